@@ -1,0 +1,192 @@
+/**
+ * The codes a call may end with, by their gRPC names. UNKNOWN is missing on purpose: nothing reaches a
+ * client as UNKNOWN.
+ */
+export type ErrorCode =
+  | "CANCELLED"
+  | "INVALID_ARGUMENT"
+  | "DEADLINE_EXCEEDED"
+  | "NOT_FOUND"
+  | "ALREADY_EXISTS"
+  | "PERMISSION_DENIED"
+  | "RESOURCE_EXHAUSTED"
+  | "FAILED_PRECONDITION"
+  | "ABORTED"
+  | "OUT_OF_RANGE"
+  | "UNIMPLEMENTED"
+  | "INTERNAL"
+  | "UNAVAILABLE"
+  | "DATA_LOSS"
+  | "UNAUTHENTICATED";
+
+interface Reason {
+  readonly code: ErrorCode;
+  /** Whether the same call may succeed later without anybody changing it. */
+  readonly retryable: boolean;
+  /** One sentence for a person who meets the reason for the first time; docs/errors.md repeats it. */
+  readonly meaning: string;
+}
+
+/**
+ * Every reason an error can carry in `google.rpc.ErrorInfo.reason`. A reason has one code, so a client may
+ * branch on either. docs/errors.md lists the same rows; test/adapters/host/reasons.test.ts proves it.
+ */
+export const reasons = {
+  // What was asked
+  MALFORMED_REQUEST: {
+    code: "INVALID_ARGUMENT",
+    retryable: false,
+    meaning: "The body, a header or a query parameter could not be decoded; the message says where.",
+  },
+  INVALID_FIELD: {
+    code: "INVALID_ARGUMENT",
+    retryable: false,
+    meaning: "A field has a value outside its limits; each violation names the field and the limit.",
+  },
+  UNKNOWN_FIELD: {
+    code: "INVALID_ARGUMENT",
+    retryable: false,
+    meaning: "A mutation carries a JSON field that its message does not have; nothing was done.",
+  },
+  NEWER_LVMD_PROTOCOL: {
+    code: "INVALID_ARGUMENT",
+    retryable: false,
+    meaning:
+      "The request is of today's lvmd protocol (`size_bytes`); this gateway speaks the one with `size_gb`.",
+  },
+  METHOD_NOT_FOUND: {
+    code: "UNIMPLEMENTED",
+    retryable: false,
+    meaning: "No service here has this method.",
+  },
+  DOMAIN_NOT_BUILT: {
+    code: "UNIMPLEMENTED",
+    retryable: false,
+    meaning:
+      "The method is part of the contract, but this version of the gateway does not serve its domain yet.",
+  },
+  NOT_BUILT: {
+    code: "UNIMPLEMENTED",
+    retryable: false,
+    meaning: "The domain is served, but not yet this method or this part of its request.",
+  },
+  UNSUPPORTED_COMPRESSION: {
+    code: "UNIMPLEMENTED",
+    retryable: false,
+    meaning: "The request is compressed in a way the gateway does not read; the message lists those it does.",
+  },
+  MESSAGE_TOO_LARGE: {
+    code: "RESOURCE_EXHAUSTED",
+    retryable: false,
+    meaning: "A message is larger than the limit of the listener.",
+  },
+
+  // Who and where
+  DOMAIN_OFF: {
+    code: "UNAVAILABLE",
+    retryable: false,
+    meaning: "The domain is not configured; the message says which key of the configuration turns it on.",
+  },
+  SERVICE_NOT_ON_LISTENER: {
+    code: "UNIMPLEMENTED",
+    retryable: false,
+    meaning: "The service exists, but the listener that was asked does not serve it (`listen[].services`).",
+  },
+
+  // Time and load
+  DEADLINE: {
+    code: "DEADLINE_EXCEEDED",
+    retryable: true,
+    meaning: "The deadline of the call passed. A mutation that had begun runs to its end all the same.",
+  },
+  CALLER_LEFT: {
+    code: "CANCELLED",
+    retryable: true,
+    meaning: "The caller cancelled the call or closed its connection.",
+  },
+  SHUTTING_DOWN: {
+    code: "UNAVAILABLE",
+    retryable: true,
+    meaning: "The gateway is stopping; ask again, here or at another replica.",
+  },
+  BUSY: {
+    code: "RESOURCE_EXHAUSTED",
+    retryable: true,
+    meaning: "Too many tools are waiting to run; the message names the limit.",
+  },
+
+  // Volumes
+  DEVICE_CLASS_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "No device class has this name; the message lists those that exist.",
+  },
+  VOLUME_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "The device class has no volume of this name.",
+  },
+  VOLUME_EXISTS: {
+    code: "ALREADY_EXISTS",
+    retryable: false,
+    meaning: "The volume group already has a volume of this name.",
+  },
+  VOLUME_GROUP_GONE: {
+    code: "UNAVAILABLE",
+    retryable: true,
+    meaning:
+      "The volume group (or thin pool) of the device class is not there now; its class works again once it is back.",
+  },
+  NO_SPACE: {
+    code: "RESOURCE_EXHAUSTED",
+    retryable: true,
+    meaning: "The volume group or thin pool has less free space than asked; the message has both figures.",
+  },
+  SHRINK_NOT_ALLOWED: {
+    code: "OUT_OF_RANGE",
+    retryable: false,
+    meaning: "ResizeLV never makes a volume smaller.",
+  },
+  VOLUME_IN_USE: {
+    code: "FAILED_PRECONDITION",
+    retryable: true,
+    meaning: "The volume is open (mounted, or used by a process or another device).",
+  },
+  VOLUME_PROTECTED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "The volume must not be changed: it matches `volumes.protect`, is a thin pool, is internal to LVM, or has snapshots.",
+  },
+
+  // Tools of the host
+  TOOL_MISSING: {
+    code: "UNAVAILABLE",
+    retryable: false,
+    meaning:
+      "A program the domain needs is not installed or cannot be started; `hostplane doctor` says how to get it.",
+  },
+  TOOL_FAILED: {
+    code: "INTERNAL",
+    retryable: false,
+    meaning:
+      "A tool of the host failed in a way the gateway has no better reason for; the message has the tool's own words.",
+  },
+  TOOL_TIMEOUT: {
+    code: "UNAVAILABLE",
+    retryable: true,
+    meaning: "A reading tool did not answer in time and was stopped.",
+  },
+  TOOL_OUTPUT: {
+    code: "INTERNAL",
+    retryable: false,
+    meaning: "A tool answered something the gateway does not understand.",
+  },
+  INTERNAL: {
+    code: "INTERNAL",
+    retryable: false,
+    meaning: "A fault of the gateway itself; the log has it under the request id of the answer.",
+  },
+} as const satisfies Record<string, Reason>;
+
+export type ReasonName = keyof typeof reasons;

@@ -1,0 +1,142 @@
+import type { Snapshot } from "../host/snapshot.ts";
+
+/** A volume group as LVM reports it. Sizes are bytes. */
+export interface VolumeGroup {
+  readonly name: string;
+  readonly uuid: string;
+  readonly sizeBytes: bigint;
+  readonly freeBytes: bigint;
+  readonly extentSizeBytes: bigint;
+  /** Physical volumes that LVM knows of but cannot find; the group is degraded when it is above 0. */
+  readonly missingPvCount: number;
+}
+
+/** What a logical volume is made of; decided by the first character of `lv_attr` (lvs(8)). */
+export type LogicalVolumeKind =
+  | "linear"
+  | "thinPool"
+  | "thinVolume"
+  | "snapshot"
+  | "raid"
+  | "mirror"
+  | "cache"
+  | "other";
+
+/** Health facts of `lv_attr`, one name for each unhealthy state. */
+export type LogicalVolumeHealth =
+  | "ok"
+  | "partial"
+  | "refreshNeeded"
+  | "mismatchesExist"
+  | "failed"
+  | "outOfDataSpace"
+  | "metadataReadOnly"
+  | "invalidSnapshot"
+  | "suspended"
+  | "unknown";
+
+/** A logical volume a user can name (internal ones such as `_tdata` are left out). Sizes are bytes. */
+export interface LogicalVolume {
+  readonly name: string;
+  readonly uuid: string;
+  readonly volumeGroupName: string;
+  readonly kind: LogicalVolumeKind;
+  readonly health: LogicalVolumeHealth;
+  /** The size a user of the block device sees; of a copy-on-write snapshot its origin's size. */
+  readonly sizeBytes: bigint;
+  readonly tags: readonly string[];
+  /** Kernel device number; undefined while the volume is not active. */
+  readonly device: { readonly major: number; readonly minor: number } | undefined;
+  readonly active: boolean;
+  /** Something has the block device open. Only an active volume can be open. */
+  readonly open: boolean;
+  /** The thin pool of a thin volume. */
+  readonly thinPoolName: string | undefined;
+  /** The volume this one is a snapshot of. */
+  readonly originName: string | undefined;
+  /** Share of a thin pool's (or copy-on-write snapshot's) data space in use, 0 to 100. */
+  readonly dataPercent: number | undefined;
+  /** Share of a thin pool's metadata space in use, 0 to 100. */
+  readonly metadataPercent: number | undefined;
+}
+
+/** All that LVM knows, read by one command. Volume groups are in LVM's own order. */
+export interface LvmState {
+  readonly volumeGroups: readonly VolumeGroup[];
+  readonly volumes: readonly LogicalVolume[];
+}
+
+/** One change of LVM that one command makes. Names must have passed `names.ts`. */
+export type LvmStep =
+  | {
+      readonly kind: "create";
+      readonly volumeGroupName: string;
+      readonly name: string;
+      readonly sizeBytes: bigint;
+      readonly tags: readonly string[];
+      /** Make a thin volume in this pool instead of a thick one. */
+      readonly thinPoolName?: string;
+    }
+  | {
+      readonly kind: "resize";
+      readonly volumeGroupName: string;
+      readonly name: string;
+      readonly sizeBytes: bigint;
+    }
+  | {
+      readonly kind: "activate" | "deactivate" | "remove";
+      readonly volumeGroupName: string;
+      readonly name: string;
+    };
+
+/** Something `hostplane doctor` and ListBackends tell about the system. */
+export interface LvmFinding {
+  readonly ok: boolean;
+  readonly what: string;
+  /** The command or edit that would mend it; only where `ok` is false. */
+  readonly fix?: string;
+}
+
+export interface LvmInspection {
+  /** As `lvm version` prints it, e.g. `2.03.16(2)`; undefined when lvm cannot be run. */
+  readonly version: string | undefined;
+  readonly findings: readonly LvmFinding[];
+}
+
+/**
+ * Host LVM. The real one runs the `lvm` program; the sandbox keeps the same rules in memory. Both pass
+ * test/adapters/lvm/contract.ts.
+ */
+export interface LvmAdapter {
+  readonly kind: "real" | "sandbox";
+
+  /**
+   * The newest state. Shared by all readers: however many ask at once, at most one `lvm` process runs, and
+   * none while nothing has changed. A read that begins after a `run` has ended sees what it did.
+   * @throws InfraError TOOL_MISSING, TOOL_FAILED, TOOL_TIMEOUT, TOOL_OUTPUT
+   */
+  read(): Promise<Snapshot<LvmState>>;
+
+  /**
+   * Calls back after each change of the state, whoever made it, and after a read that failed (a reader then
+   * learns why from `read`). Returns the function that ends it.
+   */
+  subscribe(onChange: () => void): () => void;
+
+  /** The command that `run` would start for the step, as argv. */
+  commandOf(step: LvmStep): readonly string[];
+
+  /**
+   * Makes one change and ends when LVM has committed it; the state is stale from then on. Never killed: it
+   * runs to its end whatever happens to its caller. It is refused, not forced, when LVM has an objection.
+   * @throws InfraError VOLUME_EXISTS, VOLUME_NOT_FOUND, VOLUME_GROUP_GONE, NO_SPACE, VOLUME_IN_USE,
+   *   VOLUME_PROTECTED, INVALID_FIELD, TOOL_MISSING, TOOL_FAILED, BUSY
+   */
+  run(step: LvmStep): Promise<void>;
+
+  /** What is there and what is missing. Never throws. */
+  inspect(): Promise<LvmInspection>;
+
+  /** Stops watching, and waits for the commands that still run. */
+  close(): Promise<void>;
+}
