@@ -1,0 +1,42 @@
+import type { z } from "zod";
+
+/**
+ * Adds an issue for each row whose `identityOf` was already met, at the row's `key`. Rows whose value is
+ * undefined are not compared.
+ */
+export function assertUnique<Row>(
+  rows: readonly Row[],
+  context: z.RefinementCtx,
+  key: string,
+  identityOf: (row: Row) => string | undefined,
+): void {
+  const firstIndexes = new Map<string, number>();
+  for (const [index, row] of rows.entries()) {
+    const value = identityOf(row);
+    if (value === undefined) continue;
+    const first = firstIndexes.get(value);
+    if (first === undefined) firstIndexes.set(value, index);
+    else {
+      context.addIssue({
+        code: "custom",
+        path: [index, key],
+        message: `expected another one than entry ${first + 1} of the list has (${value})`,
+      });
+    }
+  }
+}
+
+/** Adds an issue unless exactly one row is the default. */
+export function assertOneDefault(rows: readonly { default: boolean }[], context: z.RefinementCtx): void {
+  const defaults = rows.flatMap((row, index) => (row.default ? [index] : []));
+  if (defaults.length === 0) {
+    context.addIssue({ code: "custom", message: "expected one entry with default: true" });
+  }
+  for (const index of defaults.slice(1)) {
+    context.addIssue({
+      code: "custom",
+      path: [index, "default"],
+      message: "expected only one entry with default: true",
+    });
+  }
+}
