@@ -19,7 +19,8 @@ environment (default)
   VM_DISKS (2G 2G 2G 2G)   sizes of the data disks: /dev/vdb.., /dev/disk/by-id/virtio-disk1..
   VM_FORWARDS ()           "18080:8080 ..." makes 127.0.0.1:18080 of this host port 8080 of the machine
   VM_SHARE (state)         host directory that the machine may write, at /share
-  VM_MEMORY_MIB (640)      VM_CPUS (2)   VM_ACCEL (tcg)   VM_BOOT_TIMEOUT (120 seconds)
+  VM_MEMORY_MIB (640)      VM_CPUS (2)   VM_ACCEL (tcg; kvm where it works)
+  VM_BOOT_TIMEOUT (120)    seconds from start to ssh
   VM_OWNER_PID ()          destroy the machine when this process ends
   VM_HOME (/var/lib/hostplane-lab)   images, disks and state
 TEXT
@@ -32,7 +33,8 @@ home=${VM_HOME:-/var/lib/hostplane-lab}
 name=${VM_NAME:-lab}
 state=$home/machines/$name
 share=${VM_SHARE:-$state/share}
-accel=${VM_ACCEL:-tcg}
+# Unbounded, the emulator's cache of translated code grows to a gigabyte.
+accel=${VM_ACCEL:-tcg,thread=multi,tb-size=128}
 packages=(lvm2 thin-provisioning-tools udev kmod e2fsprogs openssh-server iproute2 procps busybox-static
   libstdc++6 ca-certificates)
 
@@ -200,6 +202,8 @@ prepare() {
     mkfs.ext4 -q -F -O ^has_journal,^metadata_csum -E lazy_itable_init=1,root_owner=0:0 -d "$build/root" "$build/root.ext4"
     rm -rf "$build/root"
     mv "$build" "$image"
+    # Images of earlier versions; an emulator that still runs on one keeps it open.
+    find "$home/images" -mindepth 1 -maxdepth 1 -mtime +7 -exec rm -rf {} +
     say "prepared in $(($(millis) - started)) ms"
   fi
   exec 8>&-
@@ -215,7 +219,7 @@ running() {
 }
 
 guest_ssh() {
-  ssh -q -i "$state/key" -p "$(cat "$state/ssh-port")" -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
+  ssh -o LogLevel=ERROR -i "$state/key" -p "$(cat "$state/ssh-port")" -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
     -o ConnectTimeout=10 -o ControlPath="$state/ssh.sock" "$@"
 }
 
@@ -297,6 +301,7 @@ up() {
   local image attempt booting
   image=$(image_dir)
   [ -d "$image" ] && command -v qemu-system-x86_64 >/dev/null || prepare
+  touch "$image"
   mkdir -p "$state" "$share"
   exec 9>"$home/machines/$name.lock"
   flock 9
@@ -311,23 +316,25 @@ up() {
       cp -p "$image/key" "$state/key"
       # Below the kernel's range for outgoing connections, so that only another listener can be in the way.
       echo $((20000 + RANDOM % 12000)) >"$state/ssh-port"
-      if start_file_server 9>&- && start_emulator "$image" "$(cat "$state/ssh-port")" 9>&- && wait_for_boot 9>&-; then
-        break
+      if start_file_server 9>&- && start_emulator "$image" "$(cat "$state/ssh-port")" 9>&-; then
+        watch_owner 9>&-
+        if wait_for_boot 9>&-; then break; fi
       fi
       tail -n 20 "$state/emulator.log" "$state/console.log" >&2
       if [ "$attempt" = 2 ]; then stop 9>&-; die "does not boot"; fi
     done
-    watch_owner 9>&-
     say "up after $(($(millis) - booting)) ms, ssh port $(cat "$state/ssh-port")"
   fi
   exec 9>&-
 }
 
-# A test that is killed cannot clean up; this outlives it and does.
+# A test that is killed cannot clean up; this outlives it and does. It ends with the emulator, too.
 watch_owner() {
   [ -n "${VM_OWNER_PID:-}" ] || return 0
-  setsid bash -c 'tail -f /dev/null --pid="$1"; VM_OWNER_PID= exec bash "$2" destroy' watch "$VM_OWNER_PID" "$self" \
-    >/dev/null 2>&1 </dev/null &
+  setsid bash -c '
+    while [ -d "/proc/$1" ] && [ -d "/proc/$2" ]; do sleep 1; done
+    [ ! -d "/proc/$2" ] || VM_OWNER_PID= exec bash "$3" destroy
+  ' watch "$VM_OWNER_PID" "$(cat "$state/pid")" "$self" >/dev/null 2>&1 </dev/null &
 }
 
 stop() {
