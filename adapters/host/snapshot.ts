@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 /** A value read from a system, and how old it is. */
 export interface Snapshot<T> {
   readonly value: T;
@@ -5,4 +7,143 @@ export interface Snapshot<T> {
   readonly revision: number;
   /** When the read that produced it began (performance.now(), milliseconds). */
   readonly readAtMs: number;
+}
+
+export interface SnapshotCacheOptions<T> {
+  /** Reads the system. Never called twice at once. */
+  readonly load: () => Promise<T>;
+  /** Whether two values are the same to a reader; deep equality unless told. */
+  readonly equal?: (a: T, b: T) => boolean;
+  /**
+   * After a load that failed: for so long reads get the same error without another load, and when it is
+   * over a load is tried again if anybody subscribes. 2,000 unless told.
+   */
+  readonly retryMs?: number;
+}
+
+export interface SnapshotCache<T> {
+  /**
+   * The newest value. Never one whose load began before an `invalidate` that came before this call. Waits for
+   * two loads at most: one that began too early, and the next.
+   * @throws what `load` throws
+   */
+  read(): Promise<Snapshot<T>>;
+  /** Makes the value stale. It is loaded again at once if anybody subscribes, else by the next read. */
+  invalidate(): void;
+  /**
+   * Calls back when the value has changed, and when loads begin or cease to fail. The
+   * listener must not throw. Returns the function that ends it.
+   */
+  subscribe(listener: () => void): () => void;
+  /** Ends all subscriptions and retries. Reads still work. */
+  close(): void;
+}
+
+/** Shares one value of a system among all readers: however many read at once, one load runs. */
+export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): SnapshotCache<T> {
+  const { load, equal = isDeepStrictEqual, retryMs = 2_000 } = options;
+  const listeners = new Set<() => void>();
+  // Each invalidate begins a new generation; a load serves the readers of the generation it began in.
+  let generation = 0;
+  let latest: { readonly snapshot: Snapshot<T>; readonly generation: number } | undefined;
+  let failed:
+    | { readonly error: unknown; readonly generation: number; readonly retryAtMs: number }
+    | undefined;
+  let loading: { readonly promise: Promise<Snapshot<T>>; readonly generation: number } | undefined;
+  let queued: Promise<Snapshot<T>> | undefined;
+  let retryTimer: NodeJS.Timeout | undefined;
+
+  function notify(): void {
+    for (const listener of [...listeners]) listener();
+  }
+
+  async function loadOnce(): Promise<Snapshot<T>> {
+    const loadGeneration = generation;
+    const readAtMs = performance.now();
+    const failedBefore = failed !== undefined;
+    let value: T;
+    try {
+      value = await load();
+    } catch (error) {
+      loading = undefined;
+      failed = { error, generation: loadGeneration, retryAtMs: performance.now() + retryMs };
+      scheduleRetry();
+      // Only the first of a row is told: a listener that answers with a read must not spin.
+      if (!failedBefore) notify();
+      throw error;
+    }
+    const before = latest?.snapshot;
+    const same = before !== undefined && equal(before.value, value);
+    const snapshot = same
+      ? { ...before, readAtMs }
+      : { value, revision: (before?.revision ?? 0) + 1, readAtMs };
+    latest = { snapshot, generation: loadGeneration };
+    loading = undefined;
+    failed = undefined;
+    if (!same || failedBefore) notify();
+    return snapshot;
+  }
+
+  function begin(): Promise<Snapshot<T>> {
+    clearTimeout(retryTimer);
+    const promise = loadOnce();
+    loading = { promise, generation };
+    return promise;
+  }
+
+  function read(): Promise<Snapshot<T>> {
+    if (latest?.generation === generation) return Promise.resolve(latest.snapshot);
+    if (queued !== undefined) return queued;
+    if (loading?.generation === generation) return loading.promise;
+    if (loading !== undefined) {
+      const next = () => {
+        queued = undefined;
+        return begin();
+      };
+      queued = loading.promise.then(next, next);
+      return queued;
+    }
+    if (failed?.generation === generation && performance.now() < failed.retryAtMs) {
+      return Promise.reject(failed.error);
+    }
+    return begin();
+  }
+
+  function refresh(): void {
+    // The failure reaches the listeners, and whoever reads.
+    if (listeners.size > 0) read().catch(() => {});
+  }
+
+  function retry(): void {
+    // A timer may fire a little before its time.
+    if (failed !== undefined) failed = { ...failed, retryAtMs: 0 };
+    refresh();
+  }
+
+  function scheduleRetry(): void {
+    clearTimeout(retryTimer);
+    if (listeners.size > 0) retryTimer = setTimeout(retry, retryMs).unref();
+  }
+
+  return {
+    read,
+    invalidate() {
+      generation += 1;
+      refresh();
+    },
+    subscribe(listener) {
+      // Its own function, so that one listener given twice counts twice.
+      const entry = () => listener();
+      listeners.add(entry);
+      if (failed !== undefined) scheduleRetry();
+      return () => {
+        listeners.delete(entry);
+        if (listeners.size === 0) clearTimeout(retryTimer);
+      };
+    },
+    close() {
+      listeners.clear();
+      clearTimeout(retryTimer);
+    },
+  };
 }

@@ -1,0 +1,83 @@
+import { InfraError } from "./infra-error.ts";
+
+export interface LimiterOptions {
+  /** What is limited, as the message of BUSY names it, e.g. `lvm commands`. */
+  readonly what: string;
+  readonly maxRunning: number;
+  /** How many may wait for their turn; one more is refused. */
+  readonly maxWaiting: number;
+}
+
+export interface Limiter {
+  /**
+   * Runs the task when its turn comes, first come first served, and ends as the task does.
+   * `signal` gives up the wait; a task that has begun is left alone.
+   * @throws InfraError BUSY, or CALLER_LEFT (or the signal's own InfraError) while waiting
+   */
+  run<T>(task: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+  /** Ends once nothing runs and nothing waits. */
+  idle(): Promise<void>;
+}
+
+/** Bounds how many tasks run at once, and how many wait for that. */
+export function createLimiter({ what, maxRunning, maxWaiting }: LimiterOptions): Limiter {
+  const waiting = new Set<() => void>();
+  const idleListeners: (() => void)[] = [];
+  let running = 0;
+
+  function turn(signal: AbortSignal | undefined): Promise<void> {
+    if (running < maxRunning) {
+      running += 1;
+      return Promise.resolve();
+    }
+    if (waiting.size >= maxWaiting) {
+      const message = `${waiting.size} ${what} are waiting already (limits: ${maxRunning} at once, ${maxWaiting} waiting)`;
+      return Promise.reject(new InfraError("BUSY", message, { retryAfterMs: 1000 }));
+    }
+    return new Promise((resolve, reject) => {
+      function begin(): void {
+        signal?.removeEventListener("abort", giveUp);
+        resolve();
+      }
+      function giveUp(): void {
+        waiting.delete(begin);
+        reject(errorFromSignal(signal));
+      }
+      waiting.add(begin);
+      signal?.addEventListener("abort", giveUp, { once: true });
+    });
+  }
+
+  function finish(): void {
+    const [next] = waiting;
+    if (next !== undefined) {
+      // The slot passes straight on, so that a newcomer cannot overtake.
+      waiting.delete(next);
+      next();
+      return;
+    }
+    running -= 1;
+    if (running === 0) for (const listener of idleListeners.splice(0)) listener();
+  }
+
+  return {
+    async run(task, signal) {
+      if (signal?.aborted === true) throw errorFromSignal(signal);
+      await turn(signal);
+      try {
+        return await task();
+      } finally {
+        finish();
+      }
+    },
+    idle() {
+      if (running === 0) return Promise.resolve();
+      return new Promise((resolve) => idleListeners.push(resolve));
+    },
+  };
+}
+
+function errorFromSignal(signal: AbortSignal | undefined): InfraError {
+  if (signal?.reason instanceof InfraError) return signal.reason;
+  return new InfraError("CALLER_LEFT", "The caller left before its turn came", { cause: signal?.reason });
+}

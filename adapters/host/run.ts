@@ -1,0 +1,244 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { InfraError } from "./infra-error.ts";
+import { createHeadCollector, createTailCollector } from "./output-collector.ts";
+import type { ReasonName } from "./reasons.ts";
+
+/** What every tool is started with. */
+interface CommonRunOptions {
+  /** Variables on top of PATH, HOME and LC_ALL=C; nothing else of the gateway's environment is passed on. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Given to the tool on its stdin; without it stdin is /dev/null. */
+  readonly input?: Uint8Array;
+  /** Most bytes of stdout that are kept; 16 MiB unless told. */
+  readonly maxStdoutBytes?: number;
+  /** Called once for each tool, however it ended; for logs and metrics. Must not throw. */
+  readonly onToolEnd?: ((end: ToolEnd) => void) | undefined;
+}
+
+/** A tool that changes nothing: it may be stopped at any time. */
+export interface ReadRunOptions extends CommonRunOptions {
+  readonly kind: "read";
+  /** From the start to the SIGTERM. */
+  readonly timeoutMs?: number;
+  /** Stops the tool. Its reason becomes the error if that is an InfraError, otherwise CALLER_LEFT. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A tool that changes something: nothing here ever stops it, so it takes no timeout and no signal. */
+export interface MutateRunOptions extends CommonRunOptions {
+  readonly kind: "mutate";
+}
+
+export type RunOptions = ReadRunOptions | MutateRunOptions;
+
+/** How a tool ended, whatever its exit code. */
+export interface ToolResult {
+  readonly argv: readonly string[];
+  /** null when a signal ended it. */
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  /** The last 16 KiB. */
+  readonly stderr: string;
+  readonly durationMs: number;
+}
+
+/** The facts of an ended tool, for observers. */
+export interface ToolEnd extends Omit<ToolResult, "stdout"> {
+  readonly kind: RunOptions["kind"];
+  readonly stdoutBytes: number;
+  /** Why `run` rejected; undefined when it returned a result. */
+  readonly failure: ReasonName | undefined;
+}
+
+const defaultMaxStdoutBytes = 16 * 1024 * 1024;
+const maxStderrBytes = 16 * 1024;
+// SIGTERM, half a second, SIGKILL: the process group is gone within a second of the abort.
+const killAfterMs = 500;
+// How long output is awaited once it can no longer come from the tool itself (or the tool defies SIGKILL).
+const drainMs = 125;
+
+/**
+ * Starts a tool and waits for its end: the only place of the gateway that starts a program. Never a shell:
+ * argv reaches the program as it is. The tool leads its own session and process group.
+ *
+ * A reading tool that is aborted, too slow or too talkative gets SIGTERM and, 500 ms later, SIGKILL, and with
+ * it its whole process group. A mutating tool is never signalled; output beyond the limit is dropped.
+ * A tool that has exited while a descendant still holds its output ends a quarter of a second later, with the output so far.
+ *
+ * Any exit code is a result, to be judged by the caller.
+ * @throws InfraError TOOL_MISSING (cannot be started), TOOL_TIMEOUT, CALLER_LEFT (or the signal's own
+ *   InfraError), TOOL_OUTPUT (a reading tool passed `maxStdoutBytes`), TOOL_FAILED (the system refused to
+ *   start a process)
+ */
+export function run(argv: readonly string[], options: RunOptions): Promise<ToolResult> {
+  const [program, ...args] = argv;
+  if (program === undefined) throw new TypeError("run: argv is empty");
+  const readOptions = options.kind === "read" ? options : undefined;
+  if (readOptions?.signal?.aborted === true)
+    return Promise.reject(errorFromSignal(readOptions.signal, program));
+
+  const { promise, resolve, reject } = Promise.withResolvers<ToolResult>();
+  const startedAtMs = performance.now();
+  const stdout = createHeadCollector(options.maxStdoutBytes ?? defaultMaxStdoutBytes);
+  const stderr = createTailCollector(maxStderrBytes);
+  const timers = new Set<NodeJS.Timeout>();
+  let child: ChildProcess | undefined;
+  let failure: InfraError | undefined;
+  let exit: { readonly code: number | null; readonly signal: NodeJS.Signals | null } | undefined;
+  let settled = false;
+
+  function after(delayMs: number, action: () => void): void {
+    timers.add(setTimeout(action, delayMs));
+  }
+
+  function settle(): void {
+    if (settled) return;
+    settled = true;
+    for (const timer of timers) clearTimeout(timer);
+    readOptions?.signal?.removeEventListener("abort", onAbort);
+    const facts = {
+      argv,
+      exitCode: exit?.code ?? null,
+      signal: exit?.signal ?? null,
+      stderr: stderr.text(),
+      durationMs: performance.now() - startedAtMs,
+    };
+    options.onToolEnd?.({
+      ...facts,
+      kind: options.kind,
+      stdoutBytes: stdout.seenBytes(),
+      failure: failure?.reason,
+    });
+    if (failure === undefined) resolve({ ...facts, stdout: stdout.text() });
+    else reject(failure);
+  }
+
+  function stop(error: InfraError): void {
+    if (failure !== undefined || settled) return;
+    failure = error;
+    killGroup(child, "SIGTERM");
+    after(killAfterMs, () => {
+      killGroup(child, "SIGKILL");
+      // A process in uninterruptible sleep outlives SIGKILL; its caller must not wait for the disk.
+      after(drainMs, abandon);
+    });
+  }
+
+  function abandon(): void {
+    releasePipes(child, options.kind);
+    settle();
+  }
+
+  function onDescendantHoldsPipe(): void {
+    if (options.kind === "read") killGroup(child, "SIGKILL");
+    abandon();
+  }
+
+  function onAbort(): void {
+    if (readOptions?.signal !== undefined) stop(errorFromSignal(readOptions.signal, program ?? ""));
+  }
+
+  try {
+    child = spawn(program, args, {
+      detached: true,
+      env: environmentOf(options.env),
+      stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    });
+  } catch (cause) {
+    failure = errorFromSpawn(program, cause);
+    settle();
+    return promise;
+  }
+
+  child.on("error", (cause) => {
+    // Also emitted when a signal cannot be sent; only a program that never started has no pid.
+    if (child?.pid !== undefined) return;
+    failure = errorFromSpawn(program, cause);
+    settle();
+  });
+  child.on("exit", (code, signal) => {
+    exit = { code, signal };
+    // The leader may go on SIGTERM while a descendant ignores it.
+    if (failure !== undefined) killGroup(child, "SIGKILL");
+    // Twice, because timers come before input in a turn of the event loop: after a stall the first wait may be
+    // over although the last output lies in the pipe unread.
+    after(drainMs, () => after(drainMs, onDescendantHoldsPipe));
+  });
+  child.on("close", settle);
+  child.stdout?.on("data", (chunk: Buffer) => {
+    if (!settled && !stdout.add(chunk) && options.kind === "read") {
+      const limit = options.maxStdoutBytes ?? defaultMaxStdoutBytes;
+      stop(new InfraError("TOOL_OUTPUT", `${program} printed more than ${limit} bytes`));
+    }
+  });
+  child.stderr?.on("data", (chunk: Buffer) => {
+    if (!settled) stderr.add(chunk);
+  });
+  for (const stream of [child.stdin, child.stdout, child.stderr]) {
+    // EPIPE when the tool closes its stdin early: its exit code tells whether that mattered.
+    stream?.on("error", () => {});
+  }
+  if (options.input !== undefined) child.stdin?.end(options.input);
+
+  readOptions?.signal?.addEventListener("abort", onAbort, { once: true });
+  if (readOptions?.timeoutMs !== undefined) {
+    const { timeoutMs } = readOptions;
+    after(timeoutMs, () =>
+      stop(new InfraError("TOOL_TIMEOUT", `${program} did not answer within ${timeoutMs} ms`)),
+    );
+  }
+  return promise;
+}
+
+/** LVM and its kin live in sbin directories, which a user's PATH often lacks. */
+function environmentOf(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const { PATH, HOME } = process.env;
+  const directories = new Set((PATH ?? "/usr/local/bin:/usr/bin:/bin").split(":"));
+  for (const directory of ["/usr/local/sbin", "/usr/sbin", "/sbin"]) directories.add(directory);
+  return {
+    PATH: [...directories].join(":"),
+    ...(HOME === undefined ? {} : { HOME }),
+    ...extra,
+    LC_ALL: "C",
+  };
+}
+
+function killGroup(child: ChildProcess | undefined, signal: NodeJS.Signals): void {
+  if (child?.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // ESRCH: the group is already gone. EPERM: it runs as another user, as under sudo.
+  }
+}
+
+/**
+ * Lets go of pipes that a descendant still holds. Those of a mutating tool are drained on, since closing
+ * them would end their writer by SIGPIPE; they no longer keep the gateway running.
+ */
+function releasePipes(child: ChildProcess | undefined, kind: RunOptions["kind"]): void {
+  for (const stream of [child?.stdout, child?.stderr]) {
+    if (kind === "read") stream?.destroy();
+    else if (stream !== null && stream !== undefined && "unref" in stream) (stream.unref as () => void)();
+  }
+  child?.unref();
+}
+
+function errorFromSignal(signal: AbortSignal, program: string): InfraError {
+  if (signal.reason instanceof InfraError) return signal.reason;
+  return new InfraError("CALLER_LEFT", `${program} was stopped because its caller left`, {
+    cause: signal.reason,
+  });
+}
+
+function errorFromSpawn(program: string, cause: unknown): InfraError {
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  if (code === "ENOENT") {
+    return new InfraError("TOOL_MISSING", `${program} is not installed or not in PATH`, { cause });
+  }
+  if (code === "EACCES") {
+    return new InfraError("TOOL_MISSING", `${program} may not be executed by this user`, { cause });
+  }
+  return new InfraError("TOOL_FAILED", `${program} could not be started (${String(code)})`, { cause });
+}

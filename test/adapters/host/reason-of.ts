@@ -1,0 +1,13 @@
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { ReasonName } from "../../../adapters/host/reasons.ts";
+
+/** The reason a promise rejected with; throws whatever else it rejected with. undefined if it resolved. */
+export async function reasonOf(promise: Promise<unknown>): Promise<ReasonName | undefined> {
+  try {
+    await promise;
+    return undefined;
+  } catch (error) {
+    if (error instanceof InfraError) return error.reason;
+    throw error;
+  }
+}

@@ -1,0 +1,234 @@
+import { getEventListeners } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { type RunOptions, run, type ToolEnd } from "../../../adapters/host/run.ts";
+import { reasonOf } from "./reason-of.ts";
+
+const read = { kind: "read", timeoutMs: 20_000 } as const;
+
+function sh(script: string): string[] {
+  return ["/bin/sh", "-c", script];
+}
+
+function fixture(name: string, ...args: string[]): string[] {
+  return [join(import.meta.dirname, "fixtures", name), ...args];
+}
+
+function pidsIn(file: string): number[] {
+  return readFileSync(file, "utf8").trim().split(" ").map(Number);
+}
+
+/** A zombie is dead: in a container nobody may be there to reap orphans. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+function activeTimers(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+}
+
+async function until(condition: () => boolean, timeoutMs = 5_000): Promise<boolean> {
+  const endMs = performance.now() + timeoutMs;
+  while (!condition() && performance.now() < endMs) await sleep(10);
+  return condition();
+}
+
+/** What `run` rejected with, and the tool's end as an observer saw it. */
+async function failureOf(argv: string[], options: RunOptions): Promise<{ error: InfraError; end: ToolEnd }> {
+  const ends: ToolEnd[] = [];
+  const error: unknown = await run(argv, { ...options, onToolEnd: (end) => ends.push(end) }).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  const [end] = ends;
+  if (!(error instanceof InfraError) || end === undefined || ends.length !== 1) {
+    throw new Error(`expected one InfraError and one end, got ${String(error)} and ${ends.length}`);
+  }
+  return { error, end };
+}
+
+test("a tool's output, exit code and time are the result, whatever the exit code", async (t) => {
+  const ends: ToolEnd[] = [];
+  const argv = sh("printf out; printf err >&2; exit 5");
+  const result = await run(argv, { ...read, onToolEnd: (end) => ends.push(end) });
+  t.match(result, { argv, exitCode: 5, signal: null, stdout: "out", stderr: "err" });
+  t.ok(result.durationMs > 0);
+  t.match(ends, [{ kind: "read", exitCode: 5, stderr: "err", stdoutBytes: 3, failure: undefined }]);
+});
+
+test("a tool ended by a signal says which", async (t) => {
+  t.match(await run(sh("kill -KILL $$"), read), { exitCode: null, signal: "SIGKILL" });
+});
+
+test("arguments reach the tool as they are, without a shell", async (t) => {
+  const argument = "a b; $(touch /nowhere) `x` \"'\\ * \n é";
+  t.equal((await run(["printf", "%s", argument], read)).stdout, argument);
+});
+
+test("the environment is small and its language is C", async (t) => {
+  process.env.HOSTPLANE_TEST_SECRET = "must stay here";
+  const { stdout } = await run(["env"], { ...read, env: { LVM_SYSTEM_DIR: "/x", LC_ALL: "de_DE.UTF-8" } });
+  const names = [...stdout.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name ?? "");
+  // The test runner adds its own to every process that is started.
+  const ours = names.filter((name) => !/^(NODE_OPTIONS|_TAPJS_.*|HOME)$/.test(name));
+  t.strictSame(ours.sort(), ["LC_ALL", "LVM_SYSTEM_DIR", "PATH"]);
+  t.match(stdout, /^LC_ALL=C$/m);
+  t.match(stdout, /^PATH=.*\/usr\/sbin/m);
+});
+
+test("stdin is empty, or the given bytes", async (t) => {
+  t.equal((await run(["cat"], read)).stdout, "");
+  t.equal((await run(["cat"], { ...read, input: Buffer.from("given") })).stdout, "given");
+  const megabyte = Buffer.alloc(1 << 20, "x");
+  t.equal(
+    (await run(sh("exec 0<&-; exit 3"), { ...read, input: megabyte })).exitCode,
+    3,
+    "an unread stdin is no error",
+  );
+});
+
+test("the tool leads its own process group", async (t) => {
+  const { stdout } = await run(sh("cat /proc/$$/stat"), read);
+  const [pid, , , , processGroup, session] = stdout.split(" ");
+  t.equal(processGroup, pid);
+  t.equal(session, pid);
+});
+
+test("a program that is not there or may not be executed is TOOL_MISSING", async (t) => {
+  const missing = await failureOf(["hostplane-no-such-tool"], read);
+  t.equal(missing.error.reason, "TOOL_MISSING");
+  t.equal(missing.end.failure, "TOOL_MISSING");
+  t.equal((await failureOf([import.meta.filename], { kind: "mutate" })).error.reason, "TOOL_MISSING");
+});
+
+test("what the system refuses to start is TOOL_FAILED", async (t) => {
+  t.equal((await failureOf(["echo", "a\0b"], read)).error.reason, "TOOL_FAILED");
+});
+
+test("a reading tool is gone with its whole group within a second of its caller's leaving", async (t) => {
+  const pidFile = join(t.testdir(), "pids");
+  const controller = new AbortController();
+  const ended = failureOf(fixture("forks-and-ignores-sigterm.sh", pidFile), {
+    kind: "read",
+    signal: controller.signal,
+  });
+  t.ok(await until(() => existsSync(pidFile)));
+  const pids = pidsIn(pidFile);
+  t.same(pids.map(isAlive), [true, true]);
+  const leftAtMs = performance.now();
+  controller.abort();
+  const { error, end } = await ended;
+  t.ok(performance.now() - leftAtMs < 1_000, "within a second");
+  t.equal(error.reason, "CALLER_LEFT");
+  t.equal(end.signal, "SIGKILL");
+  t.ok(await until(() => !pids.some(isAlive), 300), "no process is left");
+});
+
+test("a descendant that ignores SIGTERM goes even if the tool itself obeys", async (t) => {
+  const pidFile = join(t.testdir(), "pids");
+  const argv = sh(
+    `(trap '' TERM; sleep 300 & echo $! > ${pidFile}.new; mv ${pidFile}.new ${pidFile}; wait) & wait`,
+  );
+  const controller = new AbortController();
+  const ended = failureOf(argv, { kind: "read", signal: controller.signal });
+  t.ok(await until(() => existsSync(pidFile)));
+  controller.abort();
+  t.equal((await ended).end.signal, "SIGTERM");
+  t.ok(await until(() => !pidsIn(pidFile).some(isAlive), 300));
+});
+
+test("an InfraError given as the signal's reason is the error", async (t) => {
+  const deadline = new InfraError("DEADLINE", "too late");
+  const late = failureOf(["sleep", "30"], { kind: "read", signal: AbortSignal.timeout(50) });
+  t.equal((await late).error.reason, "CALLER_LEFT");
+  const controller = new AbortController();
+  const ended = failureOf(["sleep", "30"], { kind: "read", signal: controller.signal });
+  controller.abort(deadline);
+  t.equal((await ended).error, deadline);
+});
+
+test("a caller that has left already starts nothing", async (t) => {
+  const file = join(t.testdir(), "started");
+  t.equal(await reasonOf(run(["touch", file], { kind: "read", signal: AbortSignal.abort() })), "CALLER_LEFT");
+  await sleep(100);
+  t.notOk(existsSync(file));
+});
+
+test("a reading tool that is too slow is TOOL_TIMEOUT", async (t) => {
+  const { error, end } = await failureOf(["sleep", "30"], { kind: "read", timeoutMs: 50 });
+  t.equal(error.reason, "TOOL_TIMEOUT");
+  t.equal(end.signal, "SIGTERM");
+});
+
+test("a reading tool that prints 100 MB is stopped at the limit", async (t) => {
+  const argv = ["head", "-c", "104857600", "/dev/zero"];
+  const { error, end } = await failureOf(argv, { kind: "read", maxStdoutBytes: 1_000_000 });
+  t.equal(error.reason, "TOOL_OUTPUT");
+  t.ok(end.stdoutBytes < 10_000_000, "and not read to its end");
+});
+
+test("a mutating tool that prints 100 MB runs to its end, and only the first bytes are kept", async (t) => {
+  const argv = sh("head -c 104857600 /dev/zero; echo done >&2");
+  const ends: ToolEnd[] = [];
+  const result = await run(argv, {
+    kind: "mutate",
+    maxStdoutBytes: 1_000,
+    onToolEnd: (end) => ends.push(end),
+  });
+  t.match(result, { exitCode: 0, stderr: "done\n" });
+  t.equal(result.stdout.length, 1_000);
+  t.equal(ends[0]?.stdoutBytes, 104_857_600);
+});
+
+test("of stderr the last words are kept", async (t) => {
+  const result = await run(sh("head -c 1000000 /dev/zero >&2; echo why >&2"), { kind: "mutate" });
+  t.equal(result.stderr.length, 16 * 1024);
+  t.match(result.stderr, /why\n$/);
+});
+
+test("a tool that closes its output early ends when it exits", async (t) => {
+  const result = await run(sh("echo one; exec >&- 2>&-; sleep 0.2; exit 4"), { kind: "mutate" });
+  t.match(result, { exitCode: 4, stdout: "one\n" });
+  t.ok(result.durationMs >= 200);
+});
+
+test("a reading tool that exits before a child which holds its output ends, and takes the child along", async (t) => {
+  const pidFile = join(t.testdir(), "pid");
+  const result = await run(fixture("leaves-child.sh", pidFile), read);
+  t.match(result, { exitCode: 7, stdout: "early\n" });
+  t.ok(result.durationMs < 5_000);
+  t.ok(await until(() => !pidsIn(pidFile).some(isAlive), 300));
+});
+
+test("a child that outlives a mutating tool is left alone", async (t) => {
+  const pidFile = join(t.testdir(), "pid");
+  const result = await run(fixture("leaves-child.sh", pidFile), { kind: "mutate" });
+  t.match(result, { exitCode: 7, stdout: "early\n" });
+  await sleep(700);
+  const [pid] = pidsIn(pidFile);
+  t.ok(pid !== undefined && isAlive(pid));
+  if (pid !== undefined) process.kill(pid, "SIGKILL");
+});
+
+test("a thousand tools leave no listener, timer, process or file descriptor behind", async (t) => {
+  const descriptors = () => readdirSync("/proc/self/fd").length;
+  const controller = new AbortController();
+  await run(["true"], read);
+  const before = { descriptors: descriptors(), timers: activeTimers() };
+  for (let round = 0; round < 50; round += 1) {
+    const tools = Array.from({ length: 20 }, () => run(["true"], { ...read, signal: controller.signal }));
+    await Promise.all(tools);
+  }
+  t.equal(getEventListeners(controller.signal, "abort").length, 0);
+  t.ok(await until(() => descriptors() <= before.descriptors), "no descriptor");
+  t.equal(activeTimers(), before.timers, "no timer");
+  const { stdout } = await run(["ps", "-o", "stat=", "--ppid", String(process.pid)], read);
+  t.notMatch(stdout, /^Z/m, "no zombie");
+});

@@ -1,0 +1,179 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import { test } from "tap";
+import { createSnapshotCache } from "../../../adapters/host/snapshot.ts";
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A system whose loads end when the test says so. */
+function createSlowSystem() {
+  const pending: { readonly beganAt: number; readonly settle: (fail: boolean) => void }[] = [];
+  const counters = { loads: 0, running: 0, most: 0, clock: 0 };
+  return {
+    pending,
+    counters,
+    load(): Promise<number> {
+      counters.loads += 1;
+      counters.running += 1;
+      counters.most = Math.max(counters.most, counters.running);
+      counters.clock += 1;
+      const beganAt = counters.clock;
+      const { promise, resolve, reject } = Promise.withResolvers<number>();
+      pending.push({
+        beganAt,
+        settle(fail) {
+          counters.running -= 1;
+          if (fail) reject(new Error("system down"));
+          else resolve(beganAt);
+        },
+      });
+      return promise;
+    },
+  };
+}
+
+test("a thousand reads at once cost one load, and later ones none", async (t) => {
+  const system = createSlowSystem();
+  const cache = createSnapshotCache({ load: system.load });
+  const reads = Array.from({ length: 1_000 }, () => cache.read());
+  system.pending.shift()?.settle(false);
+  const snapshots = await Promise.all(reads);
+  t.equal(new Set(snapshots).size, 1);
+  await cache.read();
+  t.equal(system.counters.loads, 1);
+});
+
+test("the revision grows only when the value differs", async (t) => {
+  let value = { size: 1n, tags: ["a"] };
+  const cache = createSnapshotCache({ load: async () => structuredClone(value) });
+  const first = await cache.read();
+  cache.invalidate();
+  const second = await cache.read();
+  t.equal(second.revision, first.revision);
+  t.equal(second.value, first.value, "the same object, so that readers may compare by identity");
+  t.ok(second.readAtMs >= first.readAtMs);
+  value = { size: 1n, tags: ["b"] };
+  cache.invalidate();
+  t.equal((await cache.read()).revision, first.revision + 1);
+});
+
+test("subscribers hear of a change nobody read, of a failure once, and of its end", async (t) => {
+  let answer: () => Promise<number> = async () => 1;
+  const cache = createSnapshotCache({ load: () => answer(), retryMs: 20 });
+  let calls = 0;
+  const unsubscribe = cache.subscribe(() => {
+    calls += 1;
+    // A listener reads: this must not spin on a failing system.
+    cache.read().catch(() => {});
+  });
+  cache.invalidate();
+  await sleep(5);
+  t.equal(calls, 1, "first value");
+  cache.invalidate();
+  await sleep(5);
+  t.equal(calls, 1, "the same value is no change");
+  answer = async () => {
+    throw new Error("system down");
+  };
+  cache.invalidate();
+  await sleep(5);
+  t.equal(calls, 2, "failure");
+  await t.rejects(cache.read(), { message: "system down" });
+  await sleep(60);
+  t.equal(calls, 2, "still the same failure");
+  answer = async () => 1;
+  await sleep(60);
+  t.equal(calls, 3, "its end, found by a retry that nobody asked for");
+  unsubscribe();
+  cache.invalidate();
+  await sleep(5);
+  t.equal(calls, 3);
+});
+
+test("without subscribers nothing is loaded until somebody reads", async (t) => {
+  let loads = 0;
+  const cache = createSnapshotCache({ load: async () => ++loads });
+  cache.subscribe(() => {})();
+  cache.invalidate();
+  await sleep(5);
+  t.equal(loads, 0);
+});
+
+test("a failed load is not hammered, but an invalidate is heeded at once", async (t) => {
+  let loads = 0;
+  const cache = createSnapshotCache<number>({
+    load: async () => {
+      loads += 1;
+      throw new Error(`load ${loads}`);
+    },
+    retryMs: 60_000,
+  });
+  await t.rejects(cache.read(), { message: "load 1" });
+  await t.rejects(cache.read(), { message: "load 1" });
+  cache.invalidate();
+  await t.rejects(cache.read(), { message: "load 2" });
+});
+
+type Move = "read" | "invalidate" | "complete" | "fail" | "turn";
+
+test("in any order of reads, invalidations and loads: one load at a time, nothing stale, two loads at most", async () => {
+  const moves = fc.array(fc.constantFrom<Move>("read", "invalidate", "complete", "fail", "turn"), {
+    maxLength: 60,
+  });
+  await fc.assert(
+    fc.asyncProperty(moves, fc.boolean(), async (sequence, subscribed) => {
+      const system = createSlowSystem();
+      const cache = createSnapshotCache({ load: system.load, retryMs: 0 });
+      if (subscribed) cache.subscribe(() => {});
+      const reads: Promise<void>[] = [];
+      let invalidatedAt = 0;
+      let settledReads = 0;
+      const read = () => {
+        const freshFrom = invalidatedAt;
+        const settlesBefore = settles;
+        const check = () => {
+          settledReads += 1;
+          if (settles - settlesBefore > 2) throw new Error("waited for more than two loads");
+        };
+        reads.push(
+          cache.read().then(
+            ({ value }) => {
+              check();
+              if (value < freshFrom) throw new Error(`stale: ${value} < ${freshFrom}`);
+            },
+            (error: Error) => {
+              check();
+              if (error.message !== "system down") throw error;
+            },
+          ),
+        );
+      };
+      let settles = 0;
+      const settle = async (fail: boolean) => {
+        const load = system.pending.shift();
+        if (load === undefined) return;
+        settles += 1;
+        load.settle(fail);
+        await turn();
+      };
+      for (const move of sequence) {
+        if (move === "read") read();
+        else if (move === "invalidate") {
+          system.counters.clock += 1;
+          invalidatedAt = system.counters.clock;
+          cache.invalidate();
+        } else if (move === "turn") await turn();
+        else await settle(move === "fail");
+        if (system.counters.most > 1) throw new Error("two loads at once");
+      }
+      while (system.pending.length > 0) {
+        await settle(false);
+        await turn();
+      }
+      await Promise.all(reads);
+      if (settledReads !== reads.length) throw new Error("a read never ended");
+      cache.close();
+    }),
+    { numRuns: 300 },
+  );
+});
