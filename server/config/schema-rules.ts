@@ -30,7 +30,7 @@ export function assertUnique<Row>(
 export function assertOneDefault(rows: readonly { default: boolean }[], context: z.RefinementCtx): void {
   const defaults = rows.flatMap((row, index) => (row.default ? [index] : []));
   if (defaults.length === 0) {
-    context.addIssue({ code: "custom", message: "expected one entry with default: true" });
+    context.addIssue({ code: "custom", message: "expected one of them with default: true" });
   }
   for (const index of defaults.slice(1)) {
     context.addIssue({

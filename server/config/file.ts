@@ -1,0 +1,118 @@
+import { readFile } from "node:fs/promises";
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+  type YAMLMap,
+} from "yaml";
+import type { Mistake } from "./mistake.ts";
+
+/** What a file holds, and where in it each key stands. */
+export interface ConfigFile {
+  /** The whole file as plain values; an empty object when it cannot be read or understood. */
+  readonly value: unknown;
+  /** `file:line:column` of the key, or of its nearest parent that the file has. */
+  positionOf(path: readonly PropertyKey[]): string;
+  /** Faults of the YAML itself. */
+  readonly mistakes: readonly Mistake[];
+  /** False when nothing more can be said of the file until `mistakes` are mended. */
+  readonly understood: boolean;
+}
+
+/** Reads the YAML file at `path`. Never throws: a file that cannot be read is a mistake too. */
+export async function readConfigFile(path: string): Promise<ConfigFile> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (error) {
+    const why = error instanceof Error && "code" in error ? error.code : undefined;
+    const said = {
+      ENOENT: "there is no such file",
+      EACCES: "no permission to read it",
+      EISDIR: "it is a directory",
+    };
+    const message = `cannot be read: ${said[String(why) as keyof typeof said] ?? String(why)}`;
+    return unusable(path, [{ where: path, key: "", message }]);
+  }
+  return parseConfigFile(path, text);
+}
+
+/** Where the library's message speaks to programmers. */
+const ownWords: Readonly<Record<string, string>> = {
+  DUPLICATE_KEY: "this key was already given above",
+  MULTIPLE_DOCS: "a second document begins here, expected one",
+};
+
+/** Reads `text` as YAML 1.2; `path` is only named in positions. */
+export function parseConfigFile(path: string, text: string): ConfigFile {
+  const lines = new LineCounter();
+  const positionAt = (offset: number) => {
+    const { line, col } = lines.linePos(offset);
+    return `${path}:${line}:${col}`;
+  };
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "error" });
+  const mistakes = [...document.errors, ...document.warnings].map((fault) => ({
+    where: positionAt(fault.pos[0]),
+    key: "",
+    message: ownWords[fault.code] ?? fault.message,
+  }));
+  // After a syntax error the rest is guesswork; after a key given twice it is not.
+  if (document.errors.some(({ code }) => code !== "DUPLICATE_KEY")) return unusable(path, mistakes);
+  visit(document, {
+    Alias: (_, alias) => {
+      if (alias.resolve(document)) return;
+      mistakes.push({
+        where: positionAt(alias.range?.[0] ?? 0),
+        key: "",
+        message: `expected an anchor &${alias.source} above`,
+      });
+    },
+  });
+  let value: unknown;
+  try {
+    value = document.toJS() ?? {};
+  } catch (error) {
+    if (mistakes.length > 0) return unusable(path, mistakes);
+    // Aliases that multiply beyond the library's bound.
+    const message = error instanceof Error ? error.message : String(error);
+    return unusable(path, [{ where: path, key: "", message }]);
+  }
+  const positionOf = (keys: readonly PropertyKey[]) => positionAt(offsetOf(document, keys));
+  return { value, positionOf, mistakes, understood: true };
+}
+
+function unusable(path: string, mistakes: readonly Mistake[]): ConfigFile {
+  return { value: {}, positionOf: () => path, mistakes, understood: false };
+}
+
+function offsetOf(document: Document.Parsed, keys: readonly PropertyKey[]): number {
+  let node: unknown = document.contents;
+  let offset = document.contents?.range?.[0] ?? 0;
+  for (const key of keys) {
+    // Behind an alias is the anchor, where the text to mend stands.
+    if (isAlias(node)) node = node.resolve(document);
+    if (isSeq(node)) {
+      node = node.items[Number(key)];
+      offset = startOf(node) ?? offset;
+    } else if (isMap(node)) {
+      const pair = pairOf(node, String(key));
+      node = pair?.value;
+      offset = startOf(pair?.key) ?? offset;
+    } else break;
+  }
+  return offset;
+}
+
+function pairOf(map: YAMLMap, key: string): YAMLMap["items"][number] | undefined {
+  return map.items.find((pair) => String(isScalar(pair.key) ? pair.key.value : pair.key) === key);
+}
+
+function startOf(node: unknown): number | undefined {
+  return (node as Node | undefined)?.range?.[0];
+}

@@ -1,0 +1,90 @@
+import { z } from "zod";
+import { configSchema } from "./schema.ts";
+
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+/** What a key holds: text, a number, true or false, a list of one of them, a list of groups, or keys. */
+export type KeyKind = "text" | "number" | "boolean" | "list" | "groups" | "group";
+
+/** One key of the configuration, as documentation, the environment and flags see it. */
+export interface ConfigKey {
+  /** Names from the top, `[]` after a list: `listen[].tls.cert`. */
+  readonly path: string;
+  readonly kind: KeyKind;
+  /** For people, with its limits: `integer, 1 to 1024`. */
+  readonly type: string;
+  readonly required: boolean;
+  /** What is taken if the key is absent, as it would stand in the file. */
+  readonly default: unknown;
+  /** The environment variable that sets it; undefined inside lists and for groups. */
+  readonly variable: string | undefined;
+  /** The flag of `serve` that sets it; undefined inside lists and for groups. */
+  readonly flag: string | undefined;
+  readonly description: string;
+}
+
+/** Keys that have a flag of their own; all others are reached by `--set`. */
+const ownFlags: Readonly<Record<string, string>> = {
+  listen: "--listen ADDRESS",
+  data: "--data DIR",
+  "log.level": "--log-level LEVEL",
+};
+
+/** The configuration's JSON Schema (draft 2020-12), for editors and other programs. */
+export function configJsonSchema(): JsonSchema {
+  return z.toJSONSchema(configSchema, { io: "input" });
+}
+
+/** Every key in the order of the schema, a group before its keys. */
+export function configKeys(): ConfigKey[] {
+  return keysOf(configJsonSchema(), "");
+}
+
+function keysOf(group: JsonSchema, prefix: string): ConfigKey[] {
+  return Object.entries(group.properties ?? {}).flatMap(([name, schema]) => {
+    if (typeof schema === "boolean") return [];
+    const path = prefix + name;
+    const kind = kindOf(schema);
+    const isSettable = kind !== "group" && !path.includes("[]");
+    const key: ConfigKey = {
+      path,
+      kind,
+      type: typeOf(schema, kind),
+      required: group.required?.includes(name) ?? false,
+      default: kind === "group" ? undefined : schema.default,
+      variable: isSettable ? variableOf(path) : undefined,
+      flag: isSettable ? (ownFlags[path] ?? `--set ${path}=VALUE`) : undefined,
+      description: schema.description ?? "",
+    };
+    if (kind === "group") return [key, ...keysOf(schema, `${path}.`)];
+    if (kind === "groups") return [key, ...keysOf(itemsOf(schema), `${path}[].`)];
+    return [key];
+  });
+}
+
+/** `limits.maxMessageBytes` is HOSTPLANE_LIMITS_MAX_MESSAGE_BYTES, `spareGiB` would be SPARE_GIB. */
+function variableOf(path: string): string {
+  const words = path.replaceAll(".", "_").replaceAll(/([a-z])([A-Z])/g, "$1_$2");
+  return `HOSTPLANE_${words.toUpperCase()}`;
+}
+
+function kindOf(schema: JsonSchema): KeyKind {
+  if (schema.type === "object") return "group";
+  if (schema.type === "array") return itemsOf(schema).type === "object" ? "groups" : "list";
+  if (schema.type === "boolean") return "boolean";
+  return schema.type === "string" ? "text" : "number";
+}
+
+function typeOf(schema: JsonSchema, kind: KeyKind): string {
+  if (schema.enum) return `one of ${schema.enum.join(", ")}`;
+  if (kind === "number") return `${schema.type}, ${schema.minimum} to ${schema.maximum}`;
+  if (kind === "list") return "list of text";
+  if (kind === "groups") return "list of groups";
+  return kind;
+}
+
+function itemsOf(schema: JsonSchema): JsonSchema {
+  return schema.items !== undefined && typeof schema.items === "object" && !Array.isArray(schema.items)
+    ? schema.items
+    : {};
+}

@@ -1,0 +1,57 @@
+import type { z } from "zod";
+
+/** One thing that is wrong with the configuration. */
+export interface Mistake {
+  /** `file:line:column`, an environment variable or a flag. */
+  readonly where: string;
+  /** The key, e.g. `listen[0].address`; empty when the fault is not of one key. */
+  readonly key: string;
+  /** What was found and what was expected. */
+  readonly message: string;
+}
+
+/** One line for people: `hostplane.yaml:3:5: limits.tools: found "many", expected a whole number`. */
+export function formatMistake({ where, key, message }: Mistake): string {
+  return [where, key, message].filter((part) => part !== "").join(": ");
+}
+
+/** The names of a path as the file's reader would write them: `listen[0].address`. */
+export function formatKeyPath(path: readonly PropertyKey[]): string {
+  return path
+    .map((name, at) => (typeof name === "number" ? `[${name}]` : `${at ? "." : ""}${String(name)}`))
+    .join("");
+}
+
+/** A value of the configuration in a message: short, and telling "8" from 8. */
+export function describeValue(value: unknown): string {
+  if (value === null || value === undefined) return "nothing";
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value === "object") return "a group of keys";
+  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
+  return text.length > 80 ? `${text.slice(0, 76)}...` : text;
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: "text",
+  int: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  array: "a list",
+  object: "a group of keys",
+};
+
+/** What an issue of the schema expected; for issues to which the schema gives no message of its own. */
+export function expectationOf(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return `expected ${typeNames[issue.expected] ?? issue.expected}`;
+    case "invalid_value":
+      return `expected one of ${issue.values.join(", ")}`;
+    case "too_small":
+      return `expected ${issue.origin === "array" || issue.origin === "string" ? "a length of " : ""}at least ${issue.minimum}`;
+    case "too_big":
+      return `expected ${issue.origin === "array" || issue.origin === "string" ? "a length of " : ""}at most ${issue.maximum}`;
+    default:
+      return "expected another value";
+  }
+}

@@ -1,0 +1,130 @@
+import { parse } from "yaml";
+import { closestName } from "./closest-name.ts";
+import type { ConfigKey } from "./keys.ts";
+import type { Mistake } from "./mistake.ts";
+
+/** One key set outside the file. */
+export interface Setting {
+  readonly path: readonly string[];
+  readonly value: unknown;
+  /** The variable or flag, as messages name it. */
+  readonly where: string;
+}
+
+/** Settings in rising precedence, and what is wrong with those that name no key. */
+export interface Settings {
+  readonly settings: readonly Setting[];
+  readonly mistakes: readonly Mistake[];
+}
+
+/** The flags of the command line that set keys. */
+export interface ConfigFlags {
+  readonly listen?: readonly string[];
+  readonly data?: string;
+  readonly logLevel?: string;
+  /** `key=value`, the last one of a key wins. */
+  readonly set?: readonly string[];
+}
+
+/** Variables that are not keys: the file's own path, and what the lab tests are told. */
+const otherVariables = ["HOSTPLANE_CONFIG", "HOSTPLANE_LAB"];
+
+const laterVariables = ["HOSTPLANE_STORE", "HOSTPLANE_KEY", "HOSTPLANE_KEY_FILE", "HOSTPLANE_ADMIN_PASSWORD"];
+
+/**
+ * Kubernetes puts these into every container beside a Service named hostplane; only HOSTPLANE_PORT could be
+ * somebody's typing error, and its value tells.
+ */
+const serviceLink =
+  /^HOSTPLANE_(SERVICE_(HOST|PORT)\w*|PORT_\d+_(TCP|UDP|SCTP)\w*)=|^HOSTPLANE_PORT=\w+:\/\//;
+
+/** The keys set by HOSTPLANE_* variables. An empty variable counts as absent, an unknown one is a mistake. */
+export function settingsFromEnv(
+  env: Readonly<Record<string, string | undefined>>,
+  keys: readonly ConfigKey[],
+): Settings {
+  const settings: Setting[] = [];
+  const mistakes: Mistake[] = [];
+  for (const [name, text] of Object.entries(env)) {
+    if (!name.startsWith("HOSTPLANE_") || text === undefined || text === "") continue;
+    if (otherVariables.includes(name) || serviceLink.test(`${name}=${text}`)) continue;
+    const key = keys.find(({ variable }) => variable === name);
+    if (key) settings.push({ path: key.path.split("."), value: valueFromText(key, text), where: name });
+    else mistakes.push({ where: name, key: "", message: unknownVariable(name, keys) });
+  }
+  return { settings, mistakes };
+}
+
+/** The keys set by flags. */
+export function settingsFromFlags(flags: ConfigFlags, keys: readonly ConfigKey[]): Settings {
+  const settings: Setting[] = [];
+  const mistakes: Mistake[] = [];
+  const { listen = [], data, logLevel, set = [] } = flags;
+  if (listen.length > 0) {
+    settings.push({ path: ["listen"], value: listen.map((address) => ({ address })), where: "--listen" });
+  }
+  if (data !== undefined) settings.push({ path: ["data"], value: data, where: "--data" });
+  if (logLevel !== undefined)
+    settings.push({ path: ["log", "level"], value: logLevel, where: "--log-level" });
+  for (const text of set) {
+    const [, path = "", value] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+    const key = keys.find((each) => each.path === path && each.flag !== undefined);
+    if (key && value !== undefined) {
+      settings.push({ path: path.split("."), value: valueFromText(key, value), where: `--set ${path}` });
+    } else {
+      const message = value === undefined ? "expected key=value" : unsettable(path, keys);
+      mistakes.push({ where: `--set ${text}`, key: "", message });
+    }
+  }
+  return { settings, mistakes };
+}
+
+/**
+ * What `text` means for a key: lists are separated by commas, lists of groups are written as in YAML
+ * (`[{name: a}]`), addresses of `listen` either way. Text of another kind stays text, for the schema to refuse.
+ */
+function valueFromText(key: ConfigKey, text: string): unknown {
+  switch (key.kind) {
+    case "number":
+      return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+    case "boolean":
+      return text === "true" || (text === "false" ? false : text);
+    case "list":
+      return entriesOf(text);
+    case "groups":
+      if (key.path === "listen" && !text.startsWith("[")) {
+        return entriesOf(text).map((address) => ({ address }));
+      }
+      try {
+        return parse(text, { logLevel: "error" });
+      } catch {
+        return text;
+      }
+    default:
+      return text;
+  }
+}
+
+function entriesOf(text: string): string[] {
+  return text.split(",").map((entry) => entry.trim());
+}
+
+function unknownVariable(name: string, keys: readonly ConfigKey[]): string {
+  if (laterVariables.includes(name)) return "not in this version of hostplane";
+  const variables = keys.flatMap(({ variable }) => variable ?? []);
+  return `unknown variable${suggestion(name, [...variables, "HOSTPLANE_CONFIG"])}`;
+}
+
+function unsettable(path: string, keys: readonly ConfigKey[]): string {
+  if (keys.some((key) => key.path === path)) return "a group of keys, or inside a list; set a single key";
+  return `unknown key${suggestion(
+    path,
+    keys.filter(({ flag }) => flag !== undefined).map((key) => key.path),
+  )}`;
+}
+
+/** `; did you mean "x"?`, or nothing when no name is near. */
+export function suggestion(typed: string, names: readonly string[]): string {
+  const name = closestName(typed, names);
+  return name === undefined ? "" : `; did you mean ${JSON.stringify(name)}?`;
+}
