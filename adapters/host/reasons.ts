@@ -92,6 +92,17 @@ export const reasons = {
     retryable: false,
     meaning: "The service exists, but the listener that was asked does not serve it (`listen[].services`).",
   },
+  HOST_NOT_ALLOWED: {
+    code: "PERMISSION_DENIED",
+    retryable: false,
+    meaning:
+      "The request names a host that is not the listener's: a listener without login answers only to its own.",
+  },
+  ORIGIN_NOT_ALLOWED: {
+    code: "PERMISSION_DENIED",
+    retryable: false,
+    meaning: "The web page that asks is of an origin that `cors.origins` does not list.",
+  },
 
   // Time and load
   DEADLINE: {
@@ -181,6 +192,11 @@ export const reasons = {
     code: "INTERNAL",
     retryable: false,
     meaning: "A tool answered something the gateway does not understand.",
+  },
+  SERVICE_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "The health service knows no service of this name.",
   },
   INTERNAL: {
     code: "INTERNAL",

@@ -1,0 +1,67 @@
+import { createServer } from "node:http";
+import { cors as connectCors } from "@connectrpc/connect";
+import cors from "@fastify/cors";
+import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from "fastify";
+import type { Backend } from "./backend.ts";
+import { methodRuleOf } from "./method-table.ts";
+import { createCallLog } from "./rpc/log-calls.ts";
+import { answerNotFound, type ListenerFacts, rpcPlugin } from "./rpc/plugin.ts";
+import { createRoutes } from "./rpc/router.ts";
+import type { ServiceRegistration } from "./rpc/service-handlers.ts";
+import { statusPages } from "./status-pages.ts";
+
+export interface AppOptions {
+  readonly registrations: readonly ServiceRegistration[];
+  readonly backends: readonly Backend[];
+  readonly isSandbox: boolean;
+  readonly logger: FastifyBaseLogger;
+  readonly corsOrigins: readonly string[];
+  readonly maxMessageBytes: number;
+  readonly maxDeadlineMs: number;
+  readonly keepAliveMs: number;
+  readonly shutdownSignal: AbortSignal;
+  readonly listenerOf: (request: FastifyRequest) => ListenerFacts;
+}
+
+/** Response headers of the gateway that a browser's script may read. */
+const exposedHeaders = ["hostplane-backend", "hostplane-request-id", "hostplane-snapshot-age"];
+
+/**
+ * The Fastify instance with everything registered. It does not listen: listeners hand it their requests
+ * through `app.routing`, so that any number of addresses share one application.
+ */
+export async function createApp(options: AppOptions): Promise<FastifyInstance> {
+  const app = fastify({
+    loggerInstance: options.logger,
+    disableRequestLogging: true,
+    // A server that never listens; requests of HTTP/1.1 and HTTP/2 come in by `routing`.
+    serverFactory: () => createServer(),
+    routerOptions: { caseSensitive: true, maxParamLength: 256 },
+  });
+  if (options.isSandbox) {
+    app.addHook("onRequest", async (_request, reply) => {
+      reply.header("hostplane-backend", "sandbox");
+    });
+  }
+  await app.register(cors, {
+    origin: [...options.corsOrigins],
+    methods: [...connectCors.allowedMethods],
+    allowedHeaders: [...connectCors.allowedHeaders, "authorization", "idempotency-key"],
+    exposedHeaders: [...connectCors.exposedHeaders, ...exposedHeaders],
+    maxAge: 7200,
+  });
+  const routes = createRoutes({
+    registrations: options.registrations,
+    ruleOf: methodRuleOf,
+    around: [createCallLog(options.logger)],
+    maxMessageBytes: options.maxMessageBytes,
+    maxDeadlineMs: options.maxDeadlineMs,
+    keepAliveMs: options.keepAliveMs,
+    shutdownSignal: options.shutdownSignal,
+  });
+  await app.register(rpcPlugin, { routes, listenerOf: options.listenerOf });
+  await app.register(statusPages, { backends: options.backends, shutdownSignal: options.shutdownSignal });
+  app.setNotFoundHandler(answerNotFound);
+  await app.ready();
+  return app;
+}

@@ -1,0 +1,70 @@
+import { create } from "@bufbuild/protobuf";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import {
+  Health,
+  type HealthCheckResponse,
+  HealthCheckResponseSchema,
+  HealthCheckResponse_ServingStatus as ServingStatus,
+} from "../../../gen/grpc/health/v1/health_pb.ts";
+import type { Backend } from "../../backend.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { watchState } from "../../rpc/watch-state.ts";
+
+/**
+ * grpc.health.v1.Health with one status for each service: SERVING while the system behind it answers, even
+ * with a part missing. The empty name stands for the gateway itself.
+ * @param serviceNames every service the gateway serves; another name is NOT_FOUND, as health.proto says
+ */
+export function createHealthService(
+  backends: readonly Backend[],
+  serviceNames: readonly string[],
+): ServiceRegistration {
+  const known = new Set(["", ...serviceNames]);
+
+  async function statusOf(service: string): Promise<ServingStatus> {
+    const backend = backends.find(({ services }) => services.includes(service));
+    if (backend === undefined) {
+      return ServingStatus.SERVING;
+    }
+    const { health } = await backend.status();
+    return health === "ok" || health === "degraded" ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
+  }
+
+  async function answerOf(service: string): Promise<HealthCheckResponse> {
+    return create(HealthCheckResponseSchema, { status: await statusOf(service) });
+  }
+
+  return registerService(Health, {
+    async check({ service }) {
+      if (!known.has(service)) {
+        throw new InfraError("SERVICE_NOT_FOUND", `there is no service ${service}`);
+      }
+      return answerOf(service);
+    },
+    async list() {
+      const statuses: Record<string, HealthCheckResponse> = {};
+      for (const service of known) {
+        statuses[service] = await answerOf(service);
+      }
+      return { statuses };
+    },
+    async *watch({ service }, call) {
+      const subscribe = (wake: () => void) => {
+        const ends = backends.map((backend) => backend.subscribe(wake));
+        return () => {
+          for (const end of ends) {
+            end();
+          }
+        };
+      };
+      const read = async () => (known.has(service) ? statusOf(service) : ServingStatus.SERVICE_UNKNOWN);
+      let last: ServingStatus | undefined;
+      for await (const status of watchState(subscribe, read, call.signal)) {
+        if (status !== last) {
+          last = status;
+          yield { status };
+        }
+      }
+    },
+  });
+}

@@ -1,0 +1,126 @@
+import {
+  createRegistry,
+  type DescFile,
+  type DescService,
+  type MessageInitShape,
+  type Registry,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { Code } from "@connectrpc/connect";
+import {
+  ServerReflection,
+  type ServerReflectionRequest,
+  type ServerReflectionResponseSchema,
+} from "../../../gen/grpc/reflection/v1/reflection_pb.ts";
+import { ServerReflection as ServerReflectionV1alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+
+type Response = MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"];
+
+/**
+ * grpc.reflection.v1 and v1alpha, which are the same messages under two names: from them grpcurl, `buf curl`
+ * and others learn the contract without a proto file.
+ * @param services those to list; everything their files import is answered too
+ */
+export function createReflectionServices(services: readonly DescService[]): ServiceRegistration[] {
+  const files = [...new Set(services.flatMap(({ file }) => withImports(file)))];
+  const registry = createRegistry(...files);
+  const serviceNames = services.map(({ typeName }) => typeName);
+
+  async function* answer(requests: AsyncIterable<ServerReflectionRequest>) {
+    for await (const request of requests) {
+      yield {
+        validHost: request.host,
+        originalRequest: request,
+        messageResponse: responseTo(request.messageRequest, files, registry, serviceNames),
+      };
+    }
+  }
+
+  return [
+    registerService(ServerReflection, { serverReflectionInfo: answer }),
+    registerService(ServerReflectionV1alpha, { serverReflectionInfo: answer as never }),
+  ];
+}
+
+function responseTo(
+  request: ServerReflectionRequest["messageRequest"],
+  files: readonly DescFile[],
+  registry: Registry,
+  serviceNames: readonly string[],
+): NonNullable<Response> {
+  switch (request.case) {
+    case "listServices":
+      return {
+        case: "listServicesResponse",
+        value: { service: serviceNames.map((name) => ({ name })) },
+      };
+    case "fileByFilename":
+      return filesOrNotFound(
+        files.find(({ proto }) => proto.name === request.value),
+        request.value,
+      );
+    case "fileContainingSymbol":
+      return filesOrNotFound(fileOfSymbol(registry, request.value), request.value);
+    case "fileContainingExtension": {
+      const { containingType, extensionNumber } = request.value;
+      const extendee = registry.getMessage(containingType);
+      const extension = extendee && registry.getExtensionFor(extendee, extensionNumber);
+      return filesOrNotFound(extension?.file, `${containingType}.${extensionNumber}`);
+    }
+    case "allExtensionNumbersOfType": {
+      const extendee = registry.getMessage(request.value);
+      if (extendee === undefined) {
+        return notFound(request.value);
+      }
+      const extensions = [...registry].filter(
+        (desc) => desc.kind === "extension" && desc.extendee.typeName === extendee.typeName,
+      );
+      const extensionNumber = extensions.flatMap((desc) => (desc.kind === "extension" ? [desc.number] : []));
+      return {
+        case: "allExtensionNumbersResponse",
+        value: { baseTypeName: request.value, extensionNumber },
+      };
+    }
+    default:
+      return error(Code.InvalidArgument, "the request asks for nothing");
+  }
+}
+
+/** The file that declares a message, enum, service or extension, or a method or field of one. */
+function fileOfSymbol(registry: Registry, symbol: string): DescFile | undefined {
+  const parent = symbol.slice(0, Math.max(symbol.lastIndexOf("."), 0));
+  const named = registry.get(symbol);
+  if (named !== undefined) {
+    return named.file;
+  }
+  const owner = registry.get(parent);
+  const member = symbol.slice(parent.length + 1);
+  const hasMember =
+    (owner?.kind === "service" && owner.methods.some(({ name }) => name === member)) ||
+    (owner?.kind === "message" && owner.fields.some(({ name }) => name === member)) ||
+    (owner?.kind === "enum" && owner.values.some(({ name }) => name === member));
+  return hasMember ? owner?.file : undefined;
+}
+
+/** The file and all it imports, so that a client need not ask for them one by one. */
+function filesOrNotFound(file: DescFile | undefined, name: string): NonNullable<Response> {
+  if (file === undefined) {
+    return notFound(name);
+  }
+  const files = withImports(file).map(({ proto }) => toBinary(FileDescriptorProtoSchema, proto));
+  return { case: "fileDescriptorResponse", value: { fileDescriptorProto: files } };
+}
+
+function withImports(file: DescFile): DescFile[] {
+  return [...new Set([file, ...file.dependencies.flatMap(withImports)])];
+}
+
+function notFound(name: string): NonNullable<Response> {
+  return error(Code.NotFound, `not found: ${name}`);
+}
+
+function error(code: Code, errorMessage: string): NonNullable<Response> {
+  return { case: "errorResponse", value: { errorCode: code, errorMessage } };
+}

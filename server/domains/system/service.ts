@@ -1,0 +1,71 @@
+import { hostname } from "node:os";
+import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { BackendHealth, BackendKind, SystemService } from "../../../gen/hostplane/v1/system_pb.ts";
+import type { Backend } from "../../backend.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+
+/** What GetInfo tells of the gateway itself. */
+export interface GatewayFacts {
+  readonly version: string;
+  readonly isSandbox: boolean;
+  /** Milliseconds since the epoch. */
+  readonly startedAtMs: number;
+  /** Where it listens; empty until it does. */
+  listeners(): readonly {
+    readonly address: string;
+    readonly tls: boolean;
+    /** Full names; empty when all services are served there. */
+    readonly services: readonly string[];
+  }[];
+}
+
+const kinds = {
+  real: BackendKind.REAL,
+  sandbox: BackendKind.SANDBOX,
+  off: BackendKind.OFF,
+  notBuilt: BackendKind.NOT_BUILT,
+} as const;
+
+const healths = {
+  ok: BackendHealth.OK,
+  degraded: BackendHealth.DEGRADED,
+  unavailable: BackendHealth.UNAVAILABLE,
+  unknown: BackendHealth.UNKNOWN,
+} as const;
+
+/** hostplane.v1.SystemService: what this gateway is and how the systems behind it are. */
+export function createSystemService(facts: GatewayFacts, backends: readonly Backend[]): ServiceRegistration {
+  const startedAt = performance.now();
+  return registerService(SystemService, {
+    async getInfo() {
+      return {
+        version: facts.version,
+        startedAt: timestampFromMs(facts.startedAtMs),
+        uptime: durationFromMs(Math.round(performance.now() - startedAt)),
+        sandbox: facts.isSandbox,
+        hostname: hostname(),
+        listeners: facts.listeners().map((listener) => ({ ...listener, services: [...listener.services] })),
+      };
+    },
+    async listBackends() {
+      const entries = await Promise.all(
+        backends.map(async ({ domain, name, kind, services, status }) => {
+          const { health, version, missing, snapshotAgeMs } = await status();
+          return {
+            domain,
+            name,
+            kind: kinds[kind],
+            health: healths[health],
+            version: version ?? "",
+            missing: [...missing],
+            ...(snapshotAgeMs === undefined
+              ? {}
+              : { snapshotAge: durationFromMs(Math.round(snapshotAgeMs)) }),
+            services: [...services],
+          };
+        }),
+      );
+      return { backends: entries };
+    },
+  });
+}

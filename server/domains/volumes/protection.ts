@@ -1,0 +1,71 @@
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { LogicalVolume, LvmState } from "../../../adapters/lvm/adapter.ts";
+
+/** Says whether a volume's name is in the configured list of names that are never removed or resized. */
+export type IsProtectedName = (name: string) => boolean;
+
+/** @param patterns names in which `*` stands for any characters and `?` for one */
+export function createIsProtectedName(patterns: readonly string[]): IsProtectedName {
+  const expressions = patterns.map((pattern) => {
+    const source = pattern
+      .replace(/[.+^${}()|[\]\\]/g, "\\$&")
+      .replaceAll("*", ".*")
+      .replaceAll("?", ".");
+    return new RegExp(`^${source}$`, "s");
+  });
+  return (name) => expressions.some((expression) => expression.test(name));
+}
+
+/** The name of a volume in errors, plans and events. */
+export function volumeResource(volumeGroupName: string, name: string): string {
+  return `volumeGroups/${volumeGroupName}/volumes/${name}`;
+}
+
+/**
+ * Refuses what must not be resized.
+ * @throws InfraError VOLUME_PROTECTED
+ */
+export function assertResizable(volume: LogicalVolume, isProtectedName: IsProtectedName): void {
+  if (isProtectedName(volume.name)) {
+    throw isProtected(volume, "its name matches `volumes.protect`");
+  }
+  if (volume.kind === "snapshot") {
+    throw isProtected(volume, "it is a copy-on-write snapshot, whose size is its origin's");
+  }
+}
+
+/**
+ * Refuses what must not be removed; LVM refuses it once more if that changes before the command runs.
+ * @throws InfraError VOLUME_PROTECTED, VOLUME_IN_USE
+ */
+export function assertRemovable(
+  volume: LogicalVolume,
+  state: LvmState,
+  isProtectedName: IsProtectedName,
+): void {
+  if (isProtectedName(volume.name)) {
+    throw isProtected(volume, "its name matches `volumes.protect`");
+  }
+  const snapshots = state.volumes.filter(
+    (other) =>
+      other.kind === "snapshot" &&
+      other.volumeGroupName === volume.volumeGroupName &&
+      other.originName === volume.name,
+  );
+  if (snapshots.length > 0) {
+    const names = snapshots.map(({ name }) => name).join(", ");
+    throw isProtected(volume, `it is the origin of ${names}, which would be lost with it`);
+  }
+  if (volume.open) {
+    throw new InfraError("VOLUME_IN_USE", `${volume.volumeGroupName}/${volume.name} is open`, {
+      resource: volumeResource(volume.volumeGroupName, volume.name),
+    });
+  }
+}
+
+/** A refusal of a volume that must not be changed. */
+export function isProtected(volume: { volumeGroupName: string; name: string }, why: string): InfraError {
+  return new InfraError("VOLUME_PROTECTED", `${volume.volumeGroupName}/${volume.name} is protected: ${why}`, {
+    resource: volumeResource(volume.volumeGroupName, volume.name),
+  });
+}

@@ -1,0 +1,155 @@
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { LogicalVolume, LvmAdapter, LvmState, LvmStep } from "../../../adapters/lvm/adapter.ts";
+import type { Mutation, MutationStep } from "../../operations/mutation.ts";
+import { allocatableBytes, describeStore, type ResolvedClass, volumesOf } from "./device-class.ts";
+import {
+  assertRemovable,
+  assertResizable,
+  type IsProtectedName,
+  isProtected,
+  volumeResource,
+} from "./protection.ts";
+import { roundUpToExtents } from "./size.ts";
+
+/**
+ * Describes the making of a volume. Like the original it may use the class's spare: that is kept for snapshots
+ * and shown to nobody, not forbidden.
+ * @throws InfraError VOLUME_EXISTS, NO_SPACE
+ */
+export function describeCreate(
+  lvm: LvmAdapter,
+  state: LvmState,
+  resolved: ResolvedClass,
+  wanted: { readonly name: string; readonly sizeBytes: bigint; readonly tags: readonly string[] },
+): Mutation {
+  const { group, pool } = resolved;
+  const resource = volumeResource(group.name, wanted.name);
+  if (
+    state.volumes.some(({ name, volumeGroupName }) => volumeGroupName === group.name && name === wanted.name)
+  ) {
+    throw new InfraError("VOLUME_EXISTS", `${group.name}/${wanted.name} already exists`, { resource });
+  }
+  const sizeBytes = roundUpToExtents(wanted.sizeBytes, group.extentSizeBytes);
+  assertSpace(resolved, state, sizeBytes);
+  const step: LvmStep = {
+    kind: "create",
+    volumeGroupName: group.name,
+    ...wanted,
+    ...(pool === undefined ? {} : { thinPoolName: pool.name }),
+  };
+  return {
+    kind: "volumes.create",
+    resource,
+    backend: group.uuid,
+    plan: { changes: [`${group.name}/${wanted.name} is made with ${sizeBytes} bytes`], losses: [] },
+    steps: [stepOf(lvm, step)],
+    pointOfNoReturn: 0,
+  };
+}
+
+/**
+ * Describes the growing of a volume to `sizeBytes`. A volume that has that size needs no step.
+ * @throws InfraError VOLUME_NOT_FOUND, VOLUME_PROTECTED, SHRINK_NOT_ALLOWED, NO_SPACE
+ */
+export function describeResize(
+  lvm: LvmAdapter,
+  state: LvmState,
+  resolved: ResolvedClass,
+  wanted: { readonly name: string; readonly sizeBytes: bigint },
+  isProtectedName: IsProtectedName,
+): Mutation {
+  const { group } = resolved;
+  const resource = volumeResource(group.name, wanted.name);
+  const volume = findVolume(resolved, state, wanted.name);
+  if (volume === undefined) {
+    throw new InfraError("VOLUME_NOT_FOUND", `logical volume ${wanted.name} is not found`, { resource });
+  }
+  assertResizable(volume, isProtectedName);
+  const sizeBytes = roundUpToExtents(wanted.sizeBytes, group.extentSizeBytes);
+  if (sizeBytes < volume.sizeBytes) {
+    throw new InfraError(
+      "SHRINK_NOT_ALLOWED",
+      `shrinking volume size is not allowed: ${group.name}/${wanted.name} has ${volume.sizeBytes} bytes, requested=${sizeBytes}`,
+      { resource },
+    );
+  }
+  assertSpace(resolved, state, sizeBytes - volume.sizeBytes);
+  const isSame = sizeBytes === volume.sizeBytes;
+  const change = `${group.name}/${wanted.name} grows from ${volume.sizeBytes} to ${sizeBytes} bytes`;
+  return {
+    kind: "volumes.resize",
+    resource,
+    backend: group.uuid,
+    plan: { changes: isSame ? [] : [change], losses: [] },
+    steps: isSame
+      ? []
+      : [stepOf(lvm, { kind: "resize", volumeGroupName: group.name, name: wanted.name, sizeBytes })],
+    pointOfNoReturn: 0,
+  };
+}
+
+/**
+ * Describes the removal of a volume: it is deactivated first, which LVM refuses for an open one, so that the
+ * removal itself never needs force. A volume that is not there needs no step.
+ * @throws InfraError VOLUME_PROTECTED, VOLUME_IN_USE
+ */
+export function describeRemove(
+  lvm: LvmAdapter,
+  state: LvmState,
+  resolved: ResolvedClass,
+  name: string,
+  isProtectedName: IsProtectedName,
+): Mutation {
+  const { group } = resolved;
+  const volume = findVolume(resolved, state, name);
+  if (volume !== undefined) {
+    assertRemovable(volume, state, isProtectedName);
+  }
+  const at = { volumeGroupName: group.name, name };
+  const deactivate = stepOf(lvm, { kind: "deactivate", ...at }, { kind: "activate", ...at });
+  const remove = stepOf(lvm, { kind: "remove", ...at });
+  const steps = volume === undefined ? [] : volume.active ? [deactivate, remove] : [remove];
+  return {
+    kind: "volumes.remove",
+    resource: volumeResource(group.name, name),
+    backend: group.uuid,
+    plan: {
+      changes: volume === undefined ? [] : [`${group.name}/${name} is removed`],
+      losses: volume === undefined ? [] : [`all data of ${group.name}/${name} (${volume.sizeBytes} bytes)`],
+    },
+    steps,
+    pointOfNoReturn: steps.indexOf(remove),
+  };
+}
+
+/** @throws InfraError VOLUME_PROTECTED for a thin pool, which is a store of volumes and not one of them */
+function findVolume(resolved: ResolvedClass, state: LvmState, name: string): LogicalVolume | undefined {
+  const isPool = state.volumes.find(
+    (one) => one.volumeGroupName === resolved.group.name && one.name === name && one.kind === "thinPool",
+  );
+  if (isPool !== undefined) {
+    throw isProtected(isPool, "it is a thin pool");
+  }
+  return volumesOf(resolved, state).find((one) => one.name === name);
+}
+
+/** @throws InfraError NO_SPACE */
+function assertSpace(resolved: ResolvedClass, state: LvmState, neededBytes: bigint): void {
+  const freeBytes = allocatableBytes(resolved, state);
+  if (freeBytes < neededBytes) {
+    throw new InfraError(
+      "NO_SPACE",
+      `no enough space left on ${describeStore(resolved.deviceClass)}: free=${freeBytes}, requested=${neededBytes}`,
+      { resource: `volumeGroups/${resolved.group.name}` },
+    );
+  }
+}
+
+function stepOf(lvm: LvmAdapter, step: LvmStep, undo?: LvmStep): MutationStep {
+  return {
+    name: step.kind,
+    command: lvm.commandOf(step),
+    forward: () => lvm.run(step),
+    ...(undo === undefined ? {} : { undo: () => lvm.run(undo) }),
+  };
+}

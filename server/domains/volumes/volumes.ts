@@ -1,0 +1,139 @@
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { Snapshot } from "../../../adapters/host/snapshot.ts";
+import type { LogicalVolume, LvmAdapter, LvmState } from "../../../adapters/lvm/adapter.ts";
+import { assertTag, assertVolumeName, isReservedVolumeName } from "../../../adapters/lvm/names.ts";
+import type { Mutation } from "../../operations/mutation.ts";
+import type { InlineRunner } from "../../operations/run-inline.ts";
+import {
+  assertResolved,
+  type DeviceClass,
+  findDeviceClass,
+  type ResolvedClass,
+  volumesOf,
+} from "./device-class.ts";
+import { createIsProtectedName, isProtected, volumeResource } from "./protection.ts";
+import { bytesFromSizeGb } from "./size.ts";
+import { describeCreate, describeRemove, describeResize } from "./volume-mutations.ts";
+
+export interface VolumesOptions {
+  readonly lvm: LvmAdapter;
+  readonly deviceClasses: readonly DeviceClass[];
+  /** Patterns of names that are never removed or resized. */
+  readonly protect: readonly string[];
+  readonly runner: InlineRunner;
+}
+
+/** The volumes of this host: the rules of the contract over LVM, without protocol or messages. */
+export interface Volumes {
+  readonly deviceClasses: readonly DeviceClass[];
+  readState(): Promise<Snapshot<LvmState>>;
+  /** @throws InfraError DEVICE_CLASS_NOT_FOUND, VOLUME_GROUP_GONE */
+  resolve(
+    deviceClassName: string,
+  ): Promise<{ readonly resolved: ResolvedClass; readonly snapshot: Snapshot<LvmState> }>;
+  /** @throws InfraError as `describeCreate`, INVALID_FIELD, and what LVM refuses */
+  create(wanted: {
+    readonly name: string;
+    readonly sizeGb: bigint;
+    readonly tags: readonly string[];
+    readonly deviceClass: string;
+  }): Promise<LogicalVolume>;
+  /** @throws InfraError as `describeResize`, INVALID_FIELD, and what LVM refuses */
+  resize(wanted: {
+    readonly name: string;
+    readonly sizeGb: bigint;
+    readonly deviceClass: string;
+  }): Promise<void>;
+  /** @throws InfraError as `describeRemove`, INVALID_FIELD, and what LVM refuses */
+  remove(wanted: { readonly name: string; readonly deviceClass: string }): Promise<void>;
+  /** Calls back when LVM's state has changed, and after a resize to the same size, as clients expect. */
+  subscribe(onChange: () => void): () => void;
+}
+
+export function createVolumes(options: VolumesOptions): Volumes {
+  const { lvm, deviceClasses, runner } = options;
+  const isProtectedName = createIsProtectedName(options.protect);
+  const listeners = new Set<() => void>();
+
+  async function resolve(deviceClassName: string) {
+    const deviceClass = findDeviceClass(deviceClasses, deviceClassName);
+    const snapshot = await lvm.read();
+    return { resolved: assertResolved(deviceClass, snapshot.value), snapshot };
+  }
+
+  /** Runs a mutation of one volume once its turn has come, checked against the state of that moment. */
+  function mutate(
+    deviceClassName: string,
+    name: string,
+    describe: (state: LvmState, resolved: ResolvedClass) => Mutation,
+  ): Promise<Mutation> {
+    const { volumeGroup } = findDeviceClass(deviceClasses, deviceClassName);
+    return runner.run(volumeResource(volumeGroup, name), async () => {
+      const { resolved, snapshot } = await resolve(deviceClassName);
+      return describe(snapshot.value, resolved);
+    });
+  }
+
+  return {
+    deviceClasses,
+    readState: () => lvm.read(),
+    resolve,
+
+    async create({ name, sizeGb, tags, deviceClass }) {
+      assertVolumeName(name, "name");
+      for (const [index, tag] of tags.entries()) {
+        assertTag(tag, `tags[${index}]`);
+      }
+      const sizeBytes = bytesFromSizeGb(sizeGb);
+      await mutate(deviceClass, name, (state, resolved) =>
+        describeCreate(lvm, state, resolved, { name, sizeBytes, tags }),
+      );
+      const { resolved, snapshot } = await resolve(deviceClass);
+      const made = volumesOf(resolved, snapshot.value).find((volume) => volume.name === name);
+      if (made === undefined) {
+        throw new InfraError("VOLUME_NOT_FOUND", `${name} was made, and removed by somebody else at once`, {
+          resource: volumeResource(resolved.group.name, name),
+        });
+      }
+      return made;
+    },
+
+    async resize({ name, sizeGb, deviceClass }) {
+      assertChangeable(name, deviceClass);
+      const sizeBytes = bytesFromSizeGb(sizeGb);
+      const { steps } = await mutate(deviceClass, name, (state, resolved) =>
+        describeResize(lvm, state, resolved, { name, sizeBytes }, isProtectedName),
+      );
+      if (steps.length === 0) {
+        for (const listener of listeners) {
+          listener();
+        }
+      }
+    },
+
+    async remove({ name, deviceClass }) {
+      assertChangeable(name, deviceClass);
+      await mutate(deviceClass, name, (state, resolved) =>
+        describeRemove(lvm, state, resolved, name, isProtectedName),
+      );
+    },
+
+    subscribe(onChange) {
+      listeners.add(onChange);
+      const unsubscribe = lvm.subscribe(onChange);
+      return () => {
+        listeners.delete(onChange);
+        unsubscribe();
+      };
+    },
+  };
+
+  /** A name of LVM's own making (`x_tmeta`, `lvol0_pmspare`) is a volume all right, but nobody's to change. */
+  function assertChangeable(name: string, deviceClassName: string): void {
+    if (isReservedVolumeName(name)) {
+      const volumeGroupName = findDeviceClass(deviceClasses, deviceClassName).volumeGroup;
+      throw isProtected({ volumeGroupName, name }, "the name is reserved for volumes internal to LVM");
+    }
+    assertVolumeName(name, "name");
+  }
+}

@@ -1,0 +1,147 @@
+import { setMaxListeners } from "node:events";
+import { readFileSync } from "node:fs";
+import type { FastifyBaseLogger } from "fastify";
+import { InfraError } from "../adapters/host/infra-error.ts";
+import { createApp } from "./app.ts";
+import { parseListenAddress } from "./config/listen-address.ts";
+import type { Config, ListenerConfig } from "./config/schema.ts";
+import { createInlineRunner } from "./operations/run-inline.ts";
+import { foreignCallerOf } from "./rpc/browser-guard.ts";
+import { createListener, type Listener } from "./rpc/listener/listener.ts";
+import type { NodeRequest } from "./rpc/node-adapter.ts";
+import type { ListenerFacts } from "./rpc/plugin.ts";
+import { refuse } from "./rpc/refusal.ts";
+import { createServices } from "./services.ts";
+import { createRealSystems, createSandboxSystems } from "./systems.ts";
+
+export interface GatewayOptions {
+  readonly config: Config;
+  readonly isSandbox: boolean;
+  readonly version: string;
+  readonly logger: FastifyBaseLogger;
+}
+
+export interface Gateway {
+  /** Where it listens, as clients write it; port 0 of the configuration is the real one here. */
+  readonly addresses: readonly string[];
+  /** Reads the certificate files again. @throws Error when one cannot be read; the old ones stay then */
+  reloadCertificates(): void;
+  /**
+   * Refuses new calls, ends open ones with SHUTTING_DOWN, cuts what is left after the configured grace, and
+   * waits for mutations that have begun, however long they take.
+   */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts everything the configuration names: systems, services and listeners.
+ * @throws Error when a listener's address cannot be had or a certificate not be read; nothing is left open then
+ */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, isSandbox, logger } = options;
+  const shutdown = new AbortController();
+  // Every open call listens to it.
+  setMaxListeners(0, shutdown.signal);
+  const listenerOfRequest = new WeakMap<NodeRequest, ListenerFacts>();
+  const entries: { readonly config: ListenerConfig; readonly listener: Listener }[] = [];
+
+  const runner = createInlineRunner((mutation, step, err) =>
+    logger.error(
+      { err, mutation: mutation.kind, resource: mutation.resource, step: step.name },
+      "undo failed",
+    ),
+  );
+  const systems = isSandbox ? createSandboxSystems() : createRealSystems(config, logger);
+  const { registrations, backends } = createServices({
+    systems,
+    runner,
+    facts: {
+      version: options.version,
+      isSandbox,
+      startedAtMs: Date.now(),
+      listeners: () =>
+        entries.map(({ config: { tls, services }, listener }) => ({
+          address: listener.address(),
+          tls: tls !== undefined,
+          services: services ?? [],
+        })),
+    },
+  });
+  const app = await createApp({
+    registrations,
+    backends,
+    isSandbox,
+    logger,
+    corsOrigins: config.cors.origins,
+    maxMessageBytes: config.limits.maxMessageBytes,
+    maxDeadlineMs: config.limits.maxDeadlineMs,
+    keepAliveMs: config.keepAliveMs,
+    shutdownSignal: shutdown.signal,
+    listenerOf: (request) => listenerOfRequest.get(request.raw) ?? { address: "", services: new Set() },
+  });
+
+  function createEntry(entry: ListenerConfig): Listener {
+    const address = parseListenAddress(entry.address);
+    if (typeof address === "string") {
+      throw new TypeError(`${entry.address}: ${address}`);
+    }
+    const facts: ListenerFacts = {
+      address: entry.address,
+      services: entry.services === undefined ? undefined : new Set(entry.services),
+    };
+    return createListener({
+      address,
+      mode: entry.mode,
+      tls: entry.tls === undefined ? undefined : readCertificate(entry.tls),
+      maxConcurrentStreams: config.limits.maxConcurrentStreams,
+      headerBytes: config.limits.headerBytes,
+      keepAliveMs: config.keepAliveMs,
+      onRequest(request, response) {
+        listenerOfRequest.set(request, facts);
+        if (address.kind === "tcp") {
+          const foreign = foreignCallerOf(request, address.host, config.cors.origins);
+          if (foreign !== undefined) {
+            refuse(request, response, foreign, {});
+            return;
+          }
+        }
+        app.routing(request, response);
+      },
+    });
+  }
+
+  async function close(): Promise<void> {
+    shutdown.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping"));
+    await Promise.all(entries.map(({ listener }) => listener.close(config.shutdownGraceMs)));
+    await runner.drain();
+    await systems.close();
+    await app.close();
+  }
+
+  try {
+    for (const entry of config.listen) {
+      const listener = createEntry(entry);
+      await listener.listen();
+      entries.push({ config: entry, listener });
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    addresses: entries.map(({ listener }) => listener.address()),
+    reloadCertificates() {
+      const read = entries.flatMap(({ config: { tls }, listener }) =>
+        tls === undefined ? [] : [{ listener, certificate: readCertificate(tls) }],
+      );
+      for (const { listener, certificate } of read) {
+        listener.reloadCertificate(certificate);
+      }
+    },
+    close,
+  };
+}
+
+function readCertificate({ cert, key }: NonNullable<ListenerConfig["tls"]>): { cert: Buffer; key: Buffer } {
+  return { cert: readFileSync(cert), key: readFileSync(key) };
+}

@@ -1,0 +1,31 @@
+/** One step of a mutation: one command of a system, and how to take it back. */
+export interface MutationStep {
+  /** A short name for logs and progress, e.g. `deactivate`. */
+  readonly name: string;
+  /** The command the step starts, as argv; what PlanService shows and the operation log keeps. */
+  readonly command: readonly string[];
+  readonly forward: () => Promise<void>;
+  /** Takes the step back; absent where there is nothing to take back. */
+  readonly undo?: () => Promise<void>;
+}
+
+/**
+ * A change of a system, described before any of it is done. Short ones run inline (`runInline`), long ones as
+ * durable operations; both read the same description.
+ */
+export interface Mutation {
+  /** What changes, e.g. `volumes.create`. */
+  readonly kind: string;
+  /** The thing that changes; two mutations of one resource never run at once. */
+  readonly resource: string;
+  /** Identity of the system it is meant for (a VG's UUID): a mutation is never applied to another. */
+  readonly backend: string;
+  /** What a person should know first: what will be there, and what will be lost. */
+  readonly plan: { readonly changes: readonly string[]; readonly losses: readonly string[] };
+  readonly steps: readonly MutationStep[];
+  /**
+   * Index of the step that cannot be taken back once it has succeeded; `steps.length` when all can be. When it
+   * or one before it fails, what was done is undone.
+   */
+  readonly pointOfNoReturn: number;
+}

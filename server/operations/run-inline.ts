@@ -1,0 +1,76 @@
+import type { Mutation, MutationStep } from "./mutation.ts";
+
+/** Runs short mutations in the process that was asked, one at a time for each resource. */
+export interface InlineRunner {
+  /**
+   * Runs the steps that `describe` returns, in order. When one fails up to the point of no return, those done
+   * are undone in reverse, and the failure is thrown. It runs to its end whether or not anybody still waits.
+   * @param resource the resource the mutation will change; `describe` runs once it is the resource's turn, so
+   *   that its checks see what the mutation before it has done
+   */
+  run(resource: string, describe: () => Promise<Mutation>): Promise<Mutation>;
+  /** Resolves when no mutation runs any more. */
+  drain(): Promise<void>;
+}
+
+/**
+ * @param onUndoFailed told when a step could not be taken back; the failure that began it is still thrown
+ */
+export function createInlineRunner(
+  onUndoFailed: (mutation: Mutation, step: MutationStep, error: unknown) => void,
+): InlineRunner {
+  const tails = new Map<string, Promise<unknown>>();
+
+  async function perform(mutation: Mutation): Promise<void> {
+    const done: MutationStep[] = [];
+    for (const [index, step] of mutation.steps.entries()) {
+      try {
+        await step.forward();
+      } catch (error) {
+        if (index <= mutation.pointOfNoReturn) {
+          await undo(mutation, done);
+        }
+        throw error;
+      }
+      done.push(step);
+    }
+  }
+
+  async function undo(mutation: Mutation, done: readonly MutationStep[]): Promise<void> {
+    for (const step of done.toReversed()) {
+      try {
+        await step.undo?.();
+      } catch (error) {
+        onUndoFailed(mutation, step, error);
+        return;
+      }
+    }
+  }
+
+  return {
+    run(resource, describe) {
+      const before = tails.get(resource) ?? Promise.resolve();
+      const work = before.then(async () => {
+        const mutation = await describe();
+        await perform(mutation);
+        return mutation;
+      });
+      const tail = work.then(
+        () => {},
+        () => {},
+      );
+      tails.set(resource, tail);
+      tail.then(() => {
+        if (tails.get(resource) === tail) {
+          tails.delete(resource);
+        }
+      });
+      return work;
+    },
+    async drain() {
+      while (tails.size > 0) {
+        await Promise.all(tails.values());
+      }
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { MethodRule } from "./method-rule.ts";
+
+/** How a call reached the gateway. */
+export interface Peer {
+  /** IP address of the client; `unix` for a unix socket. */
+  readonly address: string;
+  /** The `listen[].address` that accepted the connection. */
+  readonly listener: string;
+  readonly httpVersion: "1.0" | "1.1" | "2.0";
+}
+
+/**
+ * One RPC on its way through the chain, whichever protocol carries it. Everything that costs something is
+ * made when it is first asked for.
+ */
+export interface Call {
+  readonly method: DescMethod;
+  readonly rule: MethodRule;
+  readonly protocol: "connect" | "grpc" | "grpc-web";
+  readonly peer: Peer;
+  /** Names the call in logs and in the header `hostplane-request-id` of its answer. */
+  readonly requestId: string;
+  /** Milliseconds until the deadline (the client's, capped by the gateway's); undefined when there is none. */
+  readonly timeLeftMs: () => number | undefined;
+  /**
+   * Aborted when the caller leaves, the deadline passes or the gateway stops, with the InfraError that says
+   * which. Also aborted, harmlessly, after the call has ended.
+   */
+  readonly signal: AbortSignal;
+  /** A request header, by lower-case name. */
+  header(name: string): string | undefined;
+  /** Sets a response header; without effect once the first message of a stream is out. */
+  setHeader(name: string, value: string): void;
+}
+
+/** What a call results in: a message, or the messages of a stream. */
+export type Output = object | AsyncIterable<object>;
+
+/** A link of the chain that every call passes through. It must call `next` at most once. */
+export type Around = (call: Call, next: () => Promise<Output>) => Promise<Output>;
+
+/** Runs `last` inside all links, the first link outermost. */
+export function runChain(links: readonly Around[], call: Call, last: () => Promise<Output>): Promise<Output> {
+  const step = (index: number): Promise<Output> => {
+    const link = links[index];
+    return link === undefined ? last() : link(call, () => step(index + 1));
+  };
+  return step(0);
+}

@@ -1,0 +1,80 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { ErrorCode } from "../../adapters/host/reasons.ts";
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  PreconditionFailureSchema,
+  RetryInfoSchema,
+} from "../../gen/google/rpc/error_details_pb.ts";
+import { infraErrorFromProtocolError } from "./protocol-error.ts";
+
+/** `google.rpc.ErrorInfo.domain` of every error of the gateway. */
+export const errorDomain = "hostplane";
+
+const codes: Record<ErrorCode, Code> = {
+  CANCELLED: Code.Canceled,
+  INVALID_ARGUMENT: Code.InvalidArgument,
+  DEADLINE_EXCEEDED: Code.DeadlineExceeded,
+  NOT_FOUND: Code.NotFound,
+  ALREADY_EXISTS: Code.AlreadyExists,
+  PERMISSION_DENIED: Code.PermissionDenied,
+  RESOURCE_EXHAUSTED: Code.ResourceExhausted,
+  FAILED_PRECONDITION: Code.FailedPrecondition,
+  ABORTED: Code.Aborted,
+  OUT_OF_RANGE: Code.OutOfRange,
+  UNIMPLEMENTED: Code.Unimplemented,
+  INTERNAL: Code.Internal,
+  UNAVAILABLE: Code.Unavailable,
+  DATA_LOSS: Code.DataLoss,
+  UNAUTHENTICATED: Code.Unauthenticated,
+};
+
+/**
+ * The InfraError that anything thrown stands for: itself, what connect-es found wrong with a request, or
+ * INTERNAL for a fault of ours (whose own text stays in `cause`, for the log).
+ */
+export function infraErrorFrom(thrown: unknown): InfraError {
+  if (thrown instanceof InfraError) {
+    return thrown;
+  }
+  if (thrown instanceof ConnectError) {
+    return infraErrorFromProtocolError(thrown);
+  }
+  return new InfraError("INTERNAL", "internal error; the gateway's log has it under the request id", {
+    cause: thrown,
+  });
+}
+
+/**
+ * The only place where an error gets its wire form: the code, ErrorInfo with the reason, and BadRequest,
+ * PreconditionFailure or RetryInfo where they apply (google/rpc/error_details.proto).
+ */
+export function connectErrorFromInfraError(error: InfraError): ConnectError {
+  const metadata: Record<string, string> = { retryable: String(error.retryable) };
+  if (error.resource !== undefined) {
+    metadata.resource = error.resource;
+  }
+  const wire = new ConnectError(error.message, codes[error.code], undefined, [
+    { desc: ErrorInfoSchema, value: { reason: error.reason, domain: errorDomain, metadata } },
+  ]);
+  if (error.violations.length > 0) {
+    wire.details.push({ desc: BadRequestSchema, value: { fieldViolations: [...error.violations] } });
+  }
+  if (error.code === "FAILED_PRECONDITION") {
+    wire.details.push({
+      desc: PreconditionFailureSchema,
+      value: {
+        violations: [{ type: error.reason, subject: error.resource ?? "", description: error.message }],
+      },
+    });
+  }
+  if (error.retryAfterMs !== undefined) {
+    const nanos = Math.round((error.retryAfterMs % 1000) * 1e6);
+    wire.details.push({
+      desc: RetryInfoSchema,
+      value: { retryDelay: { seconds: BigInt(Math.floor(error.retryAfterMs / 1000)), nanos } },
+    });
+  }
+  return wire;
+}

@@ -1,0 +1,106 @@
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { Call } from "./call.ts";
+import { infraErrorFrom } from "./errors.ts";
+
+/**
+ * Waits for a unary handler no longer than the call's deadline and no longer than the caller stays. What the
+ * handler has begun goes on: a handler stops reading work by `call.signal`, and never stops a mutation.
+ * @throws InfraError DEADLINE, CALLER_LEFT, SHUTTING_DOWN
+ */
+export function untilCallEnds<T>(call: Call, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const { signal } = call;
+    const onAbort = () => reject(infraErrorFrom(signal.reason));
+    const leftMs = call.timeLeftMs();
+    const timer =
+      leftMs === undefined
+        ? undefined
+        : setTimeout(() => reject(new InfraError("DEADLINE", "the deadline of the call has passed")), leftMs);
+    if (signal.aborted) {
+      onAbort();
+    }
+    signal.addEventListener("abort", onAbort, { once: true });
+    work.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+    });
+  });
+}
+
+/**
+ * The messages of a stream until the call ends. A stream that is silent when the caller leaves, the deadline
+ * passes or the gateway stops ends at once with that reason, and its source is closed.
+ * @param repeatAfterMs send the last message again after so long a silence; undefined never does
+ */
+export async function* streamUntilCallEnds(
+  call: Call,
+  messages: AsyncIterable<object>,
+  repeatAfterMs: number | undefined,
+): AsyncGenerator<object, void> {
+  const source = messages[Symbol.asyncIterator]();
+  let arrived: IteratorResult<object> | undefined;
+  let failure: { readonly error: unknown } | undefined;
+  let wake = () => {};
+  // One handler for each message and none that outlives it: Promise.race against the signal would add one to
+  // the signal's promise with every message, and a stream may live for months.
+  const pull = () => {
+    source.next().then(
+      (result) => {
+        arrived = result;
+        wake();
+      },
+      (error: unknown) => {
+        failure ??= { error };
+        wake();
+      },
+    );
+  };
+  const onAbort = () => {
+    failure ??= { error: infraErrorFrom(call.signal.reason) };
+    wake();
+  };
+  if (call.signal.aborted) {
+    onAbort();
+  }
+  call.signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    let last: object | undefined;
+    pull();
+    for (;;) {
+      if (arrived === undefined && failure === undefined) {
+        const silenceMs = last === undefined ? undefined : repeatAfterMs;
+        await wokenOrSilence(silenceMs, (resolve) => {
+          wake = resolve;
+        });
+      }
+      if (failure !== undefined) {
+        throw failure.error;
+      }
+      if (arrived === undefined) {
+        yield last as object;
+        continue;
+      }
+      if (arrived.done === true) {
+        return;
+      }
+      last = arrived.value;
+      arrived = undefined;
+      yield last;
+      pull();
+    }
+  } finally {
+    call.signal.removeEventListener("abort", onAbort);
+    // Not awaited: a generator that waits for something that will never come would keep the call open.
+    source.return?.()?.catch(() => {});
+  }
+}
+
+function wokenOrSilence(silenceMs: number | undefined, onWake: (resolve: () => void) => void): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = silenceMs === undefined ? undefined : setTimeout(resolve, silenceMs);
+    onWake(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,35 @@
+import type { HandlerContext } from "@connectrpc/connect";
+import type { Call } from "./call.ts";
+import type { MethodRule } from "./method-rule.ts";
+import { requestFactsKey } from "./request-facts.ts";
+
+/**
+ * The call of an RPC that connect-es carries.
+ * @param maxDeadlineMs the longest a unary call may take, whatever the client allows; streams have no cap
+ */
+export function callFromHandlerContext(
+  context: HandlerContext,
+  rule: MethodRule,
+  maxDeadlineMs: number,
+): Call {
+  const { peer, requestId } = context.values.get(requestFactsKey);
+  const cap = context.method.methodKind === "unary" ? performance.now() + maxDeadlineMs : undefined;
+  return {
+    method: context.method,
+    rule,
+    protocol:
+      context.protocolName === "grpc" || context.protocolName === "grpc-web"
+        ? context.protocolName
+        : "connect",
+    peer,
+    requestId,
+    timeLeftMs() {
+      const clientsMs = context.timeoutMs();
+      const ownMs = cap === undefined ? undefined : cap - performance.now();
+      return clientsMs === undefined ? ownMs : Math.min(clientsMs, ownMs ?? clientsMs);
+    },
+    signal: context.signal,
+    header: (name) => context.requestHeader.get(name) ?? undefined,
+    setHeader: (name, value) => context.responseHeader.set(name, value),
+  };
+}

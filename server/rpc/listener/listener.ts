@@ -1,0 +1,164 @@
+import * as http from "node:http";
+import * as http2 from "node:http2";
+import * as net from "node:net";
+import type { Duplex } from "node:stream";
+import type { SecureContextOptions } from "node:tls";
+import type { ListenAddress } from "../../config/listen-address.ts";
+import { createAuthorityRewriter } from "../http2-authority/authority-rewriter.ts";
+import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
+import { sniffProtocol } from "./first-bytes.ts";
+import { trackHttp2Sessions } from "./http2-sessions.ts";
+import { createOpenSockets } from "./open-sockets.ts";
+import { listenOnUnixSocket } from "./unix-socket.ts";
+
+export interface ListenerOptions {
+  readonly address: ListenAddress;
+  /** Permission bits of a unix socket. */
+  readonly mode: number;
+  /** Certificate and key: the listener then speaks TLS only, with HTTP/1.1 and HTTP/2 by ALPN. */
+  readonly tls: SecureContextOptions | undefined;
+  readonly maxConcurrentStreams: number;
+  readonly headerBytes: number;
+  readonly keepAliveMs: number;
+  readonly onRequest: (request: NodeRequest, response: NodeResponse) => void;
+}
+
+/** One address that speaks HTTP/1.1 and HTTP/2. */
+export interface Listener {
+  /** @throws Error when the address cannot be had */
+  listen(): Promise<void>;
+  /** The address as clients write it, with the port the system chose when 0 was asked. */
+  address(): string;
+  /** New connections get the new certificate; open ones keep theirs. */
+  reloadCertificate(tls: SecureContextOptions): void;
+  /**
+   * Accepts no more, lets what runs come to its end, and cuts what is left after `graceMs`. The owner ends
+   * open calls first, or they keep their connections for the whole grace.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+/** A client that has said nothing for so long has nothing to say. */
+const firstByteTimeoutMs = 10_000;
+const headersTimeoutMs = 10_000;
+const requestTimeoutMs = 120_000;
+
+export function createListener(options: ListenerOptions): Listener {
+  const sockets = createOpenSockets();
+  const onRequest = (request: NodeRequest, response: NodeResponse) => {
+    sockets.addRequest(request, response);
+    options.onRequest(request, response);
+  };
+  const servers = options.tls === undefined ? createCleartext() : createTls(options.tls);
+  const { server } = servers;
+  const sessions = trackHttp2Sessions(servers.http2, options.keepAliveMs);
+  // Out of file descriptors, or a connection reset while it was accepted: the listener goes on.
+  server.on("error", () => {});
+
+  function http2Options(): http2.ServerOptions {
+    return {
+      settings: {
+        maxConcurrentStreams: options.maxConcurrentStreams,
+        maxHeaderListSize: options.headerBytes,
+      },
+      // nghttp2 would take 1,000 resets at once and then 33 a second before it closes the connection; a client
+      // that opens and cancels as many streams as it may is no attack.
+      streamResetBurst: 10 * options.maxConcurrentStreams,
+      streamResetRate: options.maxConcurrentStreams,
+    };
+  }
+
+  function createCleartext() {
+    const h1 = http.createServer(
+      {
+        maxHeaderSize: options.headerBytes,
+        headersTimeout: headersTimeoutMs,
+        requestTimeout: requestTimeoutMs,
+      },
+      onRequest,
+    );
+    // A server that never listens checks no timeouts; this starts it, `h1.close()` stops it.
+    h1.emit("listening");
+    const h2 = http2.createServer(http2Options());
+    // The compatibility API promises what NodeRequest and NodeResponse ask for.
+    h2.on("request", onRequest as never);
+    const server = net.createServer((socket) => {
+      sockets.add(socket);
+      sniffProtocol(socket, firstByteTimeoutMs, (protocol) => {
+        sockets.setProtocol(socket, protocol);
+        if (protocol === "http1") {
+          h1.emit("connection", socket);
+        } else {
+          const isUnix = options.address.kind === "unix";
+          const stream: Duplex = isUnix ? createAuthorityRewriter(socket) : socket;
+          h2.emit("connection", stream);
+        }
+      });
+    });
+    return { server, http2: h2, closeHttp1: () => h1.close(), reload: () => {} };
+  }
+
+  function createTls(tls: SecureContextOptions) {
+    const h2 = http2.createSecureServer({
+      ...http2Options(),
+      ...tls,
+      minVersion: "TLSv1.2",
+      allowHTTP1: true,
+      maxHeaderSize: options.headerBytes,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      handshakeTimeout: firstByteTimeoutMs,
+    } as http2.SecureServerOptions);
+    h2.on("connection", (socket: net.Socket) => sockets.add(socket));
+    h2.on("secureConnection", (socket) => {
+      sockets.add(socket);
+      sockets.setProtocol(socket, socket.alpnProtocol === "h2" ? "http2" : "http1");
+    });
+    // A handshake that failed, e.g. a client that speaks cleartext.
+    h2.on("tlsClientError", (_error, socket) => socket.destroy());
+    h2.on("request", onRequest as never);
+    return {
+      server: h2 as net.Server,
+      http2: h2,
+      closeHttp1: () => {},
+      reload: (context: SecureContextOptions) => h2.setSecureContext(context),
+    };
+  }
+
+  return {
+    async listen() {
+      const { address } = options;
+      if (address.kind === "unix") {
+        await listenOnUnixSocket(server, address.path, options.mode);
+        return;
+      }
+      await new Promise<void>((resolve, reject) => {
+        server.once("error", reject);
+        server.listen(address.port, address.host, () => {
+          server.off("error", reject);
+          resolve();
+        });
+      });
+    },
+    address() {
+      if (options.address.kind === "unix") {
+        return `unix:${options.address.path}`;
+      }
+      const bound = server.address();
+      const port = typeof bound === "object" && bound !== null ? bound.port : options.address.port;
+      const host = options.address.host.includes(":") ? `[${options.address.host}]` : options.address.host;
+      return `${host}:${port}`;
+    },
+    reloadCertificate: (tls) => servers.reload(tls),
+    async close(graceMs) {
+      const isClosed = new Promise<void>((resolve) => server.close(() => resolve()));
+      sockets.drain();
+      sessions.close();
+      await sockets.waitUntilEmpty(graceMs);
+      sessions.destroy();
+      sockets.destroy();
+      servers.closeHttp1();
+      await isClosed;
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { chmodSync, existsSync, lstatSync, unlinkSync } from "node:fs";
+import * as net from "node:net";
+
+/**
+ * Binds a server to a socket file that nobody but `mode` allows may open, at no moment. A file left by a
+ * gateway that is gone is replaced.
+ * @param mode permission bits, e.g. 0o600
+ * @throws Error when the path is no socket, or another process listens there
+ */
+export async function listenOnUnixSocket(server: net.Server, path: string, mode: number): Promise<void> {
+  if (existsSync(path)) {
+    if (!lstatSync(path).isSocket()) {
+      throw new Error(`${path} exists and is not a socket`);
+    }
+    if (await isAnswered(path)) {
+      throw new Error(`another process listens on ${path}`);
+    }
+    unlinkSync(path);
+  }
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    // bind(2) happens inside listen(), before it returns: the umask of this moment is the file's mode.
+    const umask = process.umask(0o177);
+    try {
+      server.listen(path, () => {
+        server.off("error", reject);
+        resolve();
+      });
+    } finally {
+      process.umask(umask);
+    }
+  });
+  chmodSync(path, mode);
+}
+
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = net.connect(path);
+    const settle = (answered: boolean) => {
+      probe.destroy();
+      resolve(answered);
+    };
+    probe.once("connect", () => settle(true));
+    probe.once("error", () => settle(false));
+  });
+}

@@ -1,0 +1,61 @@
+import type { FastifyBaseLogger } from "fastify";
+import type { InfraError } from "../../adapters/host/infra-error.ts";
+import type { Around, Call } from "./call.ts";
+import { infraErrorFrom } from "./errors.ts";
+import { methodPathOf } from "./method-rule.ts";
+
+/**
+ * Writes one line for each call when it has ended, a stream when its last message is out: mutations at
+ * `info`, reads at `debug`, faults of the gateway or of a system at `warn` with their cause. Neither requests
+ * nor answers are logged.
+ */
+export function createCallLog(log: FastifyBaseLogger): Around {
+  return async (call, next) => {
+    const startedAtMs = performance.now();
+    try {
+      const output = await next();
+      if (Symbol.asyncIterator in output) {
+        return logStream(output, (error) => write(call, startedAtMs, error));
+      }
+      write(call, startedAtMs, undefined);
+      return output;
+    } catch (thrown) {
+      write(call, startedAtMs, infraErrorFrom(thrown));
+      throw thrown;
+    }
+  };
+
+  function write(call: Call, startedAtMs: number, error: InfraError | undefined): void {
+    const isFault =
+      error?.code === "INTERNAL" || error?.code === "UNAVAILABLE" || error?.code === "DATA_LOSS";
+    const level = isFault ? "warn" : call.rule.mutation ? "info" : "debug";
+    log[level](
+      {
+        requestId: call.requestId,
+        rpc: methodPathOf(call.method),
+        protocol: call.protocol,
+        peer: call.peer.address,
+        code: error?.code ?? "OK",
+        durationMs: Math.round(performance.now() - startedAtMs),
+        ...(error === undefined ? {} : { reason: error.reason, message: error.message }),
+        ...(isFault ? { err: error.cause ?? error } : {}),
+      },
+      "call",
+    );
+  }
+}
+
+async function* logStream(
+  messages: AsyncIterable<object>,
+  onEnd: (error: InfraError | undefined) => void,
+): AsyncGenerator<object, void> {
+  let error: InfraError | undefined;
+  try {
+    yield* messages;
+  } catch (thrown) {
+    error = infraErrorFrom(thrown);
+    throw thrown;
+  } finally {
+    onEnd(error);
+  }
+}

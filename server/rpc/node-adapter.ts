@@ -1,0 +1,147 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { constants, type Http2ServerRequest } from "node:http2";
+import type { ContextValues } from "@connectrpc/connect";
+import type { UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+
+/**
+ * A request and its response as node:http gives them. Over HTTP/2 they are those of its compatibility API,
+ * which promises the same methods; only `stream` is its own.
+ */
+export type NodeRequest = IncomingMessage & Partial<Pick<Http2ServerRequest, "stream">>;
+export type NodeResponse = ServerResponse;
+
+/** The one error of every caller that left: made once, since a stack trace for each would cost more than the call. */
+const callerLeft = new InfraError("CALLER_LEFT", "the caller has left");
+
+/**
+ * What connect-es calls a request, without a copy of the body. Its signal is aborted when the connection or
+ * the HTTP/2 stream is gone, and also when the answer is complete.
+ *
+ * Not `universalRequestFromNodeRequest` of connect-node: that one throws for a `Host` that is no URL, and
+ * makes an error with a stack for every call that ends.
+ */
+export function universalRequestFrom(
+  request: NodeRequest,
+  response: NodeResponse,
+  contextValues: ContextValues,
+): UniversalServerRequest {
+  const gone = new AbortController();
+  response.once("close", () => gone.abort(callerLeft));
+  const header = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (name.startsWith(":") || value === undefined) {
+      continue;
+    }
+    for (const one of Array.isArray(value) ? value : [value]) {
+      header.append(name, one);
+    }
+  }
+  return {
+    httpVersion: request.httpVersion,
+    method: request.method ?? "",
+    // Only path and query are looked at; the authority is the client's word and stays out of it.
+    url: new URL(`http://gateway${request.url ?? "/"}`).toString(),
+    header,
+    body: request,
+    signal: gone.signal,
+    contextValues,
+  };
+}
+
+/**
+ * Writes what connect-es answers, at the pace of the client, and ends when the last byte is handed over or
+ * the client is gone; the body is then closed in either case, so that nothing goes on for nobody.
+ *
+ * Not `universalResponseToNodeResponse` of connect-node: its promise never settles when the client goes away
+ * under back-pressure on some Node versions, nor after `end` on any, and it reports to the console.
+ *
+ * @param headers response headers that plugins have set (CORS), added to those of the RPC
+ */
+export async function writeUniversalResponse(
+  answer: UniversalServerResponse,
+  request: NodeRequest,
+  response: NodeResponse,
+  headers: Record<string, number | string | string[] | undefined>,
+): Promise<void> {
+  const body = answer.body?.[Symbol.asyncIterator]();
+  try {
+    let chunk = await body?.next();
+    if (isGone(response)) {
+      return;
+    }
+    response.writeHead(answer.status, nodeHeadersFrom(answer.header, headers));
+    while (chunk !== undefined && chunk.done !== true) {
+      const isFlushed = response.write(chunk.value);
+      if (!isFlushed && !(await drained(response))) {
+        return;
+      }
+      chunk = await body?.next();
+      if (isGone(response)) {
+        return;
+      }
+    }
+    if (answer.trailer !== undefined) {
+      response.addTrailers(nodeHeadersFrom(answer.trailer, {}));
+    }
+    endResponse(request, response);
+  } finally {
+    await body?.return?.();
+  }
+}
+
+/**
+ * Ends a response and lets go of a request body that nobody will read: without that a client that sends more
+ * than the limit keeps its HTTP/2 stream (and our memory of it) for as long as it likes.
+ */
+export function endResponse(request: NodeRequest, response: NodeResponse, body?: Uint8Array): void {
+  const release = () => {
+    if (request.complete) {
+      return;
+    }
+    if (request.stream !== undefined) {
+      request.stream.close(constants.NGHTTP2_NO_ERROR);
+    } else {
+      request.socket.destroySoon();
+    }
+  };
+  response.end(body, release);
+}
+
+function nodeHeadersFrom(
+  header: Headers | undefined,
+  more: Record<string, number | string | string[] | undefined>,
+): Record<string, number | string | string[]> {
+  const headers: Record<string, number | string | string[]> = {};
+  for (const [name, value] of Object.entries(more)) {
+    if (value !== undefined) {
+      headers[name] = value;
+    }
+  }
+  header?.forEach((value, name) => {
+    headers[name] = value;
+  });
+  return headers;
+}
+
+function isGone(response: NodeResponse): boolean {
+  return response.destroyed || response.closed;
+}
+
+/** Whether the client has made room again; false when it left instead. */
+function drained(response: NodeResponse): Promise<boolean> {
+  if (isGone(response)) {
+    return Promise.resolve(false);
+  }
+  return new Promise((resolve) => {
+    const settle = (isDrained: boolean) => {
+      response.off("drain", onDrain);
+      response.off("close", onClose);
+      resolve(isDrained);
+    };
+    const onDrain = () => settle(true);
+    const onClose = () => settle(false);
+    response.once("drain", onDrain);
+    response.once("close", onClose);
+  });
+}

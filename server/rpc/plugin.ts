@@ -1,0 +1,101 @@
+import { randomUUID } from "node:crypto";
+import { createContextValues } from "@connectrpc/connect";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { Peer } from "./call.ts";
+import { infraErrorFrom } from "./errors.ts";
+import { universalRequestFrom, writeUniversalResponse } from "./node-adapter.ts";
+import { refuse } from "./refusal.ts";
+import { requestFactsKey } from "./request-facts.ts";
+import type { Route } from "./router.ts";
+
+/** What a listener allows, found for each request by the socket it came in on. */
+export interface ListenerFacts {
+  readonly address: string;
+  /** Full service names; undefined allows all. */
+  readonly services: ReadonlySet<string> | undefined;
+}
+
+export interface RpcPluginOptions {
+  readonly routes: readonly Route[];
+  readonly listenerOf: (request: FastifyRequest) => ListenerFacts;
+}
+
+/**
+ * Serves the routes on a Fastify instance, each at its path and under `/api`. RPC bodies are neither read nor
+ * parsed by Fastify, and answers do not pass its serialisation; its onRequest and onResponse hooks see them.
+ */
+export async function rpcPlugin(app: FastifyInstance, options: RpcPluginOptions): Promise<void> {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  for (const route of options.routes) {
+    const method = route.rule.get ? ["GET", "POST"] : ["POST"];
+    for (const url of [route.path, `/api${route.path}`]) {
+      app.route({ method, url, handler: (request, reply) => serve(route, request, reply, options) });
+    }
+  }
+}
+
+/** The header that names a call in the answer, the log and the gateway's errors. */
+const requestIdHeader = "hostplane-request-id";
+
+async function serve(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  options: RpcPluginOptions,
+): Promise<void> {
+  reply.hijack();
+  const requestId = randomUUID();
+  const headers = { ...reply.getHeaders(), [requestIdHeader]: requestId };
+  const listener = options.listenerOf(request);
+  const { service } = route.handle;
+  if (listener.services?.has(service.typeName) === false) {
+    const message = `${service.typeName} is not served on ${listener.address}`;
+    refuse(request.raw, reply.raw, new InfraError("SERVICE_NOT_ON_LISTENER", message), headers);
+    return;
+  }
+  const peer: Peer = {
+    address: request.ip ?? "unix",
+    listener: listener.address,
+    httpVersion: request.raw.httpVersion as Peer["httpVersion"],
+  };
+  const type = request.headers["content-type"] ?? "";
+  if (peer.httpVersion !== "2.0" && /^application\/grpc($|[+;])/.test(type)) {
+    reply.raw.setHeader("content-type", "text/plain");
+    reply.raw.writeHead(505, { connection: "close" });
+    reply.raw.end("gRPC needs HTTP/2; over HTTP/1.1 use Connect or gRPC-Web\n");
+    return;
+  }
+  try {
+    const values = createContextValues().set(requestFactsKey, { peer, requestId });
+    const answer = await route.handle(universalRequestFrom(request.raw, reply.raw, values));
+    await writeUniversalResponse(answer, request.raw, reply.raw, headers);
+  } catch (thrown) {
+    const error = infraErrorFrom(thrown);
+    if (error.reason !== "CALLER_LEFT") {
+      request.log.error({ err: thrown, requestId }, "an answer could not be written");
+    }
+    if (reply.raw.headersSent) {
+      reply.raw.destroy();
+    } else {
+      refuse(request.raw, reply.raw, error, headers);
+    }
+  }
+}
+
+/**
+ * Answers what no route serves. A path of an RPC's shape gets METHOD_NOT_FOUND in its protocol's own form
+ * (HTTP 404 where the protocol shows an HTTP status); anything else is a plain 404.
+ */
+export function answerNotFound(request: FastifyRequest, reply: FastifyReply): void {
+  const [path = ""] = request.url.split("?");
+  const rpc = /^(?:\/api)?\/([\w.]+)\/(\w+)$/.exec(path);
+  if (rpc === null) {
+    reply.code(404).type("text/plain").send("not found\n");
+    return;
+  }
+  reply.hijack();
+  const error = new InfraError("METHOD_NOT_FOUND", `there is no method ${rpc[1]}/${rpc[2]}`);
+  refuse(request.raw, reply.raw, error, reply.getHeaders(), 404);
+}

@@ -1,0 +1,63 @@
+import { Code, type ConnectError } from "@connectrpc/connect";
+import { type FieldViolation, InfraError } from "../../adapters/host/infra-error.ts";
+
+/**
+ * Gives a reason to an error that connect-es itself raised while it read a request, before a handler saw it
+ * or while a stream ended. The texts it looks for are those of connect-es 2.2 and protobuf-es 2.17; the
+ * protocol tests hold them.
+ */
+export function infraErrorFromProtocolError(error: ConnectError): InfraError {
+  const message = error.rawMessage;
+  switch (error.code) {
+    case Code.DeadlineExceeded:
+      return new InfraError("DEADLINE", "the deadline of the call has passed", { cause: error });
+    case Code.Canceled:
+    case Code.Aborted:
+      return new InfraError("CALLER_LEFT", "the caller has left", { cause: error });
+    case Code.ResourceExhausted:
+      return new InfraError("MESSAGE_TOO_LARGE", message.replace("configured ", "the limit "), {
+        cause: error,
+      });
+    case Code.Unimplemented:
+      return message.startsWith("unknown compression")
+        ? new InfraError("UNSUPPORTED_COMPRESSION", message, { cause: error })
+        : malformed(message, error);
+    case Code.InvalidArgument:
+      return malformed(message, error);
+    case Code.Internal:
+      // 'parse binary: premature EOF', 'protocol error: promised 9 bytes in enveloped message, got 2 bytes' and
+      // 'protocol error: invalid flags' are what a client did wrong; 'serialize binary: ...' is ours.
+      return /^(parse binary|protocol error|invalid |decompression failed|received )/.test(message)
+        ? malformed(message, error)
+        : new InfraError("INTERNAL", "internal error; the gateway's log has it under the request id", {
+            cause: error,
+          });
+    default:
+      return new InfraError("INTERNAL", "internal error; the gateway's log has it under the request id", {
+        cause: error,
+      });
+  }
+}
+
+function malformed(message: string, cause: unknown): InfraError {
+  // cannot decode message proto.CreateLVRequest from JSON: key "sizeGB" is unknown
+  const unknown = /from JSON: key "(.*)" is unknown$/s.exec(message);
+  if (unknown !== null) {
+    const field = unknown[1] ?? "";
+    const description = "the message has no such field";
+    return new InfraError("UNKNOWN_FIELD", `${field}: ${description}`, {
+      violations: [{ field, description }],
+      cause,
+    });
+  }
+  // cannot decode field proto.CreateLVRequest.size_gb from JSON: expected uint64, got "x"
+  const wrong = /^cannot decode field \S+?\.([A-Za-z0-9_]+) from JSON: (.*)$/s.exec(message);
+  if (wrong !== null) {
+    const violation: FieldViolation = { field: wrong[1] ?? "", description: wrong[2] ?? "" };
+    return new InfraError("INVALID_FIELD", `${violation.field}: ${violation.description}`, {
+      violations: [violation],
+      cause,
+    });
+  }
+  return new InfraError("MALFORMED_REQUEST", message, { cause });
+}

@@ -1,0 +1,76 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { HandlerContext, MethodImplSpec } from "@connectrpc/connect";
+import {
+  createUniversalMethodHandler,
+  type UniversalHandler,
+  type UniversalHandlerOptions,
+} from "@connectrpc/connect/protocol";
+import { createHandlerFactory as createConnectFactory } from "@connectrpc/connect/protocol-connect";
+import { createHandlerFactory as createGrpcFactory } from "@connectrpc/connect/protocol-grpc";
+import { createHandlerFactory as createGrpcWebFactory } from "@connectrpc/connect/protocol-grpc-web";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import { reachedKey } from "./request-facts.ts";
+import { withUnaryErrorReason } from "./unary-error.ts";
+
+/** The request of a call, read when it is asked for. What is wrong with it is thrown by the reading. */
+export interface Inputs {
+  /**
+   * The one message of a unary or server-streaming call.
+   * @throws InfraError MALFORMED_REQUEST when there is none or more than one; ConnectError for the rest
+   */
+  single(): Promise<unknown>;
+  readonly all: AsyncIterable<unknown>;
+}
+
+/** Serves a call of any kind: a unary one yields its one answer. Only ConnectError may be thrown. */
+export type Serve = (inputs: Inputs, context: HandlerContext) => AsyncIterable<object>;
+
+/**
+ * One handler for Connect, gRPC and gRPC-Web.
+ *
+ * Every kind of method is given to connect-es as a bidirectional stream, which on the wire is the same: what
+ * is wrong with a request is then found while `serve` reads it and gets a reason, a log line and a place in
+ * the metrics like any other error. Only unary Connect has a wire format of its own; there connect-es reads
+ * the request first, and `withUnaryErrorReason` mends what it answers.
+ */
+export function createProtocolHandler(
+  method: DescMethod,
+  serve: Serve,
+  options: Partial<UniversalHandlerOptions>,
+): UniversalHandler {
+  const stream = (all: AsyncIterable<unknown>, context: HandlerContext) =>
+    serve({ single: () => readSingle(all), all }, context);
+
+  const unary = async (input: unknown, context: HandlerContext) => {
+    context.values.set(reachedKey, true);
+    const inputs = { single: async () => input, all: (async function* () {})() };
+    for await (const output of serve(inputs, context)) {
+      return output;
+    }
+    throw new TypeError(`${method.name} has no answer`);
+  };
+
+  const streamSpec = { kind: "bidi_streaming", method, impl: stream } as unknown as MethodImplSpec;
+  const unarySpec = { kind: "unary", method, impl: unary } as unknown as MethodImplSpec;
+  const connect = createConnectFactory(options);
+  const connectHandler =
+    method.methodKind === "unary" ? withUnaryErrorReason(connect(unarySpec)) : connect(streamSpec);
+  return createUniversalMethodHandler(streamSpec, [
+    createGrpcFactory(options),
+    createGrpcWebFactory(options),
+    Object.assign(() => connectHandler, { protocolName: connect.protocolName }),
+  ]);
+}
+
+async function readSingle(inputs: AsyncIterable<unknown>): Promise<unknown> {
+  const reader = inputs[Symbol.asyncIterator]();
+  const first = await reader.next();
+  if (first.done === true) {
+    throw new InfraError("MALFORMED_REQUEST", "the request has no message");
+  }
+  const second = await reader.next();
+  if (second.done !== true) {
+    throw new InfraError("MALFORMED_REQUEST", "the request has more than one message");
+  }
+  return first.value;
+}

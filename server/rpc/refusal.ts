@@ -1,0 +1,53 @@
+import { encodeEnvelope } from "@connectrpc/connect/protocol";
+import {
+  codeToHttpStatus,
+  endStreamFlag,
+  endStreamToJson,
+  errorToJson,
+} from "@connectrpc/connect/protocol-connect";
+import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import type { InfraError } from "../../adapters/host/infra-error.ts";
+import { connectErrorFromInfraError } from "./errors.ts";
+import { endResponse, type NodeRequest, type NodeResponse } from "./node-adapter.ts";
+
+/**
+ * Refuses a request that reaches no method, in the words of the protocol its content type names, so that the
+ * client's library shows the code and not a parse error: gRPC and gRPC-Web get a trailers-only answer
+ * (PROTOCOL-HTTP2.md, PROTOCOL-WEB.md), a Connect stream an end-of-stream message, everything else Connect's
+ * JSON error.
+ * @param httpStatus of the JSON answer; by default the one Connect gives the error's code
+ */
+export function refuse(
+  request: NodeRequest,
+  response: NodeResponse,
+  error: InfraError,
+  headers: Record<string, number | string | string[] | undefined>,
+  httpStatus?: number,
+): void {
+  const wire = connectErrorFromInfraError(error);
+  const type = request.headers["content-type"] ?? "";
+  if (type.startsWith("application/grpc")) {
+    const status = new Headers({ "content-type": type });
+    setTrailerStatus(status, wire);
+    answer(200, Object.fromEntries(status), undefined);
+    return;
+  }
+  if (type.startsWith("application/connect+")) {
+    const end = Buffer.from(JSON.stringify(endStreamToJson(new Headers(), wire, undefined)));
+    answer(200, { "content-type": type }, encodeEnvelope(endStreamFlag, end));
+    return;
+  }
+  const body = Buffer.from(JSON.stringify(errorToJson(wire, undefined)));
+  answer(httpStatus ?? codeToHttpStatus(wire.code), { "content-type": "application/json" }, body);
+
+  function answer(status: number, own: Record<string, string>, body: Uint8Array | undefined): void {
+    for (const [name, value] of Object.entries({ ...headers, ...own })) {
+      if (value !== undefined) {
+        response.setHeader(name, value);
+      }
+    }
+    response.setHeader("content-length", body?.byteLength ?? 0);
+    response.writeHead(status);
+    endResponse(request, response, request.method === "HEAD" ? undefined : body);
+  }
+}

@@ -1,0 +1,17 @@
+import { createContextKey } from "@connectrpc/connect";
+import type { Peer } from "./call.ts";
+
+/** What the HTTP side knows of a request before any protocol has read it. */
+export interface RequestFacts {
+  readonly peer: Peer;
+  readonly requestId: string;
+}
+
+/** Carries the facts through connect-es to the call path. */
+export const requestFactsKey = createContextKey<RequestFacts>(
+  { peer: { address: "", listener: "", httpVersion: "1.1" }, requestId: "" },
+  { description: "facts of the HTTP request" },
+);
+
+/** Set once a call has reached our call path; an error answered before that is connect-es' own. */
+export const reachedKey = createContextKey(false, { description: "the call path was reached" });

@@ -1,0 +1,89 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { HandlerContext } from "@connectrpc/connect";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import { type Around, runChain } from "./call.ts";
+import { compressions } from "./compression.ts";
+import { connectErrorFromInfraError, infraErrorFrom } from "./errors.ts";
+import { streamUntilCallEnds, untilCallEnds } from "./guard.ts";
+import { callFromHandlerContext } from "./handler-call.ts";
+import { type MethodRule, methodPathOf } from "./method-rule.ts";
+import { createProtocolHandler, type Inputs } from "./protocol-handler.ts";
+import type { AnyHandler, ServiceRegistration } from "./service-handlers.ts";
+
+export interface RouterOptions {
+  readonly registrations: readonly ServiceRegistration[];
+  readonly ruleOf: (method: DescMethod) => MethodRule;
+  /** What every call passes through, the first outermost. */
+  readonly around: readonly Around[];
+  /** The largest message read or written, in bytes, after decompression. */
+  readonly maxMessageBytes: number;
+  readonly maxDeadlineMs: number;
+  /** Silence on an HTTP/1.1 stream after which a repeatable message is sent again. */
+  readonly keepAliveMs: number;
+  /** Aborted when the gateway stops; every call then ends with its reason. */
+  readonly shutdownSignal: AbortSignal;
+}
+
+/** One RPC, ready for requests of every protocol. */
+export interface Route {
+  /** `/package.Service/Method` */
+  readonly path: string;
+  readonly rule: MethodRule;
+  readonly handle: UniversalHandler;
+}
+
+/** The routes of all registered services, each answering Connect, gRPC and gRPC-Web through one call path. */
+export function createRoutes(options: RouterOptions): Route[] {
+  return options.registrations.flatMap((registration) =>
+    registration.service.methods.map((method) => {
+      const rule = options.ruleOf(method);
+      return {
+        path: `/${methodPathOf(method)}`,
+        rule,
+        handle: createRouteHandler(method, rule, registration.handlerOf(method), options),
+      };
+    }),
+  );
+}
+
+function createRouteHandler(
+  method: DescMethod,
+  rule: MethodRule,
+  handler: AnyHandler,
+  options: RouterOptions,
+): UniversalHandler {
+  const isSingle = method.methodKind === "unary" || method.methodKind === "server_streaming";
+
+  async function* serve(inputs: Inputs, context: HandlerContext): AsyncGenerator<object, void> {
+    const call = callFromHandlerContext(context, rule, options.maxDeadlineMs);
+    try {
+      const output = await runChain(options.around, call, async () => {
+        const result = handler(isSingle ? await inputs.single() : inputs.all, call);
+        if (Symbol.asyncIterator in result) {
+          const isHttp1 = call.peer.httpVersion !== "2.0";
+          return streamUntilCallEnds(
+            call,
+            result,
+            isHttp1 && rule.repeatable ? options.keepAliveMs : undefined,
+          );
+        }
+        return await untilCallEnds(call, result);
+      });
+      if (Symbol.asyncIterator in output) {
+        yield* output;
+      } else {
+        yield output;
+      }
+    } catch (error) {
+      throw connectErrorFromInfraError(infraErrorFrom(error));
+    }
+  }
+
+  return createProtocolHandler(method, serve, {
+    acceptCompression: compressions,
+    readMaxBytes: options.maxMessageBytes,
+    writeMaxBytes: options.maxMessageBytes,
+    jsonOptions: { ignoreUnknownFields: !rule.mutation },
+    shutdownSignal: options.shutdownSignal,
+  });
+}

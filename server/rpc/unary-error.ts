@@ -1,0 +1,54 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { UniversalHandler, UniversalServerRequest } from "@connectrpc/connect/protocol";
+import { codeToHttpStatus, errorFromJsonBytes, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { compressions } from "./compression.ts";
+import { connectErrorFromInfraError } from "./errors.ts";
+import { infraErrorFromProtocolError } from "./protocol-error.ts";
+import { reachedKey } from "./request-facts.ts";
+
+/** No error of connect-es comes near it; it only bounds the buffer. */
+const errorMaxBytes = 1 << 20;
+
+/**
+ * Gives a reason to the errors that connect-es answers to a unary Connect request before the call path is
+ * reached: a body that cannot be decoded, is too large, or is compressed in an unknown way.
+ */
+export function withUnaryErrorReason(handler: UniversalHandler): UniversalHandler {
+  const handle = async (request: UniversalServerRequest) => {
+    const answer = await handler(request);
+    const isOurs = answer.status === 200 || request.contextValues?.get(reachedKey) === true;
+    if (isOurs || answer.body === undefined || answer.header?.get("content-type") !== "application/json") {
+      return answer;
+    }
+    const header = new Headers(answer.header);
+    const compression = compressions.find(({ name }) => name === header.get("content-encoding"));
+    const sent = await readAll(answer.body);
+    const body = compression === undefined ? sent : await compression.decompress(sent, errorMaxBytes);
+    const error = errorFromJsonBytes(body, header, new ConnectError("", Code.Internal));
+    const refined = connectErrorFromInfraError(infraErrorFromProtocolError(error));
+    const bytes = errorToJsonBytes(refined, undefined);
+    header.delete("content-encoding");
+    header.set("content-length", String(bytes.byteLength));
+    return { ...answer, status: codeToHttpStatus(refined.code), header, body: once(bytes) };
+  };
+  return Object.assign(handle, {
+    protocolNames: handler.protocolNames,
+    service: handler.service,
+    method: handler.method,
+    requestPath: handler.requestPath,
+    allowedMethods: handler.allowedMethods,
+    supportedContentType: handler.supportedContentType,
+  });
+}
+
+async function readAll(body: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) {
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
+  yield bytes;
+}

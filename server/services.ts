@@ -1,0 +1,96 @@
+import type { DescService } from "@bufbuild/protobuf";
+import { InfraError } from "../adapters/host/infra-error.ts";
+import { Cluster } from "../gen/cnct/kaas/api/api_pb.ts";
+import { Health } from "../gen/grpc/health/v1/health_pb.ts";
+import { SystemService } from "../gen/hostplane/v1/system_pb.ts";
+import { OperationsService } from "../gen/operations/v1/operations_pb.ts";
+import { LVService, VGService } from "../gen/proto/lvmd_pb.ts";
+import { AuthService } from "../gen/services/auth/auth_pb.ts";
+import { StatsService } from "../gen/services/stats/stats_pb.ts";
+import { PublicAPI } from "../gen/v1alpha/api_pb.ts";
+import { type Backend, createAbsentBackend } from "./backend.ts";
+import { createHealthService } from "./domains/system/health.ts";
+import { createReflectionServices } from "./domains/system/reflection.ts";
+import { createSystemService, type GatewayFacts } from "./domains/system/service.ts";
+import { createLvmBackend } from "./domains/volumes/backend.ts";
+import { createLvService, createVgService } from "./domains/volumes/service.ts";
+import { createVolumes } from "./domains/volumes/volumes.ts";
+import type { InlineRunner } from "./operations/run-inline.ts";
+import { registerRefusal, type ServiceRegistration } from "./rpc/service-handlers.ts";
+import type { Systems } from "./systems.ts";
+
+/** A domain with its registrations and the systems behind it. */
+interface DomainServices {
+  readonly registrations: readonly ServiceRegistration[];
+  readonly backends: readonly Backend[];
+}
+
+/** Services of the contract whose domain is not built yet, with the system that will stand behind them. */
+const unbuilt: readonly {
+  readonly domain: string;
+  readonly system: string;
+  readonly service: DescService;
+}[] = [
+  { domain: "auth", system: "users", service: AuthService },
+  { domain: "storage", system: "ceph", service: StatsService },
+  { domain: "clusters", system: "maas", service: Cluster },
+  { domain: "hypervisors", system: "libvirt", service: OperationsService },
+  { domain: "pods", system: "podman", service: PublicAPI },
+];
+
+/**
+ * Every service of the contract with who answers it, and every system as ListBackends tells it. Precedence of
+ * answers: not built, off, sandbox or real.
+ */
+export function createServices(options: {
+  readonly systems: Systems;
+  readonly runner: InlineRunner;
+  readonly facts: GatewayFacts;
+}): DomainServices {
+  const domains = [createVolumesDomain(options.systems, options.runner), ...unbuilt.map(createUnbuiltDomain)];
+  const backends = domains
+    .flatMap((domain) => domain.backends)
+    .toSorted((a, b) => `${a.domain}/${a.name}`.localeCompare(`${b.domain}/${b.name}`));
+  const registrations = domains.flatMap((domain) => domain.registrations);
+  const services = [...registrations.map(({ service }) => service), SystemService, Health];
+  const names = services.map(({ typeName }) => typeName);
+  return {
+    registrations: [
+      ...registrations,
+      createSystemService(options.facts, backends),
+      createHealthService(backends, names),
+      ...createReflectionServices(services),
+    ],
+    backends,
+  };
+}
+
+function createVolumesDomain({ volumes: system }: Systems, runner: InlineRunner): DomainServices {
+  const services = [LVService, VGService];
+  if (system === undefined) {
+    const missing = "volumes are off: set `volumes.deviceClasses` in the configuration";
+    return {
+      registrations: services.map((service) =>
+        registerRefusal(service, () => new InfraError("DOMAIN_OFF", missing)),
+      ),
+      backends: [createAbsentBackend("volumes", "lvm", "off", namesOf(services), missing)],
+    };
+  }
+  const volumes = createVolumes({ ...system, runner });
+  return {
+    registrations: [createLvService(volumes), createVgService(volumes)],
+    backends: [createLvmBackend(system.lvm, volumes)],
+  };
+}
+
+function createUnbuiltDomain({ domain, system, service }: (typeof unbuilt)[number]): DomainServices {
+  const message = `this version does not serve ${service.typeName} yet`;
+  return {
+    registrations: [registerRefusal(service, () => new InfraError("DOMAIN_NOT_BUILT", message))],
+    backends: [createAbsentBackend(domain, system, "notBuilt", namesOf([service]), message)],
+  };
+}
+
+function namesOf(services: readonly DescService[]): string[] {
+  return services.map(({ typeName }) => typeName);
+}

@@ -1,0 +1,24 @@
+import type { FastifyInstance } from "fastify";
+import type { Backend } from "./backend.ts";
+
+/**
+ * `/healthz`: the process answers. `/readyz`: it wants requests, and which system is how; 503 while it stops.
+ * A system that is down does not make the gateway unready, since the others are served all the same.
+ */
+export async function statusPages(
+  app: FastifyInstance,
+  options: { readonly backends: readonly Backend[]; readonly shutdownSignal: AbortSignal },
+): Promise<void> {
+  app.get("/healthz", async () => ({ status: "ok" }));
+  app.get("/readyz", async (_request, reply) => {
+    const served = options.backends.filter(({ kind }) => kind === "real" || kind === "sandbox");
+    const systems = await Promise.all(
+      served.map(async (backend) => {
+        const { health, missing } = await backend.status();
+        return { domain: backend.domain, system: backend.name, kind: backend.kind, health, missing };
+      }),
+    );
+    const isReady = !options.shutdownSignal.aborted;
+    return reply.code(isReady ? 200 : 503).send({ status: isReady ? "ready" : "stopping", systems });
+  });
+}
