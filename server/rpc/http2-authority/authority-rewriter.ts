@@ -24,19 +24,21 @@ export function createAuthorityRewriter(socket: Socket): Duplex {
     read() {
       socket.resume();
     },
+    // A write that fails is not reported: "close" follows. So it is on a socket that Node's HTTP/2 library owns,
+    // where a client that goes away while it is answered is no error of the session.
     write(chunk, _encoding, done) {
-      socket.write(chunk, done);
+      socket.write(chunk, () => done());
     },
     writev(chunks, done) {
       socket.cork();
       const last = chunks.length - 1;
       chunks.forEach(({ chunk }, index) => {
-        socket.write(chunk, index === last ? done : undefined);
+        socket.write(chunk, index === last ? () => done() : undefined);
       });
       socket.uncork();
     },
     final(done) {
-      socket.end(done);
+      socket.end(() => done());
     },
     destroy(error, done) {
       // The error was the duplex's; on the socket, which nobody else listens to, it would be a second report.
@@ -54,7 +56,9 @@ export function createAuthorityRewriter(socket: Socket): Duplex {
     splitter.end();
     duplex.push(null);
   });
-  socket.on("error", (error) => duplex.destroy(error));
+  socket.on("error", (error: NodeJS.ErrnoException) => {
+    duplex.destroy(error.syscall === "write" ? undefined : error);
+  });
   socket.on("close", () => {
     // What the client sent before it closed is still to be read.
     if (socket.readableEnded && !duplex.readableEnded) duplex.once("end", () => duplex.destroy());
