@@ -1,0 +1,116 @@
+import { test } from "tap";
+import { configKeys } from "../../../server/config/keys.ts";
+import { configSchema } from "../../../server/config/schema.ts";
+
+const ssd = { name: "ssd", volumeGroup: "vg0", default: true };
+
+function messagesOf(input: unknown): string[] {
+  const result = configSchema.safeParse(input);
+  return (result.error?.issues ?? []).map(({ path, message }) => `${path.join(".")}: ${message}`);
+}
+
+function messagesOfClasses(...deviceClasses: unknown[]): string[] {
+  return messagesOf({ volumes: { deviceClasses } });
+}
+
+test("an empty configuration has every default", async (t) => {
+  t.same(configSchema.parse({}), {
+    listen: [{ address: "127.0.0.1:8080", mode: 0o600 }],
+    data: "./data",
+    log: { level: "info", format: "auto" },
+    cors: { origins: [] },
+    limits: {
+      maxMessageBytes: 4194304,
+      maxDeadlineMs: 60000,
+      maxConcurrentStreams: 128,
+      headerBytes: 16384,
+      tools: 8,
+      toolsWaiting: 256,
+    },
+    keepAliveMs: 15000,
+    shutdownGraceMs: 1500,
+  });
+});
+
+test("volumes need no more than one class", async (t) => {
+  t.same(configSchema.parse({ volumes: { deviceClasses: [ssd] } }).volumes, {
+    deviceClasses: [{ ...ssd, spareGiB: 10 }],
+    protect: [],
+    lvm: { command: ["lvm"], prefix: [], activation: "auto" },
+  });
+});
+
+test("exactly one device class is the default", async (t) => {
+  t.match(messagesOfClasses(), [/deviceClasses: /]);
+  t.match(messagesOfClasses({ ...ssd, default: false }), [
+    /deviceClasses: expected one of them with default/,
+  ]);
+  t.match(messagesOfClasses(ssd, { name: "b", volumeGroup: "vg1", default: true }), [
+    /1\.default: expected only one/,
+  ]);
+});
+
+test("names, volume groups and pools of device classes are unique", async (t) => {
+  t.match(messagesOfClasses(ssd, { name: "ssd", volumeGroup: "vg1" }), [/1\.name: .*entry 1.*ssd/]);
+  t.match(messagesOfClasses(ssd, { name: "b", volumeGroup: "vg0" }), [/1\.volumeGroup: .*entry 1.*vg0/]);
+  const thin = { name: "thin", volumeGroup: "vg0", thinPool: "p" };
+  t.same(messagesOfClasses(ssd, thin, { ...thin, name: "c", thinPool: "q" }), []);
+  t.same(messagesOfClasses(ssd, thin, { ...thin, name: "c", volumeGroup: "vg1" }), []);
+  t.match(messagesOfClasses(ssd, thin, { ...thin, name: "c" }), [/2\.thinPool: .*entry 2.*vg0\/p/]);
+});
+
+test("overprovision is at least 1 and belongs to a thin pool", async (t) => {
+  t.match(messagesOfClasses({ ...ssd, overprovision: 2 }), [/overprovision: expected only with thinPool/]);
+  t.same(messagesOfClasses({ ...ssd, thinPool: "p", overprovision: 1.5 }), []);
+  t.match(messagesOfClasses({ ...ssd, thinPool: "p", overprovision: 0.5 }), [/overprovision/]);
+});
+
+test("class names follow lvmd's rule", async (t) => {
+  for (const name of ["a", "9", "a.b_c-d", "x".repeat(63)])
+    t.same(messagesOfClasses({ ...ssd, name }), [], name);
+  for (const name of ["", "-a", "a-", "a b", ".", "x".repeat(64), "é"]) {
+    t.not(messagesOfClasses({ ...ssd, name }).length, 0, name);
+  }
+});
+
+test("an address is given once, port 0 as often as wanted", async (t) => {
+  const listen = (...addresses: string[]) =>
+    messagesOf({ listen: addresses.map((address) => ({ address })) });
+  t.match(listen("127.0.0.1:1", "127.0.0.1:01"), [/listen\.1\.address: .*entry 1/]);
+  t.match(listen("unix:/a", "unix:/a"), [/listen\.1\.address/]);
+  t.same(listen("127.0.0.1:0", "127.0.0.1:0"), []);
+  t.match(listen(), [/listen/]);
+});
+
+test("mode is for sockets, tls for TCP", async (t) => {
+  const tls = { cert: "c", key: "k" };
+  t.match(messagesOf({ listen: [{ address: "127.0.0.1:1", mode: "0600" }] }), [
+    /mode: expected only with a unix/,
+  ]);
+  t.match(messagesOf({ listen: [{ address: "unix:/a", tls }] }), [/tls: expected only with a host/]);
+  t.same(
+    messagesOf({
+      listen: [
+        { address: "127.0.0.1:1", tls },
+        { address: "unix:/a", mode: "0660" },
+      ],
+    }),
+    [],
+  );
+  t.equal(configSchema.parse({ listen: [{ address: "unix:/a", mode: "0660" }] }).listen[0]?.mode, 0o660);
+  for (const mode of [600, "600", "0888", "00600"]) {
+    t.match(messagesOf({ listen: [{ address: "unix:/a", mode }] }), [/octal/], String(mode));
+  }
+});
+
+test("every key is described, and every settable one has its own variable", async (t) => {
+  const keys = configKeys();
+  for (const { path, description } of keys) t.match(description, /\.$/, path);
+  const variables = keys.flatMap(({ variable }) => variable ?? []);
+  t.equal(new Set(variables).size, variables.length);
+  t.equal(
+    keys.find(({ path }) => path === "limits.maxMessageBytes")?.variable,
+    "HOSTPLANE_LIMITS_MAX_MESSAGE_BYTES",
+  );
+  t.equal(keys.find(({ path }) => path === "listen[].mode")?.variable, undefined);
+});
