@@ -80,7 +80,7 @@ export function createVolumes(options: VolumesOptions): Volumes {
     resolve,
 
     async create({ name, sizeGb, tags, deviceClass }) {
-      assertVolumeName(name, "name");
+      assertVolumeName(name, "name", findDeviceClass(deviceClasses, deviceClass).volumeGroup);
       for (const [index, tag] of tags.entries()) {
         assertTag(tag, `tags[${index}]`);
       }

@@ -1,0 +1,129 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { test } from "tap";
+
+const root = resolve(import.meta.dirname, "..");
+
+/**
+ * Which rooms a room may import from, besides itself. The list is the house's one direction: a room that is
+ * not named here may not be entered.
+ */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  "adapters/host": [],
+  "adapters/lvm": ["adapters/host"],
+  gen: [],
+  "server/config": ["adapters/host"],
+  "server/rpc": ["adapters/host", "gen", "server/config"],
+  "server/operations": ["adapters/host"],
+  "server/domains/system": ["adapters/host", "gen", "server/rpc", "server/backend.ts"],
+  "server/domains/volumes": [
+    "adapters/host",
+    "adapters/lvm",
+    "gen",
+    "server/backend.ts",
+    "server/operations",
+    "server/rpc",
+  ],
+  "server/backend.ts": [],
+  "server/method-table.ts": ["server/rpc"],
+};
+
+/** Where real and sandbox adapters are put together; nothing imports these but each other. */
+const wiring = /^server\/(main|app|gateway|services|systems|status-pages)\.ts$|^server\/commands\//;
+
+/** What a domain may see of an adapter: its interface and its rules, never the implementation. */
+const adapterInterfaces = /^adapters\/\w+\/(adapter|names)\.ts$/;
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), "utf8");
+  const specifiers = text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g);
+  return [...specifiers].map(([, specifier = ""]) => ({
+    from: file,
+    to: specifier.startsWith(".") ? relative(root, resolve(root, dirname(file), specifier)) : specifier,
+  }));
+}
+
+function roomOf(file: string): string {
+  const rooms = Object.keys(allowed).filter((room) => file === room || file.startsWith(`${room}/`));
+  return rooms.toSorted((a, b) => b.length - a.length)[0] ?? file;
+}
+
+const imports = ["adapters", "server"].flatMap(sourceFiles).flatMap(importsOf);
+
+test("imports run in one direction", async (t) => {
+  t.ok(imports.length > 100, "the imports are found");
+  for (const { from, to } of imports) {
+    if (wiring.test(from) || !/^(adapters|server|gen|test)\//.test(to)) {
+      continue;
+    }
+    const room = roomOf(from);
+    const target = roomOf(to);
+    if (target !== room && allowed[room]?.includes(target) !== true) {
+      t.fail(`${from} imports ${to}, which ${room} may not`);
+    }
+  }
+});
+
+test("adapters know no HTTP, no protobuf and no framework", async (t) => {
+  for (const { from, to } of imports) {
+    if (from.startsWith("adapters/") && /^(@connectrpc|@bufbuild|fastify|node:https?2?$)/.test(to)) {
+      t.fail(`${from} imports ${to}`);
+    }
+  }
+});
+
+test("domains see of an adapter only its interface", async (t) => {
+  for (const { from, to } of imports) {
+    const isAdapter = to.startsWith("adapters/") && !to.startsWith("adapters/host/");
+    if (from.startsWith("server/domains/") && isAdapter && !adapterInterfaces.test(to)) {
+      t.fail(`${from} imports ${to}`);
+    }
+  }
+});
+
+test("only adapters/host starts processes", async (t) => {
+  for (const { from, to } of imports) {
+    if (to === "node:child_process" && from !== "adapters/host/run.ts") {
+      t.fail(`${from} imports ${to}`);
+    }
+  }
+});
+
+test("a service file holds no spawn, no file access and no try", async (t) => {
+  for (const file of sourceFiles("server/domains").filter((name) => name.endsWith("/service.ts"))) {
+    const text = readFileSync(join(root, file), "utf8");
+    t.notMatch(text, /\btry\s*\{|node:fs|node:child_process/, file);
+  }
+});
+
+test("no file import goes in a circle", async (t) => {
+  const next = Map.groupBy(imports, ({ from }) => from);
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) {
+      t.fail([...path.slice(path.indexOf(file)), file].join(" -> "));
+      return;
+    }
+    if (done.has(file)) {
+      return;
+    }
+    for (const { to } of next.get(file) ?? []) {
+      visit(to, [...path, file]);
+    }
+    done.add(file);
+  };
+  for (const file of next.keys()) {
+    visit(file, []);
+  }
+});

@@ -1,0 +1,52 @@
+import { test } from "tap";
+import {
+  assertRemovable,
+  assertResizable,
+  createIsProtectedName,
+} from "../../../../server/domains/volumes/protection.ts";
+import { groupOf, stateOf, volumeOf } from "./lvm-state.ts";
+
+const isProtectedName = createIsProtectedName(["root", "swap*", "db-?", "a.b"]);
+
+test("patterns match whole names, with * and ? and nothing else special", async (t) => {
+  for (const name of ["root", "swap", "swap1", "db-1", "a.b"]) {
+    t.ok(isProtectedName(name), name);
+  }
+  for (const name of ["root2", "myroot", "db-12", "db-", "aXb"]) {
+    t.notOk(isProtectedName(name), name);
+  }
+});
+
+test("a protected, open or snapshotted volume is not removed", async (t) => {
+  const origin = volumeOf("vg0", "data");
+  const state = stateOf(
+    [groupOf("vg0", 0n)],
+    [
+      origin,
+      volumeOf("vg0", "snap", { kind: "snapshot", originName: "data" }),
+      volumeOf("vg0", "base"),
+      volumeOf("vg0", "thinsnap", { kind: "thinVolume", originName: "base", thinPoolName: "p" }),
+      volumeOf("vg1", "snap", { kind: "snapshot", originName: "base" }),
+    ],
+  );
+  t.throws(() => assertRemovable(volumeOf("vg0", "swap1"), state, isProtectedName), {
+    reason: "VOLUME_PROTECTED",
+  });
+  t.throws(() => assertRemovable(origin, state, isProtectedName), {
+    reason: "VOLUME_PROTECTED",
+    message: /origin of snap/,
+  });
+  t.throws(
+    () => assertRemovable(volumeOf("vg0", "used", { active: true, open: true }), state, isProtectedName),
+    { reason: "VOLUME_IN_USE" },
+  );
+  t.doesNotThrow(() => assertRemovable(volumeOf("vg0", "base"), state, isProtectedName));
+});
+
+test("a protected volume and a copy-on-write snapshot are not resized", async (t) => {
+  t.throws(() => assertResizable(volumeOf("vg0", "root"), isProtectedName), { reason: "VOLUME_PROTECTED" });
+  t.throws(() => assertResizable(volumeOf("vg0", "s", { kind: "snapshot" }), isProtectedName), {
+    reason: "VOLUME_PROTECTED",
+  });
+  t.doesNotThrow(() => assertResizable(volumeOf("vg0", "open", { open: true }), isProtectedName));
+});

@@ -1,0 +1,34 @@
+import fc from "fast-check";
+import { test } from "tap";
+import {
+  bytesFromSizeGb,
+  roundUpToExtents,
+  sizeGbFromBytes,
+} from "../../../../server/domains/volumes/size.ts";
+
+test("sizes that LVM could not count are refused with the limit", async (t) => {
+  t.throws(() => bytesFromSizeGb(0n), { reason: "INVALID_FIELD", message: "size_gb: must be at least 1" });
+  t.throws(() => bytesFromSizeGb(1n << 34n), { reason: "INVALID_FIELD", message: /17179869184/ });
+  t.equal(bytesFromSizeGb((1n << 34n) - 1n), ((1n << 34n) - 1n) << 30n);
+});
+
+test("a size in GiB is never less than the bytes, and less than one GiB more", async (t) => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: (1n << 63n) - 1n }), (bytes) => {
+      const gib = sizeGbFromBytes(bytes) << 30n;
+      return gib >= bytes && gib - bytes < 1n << 30n;
+    }),
+  );
+  t.equal(sizeGbFromBytes(1n), 1n);
+});
+
+test("rounding to extents gives whole extents and adds less than one", async (t) => {
+  const extents = fc.integer({ min: 10, max: 32 }).map((shift) => 1n << BigInt(shift));
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 1n << 60n }), extents, (bytes, extent) => {
+      const rounded = roundUpToExtents(bytes, extent);
+      return rounded % extent === 0n && rounded >= bytes && rounded - bytes < extent;
+    }),
+  );
+  t.equal(roundUpToExtents(5n, 4n), 8n);
+});

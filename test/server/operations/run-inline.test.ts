@@ -1,0 +1,89 @@
+import { test } from "tap";
+import type { Mutation, MutationStep } from "../../../server/operations/mutation.ts";
+import { createInlineRunner } from "../../../server/operations/run-inline.ts";
+
+function mutationOf(steps: readonly MutationStep[], pointOfNoReturn = steps.length): Mutation {
+  return {
+    kind: "test",
+    resource: "r",
+    backend: "b",
+    plan: { changes: [], losses: [] },
+    steps,
+    pointOfNoReturn,
+  };
+}
+
+function stepOf(log: string[], name: string, fails = false): MutationStep {
+  return {
+    name,
+    command: [name],
+    forward: async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      log.push(name);
+      if (fails) {
+        throw new Error(`${name} failed`);
+      }
+    },
+    undo: async () => {
+      log.push(`undo ${name}`);
+    },
+  };
+}
+
+test("a failing step undoes those before it in reverse", async (t) => {
+  const log: string[] = [];
+  const runner = createInlineRunner(() => t.fail("no undo fails"));
+  const steps = [stepOf(log, "a"), stepOf(log, "b"), stepOf(log, "c", true)];
+  await t.rejects(
+    runner.run("r", async () => mutationOf(steps)),
+    { message: "c failed" },
+  );
+  t.same(log, ["a", "b", "c", "undo b", "undo a"]);
+});
+
+test("nothing is undone after the point of no return", async (t) => {
+  const log: string[] = [];
+  const runner = createInlineRunner(() => t.fail("no undo fails"));
+  const steps = [stepOf(log, "a"), stepOf(log, "b"), stepOf(log, "c", true)];
+  await t.rejects(runner.run("r", async () => mutationOf(steps, 1)));
+  t.same(log, ["a", "b", "c"]);
+});
+
+test("mutations of one resource run one after the other, those of others at once", async (t) => {
+  const log: string[] = [];
+  const runner = createInlineRunner(() => {});
+  const run = (resource: string, name: string) =>
+    runner.run(resource, async () => {
+      log.push(`describe ${name}`);
+      return mutationOf([stepOf(log, name)]);
+    });
+  await Promise.all([run("x", "1"), run("x", "2"), run("y", "3")]);
+  t.ok(log.indexOf("1") < log.indexOf("describe 2"), "the second is described when the first is done");
+  t.ok(log.indexOf("describe 3") < log.indexOf("1"), "another resource does not wait");
+});
+
+test("a failed mutation does not hold up the next, and an undo that fails is told", async (t) => {
+  const log: string[] = [];
+  const told: string[] = [];
+  const runner = createInlineRunner((mutation, step) => told.push(`${mutation.kind} ${step.name}`));
+  const broken: MutationStep = {
+    ...stepOf(log, "a"),
+    undo: async () => {
+      throw new Error("cannot");
+    },
+  };
+  const first = runner.run("r", async () => mutationOf([broken, stepOf(log, "b", true)]));
+  const second = runner.run("r", async () => mutationOf([stepOf(log, "c")]));
+  await t.rejects(first, { message: "b failed" });
+  await second;
+  t.same(told, ["test a"]);
+  t.same(log, ["a", "b", "c"]);
+});
+
+test("drain waits for what runs", async (t) => {
+  const log: string[] = [];
+  const runner = createInlineRunner(() => {});
+  runner.run("r", async () => mutationOf([stepOf(log, "a"), stepOf(log, "b")]));
+  await runner.drain();
+  t.same(log, ["a", "b"]);
+});
