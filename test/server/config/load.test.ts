@@ -83,7 +83,7 @@ test("every mistake of a file is told with its place, what was found and what wa
     /^3:5: listen\[0\]\.auth: not in this version/,
     /^4:5: listen\[1\]\.address: missing, expected text$/,
     /^4:5: listen\[1\]\.adress: unknown key; did you mean "address"\?$/,
-    /^5:25: listen\[2\]\.mode: found 600, expected an octal mode/,
+    /^5:27: listen\[2\]\.mode: found 600, expected an octal mode/,
     /^7:3: log\.level: found "loud", expected one of trace, debug/,
     /^9:1: cors: found nothing, expected a group of keys$/,
     /^8:11: limits\.tools: found "many", expected integer, 1 to 1024$/,
