@@ -28,8 +28,11 @@ export interface SnapshotCache<T> {
    * @throws what `load` throws
    */
   read(): Promise<Snapshot<T>>;
-  /** Makes the value stale. It is loaded again at once if anybody subscribes, else by the next read. */
-  invalidate(): void;
+  /**
+   * Makes the value stale. It is loaded again at once if anybody subscribes, else by the next read. Does
+   * nothing if the change happened at `changedAtMs` (performance.now()) and a load has begun since.
+   */
+  invalidate(changedAtMs?: number): void;
   /**
    * Calls back when the value has changed, and when loads begin or cease to fail. The
    * listener must not throw. Returns the function that ends it.
@@ -50,6 +53,7 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
     | { readonly error: unknown; readonly generation: number; readonly retryAtMs: number }
     | undefined;
   let loading: { readonly promise: Promise<Snapshot<T>>; readonly generation: number } | undefined;
+  let lastLoadBeganAtMs = Number.NEGATIVE_INFINITY;
   let queued: Promise<Snapshot<T>> | undefined;
   let retryTimer: NodeJS.Timeout | undefined;
 
@@ -60,6 +64,7 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
   async function loadOnce(): Promise<Snapshot<T>> {
     const loadGeneration = generation;
     const readAtMs = performance.now();
+    lastLoadBeganAtMs = readAtMs;
     const failedBefore = failed !== undefined;
     let value: T;
     try {
@@ -127,7 +132,8 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
 
   return {
     read,
-    invalidate() {
+    invalidate(changedAtMs) {
+      if (changedAtMs !== undefined && lastLoadBeganAtMs > changedAtMs) return;
       generation += 1;
       refresh();
     },

@@ -1,0 +1,84 @@
+import type { LvmStep } from "./adapter.ts";
+import { reportFields } from "./parse.ts";
+
+/** How LVM is called on this machine. */
+export interface LvmCommandOptions {
+  /** The lvm program, with whatever goes in front of it: `["sudo", "-n", "lvm"]`. `["lvm"]` unless told. */
+  readonly command?: readonly string[];
+  /**
+   * `none` works on metadata only: volumes are made and changed on disk, but get no block device. For
+   * machines without device-mapper. `auto`, the default, leaves it to LVM.
+   */
+  readonly activation?: "auto" | "none";
+}
+
+const sectorBytes = 512n;
+
+/** argv of `lvm` with the words that every command of this machine needs. */
+export function lvmCommand(
+  options: LvmCommandOptions,
+  subcommand: string,
+  args: readonly string[],
+): string[] {
+  const { command = ["lvm"], activation = "auto" } = options;
+  return [...command, subcommand, ...(activation === "none" ? ["--driverloaded", "n"] : []), ...args];
+}
+
+/**
+ * argv of the one command that reads the whole state, for `parseFullReport`. `-o,` leaves a report empty;
+ * lvm has no way to leave it out.
+ */
+export function readStateCommand(options: LvmCommandOptions): string[] {
+  const output = ["--reportformat", "json", "--units", "b", "--nosuffix"];
+  const reports = [
+    ...["--configreport", "vg", "-o", reportFields.vg.join(",")],
+    ...["--configreport", "lv", "-o", reportFields.lv.join(",")],
+    ...["pv", "pvseg", "seg"].flatMap((report) => ["--configreport", report, "-o,"]),
+  ];
+  return lvmCommand(options, "fullreport", [...output, ...reports]);
+}
+
+/**
+ * argv of the command that makes a step. Names stand behind `--` or are checked by `names.ts` not to begin
+ * with a hyphen, so none can be taken for an option. Nothing is forced: where LVM would ask, the answer on
+ * an empty stdin is no.
+ */
+export function commandOf(options: LvmCommandOptions, step: LvmStep): string[] {
+  const volume = `${step.volumeGroupName}/${step.name}`;
+  switch (step.kind) {
+    case "create":
+      return lvmCommand(options, "lvcreate", [
+        ...creationOptions(options, step.thinPoolName !== undefined),
+        ...["--name", step.name],
+        ...(step.thinPoolName === undefined
+          ? ["--size", sizeOf(step.sizeBytes)]
+          : ["--virtualsize", sizeOf(step.sizeBytes), "--thinpool", step.thinPoolName]),
+        ...step.tags.flatMap((tag) => ["--addtag", tag]),
+        ...["--", step.volumeGroupName],
+      ]);
+    case "resize":
+      // lvextend, not lvresize: it cannot shrink.
+      return lvmCommand(options, "lvextend", ["--size", sizeOf(step.sizeBytes), "--", volume]);
+    case "activate":
+      return lvmCommand(options, "lvchange", ["-ay", "--", volume]);
+    case "deactivate":
+      return lvmCommand(options, "lvchange", ["-an", "--", volume]);
+    case "remove":
+      return lvmCommand(options, "lvremove", ["--", volume]);
+  }
+}
+
+/**
+ * A new volume lies on extents that may have belonged to another: without wiping, a former owner's filesystem
+ * would show up in it, and lvcreate asks before it wipes one. `--yes` answers that question and concerns the
+ * new volume's own extents only. Without activation there is no device to write to. A thin volume begins empty.
+ */
+function creationOptions({ activation }: LvmCommandOptions, thin: boolean): string[] {
+  if (activation === "none") return ["-an", "-Zn", "-Wn"];
+  return thin ? ["--yes"] : ["--yes", "-Wy", "-Zy"];
+}
+
+/** LVM rounds up to whole extents, but refuses what is no multiple of a sector. */
+function sizeOf(sizeBytes: bigint): string {
+  return `${((sizeBytes + sectorBytes - 1n) / sectorBytes) * sectorBytes}b`;
+}

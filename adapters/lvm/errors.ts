@@ -1,0 +1,101 @@
+import { InfraError, invalidField } from "../host/infra-error.ts";
+import type { ReasonName } from "../host/reasons.ts";
+import type { ToolResult } from "../host/run.ts";
+import type { LvmStep } from "./adapter.ts";
+
+/**
+ * LVM ends almost every failure with exit code 5 and a bad argument with 3, so its words decide. Each pattern
+ * stands under the output it was written for, seen of lvm2 2.03.16.
+ */
+const patterns: readonly (readonly [RegExp, ReasonName])[] = [
+  // Logical Volume "a" already exists in volume group "vgt"
+  [/^Logical Volume ".*" already exists in volume group/i, "VOLUME_EXISTS"],
+  // Volume group "nogroup" not found
+  [/^Volume group "?\S+?"? not found/, "VOLUME_GROUP_GONE"],
+  // Volume group vgt is exported
+  [/^Volume group \S+ is exported/, "VOLUME_GROUP_GONE"],
+  // Cannot change VG vgm while PVs are missing.
+  [/^Cannot change VG \S+ while PVs are missing/, "VOLUME_GROUP_GONE"],
+  // Pool pool not found in Volume group vgt.
+  [/^Pool \S+ not found in Volume group/i, "VOLUME_GROUP_GONE"],
+  // Failed to find logical volume "vgt/nope"
+  [/^Failed to find logical volume /, "VOLUME_NOT_FOUND"],
+  // Logical volume nope not found in volume group vgt.
+  [/^Logical volume \S+ not found in volume group/, "VOLUME_NOT_FOUND"],
+  // Volume group "vgt" has insufficient free space (127 extents): 2560 required.
+  [/has insufficient free space/, "NO_SPACE"],
+  // Insufficient free space: 2557 extents needed, but only 123 available
+  [/^Insufficient free space/, "NO_SPACE"],
+  // Insufficient suitable allocatable extents for logical volume striped: 2 more required
+  [/^Insufficient suitable (allocatable )?(extents|space|contiguous)/i, "NO_SPACE"],
+  // Volume too large (1.00 EiB) for extent size 4.00 MiB. Upper limit is less than <16.00 PiB.
+  [/^Volume too large/, "NO_SPACE"],
+  // New size given (1 extents) not larger than existing size (3 extents)
+  [/^New size given .* not larger than existing size/, "SHRINK_NOT_ALLOWED"],
+];
+
+/** Words about an argument; the name of the field is what the gateway calls it. */
+const argumentPatterns: readonly (readonly [RegExp, string])[] = [
+  // Logical volume name "-x" is invalid.
+  // Names including "_cdata" are reserved. Please choose a different LV name.
+  // Internal error: LV name "vgt/aaa" length 128 is not supported.
+  [/^(Logical volume name ".*" is invalid|Names (starting|including) |Internal error: LV name )/, "name"],
+  // Invalid argument for --addtag: a b
+  [/^Invalid argument for --addtag/, "tags"],
+  // Invalid argument for --size: 10485761b
+  // --size may not be zero.
+  [/^(Invalid argument for --(size|virtualsize)|--(size|virtualsize) may not be zero)/, "size"],
+];
+
+/**
+ * What went wrong with a step, in LVM's own words.
+ * @returns undefined if nothing did. A resize to the size a volume already has is nothing wrong.
+ */
+export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraError | undefined {
+  if (result.exitCode === 0) return undefined;
+  const lines = complaints(result.stderr);
+  // New size (3 extents) matches existing size (3 extents).
+  if (step.kind === "resize" && lines.some((line) => /^New size .* matches existing size/.test(line))) {
+    return undefined;
+  }
+  for (const line of lines) {
+    const field = argumentPatterns.find(([pattern]) => pattern.test(line))?.[1];
+    if (field !== undefined) return invalidField(field, line);
+  }
+  const resource = `volumeGroups/${step.volumeGroupName}/volumes/${step.name}`;
+  const message = lines.join("; ");
+  for (const [pattern, reason] of patterns) {
+    if (lines.some((line) => pattern.test(line))) return new InfraError(reason, message, { resource });
+  }
+  return errorWithoutPattern(result, message);
+}
+
+/**
+ * Why the state could not be read; undefined if it could.
+ *
+ * `fullreport` ends with 5 when a group went away between its listing and its reading, and says
+ * `Cannot process volume group vg0`: the report is whole but for that group.
+ */
+export function errorFromReadResult(result: ToolResult): InfraError | undefined {
+  if (result.exitCode === 0 || /^\s*Cannot process volume group /m.test(result.stderr)) return undefined;
+  return errorWithoutPattern(result, complaints(result.stderr).join("; "));
+}
+
+function errorWithoutPattern({ argv, exitCode, signal }: ToolResult, message: string): InfraError {
+  // env: 'lvm': No such file or directory (127, or 126 if it may not be executed): said by what stands before lvm.
+  const reason = exitCode === 126 || exitCode === 127 ? "TOOL_MISSING" : "TOOL_FAILED";
+  const end = exitCode === null ? `was ended by ${signal}` : `failed with exit code ${exitCode}`;
+  return new InfraError(reason, `${argv.slice(0, 4).join(" ")} ... ${end}: ${message || "it said nothing"}`);
+}
+
+/** LVM's complaints without its warnings and without what only repeats or explains them. */
+function complaints(stderr: string): string[] {
+  return stderr
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(
+      (line) =>
+        line !== "" && !/^(WARNING: |File descriptor \d+ |Run `|Cannot process volume group )/.test(line),
+    )
+    .filter((line) => !/^(Error during parsing of command line|See vgreduce )/.test(line));
+}

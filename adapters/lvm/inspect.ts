@@ -1,0 +1,140 @@
+import { InfraError } from "../host/infra-error.ts";
+import { run, type ToolEnd, type ToolResult } from "../host/run.ts";
+import type { Snapshot } from "../host/snapshot.ts";
+import type { LvmFinding, LvmInspection, LvmState } from "./adapter.ts";
+import { backupConfigurationCommand, parseBackupConfiguration } from "./backup-configuration.ts";
+import { type LvmCommandOptions, lvmCommand } from "./commands.ts";
+
+export interface InspectLvmInput {
+  readonly options: LvmCommandOptions;
+  /** The environment that lvm is given. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly read: (argv: readonly string[]) => Promise<ToolResult>;
+  readonly readState: () => Promise<Snapshot<LvmState>>;
+}
+
+/** Finds out what `hostplane doctor` tells about LVM. Runs reading commands only. Never throws. */
+export async function inspectLvm(input: InspectLvmInput): Promise<LvmInspection> {
+  const { options, read } = input;
+  const findings: LvmFinding[] = [];
+  const prefix = (options.command ?? ["lvm"]).slice(0, -1);
+
+  let versionText: string;
+  try {
+    // Without device-mapper it prints the version all the same, and ends with 0.
+    const { stdout, stderr } = await read(lvmCommand(options, "version", []));
+    versionText = `${stdout}\n${stderr}`;
+  } catch (error) {
+    return { version: undefined, findings: [lvmMissing(options, error)] };
+  }
+  const version = /LVM version:\s+(\S+)/.exec(versionText)?.[1];
+  if (version === undefined) return { version, findings: [lvmMissing(options, versionText.trim())] };
+  findings.push({ ok: true, what: `lvm ${version}` });
+
+  if (prefix.length > 0) {
+    findings.push(await inspectEnvironment(prefix, input), await inspectSignals(prefix, input));
+  }
+  findings.push(deviceMapperFinding(options, versionText));
+  findings.push(await inspectBackup(input), await inspectState(input));
+  return { version, findings };
+}
+
+function lvmMissing(options: LvmCommandOptions, error: unknown): LvmFinding {
+  const command = (options.command ?? ["lvm"]).join(" ");
+  return {
+    ok: false,
+    what: `\`${command}\` cannot be run: ${wordsOf(error)}`,
+    fix: "apt-get install lvm2, or set volumes.lvm.command",
+  };
+}
+
+/** LVM would read another lvm.conf, or answer in another language, if its environment were lost. */
+async function inspectEnvironment(
+  prefix: readonly string[],
+  { env, read }: InspectLvmInput,
+): Promise<LvmFinding> {
+  const wanted = Object.entries({ ...env, LC_ALL: "C" });
+  try {
+    const lines = (await read([...prefix, "env"])).stdout.split("\n");
+    const lost = wanted.filter(([name, value]) => !lines.includes(`${name}=${value}`)).map(([name]) => name);
+    if (lost.length === 0) return { ok: true, what: `\`${prefix.join(" ")}\` passes the environment on` };
+    return {
+      ok: false,
+      what: `\`${prefix.join(" ")}\` does not pass on ${lost.join(", ")}`,
+      fix: `put env in between: ${JSON.stringify([...prefix, "env", ...wanted.map((entry) => entry.join("=")), "lvm"])}`,
+    };
+  } catch (error) {
+    return {
+      ok: false,
+      what: `\`${prefix.join(" ")} env\` cannot be run: ${wordsOf(error)}`,
+      fix: "set volumes.lvm.command",
+    };
+  }
+}
+
+/** A reading lvm that hangs on a disk must go when it is stopped; sudo runs it as somebody we cannot signal. */
+async function inspectSignals(prefix: readonly string[], { env }: InspectLvmInput): Promise<LvmFinding> {
+  let end: ToolEnd | undefined;
+  await run([...prefix, "sleep", "30"], {
+    kind: "read",
+    env,
+    timeoutMs: 200,
+    onToolEnd: (toolEnd) => {
+      end = toolEnd;
+    },
+  }).catch(() => {});
+  const ended = end?.failure === "TOOL_TIMEOUT" && (end.exitCode !== null || end.signal === "SIGTERM");
+  if (ended) return { ok: true, what: `\`${prefix.join(" ")}\` passes signals on` };
+  return {
+    ok: false,
+    what: `\`${prefix.join(" ")} sleep 30\` did not end on SIGTERM: a reading lvm that hangs stays`,
+    fix: "use a prefix that executes lvm in its place (nsenter, env), or run the gateway as root",
+  };
+}
+
+function deviceMapperFinding({ activation }: LvmCommandOptions, versionText: string): LvmFinding {
+  if (activation === "none") {
+    return { ok: true, what: "volumes get no block device (volumes.lvm.activation: none)" };
+  }
+  const driver = /Driver version:\s+(\S+)/.exec(versionText)?.[1];
+  if (driver !== undefined) return { ok: true, what: `device-mapper ${driver}` };
+  return {
+    ok: false,
+    what: "the kernel has no device-mapper here: volumes cannot be activated",
+    fix: "modprobe dm_mod, or set volumes.lvm.activation to none to work on metadata only",
+  };
+}
+
+async function inspectBackup({ options, read }: InspectLvmInput): Promise<LvmFinding> {
+  try {
+    const { stdout } = await read(backupConfigurationCommand(options));
+    const { enabled, directory } = parseBackupConfiguration(stdout);
+    if (enabled) return { ok: true, what: `changes made by others are seen through ${directory}` };
+  } catch (error) {
+    return { ok: false, what: `lvmconfig failed: ${wordsOf(error)}`, fix: "see lvmconfig(8)" };
+  }
+  return {
+    ok: false,
+    what: "LVM keeps no metadata backups: changes made by others are seen only every ten minutes",
+    fix: "set backup { backup = 1 } in lvm.conf",
+  };
+}
+
+async function inspectState({ readState }: InspectLvmInput): Promise<LvmFinding> {
+  try {
+    const { volumeGroups } = (await readState()).value;
+    const names = volumeGroups.map(({ name }) => name);
+    if (names.length > 0) return { ok: true, what: `volume groups: ${names.join(", ")}` };
+    return {
+      ok: false,
+      what: "LVM shows no volume group",
+      fix: "vgcreate NAME DEVICE..., and is the gateway root?",
+    };
+  } catch (error) {
+    return { ok: false, what: `the state cannot be read: ${wordsOf(error)}`, fix: "run the gateway as root" };
+  }
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof InfraError ? error.message : String(error);
+}

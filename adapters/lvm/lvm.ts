@@ -1,0 +1,100 @@
+import { InfraError } from "../host/infra-error.ts";
+import { createLimiter } from "../host/limiter.ts";
+import { run, type ToolEnd, type ToolResult } from "../host/run.ts";
+import { createSnapshotCache } from "../host/snapshot.ts";
+import type { LvmAdapter, LvmState } from "./adapter.ts";
+import { backupConfigurationCommand, parseBackupConfiguration } from "./backup-configuration.ts";
+import { commandOf, type LvmCommandOptions, readStateCommand } from "./commands.ts";
+import { errorFromReadResult, errorFromStepResult } from "./errors.ts";
+import { inspectLvm } from "./inspect.ts";
+import { parseFullReport } from "./parse.ts";
+import { type DirectoryWatch, watchDirectory } from "./watch.ts";
+
+export interface LvmOptions extends LvmCommandOptions {
+  /** LVM_SYSTEM_DIR, where lvm.conf is; LVM's own default (/etc/lvm) unless told. */
+  readonly systemDir?: string | undefined;
+  /** Told of each tool that has ended, for logs and metrics. */
+  readonly onToolEnd?: ((end: ToolEnd) => void) | undefined;
+  /** After so long a reading lvm is stopped; 30,000 unless told. */
+  readonly readTimeoutMs?: number;
+  /** How many changing commands run at once (LVM itself makes one at a time in each group); 4 unless told. */
+  readonly maxRunning?: number;
+  /** How many changes may wait for that; 256 unless told. */
+  readonly maxWaiting?: number;
+  /** The state is read again at least so often, for changes that nothing announces; 10 minutes unless told. */
+  readonly resyncMs?: number;
+}
+
+/**
+ * LVM of this host. Starts nothing until it is first read. From then on it watches the directory where LVM
+ * keeps its metadata backups, which every change of a group touches, and (with activation) /dev/mapper, where
+ * volumes appear and vanish as they are activated.
+ */
+export function createLvm(options: LvmOptions = {}): LvmAdapter {
+  const { readTimeoutMs = 30_000, maxRunning = 4, maxWaiting = 256, resyncMs = 600_000 } = options;
+  const { onToolEnd } = options;
+  const env = {
+    // Otherwise lvm complains about each descriptor that whoever started the gateway left open.
+    LVM_SUPPRESS_FD_WARNINGS: "1",
+    ...(options.systemDir === undefined ? {} : { LVM_SYSTEM_DIR: options.systemDir }),
+  };
+  const limiter = createLimiter({ what: "lvm commands", maxRunning, maxWaiting });
+  const cache = createSnapshotCache({ load });
+  const closing = new AbortController();
+  const watches: DirectoryWatch[] = [];
+  let resyncTimer: NodeJS.Timeout | undefined;
+
+  function read(argv: readonly string[]): Promise<ToolResult> {
+    return run(argv, { kind: "read", env, onToolEnd, timeoutMs: readTimeoutMs, signal: closing.signal });
+  }
+
+  async function load(): Promise<LvmState> {
+    // First, so that no change between the read and the watch is missed.
+    if (watches.length === 0) await startWatching();
+    const result = await read(readStateCommand(options));
+    const error = errorFromReadResult(result);
+    if (error !== undefined) throw error;
+    return parseFullReport(result.stdout);
+  }
+
+  async function startWatching(): Promise<void> {
+    const { stdout } = await read(backupConfigurationCommand(options));
+    const { directory } = parseBackupConfiguration(stdout);
+    // The read that follows fails as this one did, and says why.
+    if (directory === undefined || closing.signal.aborted) return;
+    const directories = [directory, ...(options.activation === "none" ? [] : ["/dev/mapper"])];
+    watches.push(
+      ...directories.map((directory) => watchDirectory({ directory, onChange: cache.invalidate })),
+    );
+    resyncTimer = setInterval(() => cache.invalidate(), resyncMs).unref();
+    await Promise.all(watches.map(({ ready }) => ready));
+  }
+
+  return {
+    kind: "real",
+    read: cache.read,
+    subscribe: cache.subscribe,
+    commandOf: (step) => commandOf(options, step),
+    async run(step) {
+      if (closing.signal.aborted) throw closing.signal.reason;
+      const argv = commandOf(options, step);
+      await limiter.run(async () => {
+        try {
+          const error = errorFromStepResult(step, await run(argv, { kind: "mutate", env, onToolEnd }));
+          if (error !== undefined) throw error;
+        } finally {
+          // Also after a failure: it often means that the state is not what the caller took it for.
+          cache.invalidate();
+        }
+      });
+    },
+    inspect: () => inspectLvm({ options, env, read, readState: cache.read }),
+    async close() {
+      closing.abort(new InfraError("SHUTTING_DOWN", "The gateway is stopping"));
+      clearInterval(resyncTimer);
+      cache.close();
+      for (const watch of watches) watch.close();
+      await limiter.idle();
+    },
+  };
+}

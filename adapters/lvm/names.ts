@@ -1,0 +1,106 @@
+import { invalidField } from "../host/infra-error.ts";
+
+// lvm(8), VALID NAMES, and what lvcreate 2.03.16 refused:
+//   Names starting "snapshot" are reserved. Please choose a different LV name.
+//   Names including "_cdata" are reserved. Please choose a different LV name.
+const reservedPrefixes = ["snapshot", "pvmove"];
+const reservedParts = [
+  "_cdata",
+  "_cmeta",
+  "_corig",
+  "_cvol",
+  "_iorig",
+  "_imeta",
+  "_mimage",
+  "_mlog",
+  "_pmspare",
+  "_rimage",
+  "_rmeta",
+  "_tdata",
+  "_tmeta",
+  "_vdata",
+  "_vorigin",
+  "_wcorig",
+];
+// `Internal error: LV name "vgt/aaa..." length 128 is not supported.` counts both names and three more.
+const maxNamesLength = 124;
+// DM_NAME_LEN is 128 with the closing NUL; the device is called vg-lv, each hyphen inside a name doubled.
+const maxDeviceNameLength = 127;
+const maxTagLength = 1024;
+
+/**
+ * Whether LVM keeps the name for its own volumes (`pool_tmeta`, `lvol0_pmspare`, `snapshot1`): such a volume
+ * may exist, but nobody can make one.
+ */
+export function isReservedVolumeName(name: string): boolean {
+  return reservedWord(name) !== undefined;
+}
+
+/**
+ * Refuses names a logical volume cannot have, by the rules of lvm(8). A name that passes consists of
+ * `[a-zA-Z0-9+_.-]` only and does not begin with a hyphen, so it can stand anywhere in an argv.
+ * @param field the request's field, for the violation
+ * @param volumeGroupName lets the length be checked exactly, since LVM limits both names together
+ * @throws InfraError INVALID_FIELD
+ */
+export function assertVolumeName(name: string, field: string, volumeGroupName = ""): void {
+  assertName(name, field);
+  const reserved = reservedWord(name);
+  if (reserved !== undefined) throw invalidField(field, `must not ${reserved}: LVM reserves that for itself`);
+  if (name.length + volumeGroupName.length > maxNamesLength) {
+    const room = maxNamesLength - volumeGroupName.length;
+    throw invalidField(field, `must be at most ${room} characters long, is ${name.length}`);
+  }
+  const deviceName = `${doubleHyphens(volumeGroupName)}-${doubleHyphens(name)}`;
+  if (deviceName.length > maxDeviceNameLength) {
+    const room = maxDeviceNameLength - deviceName.length + doubleHyphens(name).length;
+    throw invalidField(field, `must be at most ${room} characters long when each hyphen counts twice`);
+  }
+}
+
+/**
+ * Refuses names a volume group cannot have.
+ * @throws InfraError INVALID_FIELD
+ */
+export function assertVolumeGroupName(name: string, field: string): void {
+  assertName(name, field);
+  if (name.length > maxNamesLength) {
+    throw invalidField(field, `must be at most ${maxNamesLength} characters long, is ${name.length}`);
+  }
+}
+
+/**
+ * Refuses tags LVM does not take: 1 to 1,024 characters of `[a-zA-Z0-9_+.-/=!:#&]`. lvm(8) also forbids a
+ * leading hyphen, although lvcreate 2.03.16 let one pass.
+ * @throws InfraError INVALID_FIELD
+ */
+export function assertTag(tag: string, field: string): void {
+  if (tag === "") throw invalidField(field, "must not be empty");
+  if (tag.length > maxTagLength) {
+    throw invalidField(field, `must be at most ${maxTagLength} characters long, is ${tag.length}`);
+  }
+  if (tag.startsWith("-")) throw invalidField(field, "must not begin with a hyphen");
+  if (!/^[a-zA-Z0-9_+.\-/=!:#&]+$/.test(tag)) {
+    throw invalidField(field, "may contain only letters, digits and _ + . - / = ! : # &");
+  }
+}
+
+function assertName(name: string, field: string): void {
+  if (name === "") throw invalidField(field, "must not be empty");
+  if (name.startsWith("-")) throw invalidField(field, "must not begin with a hyphen");
+  if (!/^[a-zA-Z0-9+_.-]+$/.test(name)) {
+    throw invalidField(field, "may contain only letters, digits and + _ . -");
+  }
+  if (name === "." || name === "..") throw invalidField(field, `must not be "${name}"`);
+}
+
+function reservedWord(name: string): string | undefined {
+  const prefix = reservedPrefixes.find((word) => name.startsWith(word));
+  if (prefix !== undefined) return `begin with "${prefix}"`;
+  const part = reservedParts.find((word) => name.includes(word));
+  return part === undefined ? undefined : `contain "${part}"`;
+}
+
+function doubleHyphens(name: string): string {
+  return name.replaceAll("-", "--");
+}

@@ -1,0 +1,147 @@
+import { z } from "zod";
+import { InfraError } from "../host/infra-error.ts";
+import type { LogicalVolume, LvmState, VolumeGroup } from "./adapter.ts";
+import { parseAttributes } from "./attributes.ts";
+
+const bytes = z
+  .string()
+  .regex(/^\d{1,20}$/, "is not a number of bytes")
+  .transform(BigInt);
+const optionalBytes = z.union([z.literal("").transform(() => undefined), bytes]);
+const percent = z
+  .string()
+  .regex(/^(\d+(\.\d+)?)?$/, "is not a percentage")
+  .transform((text) => (text === "" ? undefined : Number(text)));
+// -1 stands for a volume without a device. Old metadata and LVM's own guesses may also leave it empty.
+const deviceNumber = z
+  .string()
+  .regex(/^(-1|\d+)?$/, "is not a device number")
+  .transform((text) => (text === "" || text === "-1" ? undefined : Number(text)));
+const name = z.string().min(1);
+
+const volumeGroupRow = z.object({
+  vg_name: name,
+  vg_uuid: name,
+  vg_size: bytes,
+  vg_free: bytes,
+  vg_extent_size: bytes,
+  vg_missing_pv_count: z.string().regex(/^\d+$/, "is not a count").transform(Number),
+  vg_exported: z.string(),
+});
+const logicalVolumeRow = z.object({
+  lv_name: name,
+  lv_uuid: name,
+  lv_size: bytes,
+  lv_attr: z.string().transform((text, context) => {
+    const attributes = parseAttributes(text);
+    if (attributes !== undefined) return attributes;
+    context.addIssue({ code: "custom", message: "has too few characters" });
+    return z.NEVER;
+  }),
+  lv_role: z.string(),
+  lv_tags: z.string(),
+  lv_kernel_major: deviceNumber,
+  lv_kernel_minor: deviceNumber,
+  pool_lv: z.string(),
+  origin: z.string(),
+  origin_size: optionalBytes,
+  data_percent: percent,
+  metadata_percent: percent,
+});
+const fullReport = z.object({
+  report: z.array(
+    z.object({
+      // Physical volumes outside any group come as an entry without these two.
+      vg: z.array(volumeGroupRow).max(1).default([]),
+      lv: z.array(logicalVolumeRow).default([]),
+    }),
+  ),
+});
+
+/** The columns of each report that `parseFullReport` needs, by the names of `vgs -o help` and `lvs -o help`. */
+export const reportFields = {
+  vg: Object.keys(volumeGroupRow.shape),
+  lv: Object.keys(logicalVolumeRow.shape),
+} as const;
+
+/**
+ * Reads the JSON of `lvm fullreport` (`commands.ts`, `readStateCommand`). Columns it does not know are ignored.
+ * Volumes internal to LVM are left out, and so are exported groups with all that is in them, since LVM refuses
+ * to use them until `vgimport`.
+ * @throws InfraError TOOL_OUTPUT that names the place at fault
+ */
+export function parseFullReport(text: string): LvmState {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new InfraError("TOOL_OUTPUT", "lvm fullreport: the output is not JSON", { cause });
+  }
+  const parsed = fullReport.safeParse(json);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const place = issue?.path.join(".") ?? "";
+    throw new InfraError("TOOL_OUTPUT", `lvm fullreport: ${place}: ${issue?.message ?? "is not understood"}`);
+  }
+
+  const volumeGroups: VolumeGroup[] = [];
+  const volumes = new Map<string, LogicalVolume>();
+  for (const [index, { vg, lv }] of parsed.data.report.entries()) {
+    const [group] = vg;
+    if (group === undefined) {
+      if (lv.length === 0) continue;
+      throw new InfraError("TOOL_OUTPUT", `lvm fullreport: report.${index}: volumes without a volume group`);
+    }
+    if (group.vg_exported !== "") continue;
+    volumeGroups.push(volumeGroupFromRow(group));
+    for (const row of lv) {
+      if (!isInternal(row)) volumes.set(row.lv_uuid, logicalVolumeFromRow(row, group.vg_name));
+    }
+  }
+  return { volumeGroups, volumes: [...volumes.values()] };
+}
+
+function volumeGroupFromRow(row: z.output<typeof volumeGroupRow>): VolumeGroup {
+  return {
+    name: row.vg_name,
+    uuid: row.vg_uuid,
+    sizeBytes: row.vg_size,
+    freeBytes: row.vg_free,
+    extentSizeBytes: row.vg_extent_size,
+    missingPvCount: row.vg_missing_pv_count,
+  };
+}
+
+/** LVM writes `[pool_tdata]` when asked for all volumes, and gives such a volume the role `private`. */
+function isInternal(row: z.output<typeof logicalVolumeRow>): boolean {
+  return row.lv_name.startsWith("[") || row.lv_role.split(",").includes("private");
+}
+
+function logicalVolumeFromRow(
+  row: z.output<typeof logicalVolumeRow>,
+  volumeGroupName: string,
+): LogicalVolume {
+  const { lv_kernel_major: major, lv_kernel_minor: minor, lv_attr: attributes } = row;
+  const isSnapshot = attributes.kind === "snapshot";
+  return {
+    name: row.lv_name,
+    uuid: row.lv_uuid,
+    volumeGroupName,
+    kind: attributes.kind,
+    health: attributes.health,
+    // lv_size of a copy-on-write snapshot is the room for its differences.
+    sizeBytes: isSnapshot ? (row.origin_size ?? row.lv_size) : row.lv_size,
+    tags: row.lv_tags === "" ? [] : row.lv_tags.split(","),
+    device: major === undefined || minor === undefined ? undefined : { major, minor },
+    active: attributes.active,
+    open: attributes.open,
+    thinPoolName: row.pool_lv === "" ? undefined : withoutBrackets(row.pool_lv),
+    originName: row.origin === "" ? undefined : withoutBrackets(row.origin),
+    dataPercent: row.data_percent,
+    metadataPercent: row.metadata_percent,
+  };
+}
+
+function withoutBrackets(text: string): string {
+  return text.replace(/^\[(.*)\]$/, "$1");
+}
