@@ -6,7 +6,7 @@ import { SystemService } from "../gen/hostplane/v1/system_pb.ts";
 import { OperationsService } from "../gen/operations/v1/operations_pb.ts";
 import { LVService, VGService } from "../gen/proto/lvmd_pb.ts";
 import { AuthService } from "../gen/services/auth/auth_pb.ts";
-import { StatsService } from "../gen/services/stats/stats_pb.ts";
+import { StatsService } from "../gen/stats/stats_pb.ts";
 import { PublicAPI } from "../gen/v1alpha/api_pb.ts";
 import { type Backend, createAbsentBackend } from "./backend.ts";
 import { createHealthService } from "./domains/system/health.ts";

@@ -88,6 +88,8 @@ export function createListener(options: ListenerOptions): Listener {
         sockets.setProtocol(socket, protocol);
         if (protocol === "http1") {
           h1.emit("connection", socket);
+          // The sniffer has paused it, and a parser does not resume what it did not pause.
+          socket.resume();
         } else {
           const isUnix = options.address.kind === "unix";
           const stream: Duplex = isUnix ? createAuthorityRewriter(socket) : socket;

@@ -30,22 +30,28 @@ test("a protected, open or snapshotted volume is not removed", async (t) => {
     ],
   );
   t.throws(() => assertRemovable(volumeOf("vg0", "swap1"), state, isProtectedName), {
+    name: "InfraError",
     reason: "VOLUME_PROTECTED",
   });
   t.throws(() => assertRemovable(origin, state, isProtectedName), {
+    name: "InfraError",
     reason: "VOLUME_PROTECTED",
     message: /origin of snap/,
   });
   t.throws(
     () => assertRemovable(volumeOf("vg0", "used", { active: true, open: true }), state, isProtectedName),
-    { reason: "VOLUME_IN_USE" },
+    { name: "InfraError", reason: "VOLUME_IN_USE" },
   );
   t.doesNotThrow(() => assertRemovable(volumeOf("vg0", "base"), state, isProtectedName));
 });
 
 test("a protected volume and a copy-on-write snapshot are not resized", async (t) => {
-  t.throws(() => assertResizable(volumeOf("vg0", "root"), isProtectedName), { reason: "VOLUME_PROTECTED" });
+  t.throws(() => assertResizable(volumeOf("vg0", "root"), isProtectedName), {
+    name: "InfraError",
+    reason: "VOLUME_PROTECTED",
+  });
   t.throws(() => assertResizable(volumeOf("vg0", "s", { kind: "snapshot" }), isProtectedName), {
+    name: "InfraError",
     reason: "VOLUME_PROTECTED",
   });
   t.doesNotThrow(() => assertResizable(volumeOf("vg0", "open", { open: true }), isProtectedName));
