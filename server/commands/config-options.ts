@@ -1,0 +1,26 @@
+import { type LoadedConfig, loadConfig } from "../config/load.ts";
+import { formatMistake } from "../config/mistake.ts";
+import type { Output } from "./output.ts";
+
+/** The flags every command that reads the configuration has, as commander hands them over. */
+export interface ConfigOptions {
+  readonly config?: string;
+  readonly listen?: readonly string[];
+  readonly data?: string;
+  readonly logLevel?: string;
+  readonly set?: readonly string[];
+}
+
+/**
+ * Loads the configuration that the flags, this process' environment and the file make together. Undefined after
+ * the mistakes have been written, one a line.
+ */
+export async function loadConfigOrExplain(
+  { config: file, ...flags }: ConfigOptions,
+  output: Output,
+): Promise<Extract<LoadedConfig, { ok: true }> | undefined> {
+  const loaded = await loadConfig({ file, env: process.env, flags });
+  if (loaded.ok) return loaded;
+  for (const mistake of loaded.mistakes) output.err(formatMistake(mistake));
+  return undefined;
+}

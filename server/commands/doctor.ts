@@ -1,0 +1,47 @@
+import type { Config } from "../config/schema.ts";
+import { type ConfigOptions, loadConfigOrExplain } from "./config-options.ts";
+import { createGatewayInspector } from "./inspect-gateway.ts";
+import type { Inspector } from "./inspection.ts";
+import type { ExitCode, Output } from "./output.ts";
+
+/** The systems a configuration names, ready to be inspected, and the way to let go of them. */
+export interface Inspectors {
+  readonly inspectors: readonly Inspector[];
+  close(): Promise<void>;
+}
+
+/**
+ * Looks at everything `serve` would need with this configuration, changing nothing, and prints a line for each
+ * finding, with what mends it. 0 when nothing is missing.
+ */
+export async function doctor(
+  options: ConfigOptions,
+  createInspectors: (config: Config) => Promise<Inspectors>,
+  output: Output,
+): Promise<ExitCode> {
+  const loaded = await loadConfigOrExplain(options, output);
+  if (loaded === undefined) return 2;
+  const { config, file } = loaded;
+  const systems = await createInspectors(config);
+  try {
+    output.out(`ok       config   ${file ?? "no file"}: no mistakes`);
+    let isComplete = true;
+    for (const { name, inspect } of [createGatewayInspector(config), ...systems.inspectors]) {
+      const { version, findings } = await inspect();
+      if (version !== undefined) output.out(`ok       ${name.padEnd(8)} version ${version}`);
+      for (const { ok, what, fix } of findings) {
+        output.out(`${ok ? "ok     " : "missing"}  ${name.padEnd(8)} ${what}`);
+        if (fix !== undefined) output.out(`${" ".repeat(18)}-> ${fix}`);
+        isComplete &&= ok;
+      }
+    }
+    if (systems.inspectors.length === 0) {
+      output.out(
+        "off      systems  none is configured: `hostplane serve` has nothing to serve but --sandbox",
+      );
+    }
+    return isComplete ? 0 : 1;
+  } finally {
+    await systems.close();
+  }
+}

@@ -1,0 +1,133 @@
+import { constants } from "node:fs";
+import { access, readFile, stat } from "node:fs/promises";
+import { request } from "node:http";
+import { createServer } from "node:net";
+import { dirname, resolve } from "node:path";
+import { type ListenAddress, parseListenAddress } from "../config/listen-address.ts";
+import type { Config, ListenerConfig } from "../config/schema.ts";
+import type { Finding, Inspector } from "./inspection.ts";
+import { messageFromError } from "./output.ts";
+
+/** What the gateway itself needs of this host: its data directory, its addresses, its certificates. */
+export function createGatewayInspector(config: Config): Inspector {
+  return {
+    name: "gateway",
+    async inspect() {
+      const findings = await Promise.all([
+        inspectData(config.data),
+        ...config.listen.map(inspectAddress),
+        ...config.listen.flatMap(({ tls }) => (tls ? [inspectFile(tls.cert), inspectFile(tls.key)] : [])),
+      ]);
+      return { findings };
+    },
+  };
+}
+
+async function inspectData(data: string): Promise<Finding> {
+  const directory = resolve(data);
+  const existing = await nearestExisting(directory);
+  const isDirectory = (await stat(existing)).isDirectory();
+  if (isDirectory && (await isAllowed(existing, constants.W_OK | constants.X_OK))) {
+    return { ok: true, what: `data directory ${directory} can be written` };
+  }
+  return {
+    ok: false,
+    what: isDirectory ? `data directory ${directory} cannot be written` : `${existing} is not a directory`,
+    fix: isDirectory ? `sudo install -d -o "$(id -un)" ${directory}` : "choose another directory: --data DIR",
+  };
+}
+
+async function nearestExisting(path: string): Promise<string> {
+  return (await isAllowed(path, constants.F_OK)) ? path : nearestExisting(dirname(path));
+}
+
+async function inspectFile(path: string): Promise<Finding> {
+  try {
+    await readFile(path);
+    return { ok: true, what: `${path} can be read` };
+  } catch (error) {
+    return { ok: false, what: messageFromError(error), fix: `put the PEM file at ${resolve(path)}` };
+  }
+}
+
+async function inspectAddress({ address: text, tls }: ListenerConfig): Promise<Finding> {
+  const address = parseListenAddress(text);
+  if (typeof address === "string") return { ok: false, what: `${text}: ${address}` };
+  if (address.kind === "unix") {
+    const directory = dirname(address.path);
+    if (!(await isAllowed(directory, constants.W_OK | constants.X_OK))) {
+      return {
+        ok: false,
+        what: `no socket can be made in ${directory}`,
+        fix: `sudo install -d -o "$(id -un)" ${directory}`,
+      };
+    }
+  }
+  if (tls === undefined && (await isGateway(address))) {
+    return { ok: true, what: `${text} is served by a running hostplane` };
+  }
+  const refusal = address.kind === "unix" ? await socketRefusal(address.path) : await bindRefusal(address);
+  if (refusal === undefined) return { ok: true, what: `${text} is free` };
+  return {
+    ok: false,
+    what: `${text} cannot be had: ${refusal}`,
+    fix: "stop the program that has it (ss -lxtp names it), or choose another address: --listen",
+  };
+}
+
+/** Why the address cannot be bound; bound for a moment to find out. */
+function bindRefusal({ host, port }: Extract<ListenAddress, { kind: "tcp" }>): Promise<string | undefined> {
+  return new Promise((settle) => {
+    const server = createServer();
+    server.once("error", (error) => settle(messageFromError(error)));
+    server.listen({ host, port }, () => server.close(() => settle(undefined)));
+  });
+}
+
+/** A socket file that nobody answers is replaced at start; anything else is in the way. */
+async function socketRefusal(path: string): Promise<string | undefined> {
+  if (!(await isAllowed(path, constants.F_OK))) return undefined;
+  if (!(await stat(path)).isSocket()) return "a file that is no socket has this path";
+  const answer = await ask({ socketPath: path });
+  return answer === "refused" ? undefined : "another process listens there";
+}
+
+async function isGateway(address: ListenAddress): Promise<boolean> {
+  if (address.kind === "tcp" && address.port === 0) return false;
+  const target =
+    address.kind === "unix" ? { socketPath: address.path } : { host: address.host, port: address.port };
+  return (await ask(target)) === "gateway";
+}
+
+/** Who answers there to a call that only a gateway knows. */
+function ask(
+  target: { socketPath: string } | { host: string; port: number },
+): Promise<"gateway" | "other" | "refused"> {
+  return new Promise((settle) => {
+    const probe = request({
+      ...target,
+      path: "/hostplane.v1.SystemService/GetInfo",
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      timeout: 2000,
+    });
+    probe.on("response", (response) => {
+      response.resume();
+      settle(response.statusCode === 200 ? "gateway" : "other");
+    });
+    probe.on("timeout", () => probe.destroy());
+    probe.on("error", (error) => {
+      settle("code" in error && error.code === "ECONNREFUSED" ? "refused" : "other");
+    });
+    probe.end("{}");
+  });
+}
+
+async function isAllowed(path: string, mode: number): Promise<boolean> {
+  try {
+    await access(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}

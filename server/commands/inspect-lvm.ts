@@ -1,0 +1,48 @@
+import type { LvmAdapter } from "../../adapters/lvm/adapter.ts";
+import type { DeviceClassConfig } from "../config/schema.ts";
+import type { Finding, Inspector } from "./inspection.ts";
+import { messageFromError } from "./output.ts";
+
+/** LVM itself, and the volume group or thin pool behind each device class. */
+export function createLvmInspector(lvm: LvmAdapter, classes: readonly DeviceClassConfig[]): Inspector {
+  return {
+    name: "lvm",
+    async inspect() {
+      const { version, findings } = await lvm.inspect();
+      if (version === undefined) return { version, findings };
+      return { version, findings: [...findings, ...(await inspectClasses(lvm, classes))] };
+    },
+  };
+}
+
+async function inspectClasses(lvm: LvmAdapter, classes: readonly DeviceClassConfig[]): Promise<Finding[]> {
+  try {
+    const { value } = await lvm.read();
+    return classes.map(({ name, volumeGroup, thinPool }) => {
+      if (!value.volumeGroups.some((group) => group.name === volumeGroup)) {
+        return {
+          ok: false,
+          what: `device class ${name}: there is no volume group ${volumeGroup}`,
+          fix: `sudo vgcreate ${volumeGroup} DEVICE`,
+        };
+      }
+      const isPool = value.volumes.some(
+        (volume) =>
+          volume.kind === "thinPool" && volume.name === thinPool && volume.volumeGroupName === volumeGroup,
+      );
+      if (thinPool === undefined || isPool) {
+        return {
+          ok: true,
+          what: `device class ${name}: ${volumeGroup}${thinPool ? `/${thinPool}` : ""} is there`,
+        };
+      }
+      return {
+        ok: false,
+        what: `device class ${name}: ${volumeGroup} has no thin pool ${thinPool}`,
+        fix: `sudo lvcreate --type thin-pool -L SIZE -n ${thinPool} ${volumeGroup}`,
+      };
+    });
+  } catch (error) {
+    return [{ ok: false, what: messageFromError(error) }];
+  }
+}

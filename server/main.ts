@@ -1,0 +1,104 @@
+import { Command, CommanderError } from "commander";
+import type { Inspectors } from "./commands/doctor.ts";
+import { createProcessOutput, messageFromError, type Output } from "./commands/output.ts";
+import { packageVersion } from "./commands/package-version.ts";
+import type { Config } from "./config/schema.ts";
+
+/**
+ * The command line. Commands are imported when they are called, so that help is quick; each answers with its
+ * exit code, which goes to `onExit`.
+ */
+function createProgram(output: Output, onExit: (code: number) => void): Command {
+  const version = packageVersion();
+  const program = new Command("hostplane")
+    .description("One gateway to the machines you own, over Connect, gRPC and gRPC-Web on one port.")
+    .version(version)
+    .exitOverride()
+    .showSuggestionAfterError()
+    .configureOutput({
+      outputError: (text) =>
+        output.err(
+          text
+            .trim()
+            .replace(/^error: /, "")
+            .replaceAll(/\s*\n\s*/g, " "),
+        ),
+    });
+
+  withConfigOptions(program.command("serve"))
+    .description("serve the configured systems, or a sandbox")
+    .option("--sandbox", "serve made-up systems in memory; nothing on this host is touched")
+    .action(async (options) =>
+      onExit(await (await import("./commands/serve.ts")).serve(options, version, output)),
+    );
+  withConfigOptions(program.command("doctor"))
+    .description("check the configuration and each configured system; says what is missing and how to get it")
+    .action(async (options) => {
+      const { doctor } = await import("./commands/doctor.ts");
+      onExit(await doctor(options, createInspectors, output));
+    });
+
+  const config = program.command("config").description("tell and check what can be configured");
+  config
+    .command("schema")
+    .description("list every key with its type, default, variable, flag and description")
+    .option("--json", "as a JSON Schema")
+    .option("--markdown", "as the page docs/configuration.md")
+    .action(async (options) =>
+      onExit((await import("./commands/config.ts")).printConfigSchema(options, output)),
+    );
+  withConfigOptions(config.command("check"))
+    .description("check file, environment and flags; tells every mistake with its line")
+    .action(async (options) =>
+      onExit(await (await import("./commands/config.ts")).checkConfig(options, output)),
+    );
+
+  program
+    .command("version")
+    .description("print the version")
+    .action(() => {
+      output.out(`hostplane ${version} (node ${process.versions.node})`);
+      onExit(0);
+    });
+  return program;
+}
+
+async function createInspectors(config: Config): Promise<Inspectors> {
+  const [{ createRealSystems }, { createLvmInspector }, { pino }] = await Promise.all([
+    import("./systems.ts"),
+    import("./commands/inspect-lvm.ts"),
+    import("pino"),
+  ]);
+  const systems = createRealSystems(config, pino({ level: "silent" }));
+  const { volumes } = config;
+  return {
+    inspectors:
+      systems.volumes === undefined || volumes === undefined
+        ? []
+        : [createLvmInspector(systems.volumes.lvm, volumes.deviceClasses)],
+    close: () => systems.close(),
+  };
+}
+
+function withConfigOptions(command: Command): Command {
+  const collect = (value: string, values: string[] = []) => [...values, value];
+  return command
+    .option("--config <file>", "YAML file (HOSTPLANE_CONFIG)")
+    .option("--listen <address>", "host:port or unix:/path; repeatable (HOSTPLANE_LISTEN)", collect)
+    .option("--data <dir>", "directory of everything the gateway keeps (HOSTPLANE_DATA)")
+    .option("--log-level <level>", "trace, debug, info, warn, error, fatal or silent (HOSTPLANE_LOG_LEVEL)")
+    .option("--set <key=value>", "any other key of the configuration; repeatable", collect);
+}
+
+const output = createProcessOutput();
+// What a command leaves open must not keep the process, and a slow reader of its output must not lose the end.
+const exit = (code: number) => void process.stdout.write("", () => process.exit(code));
+try {
+  await createProgram(output, exit).parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) exit(error.exitCode === 0 ? 0 : 2);
+  else {
+    output.err(messageFromError(error));
+    exit(1);
+  }
+}
