@@ -1,7 +1,12 @@
 import { createServer } from "node:http";
 import { cors as connectCors } from "@connectrpc/connect";
 import cors from "@fastify/cors";
-import fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from "fastify";
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+} from "fastify";
 import type { Backend } from "./backend.ts";
 import { methodRuleOf } from "./method-table.ts";
 import { createCallLog } from "./rpc/log-calls.ts";
@@ -33,7 +38,7 @@ const exposedHeaders = ["hostplane-backend", "hostplane-request-id", "hostplane-
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: options.logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     // A server that never listens; requests of HTTP/1.1 and HTTP/2 come in by `routing`.
     serverFactory: () => createServer(),
     routerOptions: { caseSensitive: true, maxParamLength: 256 },

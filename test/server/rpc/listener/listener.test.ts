@@ -35,7 +35,7 @@ async function getHttp2(session: http2.ClientHttp2Session, path: string): Promis
   return text(session.request({ ":path": path }));
 }
 
-function connectHttp2(t: Test, url: string, options?: http2.ClientSessionOptions) {
+function connectHttp2(t: Test, url: string, options?: http2.SecureClientSessionOptions) {
   const session = http2.connect(url, options);
   session.on("error", () => {});
   t.teardown(() => session.destroy());
