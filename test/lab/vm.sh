@@ -303,7 +303,7 @@ up() {
   [ -d "$image" ] && command -v qemu-system-x86_64 >/dev/null || prepare
   touch "$image"
   mkdir -p "$state" "$share"
-  exec 9>"$home/machines/$name.lock"
+  exec 9<"$state"
   flock 9
   if running; then
     say "is up"
@@ -358,16 +358,14 @@ stop() {
 
 down() {
   [ -d "$state" ] || return 0
-  exec 9>"$home/machines/$name.lock"
+  exec 9<"$state"
   flock 9
   stop 9>&-
+  if [ "${1:-}" = and-forget ]; then rm -rf "$state"; fi
   exec 9>&-
 }
 
-destroy() {
-  down
-  rm -rf "$state"
-}
+destroy() { down and-forget; }
 
 status() {
   running || { echo "down"; return 1; }
