@@ -6,9 +6,10 @@ import { createFrameSplitter } from "./http2-frames.ts";
 
 /**
  * A connection for `http2Server.emit("connection", …)` on which a client may name a file path as its
- * `:authority`, as grpc-go before 1.5x does when it dials a unix socket by its path. Node's HTTP/2 library
- * resets every such request with PROTOCOL_ERROR before any JavaScript runs, and has no option against it; here
- * the offending bytes become `-` on the way in. Everything else passes unchanged, the server's side always.
+ * `:authority`, as grpc-go 1.32 does when it dials a unix socket by its path (newer versions percent-encode
+ * it). Node's HTTP/2 library resets every such request with PROTOCOL_ERROR before any JavaScript runs, and has
+ * no option against it; here the offending bytes become `-` on the way in. Everything else passes unchanged,
+ * the server's side always.
  *
  * The socket must stand before the client's first byte (the connection preface) and belongs to the result from
  * now on: end, error, destroy and backpressure go through in both directions. A socket made with

@@ -1,0 +1,113 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import http2 from "node:http2";
+import net, { type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Duplex } from "node:stream";
+import { type Test, test } from "tap";
+import { createAuthorityRewriter } from "../../../server/rpc/http2-authority/authority-rewriter.ts";
+import { startGatewayUnderTest } from "../../server/gateway-under-test.ts";
+import { buildGoClient, type GoCall, type GrpcGoVersion } from "./build-client.ts";
+
+const versions: readonly GrpcGoVersion[] = ["1.32", "current"];
+const freeBytes: GoCall = { method: "/proto.VGService/GetFreeBytes" };
+
+/** Answers every call with NOT_FOUND and the authority it saw as the message. */
+async function startBareServer(t: Test, socketPath: string, wrap: (socket: Socket) => Duplex): Promise<void> {
+  const server = http2.createServer();
+  server.on("stream", (stream, headers) => {
+    stream.on("error", () => {});
+    stream.respond(
+      {
+        ":status": 200,
+        "content-type": "application/grpc",
+        "grpc-status": "5",
+        "grpc-message": encodeURIComponent(headers[":authority"] ?? ""),
+      },
+      { endStream: true },
+    );
+  });
+  const sockets = new Set<Socket>();
+  const listener = net.createServer((socket) => {
+    sockets.add(socket);
+    server.emit("connection", wrap(socket));
+  });
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    listener.close();
+  });
+  await once(listener.listen(socketPath), "listening");
+}
+
+async function makeDirectory(t: Test): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
+  t.teardown(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
+for (const version of versions) {
+  test(`grpc-go ${version} that dials a socket by its path`, { timeout: 300_000 }, async (t) => {
+    const directory = await makeDirectory(t);
+    const client = await buildGoClient(version, directory);
+
+    await t.test("works with the gateway on a unix socket", async (t) => {
+      const socketPath = join(directory, "lvmd.sock");
+      await startGatewayUnderTest(t, {
+        listen: [{ address: `unix:${socketPath}`, services: ["proto.LVService", "proto.VGService"] }],
+      });
+      const name = "grpc-go";
+      const results = await client(socketPath, [
+        freeBytes,
+        { method: "/proto.VGService/GetLVList", request: { deviceClass: "no-such-class" } },
+        { method: "/proto.LVService/CreateLV", request: { name, sizeGb: "1", tags: ["from=go"] } },
+        { method: "/proto.LVService/ResizeLV", request: { name, sizeGb: "2" } },
+        { method: "/proto.VGService/GetLVList" },
+        { method: "/proto.VGService/Watch", max: 1 },
+        { method: "/proto.LVService/ResizeLV", request: { name, sizeGb: "1" } },
+        { method: "/proto.LVService/RemoveLV", request: { name } },
+        freeBytes,
+        { method: "/proto.VGService/Watch", timeoutMs: 300 },
+      ]);
+      t.same(
+        results.map(({ code }) => code),
+        ["OK", "NotFound", "OK", "OK", "OK", "OK", "OutOfRange", "OK", "OK", "DeadlineExceeded"],
+      );
+      const [free, unknown, created, , list, watched, , , freeAfter, watchedOn] = results;
+      t.match(unknown?.message, "no-such-class");
+      t.match(created?.responses, [{ volume: { name, sizeGb: "1" } }]);
+      const { volumes } = list?.responses[0] as { volumes: { name: string }[] };
+      t.match(
+        volumes.find((volume) => volume.name === name),
+        { sizeGb: "2", tags: ["from=go"] },
+      );
+      t.match(watched?.responses, [{ freeBytes: /^\d+$/, items: [{ freeBytes: /^\d+$/ }] }]);
+      t.equal(watchedOn?.responses.length, 1, "the first message of a stream comes at once");
+      t.same(freeAfter?.responses, free?.responses);
+    });
+
+    await t.test("names the path as its authority", async (t) => {
+      const socketPath = join(directory, "bare.sock");
+      await startBareServer(t, socketPath, createAuthorityRewriter);
+      const authority = version === "1.32" ? socketPath.replaceAll("/", "-") : encodeURIComponent(socketPath);
+      const results = await client(socketPath, [freeBytes, freeBytes]);
+      t.same(
+        results.map(({ code, message }) => [code, message]),
+        [
+          ["NotFound", authority],
+          ["NotFound", authority],
+        ],
+      );
+    });
+
+    await t.test("is refused by Node alone if it does not encode the path", async (t) => {
+      const socketPath = join(directory, "plain.sock");
+      await startBareServer(t, socketPath, (socket) => socket);
+      const [result] = await client(socketPath, [freeBytes]);
+      t.match(
+        result,
+        version === "1.32" ? { code: "Internal", message: /PROTOCOL_ERROR/ } : { code: "NotFound" },
+      );
+    });
+  });
+}
