@@ -1136,7 +1136,7 @@ export const PodState = {
   PREPARED: 3,
 
   /**
-   * The pod is running. When it exits it becomes EXITED.
+   * The pod is running; once it ends it is EXITED.
    *
    * @generated from enum value: POD_STATE_RUNNING = 4;
    */

@@ -916,7 +916,7 @@ export const ClusterStatus = {
   STATUS_UNSPECIFIED: 0,
 
   /**
-   * The cluster is being created.
+   * The cluster is being set up.
    *
    * @generated from enum value: PROVISIONING = 1;
    */
@@ -937,7 +937,7 @@ export const ClusterStatus = {
   RECONCILING: 3,
 
   /**
-   * The cluster is being deleted.
+   * The cluster is being taken down.
    *
    * @generated from enum value: STOPPING = 4;
    */
