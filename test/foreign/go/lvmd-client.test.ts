@@ -76,7 +76,7 @@ for (const version of versions) {
       const [free, unknown, created, , list, watched, , , freeAfter, watchedOn] = results;
       t.match(unknown?.message, "no-such-class");
       t.match(created?.responses, [{ volume: { name, sizeGb: "1" } }]);
-      const { volumes } = list?.responses[0] as { volumes: { name: string }[] };
+      const { volumes } = (list?.responses[0] ?? { volumes: [] }) as { volumes: { name: string }[] };
       t.match(
         volumes.find((volume) => volume.name === name),
         { sizeGb: "2", tags: ["from=go"] },
