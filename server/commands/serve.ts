@@ -1,21 +1,13 @@
-import type { Logger } from "pino";
 import type { Gateway } from "../gateway.ts";
 import { bannerLines } from "./banner.ts";
 import { type ConfigOptions, loadConfigOrExplain } from "./config-options.ts";
 import { createLogger } from "./logger.ts";
 import { type ExitCode, messageFromError, type Output } from "./output.ts";
+import { untilStopped } from "./until-stopped.ts";
 
 export interface ServeOptions extends ConfigOptions {
   readonly sandbox?: boolean;
 }
-
-const stopSignals = { SIGINT: 130, SIGTERM: 143 } as const;
-
-/**
- * A supervisor that signals a whole process group reaches the gateway twice: itself, and through the launcher
- * that hands signals on. Two so close together are one.
- */
-const echoMs = 250;
 
 /**
  * Serves until SIGTERM or SIGINT, then lets calls under way end; a second one ends the process at once. SIGHUP
@@ -61,37 +53,13 @@ export async function serve(options: ServeOptions, version: string, output: Outp
   logger.info({ addresses: gateway.addresses, sandbox: isSandbox, version }, "listening");
   // Whoever asks for JSON reads records by program, and finds the addresses in the one above.
   if (config.log.format !== "json") {
-    for (const line of bannerLines({ version, isSandbox, addresses: gateway.addresses })) output.out(line);
+    const listeners = config.listen.map(({ address, tls, services }, at) => ({
+      address: gateway.addresses[at] ?? address,
+      isTls: tls !== undefined,
+      services,
+    }));
+    for (const line of bannerLines({ version, isSandbox, listeners })) output.out(line);
   }
-  return stopped;
-}
-
-function untilStopped(gateway: Gateway, logger: Logger): Promise<ExitCode> {
-  return new Promise((resolve) => {
-    let stoppingSinceMs: number | undefined;
-
-    async function stop(signal: keyof typeof stopSignals): Promise<void> {
-      const nowMs = performance.now();
-      if (stoppingSinceMs !== undefined) {
-        if (nowMs - stoppingSinceMs >= echoMs) process.exit(stopSignals[signal]);
-        return;
-      }
-      stoppingSinceMs = nowMs;
-      logger.info({ signal }, "stopping");
-      await gateway.close();
-      logger.info("stopped");
-      resolve(0);
-    }
-
-    process.on("SIGINT", () => void stop("SIGINT"));
-    process.on("SIGTERM", () => void stop("SIGTERM"));
-    process.on("SIGHUP", () => {
-      try {
-        gateway.reloadCertificates();
-        logger.info("certificates read again");
-      } catch (error) {
-        logger.error({ err: error }, "certificates stay as they are");
-      }
-    });
-  });
+  await stopped;
+  return 0;
 }

@@ -1,0 +1,47 @@
+import type { Logger } from "pino";
+import type { Gateway } from "../gateway.ts";
+
+const stopSignals = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/**
+ * A supervisor that signals a whole process group reaches the gateway twice: itself, and through the launcher
+ * that hands signals on. Two so close together are one.
+ */
+const echoMs = 250;
+
+/**
+ * Ends once SIGTERM or SIGINT has come and `gateway` is closed. A second signal ends the process at once, with 130
+ * or 143. SIGHUP reads certificates again.
+ */
+export function untilStopped(
+  gateway: Pick<Gateway, "close" | "reloadCertificates">,
+  logger: Logger,
+): Promise<void> {
+  return new Promise((resolve) => {
+    let stoppingSinceMs: number | undefined;
+
+    async function stop(signal: keyof typeof stopSignals): Promise<void> {
+      const nowMs = performance.now();
+      if (stoppingSinceMs !== undefined) {
+        if (nowMs - stoppingSinceMs >= echoMs) process.exit(stopSignals[signal]);
+        return;
+      }
+      stoppingSinceMs = nowMs;
+      logger.info({ signal }, "stopping");
+      await gateway.close();
+      logger.info({}, "stopped");
+      resolve();
+    }
+
+    process.on("SIGINT", () => void stop("SIGINT"));
+    process.on("SIGTERM", () => void stop("SIGTERM"));
+    process.on("SIGHUP", () => {
+      try {
+        gateway.reloadCertificates();
+        logger.info({}, "certificates read again");
+      } catch (error) {
+        logger.error({ err: error }, "certificates stay as they are");
+      }
+    });
+  });
+}

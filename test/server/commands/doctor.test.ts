@@ -1,0 +1,148 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "tap";
+import type { LvmAdapter } from "../../../adapters/lvm/adapter.ts";
+import { createLvmSandbox } from "../../../adapters/lvm/sandbox.ts";
+import { doctor } from "../../../server/commands/doctor.ts";
+import { createGatewayInspector } from "../../../server/commands/inspect-gateway.ts";
+import { createLvmInspector } from "../../../server/commands/inspect-lvm.ts";
+import type { Finding } from "../../../server/commands/inspection.ts";
+import { configSchema } from "../../../server/config/schema.ts";
+import { hostplane, serveSandbox } from "./run-hostplane.ts";
+
+async function gatewayFindings(
+  config: Parameters<typeof configSchema.parse>[0],
+): Promise<readonly Finding[]> {
+  return (await createGatewayInspector(configSchema.parse(config)).inspect()).findings;
+}
+
+test("with nothing configured it looks at the gateway only", async (t) => {
+  const { code, stdout } = await hostplane(["doctor", "--listen", "127.0.0.1:0", "--data", t.testdir()]);
+  t.equal(code, 0);
+  t.match(stdout, /^ok {7}config {3}no file: no mistakes$/m);
+  t.match(stdout, /^ok {7}gateway {2}data directory .* can be written$/m);
+  t.match(stdout, /^ok {7}gateway {2}127\.0\.0\.1:0 is free$/m);
+  t.match(stdout, /^off {6}systems /m);
+});
+
+test("mistakes of the configuration end it with 2", async (t) => {
+  t.match(await hostplane(["doctor", "--set", "limits.tools=0"]), { code: 2, stderr: /limits\.tools/ });
+});
+
+test("a missing lvm is named, with the way to get it, and ends it with 1", async (t) => {
+  const dir = t.testdir({
+    "a.yaml":
+      "volumes: { deviceClasses: [{ name: a, volumeGroup: b, default: true }], lvm: { command: [/nonexistent/lvm] } }\n",
+  });
+  const args = ["doctor", "--listen", "127.0.0.1:0", "--data", dir, "--config", join(dir, "a.yaml")];
+  const { code, stdout, stderr } = await hostplane(args);
+  t.equal(stderr, "");
+  t.equal(code, 1);
+  t.match(stdout, /^missing {2}lvm {6}.+\n {18}-> .+$/m);
+});
+
+test("an address somebody else has is told; one that hostplane serves is fine", async (t) => {
+  const other = createServer((socket) => socket.end("SSH-2.0-x\r\n"));
+  await new Promise<void>((done) => other.listen(0, "127.0.0.1", done));
+  t.teardown(() => other.close());
+  const bound = other.address();
+  const port = typeof bound === "object" ? bound?.port : 0;
+  const taken = await gatewayFindings({ listen: [{ address: `127.0.0.1:${port}` }], data: t.testdir() });
+  t.match(taken, [{ ok: true }, { ok: false, what: /cannot be had: .*EADDRINUSE/, fix: /--listen/ }]);
+
+  const gateway = serveSandbox();
+  t.teardown(() => gateway.child.kill("SIGKILL"));
+  const [, address = ""] = await gateway.untilPrinted(/http:\/\/(\S+)\n/);
+  const served = await gatewayFindings({ listen: [{ address }], data: t.testdir() });
+  t.match(served, [{ ok: true }, { ok: true, what: /served by a running hostplane/ }]);
+});
+
+test("sockets need a directory, and no other file in their place", async (t) => {
+  // The fixture's own path is longer than a socket's may be.
+  const dir = await mkdtemp(join(tmpdir(), "hostplane-"));
+  t.teardown(() => rm(dir, { recursive: true }));
+  await writeFile(join(dir, "plain"), "");
+  const findings = await gatewayFindings({
+    data: dir,
+    listen: ["none/a.sock", "plain", "new.sock"].map((name) => ({ address: `unix:${dir}/${name}` })),
+  });
+  t.match(findings.slice(1), [
+    { ok: false, what: /no socket can be made in/, fix: /install -d/ },
+    { ok: false, what: /a file that is no socket/ },
+    { ok: true, what: /is free/ },
+  ]);
+});
+
+test("a data directory must be one that can be written", async (t) => {
+  const dir = t.testdir({ file: "" });
+  const [below] = await gatewayFindings({
+    data: join(dir, "new/deep"),
+    listen: [{ address: "127.0.0.1:0" }],
+  });
+  t.match(below, { ok: true });
+  const [onFile] = await gatewayFindings({ data: join(dir, "file"), listen: [{ address: "127.0.0.1:0" }] });
+  t.match(onFile, { ok: false, what: /file is not a directory/, fix: /--data/ });
+  await mkdir(join(dir, "locked"));
+  await chmod(join(dir, "locked"), 0o500);
+  const [locked] = await gatewayFindings({ data: join(dir, "locked"), listen: [{ address: "127.0.0.1:0" }] });
+  // Nothing is locked to root.
+  t.equal(locked?.ok, process.getuid?.() === 0);
+});
+
+test("certificates must be readable", async (t) => {
+  const dir = t.testdir();
+  await writeFile(join(dir, "cert.pem"), "");
+  const tls = { cert: join(dir, "cert.pem"), key: join(dir, "key.pem") };
+  const findings = await gatewayFindings({ data: dir, listen: [{ address: "127.0.0.1:0", tls }] });
+  t.match(findings.slice(2), [{ ok: true }, { ok: false, what: /ENOENT.*key\.pem/, fix: /key\.pem/ }]);
+});
+
+test("each device class needs its volume group and its thin pool", async (t) => {
+  const sandbox = createLvmSandbox();
+  t.teardown(() => sandbox.close());
+  const { value } = await sandbox.read();
+  const volumeGroup = value.volumeGroups[0]?.name ?? "";
+  const found: LvmAdapter = { ...sandbox, inspect: async () => ({ version: "2.03.16(2)", findings: [] }) };
+  const classes = [
+    { name: "a", volumeGroup, default: true, spareGiB: 0 },
+    { name: "b", volumeGroup: "none", default: false, spareGiB: 0 },
+    { name: "c", volumeGroup, thinPool: "none", default: false, spareGiB: 0 },
+  ];
+  t.match((await createLvmInspector(found, classes).inspect()).findings, [
+    { ok: true, what: /^device class a: \S+ is there$/ },
+    { ok: false, what: /^device class b: there is no volume group none$/, fix: "sudo vgcreate none DEVICE" },
+    { ok: false, what: /^device class c: \S+ has no thin pool none$/, fix: /lvcreate --type thin-pool/ },
+  ]);
+});
+
+test("one finding that is not ok makes the whole answer 1", async (t) => {
+  const lines: string[] = [];
+  const output = { out: (line: string) => void lines.push(line), err: (line: string) => t.fail(line) };
+  let isClosed = false;
+  const inspector = {
+    name: "ceph",
+    inspect: async () => ({
+      version: "19",
+      findings: [{ ok: false, what: "no keyring", fix: "ceph auth get" }],
+    }),
+  };
+  const code = await doctor(
+    { listen: ["127.0.0.1:0"], data: t.testdir() },
+    async () => ({
+      inspectors: [inspector],
+      close: async () => {
+        isClosed = true;
+      },
+    }),
+    output,
+  );
+  t.equal(code, 1);
+  t.ok(isClosed);
+  t.match(lines.slice(-3), [
+    "ok       ceph     version 19",
+    "missing  ceph     no keyring",
+    /^ {18}-> ceph auth get$/,
+  ]);
+});

@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join, resolve } from "node:path";
+
+export const root = resolve(import.meta.dirname, "../../..");
+export const main = join(root, "server/main.ts");
+
+export interface Ended {
+  /** The exit code, or 128 and the signal's name as text when a signal ended it. */
+  readonly code: number | NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Started {
+  readonly child: ChildProcess;
+  /** Ends with the text once stdout holds it. @throws Error when the process ends before */
+  untilPrinted(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Ends with the text once stderr holds it. @throws Error when the process ends before */
+  untilLogged(pattern: RegExp): Promise<RegExpExecArray>;
+  readonly ended: Promise<Ended>;
+}
+
+/** Starts `argv` with nothing of HOSTPLANE_* in its environment but `env`. */
+export function start(
+  argv: readonly string[],
+  options: { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string; readonly detached?: boolean } = {},
+): Started {
+  const [program = "", ...args] = argv;
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^(HOSTPLANE_|TAP|NODE_OPTIONS|_TAP)/.test(name),
+  );
+  const child = spawn(program, args, {
+    cwd: options.cwd ?? root,
+    detached: options.detached ?? false,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...Object.fromEntries(inherited), ...options.env },
+  });
+  const text = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name]?.setEncoding("utf8").on("data", (chunk) => {
+      text[name] += chunk;
+    });
+  }
+  const ended = once(child, "close").then(([code, signal]) => ({ code: signal ?? code, ...text }));
+
+  async function until(name: "stdout" | "stderr", pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(text[name]);
+      if (match !== null) return match;
+      const stream = child[name];
+      if (stream === null) throw new Error(`no ${name}`);
+      const next = await Promise.race([once(stream, "data").then(() => undefined), ended]);
+      if (next !== undefined && !pattern.test(text[name])) {
+        throw new Error(`ended with ${next.code} before ${pattern}: ${next.stdout}${next.stderr}`);
+      }
+    }
+  }
+  return {
+    child,
+    untilPrinted: (pattern) => until("stdout", pattern),
+    untilLogged: (pattern) => until("stderr", pattern),
+    ended,
+  };
+}
+
+/** Runs `hostplane ARGS` from its source to its end. */
+export function hostplane(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  return start([process.execPath, main, ...args], { env }).ended;
+}
+
+/** Starts `hostplane serve --sandbox` on a free port of loopback. */
+export function serveSandbox(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Started {
+  const argv = [process.execPath, main, "serve", "--sandbox", "--listen", "127.0.0.1:0", ...args];
+  return start(argv, { env });
+}

@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { test } from "tap";
+import { root, type Started, start } from "./run-hostplane.ts";
+
+/** A process whose gateway is closed after `closeMs`, as one is that waits for a mutation. */
+async function startStopping(closeMs: number): Promise<Started> {
+  const module = pathToFileURL(`${root}/server/commands/until-stopped.ts`).href;
+  const program = `
+    import { untilStopped } from ${JSON.stringify(module)};
+    import { setTimeout as sleep } from "node:timers/promises";
+    const logger = { info: (_, text) => process.stdout.write(text + "\\n"), error: (_, text) => logger.info(_, text) };
+    const timer = setInterval(() => {}, 1000);
+    const stopped = untilStopped({
+      close: () => sleep(${closeMs}),
+      reloadCertificates() { throw new Error("no file"); },
+    }, logger);
+    process.stdout.write("ready\\n");
+    await stopped;
+    clearInterval(timer);
+    process.exit(0);`;
+  const started = start([process.execPath, "--input-type=module", "-e", program]);
+  await started.untilPrinted(/ready/);
+  return started;
+}
+
+test("waits for the gateway to close, however the signal is doubled on its way", async (t) => {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    const { child, ended, untilPrinted } = await startStopping(600);
+    child.kill(signal);
+    await untilPrinted(/stopping/);
+    child.kill(signal);
+    t.equal((await ended).code, 0, signal);
+  }
+});
+
+test("a second signal ends the process at once", async (t) => {
+  for (const [signal, code] of [
+    ["SIGTERM", 143],
+    ["SIGINT", 130],
+  ] as const) {
+    const { child, ended, untilPrinted } = await startStopping(60_000);
+    child.kill(signal);
+    await untilPrinted(/stopping/);
+    await sleep(400);
+    child.kill(signal);
+    t.equal((await ended).code, code, signal);
+  }
+});
+
+test("certificates that cannot be read leave the gateway as it is", async (t) => {
+  const { child, ended, untilPrinted } = await startStopping(0);
+  child.kill("SIGHUP");
+  await untilPrinted(/certificates stay as they are/);
+  child.kill("SIGTERM");
+  t.equal((await ended).code, 0);
+});
