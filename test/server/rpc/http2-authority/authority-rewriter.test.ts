@@ -246,8 +246,8 @@ test("when one side goes, nothing of the connection stays", async (t) => {
   t.same(server.sessionErrors, []);
 });
 
-/** A rewriter whose client is a plain socket, without an HTTP/2 server. */
-async function startPair(t: Test): Promise<{ client: Socket; socket: Socket; rewriter: Duplex }> {
+/** A plain socket and its client, without an HTTP/2 server. */
+async function startSockets(t: Test): Promise<{ client: Socket; socket: Socket }> {
   const socketPath = `${await makeDirectory(t)}/s`;
   const listener = net.createServer({ allowHalfOpen: true }).listen(socketPath);
   await once(listener, "listening");
@@ -258,8 +258,23 @@ async function startPair(t: Test): Promise<{ client: Socket; socket: Socket; rew
     socket.destroy();
     listener.close();
   });
+  return { client, socket };
+}
+
+async function startPair(t: Test): Promise<{ client: Socket; socket: Socket; rewriter: Duplex }> {
+  const { client, socket } = await startSockets(t);
   return { client, socket, rewriter: createAuthorityRewriter(socket) };
 }
+
+test("a socket that was paused with its first bytes put back is read from them on", async (t) => {
+  const { client, socket } = await startSockets(t);
+  client.write(clientPreface.subarray(0, 5));
+  const [first] = (await once(socket, "data")) as [Buffer];
+  socket.pause();
+  socket.unshift(first);
+  client.end(clientPreface.subarray(5));
+  t.ok((await buffer(createAuthorityRewriter(socket))).equals(clientPreface));
+});
 
 test("a reader that does not read holds the client back", async (t) => {
   const { client, socket, rewriter } = await startPair(t);
