@@ -60,7 +60,11 @@ export interface LogicalVolume {
   readonly metadataPercent: number | undefined;
 }
 
-/** All that LVM knows, read by one command. Volume groups are in LVM's own order. */
+/**
+ * All that LVM knows, read by one command. Volume groups are in LVM's own order. An exported group is left out,
+ * with its volumes, until it is imported. What changes without a change of metadata (`open`, the percentages) is
+ * as of that read.
+ */
 export interface LvmState {
   readonly volumeGroups: readonly VolumeGroup[];
   readonly volumes: readonly LogicalVolume[];
@@ -128,9 +132,11 @@ export interface LvmAdapter {
 
   /**
    * Makes one change and ends when LVM has committed it; the state is stale from then on. Never killed: it
-   * runs to its end whatever happens to its caller. It is refused, not forced, when LVM has an objection.
+   * runs to its end whatever happens to its caller. It is refused, not forced, when LVM has an objection:
+   * `remove` takes an inactive volume only, and neither a thin pool nor one that has snapshots; `resize` only
+   * grows, and does nothing for a volume that has the size already.
    * @throws InfraError VOLUME_EXISTS, VOLUME_NOT_FOUND, VOLUME_GROUP_GONE, NO_SPACE, VOLUME_IN_USE,
-   *   VOLUME_PROTECTED, INVALID_FIELD, TOOL_MISSING, TOOL_FAILED, BUSY
+   *   VOLUME_PROTECTED, SHRINK_NOT_ALLOWED, INVALID_FIELD, TOOL_MISSING, TOOL_FAILED, BUSY, SHUTTING_DOWN
    */
   run(step: LvmStep): Promise<void>;
 

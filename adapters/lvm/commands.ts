@@ -14,6 +14,16 @@ export interface LvmCommandOptions {
 
 const sectorBytes = 512n;
 
+/**
+ * Neither an origin of snapshots (`o`, `O`) nor a thin pool (`t`). LVM asks before it removes an active origin
+ * with its snapshots, but not before it removes an inactive one:
+ *   Logical volume "snap" successfully removed.
+ *   Logical volume "data" successfully removed.
+ * It judges the selection under the group's lock, so no snapshot can come in between. A volume that is not
+ * selected is left alone with exit code 0 and no word (`errors.ts`).
+ */
+const removable = "lv_attr!~^[oOt]";
+
 /** argv of `lvm` with the words that every command of this machine needs. */
 export function lvmCommand(
   options: LvmCommandOptions,
@@ -64,7 +74,7 @@ export function commandOf(options: LvmCommandOptions, step: LvmStep): string[] {
     case "deactivate":
       return lvmCommand(options, "lvchange", ["-an", "--", volume]);
     case "remove":
-      return lvmCommand(options, "lvremove", ["--", volume]);
+      return lvmCommand(options, "lvremove", ["--select", removable, "--", volume]);
   }
 }
 

@@ -32,6 +32,13 @@ const patterns: readonly (readonly [RegExp, ReasonName])[] = [
   [/^Volume too large/, "NO_SPACE"],
   // New size given (1 extents) not larger than existing size (3 extents)
   [/^New size given .* not larger than existing size/, "SHRINK_NOT_ALLOWED"],
+  // Snapshot origin volumes can be resized only while inactive: try lvchange -an.
+  [/^Snapshot origin volumes can be resized only while inactive/, "VOLUME_PROTECTED"],
+  // Logical volume vg0/data in use.
+  // Logical volume vg0/data contains a filesystem in use.
+  [/^Logical volume \S+ (contains a filesystem )?in use/, "VOLUME_IN_USE"],
+  // Do you really want to remove active logical volume vg0/data? [y/n]: [n]
+  [/^Do you really want to remove active/, "VOLUME_IN_USE"],
 ];
 
 /** Words about an argument; the name of the field is what the gateway calls it. */
@@ -39,7 +46,9 @@ const argumentPatterns: readonly (readonly [RegExp, string])[] = [
   // Logical volume name "-x" is invalid.
   // Names including "_cdata" are reserved. Please choose a different LV name.
   // Internal error: LV name "vgt/aaa" length 128 is not supported.
-  [/^(Logical volume name ".*" is invalid|Names (starting|including) |Internal error: LV name )/, "name"],
+  // Name "vg0-a--a--a--" too long.
+  [/^(Logical volume name ".*" is invalid|Names (starting|including) )/, "name"],
+  [/^(Internal error: LV name ".*" length|Name ".*" too long)/, "name"],
   // Invalid argument for --addtag: a b
   [/^Invalid argument for --addtag/, "tags"],
   // Invalid argument for --size: 10485761b
@@ -52,7 +61,13 @@ const argumentPatterns: readonly (readonly [RegExp, string])[] = [
  * @returns undefined if nothing did. A resize to the size a volume already has is nothing wrong.
  */
 export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraError | undefined {
-  if (result.exitCode === 0) return undefined;
+  const resource = `volumeGroups/${step.volumeGroupName}/volumes/${step.name}`;
+  if (result.exitCode === 0) {
+    // Logical volume "data" successfully removed.
+    if (step.kind !== "remove" || result.stdout.includes("successfully removed")) return undefined;
+    const message = `${step.volumeGroupName}/${step.name} has snapshots or is a thin pool: LVM left it alone`;
+    return new InfraError("VOLUME_PROTECTED", message, { resource });
+  }
   const lines = complaints(result.stderr);
   // New size (3 extents) matches existing size (3 extents).
   if (step.kind === "resize" && lines.some((line) => /^New size .* matches existing size/.test(line))) {
@@ -62,7 +77,6 @@ export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraErr
     const field = argumentPatterns.find(([pattern]) => pattern.test(line))?.[1];
     if (field !== undefined) return invalidField(field, line);
   }
-  const resource = `volumeGroups/${step.volumeGroupName}/volumes/${step.name}`;
   const message = lines.join("; ");
   for (const [pattern, reason] of patterns) {
     if (lines.some((line) => pattern.test(line))) return new InfraError(reason, message, { resource });

@@ -38,7 +38,6 @@ const logicalVolumeRow = z.object({
     context.addIssue({ code: "custom", message: "has too few characters" });
     return z.NEVER;
   }),
-  lv_role: z.string(),
   lv_tags: z.string(),
   lv_kernel_major: deviceNumber,
   lv_kernel_minor: deviceNumber,
@@ -112,9 +111,9 @@ function volumeGroupFromRow(row: z.output<typeof volumeGroupRow>): VolumeGroup {
   };
 }
 
-/** LVM writes `[pool_tdata]` when asked for all volumes, and gives such a volume the role `private`. */
+/** LVM writes `[pool_tdata]`. Its role is no sign: a thin pool is `private` too. */
 function isInternal(row: z.output<typeof logicalVolumeRow>): boolean {
-  return row.lv_name.startsWith("[") || row.lv_role.split(",").includes("private");
+  return row.lv_name.startsWith("[");
 }
 
 function logicalVolumeFromRow(

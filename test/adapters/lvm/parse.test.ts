@@ -1,0 +1,192 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { LogicalVolume, LvmState } from "../../../adapters/lvm/adapter.ts";
+import { parseAttributes } from "../../../adapters/lvm/attributes.ts";
+import { parseFullReport } from "../../../adapters/lvm/parse.ts";
+
+const sampleNames = ["device-mapper", "device-mapper-all", "exported-group", "missing-pv", "no-volume-group"];
+
+function sample(name: string): string {
+  return readFileSync(join(import.meta.dirname, "samples", `${name}.txt`), "utf8");
+}
+
+function volumeNamed(state: LvmState, name: string): LogicalVolume | undefined {
+  return state.volumes.find((volume) => volume.name === name);
+}
+
+/** Parses, and lets nothing through but a state or an InfraError. */
+function outcome(text: string): LvmState | InfraError {
+  try {
+    return parseFullReport(text);
+  } catch (error) {
+    if (error instanceof InfraError && error.reason === "TOOL_OUTPUT") return error;
+    throw error;
+  }
+}
+
+test("every kind of volume of a host with device-mapper", (t) => {
+  const state = parseFullReport(sample("device-mapper"));
+  const { volumes } = state;
+  t.strictSame(Object.fromEntries(volumes.map(({ name, kind }) => [name, kind])), {
+    data: "linear",
+    "data-snap": "snapshot",
+    idle: "linear",
+    mirrored: "mirror",
+    open: "linear",
+    pool: "thinPool",
+    raid: "raid",
+    stopped: "linear",
+    thin: "thinVolume",
+    "thin-snap": "thinVolume",
+  });
+  t.match(volumeNamed(state, "data-snap"), { originName: "data", sizeBytes: 64n << 20n, dataPercent: 0 });
+  t.match(volumeNamed(state, "open"), {
+    active: true,
+    open: true,
+    device: { major: 253 },
+    tags: ["0first", "a=b"],
+  });
+  t.match(volumeNamed(state, "idle"), {
+    active: false,
+    open: false,
+    device: undefined,
+    tags: [],
+    health: "ok",
+  });
+  t.match(volumeNamed(state, "stopped"), { active: true, health: "suspended" });
+  t.match(volumeNamed(state, "thin-snap"), {
+    thinPoolName: "pool",
+    originName: "thin",
+    sizeBytes: 1n << 30n,
+  });
+  const pool = volumeNamed(state, "pool");
+  t.ok(pool?.dataPercent !== undefined && pool.dataPercent > 15 && pool.dataPercent < 25);
+  t.ok(pool?.metadataPercent !== undefined && pool.metadataPercent > 0);
+  t.end();
+});
+
+test("volumes internal to LVM are left out even where lvm reports them", (t) => {
+  t.strictSame(parseFullReport(sample("device-mapper-all")), parseFullReport(sample("device-mapper")));
+  t.match(sample("device-mapper-all"), "[pool_tdata]");
+  t.end();
+});
+
+test("a group that misses a disk, and a volume that lay on it", (t) => {
+  const state = parseFullReport(sample("missing-pv"));
+  t.strictSame(
+    state.volumeGroups.map(({ name, missingPvCount }) => [name, missingPvCount]),
+    [
+      ["vgm", 1],
+      ["vgt", 0],
+    ],
+  );
+  t.equal(volumeNamed(state, "span")?.health, "partial");
+  t.strictSame(volumeNamed(state, "span")?.tags, ["t1", "t2"]);
+  t.equal(volumeNamed(state, "a")?.health, "ok");
+  t.end();
+});
+
+test("an exported group is not there, nor what is in it", (t) => {
+  const state = parseFullReport(sample("exported-group"));
+  t.strictSame(
+    state.volumeGroups.map(({ name }) => name),
+    ["vgm"],
+  );
+  t.equal(volumeNamed(state, "a"), undefined);
+  t.end();
+});
+
+test("a host without LVM has an empty state", (t) => {
+  t.strictSame(parseFullReport(sample("no-volume-group")), { volumeGroups: [], volumes: [] });
+  t.end();
+});
+
+test("columns and reports of a newer lvm are ignored", (t) => {
+  const newer = sample("device-mapper")
+    .replaceAll('"lv_name"', '"lv_new_column":"x", "lv_name"')
+    .replace('"report"', '"log": [], "report"');
+  t.strictSame(parseFullReport(newer), parseFullReport(sample("device-mapper")));
+  t.end();
+});
+
+test("a broken report is TOOL_OUTPUT, and says where", (t) => {
+  const whole = sample("missing-pv");
+  const broken: [string, RegExp][] = [
+    ["", /not JSON/],
+    [whole.slice(0, -10), /not JSON/],
+    ["null", /fullreport/],
+    ["{}", /report/],
+    [
+      whole.replace('"vg_free":"50331648"', '"vg_free":"48.00m"'),
+      /report\.0\.vg\.0\.vg_free: is not a number of bytes/,
+    ],
+    [whole.replace(/"lv_attr":"[^"]*"/, '"lv_attr":"-wi"'), /report\.0\.lv\.0\.lv_attr: has too few/],
+    [whole.replace(/"lv_size":"\d+"/, '"lv_size":20'), /report\.0\.lv\.0\.lv_size/],
+    ['{"report":[{"lv":[]},{"lv":[{}]}]}', /report\.1\.lv\.0/],
+  ];
+  for (const [text, message] of broken) {
+    const result = outcome(text);
+    t.match(result instanceof InfraError ? result.message : "parsed", message);
+  }
+  t.end();
+});
+
+test("however a report is mutated, there is a state or TOOL_OUTPUT", (t) => {
+  const texts = sampleNames.map(sample);
+  const mutation = fc.record({
+    text: fc.constantFrom(...texts),
+    at: fc.nat(10_000),
+    remove: fc.nat(40),
+    insert: fc.oneof(
+      fc.string({ maxLength: 8 }),
+      fc.constantFrom('"', "[", "{}", "null", "-1", "1e999", ":", "}"),
+    ),
+  });
+  fc.assert(
+    fc.property(mutation, ({ text, at, remove, insert }) => {
+      const start = at % text.length;
+      outcome(text.slice(0, start) + insert + text.slice(start + remove));
+    }),
+    { numRuns: 1_000 },
+  );
+  fc.assert(fc.property(fc.json(), (json) => void outcome(json)));
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.jsonValue(), (vg, lv) => {
+      outcome(JSON.stringify({ report: [{ vg: [vg], lv: [lv] }] }));
+      outcome(JSON.stringify({ report: [{ vg, lv }] }));
+    }),
+  );
+  t.end();
+});
+
+test("lv_attr: health and kind by position", (t) => {
+  const cases: [string, object][] = [
+    ["-wi-ao----", { kind: "linear", health: "ok", active: true, open: true }],
+    ["-wi-XX--p-", { kind: "linear", health: "partial", active: false, open: false }],
+    ["rwi-a-r-r-", { kind: "raid", health: "refreshNeeded" }],
+    ["rwi-a-r-m-", { kind: "raid", health: "mismatchesExist" }],
+    ["twi-aotzD-", { kind: "thinPool", health: "outOfDataSpace" }],
+    ["twi-aotzM-", { kind: "thinPool", health: "metadataReadOnly" }],
+    ["twi-cotz--", { kind: "thinPool", health: "metadataReadOnly" }],
+    ["twi-aotzF-", { kind: "thinPool", health: "failed" }],
+    ["swi-I-s---", { kind: "snapshot", health: "invalidSnapshot", active: true }],
+    ["owi-a-s---", { kind: "linear", health: "ok" }],
+    ["owi-aotz--", { kind: "thinVolume" }],
+    ["owi-a-r---", { kind: "raid" }],
+    ["Cwi-a-C---", { kind: "cache" }],
+    ["-wi-a---X-", { health: "unknown" }],
+    ["?wi-a---?-", { kind: "other", health: "unknown" }],
+  ];
+  for (const [attributes, wanted] of cases) t.match(parseAttributes(attributes), wanted, attributes);
+  t.equal(parseAttributes("-wi-ao--"), undefined);
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), (text) => {
+      const attributes = parseAttributes(text);
+      return attributes === undefined || !attributes.open || text.charAt(5) === "o";
+    }),
+  );
+  t.end();
+});
