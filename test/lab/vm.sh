@@ -56,16 +56,28 @@ release() { (. /etc/os-release && echo "$VERSION_CODENAME"); }
 install_host_packages() {
   local missing=()
   command -v qemu-system-x86_64 >/dev/null || missing+=(qemu-system-x86)
-  file_server >/dev/null || { apt-cache show virtiofsd >/dev/null 2>&1 && missing+=(virtiofsd); } || true
   command -v mmdebstrap >/dev/null || missing+=(mmdebstrap)
   command -v ssh-keygen >/dev/null || missing+=(openssh-client)
   command -v mkfs.ext4 >/dev/null || missing+=(e2fsprogs)
-  [ ${#missing[@]} -eq 0 ] || {
-    say "installing ${missing[*]}"
-    apt-get update -qq -o DPkg::Lock::Timeout=600 || true
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-      -o DPkg::Lock::Timeout=600 "${missing[@]}" >/dev/null
-  }
+  command -v mount >/dev/null || missing+=(mount)
+  [ ${#missing[@]} -eq 0 ] || apt_install "${missing[@]}"
+  # Debian 12 has it in qemu-system-common, later releases in a package of its own.
+  file_server >/dev/null || apt_install virtiofsd
+}
+
+apt_install() {
+  say "installing $*"
+  apt-get update -qq -o DPkg::Lock::Timeout=600 || true
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    -o DPkg::Lock::Timeout=600 "$@" >/dev/null
+}
+
+file_server() {
+  local path
+  for path in /usr/libexec/virtiofsd /usr/lib/qemu/virtiofsd; do
+    if [ -x "$path" ]; then echo "$path"; return 0; fi
+  done
+  return 1
 }
 
 # The archives this host's own apt uses for its release, as sources.list lines.
@@ -215,7 +227,7 @@ prepare() {
 running() {
   local pid
   pid=$(cat "$state/pid" 2>/dev/null) && [ -n "$pid" ] &&
-    tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qxF "guest=hostplane-lab-$name,debug-threads=off"
+    tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -qxF "guest=hostplane-lab-$name,debug-threads=off"
 }
 
 guest_ssh() {
@@ -227,7 +239,7 @@ guest_ssh() {
 # is read-only whatever root in the machine does. It ends when the emulator does.
 start_file_server() {
   local server tenth
-  server=$(file_server) || die "no virtiofsd on this host"
+  server=$(file_server)
   rm -f "$state/files.sock"
   mkdir -p "$state/files"
   setsid unshare --mount bash -c '
@@ -244,15 +256,6 @@ start_file_server() {
   echo $! >"$state/files.pid"
   for tenth in {1..50}; do [ -S "$state/files.sock" ] && return 0; sleep 0.1; done
   cat "$state/files.log" >&2
-  return 1
-}
-
-# Debian 12 has it in qemu-system-common, later releases in a package of its own.
-file_server() {
-  local path
-  for path in /usr/libexec/virtiofsd /usr/lib/qemu/virtiofsd; do
-    if [ -x "$path" ]; then echo "$path"; return 0; fi
-  done
   return 1
 }
 
@@ -312,7 +315,8 @@ up() {
     for attempt in 1 2; do
       booting=$(millis)
       stop 9>&-
-      : >"$state/console.log"
+      rm -f "$state"/*.log
+      touch "$state/console.log"
       cp -p "$image/key" "$state/key"
       # Below the kernel's range for outgoing connections, so that only another listener can be in the way.
       echo $((20000 + RANDOM % 12000)) >"$state/ssh-port"
@@ -320,7 +324,7 @@ up() {
         watch_owner 9>&-
         if wait_for_boot 9>&-; then break; fi
       fi
-      tail -n 20 "$state/emulator.log" "$state/console.log" >&2
+      tail -n 20 "$state"/*.log >&2
       if [ "$attempt" = 2 ]; then stop 9>&-; die "does not boot"; fi
     done
     say "up after $(($(millis) - booting)) ms, ssh port $(cat "$state/ssh-port")"
@@ -350,7 +354,7 @@ stop() {
   if [ -S "$state/ssh.sock" ]; then ssh -q -o ControlPath="$state/ssh.sock" -O exit root@127.0.0.1 >/dev/null 2>&1 || true; fi
   # Left alone when the emulator never came to use it.
   pid=$(cat "$state/files.pid" 2>/dev/null || true)
-  if [ -n "$pid" ] && tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qF "$state/files.sock"; then
+  if [ -n "$pid" ] && tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -qF "$state/files.sock"; then
     kill "$pid" 2>/dev/null || true
   fi
   rm -f "$state/pid" "$state/ssh.sock" "$state/files.pid" "$state/files.sock"
