@@ -29,7 +29,7 @@ export function untilStopped(
       stoppingSinceMs = nowMs;
       logger.info({ signal }, "stopping");
       await gateway.close();
-      logger.info({}, "stopped");
+      logger.info("stopped");
       resolve();
     }
 
@@ -38,7 +38,7 @@ export function untilStopped(
     process.on("SIGHUP", () => {
       try {
         gateway.reloadCertificates();
-        logger.info({}, "certificates read again");
+        logger.info("certificates read again");
       } catch (error) {
         logger.error({ err: error }, "certificates stay as they are");
       }

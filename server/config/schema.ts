@@ -95,7 +95,7 @@ const lvm = z.strictObject({
   }),
   prefix: z.array(z.string().min(1)).default([]).meta({
     description:
-      "A command that runs lvm elsewhere: in a container with the host's pid namespace `nsenter, -t, 1, -m, --`.",
+      "A command that runs lvm elsewhere: in a container with the host's pid namespace `nsenter, -m, -u, -i, -n, -p, -t, 1, --`.",
   }),
   systemDir: path.exactOptional().meta({
     description: "LVM_SYSTEM_DIR for lvm: the directory of lvm.conf. LVM's own default if absent.",

@@ -9,7 +9,8 @@ async function startStopping(closeMs: number): Promise<Started> {
   const program = `
     import { untilStopped } from ${JSON.stringify(module)};
     import { setTimeout as sleep } from "node:timers/promises";
-    const logger = { info: (_, text) => process.stdout.write(text + "\\n"), error: (_, text) => logger.info(_, text) };
+    const say = (...said) => process.stdout.write(said.at(-1) + "\\n");
+    const logger = { info: say, error: say };
     const timer = setInterval(() => {}, 1000);
     const stopped = untilStopped({
       close: () => sleep(${closeMs}),

@@ -1,0 +1,149 @@
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { cp, mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { test } from "tap";
+import { root, start } from "../server/commands/run-hostplane.ts";
+
+const run = promisify(execFile);
+
+/** Makes the process take its Node for another one, as the launcher sees it. */
+function pretendNode(version: string): string[] {
+  const script = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } });`;
+  return ["--import", `data:text/javascript,${encodeURIComponent(script)}`];
+}
+
+/** The package as npm would install it: nothing but what `files` names, under node_modules. */
+async function installBuilt(): Promise<{
+  readonly launcher: string;
+  readonly modules: string;
+  remove(): Promise<void>;
+}> {
+  const dir = await mkdtemp(join(tmpdir(), "hostplane-install-"));
+  const modules = join(dir, "node_modules");
+  const installed = join(modules, "hostplane");
+  await mkdir(installed, { recursive: true });
+  await cp(join(root, "package.json"), join(installed, "package.json"));
+  await cp(join(root, "bin"), join(installed, "bin"), { recursive: true });
+  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  const outDir = join(installed, "dist");
+  await run(process.execPath, [
+    tsc,
+    "-p",
+    join(root, "tsconfig.build.json"),
+    "--noCheck",
+    "--outDir",
+    outDir,
+  ]);
+  for (const name of await readdir(join(root, "node_modules"))) {
+    if (!name.startsWith(".")) await symlink(join(root, "node_modules", name), join(modules, name));
+  }
+  return {
+    launcher: join(installed, "bin/hostplane.js"),
+    modules,
+    remove: () => rm(dir, { recursive: true }),
+  };
+}
+
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+
+test("the installed package", async (t) => {
+  const { launcher, modules, remove } = await installBuilt();
+  t.teardown(remove);
+  const old = [process.execPath, ...pretendNode("20.20.2"), launcher];
+
+  t.test("runs in this process when its Node is new enough", async (t) => {
+    const ended = await start([process.execPath, launcher, "version"]).ended;
+    t.match(ended, { code: 0, stdout: `hostplane ${version} (node ${process.versions.node})\n`, stderr: "" });
+  });
+
+  t.test("serves, built as it is", async (t) => {
+    const gateway = start([process.execPath, launcher, "serve", "--sandbox", "--listen", "127.0.0.1:0"]);
+    t.teardown(() => gateway.child.kill("SIGKILL"));
+    const [, url] = await gateway.untilPrinted(/(http:\/\/\S+)\n/);
+    t.equal((await fetch(`${url}/healthz`)).status, 200);
+    gateway.child.kill("SIGTERM");
+    t.equal((await gateway.ended).code, 0);
+  });
+
+  t.test("finds the Node that came with it, and hands on output and exit code", async (t) => {
+    t.match(await start([...old, "version"]).ended, {
+      code: 0,
+      stdout: new RegExp(`^hostplane ${version} `),
+    });
+    t.match(await start([...old, "bogus"]).ended, {
+      code: 2,
+      stderr: "hostplane: unknown command 'bogus'\n",
+    });
+  });
+
+  t.test("hands SIGTERM on and ends as its child does", async (t) => {
+    const gateway = start([...old, "serve", "--sandbox", "--listen", "127.0.0.1:0"]);
+    t.teardown(() => gateway.child.kill("SIGKILL"));
+    const [, url = ""] = await gateway.untilPrinted(/(http:\/\/\S+)\n/);
+    gateway.child.kill("SIGTERM");
+    t.match(await gateway.ended, { code: 0, stderr: /"stopped"/ });
+    await t.rejects(fetch(`${url}/healthz`), "nobody is left behind");
+  });
+
+  t.test("a signal to the whole process group is one signal", async (t) => {
+    const argv = [...old, "serve", "--sandbox", "--listen", "127.0.0.1:0"];
+    const gateway = start(argv, { detached: true });
+    const group = -(gateway.child.pid ?? Number.NaN);
+    t.teardown(() => gateway.child.exitCode ?? process.kill(group, "SIGKILL"));
+    await gateway.untilPrinted(/curl/);
+    process.kill(group, "SIGTERM");
+    t.equal((await gateway.ended).code, 0);
+  });
+
+  t.test("a child that is killed ends the launcher with 128 and the signal's number", async (t) => {
+    const gateway = start([...old, "serve", "--sandbox", "--listen", "127.0.0.1:0"]);
+    t.teardown(() => gateway.child.kill("SIGKILL"));
+    const [, child] = await gateway.untilLogged(/"pid":(\d+)/);
+    process.kill(Number(child), "SIGKILL");
+    t.equal((await gateway.ended).code, 137);
+  });
+
+  t.test("says which Node it needs when there is none", async (t) => {
+    for (const name of await readdir(modules)) {
+      if (/^node-(bin-)?(linux|darwin)-/.test(name)) await rm(join(modules, name));
+    }
+    const { code, stdout, stderr } = await start([...old, "version"]).ended;
+    t.equal(code, 1);
+    t.equal(stdout, "");
+    t.match(
+      stderr,
+      /^hostplane: needs Node 22\.18 or newer, this is 20\.20\.2; install that, or reinstall .*\n$/,
+    );
+  });
+
+  await t.test("draws the line at 22.18", async (t) => {
+    for (const [node, code] of [
+      ["16.20.2", 1],
+      ["22.17.9", 1],
+      ["22.18.0", 0],
+      ["24.0.0", 0],
+      ["100.0.0", 0],
+    ] as const) {
+      t.equal(
+        (await start([process.execPath, ...pretendNode(node), launcher, "version"]).ended).code,
+        code,
+        node,
+      );
+    }
+  });
+});
+
+test("runs from a checkout, on the Node this machine has beside", async (t) => {
+  const others = ["/usr/bin/node", "/usr/local/bin/node"].filter((path) => existsSync(path));
+  for (const node of [process.execPath, ...others]) {
+    const ended = await start([node, join(root, "bin/hostplane.js"), "version"]).ended;
+    t.match(
+      ended,
+      { code: 0, stdout: new RegExp(`^hostplane ${version} \\(node \\d+\\.`), stderr: "" },
+      node,
+    );
+  }
+});
