@@ -3,8 +3,9 @@ import type { Call } from "./call.ts";
 import { infraErrorFrom } from "./errors.ts";
 
 /**
- * Waits for a unary handler no longer than the call's deadline and no longer than the caller stays. What the
- * handler has begun goes on: a handler stops reading work by `call.signal`, and never stops a mutation.
+ * Waits for the one message of a request, or for a unary handler, no longer than the call's deadline and no
+ * longer than the caller stays. What the handler has begun goes on: a handler stops reading work by
+ * `call.signal`, and never stops a mutation.
  * @throws InfraError DEADLINE, CALLER_LEFT, SHUTTING_DOWN
  */
 export function untilCallEnds<T>(call: Call, work: Promise<T>): Promise<T> {

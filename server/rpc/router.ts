@@ -58,7 +58,8 @@ function createRouteHandler(
     const call = callFromHandlerContext(context, rule, options.maxDeadlineMs);
     try {
       const output = await runChain(options.around, call, async () => {
-        const result = handler(isSingle ? await inputs.single() : inputs.all, call);
+        const input = isSingle ? await untilCallEnds(call, inputs.single()) : inputs.all;
+        const result = handler(input, call);
         if (Symbol.asyncIterator in result) {
           const isHttp1 = call.peer.httpVersion !== "2.0";
           return streamUntilCallEnds(

@@ -1,6 +1,7 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalServerRequest } from "@connectrpc/connect/protocol";
 import { codeToHttpStatus, errorFromJsonBytes, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { InfraError } from "../../adapters/host/infra-error.ts";
 import { compressions } from "./compression.ts";
 import { connectErrorFromInfraError } from "./errors.ts";
 import { infraErrorFromProtocolError } from "./protocol-error.ts";
@@ -25,7 +26,13 @@ export function withUnaryErrorReason(handler: UniversalHandler): UniversalHandle
     const sent = await readAll(answer.body);
     const body = compression === undefined ? sent : await compression.decompress(sent, errorMaxBytes);
     const error = errorFromJsonBytes(body, header, new ConnectError("", Code.Internal));
-    const refined = connectErrorFromInfraError(infraErrorFromProtocolError(error));
+    // The one error that connect-es lets through as its own: what its base64 decoder throws.
+    const isBadQuery = request.method === "GET" && error.rawMessage === "internal error";
+    const refined = connectErrorFromInfraError(
+      isBadQuery
+        ? new InfraError("MALFORMED_REQUEST", "the query parameter message is not base64")
+        : infraErrorFromProtocolError(error),
+    );
     const bytes = errorToJsonBytes(refined, undefined);
     header.delete("content-encoding");
     header.set("content-length", String(bytes.byteLength));
