@@ -84,8 +84,8 @@ export function commandOf(options: LvmCommandOptions, step: LvmStep): string[] {
  * new volume's own extents only. Without activation there is no device to write to. A thin volume begins empty.
  */
 function creationOptions({ activation }: LvmCommandOptions, thin: boolean): string[] {
-  if (activation === "none") return ["-an", "-Zn", "-Wn"];
-  return thin ? ["--yes"] : ["--yes", "-Wy", "-Zy"];
+  const wiping = activation === "none" ? ["-Zn", "-Wn"] : ["-Wy", "-Zy"];
+  return [activation === "none" ? "-an" : "--yes", ...(thin ? [] : wiping)];
 }
 
 /** LVM rounds up to whole extents, but refuses what is no multiple of a sector. */

@@ -1,0 +1,52 @@
+import fc from "fast-check";
+import { test } from "tap";
+import { commandOf, readStateCommand } from "../../../adapters/lvm/commands.ts";
+
+const at = { volumeGroupName: "vg0", name: "data" };
+
+test("each step is one command, and none is forced", (t) => {
+  const words = (step: Parameters<typeof commandOf>[1]) => commandOf({}, step).join(" ");
+  t.equal(
+    words({ kind: "create", ...at, sizeBytes: 1n << 30n, tags: ["a=b", "c"] }),
+    "lvm lvcreate --yes -Wy -Zy --name data --size 1073741824b --addtag a=b --addtag c -- vg0",
+  );
+  t.equal(
+    words({ kind: "create", ...at, sizeBytes: 1n << 30n, tags: [], thinPoolName: "pool" }),
+    "lvm lvcreate --yes --name data --virtualsize 1073741824b --thinpool pool -- vg0",
+  );
+  t.equal(
+    words({ kind: "resize", ...at, sizeBytes: 1n << 31n }),
+    "lvm lvextend --size 2147483648b -- vg0/data",
+  );
+  t.equal(words({ kind: "activate", ...at }), "lvm lvchange -ay -- vg0/data");
+  t.equal(words({ kind: "deactivate", ...at }), "lvm lvchange -an -- vg0/data");
+  t.equal(words({ kind: "remove", ...at }), "lvm lvremove --select lv_attr!~^[oOt] -- vg0/data");
+  t.end();
+});
+
+test("without activation nothing is written into the volume", (t) => {
+  const step = { kind: "create", ...at, sizeBytes: 512n, tags: [] } as const;
+  t.equal(
+    commandOf({ activation: "none" }, step).join(" "),
+    "lvm lvcreate --driverloaded n -an -Zn -Wn --name data --size 512b -- vg0",
+  );
+  t.end();
+});
+
+test("a prefix is argv in front", (t) => {
+  const command = ["nsenter", "-t", "1", "-m", "lvm"];
+  t.strictSame(commandOf({ command }, { kind: "activate", ...at }).slice(0, 6), [...command, "lvchange"]);
+  t.strictSame(readStateCommand({ command }).slice(0, 6), [...command, "fullreport"]);
+  t.end();
+});
+
+test("sizes are whole sectors, rounded up", (t) => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 1n, max: 1n << 63n }), (sizeBytes) => {
+      const size = commandOf({}, { kind: "resize", ...at, sizeBytes })[3] ?? "";
+      const bytes = BigInt(size.slice(0, -1));
+      return size.endsWith("b") && bytes % 512n === 0n && bytes >= sizeBytes && bytes - sizeBytes < 512n;
+    }),
+  );
+  t.end();
+});

@@ -1,0 +1,249 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Test, test } from "tap";
+import type { ReasonName } from "../../../adapters/host/reasons.ts";
+import type {
+  LogicalVolume,
+  LvmAdapter,
+  LvmState,
+  LvmStep,
+  VolumeGroup,
+} from "../../../adapters/lvm/adapter.ts";
+import { reasonOf } from "../host/reason-of.ts";
+
+/** An adapter to hold to the contract, with an empty volume group of `extentCount` extents of 4 MiB. */
+export interface ContractSubject {
+  readonly lvm: LvmAdapter;
+  readonly volumeGroupName: string;
+  readonly extentCount: number;
+  /** Whether volumes get block devices here. */
+  readonly activates: boolean;
+}
+
+const extent = 4n << 20n;
+
+/** Registers the tests that every LvmAdapter must pass. The subject is made anew for each. */
+export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<ContractSubject>): void {
+  function contractTest(behaviour: string, body: (t: Test, subject: Subject) => Promise<void>): void {
+    test(`${kind}: ${behaviour}`, async (t) => {
+      const subject = await makeSubject(t);
+      t.teardown(() => subject.lvm.close());
+      await body(t, withSteps(subject));
+    });
+  }
+
+  contractTest("an empty group has all its extents free", async (t, { group, extentCount }) => {
+    const { sizeBytes, freeBytes, extentSizeBytes, missingPvCount } = await group();
+    t.equal(extentSizeBytes, extent);
+    t.equal(sizeBytes, BigInt(extentCount) * extent);
+    t.equal(freeBytes, sizeBytes);
+    t.equal(missingPvCount, 0);
+  });
+
+  contractTest("a volume is there as soon as it is made, rounded up to whole extents", async (t, subject) => {
+    const { create, volume, group, activates, extentCount } = subject;
+    await create("data", extent + 1n, ["b", "a=1"]);
+    const made = await volume("data");
+    t.match(made, {
+      kind: "linear",
+      health: made?.health,
+      sizeBytes: 2n * extent,
+      open: false,
+      active: activates,
+    });
+    t.ok(made?.health === "ok" || made?.health === "unknown");
+    t.strictSame(made?.tags, ["a=1", "b"]);
+    t.equal(made?.device !== undefined, activates);
+    t.equal((await group()).freeBytes, BigInt(extentCount - 2) * extent);
+  });
+
+  contractTest("a name is taken once", async (t, { create, volume }) => {
+    await create("data", extent);
+    const { uuid } = (await volume("data")) ?? {};
+    t.equal(await reasonOf(create("data", extent)), "VOLUME_EXISTS");
+    t.equal((await volume("data"))?.uuid, uuid);
+  });
+
+  contractTest("names and tags that LVM does not take are INVALID_FIELD", async (t, { create, state }) => {
+    const names = ["snapshot1", "pvmove0", "x_tdata", "x_mlog", "x_cvol_y", ".", "a b", "n".repeat(128)];
+    for (const name of names) t.equal(await reasonOf(create(name, extent)), "INVALID_FIELD", name);
+    t.equal(await reasonOf(create("data", extent, ["a@b"])), "INVALID_FIELD");
+    t.equal(await reasonOf(create("data", 0n)), "INVALID_FIELD");
+    t.equal((await state()).volumes.length, 0);
+  });
+
+  contractTest("names and tags at the edge of what LVM takes are taken", async (t, { create, state }) => {
+    const names = ["a", "A1+_.-", "...", "lvol9", "my-snapshot", "x_tpool", "n".repeat(90)];
+    for (const name of names) await create(name, extent, ["!a/b=c:d#e&f", "t".repeat(128)]);
+    t.strictSame((await state()).volumes.map(({ name }) => name).sort(), names.sort());
+  });
+
+  contractTest("more than is free is NO_SPACE and changes nothing", async (t, subject) => {
+    const { create, resize, state, lvm, extentCount } = subject;
+    await create("data", extent);
+    const before = await lvm.read();
+    t.equal(await reasonOf(create("big", BigInt(extentCount) * extent)), "NO_SPACE");
+    t.equal(await reasonOf(create("huge", 1n << 62n)), "NO_SPACE");
+    t.equal(await reasonOf(resize("data", BigInt(extentCount + 1) * extent)), "NO_SPACE");
+    t.strictSame(await state(), before.value);
+    t.equal((await lvm.read()).revision, before.revision);
+    await create("rest", BigInt(extentCount - 1) * extent);
+  });
+
+  contractTest(
+    "a volume grows, and never shrinks",
+    async (t, { create, resize, volume, group, extentCount }) => {
+      await create("data", 2n * extent);
+      await resize("data", 3n * extent - 1n);
+      t.equal((await volume("data"))?.sizeBytes, 3n * extent);
+      t.equal((await group()).freeBytes, BigInt(extentCount - 3) * extent);
+      await resize("data", 3n * extent);
+      t.equal(await reasonOf(resize("data", extent)), "SHRINK_NOT_ALLOWED");
+      t.equal((await volume("data"))?.sizeBytes, 3n * extent);
+    },
+  );
+
+  contractTest("an inactive volume can be removed, and its space is free again", async (t, subject) => {
+    const { create, deactivate, remove, state, group, activates } = subject;
+    await create("data", extent);
+    if (activates) t.equal(await reasonOf(remove("data")), "VOLUME_IN_USE", "not while it is active");
+    await deactivate("data");
+    await remove("data");
+    t.equal((await state()).volumes.length, 0);
+    const { freeBytes, sizeBytes } = await group();
+    t.equal(freeBytes, sizeBytes);
+  });
+
+  contractTest(
+    "activation gives and takes the device",
+    async (t, { create, activate, deactivate, volume, activates }) => {
+      await create("data", extent);
+      await deactivate("data");
+      t.match(await volume("data"), { active: false, device: undefined });
+      await deactivate("data");
+      await activate("data");
+      t.equal((await volume("data"))?.active, activates);
+      await activate("data");
+    },
+  );
+
+  contractTest("what is not there is NOT_FOUND or GONE", async (t, { lvm, volumeGroupName }) => {
+    const cases: [string, ReasonName][] = [
+      [volumeGroupName, "VOLUME_NOT_FOUND"],
+      ["no-such-group", "VOLUME_GROUP_GONE"],
+    ];
+    for (const [group, reason] of cases) {
+      const at = { volumeGroupName: group, name: "nope" };
+      const steps: LvmStep[] = [
+        { kind: "resize", ...at, sizeBytes: extent },
+        { kind: "activate", ...at },
+        { kind: "deactivate", ...at },
+        { kind: "remove", ...at },
+      ];
+      for (const step of steps) t.equal(await reasonOf(lvm.run(step)), reason, `${step.kind} in ${group}`);
+    }
+    const inNoGroup = {
+      kind: "create",
+      volumeGroupName: "no-such-group",
+      name: "a",
+      sizeBytes: extent,
+      tags: [],
+    } as const;
+    t.equal(await reasonOf(lvm.run(inNoGroup)), "VOLUME_GROUP_GONE");
+    const inNoPool = { ...inNoGroup, volumeGroupName, thinPoolName: "no-such-pool" };
+    t.equal(await reasonOf(lvm.run(inNoPool)), "VOLUME_GROUP_GONE");
+  });
+
+  contractTest(
+    "of creates that race for the last space exactly those that fit are made",
+    async (t, subject) => {
+      const { create, state, group, extentCount } = subject;
+      await create("first", BigInt(extentCount - 4) * extent);
+      const reasons = await Promise.all(
+        Array.from({ length: 10 }, (_, index) => reasonOf(create(`racer-${index}`, extent))),
+      );
+      t.equal(reasons.filter((reason) => reason === undefined).length, 4);
+      t.equal(reasons.filter((reason) => reason === "NO_SPACE").length, 6);
+      t.equal((await group()).freeBytes, 0n);
+      t.equal((await state()).volumes.length, 5);
+    },
+  );
+
+  contractTest("of creates that race for one name one is made", async (t, { create, state }) => {
+    const reasons = await Promise.all(Array.from({ length: 5 }, () => reasonOf(create("same", extent))));
+    t.strictSame(reasons.sort(), [...Array(4).fill("VOLUME_EXISTS"), undefined]);
+    t.equal((await state()).volumes.length, 1);
+  });
+
+  contractTest("subscribers hear of a change, and of nothing once they have left", async (t, subject) => {
+    const { create, lvm } = subject;
+    await lvm.read();
+    let calls = 0;
+    const unsubscribe = lvm.subscribe(() => {
+      calls += 1;
+    });
+    await create("data", extent);
+    for (let waits = 0; waits < 300 && calls === 0; waits += 1) await sleep(10);
+    t.ok(calls > 0);
+    unsubscribe();
+    const before = calls;
+    await create("more", extent);
+    await lvm.read();
+    t.equal(calls, before);
+  });
+
+  contractTest("a thousand readers get one and the same snapshot", async (t, { lvm }) => {
+    const snapshots = await Promise.all(Array.from({ length: 1_000 }, () => lvm.read()));
+    t.equal(new Set(snapshots).size, 1);
+    t.equal(await lvm.read(), snapshots[0]);
+  });
+
+  contractTest(
+    "each step can be shown as a command before it runs",
+    async (t, { lvm, volumeGroupName, state }) => {
+      const argv = lvm.commandOf({ kind: "remove", volumeGroupName, name: "data" });
+      t.ok(argv.includes("lvremove"));
+      t.equal(argv.at(-1), `${volumeGroupName}/data`);
+      t.equal((await state()).volumes.length, 0);
+    },
+  );
+
+  contractTest("inspection tells and never throws", async (t, { lvm }) => {
+    const { version, findings } = await lvm.inspect();
+    t.type(version, "string");
+    t.ok(findings.length > 0);
+    for (const { ok, fix } of findings) if (!ok) t.type(fix, "string");
+  });
+}
+
+interface Subject extends ContractSubject {
+  state(): Promise<LvmState>;
+  group(): Promise<VolumeGroup>;
+  volume(name: string): Promise<LogicalVolume | undefined>;
+  create(name: string, sizeBytes: bigint, tags?: readonly string[]): Promise<void>;
+  resize(name: string, sizeBytes: bigint): Promise<void>;
+  activate(name: string): Promise<void>;
+  deactivate(name: string): Promise<void>;
+  remove(name: string): Promise<void>;
+}
+
+function withSteps(subject: ContractSubject): Subject {
+  const { lvm, volumeGroupName } = subject;
+  const state = async () => (await lvm.read()).value;
+  return {
+    ...subject,
+    state,
+    async group() {
+      const group = (await state()).volumeGroups.find(({ name }) => name === volumeGroupName);
+      if (group === undefined) throw new Error(`${volumeGroupName} is not there`);
+      return group;
+    },
+    volume: async (name) =>
+      (await state()).volumes.find((one) => one.volumeGroupName === volumeGroupName && one.name === name),
+    create: (name, sizeBytes, tags = []) =>
+      lvm.run({ kind: "create", volumeGroupName, name, sizeBytes, tags }),
+    resize: (name, sizeBytes) => lvm.run({ kind: "resize", volumeGroupName, name, sizeBytes }),
+    activate: (name) => lvm.run({ kind: "activate", volumeGroupName, name }),
+    deactivate: (name) => lvm.run({ kind: "deactivate", volumeGroupName, name }),
+    remove: (name) => lvm.run({ kind: "remove", volumeGroupName, name }),
+  };
+}

@@ -1,0 +1,194 @@
+import { test } from "tap";
+import type { ReasonName } from "../../../adapters/host/reasons.ts";
+import type { ToolResult } from "../../../adapters/host/run.ts";
+import type { LvmStep } from "../../../adapters/lvm/adapter.ts";
+import { errorFromReadResult, errorFromStepResult } from "../../../adapters/lvm/errors.ts";
+
+const at = { volumeGroupName: "vg0", name: "data" };
+const create: LvmStep = { kind: "create", ...at, sizeBytes: 1n, tags: [] };
+const resize: LvmStep = { kind: "resize", ...at, sizeBytes: 1n };
+const deactivate: LvmStep = { kind: "deactivate", ...at };
+const remove: LvmStep = { kind: "remove", ...at };
+
+function result(exitCode: number, stderr: string, stdout = ""): ToolResult {
+  return { argv: ["lvm", "lvx", "--", "vg0/data"], exitCode, signal: null, stdout, stderr, durationMs: 1 };
+}
+
+const noDeviceMapper = "  WARNING: Activation disabled. No device-mapper interaction will be attempted.\n";
+const missingPv =
+  "  WARNING: Couldn't find device with uuid y82wUu-Cxum-DxWS-q5mc-AQuH-OEz6-hZQDjQ.\n" +
+  "  WARNING: VG vg0 is missing PV y82wUu-Cxum-DxWS-q5mc-AQuH-OEz6-hZQDjQ (last written to /dev/loop2).\n";
+
+/** What lvm2 2.03.16 printed. */
+const recorded: [LvmStep, number, string, ReasonName, RegExp][] = [
+  [
+    create,
+    5,
+    '  Logical Volume "data" already exists in volume group "vg0"\n',
+    "VOLUME_EXISTS",
+    /^Logical Volume "data"/,
+  ],
+  [
+    create,
+    5,
+    `${noDeviceMapper}  Volume group "vg0" has insufficient free space (127 extents): 2560 required.\n`,
+    "NO_SPACE",
+    /^Volume group "vg0" has insufficient free space \(127 extents\): 2560 required\.$/,
+  ],
+  [
+    create,
+    5,
+    "  Insufficient suitable allocatable extents for logical volume data: 2 more required\n",
+    "NO_SPACE",
+    /2 more/,
+  ],
+  [
+    create,
+    5,
+    "  Volume too large (1.00 EiB) for extent size 4.00 MiB. Upper limit is less than <16.00 PiB.\n",
+    "NO_SPACE",
+    /too large/,
+  ],
+  [
+    create,
+    5,
+    '  Volume group "vg0" not found\n  Cannot process volume group vg0\n',
+    "VOLUME_GROUP_GONE",
+    /^Volume group "vg0" not found$/,
+  ],
+  [create, 5, "  Volume group vg0 is exported\n", "VOLUME_GROUP_GONE", /exported/],
+  [
+    create,
+    5,
+    `${missingPv}  Cannot change VG vg0 while PVs are missing.\n  See vgreduce --removemissing and vgextend --restoremissing.\n  Cannot process volume group vg0\n`,
+    "VOLUME_GROUP_GONE",
+    /^Cannot change VG vg0 while PVs are missing\.$/,
+  ],
+  [create, 5, "  Pool pool not found in Volume group vg0.\n", "VOLUME_GROUP_GONE", /^Pool pool/],
+  [
+    create,
+    3,
+    '  Names including "_cdata" are reserved. Please choose a different LV name.\n  Run `lvcreate --help\' for more information.\n',
+    "INVALID_FIELD",
+    /^name: Names including "_cdata" are reserved/,
+  ],
+  [create, 3, '  Logical volume name "-x" is invalid.\n', "INVALID_FIELD", /^name: /],
+  [
+    create,
+    5,
+    '  Internal error: LV name "vg0/aaa" length 128 is not supported.\n',
+    "INVALID_FIELD",
+    /^name: /,
+  ],
+  [
+    create,
+    5,
+    '  Name "vg0-a--a--" too long.\n  Failed to set device name for vg0-a--a--\n  Failed to activate new LV vg0/a-a-.\n',
+    "INVALID_FIELD",
+    /^name: /,
+  ],
+  [
+    create,
+    3,
+    "  Invalid argument for --addtag: a b\n  Error during parsing of command line.\n",
+    "INVALID_FIELD",
+    /^tags: /,
+  ],
+  [create, 3, "  --size may not be zero.\n", "INVALID_FIELD", /^size: /],
+  [
+    resize,
+    5,
+    "  Insufficient free space: 2557 extents needed, but only 123 available\n",
+    "NO_SPACE",
+    /2557 extents needed/,
+  ],
+  [
+    resize,
+    5,
+    "  New size given (1 extents) not larger than existing size (3 extents)\n",
+    "SHRINK_NOT_ALLOWED",
+    /not larger/,
+  ],
+  [resize, 5, "  Logical volume data not found in volume group vg0.\n", "VOLUME_NOT_FOUND", /not found/],
+  [
+    resize,
+    5,
+    "  Snapshot origin volumes can be resized only while inactive: try lvchange -an.\n",
+    "VOLUME_PROTECTED",
+    /only while inactive/,
+  ],
+  [deactivate, 5, '  Failed to find logical volume "vg0/data"\n', "VOLUME_NOT_FOUND", /Failed to find/],
+  [deactivate, 5, "  Logical volume vg0/data in use.\n", "VOLUME_IN_USE", /in use/],
+  [deactivate, 5, "  Logical volume vg0/data contains a filesystem in use.\n", "VOLUME_IN_USE", /filesystem/],
+  [
+    deactivate,
+    5,
+    "  Logical volume vg0/data-snap in use.\n  LV vg0/data has open 1 snapshot(s), not deactivating.\n",
+    "VOLUME_IN_USE",
+    /open 1 snapshot/,
+  ],
+  [
+    remove,
+    5,
+    "Do you really want to remove active logical volume vg0/data? [y/n]: [n]\n  Logical volume vg0/data not removed.\n",
+    "VOLUME_IN_USE",
+    /not removed/,
+  ],
+  [
+    create,
+    5,
+    '  device-mapper: message ioctl on  (253:3) failed: Device or resource busy\n  Failed to process message "delete 1".\n',
+    "TOOL_FAILED",
+    /exit code 5: device-mapper: message ioctl/,
+  ],
+  [create, 127, "env: 'lvm': No such file or directory\n", "TOOL_MISSING", /No such file/],
+  [create, 5, "", "TOOL_FAILED", /said nothing/],
+];
+
+test("each of lvm's complaints has its reason, and keeps lvm's words", (t) => {
+  for (const [step, exitCode, stderr, reason, message] of recorded) {
+    const error = errorFromStepResult(step, result(exitCode, stderr));
+    t.equal(error?.reason, reason, stderr);
+    t.match(error?.message, message);
+    t.notMatch(error?.message, /WARNING|Run `|Cannot process/);
+    if (reason.startsWith("VOLUME_")) t.equal(error?.resource, "volumeGroups/vg0/volumes/data");
+  }
+  t.end();
+});
+
+test("success is no error, and neither is a size that the volume has", (t) => {
+  t.equal(
+    errorFromStepResult(create, result(0, "  WARNING: Logical volume vg0/data not zeroed.\n")),
+    undefined,
+  );
+  const same = "  New size (3 extents) matches existing size (3 extents).\n";
+  t.equal(errorFromStepResult(resize, result(5, same)), undefined);
+  t.equal(
+    errorFromStepResult(remove, result(0, "", '  Logical volume "data" successfully removed.\n')),
+    undefined,
+  );
+  t.end();
+});
+
+test("a removal that lvm passed over in silence is VOLUME_PROTECTED", (t) => {
+  t.equal(errorFromStepResult(remove, result(0, ""))?.reason, "VOLUME_PROTECTED");
+  t.end();
+});
+
+test("a tool ended by a signal says so", (t) => {
+  const error = errorFromStepResult(create, { ...result(0, ""), exitCode: null, signal: "SIGSEGV" });
+  t.equal(error?.reason, "TOOL_FAILED");
+  t.match(error?.message, "SIGSEGV");
+  t.end();
+});
+
+test("a read that lost one group on the way is no failure, any other is", (t) => {
+  t.equal(errorFromReadResult(result(0, noDeviceMapper)), undefined);
+  t.equal(
+    errorFromReadResult(result(5, '  Volume group "x" not found\n  Cannot process volume group x\n')),
+    undefined,
+  );
+  const denied = "  /run/lock/lvm/P_global:aux: open failed: Permission denied\n";
+  t.match(errorFromReadResult(result(5, denied)), { reason: "TOOL_FAILED", message: /Permission denied/ });
+  t.end();
+});

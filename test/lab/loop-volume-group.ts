@@ -1,0 +1,128 @@
+import { access, constants, mkdir, mkdtemp, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Test } from "tap";
+import { run, type ToolResult } from "../../adapters/host/run.ts";
+import type { LvmOptions } from "../../adapters/lvm/lvm.ts";
+
+/** Volume groups on loop devices, under an LVM configuration that sees nothing else of the machine. */
+export interface LoopVolumeGroups {
+  /** One for each that was asked for. */
+  readonly names: readonly string[];
+  readonly extentCount: number;
+  /** For `createLvm`. */
+  readonly options: LvmOptions & { readonly activation: "auto" | "none" };
+  readonly backupDir: string;
+  /** Runs `lvm` with these arguments beside the gateway, as somebody in a shell would; throws unless it ends with 0. */
+  shell(...args: string[]): Promise<string>;
+}
+
+let groupsMade = 0;
+const extentBytes = 4 * 1024 * 1024;
+
+/** Why no volume group can be made here; undefined if it can. Throws instead when HOSTPLANE_LAB=required. */
+export async function reasonToSkip(): Promise<string | undefined> {
+  const reason = await whatIsMissing();
+  if (reason !== undefined && process.env.HOSTPLANE_LAB === "required") {
+    throw new Error(`HOSTPLANE_LAB=required, but ${reason}`);
+  }
+  return reason;
+}
+
+async function whatIsMissing(): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return "loop devices need root";
+  for (const tool of [
+    ["lvm", "version"],
+    ["losetup", "--version"],
+  ]) {
+    const missing = await run(tool, { kind: "read" }).then(
+      () => false,
+      () => true,
+    );
+    if (missing) return `${tool[0]} is not installed`;
+  }
+  return access("/dev/loop-control", constants.R_OK | constants.W_OK).then(
+    () => undefined,
+    () => "/dev/loop-control cannot be opened",
+  );
+}
+
+/**
+ * Makes `count` volume groups of `extentCount` extents, each on a loop device of its own, and removes exactly
+ * these when the test ends. With device-mapper volumes are activated; without, LVM works on metadata only.
+ */
+export async function makeLoopVolumeGroups(t: Test, count = 1, extentCount = 50): Promise<LoopVolumeGroups> {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-lvm-"));
+  const systemDir = join(directory, "etc");
+  const env = { LVM_SYSTEM_DIR: systemDir, LVM_SUPPRESS_FD_WARNINGS: "1" };
+  const activation = (await run(["lvm", "version"], { kind: "read" })).stdout.includes("Driver version")
+    ? "auto"
+    : "none";
+
+  const loops: string[] = [];
+  const names: string[] = [];
+  // Teardowns run last registered first: groups, loop devices, files.
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  t.teardown(async () => {
+    for (const name of names) await run(["lvm", "vgremove", "--force", "--", name], { kind: "mutate", env });
+    for (const [index, loop] of loops.entries()) await detach(loop, diskPath(directory, index));
+  });
+
+  for (let index = 0; index < count; index += 1) {
+    // LVM takes the first MiB for itself, and rounds down to whole extents.
+    await writeFile(diskPath(directory, index), "");
+    await truncate(diskPath(directory, index), extentCount * extentBytes + 1024 * 1024);
+    loops.push((await must(["losetup", "--find", "--show", diskPath(directory, index)], {})).stdout.trim());
+  }
+  await mkdir(systemDir);
+  await writeFile(join(systemDir, "lvm.conf"), configuration(directory, loops, activation));
+  for (const loop of loops) {
+    groupsMade += 1;
+    const name = `hostplane-${process.pid}-${groupsMade}`;
+    await must(["lvm", "vgcreate", "--", name, loop], env);
+    names.push(name);
+  }
+  return {
+    names,
+    extentCount,
+    options: { systemDir, activation },
+    backupDir: join(directory, "backup"),
+    shell: async (...args) => (await must(["lvm", ...args], env)).stdout,
+  };
+}
+
+function diskPath(directory: string, index: number): string {
+  return join(directory, `disk-${index}`);
+}
+
+/** A filter that accepts these loop devices only, and nothing shared with the host's own LVM. */
+function configuration(directory: string, loops: readonly string[], activation: "auto" | "none"): string {
+  const filter = `[ ${loops.map((loop) => `"a|^${loop}$|", `).join("")}"r|.*|" ]`;
+  return `devices { use_devicesfile = 0
+  filter = ${filter}
+  global_filter = ${filter} }
+global { locking_dir = "${directory}/lock"
+  activation = ${activation === "none" ? 0 : 1}
+  use_aio = 0
+  use_lvmpolld = 0 }
+activation { monitoring = 0 }
+backup { backup = 1
+  backup_dir = "${directory}/backup"
+  archive = 0 }
+`;
+}
+
+/** Never by number alone: whoever came after us may have got it. */
+async function detach(loop: string, file: string): Promise<void> {
+  const backingFile = await readFile(
+    `/sys/block/${loop.slice("/dev/".length)}/loop/backing_file`,
+    "utf8",
+  ).catch(() => "");
+  if (backingFile.trim() === file) await must(["losetup", "--detach", loop], {});
+}
+
+async function must(argv: readonly string[], env: Readonly<Record<string, string>>): Promise<ToolResult> {
+  const result = await run(argv, { kind: "mutate", env });
+  if (result.exitCode === 0) return result;
+  throw new Error(`${argv.join(" ")} ended with ${result.exitCode}: ${result.stderr}`);
+}

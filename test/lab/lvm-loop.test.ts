@@ -1,0 +1,224 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { test } from "tap";
+import type { ToolEnd } from "../../adapters/host/run.ts";
+import { createLvm } from "../../adapters/lvm/lvm.ts";
+import { reasonOf } from "../adapters/host/reason-of.ts";
+import { testLvmContract } from "../adapters/lvm/contract.ts";
+import { makeLoopVolumeGroups, reasonToSkip } from "./loop-volume-group.ts";
+
+const skip = await reasonToSkip();
+const extent = 4n << 20n;
+
+async function until(condition: () => boolean | Promise<boolean>, timeoutMs: number): Promise<boolean> {
+  const endMs = performance.now() + timeoutMs;
+  for (;;) {
+    if (await condition()) return true;
+    if (performance.now() > endMs) return false;
+    await sleep(5);
+  }
+}
+
+if (skip !== undefined) {
+  test("LVM on loop devices", { skip }, async () => {});
+} else {
+  testLvmContract("LVM on a loop device", async (t) => {
+    const { names, options, extentCount } = await makeLoopVolumeGroups(t);
+    const volumeGroupName = names[0] ?? "";
+    return {
+      lvm: createLvm(options),
+      volumeGroupName,
+      extentCount,
+      activates: options.activation === "auto",
+    };
+  });
+
+  test("a thousand readers cost one lvm, and later ones none", async (t) => {
+    const { options } = await makeLoopVolumeGroups(t);
+    const ends: ToolEnd[] = [];
+    const lvm = createLvm({ ...options, onToolEnd: (end) => ends.push(end) });
+    await Promise.all(Array.from({ length: 1_000 }, () => lvm.read()));
+    await sleep(200);
+    await Promise.all(Array.from({ length: 1_000 }, () => lvm.read()));
+    const commands = ends.map(({ argv }) => argv[1]);
+    t.strictSame(commands, ["lvmconfig", "fullreport"], "where the backups are, once, and one read");
+    await lvm.close();
+  });
+
+  test("what is typed in a shell reaches a subscriber in under a second, and then it is quiet", async (t) => {
+    const { names, options, shell } = await makeLoopVolumeGroups(t);
+    const [group = ""] = names;
+    const ends: ToolEnd[] = [];
+    const lvm = createLvm({ ...options, onToolEnd: (end) => ends.push(end) });
+    await lvm.read();
+    let calls = 0;
+    lvm.subscribe(() => {
+      calls += 1;
+    });
+    const typed: [string[], (names: string[]) => boolean][] = [
+      [
+        ["lvcreate", "-an", "-Zn", "-Wn", "-L4m", "-n", "typed", group],
+        (volumes) => volumes.includes("typed"),
+      ],
+      [["lvrename", group, "typed", "renamed"], (volumes) => volumes.includes("renamed")],
+      [["lvremove", "-f", `${group}/renamed`], (volumes) => volumes.length === 0],
+    ];
+    for (const [args, arrived] of typed) {
+      const before = calls;
+      await shell(...args);
+      const endedAtMs = performance.now();
+      t.ok(await until(() => calls > before, 1_000), `${args[0]} is heard of`);
+      t.ok(performance.now() - endedAtMs < 1_000);
+      t.ok(arrived((await lvm.read()).value.volumes.map(({ name }) => name)));
+    }
+    await sleep(300);
+    const before = ends.length;
+    await sleep(700);
+    t.equal(ends.length, before, "reading does not set off another read");
+    await lvm.close();
+  });
+
+  test("a change of one's own costs a subscriber one read", async (t) => {
+    const { names, options } = await makeLoopVolumeGroups(t);
+    const [volumeGroupName = ""] = names;
+    const ends: ToolEnd[] = [];
+    const lvm = createLvm({ ...options, onToolEnd: (end) => ends.push(end) });
+    await lvm.read();
+    lvm.subscribe(() => {});
+    const before = ends.length;
+    await lvm.run({ kind: "create", volumeGroupName, name: "own", sizeBytes: 1n, tags: [] });
+    await lvm.read();
+    await sleep(500);
+    const commands = ends.slice(before).map(({ argv }) => argv[1]);
+    // With device-mapper the appearing of the device may be noticed after the read has begun.
+    t.strictSame(commands.slice(0, 2), ["lvcreate", "fullreport"]);
+    t.ok(commands.length <= (options.activation === "none" ? 2 : 3), commands.join(" "));
+    await lvm.close();
+  });
+
+  test("a group goes and comes back; the other is there all the while", async (t) => {
+    const { names, options, shell } = await makeLoopVolumeGroups(t, 2);
+    const [going = "", staying = ""] = names;
+    const lvm = createLvm(options);
+    const groups = async () => (await lvm.read()).value.volumeGroups.map(({ name }) => name);
+    const create = (volumeGroupName: string, name: string) =>
+      lvm.run({ kind: "create", volumeGroupName, name, sizeBytes: 1n, tags: [] });
+    t.strictSame((await groups()).sort(), [going, staying].sort());
+    lvm.subscribe(() => {});
+
+    const ways: [string[], string[]][] = [
+      [
+        ["vgexport", going],
+        ["vgimport", going],
+      ],
+      [
+        ["vgrename", going, `${going}-away`],
+        ["vgrename", `${going}-away`, going],
+      ],
+    ];
+    for (const [[away = "", ...awayArgs], [back = "", ...backArgs]] of ways) {
+      await shell(away, ...awayArgs);
+      t.ok(await until(async () => !(await groups()).includes(going), 1_000), `${away}: gone`);
+      t.equal(await reasonOf(create(going, `during-${away}`)), "VOLUME_GROUP_GONE");
+      await create(staying, `during-${away}`);
+      await shell(back, ...backArgs);
+      t.ok(await until(async () => (await groups()).includes(going), 1_000), `${back}: back`);
+      await create(going, `after-${back}`);
+    }
+    t.equal((await lvm.read()).value.volumes.length, 4);
+    if (options.activation === "auto") await shell("vgchange", "-an", going, staying);
+    await lvm.close();
+  });
+
+  test("creates and removes at once end with documented reasons, and the state agrees with lvm", async (t) => {
+    const { names, options, shell } = await makeLoopVolumeGroups(t, 1, 12);
+    const [volumeGroupName = ""] = names;
+    const lvm = createLvm(options);
+    const steps = Array.from({ length: 30 }, (_, index) => {
+      const at = { volumeGroupName, name: `racer-${index % 6}` };
+      const makes = index % 3 !== 2;
+      return reasonOf(
+        makes
+          ? lvm.run({ kind: "create", ...at, sizeBytes: 3n * extent, tags: [] })
+          : lvm.run({ kind: "deactivate", ...at }).then(() => lvm.run({ kind: "remove", ...at })),
+      );
+    });
+    const reasons = new Set(await Promise.all(steps));
+    const documented = [undefined, "NO_SPACE", "VOLUME_EXISTS", "VOLUME_NOT_FOUND", "VOLUME_IN_USE"];
+    for (const reason of reasons) t.ok(documented.includes(reason), String(reason));
+    const listed = (await shell("lvs", "--noheadings", "-o", "lv_name", volumeGroupName))
+      .split(/\s+/)
+      .filter(Boolean);
+    t.strictSame(
+      (await lvm.read()).value.volumes.map(({ name }) => name),
+      listed,
+    );
+    await lvm.close();
+  });
+
+  test("a gateway killed in the middle of creates leaves whole volumes, and another sees what lvm sees", async (t) => {
+    const { names, options, shell, extentCount } = await makeLoopVolumeGroups(t, 1, 200);
+    const [group = ""] = names;
+    const made: string[] = [];
+    for (const round of [1, 2, 3]) {
+      const script = join(import.meta.dirname, "lvm-create-forever.ts");
+      const args = [script, group, options.systemDir ?? "", options.activation, `round-${round}-`];
+      const gateway = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+      const lines = createInterface({ input: gateway.stdout });
+      lines.on("line", (name) => made.push(name));
+      t.ok(await until(() => made.length >= round * 4, 20_000));
+      // Somewhere in the run of the next lvcreate.
+      await sleep(10 * round);
+      gateway.kill("SIGKILL");
+      await once(lines, "close");
+    }
+    t.ok(
+      await until(() => !lvmRunsIn(options.systemDir ?? ""), 10_000),
+      "the lvcreate that ran goes on to its end",
+    );
+
+    const lvm = createLvm(options);
+    const { volumes, volumeGroups } = (await lvm.read()).value;
+    const listed = (await shell("lvs", "--noheadings", "-o", "lv_name", group)).split(/\s+/).filter(Boolean);
+    t.strictSame(
+      volumes.map(({ name }) => name),
+      listed,
+    );
+    for (const name of made) t.ok(listed.includes(name), `${name} was reported, and is there`);
+    t.ok(listed.length <= made.length + 3, "at most one more for each kill");
+    t.equal(volumeGroups[0]?.freeBytes, BigInt(extentCount - listed.length) * extent);
+    await shell("vgck", group);
+    await lvm.close();
+  });
+
+  test("close waits for the command that runs, and stops the reads", async (t) => {
+    const { names, options, shell } = await makeLoopVolumeGroups(t);
+    const [volumeGroupName = ""] = names;
+    const ends: ToolEnd[] = [];
+    const lvm = createLvm({ ...options, onToolEnd: (end) => ends.push(end) });
+    const creating = lvm.run({ kind: "create", volumeGroupName, name: "last", sizeBytes: 1n, tags: [] });
+    await lvm.close();
+    t.match(ends, [{ exitCode: 0 }]);
+    await creating;
+    t.match(await shell("lvs", "--noheadings", "-o", "lv_name", volumeGroupName), "last");
+    t.equal(await reasonOf(lvm.run({ kind: "activate", volumeGroupName, name: "last" })), "SHUTTING_DOWN");
+    t.equal(await reasonOf(lvm.read()), "SHUTTING_DOWN");
+  });
+}
+
+/** Whether an lvm runs under this LVM_SYSTEM_DIR. */
+function lvmRunsIn(systemDir: string): boolean {
+  return readdirSync("/proc").some((pid) => {
+    try {
+      const environment = readFileSync(`/proc/${pid}/environ`, "utf8");
+      const name = readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+      return name.startsWith("lv") && environment.includes(`LVM_SYSTEM_DIR=${systemDir}\0`);
+    } catch {
+      return false;
+    }
+  });
+}
