@@ -11,9 +11,11 @@ import type { Backend } from "./backend.ts";
 import { methodRuleOf } from "./method-table.ts";
 import { createCallLog } from "./rpc/log-calls.ts";
 import { answerNotFound, type ListenerFacts, rpcPlugin } from "./rpc/plugin.ts";
+import { assertKnownHeaders } from "./rpc/request-headers.ts";
 import { createRoutes } from "./rpc/router.ts";
 import type { ServiceRegistration } from "./rpc/service-handlers.ts";
-import { statusPages } from "./status-pages.ts";
+import { frontPage } from "./web/front-page.ts";
+import { statusPages } from "./web/status-pages.ts";
 
 export interface AppOptions {
   readonly registrations: readonly ServiceRegistration[];
@@ -58,7 +60,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const routes = createRoutes({
     registrations: options.registrations,
     ruleOf: methodRuleOf,
-    around: [createCallLog(options.logger)],
+    around: [createCallLog(options.logger), assertKnownHeaders],
     maxMessageBytes: options.maxMessageBytes,
     maxDeadlineMs: options.maxDeadlineMs,
     keepAliveMs: options.keepAliveMs,
@@ -66,6 +68,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   });
   await app.register(rpcPlugin, { routes, listenerOf: options.listenerOf });
   await app.register(statusPages, { backends: options.backends, shutdownSignal: options.shutdownSignal });
+  await app.register(frontPage, { backends: options.backends, routes, isSandbox: options.isSandbox });
   app.setNotFoundHandler(answerNotFound);
   await app.ready();
   return app;

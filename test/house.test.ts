@@ -24,12 +24,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/operations",
     "server/rpc",
   ],
+  "server/web": ["server/backend.ts", "server/rpc"],
   "server/backend.ts": [],
   "server/method-table.ts": ["server/rpc"],
 };
 
 /** Where real and sandbox adapters are put together; nothing imports these but each other. */
-const wiring = /^server\/(main|app|gateway|services|systems|status-pages)\.ts$|^server\/commands\//;
+const wiring = /^server\/(main|app|gateway|services|systems)\.ts$|^server\/commands\//;
 
 /** What a domain may see of an adapter: its interface and its rules, never the implementation. */
 const adapterInterfaces = /^adapters\/\w+\/(adapter|names)\.ts$/;

@@ -48,6 +48,11 @@ export const reasons = {
     retryable: false,
     meaning: "A mutation carries a JSON field that its message does not have; nothing was done.",
   },
+  UNKNOWN_HEADER: {
+    code: "INVALID_ARGUMENT",
+    retryable: false,
+    meaning: "The request has a `hostplane-*` header that the gateway does not know; nothing was done.",
+  },
   NEWER_LVMD_PROTOCOL: {
     code: "INVALID_ARGUMENT",
     retryable: false,
@@ -74,6 +79,17 @@ export const reasons = {
     code: "UNIMPLEMENTED",
     retryable: false,
     meaning: "The request is compressed in a way the gateway does not read; the message lists those it does.",
+  },
+  COMPRESSION_NOT_NAMED: {
+    code: "INTERNAL",
+    retryable: false,
+    meaning:
+      "A message is marked as compressed, but no header says how; gRPC's specification gives this the code.",
+  },
+  REQUEST_CARDINALITY: {
+    code: "UNIMPLEMENTED",
+    retryable: false,
+    meaning: "The request has no message, or more than one, and the method takes exactly one.",
   },
   MESSAGE_TOO_LARGE: {
     code: "RESOURCE_EXHAUSTED",

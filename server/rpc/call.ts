@@ -30,6 +30,7 @@ export interface Call {
   readonly signal: AbortSignal;
   /** A request header, by lower-case name. */
   header(name: string): string | undefined;
+  headerNames(): Iterable<string>;
   /** Sets a response header; without effect once the first message of a stream is out. */
   setHeader(name: string, value: string): void;
 }

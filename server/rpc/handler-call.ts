@@ -29,6 +29,7 @@ export function callFromHandlerContext(
       return clientsMs === undefined ? ownMs : Math.min(clientsMs, ownMs ?? clientsMs);
     },
     signal: context.signal,
+    headerNames: () => context.requestHeader.keys(),
     header: (name) => context.requestHeader.get(name) ?? undefined,
     setHeader: (name, value) => context.responseHeader.set(name, value),
   };

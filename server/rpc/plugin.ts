@@ -2,12 +2,14 @@ import { randomUUID } from "node:crypto";
 import { createContextValues } from "@connectrpc/connect";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { limitBodyTime } from "./body-time.ts";
 import type { Peer } from "./call.ts";
 import { infraErrorFrom } from "./errors.ts";
 import { universalRequestFrom, writeUniversalResponse } from "./node-adapter.ts";
 import { refuse } from "./refusal.ts";
 import { requestFactsKey } from "./request-facts.ts";
 import type { Route } from "./router.ts";
+import { requestTimeoutMs } from "./timeouts.ts";
 
 /** What a listener allows, found for each request by the socket it came in on. */
 export interface ListenerFacts {
@@ -23,15 +25,25 @@ export interface RpcPluginOptions {
 
 /**
  * Serves the routes on a Fastify instance, each at its path and under `/api`. RPC bodies are neither read nor
- * parsed by Fastify, and answers do not pass its serialisation; its onRequest and onResponse hooks see them.
+ * parsed by Fastify, and answers do not pass its serialisation; its onRequest and onResponse hooks see them. A
+ * verb that the method does not take gets HTTP 405.
  */
 export async function rpcPlugin(app: FastifyInstance, options: RpcPluginOptions): Promise<void> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   for (const route of options.routes) {
     const method = route.rule.get ? ["GET", "POST"] : ["POST"];
+    // OPTIONS belongs to CORS; HEAD comes with GET.
+    const refused = app.supportedMethods.filter(
+      (name) => name !== "OPTIONS" && !method.includes(name === "HEAD" ? "GET" : name),
+    );
     for (const url of [route.path, `/api${route.path}`]) {
       app.route({ method, url, handler: (request, reply) => serve(route, request, reply, options) });
+      app.route({
+        method: refused,
+        url,
+        handler: (_request, reply) => reply.code(405).header("allow", method.join(", ")).send(),
+      });
     }
   }
 }
@@ -49,7 +61,8 @@ async function serve(
   const requestId = randomUUID();
   const headers = { ...reply.getHeaders(), [requestIdHeader]: requestId };
   const listener = options.listenerOf(request);
-  const { service } = route.handle;
+  const { service, method } = route.handle;
+  const { methodKind } = method;
   if (listener.services?.has(service.typeName) === false) {
     const message = `${service.typeName} is not served on ${listener.address}`;
     refuse(request.raw, reply.raw, new InfraError("SERVICE_NOT_ON_LISTENER", message), headers);
@@ -66,6 +79,10 @@ async function serve(
     reply.raw.writeHead(505, { connection: "close" });
     reply.raw.end("gRPC needs HTTP/2; over HTTP/1.1 use Connect or gRPC-Web\n");
     return;
+  }
+  const isSingle = methodKind === "unary" || methodKind === "server_streaming";
+  if (isSingle) {
+    limitBodyTime(request.raw, requestTimeoutMs);
   }
   try {
     const values = createContextValues().set(requestFactsKey, { peer, requestId });

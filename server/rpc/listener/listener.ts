@@ -6,6 +6,7 @@ import type { SecureContextOptions } from "node:tls";
 import type { ListenAddress } from "../../config/listen-address.ts";
 import { createAuthorityRewriter } from "../http2-authority/authority-rewriter.ts";
 import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
+import { firstByteTimeoutMs, headersTimeoutMs, requestTimeoutMs } from "../timeouts.ts";
 import { sniffProtocol } from "./first-bytes.ts";
 import { trackHttp2Sessions } from "./http2-sessions.ts";
 import { createOpenSockets } from "./open-sockets.ts";
@@ -37,11 +38,6 @@ export interface Listener {
    */
   close(graceMs: number): Promise<void>;
 }
-
-/** A client that has said nothing for so long has nothing to say. */
-const firstByteTimeoutMs = 10_000;
-const headersTimeoutMs = 10_000;
-const requestTimeoutMs = 120_000;
 
 export function createListener(options: ListenerOptions): Listener {
   const sockets = createOpenSockets();

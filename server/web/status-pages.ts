@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { Backend } from "./backend.ts";
+import type { Backend } from "../backend.ts";
 
 /**
  * `/healthz`: the process answers. `/readyz`: it wants requests, and which system is how; 503 while it stops.

@@ -1,0 +1,31 @@
+const entities: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** HTML that may stand in a page as it is. */
+export interface Html {
+  readonly text: string;
+}
+
+/** Builds HTML from a template: every value is escaped, unless it is Html itself or a list of it. */
+export function html(
+  parts: TemplateStringsArray,
+  ...values: readonly (string | Html | readonly Html[])[]
+): Html {
+  const text = parts.map((part, index) => {
+    const value = values[index];
+    return value === undefined ? part : part + textOf(value);
+  });
+  return { text: text.join("") };
+}
+
+function textOf(value: string | Html | readonly Html[]): string {
+  if (typeof value === "string") {
+    return value.replace(/[&<>"']/g, (character) => entities[character] ?? "");
+  }
+  return "text" in value ? value.text : value.map(({ text }) => text).join("");
+}

@@ -1,0 +1,25 @@
+import { test } from "tap";
+import { html } from "../../../server/web/html.ts";
+import { startGatewayUnderTest } from "../gateway-under-test.ts";
+
+test("the front page shows the systems and links to what a browser can call", async (t) => {
+  const { url } = await startGatewayUnderTest(t);
+  const answer = await fetch(url);
+  const page = await answer.text();
+  t.match(answer.headers.get("content-type"), "text/html");
+  t.match(answer.headers.get("content-security-policy"), /default-src 'none'/);
+  t.match(page, "<strong>Sandbox.</strong>");
+  t.match(page, /<td>volumes<\/td><td>lvm [^<]*<\/td><td>sandbox<\/td><td>ok<\/td>/);
+  t.match(page, "this version does not serve stats.StatsService yet");
+  t.notMatch(page, /<script|https?:\/\//);
+  const [, link = ""] = /href="([^"]*GetLVList[^"]*)"/.exec(page) ?? [];
+  const list = await fetch(url + link.replaceAll("&amp;", "&"));
+  t.match(await list.json(), { volumes: [{ name: "sandbox-web" }] });
+  t.match(await (await fetch(`${url}/style.css`)).text(), "color-scheme");
+});
+
+test("values in a page are escaped, HTML of its own is not", async (t) => {
+  const item = html`<b>${`<&"'`}</b>`;
+  t.equal(html`<p title="${'"'}">${[item, item]}</p>`.text, `<p title="&quot;">${item.text}${item.text}</p>`);
+  t.equal(item.text, "<b>&lt;&amp;&quot;&#39;</b>");
+});
