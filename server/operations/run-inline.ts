@@ -1,3 +1,4 @@
+import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Mutation, MutationStep } from "./mutation.ts";
 
 /** Runs short mutations in the process that was asked, one at a time for each resource. */
@@ -7,9 +8,11 @@ export interface InlineRunner {
    * are undone in reverse, and the failure is thrown. It runs to its end whether or not anybody still waits.
    * @param resource the resource the mutation will change; `describe` runs once it is the resource's turn, so
    *   that its checks see what the mutation before it has done
+   * @param signal a mutation whose caller has left before its turn is not begun
+   * @throws InfraError SHUTTING_DOWN, the signal's reason, and what `describe` and the steps throw
    */
-  run(resource: string, describe: () => Promise<Mutation>): Promise<Mutation>;
-  /** Resolves when no mutation runs any more. */
+  run(resource: string, describe: () => Promise<Mutation>, signal: AbortSignal): Promise<Mutation>;
+  /** Begins no more mutations, and resolves when none runs any more. */
   drain(): Promise<void>;
 }
 
@@ -20,6 +23,7 @@ export function createInlineRunner(
   onUndoFailed: (mutation: Mutation, step: MutationStep, error: unknown) => void,
 ): InlineRunner {
   const tails = new Map<string, Promise<unknown>>();
+  let isDraining = false;
 
   async function perform(mutation: Mutation): Promise<void> {
     const done: MutationStep[] = [];
@@ -48,9 +52,13 @@ export function createInlineRunner(
   }
 
   return {
-    run(resource, describe) {
+    run(resource, describe, signal) {
       const before = tails.get(resource) ?? Promise.resolve();
       const work = before.then(async () => {
+        if (isDraining) {
+          throw new InfraError("SHUTTING_DOWN", "the gateway is stopping; nothing was changed");
+        }
+        signal.throwIfAborted();
         const mutation = await describe();
         await perform(mutation);
         return mutation;
@@ -68,6 +76,7 @@ export function createInlineRunner(
       return work;
     },
     async drain() {
+      isDraining = true;
       while (tails.size > 0) {
         await Promise.all(tails.values());
       }

@@ -16,22 +16,22 @@ import type { Volumes } from "./volumes.ts";
 /** proto.LVService: what changes volumes. */
 export function createLvService(volumes: Volumes): ServiceRegistration {
   return registerService(LVService, {
-    async createLV(request) {
+    async createLV(request, { signal }) {
       assertThisProtocol(request, upstreamSizeBytes.CreateLV);
       if (request.dataSource !== undefined) {
         throw new InfraError("NOT_BUILT", "data_source: restoring a volume is not served yet");
       }
       const { name, sizeGb, tags, deviceClass } = request;
-      return { volume: volumeMessage(await volumes.create({ name, sizeGb, tags, deviceClass })) };
+      return { volume: volumeMessage(await volumes.create({ name, sizeGb, tags, deviceClass }, signal)) };
     },
-    async removeLV({ name, deviceClass }) {
-      await volumes.remove({ name, deviceClass });
+    async removeLV({ name, deviceClass }, { signal }) {
+      await volumes.remove({ name, deviceClass }, signal);
       return {};
     },
-    async resizeLV(request) {
+    async resizeLV(request, { signal }) {
       assertThisProtocol(request, upstreamSizeBytes.ResizeLV);
       const { name, sizeGb, deviceClass } = request;
-      await volumes.resize({ name, sizeGb, deviceClass });
+      await volumes.resize({ name, sizeGb, deviceClass }, signal);
       return {};
     },
     async createBackup() {

@@ -32,20 +32,22 @@ export interface Volumes {
     deviceClassName: string,
   ): Promise<{ readonly resolved: ResolvedClass; readonly snapshot: Snapshot<LvmState> }>;
   /** @throws InfraError as `describeCreate`, INVALID_FIELD, and what LVM refuses */
-  create(wanted: {
-    readonly name: string;
-    readonly sizeGb: bigint;
-    readonly tags: readonly string[];
-    readonly deviceClass: string;
-  }): Promise<LogicalVolume>;
+  create(
+    wanted: {
+      readonly name: string;
+      readonly sizeGb: bigint;
+      readonly tags: readonly string[];
+      readonly deviceClass: string;
+    },
+    signal: AbortSignal,
+  ): Promise<LogicalVolume>;
   /** @throws InfraError as `describeResize`, INVALID_FIELD, and what LVM refuses */
-  resize(wanted: {
-    readonly name: string;
-    readonly sizeGb: bigint;
-    readonly deviceClass: string;
-  }): Promise<void>;
+  resize(
+    wanted: { readonly name: string; readonly sizeGb: bigint; readonly deviceClass: string },
+    signal: AbortSignal,
+  ): Promise<void>;
   /** @throws InfraError as `describeRemove`, INVALID_FIELD, and what LVM refuses */
-  remove(wanted: { readonly name: string; readonly deviceClass: string }): Promise<void>;
+  remove(wanted: { readonly name: string; readonly deviceClass: string }, signal: AbortSignal): Promise<void>;
   /** Calls back when LVM's state has changed, and after a resize to the same size, as clients expect. */
   subscribe(onChange: () => void): () => void;
 }
@@ -61,17 +63,22 @@ export function createVolumes(options: VolumesOptions): Volumes {
     return { resolved: assertResolved(deviceClass, snapshot.value), snapshot };
   }
 
-  /** Runs a mutation of one volume once its turn has come, checked against the state of that moment. */
+  /**
+   * Runs a mutation of one volume once its turn has come, checked against the state of that moment; not at all
+   * when its caller has left by then.
+   */
   function mutate(
     deviceClassName: string,
     name: string,
+    signal: AbortSignal,
     describe: (state: LvmState, resolved: ResolvedClass) => Mutation,
   ): Promise<Mutation> {
     const { volumeGroup } = findDeviceClass(deviceClasses, deviceClassName);
-    return runner.run(volumeResource(volumeGroup, name), async () => {
+    const describeNow = async () => {
       const { resolved, snapshot } = await resolve(deviceClassName);
       return describe(snapshot.value, resolved);
-    });
+    };
+    return runner.run(volumeResource(volumeGroup, name), describeNow, signal);
   }
 
   return {
@@ -79,13 +86,13 @@ export function createVolumes(options: VolumesOptions): Volumes {
     readState: () => lvm.read(),
     resolve,
 
-    async create({ name, sizeGb, tags, deviceClass }) {
+    async create({ name, sizeGb, tags, deviceClass }, signal) {
       assertVolumeName(name, "name", findDeviceClass(deviceClasses, deviceClass).volumeGroup);
       for (const [index, tag] of tags.entries()) {
         assertTag(tag, `tags[${index}]`);
       }
       const sizeBytes = bytesFromSizeGb(sizeGb);
-      await mutate(deviceClass, name, (state, resolved) =>
+      await mutate(deviceClass, name, signal, (state, resolved) =>
         describeCreate(lvm, state, resolved, { name, sizeBytes, tags }),
       );
       const { resolved, snapshot } = await resolve(deviceClass);
@@ -98,10 +105,10 @@ export function createVolumes(options: VolumesOptions): Volumes {
       return made;
     },
 
-    async resize({ name, sizeGb, deviceClass }) {
+    async resize({ name, sizeGb, deviceClass }, signal) {
       assertChangeable(name, deviceClass);
       const sizeBytes = bytesFromSizeGb(sizeGb);
-      const { steps } = await mutate(deviceClass, name, (state, resolved) =>
+      const { steps } = await mutate(deviceClass, name, signal, (state, resolved) =>
         describeResize(lvm, state, resolved, { name, sizeBytes }, isProtectedName),
       );
       if (steps.length === 0) {
@@ -111,11 +118,18 @@ export function createVolumes(options: VolumesOptions): Volumes {
       }
     },
 
-    async remove({ name, deviceClass }) {
+    async remove({ name, deviceClass }, signal) {
       assertChangeable(name, deviceClass);
-      await mutate(deviceClass, name, (state, resolved) =>
-        describeRemove(lvm, state, resolved, name, isProtectedName),
-      );
+      try {
+        await mutate(deviceClass, name, signal, (state, resolved) =>
+          describeRemove(lvm, state, resolved, name, isProtectedName),
+        );
+      } catch (error) {
+        // Somebody else has removed it between the check and the command: it is gone, as was asked.
+        if (!(error instanceof InfraError && error.reason === "VOLUME_NOT_FOUND")) {
+          throw error;
+        }
+      }
     },
 
     subscribe(onChange) {

@@ -2,6 +2,9 @@ import { test } from "tap";
 import type { Mutation, MutationStep } from "../../../server/operations/mutation.ts";
 import { createInlineRunner } from "../../../server/operations/run-inline.ts";
 
+/** Of a caller that stays. */
+const open = new AbortController().signal;
+
 function mutationOf(steps: readonly MutationStep[], pointOfNoReturn = steps.length): Mutation {
   return {
     kind: "test",
@@ -35,7 +38,7 @@ test("a failing step undoes those before it in reverse", async (t) => {
   const runner = createInlineRunner(() => t.fail("no undo fails"));
   const steps = [stepOf(log, "a"), stepOf(log, "b"), stepOf(log, "c", true)];
   await t.rejects(
-    runner.run("r", async () => mutationOf(steps)),
+    runner.run("r", async () => mutationOf(steps), open),
     { message: "c failed" },
   );
   t.same(log, ["a", "b", "c", "undo b", "undo a"]);
@@ -45,7 +48,7 @@ test("nothing is undone after the point of no return", async (t) => {
   const log: string[] = [];
   const runner = createInlineRunner(() => t.fail("no undo fails"));
   const steps = [stepOf(log, "a"), stepOf(log, "b"), stepOf(log, "c", true)];
-  await t.rejects(runner.run("r", async () => mutationOf(steps, 1)));
+  await t.rejects(runner.run("r", async () => mutationOf(steps, 1), open));
   t.same(log, ["a", "b", "c"]);
 });
 
@@ -53,10 +56,14 @@ test("mutations of one resource run one after the other, those of others at once
   const log: string[] = [];
   const runner = createInlineRunner(() => {});
   const run = (resource: string, name: string) =>
-    runner.run(resource, async () => {
-      log.push(`describe ${name}`);
-      return mutationOf([stepOf(log, name)]);
-    });
+    runner.run(
+      resource,
+      async () => {
+        log.push(`describe ${name}`);
+        return mutationOf([stepOf(log, name)]);
+      },
+      open,
+    );
   await Promise.all([run("x", "1"), run("x", "2"), run("y", "3")]);
   t.ok(log.indexOf("1") < log.indexOf("describe 2"), "the second is described when the first is done");
   t.ok(log.indexOf("describe 3") < log.indexOf("1"), "another resource does not wait");
@@ -72,18 +79,37 @@ test("a failed mutation does not hold up the next, and an undo that fails is tol
       throw new Error("cannot");
     },
   };
-  const first = runner.run("r", async () => mutationOf([broken, stepOf(log, "b", true)]));
-  const second = runner.run("r", async () => mutationOf([stepOf(log, "c")]));
+  const first = runner.run("r", async () => mutationOf([broken, stepOf(log, "b", true)]), open);
+  const second = runner.run("r", async () => mutationOf([stepOf(log, "c")]), open);
   await t.rejects(first, { message: "b failed" });
   await second;
   t.same(told, ["test a"]);
   t.same(log, ["a", "b", "c"]);
 });
 
-test("drain waits for what runs", async (t) => {
+test("drain waits for what runs and begins nothing more", async (t) => {
   const log: string[] = [];
   const runner = createInlineRunner(() => {});
-  runner.run("r", async () => mutationOf([stepOf(log, "a"), stepOf(log, "b")]));
+  const running = runner.run("r", async () => mutationOf([stepOf(log, "a"), stepOf(log, "b")]), open);
+  await new Promise((resolve) => setImmediate(resolve));
+  const queued = runner.run("r", async () => mutationOf([stepOf(log, "c")]), open);
+  queued.catch(() => {});
   await runner.drain();
+  await running;
+  await t.rejects(queued, { name: "InfraError", reason: "SHUTTING_DOWN" });
+  t.same(log, ["a", "b"]);
+});
+
+test("a mutation whose caller has left before its turn is not begun, one that has begun ends", async (t) => {
+  const log: string[] = [];
+  const runner = createInlineRunner(() => {});
+  const leaving = new AbortController();
+  const first = runner.run("r", async () => mutationOf([stepOf(log, "a"), stepOf(log, "b")]), leaving.signal);
+  const second = runner.run("r", async () => mutationOf([stepOf(log, "c")]), leaving.signal);
+  second.catch(() => {});
+  await new Promise((resolve) => setImmediate(resolve));
+  leaving.abort(new Error("left"));
+  await first;
+  await t.rejects(second, { message: "left" });
   t.same(log, ["a", "b"]);
 });
