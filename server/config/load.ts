@@ -26,7 +26,7 @@ export interface ConfigSources {
 /** Keys of the design that a later version brings, by the path of their group. */
 const laterKeys: Readonly<Record<string, readonly string[]>> = {
   "": ["storage", "clusters", "hypervisors", "pods", "store", "keyFile", "host"],
-  "listen[]": ["auth", "role", "allowFrom", "insecure", "host"],
+  "listen[]": ["auth", "role", "allowFrom", "insecure", "host", "maxMessageBytes"],
   volumes: ["backup"],
 };
 

@@ -6,11 +6,6 @@ const path = z.string().min(1);
 const serviceName = z.string().regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$/, {
   error: "expected the full name of a service, such as proto.VGService",
 });
-const messageBytes = z
-  .int()
-  .min(1024)
-  .max(2 ** 30);
-
 const socketMode = z
   .string({ error: 'expected an octal mode in quotes, such as "0600"' })
   .regex(/^0[0-7]{3}$/, { error: 'expected an octal mode of four digits in quotes, such as "0600"' });
@@ -44,9 +39,6 @@ const listener = z
       .meta({
         description: "Speak TLS (HTTP/1.1 and HTTP/2 by ALPN) on a TCP address instead of cleartext.",
       }),
-    maxMessageBytes: messageBytes.exactOptional().meta({
-      description: "Largest message on this listener, in bytes. `limits.maxMessageBytes` if absent.",
-    }),
   })
   .superRefine(({ address, mode, tls }, context) => {
     const isSocket = address.startsWith("unix:");
@@ -91,11 +83,8 @@ const deviceClass = z
 
 const lvm = z.strictObject({
   command: z.array(z.string().min(1)).min(1).default(["lvm"]).meta({
-    description: "The lvm program, and arguments that precede its subcommand.",
-  }),
-  prefix: z.array(z.string().min(1)).default([]).meta({
     description:
-      "A command that runs lvm elsewhere: in a container with the host's pid namespace `nsenter, -m, -u, -i, -n, -p, -t, 1, --`.",
+      "The lvm program, with whatever goes in front of it: `sudo, -n, lvm`, or in a container with the host's pid namespace `nsenter, -m, -u, -i, -n, -p, -t, 1, --, lvm`.",
   }),
   systemDir: path.exactOptional().meta({
     description: "LVM_SYSTEM_DIR for lvm: the directory of lvm.conf. LVM's own default if absent.",
@@ -176,9 +165,14 @@ export const configSchema = z.strictObject({
     .meta({ description: "Cross-origin requests of browsers." }),
   limits: z
     .strictObject({
-      maxMessageBytes: messageBytes.default(4 * 1024 * 1024).meta({
-        description: "Largest message in either direction, in bytes.",
-      }),
+      maxMessageBytes: z
+        .int()
+        .min(1024)
+        .max(2 ** 30)
+        .default(4 * 1024 * 1024)
+        .meta({
+          description: "Largest message in either direction, in bytes.",
+        }),
       maxDeadlineMs: z.int().min(1).max(86_400_000).default(60_000).meta({
         description:
           "Longest time a unary call may take, in milliseconds; a client's own deadline may be shorter.",

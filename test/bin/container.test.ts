@@ -86,7 +86,7 @@ test("the real system in the comments of docker-compose.yml is valid too", async
   const file = join(t.testdir({ "hostplane.yaml": comments.slice(split + 1).join("\n") }), "hostplane.yaml");
   t.match(await loadConfig({ file, env: {} }), {
     ok: true,
-    config: { volumes: { lvm: { prefix: ["nsenter"] } } },
+    config: { volumes: { lvm: { command: ["nsenter"] } } },
   });
 });
 

@@ -42,7 +42,7 @@ test("HOSTPLANE_CONFIG names the file, --config wins over it", async (t) => {
 test("lists are separated by commas, or written as in YAML", async (t) => {
   const set = [
     "volumes.deviceClasses=[{name: a, volumeGroup: b, default: true}]",
-    "volumes.lvm.prefix=nsenter,-t,1",
+    "volumes.lvm.command=sudo,-n,lvm",
   ];
   const env = { HOSTPLANE_LISTEN: "127.0.0.1:0, unix:/tmp/a", HOSTPLANE_VOLUMES_PROTECT: "root,swap*" };
   const config = await configOf({ env, flags: { set } });
@@ -51,7 +51,7 @@ test("lists are separated by commas, or written as in YAML", async (t) => {
     ["127.0.0.1:0", "unix:/tmp/a"],
   );
   t.same(config.volumes?.protect, ["root", "swap*"]);
-  t.same(config.volumes?.lvm.prefix, ["nsenter", "-t", "1"]);
+  t.same(config.volumes?.lvm.command, ["sudo", "-n", "lvm"]);
   t.match(config.volumes?.deviceClasses, [{ name: "a", volumeGroup: "b", default: true }]);
   const yaml = await configOf({ env: { HOSTPLANE_LISTEN: '[{address: "unix:/a", mode: "0660"}]' } });
   t.match(yaml.listen, [{ address: "unix:/a", mode: 0o660 }]);

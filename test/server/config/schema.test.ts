@@ -36,7 +36,7 @@ test("volumes need no more than one class", async (t) => {
   t.same(configSchema.parse({ volumes: { deviceClasses: [ssd] } }).volumes, {
     deviceClasses: [{ ...ssd, spareGiB: 10 }],
     protect: [],
-    lvm: { command: ["lvm"], prefix: [], activation: "auto" },
+    lvm: { command: ["lvm"], activation: "auto" },
   });
 });
 
