@@ -43,6 +43,10 @@ export function createListener(options: ListenerOptions): Listener {
   const sockets = createOpenSockets();
   const onRequest = (request: NodeRequest, response: NodeResponse) => {
     sockets.addRequest(request, response);
+    if (headerBytesOf(request) > options.headerBytes) {
+      response.writeHead(431).end();
+      return;
+    }
     options.onRequest(request, response);
   };
   const servers = options.tls === undefined ? createCleartext() : createTls(options.tls);
@@ -159,4 +163,13 @@ export function createListener(options: ListenerOptions): Listener {
       await isClosed;
     },
   };
+}
+
+/**
+ * Names and values of a request's headers, in bytes. Node itself holds HTTP/1.1 to the limit, but HTTP/2 only once
+ * the client has acknowledged it: its first request passed with five times as much, and one that acknowledges
+ * nothing is held to 16 MiB.
+ */
+function headerBytesOf({ rawHeaders }: NodeRequest): number {
+  return rawHeaders.reduce((sum, text) => sum + text.length, 0);
 }

@@ -1,0 +1,380 @@
+import * as net from "node:net";
+import { gzipSync } from "node:zlib";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { encodeEnvelope } from "@connectrpc/connect/protocol";
+import { type Test, test } from "tap";
+import { CreateLVRequestSchema } from "../../gen/proto/lvmd_pb.ts";
+import { type GatewayUnderTest, startGatewayUnderTest } from "./gateway-under-test.ts";
+import { errorFromAnswer } from "./raw-error.ts";
+import { type RawAnswer, requestOver } from "./raw-request.ts";
+import type { RpcError } from "./rpc-error.ts";
+
+const createPath = "/proto.LVService/CreateLV";
+const readPath = "/proto.VGService/GetFreeBytes";
+const watchPath = "/proto.VGService/Watch";
+
+/** A way to put one message into a request. */
+interface Carrier {
+  readonly name: string;
+  readonly httpVersion: "1.1" | "2";
+  readonly type: string;
+  /** The header that names the compression of the message. */
+  readonly encodingHeader: string;
+  readonly isEnveloped: boolean;
+}
+
+function carriersOf(format: "json" | "proto"): Carrier[] {
+  const grpc = { type: `application/grpc+${format}`, encodingHeader: "grpc-encoding", isEnveloped: true };
+  const web = { ...grpc, type: `application/grpc-web+${format}` };
+  const connect = { type: `application/${format}`, encodingHeader: "content-encoding", isEnveloped: false };
+  return [
+    { name: `Connect ${format} over HTTP/1.1`, httpVersion: "1.1", ...connect },
+    { name: `Connect ${format} over HTTP/2`, httpVersion: "2", ...connect },
+    { name: `gRPC-Web ${format} over HTTP/1.1`, httpVersion: "1.1", ...web },
+    { name: `gRPC-Web ${format} over HTTP/2`, httpVersion: "2", ...web },
+    { name: `gRPC ${format} over HTTP/2`, httpVersion: "2", ...grpc },
+  ];
+}
+
+const json = carriersOf("json");
+const binary = carriersOf("proto");
+
+interface Sent {
+  readonly message?: Uint8Array | string;
+  readonly path?: string;
+  /** The whole body, instead of one made of `message`. */
+  readonly body?: Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Marks an enveloped message as compressed. */
+  readonly compressed?: boolean;
+}
+
+function send(url: string, carrier: Carrier, sent: Sent): Promise<RawAnswer> {
+  const message = Buffer.from(sent.message ?? "");
+  const enveloped = carrier.isEnveloped ? encodeEnvelope(sent.compressed ? 1 : 0, message) : message;
+  return requestOver[carrier.httpVersion](url, {
+    path: sent.path ?? createPath,
+    headers: { "content-type": carrier.type, ...sent.headers },
+    body: sent.body ?? enveloped,
+  });
+}
+
+/** Sends the same to a gateway by each carrier, and holds the error against `expected`. */
+async function refuses(
+  t: Test,
+  url: string,
+  carriers: readonly Carrier[],
+  what: string,
+  sent: Sent,
+  expected: Partial<Omit<RpcError, "message">> & { readonly message?: RegExp },
+): Promise<void> {
+  for (const carrier of carriers) {
+    const error = errorFromAnswer(await send(url, carrier, sent));
+    t.match(error, { domain: "hostplane", ...expected }, `${what} by ${carrier.name}`);
+  }
+}
+
+/** A client's fault is no fault of the gateway: nothing of it is logged as one, and the next call works. */
+async function assertUnharmed(t: Test, { url, log }: GatewayUnderTest): Promise<void> {
+  for (const carrier of [...json, ...binary]) {
+    const message = carrier.type.endsWith("json") ? "{}" : "";
+    const answer = await send(url, carrier, { path: readPath, message });
+    t.equal(errorFromAnswer(answer), undefined, `the next call works by ${carrier.name}`);
+  }
+  t.same(
+    log.filter(({ level, code }) => Number(level) >= 40 || code === "INTERNAL"),
+    [],
+    "nothing is logged as a fault",
+  );
+}
+
+const malformed = { code: "INVALID_ARGUMENT", reason: "MALFORMED_REQUEST" };
+
+test("JSON that is none is refused", async (t) => {
+  const gateway = await startGatewayUnderTest(t);
+  for (const message of ["{", "", "nope", "[1]", '"x"', "1", '{"name":"a"}}', "{\u0000}", "\ufeff{"]) {
+    await refuses(t, gateway.url, json, JSON.stringify(message), { message }, malformed);
+  }
+  const notUtf8 = Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]);
+  await refuses(t, gateway.url, json, "text for a message", { message: '{"dataSource":"s3"}' }, malformed);
+  await refuses(t, gateway.url, json, "not UTF-8", { message: notUtf8 }, { code: "INVALID_ARGUMENT" });
+  await refuses(t, gateway.url, json, "deep", { message: "[".repeat(100_000) }, malformed);
+  await assertUnharmed(t, gateway);
+});
+
+test("a field that the message does not have is refused in a mutation and named", async (t) => {
+  const gateway = await startGatewayUnderTest(t);
+  const unknown = { code: "INVALID_ARGUMENT", reason: "UNKNOWN_FIELD" };
+  const cases = { sizeGB: 1, sizegb: 1, $x: 1, "": 1, toString: 1, __proto__x: 1 };
+  for (const [field, value] of Object.entries(cases)) {
+    const message = JSON.stringify({ name: "a", sizeGb: "1", [field]: value });
+    await refuses(t, gateway.url, json, field, { message }, { ...unknown, fields: [field] });
+  }
+  const nested = '{"name":"a","sizeGb":"1","dataSource":{"s3":{"acessKeyId":"typo"}}}';
+  await refuses(t, gateway.url, json, "nested", { message: nested }, { ...unknown, fields: ["acessKeyId"] });
+  for (const carrier of json) {
+    const list = await send(gateway.url, carrier, { path: "/proto.VGService/GetLVList", message: "{}" });
+    t.notMatch(list.body.toString(), '"a"', "nothing was made");
+  }
+  await assertUnharmed(t, gateway);
+});
+
+test("a field that the message does not have is accepted in a read", async (t) => {
+  const gateway = await startGatewayUnderTest(t);
+  for (const carrier of json) {
+    const answer = await send(gateway.url, carrier, {
+      path: readPath,
+      message: '{"deviceclass":"x","y":{}}',
+    });
+    t.equal(errorFromAnswer(answer), undefined, carrier.name);
+  }
+  await assertUnharmed(t, gateway);
+});
+
+test("a value of the wrong type or out of range is refused and its field named", async (t) => {
+  const gateway = await startGatewayUnderTest(t);
+  const invalid = { code: "INVALID_ARGUMENT", reason: "INVALID_FIELD" };
+  const cases: readonly (readonly [string, unknown])[] = [
+    ["size_gb", "x"],
+    ["size_gb", -1],
+    ["size_gb", 1.5],
+    ["size_gb", true],
+    ["size_gb", {}],
+    ["size_gb", "18446744073709551616"],
+    ["size_gb", 1e300],
+    ["size_gb", "0"],
+    ["size_gb", String(2 ** 34)],
+    ["size_gb", "18446744073709551615"],
+    ["name", 5],
+    ["name", ["a"]],
+    ["tags", "a"],
+    ["tags", [1]],
+    ["tags", [null]],
+    ["device_class", {}],
+  ];
+  for (const [field, value] of cases) {
+    const request = { name: "a", sizeGb: "1" };
+    const camel = field.replace(/_(.)/, (_all, letter: string) => letter.toUpperCase());
+    const message = JSON.stringify({ ...request, [camel]: value });
+    await refuses(t, gateway.url, json, message, { message }, { ...invalid, fields: [field] });
+  }
+  await assertUnharmed(t, gateway);
+});
+
+test("bytes that are no message are INVALID_ARGUMENT in every protocol, never INTERNAL", async (t) => {
+  const gateway = await startGatewayUnderTest(t);
+  const cases = {
+    "a length beyond the end": [0x0a, 0x09, 0x61],
+    "a varint without end": [0x10, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
+    "a group that never ends": [0x0b],
+    "an end of no group": [0x0c],
+    "field number 0": [0x00, 0x01],
+    "wire type 7": [0x0f, 0x01],
+    "text that is not UTF-8": [0x0a, 0x02, 0xff, 0xfe],
+    "a wire type that is not the field's": [0x12, 0x01, 0x61],
+  };
+  for (const [what, bytes] of Object.entries(cases)) {
+    await refuses(
+      t,
+      gateway.url,
+      binary,
+      what,
+      { message: Uint8Array.from(bytes) },
+      { code: "INVALID_ARGUMENT" },
+    );
+  }
+  await assertUnharmed(t, gateway);
+});
+
+const enveloped = binary.filter(({ isEnveloped }) => isEnveloped);
+
+/** Connect's way to send a stream's request, for the cases of envelopes. */
+const connectStream: Carrier[] = (["1.1", "2"] as const).map((httpVersion) => ({
+  name: `a Connect stream over HTTP/${httpVersion}`,
+  httpVersion,
+  type: "application/connect+proto",
+  encodingHeader: "connect-content-encoding",
+  isEnveloped: true,
+}));
+
+test("an envelope that is cut short is refused", async (t) => {
+  const gateway = await startGatewayUnderTest(t);
+  for (const bytes of [[0], [0, 0, 0, 0], [0, 0, 0, 0, 9, 1, 2], [0, 0, 0, 0, 0, 0]]) {
+    const body = Uint8Array.from(bytes);
+    await refuses(t, gateway.url, enveloped, `unary ${bytes}`, { body }, malformed);
+    await refuses(t, gateway.url, connectStream, `stream ${bytes}`, { path: watchPath, body }, malformed);
+  }
+  const flags = encodeEnvelope(0x40, new Uint8Array(0));
+  for (const carrier of enveloped) {
+    t.ok(
+      (await send(gateway.url, carrier, { path: readPath, body: flags })).status,
+      "unknown flags harm nobody",
+    );
+  }
+  await assertUnharmed(t, gateway);
+});
+
+test("a method that takes one message refuses none and two", async (t) => {
+  const gateway = await startGatewayUnderTest(t);
+  const cardinality = { code: "UNIMPLEMENTED", reason: "REQUEST_CARDINALITY" };
+  const one = encodeEnvelope(0, new Uint8Array(0));
+  for (const [what, body] of [
+    ["none", new Uint8Array(0)],
+    ["two", Buffer.concat([one, one])],
+  ] as const) {
+    await refuses(t, gateway.url, enveloped, `${what}, unary`, { path: readPath, body }, cardinality);
+    const streams = [...enveloped, ...connectStream];
+    await refuses(t, gateway.url, streams, `${what}, stream`, { path: watchPath, body }, cardinality);
+  }
+  await assertUnharmed(t, gateway);
+});
+
+test("a message over the limit is refused by name of the limit, compressed or not", async (t) => {
+  const gateway = await startGatewayUnderTest(t, { limits: { maxMessageBytes: 65_536 } });
+  const tooLarge = { code: "RESOURCE_EXHAUSTED", reason: "MESSAGE_TOO_LARGE", message: /65536/ };
+  const request = create(CreateLVRequestSchema, { name: "a".repeat(100_000) });
+  const large = { json: JSON.stringify(request.name), proto: toBinary(CreateLVRequestSchema, request) };
+  await refuses(t, gateway.url, json, "plain", { message: `{"name":${large.json}}` }, tooLarge);
+  await refuses(t, gateway.url, binary, "plain", { message: large.proto }, tooLarge);
+  for (const carrier of binary) {
+    const headers = { [carrier.encodingHeader]: "gzip" };
+    const sent = { message: gzipSync(large.proto), compressed: true, headers };
+    await refuses(t, gateway.url, [carrier], "compressed", sent, tooLarge);
+    const bomb = { ...sent, message: gzipSync(Buffer.alloc(50 << 20)) };
+    const before = process.memoryUsage().rss;
+    await refuses(t, gateway.url, [carrier], "50 MB in 50 KB", bomb, tooLarge);
+    t.ok(process.memoryUsage().rss - before < 30 << 20, "it is not inflated first");
+  }
+  const promised = Uint8Array.from([0, 0xff, 0xff, 0xff, 0xff, 1]);
+  await refuses(t, gateway.url, [...enveloped], "a promise of 4 GiB", { body: promised }, tooLarge);
+  await assertUnharmed(t, gateway);
+});
+
+test("a compression that is unknown, not named or not what it says is refused", async (t) => {
+  const gateway = await startGatewayUnderTest(t);
+  for (const carrier of [...binary, ...json]) {
+    const headers = { [carrier.encodingHeader]: "zstd" };
+    const unknown = { code: "UNIMPLEMENTED", reason: "UNSUPPORTED_COMPRESSION", message: /gzip,br/ };
+    await refuses(t, gateway.url, [carrier], "zstd", { message: "x", compressed: true, headers }, unknown);
+    const gzip = { [carrier.encodingHeader]: "gzip" };
+    const notGzip = { message: "not gzip at all", compressed: true, headers: gzip };
+    await refuses(t, gateway.url, [carrier], "text as gzip", notGzip, malformed);
+    const cut = { message: gzipSync(Buffer.alloc(5000, 1)).subarray(0, 12), compressed: true, headers: gzip };
+    await refuses(t, gateway.url, [carrier], "half of gzip", cut, malformed);
+  }
+  const unnamed = { message: gzipSync("{}"), compressed: true };
+  await refuses(t, gateway.url, enveloped, "unnamed", unnamed, { reason: "COMPRESSION_NOT_NAMED" });
+});
+
+test("a deadline that is no time is refused, and one beyond any timer is none", async (t) => {
+  const gateway = await startGatewayUnderTest(t);
+  for (const carrier of [...json, ...binary]) {
+    const message = carrier.type.endsWith("json") ? "{}" : "";
+    const [name, bad, endless] = carrier.isEnveloped
+      ? ["grpc-timeout", ["", "1", "S", "-1S", "1x", "123456789S", "1.5S"], ["99999999H", "99999999S"]]
+      : ["connect-timeout-ms", ["", "x", "-1", "1.5", "12345678901"], ["9999999999", "2147483648"]];
+    for (const value of bad) {
+      const sent = { path: readPath, message, headers: { [name]: value } };
+      await refuses(t, gateway.url, [carrier], `${name}: ${value}`, sent, malformed);
+    }
+    for (const value of endless) {
+      const answer = await send(gateway.url, carrier, {
+        path: readPath,
+        message,
+        headers: { [name]: value },
+      });
+      t.equal(errorFromAnswer(answer), undefined, `${name}: ${value} by ${carrier.name}`);
+    }
+  }
+  await assertUnharmed(t, gateway);
+});
+
+test("a GET whose query is wrong is refused", async (t) => {
+  const gateway = await startGatewayUnderTest(t);
+  const cases = {
+    "encoding=json&base64=1&message=%21%21": malformed,
+    "encoding=proto&base64=1&message=/": malformed,
+    "encoding=json&message=%7B": malformed,
+    "encoding=proto&base64=1&message=Cgk": malformed,
+    "encoding=json&message=%7B%7D&compression=zstd": { reason: "UNSUPPORTED_COMPRESSION" },
+    "encoding=json&message=%7B%7D&compression=gzip": malformed,
+  };
+  for (const version of ["1.1", "2"] as const) {
+    for (const [query, expected] of Object.entries(cases)) {
+      const answer = await requestOver[version](gateway.url, { method: "GET", path: `${readPath}?${query}` });
+      t.match(errorFromAnswer(answer), expected, `${query} over HTTP/${version}`);
+    }
+    for (const query of ["", "encoding=xml&message=%7B%7D", "message=%7B%7D"]) {
+      const answer = await requestOver[version](gateway.url, { method: "GET", path: `${readPath}?${query}` });
+      t.equal(answer.status, 415, `no encoding that is known: ${query}`);
+    }
+  }
+  await assertUnharmed(t, gateway);
+});
+
+test("headers beyond the limit are refused, and so is a path that is none", async (t) => {
+  const gateway = await startGatewayUnderTest(t, { limits: { headerBytes: 4096 } });
+  const headers = { "content-type": "application/json", "x-large": "x".repeat(20_000) };
+  for (const version of ["1.1", "2"] as const) {
+    const answer = await requestOver[version](gateway.url, { path: readPath, headers, body: "{}" });
+    t.equal(answer.status, 431, `over HTTP/${version}`);
+  }
+  const long = await requestOver["1.1"](gateway.url, { path: `/${"a".repeat(3000)}`, body: "" });
+  t.equal(long.status, 404);
+  for (const path of ["http://evil.example/proto.VGService/GetFreeBytes", "//x/..", "/%", "/%zz/x", "*"]) {
+    const odd = await requestOver["1.1"](gateway.url, { path, headers: { host: "localhost" }, body: "{}" });
+    t.ok(odd.status >= 400 && odd.status < 500, `${path}: ${odd.status}`);
+  }
+  await assertUnharmed(t, gateway);
+});
+
+/** Reproducible noise: xorshift. */
+function noise(byteCount: number, seed: number): Buffer {
+  const bytes = Buffer.alloc(byteCount);
+  let state = seed;
+  for (let at = 0; at < byteCount; at += 1) {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    bytes[at] = state & 0xff;
+  }
+  return bytes;
+}
+
+test("a megabyte of noise to the port harms nothing", async (t) => {
+  const gateway = await startGatewayUnderTest(t);
+  const { port } = new URL(gateway.url);
+  const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+  const http1 = `POST ${createPath} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/proto\r\n`;
+  const beginnings = ["", "PRI", preface, http1, `${http1}content-length: 1048576\r\n\r\n`];
+  for (const [index, beginning] of beginnings.entries()) {
+    const socket = net.connect(Number(port), "127.0.0.1");
+    // The gateway may close while the noise is still being written.
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.on("error", () => {});
+    socket.resume();
+    socket.end(Buffer.concat([Buffer.from(beginning), noise(1 << 20, index + 1)]));
+    await closed;
+  }
+  await assertUnharmed(t, gateway);
+});
+
+test("a newer lvmd client, which sends size_bytes, is told so", async (t) => {
+  const gateway = await startGatewayUnderTest(t);
+  const expected = { code: "INVALID_ARGUMENT", reason: "NEWER_LVMD_PROTOCOL" };
+  const varint = [0x80, 0x80, 0x80, 0x80, 0x04];
+  const create = { message: Uint8Array.from([0x0a, 0x01, 0x61, 0x30, ...varint]) };
+  await refuses(t, gateway.url, binary, "CreateLV", create, expected);
+  const resize = {
+    path: "/proto.LVService/ResizeLV",
+    message: Uint8Array.from([0x0a, 0x01, 0x61, 0x38, ...varint]),
+  };
+  await refuses(t, gateway.url, binary, "ResizeLV", resize, expected);
+  const both = { message: Uint8Array.from([0x0a, 0x01, 0x61, 0x10, 0x01, 0x30, ...varint]) };
+  const [carrier] = binary;
+  t.equal(
+    carrier && errorFromAnswer(await send(gateway.url, carrier, both)),
+    undefined,
+    "with size_gb it is ours",
+  );
+});
