@@ -27,8 +27,7 @@ export async function doctor(
     output.out(`ok       config   ${file ?? "no file"}: no mistakes`);
     let isComplete = true;
     for (const { name, inspect } of [createGatewayInspector(config), ...systems.inspectors]) {
-      const { version, findings } = await inspect();
-      if (version !== undefined) output.out(`ok       ${name.padEnd(8)} version ${version}`);
+      const { findings } = await inspect();
       for (const { ok, what, fix } of findings) {
         output.out(`${ok ? "ok     " : "missing"}  ${name.padEnd(8)} ${what}`);
         if (fix !== undefined) output.out(`${" ".repeat(18)}-> ${fix}`);

@@ -9,8 +9,8 @@ export function createLvmInspector(lvm: LvmAdapter, classes: readonly DeviceClas
     name: "lvm",
     async inspect() {
       const { version, findings } = await lvm.inspect();
-      if (version === undefined) return { version, findings };
-      return { version, findings: [...findings, ...(await inspectClasses(lvm, classes))] };
+      if (version === undefined) return { findings };
+      return { findings: [...findings, ...(await inspectClasses(lvm, classes))] };
     },
   };
 }

@@ -11,5 +11,5 @@ export interface Inspector {
   /** What the findings are listed under, e.g. `lvm`. */
   readonly name: string;
   /** Touches nothing. Never throws. */
-  inspect(): Promise<{ readonly version?: string | undefined; readonly findings: readonly Finding[] }>;
+  inspect(): Promise<{ readonly findings: readonly Finding[] }>;
 }
