@@ -140,9 +140,5 @@ test("one finding that is not ok makes the whole answer 1", async (t) => {
   );
   t.equal(code, 1);
   t.ok(isClosed);
-  t.match(lines.slice(-3), [
-    "ok       ceph     version 19",
-    "missing  ceph     no keyring",
-    /^ {18}-> ceph auth get$/,
-  ]);
+  t.match(lines.slice(-2), ["missing  ceph     no keyring", /^ {18}-> ceph auth get$/]);
 });
