@@ -74,6 +74,23 @@ test("a machine with device-mapper", { skip, timeout: 600_000 }, async (t) => {
     await succeed(vm, "vgremove -q -y vg0 vg1; wipefs -q -a /dev/vdb /dev/vdc /dev/vdd");
   });
 
+  await t.test("does some things without asking that sound as if it would ask", async (t) => {
+    await succeed(vm, "vgcreate -q vg0 /dev/vdb; lvcreate -q -y -n origin -L 64m vg0");
+    await succeed(vm, "lvcreate -q -s -n snap -L 8m vg0/origin");
+    t.match(await vm.run("lvchange -an vg0/origin"), { exitCode: 0, stderr: "" });
+    t.match(await vm.run("lvremove vg0/origin"), {
+      exitCode: 0,
+      stdout: /"snap" successfully removed.*\n.*"origin" successfully removed/,
+    });
+    t.match(await vm.run("lvcreate -q -n pool -L 64m -T vg0; lvcreate -n thin -V 1g -T vg0/pool"), {
+      exitCode: 0,
+      stdout: /You have not turned on protection against thin pools running out of space/,
+      stderr: /Sum of all thin volume sizes \(1.00 GiB\) exceeds the size of thin pool vg0\/pool/,
+    });
+    t.match(await vm.run("lvchange -an vg0/pool; lvchange -an vg0/thin; lvremove vg0/thin"), { exitCode: 0 });
+    await succeed(vm, "vgremove -q -y vg0; wipefs -q -a /dev/vdb");
+  });
+
   await t.test("refuses what would lose data, and says so", { timeout: 300_000 }, async (t) => {
     for (const { name, given, argv, exitCode, stderr } of refusals) {
       if (given !== undefined) await succeed(vm, `set -e; ${given}`);
