@@ -1,15 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { constants, type Http2ServerRequest } from "node:http2";
+import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import type { ContextValues } from "@connectrpc/connect";
 import type { UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { dropEndlessTimeout } from "./endless-timeout.ts";
 
 /**
  * A request and its response as node:http gives them. Over HTTP/2 they are those of its compatibility API,
  * which promises the same methods; only `stream` is its own.
  */
 export type NodeRequest = IncomingMessage & Partial<Pick<Http2ServerRequest, "stream">>;
-export type NodeResponse = ServerResponse;
+export type NodeResponse = ServerResponse & Partial<Pick<Http2ServerResponse, "stream">>;
 
 /** The one error of every caller that left: made once, since a stack trace for each would cost more than the call. */
 const callerLeft = new InfraError("CALLER_LEFT", "the caller has left");
@@ -37,13 +38,16 @@ export function universalRequestFrom(
       header.append(name, one);
     }
   }
+  dropEndlessTimeout(header);
   return {
     httpVersion: request.httpVersion,
     method: request.method ?? "",
     // Only path and query are looked at; the authority is the client's word and stays out of it.
     url: new URL(`http://gateway${request.url ?? "/"}`).toString(),
     header,
-    body: request,
+    // Not the request itself: whoever stops reading it half-way would destroy it, and over HTTP/1.1 the connection
+    // with it, before the answer is out.
+    body: request.iterator({ destroyOnReturn: false }),
     signal: gone.signal,
     contextValues,
   };
@@ -57,12 +61,15 @@ export function universalRequestFrom(
  * under back-pressure on some Node versions, nor after `end` on any, and it reports to the console.
  *
  * @param headers response headers that plugins have set (CORS), added to those of the RPC
+ * @param isStream ask for the next message only when the one before has left: a watcher that is slow then gets
+ *   the newest state next, and not the hundreds that Node would have kept for it
  */
 export async function writeUniversalResponse(
   answer: UniversalServerResponse,
   request: NodeRequest,
   response: NodeResponse,
   headers: Record<string, number | string | string[] | undefined>,
+  isStream: boolean,
 ): Promise<void> {
   const body = answer.body?.[Symbol.asyncIterator]();
   try {
@@ -72,8 +79,10 @@ export async function writeUniversalResponse(
     }
     response.writeHead(answer.status, nodeHeadersFrom(answer.header, headers));
     while (chunk !== undefined && chunk.done !== true) {
-      const isFlushed = response.write(chunk.value);
-      if (!isFlushed && !(await drained(response))) {
+      const isWritten = isStream
+        ? await handedOver(response, chunk.value)
+        : response.write(chunk.value) || (await drained(response));
+      if (!isWritten) {
         return;
       }
       chunk = await body?.next();
@@ -90,22 +99,30 @@ export async function writeUniversalResponse(
   }
 }
 
+/** How long a client may go on with a request that has its answer. */
+const lingerMs = 1000;
+
 /**
- * Ends a response and lets go of a request body that nobody will read: without that a client that sends more
- * than the limit keeps its HTTP/2 stream (and our memory of it) for as long as it likes.
+ * Ends a response. What is left of the request is read and dropped, and cut after a second: cut at once, the
+ * answer could be lost on its way; never cut, a client that sends more than the limit would keep its HTTP/2
+ * stream (and our memory of it) for as long as it likes.
  */
 export function endResponse(request: NodeRequest, response: NodeResponse, body?: Uint8Array): void {
-  const release = () => {
+  response.end(body, () => {
     if (request.complete) {
       return;
     }
-    if (request.stream !== undefined) {
-      request.stream.close(constants.NGHTTP2_NO_ERROR);
-    } else {
-      request.socket.destroySoon();
-    }
-  };
-  response.end(body, release);
+    request.resume();
+    const timer = setTimeout(() => {
+      if (request.stream !== undefined) {
+        request.stream.close(constants.NGHTTP2_NO_ERROR);
+      } else {
+        request.destroy();
+      }
+    }, lingerMs);
+    timer.unref();
+    request.once("close", () => clearTimeout(timer));
+  });
 }
 
 function nodeHeadersFrom(
@@ -124,8 +141,22 @@ function nodeHeadersFrom(
   return headers;
 }
 
+/** Over HTTP/2 only the stream knows: the compatibility API's response has neither property. */
 function isGone(response: NodeResponse): boolean {
-  return response.destroyed || response.closed;
+  const { destroyed, closed } = response.stream ?? response;
+  return destroyed || closed;
+}
+
+/** Whether the chunk has gone to the connection, which takes no more than the client; false when it left instead. */
+function handedOver(response: NodeResponse, chunk: Uint8Array): Promise<boolean> {
+  return new Promise((resolve) => {
+    const onClose = () => resolve(false);
+    response.once("close", onClose);
+    response.write(chunk, (error) => {
+      response.off("close", onClose);
+      resolve(error === undefined || error === null);
+    });
+  });
 }
 
 /** Whether the client has made room again; false when it left instead. */

@@ -87,7 +87,7 @@ async function serve(
   try {
     const values = createContextValues().set(requestFactsKey, { peer, requestId });
     const answer = await route.handle(universalRequestFrom(request.raw, reply.raw, values));
-    await writeUniversalResponse(answer, request.raw, reply.raw, headers);
+    await writeUniversalResponse(answer, request.raw, reply.raw, headers, method.methodKind !== "unary");
   } catch (thrown) {
     const error = infraErrorFrom(thrown);
     if (error.reason !== "CALLER_LEFT") {

@@ -1,0 +1,63 @@
+import { setMaxListeners } from "node:events";
+import { pino } from "pino";
+import type { Test } from "tap";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import { createApp } from "../../server/app.ts";
+import { createListener } from "../../server/rpc/listener/listener.ts";
+import type { ServiceRegistration } from "../../server/rpc/service-handlers.ts";
+
+export interface AppUnderTest {
+  /** `http://127.0.0.1:port` */
+  readonly url: string;
+  /** Every line of the log, as objects. */
+  readonly log: readonly Record<string, unknown>[];
+  /** Ends open calls as a gateway does that stops, and then the connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * The application behind one listener, with services of the test's own: what the sandbox is too quick for. It
+ * is closed with the test.
+ */
+export async function startAppUnderTest(
+  t: Test,
+  registrations: readonly ServiceRegistration[],
+  limits: { readonly maxDeadlineMs?: number; readonly maxMessageBytes?: number } = {},
+): Promise<AppUnderTest> {
+  const shutdown = new AbortController();
+  setMaxListeners(0, shutdown.signal);
+  const log: Record<string, unknown>[] = [];
+  const app = await createApp({
+    registrations,
+    backends: [],
+    isSandbox: false,
+    logger: pino({ level: "debug" }, { write: (line: string) => log.push(JSON.parse(line)) }),
+    corsOrigins: [],
+    maxMessageBytes: limits.maxMessageBytes ?? 4 << 20,
+    maxDeadlineMs: limits.maxDeadlineMs ?? 60_000,
+    keepAliveMs: 15_000,
+    shutdownSignal: shutdown.signal,
+    listenerOf: () => ({ address: "127.0.0.1:0", services: undefined }),
+  });
+  const listener = createListener({
+    address: { kind: "tcp", host: "127.0.0.1", port: 0 },
+    mode: 0o600,
+    tls: undefined,
+    maxConcurrentStreams: 128,
+    headerBytes: 16_384,
+    keepAliveMs: 15_000,
+    onRequest: (request, response) => app.routing(request, response),
+  });
+  await listener.listen();
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= (async () => {
+      shutdown.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping"));
+      await listener.close(1_500);
+      await app.close();
+    })();
+    return closed;
+  };
+  t.teardown(close);
+  return { url: `http://${listener.address()}`, log, close };
+}
