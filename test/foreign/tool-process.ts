@@ -1,0 +1,105 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Test } from "tap";
+
+export interface ToolResult {
+  /** null when it was killed by a signal. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface ToolOptions {
+  readonly cwd?: string;
+  /** Added to the environment of the test. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string | Uint8Array;
+  /** After that long it is killed. 30 s if absent. */
+  readonly timeoutMs?: number;
+}
+
+/** A program that still runs, such as one that reads a stream. */
+export interface RunningTool {
+  /** What it has printed so far. */
+  stdout(): string;
+  /** Resolves once what it has printed matches. @throws Error when it ends, or 10 s pass, before that */
+  waitFor(pattern: RegExp): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Runs a program to its end. @throws Error when it cannot be started */
+export async function runTool(
+  command: string,
+  args: readonly string[],
+  options: ToolOptions = {},
+): Promise<ToolResult> {
+  const { child, printed, ended } = start(command, args, options);
+  child.stdin.end(options.input);
+  const code = await ended;
+  return { code, stdout: printed.stdout, stderr: printed.stderr };
+}
+
+/** Starts a program that ends with the test at the latest. */
+export function startTool(
+  t: Test,
+  command: string,
+  args: readonly string[],
+  options: ToolOptions = {},
+): RunningTool {
+  const { child, printed, ended, kill } = start(command, args, options);
+  child.stdin.end(options.input);
+  const stop = async () => {
+    kill();
+    await ended;
+  };
+  t.teardown(stop);
+  return {
+    stdout: () => printed.stdout,
+    async waitFor(pattern) {
+      const timeout = AbortSignal.timeout(10_000);
+      const isOver = ended.then(() => "ended");
+      while (!pattern.test(printed.stdout)) {
+        const data = once(child.stdout, "data", { signal: timeout });
+        if ((await Promise.race([data, isOver])) === "ended" && !pattern.test(printed.stdout)) {
+          throw new Error(`${command} ended before ${pattern}: ${printed.stdout}${printed.stderr}`);
+        }
+      }
+    },
+    stop,
+  };
+}
+
+function start(command: string, args: readonly string[], options: ToolOptions) {
+  // In a group of its own: buf is a script that starts the program, and would leave it behind.
+  const child: ChildProcessWithoutNullStreams = spawn(command, args, {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+    detached: true,
+  });
+  const printed = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    printed.stdout += text;
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    printed.stderr += text;
+  });
+  // A tool that does not want its input.
+  child.stdin.on("error", () => {});
+  let isOver = false;
+  const kill = () => {
+    if (isOver || child.pid === undefined) return;
+    try {
+      process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // It has just ended, and its output is still to be read.
+    }
+  };
+  const timer = setTimeout(kill, options.timeoutMs ?? 30_000);
+  const ended = once(child, "close")
+    .then(([code]) => code as number | null)
+    .finally(() => {
+      isOver = true;
+      clearTimeout(timer);
+    });
+  return { child, printed, ended, kill };
+}
