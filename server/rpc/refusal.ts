@@ -47,7 +47,9 @@ export function refuse(
       }
     }
     response.setHeader("content-length", body?.byteLength ?? 0);
-    response.writeHead(status);
+    // Not writeHead: over HTTP/2 it would leave the end of the stream to an empty DATA frame, and grpc-go takes
+    // only headers that end the stream for a trailers-only answer ("closed the stream without sending trailers").
+    response.statusCode = status;
     endResponse(request, response, request.method === "HEAD" ? undefined : body);
   }
 }
