@@ -119,6 +119,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   try {
+    assertServicesExist(
+      config.listen,
+      registrations.map(({ service }) => service.typeName),
+    );
     for (const entry of config.listen) {
       const listener = createEntry(entry);
       await listener.listen();
@@ -144,4 +148,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 function readCertificate({ cert, key }: NonNullable<ListenerConfig["tls"]>): { cert: Buffer; key: Buffer } {
   return { cert: readFileSync(cert), key: readFileSync(key) };
+}
+
+function assertServicesExist(listeners: readonly ListenerConfig[], known: readonly string[]): void {
+  for (const { address, services = [] } of listeners) {
+    const unknown = services.filter((name) => !known.includes(name));
+    if (unknown.length > 0) {
+      throw new Error(
+        `listen: ${address}: there is no service ${unknown.join(", ")} (there are: ${known.join(", ")})`,
+      );
+    }
+  }
 }

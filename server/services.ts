@@ -25,13 +25,16 @@ interface DomainServices {
   readonly backends: readonly Backend[];
 }
 
-/** Services of the contract whose domain is not built yet, with the system that will stand behind them. */
-const unbuilt: readonly {
+interface UnbuiltDomain {
   readonly domain: string;
-  readonly system: string;
+  /** The system that will stand behind it; none behind the gateway's own users. */
+  readonly system: string | undefined;
   readonly service: DescService;
-}[] = [
-  { domain: "auth", system: "users", service: AuthService },
+}
+
+/** Services of the contract whose domain is not built yet. */
+const unbuilt: readonly UnbuiltDomain[] = [
+  { domain: "auth", system: undefined, service: AuthService },
   { domain: "storage", system: "ceph", service: StatsService },
   { domain: "clusters", system: "maas", service: Cluster },
   { domain: "hypervisors", system: "libvirt", service: OperationsService },
@@ -83,11 +86,14 @@ function createVolumesDomain({ volumes: system }: Systems, runner: InlineRunner)
   };
 }
 
-function createUnbuiltDomain({ domain, system, service }: (typeof unbuilt)[number]): DomainServices {
+function createUnbuiltDomain({ domain, system, service }: UnbuiltDomain): DomainServices {
   const message = `this version does not serve ${service.typeName} yet`;
   return {
     registrations: [registerRefusal(service, () => new InfraError("DOMAIN_NOT_BUILT", message))],
-    backends: [createAbsentBackend(domain, system, "notBuilt", namesOf([service]), message)],
+    backends:
+      system === undefined
+        ? []
+        : [createAbsentBackend(domain, system, "notBuilt", namesOf([service]), message)],
   };
 }
 
