@@ -191,7 +191,6 @@ build_initrd() {
 }
 
 prepare() {
-  [ "$(id -u)" = 0 ] || die "must run as root"
   [ "$(uname -m)" = x86_64 ] || die "made for x86_64 only"
   local image build started
   started=$(millis)
@@ -380,6 +379,9 @@ status() {
 
 command=${1:-}
 shift || true
+case $command in
+  prepare | up | run | ssh | down | destroy | clean) [ "$(id -u)" = 0 ] || die "must run as root" ;;
+esac
 case $command in
   prepare | up | status | down | destroy) "$command" ;;
   run | ssh)
