@@ -11,20 +11,27 @@ import { infraErrorFrom } from "./errors.ts";
 export function untilCallEnds<T>(call: Call, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const { signal } = call;
-    const onAbort = () => reject(infraErrorFrom(signal.reason));
+    // Work that never ends must not keep the timer and the listener of a call that has.
+    const release = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+    };
+    const fail = (error: unknown) => {
+      release();
+      reject(error);
+    };
+    const onAbort = () => fail(infraErrorFrom(signal.reason));
+    const onDeadline = () => fail(new InfraError("DEADLINE", "the deadline of the call has passed"));
     const leftMs = call.timeLeftMs();
-    const timer =
-      leftMs === undefined
-        ? undefined
-        : setTimeout(() => reject(new InfraError("DEADLINE", "the deadline of the call has passed")), leftMs);
+    const timer = leftMs === undefined ? undefined : setTimeout(onDeadline, leftMs);
+    signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) {
       onAbort();
     }
-    signal.addEventListener("abort", onAbort, { once: true });
-    work.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
-    });
+    work.then((result) => {
+      release();
+      resolve(result);
+    }, fail);
   });
 }
 
