@@ -6,6 +6,7 @@ import { type Test, test } from "tap";
 import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
 import { runTool, startTool } from "./tool-process.ts";
+import { changedFreeBytes } from "./watch-output.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const buf = join(root, "node_modules/.bin/buf");
@@ -66,7 +67,7 @@ for (const protocol of ["connect", "grpc", "grpcweb"]) {
       const watch = startTool(t, buf, [...flags, `${url}/proto.VGService/Watch`]);
       await watch.waitFor(/^}$/m);
       await runTool(buf, [...flags, "-d", '{"name": "b", "sizeGb": 1}', `${url}/proto.LVService/CreateLV`]);
-      await watch.waitFor(/^}\n{[\s\S]*^}$/m);
+      await watch.waitFor(changedFreeBytes);
     });
   });
 }

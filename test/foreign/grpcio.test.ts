@@ -50,7 +50,7 @@ test("grpcio", { skip, timeout: 60_000 }, async (t) => {
           message: "sandbox-vg/sandbox-db is open",
           details: ["VOLUME_IN_USE", "google.rpc.PreconditionFailure"],
         },
-        deadline: { messages: 1, code: "DEADLINE_EXCEEDED" },
+        deadline: { received: true, code: "DEADLINE_EXCEEDED" },
         cancel: { code: "CANCELLED" },
       });
       // Which end of the deadline's watch comes first, the client's or the gateway's, is a race.

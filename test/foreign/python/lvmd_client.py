@@ -87,7 +87,7 @@ class Steps:
             for message in self.vg.Watch(self.pb.Empty(), timeout=0.5):
                 messages.append(message)
         except grpc.RpcError as error:
-            return {"messages": len(messages), "code": error.code().name}
+            return {"received": len(messages) > 0, "code": error.code().name}
 
     def cancel(self):
         watch = self.vg.Watch(self.pb.Empty())
