@@ -99,29 +99,46 @@ export async function writeUniversalResponse(
   }
 }
 
-/** How long a client may go on with a request that has its answer. */
+/** How long a client may go on with a request that is answered already. */
 const lingerMs = 1000;
 
 /**
- * Ends a response. What is left of the request is read and dropped, and cut after a second: cut at once, the
- * answer could be lost on its way; never cut, a client that sends more than the limit would keep its HTTP/2
- * stream (and our memory of it) for as long as it likes.
+ * Reads what is left of a request and drops it, for at most a second.
+ * @returns whether the request has come to its end
+ */
+export function dropRest(request: NodeRequest): Promise<boolean> {
+  if (request.complete || request.destroyed) {
+    return Promise.resolve(true);
+  }
+  return new Promise((resolve) => {
+    const settle = () => {
+      clearTimeout(timer);
+      request.off("end", settle);
+      request.off("close", settle);
+      resolve(request.complete || request.destroyed);
+    };
+    const timer = setTimeout(settle, lingerMs);
+    request.once("end", settle);
+    request.once("close", settle);
+    request.resume();
+  });
+}
+
+/**
+ * Ends a response, and lets go of a request that is still coming in: cut at once the answer could be lost on
+ * its way; never cut, a client that sends more than the limit would keep its HTTP/2 stream (and our memory of
+ * it) for as long as it likes.
  */
 export function endResponse(request: NodeRequest, response: NodeResponse, body?: Uint8Array): void {
-  response.end(body, () => {
-    if (request.complete) {
+  response.end(body, async () => {
+    if (await dropRest(request)) {
       return;
     }
-    request.resume();
-    const timer = setTimeout(() => {
-      if (request.stream !== undefined) {
-        request.stream.close(constants.NGHTTP2_NO_ERROR);
-      } else {
-        request.destroy();
-      }
-    }, lingerMs);
-    timer.unref();
-    request.once("close", () => clearTimeout(timer));
+    if (request.stream !== undefined) {
+      request.stream.close(constants.NGHTTP2_NO_ERROR);
+    } else {
+      request.destroy();
+    }
   });
 }
 

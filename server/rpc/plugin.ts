@@ -5,7 +5,7 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import { limitBodyTime } from "./body-time.ts";
 import type { Peer } from "./call.ts";
 import { infraErrorFrom } from "./errors.ts";
-import { universalRequestFrom, writeUniversalResponse } from "./node-adapter.ts";
+import { dropRest, universalRequestFrom, writeUniversalResponse } from "./node-adapter.ts";
 import { refuse } from "./refusal.ts";
 import { requestFactsKey } from "./request-facts.ts";
 import type { Route } from "./router.ts";
@@ -87,6 +87,11 @@ async function serve(
   try {
     const values = createContextValues().set(requestFactsKey, { peer, requestId });
     const answer = await route.handle(universalRequestFrom(request.raw, reply.raw, values));
+    if (isSingle) {
+      // Only an error can come before the end of such a request. connect-go ends a request short of its
+      // content-length once it sees response headers, and Node's HTTP/2 library then resets the stream.
+      await dropRest(request.raw);
+    }
     await writeUniversalResponse(answer, request.raw, reply.raw, headers, method.methodKind !== "unary");
   } catch (thrown) {
     const error = infraErrorFrom(thrown);

@@ -25,6 +25,9 @@ export function infraErrorFromProtocolError(error: ConnectError): InfraError {
     case Code.InvalidArgument:
       return malformed(message, error);
     case Code.Internal:
+      if (message.startsWith("received compressed envelope")) {
+        return new InfraError("COMPRESSION_NOT_NAMED", message, { cause: error });
+      }
       // 'parse binary: premature EOF', 'protocol error: promised 9 bytes in enveloped message, got 2 bytes' and
       // 'protocol error: invalid flags' are what a client did wrong; 'serialize binary: ...' is ours.
       return /^(parse binary|protocol error|invalid |decompression failed|received )/.test(message)

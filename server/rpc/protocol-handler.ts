@@ -16,7 +16,7 @@ import { withUnaryErrorReason } from "./unary-error.ts";
 export interface Inputs {
   /**
    * The one message of a unary or server-streaming call.
-   * @throws InfraError MALFORMED_REQUEST when there is none or more than one; ConnectError for the rest
+   * @throws InfraError REQUEST_CARDINALITY when there is none or more than one; ConnectError for the rest
    */
   single(): Promise<unknown>;
   readonly all: AsyncIterable<unknown>;
@@ -66,11 +66,11 @@ async function readSingle(inputs: AsyncIterable<unknown>): Promise<unknown> {
   const reader = inputs[Symbol.asyncIterator]();
   const first = await reader.next();
   if (first.done === true) {
-    throw new InfraError("MALFORMED_REQUEST", "the request has no message");
+    throw new InfraError("REQUEST_CARDINALITY", "the request has no message");
   }
   const second = await reader.next();
   if (second.done !== true) {
-    throw new InfraError("MALFORMED_REQUEST", "the request has more than one message");
+    throw new InfraError("REQUEST_CARDINALITY", "the request has more than one message");
   }
   return first.value;
 }
