@@ -22,6 +22,7 @@ export interface ToolOptions {
 export interface RunningTool {
   /** What it has printed so far. */
   stdout(): string;
+  stderr(): string;
   /** Resolves once what it has printed matches. @throws Error when it ends, or 10 s pass, before that */
   waitFor(pattern: RegExp): Promise<void>;
   stop(): Promise<void>;
@@ -55,6 +56,7 @@ export function startTool(
   t.teardown(stop);
   return {
     stdout: () => printed.stdout,
+    stderr: () => printed.stderr,
     async waitFor(pattern) {
       const timeout = AbortSignal.timeout(10_000);
       const isOver = ended.then(() => "ended");

@@ -5,10 +5,14 @@ import net, { type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
-import { type Test, test } from "tap";
+import tap, { type Test, test } from "tap";
 import { createAuthorityRewriter } from "../../../server/rpc/http2-authority/authority-rewriter.ts";
 import { startGatewayUnderTest } from "../../server/gateway-under-test.ts";
+import { systemTool } from "../foreign-tool.ts";
 import { buildGoClient, type GoCall, type GrpcGoVersion } from "./build-client.ts";
+
+tap.setTimeout(300_000);
+const { skip } = await systemTool("go");
 
 const versions: readonly GrpcGoVersion[] = ["1.32", "current"];
 const freeBytes: GoCall = { method: "/proto.VGService/GetFreeBytes" };
@@ -47,7 +51,7 @@ async function makeDirectory(t: Test): Promise<string> {
 }
 
 for (const version of versions) {
-  test(`grpc-go ${version} that dials a socket by its path`, { timeout: 300_000 }, async (t) => {
+  test(`grpc-go ${version} that dials a socket by its path`, { skip, timeout: 300_000 }, async (t) => {
     const directory = await makeDirectory(t);
     const client = await buildGoClient(version, directory);
 
@@ -84,6 +88,39 @@ for (const version of versions) {
       t.match(watched?.responses, [{ freeBytes: /^\d+$/, items: [{ freeBytes: /^\d+$/ }] }]);
       t.equal(watchedOn?.responses.length, 1, "the first message of a stream comes at once");
       t.same(freeAfter?.responses, free?.responses);
+    });
+
+    await t.test("sees the code of a refusal", async (t) => {
+      const socketPath = join(directory, "refusals.sock");
+      await startGatewayUnderTest(t, {
+        listen: [{ address: `unix:${socketPath}`, services: ["proto.LVService", "proto.VGService"] }],
+      });
+      const create = "/proto.LVService/CreateLV";
+      const results = await client(socketPath, [
+        { method: create, request: { name: "sandbox-web", sizeGb: "1" } },
+        { method: create, request: { name: "large", sizeGb: "1000" } },
+        { method: create, request: { name: "empty" } },
+        { method: "/proto.LVService/ResizeLV", request: { name: "missing", sizeGb: "1" } },
+        { method: "/proto.LVService/RemoveLV", request: { name: "missing" } },
+        { method: "/proto.LVService/RemoveLV", request: { name: "sandbox-db" } },
+        { method: "/hostplane.v1.SystemService/GetInfo" },
+        { method: "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo" },
+      ]);
+      t.same(
+        results.map(({ code }) => code),
+        [
+          ...[
+            "AlreadyExists",
+            "ResourceExhausted",
+            "InvalidArgument",
+            "NotFound",
+            "OK",
+            "FailedPrecondition",
+          ],
+          ...["Unimplemented", "Unimplemented"],
+        ],
+      );
+      t.match(results[0]?.message, "sandbox-vg/sandbox-web already exists");
     });
 
     await t.test("names the path as its authority", async (t) => {
