@@ -15,8 +15,8 @@ export interface LvmCommandOptions {
 const sectorBytes = 512n;
 
 /**
- * Neither an origin of snapshots (`o`, `O`) nor a thin pool (`t`). LVM asks before it removes an active origin
- * with its snapshots, but not before it removes an inactive one:
+ * Neither an origin of snapshots (`o`, `O`) nor a thin pool (`t`): LVM would remove an inactive one with all that
+ * depends on it, and does not even ask:
  *   Logical volume "snap" successfully removed.
  *   Logical volume "data" successfully removed.
  * It judges the selection under the group's lock, so no snapshot can come in between. A volume that is not
@@ -74,7 +74,10 @@ export function commandOf(options: LvmCommandOptions, step: LvmStep): string[] {
     case "deactivate":
       return lvmCommand(options, "lvchange", ["-an", "--", volume]);
     case "remove":
-      return lvmCommand(options, "lvremove", ["--select", removable, "--", volume]);
+      // --yes answers `Do you really want to remove active logical volume vg0/data?`; an open one is refused all
+      // the same. Deactivating it first is no way round the question: for a snapshot lvchange asks another,
+      // `Change of snapshot vg0/snap will also change its origin vg0/data. Proceed?`
+      return lvmCommand(options, "lvremove", ["--yes", "--select", removable, "--", volume]);
   }
 }
 

@@ -37,8 +37,8 @@ const patterns: readonly (readonly [RegExp, ReasonName])[] = [
   // Logical volume vg0/data in use.
   // Logical volume vg0/data contains a filesystem in use.
   [/^Logical volume \S+ (contains a filesystem )?in use/, "VOLUME_IN_USE"],
-  // Do you really want to remove active logical volume vg0/data? [y/n]: [n]
-  [/^Do you really want to remove active/, "VOLUME_IN_USE"],
+  // Cannot create new thin volume, free space in thin pool vg0/pool reached threshold.
+  [/^Cannot create new thin volume, free space in thin pool/, "NO_SPACE"],
 ];
 
 /** Words about an argument; the name of the field is what the gateway calls it. */

@@ -176,10 +176,6 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
       throw failure("VOLUME_PROTECTED", volume, words);
     }
     if (volume.open) throw failure("VOLUME_IN_USE", volume, `Logical volume ${pathOf(volume)} in use.`);
-    if (volume.active) {
-      const words = `Do you really want to remove active logical volume ${pathOf(volume)}? [y/n]: [n]`;
-      throw failure("VOLUME_IN_USE", volume, `${words}; Logical volume ${pathOf(volume)} not removed.`);
-    }
     if (volume.thinPoolName === undefined) take(groupOf(volume), -volume.sizeBytes, volume);
     state = { ...state, volumes: state.volumes.filter((one) => one !== volume) };
   }

@@ -89,8 +89,7 @@ export function describeResize(
 }
 
 /**
- * Describes the removal of a volume: it is deactivated first, which LVM refuses for an open one, so that the
- * removal itself never needs force. A volume that is not there needs no step.
+ * Describes the removal of a volume. A volume that is not there needs no step.
  * @throws InfraError VOLUME_PROTECTED, VOLUME_IN_USE
  */
 export function describeRemove(
@@ -105,10 +104,7 @@ export function describeRemove(
   if (volume !== undefined) {
     assertRemovable(volume, state, isProtectedName);
   }
-  const at = { volumeGroupName: group.name, name };
-  const deactivate = stepOf(lvm, { kind: "deactivate", ...at }, { kind: "activate", ...at });
-  const remove = stepOf(lvm, { kind: "remove", ...at });
-  const steps = volume === undefined ? [] : volume.active ? [deactivate, remove] : [remove];
+  const step: LvmStep = { kind: "remove", volumeGroupName: group.name, name };
   return {
     kind: "volumes.remove",
     resource: volumeResource(group.name, name),
@@ -117,8 +113,8 @@ export function describeRemove(
       changes: volume === undefined ? [] : [`${group.name}/${name} is removed`],
       losses: volume === undefined ? [] : [`all data of ${group.name}/${name} (${volume.sizeBytes} bytes)`],
     },
-    steps,
-    pointOfNoReturn: steps.indexOf(remove),
+    steps: volume === undefined ? [] : [stepOf(lvm, step)],
+    pointOfNoReturn: 0,
   };
 }
 
@@ -145,11 +141,6 @@ function assertSpace(resolved: ResolvedClass, state: LvmState, neededBytes: bigi
   }
 }
 
-function stepOf(lvm: LvmAdapter, step: LvmStep, undo?: LvmStep): MutationStep {
-  return {
-    name: step.kind,
-    command: lvm.commandOf(step),
-    forward: () => lvm.run(step),
-    ...(undo === undefined ? {} : { undo: () => lvm.run(undo) }),
-  };
+function stepOf(lvm: LvmAdapter, step: LvmStep): MutationStep {
+  return { name: step.kind, command: lvm.commandOf(step), forward: () => lvm.run(step) };
 }

@@ -20,7 +20,7 @@ test("each step is one command, and none is forced", (t) => {
   );
   t.equal(words({ kind: "activate", ...at }), "lvm lvchange -ay -- vg0/data");
   t.equal(words({ kind: "deactivate", ...at }), "lvm lvchange -an -- vg0/data");
-  t.equal(words({ kind: "remove", ...at }), "lvm lvremove --select lv_attr!~^[oOt] -- vg0/data");
+  t.equal(words({ kind: "remove", ...at }), "lvm lvremove --yes --select lv_attr!~^[oOt] -- vg0/data");
   t.end();
 });
 

@@ -127,12 +127,13 @@ const recorded: [LvmStep, number, string, ReasonName, RegExp][] = [
     "VOLUME_IN_USE",
     /open 1 snapshot/,
   ],
+  [remove, 5, "  Logical volume vg0/data contains a filesystem in use.\n", "VOLUME_IN_USE", /filesystem/],
   [
-    remove,
+    create,
     5,
-    "Do you really want to remove active logical volume vg0/data? [y/n]: [n]\n  Logical volume vg0/data not removed.\n",
-    "VOLUME_IN_USE",
-    /not removed/,
+    "  WARNING: Thin pool vg0/pool is out of data space.\n  Cannot create new thin volume, free space in thin pool vg0/pool reached threshold.\n",
+    "NO_SPACE",
+    /free space in thin pool/,
   ],
   [
     create,
