@@ -1,4 +1,4 @@
-import { setMaxListeners } from "node:events";
+import { getEventListeners, setMaxListeners } from "node:events";
 import { pino } from "pino";
 import type { Test } from "tap";
 import { InfraError } from "../../adapters/host/infra-error.ts";
@@ -11,6 +11,8 @@ export interface AppUnderTest {
   readonly url: string;
   /** Every line of the log, as objects. */
   readonly log: readonly Record<string, unknown>[];
+  /** How many listeners wait for the gateway's stop: none when no call is open. */
+  stopListenerCount(): number;
   /** Ends open calls as a gateway does that stops, and then the connections. */
   close(): Promise<void>;
 }
@@ -22,7 +24,7 @@ export interface AppUnderTest {
 export async function startAppUnderTest(
   t: Test,
   registrations: readonly ServiceRegistration[],
-  limits: { readonly maxDeadlineMs?: number; readonly maxMessageBytes?: number } = {},
+  settings: { readonly maxDeadlineMs?: number; readonly logLevel?: string } = {},
 ): Promise<AppUnderTest> {
   const shutdown = new AbortController();
   setMaxListeners(0, shutdown.signal);
@@ -31,10 +33,13 @@ export async function startAppUnderTest(
     registrations,
     backends: [],
     isSandbox: false,
-    logger: pino({ level: "debug" }, { write: (line: string) => log.push(JSON.parse(line)) }),
+    logger: pino(
+      { level: settings.logLevel ?? "debug" },
+      { write: (line: string) => log.push(JSON.parse(line)) },
+    ),
     corsOrigins: [],
-    maxMessageBytes: limits.maxMessageBytes ?? 4 << 20,
-    maxDeadlineMs: limits.maxDeadlineMs ?? 60_000,
+    maxMessageBytes: 4 << 20,
+    maxDeadlineMs: settings.maxDeadlineMs ?? 60_000,
     keepAliveMs: 15_000,
     shutdownSignal: shutdown.signal,
     listenerOf: () => ({ address: "127.0.0.1:0", services: undefined }),
@@ -59,5 +64,6 @@ export async function startAppUnderTest(
     return closed;
   };
   t.teardown(close);
-  return { url: `http://${listener.address()}`, log, close };
+  const stopListenerCount = () => getEventListeners(shutdown.signal, "abort").length;
+  return { url: `http://${listener.address()}`, log, stopListenerCount, close };
 }
