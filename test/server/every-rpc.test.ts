@@ -76,7 +76,6 @@ const served: readonly Row[] = [
     {},
     {
       backends: [
-        { domain: "auth", kind: "BACKEND_KIND_NOT_BUILT" },
         { domain: "clusters", name: "maas" },
         { domain: "hypervisors", name: "libvirt" },
         { domain: "pods", name: "podman" },
