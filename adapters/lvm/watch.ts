@@ -28,7 +28,7 @@ export interface DirectoryWatch {
 export function watchDirectory(options: DirectoryWatchOptions): DirectoryWatch {
   const { directory, onChange, debounceMs = 25, retryMs = 500 } = options;
   let watcher: FSWatcher | undefined;
-  let watchedInode: bigint | undefined;
+  let watched: string | undefined;
   let debounceTimer: NodeJS.Timeout | undefined;
   let retryTimer: NodeJS.Timeout | undefined;
   let changedAtMs = 0;
@@ -47,22 +47,22 @@ export function watchDirectory(options: DirectoryWatchOptions): DirectoryWatch {
   function disarm(): void {
     watcher?.close();
     watcher = undefined;
-    watchedInode = undefined;
+    watched = undefined;
   }
 
   /** Sees to it that the directory of this moment is watched. */
   async function arm(): Promise<void> {
     clearTimeout(retryTimer);
-    const inode = await inodeOf(directory);
-    if (closed || (inode !== undefined && inode === watchedInode)) return;
-    const wasWatched = watchedInode !== undefined;
+    const identity = await identityOf(directory);
+    if (closed || (identity !== undefined && identity === watched)) return;
+    const wasWatched = watched !== undefined;
     disarm();
-    if (inode === undefined || !start()) {
+    if (identity === undefined || !start()) {
       retryTimer = setTimeout(arrive, retryMs).unref();
       if (wasWatched) notice();
       return;
     }
-    watchedInode = inode;
+    watched = identity;
     if (wasWatched) notice();
   }
 
@@ -97,9 +97,11 @@ export function watchDirectory(options: DirectoryWatchOptions): DirectoryWatch {
   };
 }
 
-async function inodeOf(directory: string): Promise<bigint | undefined> {
+/** Tells a directory from another that came after it: by its inode alone they may be the same. */
+async function identityOf(directory: string): Promise<string | undefined> {
   try {
-    return (await stat(directory, { bigint: true })).ino;
+    const { ino, birthtimeNs } = await stat(directory, { bigint: true });
+    return `${ino} ${birthtimeNs}`;
   } catch {
     return undefined;
   }
