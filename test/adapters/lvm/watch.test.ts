@@ -67,6 +67,19 @@ test("a directory that is removed and made anew is still watched", async (t) => 
   t.ok(await changed(before + 1));
 });
 
+test("a directory made anew in the same moment, which may get the same inode, is watched", async (t) => {
+  const directory = join(t.testdir({ backup: {} }), "backup");
+  const { watch, changes, changed } = watched(t, directory);
+  await watch.ready;
+  rmSync(directory, { recursive: true });
+  mkdirSync(directory);
+  t.ok(await changed(1));
+  await sleep(100);
+  const before = changes.length;
+  writeBackup(directory, "vg0");
+  t.ok(await changed(before + 1));
+});
+
 test("a directory that another takes the place of is followed", async (t) => {
   const parent = t.testdir({ backup: {}, other: {} });
   const directory = join(parent, "backup");
