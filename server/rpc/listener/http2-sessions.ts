@@ -25,7 +25,8 @@ export function trackHttp2Sessions(
     sessions.add(session);
     let isAnswered = true;
     const timer = setInterval(() => {
-      if (!isAnswered) {
+      // One that is destroyed already throws at a ping, and its `close` may take longer than this timer.
+      if (!isAnswered || session.destroyed) {
         session.destroy();
         return;
       }
