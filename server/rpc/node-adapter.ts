@@ -153,7 +153,8 @@ function nodeHeadersFrom(
     }
   }
   header?.forEach((value, name) => {
-    headers[name] = value;
+    // connect-es escapes ':' and '/' too, which grpc-js (decodeURI) then shows as "%3A" and "%2F".
+    headers[name] = name === "grpc-message" ? encodeURI(decodeURIComponent(value)) : value;
   });
   return headers;
 }

@@ -29,6 +29,8 @@ export function refuse(
   if (type.startsWith("application/grpc")) {
     const status = new Headers({ "content-type": type });
     setTrailerStatus(status, wire);
+    // As node-adapter.ts writes it, for grpc-js.
+    status.set("grpc-message", encodeURI(wire.rawMessage));
     answer(200, Object.fromEntries(status), undefined);
     return;
   }
