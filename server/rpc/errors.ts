@@ -1,3 +1,4 @@
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { ErrorCode } from "../../adapters/host/reasons.ts";
@@ -70,11 +71,8 @@ export function connectErrorFromInfraError(error: InfraError): ConnectError {
     });
   }
   if (error.retryAfterMs !== undefined) {
-    const nanos = Math.round((error.retryAfterMs % 1000) * 1e6);
-    wire.details.push({
-      desc: RetryInfoSchema,
-      value: { retryDelay: { seconds: BigInt(Math.floor(error.retryAfterMs / 1000)), nanos } },
-    });
+    const retryDelay = durationFromMs(Math.ceil(error.retryAfterMs));
+    wire.details.push({ desc: RetryInfoSchema, value: { retryDelay } });
   }
   return wire;
 }
