@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { createServer } from "node:http";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import fastify from "fastify";
+import fastify, { LogController } from "fastify";
 import { pino } from "pino";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { createListener, type Listener } from "../../server/rpc/listener/listener.ts";
@@ -42,7 +42,7 @@ async function startListener(
 ): Promise<Listener> {
   const app = fastify({
     loggerInstance: pino({ level: "warn" }, pino.destination(2)),
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     serverFactory: () => createServer(),
     routerOptions: { caseSensitive: true, maxParamLength: 256 },
   });

@@ -1,0 +1,59 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+
+// Runs the official Connect conformance suite against the gateway's own RPC path; needs Go 1.25 or later and,
+// the first time, its module proxy. Arguments go to the runner: `-- --run "Errors/**" --trace`. Ends with the
+// line "N passed, N failed".
+
+const version = "v1.0.5";
+const suite = "connectrpc.com/conformance/cmd/connectconformance";
+
+/** Most of the time goes into the runner's own comparison of messages of 200 KB; more at once only takes turns. */
+const parallel = ["-p", "4", "--max-servers", "2"];
+
+const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache");
+const goBin = join(cache, "hostplane", `connectconformance-${version}`);
+
+async function install(): Promise<void> {
+  mkdirSync(goBin, { recursive: true });
+  const go = spawn("go", ["install", `${suite}@${version}`], {
+    env: { ...process.env, GOBIN: goBin },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  const [status] = await once(go, "close");
+  if (status !== 0) {
+    throw new Error(`go install ${suite}@${version} failed with status ${status}`);
+  }
+}
+
+async function runSuite(): Promise<{ readonly output: string; readonly isPassed: boolean }> {
+  const server = [process.execPath, join(import.meta.dirname, "server.ts")];
+  const runner = spawn(
+    join(goBin, "connectconformance"),
+    [
+      ...["--mode", "server", "--conf", join(import.meta.dirname, "config.yaml"), ...parallel],
+      ...process.argv.slice(2),
+      ...["--", ...server],
+    ],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  const [output, [status]] = await Promise.all([text(runner.stdout), once(runner, "close")]);
+  return { output, isPassed: status === 0 };
+}
+
+await install();
+const startedAtMs = performance.now();
+const { output, isPassed } = await runSuite();
+const seconds = Math.round((performance.now() - startedAtMs) / 1000);
+// "Total cases: 5236\n5236 passed, 0 failed", and perhaps "Another 3 could not be run due to ..."
+const [, passed = "0", failed = "0"] = /^(\d+) passed, (\d+) failed/m.exec(output) ?? [];
+const [, missed = "0"] = /^Another (\d+) could not be run/m.exec(output) ?? [];
+const bad = Number(failed) + Number(missed);
+const isSuccess = isPassed && bad === 0 && Number(passed) > 0;
+process.stdout.write(`${output.trimEnd()}\nThe suite took ${seconds} s.\n`);
+process.stdout.write(`${passed} passed, ${isSuccess ? 0 : Math.max(bad, 1)} failed\n`);
+process.exitCode = isSuccess ? 0 : 1;
