@@ -79,7 +79,8 @@ export async function makeLoopVolumeGroups(t: Test, count = 1, extentCount = 50)
   for (const loop of loops) {
     groupsMade += 1;
     const name = `hostplane-${process.pid}-${groupsMade}`;
-    await must(["lvm", "vgcreate", "--", name, loop], env);
+    // Otherwise udev activates the group's volumes whenever it gets round to it (69-lvm.rules, vgchange -aay).
+    await must(["lvm", "vgcreate", "--setautoactivation", "n", "--", name, loop], env);
     names.push(name);
   }
   return {
