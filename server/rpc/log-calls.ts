@@ -7,7 +7,7 @@ import { methodPathOf } from "./method-rule.ts";
 /**
  * Writes one line for each call when it has ended, a stream when its last message is out: mutations at
  * `info`, reads at `debug`, faults of the gateway or of a system at `warn` with their cause. Neither requests
- * nor answers are logged.
+ * nor answers are logged, nor what is wrong with a request that may hold secrets.
  */
 export function createCallLog(log: FastifyBaseLogger): Around {
   return async (call, next) => {
@@ -28,6 +28,8 @@ export function createCallLog(log: FastifyBaseLogger): Around {
   function write(call: Call, startedAtMs: number, error: InfraError | undefined): void {
     const isFault =
       error?.code === "INTERNAL" || error?.code === "UNAVAILABLE" || error?.code === "DATA_LOSS";
+    // What is wrong with a request is told in the request's own words: `expected string, got 12345`.
+    const hidesMessage = call.rule.secrets && error?.code === "INVALID_ARGUMENT";
     const level = isFault ? "warn" : call.rule.mutation ? "info" : "debug";
     log[level](
       {
@@ -37,7 +39,8 @@ export function createCallLog(log: FastifyBaseLogger): Around {
         peer: call.peer.address,
         code: error?.code ?? "OK",
         durationMs: Math.round(performance.now() - startedAtMs),
-        ...(error === undefined ? {} : { reason: error.reason, message: error.message }),
+        ...(error === undefined ? {} : { reason: error.reason }),
+        ...(error === undefined || hidesMessage ? {} : { message: error.message }),
         ...(isFault ? { err: error.cause ?? error } : {}),
       },
       "call",

@@ -11,6 +11,7 @@ import { createHandlerFactory as createGrpcWebFactory } from "@connectrpc/connec
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { reachedKey } from "./request-facts.ts";
 import { withUnaryErrorReason } from "./unary-error.ts";
+import { withUnknownFieldsHeader } from "./unknown-fields-header.ts";
 
 /** The request of a call, read when it is asked for. What is wrong with it is thrown by the reading. */
 export interface Inputs {
@@ -53,8 +54,13 @@ export function createProtocolHandler(
   const streamSpec = { kind: "bidi_streaming", method, impl: stream } as unknown as MethodImplSpec;
   const unarySpec = { kind: "unary", method, impl: unary } as unknown as MethodImplSpec;
   const connect = createConnectFactory(options);
-  const connectHandler =
-    method.methodKind === "unary" ? withUnaryErrorReason(connect(unarySpec)) : connect(streamSpec);
+  const unaryHandler = () => {
+    const handler = withUnaryErrorReason(connect(unarySpec));
+    return options.jsonOptions?.ignoreUnknownFields === true
+      ? withUnknownFieldsHeader(handler, method)
+      : handler;
+  };
+  const connectHandler = method.methodKind === "unary" ? unaryHandler() : connect(streamSpec);
   return createUniversalMethodHandler(streamSpec, [
     createGrpcFactory(options),
     createGrpcWebFactory(options),

@@ -119,8 +119,43 @@ test("a field that the message does not have is refused in a mutation and named"
   await assertUnharmed(t, gateway);
 });
 
-test("a field that the message does not have is accepted in a read", async (t) => {
+test("a field that the message does not have is accepted in a read, and named to a Connect caller", async (t) => {
   const gateway = await startGatewayUnderTest(t);
+  const names = (answer: RawAnswer) => answer.headers["hostplane-unknown-fields"];
+  for (const version of ["1.1", "2"] as const) {
+    const headers = { "content-type": "application/json" };
+    const post = {
+      path: readPath,
+      headers,
+      body: '{"deviceclass":"x","device_class":"","ü\\n":1,"\\ud800":1}',
+    };
+    const named = "deviceclass, %C3%BC%0A, %EF%BF%BD";
+    t.equal(names(await requestOver[version](gateway.url, post)), named);
+    const get = { method: "GET", path: `${readPath}?encoding=json&message=%7B%22x%22%3A1%7D` };
+    t.equal(names(await requestOver[version](gateway.url, get)), "x");
+    t.equal(names(await requestOver[version](gateway.url, { ...post, body: "{}" })), undefined);
+    const gzip = { ...headers, "content-encoding": "gzip" };
+    const compressed = await requestOver[version](gateway.url, {
+      ...post,
+      headers: gzip,
+      body: gzipSync(post.body),
+    });
+    t.equal(compressed.status, 200);
+    const many = JSON.stringify(
+      Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x${index}`, 1])),
+    );
+    t.equal(
+      names(await requestOver[version](gateway.url, { ...post, body: many }))?.length,
+      88,
+      "20 of 1,000",
+    );
+    const long = JSON.stringify({ ["x".repeat(100_000)]: 1 });
+    t.equal(
+      names(await requestOver[version](gateway.url, { ...post, body: long }))?.length,
+      64,
+      "64 of 100,000",
+    );
+  }
   for (const carrier of json) {
     const answer = await send(gateway.url, carrier, {
       path: readPath,

@@ -1,0 +1,41 @@
+import type { DescField, DescMessage, JsonValue } from "@bufbuild/protobuf";
+
+/**
+ * The fields of a JSON body that its message does not have, each by its path (`dataSource.s3.acessKeyId`, of a
+ * list without the index), in the order of the body and without repetition. Messages of google.protobuf are
+ * left out: their JSON is a form of its own.
+ */
+export function unknownFieldsOf(desc: DescMessage, json: JsonValue | undefined): string[] {
+  const paths = new Set<string>();
+  visit(desc, json, "", paths);
+  return [...paths];
+}
+
+function visit(desc: DescMessage, json: JsonValue | undefined, prefix: string, paths: Set<string>): void {
+  const isMessage = typeof json === "object" && json !== null && !Array.isArray(json);
+  if (!isMessage || desc.typeName.startsWith("google.protobuf.")) {
+    return;
+  }
+  for (const [name, value] of Object.entries(json)) {
+    const path = `${prefix}${name}`;
+    const field = desc.fields.find((one) => one.jsonName === name || one.name === name);
+    if (field === undefined) {
+      paths.add(path);
+      continue;
+    }
+    const message = messageOf(field);
+    for (const inner of message === undefined ? [] : valuesOf(field, value)) {
+      visit(message as DescMessage, inner, `${path}.`, paths);
+    }
+  }
+}
+
+/** The message that a field, or each entry of a list or map, is of. */
+function messageOf(field: DescField): DescMessage | undefined {
+  return field.fieldKind === "enum" || field.fieldKind === "scalar" ? undefined : field.message;
+}
+
+function valuesOf({ fieldKind }: DescField, value: JsonValue): JsonValue[] {
+  const isHeld = typeof value === "object" && value !== null && fieldKind !== "message";
+  return isHeld ? Object.values(value) : [value];
+}
