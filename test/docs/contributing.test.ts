@@ -1,0 +1,26 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "tap";
+import { readPage, root, tableBelow } from "./markdown.ts";
+
+const manifest: Record<string, Record<string, string>> & { readonly version: string } = JSON.parse(
+  readFileSync(join(root, "package.json"), "utf8"),
+);
+
+for (const kind of ["dependencies", "devDependencies", "optionalDependencies"]) {
+  test(`CONTRIBUTING.md has a reason for each of the ${kind}, and for no other`, async (t) => {
+    const rows = tableBelow(readPage("CONTRIBUTING.md"), `### ${kind}`);
+    t.same(
+      rows.map(([name]) => (name ?? "").replaceAll("`", "")).sort(),
+      Object.keys(manifest[kind] ?? {}).sort(),
+    );
+    for (const row of rows) t.ok(row[1], row[0] ?? "");
+  });
+}
+
+test("the changelog has the version of package.json, released or next", async (t) => {
+  t.match(
+    readPage("CHANGELOG.md"),
+    new RegExp(`^## \\[${manifest.version}\\]|^To be ${manifest.version}\\b`, "m"),
+  );
+});

@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "tap";
+import { parse } from "yaml";
+import { reasons } from "../../adapters/host/reasons.ts";
+import { configKeys } from "../../server/config/keys.ts";
+import { configSchema } from "../../server/config/schema.ts";
+import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { blocksOf, pages, readPage } from "./markdown.ts";
+import { testBlocks } from "./run-blocks.ts";
+
+const prose = pages().filter((page) => !page.startsWith("test/") && page !== "docs/configuration.md");
+
+for (const page of prose.filter((name) => name !== "README.md")) {
+  if (!blocksOf(readPage(page)).some(({ mark }) => mark.startsWith("run"))) continue;
+  test(`${page}: what its examples print`, { timeout: 180_000 }, async (t) => {
+    const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
+    t.teardown(() => rm(directory, { recursive: true }));
+    const socket = join(directory, "socket");
+    const { gateway } = await startGatewayUnderTest(t, {
+      listen: [{ address: "127.0.0.1:0" }, { address: `unix:${socket}` }],
+      cors: { origins: ["http://localhost:5173"] },
+    });
+    const [address = ""] = gateway.addresses;
+    await testBlocks(t, page, { "127.0.0.1:8080": address, "/run/hostplane.sock": socket });
+  });
+}
+
+test("every YAML of a page is a configuration that the gateway takes, alone or as a part of one", async (t) => {
+  let count = 0;
+  for (const page of prose) {
+    for (const { language, text, line } of blocksOf(readPage(page))) {
+      if (language !== "yaml") continue;
+      const { error } = configSchema.safeParse(parse(text));
+      t.equal(error, undefined, `${page}:${line}`);
+      count += 1;
+    }
+  }
+  t.ok(count > 3, `${count} blocks`);
+});
+
+test("every reason, key and variable that a page names exists", async (t) => {
+  const keys = configKeys();
+  const paths = new Set(keys.map(({ path }) => path));
+  const groups = new Set([...paths].map((path) => path.replace(/(\[\])?\..*/, "")));
+  const variables = new Set(keys.flatMap(({ variable }) => variable ?? []));
+  const named = new Set(["HOSTPLANE_CONFIG", "HOSTPLANE_LAB", ...variables]);
+  let count = 0;
+  for (const page of prose) {
+    for (const [, code = ""] of readPage(page).matchAll(/`([\w.[\]]+)`/g)) {
+      const [group = ""] = code.split(/[.[]/);
+      if (/^HOSTPLANE_/.test(code)) t.ok(named.has(code), `${page}: ${code}`);
+      else if (/^[A-Z]+(_[A-Z]+)+$/.test(code)) t.ok(code in reasons, `${page}: ${code}`);
+      else if (!code.endsWith(".ts") && /^\w+(\[\])?\./.test(code) && groups.has(group))
+        t.ok(paths.has(code), `${page}: ${code}`);
+      else continue;
+      count += 1;
+    }
+  }
+  t.ok(count > 30, `${count} names`);
+});

@@ -1,0 +1,74 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import type { Test } from "tap";
+import { start } from "../server/commands/run-hostplane.ts";
+import { type Block, blocksOf, readPage, root } from "./markdown.ts";
+
+/** What a page writes, and what stands for it in the test. */
+export type Substitutions = Readonly<Record<string, string>>;
+
+/**
+ * Runs the marked blocks of a page one after the other, as a reader would, and compares what they print with
+ * the block marked `prints` below, in which `…` stands for any text; without one they must end with 0. A block whose tool is not installed is left
+ * out, unless HOSTPLANE_LAB=required.
+ */
+export async function testBlocks(t: Test, page: string, substitutions: Substitutions): Promise<void> {
+  const blocks = blocksOf(readPage(page));
+  const runnable = blocks.filter(({ mark }) => mark.startsWith("run"));
+  t.ok(runnable.length > 0, `${page} has blocks to run`);
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-docs-"));
+  t.teardown(() => rm(directory, { recursive: true }));
+  for (const name of ["node_modules", "gen", "proto"]) await symlink(join(root, name), join(directory, name));
+
+  for (const block of runnable) {
+    const tool = /needs (\w+)/.exec(block.mark)?.[1] ?? toolOf[block.language] ?? "sh";
+    const missing = (await isInstalled(tool)) ? undefined : `${tool} is not installed`;
+    if (missing !== undefined && process.env.HOSTPLANE_LAB === "required" && tool === "curl") {
+      t.fail(missing);
+    }
+    await t.test(`${page}:${block.line}`, { skip: missing ?? false, timeout: 60_000 }, async (t) => {
+      const next = blocks[blocks.indexOf(block) + 1];
+      const { code, printed } = await run(block, directory, substitutions);
+      if (next?.mark === "prints") t.match(printed, patternOf(next.text), "prints what the page says");
+      else t.equal(code, 0, printed);
+    });
+  }
+}
+
+const toolOf: Readonly<Record<string, string>> = { sh: "curl", ts: "node", python: "grpcio" };
+
+async function isInstalled(tool: string): Promise<boolean> {
+  if (tool === "grpcio") {
+    if (!(await isInstalled("python3"))) return false;
+    const modules = "import grpc, grpc_tools, grpc_status";
+    return (await start(["python3", "-c", modules]).ended).code === 0;
+  }
+  return (process.env.PATH ?? "").split(delimiter).some((directory) => existsSync(join(directory, tool)));
+}
+
+async function run(block: Block, directory: string, substitutions: Substitutions) {
+  const entries = Object.entries(substitutions);
+  const text = entries.reduce((each, [from, to]) => each.replaceAll(from, to), block.text);
+  const { code, stdout, stderr } = await start(await commandOf({ ...block, text }, directory), {
+    // Commands are typed in the clone; a program imports the generated code beside itself.
+    cwd: block.language === "sh" ? root : directory,
+    // Of npm's warnings a reader sees none, or others.
+    env: { npm_config_loglevel: "error" },
+  }).ended;
+  return { code, printed: entries.reduce((each, [from, to]) => each.replaceAll(to, from), stdout + stderr) };
+}
+
+async function commandOf({ language, text, line }: Block, directory: string): Promise<string[]> {
+  if (language === "sh") return ["sh", "-c", text];
+  const file = join(directory, `block-${line}.${language === "ts" ? "ts" : "py"}`);
+  await writeFile(file, text);
+  return language === "ts" ? [process.execPath, file] : ["python3", file];
+}
+
+function patternOf(expected: string): RegExp {
+  const parts = expected.trim().split("…");
+  const escaped = parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(`^\\s*${escaped.join("[\\s\\S]*?")}\\s*$`);
+}

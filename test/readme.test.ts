@@ -1,0 +1,139 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import type { DescMethod, DescMethodStreaming, DescMethodUnary } from "@bufbuild/protobuf";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { test } from "tap";
+import { methodRuleOf } from "../server/method-table.ts";
+import { anchorsOf, blocksOf, pages, readPage, root, tableBelow } from "./docs/markdown.ts";
+import { testBlocks } from "./docs/run-blocks.ts";
+import { start } from "./server/commands/run-hostplane.ts";
+import { readContractServices } from "./server/contract-services.ts";
+import { startGatewayUnderTest } from "./server/gateway-under-test.ts";
+import { rpcErrorOf } from "./server/rpc-error.ts";
+
+const readme = readPage("README.md");
+const { scripts }: { scripts: Record<string, string> } = JSON.parse(
+  readFileSync(join(root, "package.json"), "utf8"),
+);
+
+test("`npm start` serves the sandbox that the README then calls", { timeout: 120_000 }, async (t) => {
+  const [program, ...args] = (scripts.start ?? "").split(" ");
+  t.equal(program, "node");
+  const gateway = start([process.execPath, ...args, "--listen", "127.0.0.1:0"]);
+  t.teardown(async () => {
+    gateway.child.kill();
+    await gateway.ended;
+  });
+  const [, address = ""] = await gateway.untilPrinted(/http:\/\/(\S+)\n/);
+  const answer = await fetch(`http://${address}/healthz`);
+  t.equal(answer.headers.get("hostplane-backend"), "sandbox");
+  await testBlocks(t, "README.md", { "127.0.0.1:8080": address });
+});
+
+/** One row of the table of services: names of RPCs, `(...)` left out. */
+interface Row {
+  readonly service: string;
+  readonly domain: string;
+  readonly served: readonly string[];
+  readonly notBuilt: readonly string[];
+  readonly streams: ReadonlySet<string>;
+}
+
+const rows: Row[] = tableBelow(readme, "## Services").map(
+  ([service = "", domain = "", served = "", missing = ""]) => {
+    const names = (cell: string) => cell.split(", ").flatMap((entry) => entry.split(" ")[0] || []);
+    const streams = [...`${served}, ${missing}`.matchAll(/(\w+) \(stream\)/g)].map(([, name = ""]) => name);
+    return {
+      service: service.replaceAll("`", ""),
+      domain,
+      served: names(served),
+      notBuilt: names(missing),
+      streams: new Set(streams),
+    };
+  },
+);
+
+test("the table of services holds every service, RPC, stream and domain of the contract", async (t) => {
+  const services = await readContractServices();
+  t.same(rows.map(({ service }) => service).sort(), services.map(({ typeName }) => typeName).sort());
+  for (const service of services) {
+    const row = rows.find((one) => one.service === service.typeName);
+    const listed = [...(row?.served ?? []), ...(row?.notBuilt ?? [])];
+    t.same(listed.sort(), service.methods.map(({ name }) => name).sort(), service.typeName);
+    const streams = service.methods.filter(({ methodKind }) => methodKind !== "unary");
+    t.same([...(row?.streams ?? [])].sort(), streams.map(({ name }) => name).sort(), service.typeName);
+    t.equal(row?.domain, service.methods[0] && methodRuleOf(service.methods[0]).domain, service.typeName);
+  }
+});
+
+test("what the table calls served is served, and the rest says that it is not built", async (t) => {
+  const { url } = await startGatewayUnderTest(t);
+  const transport = createGrpcTransport({ baseUrl: url });
+  const left = new AbortController();
+  t.teardown(() => left.abort());
+
+  /** Calls with an empty request; the first message of a stream is enough. */
+  async function call(method: DescMethod): Promise<void> {
+    if (method.methodKind === "unary") {
+      await transport.unary(method as DescMethodUnary, left.signal, 5_000, undefined, {});
+      return;
+    }
+    const { message } = await transport.stream(
+      method as DescMethodStreaming,
+      left.signal,
+      5_000,
+      undefined,
+      once({}),
+    );
+    for await (const _first of message) return;
+    async function* once<T>(value: T) {
+      yield value;
+    }
+  }
+
+  const notBuilt = new Set(["DOMAIN_NOT_BUILT", "NOT_BUILT"]);
+  for (const service of await readContractServices()) {
+    const row = rows.find((one) => one.service === service.typeName);
+    for (const method of service.methods) {
+      const { reason = "" } = await rpcErrorOf(call(method));
+      t.equal(
+        notBuilt.has(reason),
+        row?.notBuilt.includes(method.name),
+        `${service.typeName}/${method.name} ${reason}`,
+      );
+    }
+  }
+});
+
+test("every link to a file of the project, and to a heading in it, has its target", async (t) => {
+  let count = 0;
+  for (const page of pages()) {
+    const text = readPage(page).replaceAll(/^```[\s\S]*?^```$/gm, "");
+    for (const [, target = ""] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue;
+      const [path = "", anchor] = target.split("#");
+      const file = path === "" ? page : normalize(join(dirname(page), path));
+      t.ok(existsSync(join(root, file)), `${page}: ${target}`);
+      if (anchor !== undefined) t.ok(anchorsOf(readPage(file)).has(anchor), `${page}: ${target}`);
+      count += 1;
+    }
+  }
+  t.ok(count > 20, `${count} links`);
+});
+
+test("every npm script that a page names exists", async (t) => {
+  for (const page of pages()) {
+    for (const [command, run, short] of readPage(page).matchAll(/\bnpm (?:run ([\w:]+)|(start|test)\b)/g)) {
+      t.ok(scripts[run ?? short ?? ""], `${page}: ${command}`);
+    }
+  }
+});
+
+test("a page that has a language for each block can be run by it", async (t) => {
+  for (const page of ["README.md", ...pages().filter((name) => name.startsWith("docs/"))]) {
+    for (const { language, line, mark } of blocksOf(readPage(page))) {
+      t.ok(language !== "", `${page}:${line} names its language`);
+      if (mark.startsWith("run")) t.ok(["sh", "ts", "python"].includes(language), `${page}:${line}`);
+    }
+  }
+});
