@@ -10,7 +10,7 @@ import fastify, {
 import type { Backend } from "./backend.ts";
 import { methodRuleOf } from "./method-table.ts";
 import { createCallLog } from "./rpc/log-calls.ts";
-import { answerNotFound, type ListenerFacts, rpcPlugin } from "./rpc/plugin.ts";
+import { answerNotFound, type ListenerFacts, refuseGrpcOverHttp1, rpcPlugin } from "./rpc/plugin.ts";
 import { assertKnownHeaders } from "./rpc/request-headers.ts";
 import { createRoutes } from "./rpc/router.ts";
 import type { ServiceRegistration } from "./rpc/service-handlers.ts";
@@ -31,7 +31,12 @@ export interface AppOptions {
 }
 
 /** Response headers of the gateway that a browser's script may read. */
-const exposedHeaders = ["hostplane-backend", "hostplane-request-id", "hostplane-snapshot-age"];
+const exposedHeaders = [
+  "hostplane-backend",
+  "hostplane-request-id",
+  "hostplane-snapshot-age",
+  "hostplane-unknown-fields",
+];
 
 /**
  * The Fastify instance with everything registered. It does not listen: listeners hand it their requests
@@ -50,13 +55,20 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       reply.header("hostplane-backend", "sandbox");
     });
   }
-  await app.register(cors, {
-    origin: [...options.corsOrigins],
-    methods: [...connectCors.allowedMethods],
-    allowedHeaders: [...connectCors.allowedHeaders, "authorization", "idempotency-key"],
-    exposedHeaders: [...connectCors.exposedHeaders, ...exposedHeaders],
-    maxAge: 7200,
-  });
+  // No body is Fastify's to parse: not an RPC's, and not that of a request which reaches nothing, which it would
+  // refuse in words that no RPC client reads.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  app.addHook("onRequest", refuseGrpcOverHttp1);
+  if (options.corsOrigins.length > 0) {
+    await app.register(cors, {
+      origin: [...options.corsOrigins],
+      methods: [...connectCors.allowedMethods],
+      allowedHeaders: [...connectCors.allowedHeaders, "authorization", "idempotency-key"],
+      exposedHeaders: [...connectCors.exposedHeaders, ...exposedHeaders],
+      maxAge: 7200,
+    });
+  }
   const routes = createRoutes({
     registrations: options.registrations,
     ruleOf: methodRuleOf,

@@ -10,7 +10,7 @@ import { StatsService } from "../gen/stats/stats_pb.ts";
 import { PublicAPI } from "../gen/v1alpha/api_pb.ts";
 import { type Backend, createAbsentBackend } from "./backend.ts";
 import { createHealthService } from "./domains/system/health.ts";
-import { createReflectionServices } from "./domains/system/reflection.ts";
+import { createReflectionServices, reflectionServices } from "./domains/system/reflection.ts";
 import { createSystemService, type GatewayFacts } from "./domains/system/service.ts";
 import { createLvmBackend } from "./domains/volumes/backend.ts";
 import { createLvService, createVgService } from "./domains/volumes/service.ts";
@@ -56,7 +56,7 @@ export function createServices(options: {
     .toSorted((a, b) => `${a.domain}/${a.name}`.localeCompare(`${b.domain}/${b.name}`));
   const registrations = domains.flatMap((domain) => domain.registrations);
   const services = [...registrations.map(({ service }) => service), SystemService, Health];
-  const names = services.map(({ typeName }) => typeName);
+  const names = namesOf([...services, ...reflectionServices]);
   return {
     registrations: [
       ...registrations,

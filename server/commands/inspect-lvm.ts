@@ -23,7 +23,7 @@ async function inspectClasses(lvm: LvmAdapter, classes: readonly DeviceClassConf
         return {
           ok: false,
           what: `device class ${name}: there is no volume group ${volumeGroup}`,
-          fix: `sudo vgcreate ${volumeGroup} DEVICE`,
+          fix: `sudo vgs -a shows the groups there are; sudo vgimport ${volumeGroup} if it was exported; correct volumes.deviceClasses if it has another name`,
         };
       }
       const isPool = value.volumes.some(

@@ -29,8 +29,6 @@ export interface RpcPluginOptions {
  * verb that the method does not take gets HTTP 405.
  */
 export async function rpcPlugin(app: FastifyInstance, options: RpcPluginOptions): Promise<void> {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   for (const route of options.routes) {
     const method = route.rule.get ? ["GET", "POST"] : ["POST"];
     // OPTIONS belongs to CORS; HEAD comes with GET.
@@ -73,13 +71,6 @@ async function serve(
     listener: listener.address,
     httpVersion: request.raw.httpVersion as Peer["httpVersion"],
   };
-  const type = request.headers["content-type"] ?? "";
-  if (peer.httpVersion !== "2.0" && /^application\/grpc($|[+;])/.test(type)) {
-    reply.raw.setHeader("content-type", "text/plain");
-    reply.raw.writeHead(505, { connection: "close" });
-    reply.raw.end("gRPC needs HTTP/2; over HTTP/1.1 use Connect or gRPC-Web\n");
-    return;
-  }
   const isSingle = methodKind === "unary" || methodKind === "server_streaming";
   if (isSingle) {
     limitBodyTime(request.raw, requestTimeoutMs);
@@ -103,6 +94,15 @@ async function serve(
     } else {
       refuse(request.raw, reply.raw, error, headers);
     }
+  }
+}
+
+/** gRPC's trailers need HTTP/2; what a gRPC client sends over HTTP/1.1 is refused, whatever its path. */
+export async function refuseGrpcOverHttp1(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const type = request.headers["content-type"] ?? "";
+  if (request.raw.httpVersion !== "2.0" && /^application\/grpc($|[+;])/.test(type)) {
+    const text = "gRPC needs HTTP/2; over HTTP/1.1 use Connect or gRPC-Web\n";
+    await reply.code(505).header("connection", "close").type("text/plain").send(text);
   }
 }
 

@@ -15,7 +15,7 @@ export function infraErrorFromProtocolError(error: ConnectError): InfraError {
     case Code.Aborted:
       return new InfraError("CALLER_LEFT", "the caller has left", { cause: error });
     case Code.ResourceExhausted:
-      return new InfraError("MESSAGE_TOO_LARGE", message.replace("configured ", "the limit "), {
+      return new InfraError("MESSAGE_TOO_LARGE", messageTooLarge(message), {
         cause: error,
       });
     case Code.Unimplemented:
@@ -63,4 +63,12 @@ function malformed(message: string, cause: unknown): InfraError {
     });
   }
   return new InfraError("MALFORMED_REQUEST", message, { cause });
+}
+
+/** `message size 9 is larger than configured readMaxBytes 8 after decompression`, with the key's own name. */
+function messageTooLarge(message: string): string {
+  return message.replace(
+    /configured (?:read|write)MaxBytes (\d+)/,
+    "the limit of $1 bytes (limits.maxMessageBytes)",
+  );
 }

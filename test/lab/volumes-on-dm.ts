@@ -67,14 +67,14 @@ async function checkVolumesOnDeviceMapper(volumeGroup: string): Promise<void> {
     await type(`umount ${folder}/mnt`);
 
     // An origin is kept for its snapshots; the snapshot itself may go.
-    await type(`lvcreate -q -s -n snap -L 128m ${volumeGroup}/data`);
+    await type(`lvcreate -q -y -s -n snap -L 128m ${volumeGroup}/data`);
     await assertRefused(lv.removeLV({ name: "data" }), "VOLUME_PROTECTED");
     const snapshot = (await vg.getLVList({})).volumes.find(({ name }) => name === "snap");
     assert.equal(snapshot?.sizeGb, 2n, "a snapshot has its origin's size");
     await lv.removeLV({ name: "snap" });
     await lv.removeLV({ name: "data" });
     await lv.removeLV({ name: "data" });
-    await type(`lvcreate -q -n keep1 -L 64m ${volumeGroup}`);
+    await type(`lvcreate -q -y -n keep1 -L 64m ${volumeGroup}`);
     await assertRefused(lv.removeLV({ name: "keep1" }), "VOLUME_PROTECTED");
     await assertRefused(lv.removeLV({ name: "pool" }), "VOLUME_PROTECTED");
     await assertRefused(lv.removeLV({ name: "pool_tdata" }), "VOLUME_PROTECTED");

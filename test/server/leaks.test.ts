@@ -200,6 +200,7 @@ for (const version of ["1.1", "2"] as const) {
     const onWarning = (warning: Error) => warnings.push(warning);
     process.on("warning", onWarning);
     t.teardown(() => process.off("warning", onWarning));
+    const onConsole = t.capture(console, "error");
     const { open, wakeAll, registrations } = createCountingServices();
     const app = await startAppUnderTest(t, registrations, { logLevel: "warn" });
 
@@ -221,5 +222,27 @@ for (const version of ["1.1", "2"] as const) {
     t.ok(grownMiB < 8, `the heap grew by ${grownMiB.toFixed(1)} MiB`);
     t.same(warnings, [], "no warning of Node");
     t.same(app.log, [], "nothing is a fault");
+    t.same(onConsole(), [], "nothing is written to the console");
   });
 }
+
+test("a client may cancel as many streams in a row as it may open, ten times over, on one connection", async (t) => {
+  const { registrations } = createCountingServices();
+  const app = await startAppUnderTest(t, registrations, { logLevel: "warn" });
+  const session = http2.connect(app.url);
+  session.on("error", () => {});
+  t.teardown(() => session.destroy());
+  let isClosed = false;
+  session.on("close", () => {
+    isClosed = true;
+  });
+  // 128 at once is the default; nghttp2 itself allows 1,000 resets in a burst.
+  for (let burst = 0; burst < 10; burst += 1) {
+    const calls = Array.from({ length: 120 }, () =>
+      cancelOverHttp2(session, { kind: "stream", moment: "before", isClean: true }),
+    );
+    await Promise.all(calls);
+  }
+  await cancelOverHttp2(session, { kind: "stream", moment: "afterFirst", isClean: true });
+  t.notOk(isClosed || session.destroyed, "the connection lives");
+});

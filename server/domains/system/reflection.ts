@@ -8,6 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Code } from "@connectrpc/connect";
+import { file_google_rpc_error_details } from "../../../gen/google/rpc/error_details_pb.ts";
 import {
   ServerReflection,
   type ServerReflectionRequest,
@@ -16,17 +17,22 @@ import {
 import { ServerReflection as ServerReflectionV1alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 
+/** The reflection services themselves. */
+export const reflectionServices: readonly DescService[] = [ServerReflection, ServerReflectionV1alpha];
+
 type Response = MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"];
 
 /**
  * grpc.reflection.v1 and v1alpha, which are the same messages under two names: from them grpcurl, `buf curl`
- * and others learn the contract without a proto file.
- * @param services those to list; everything their files import is answered too
+ * and others learn the contract without a proto file, and the details of errors.
+ * @param services those to list beside reflection itself; everything their files import is answered too
  */
 export function createReflectionServices(services: readonly DescService[]): ServiceRegistration[] {
-  const files = [...new Set(services.flatMap(({ file }) => withImports(file)))];
+  const listed = [...services, ...reflectionServices];
+  const roots = [...listed.map(({ file }) => file), file_google_rpc_error_details];
+  const files = [...new Set(roots.flatMap(withImports))];
   const registry = createRegistry(...files);
-  const serviceNames = services.map(({ typeName }) => typeName);
+  const serviceNames = listed.map(({ typeName }) => typeName);
 
   async function* answer(requests: AsyncIterable<ServerReflectionRequest>) {
     for await (const request of requests) {

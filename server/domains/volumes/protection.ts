@@ -35,8 +35,10 @@ export function assertResizable(volume: LogicalVolume, isProtectedName: IsProtec
 }
 
 /**
- * Refuses what must not be removed; LVM refuses it once more if that changes before the command runs.
- * @throws InfraError VOLUME_PROTECTED, VOLUME_IN_USE
+ * Refuses what must not be removed; LVM refuses it once more if that changes before the command runs. Whether
+ * the volume is open is for LVM alone to say: nothing announces that a file system was unmounted, so the state
+ * may still call open what its user has just let go.
+ * @throws InfraError VOLUME_PROTECTED
  */
 export function assertRemovable(
   volume: LogicalVolume,
@@ -55,11 +57,6 @@ export function assertRemovable(
   if (snapshots.length > 0) {
     const names = snapshots.map(({ name }) => name).join(", ");
     throw isProtected(volume, `it is the origin of ${names}, which would be lost with it`);
-  }
-  if (volume.open) {
-    throw new InfraError("VOLUME_IN_USE", `${volume.volumeGroupName}/${volume.name} is open`, {
-      resource: volumeResource(volume.volumeGroupName, volume.name),
-    });
   }
 }
 

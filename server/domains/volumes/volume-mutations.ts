@@ -90,7 +90,7 @@ export function describeResize(
 
 /**
  * Describes the removal of a volume. A volume that is not there needs no step.
- * @throws InfraError VOLUME_PROTECTED, VOLUME_IN_USE
+ * @throws InfraError VOLUME_PROTECTED
  */
 export function describeRemove(
   lvm: LvmAdapter,

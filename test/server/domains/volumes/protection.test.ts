@@ -17,7 +17,7 @@ test("patterns match whole names, with * and ? and nothing else special", async 
   }
 });
 
-test("a protected, open or snapshotted volume is not removed", async (t) => {
+test("a protected or snapshotted volume is not removed; an open one is left to LVM", async (t) => {
   const origin = volumeOf("vg0", "data");
   const state = stateOf(
     [groupOf("vg0", 0n)],
@@ -38,10 +38,8 @@ test("a protected, open or snapshotted volume is not removed", async (t) => {
     reason: "VOLUME_PROTECTED",
     message: /origin of snap/,
   });
-  t.throws(
-    () => assertRemovable(volumeOf("vg0", "used", { active: true, open: true }), state, isProtectedName),
-    { name: "InfraError", reason: "VOLUME_IN_USE" },
-  );
+  const used = volumeOf("vg0", "used", { active: true, open: true });
+  t.doesNotThrow(() => assertRemovable(used, state, isProtectedName));
   t.doesNotThrow(() => assertRemovable(volumeOf("vg0", "base"), state, isProtectedName));
 });
 
