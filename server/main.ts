@@ -96,8 +96,9 @@ const exit = (code: number) => void process.stdout.write("", () => process.exit(
 try {
   await createProgram(output, exit).parseAsync();
 } catch (error) {
-  if (error instanceof CommanderError) exit(error.exitCode === 0 ? 0 : 2);
-  else {
+  if (error instanceof CommanderError) {
+    exit(error.exitCode === 0 ? 0 : 2);
+  } else {
     output.err(messageFromError(error));
     exit(1);
   }

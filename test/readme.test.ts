@@ -85,7 +85,9 @@ test("what the table calls served is served, and the rest says that it is not bu
       undefined,
       once({}),
     );
-    for await (const _first of message) return;
+    for await (const _first of message) {
+      return;
+    }
     async function* once<T>(value: T) {
       yield value;
     }
@@ -110,11 +112,15 @@ test("every link to a file of the project, and to a heading in it, has its targe
   for (const page of pages()) {
     const text = readPage(page).replaceAll(/^```[\s\S]*?^```$/gm, "");
     for (const [, target = ""] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
-      if (/^[a-z]+:/.test(target)) continue;
+      if (/^[a-z]+:/.test(target)) {
+        continue;
+      }
       const [path = "", anchor] = target.split("#");
       const file = path === "" ? page : normalize(join(dirname(page), path));
       t.ok(existsSync(join(root, file)), `${page}: ${target}`);
-      if (anchor !== undefined) t.ok(anchorsOf(readPage(file)).has(anchor), `${page}: ${target}`);
+      if (anchor !== undefined) {
+        t.ok(anchorsOf(readPage(file)).has(anchor), `${page}: ${target}`);
+      }
       count += 1;
     }
   }
@@ -133,7 +139,9 @@ test("a page that has a language for each block can be run by it", async (t) => 
   for (const page of ["README.md", ...pages().filter((name) => name.startsWith("docs/"))]) {
     for (const { language, line, mark } of blocksOf(readPage(page))) {
       t.ok(language !== "", `${page}:${line} names its language`);
-      if (mark.startsWith("run")) t.ok(["sh", "ts", "python"].includes(language), `${page}:${line}`);
+      if (mark.startsWith("run")) {
+        t.ok(["sh", "ts", "python"].includes(language), `${page}:${line}`);
+      }
     }
   }
 });

@@ -57,12 +57,18 @@ export function createLimiter({ what, maxRunning, maxWaiting }: LimiterOptions):
       return;
     }
     running -= 1;
-    if (running === 0) for (const listener of idleListeners.splice(0)) listener();
+    if (running === 0) {
+      for (const listener of idleListeners.splice(0)) {
+        listener();
+      }
+    }
   }
 
   return {
     async run(task, signal) {
-      if (signal?.aborted === true) throw errorFromSignal(signal);
+      if (signal?.aborted === true) {
+        throw errorFromSignal(signal);
+      }
       await turn(signal);
       try {
         return await task();
@@ -71,13 +77,17 @@ export function createLimiter({ what, maxRunning, maxWaiting }: LimiterOptions):
       }
     },
     idle() {
-      if (running === 0) return Promise.resolve();
+      if (running === 0) {
+        return Promise.resolve();
+      }
       return new Promise((resolve) => idleListeners.push(resolve));
     },
   };
 }
 
 function errorFromSignal(signal: AbortSignal | undefined): InfraError {
-  if (signal?.reason instanceof InfraError) return signal.reason;
+  if (signal?.reason instanceof InfraError) {
+    return signal.reason;
+  }
   return new InfraError("CALLER_LEFT", "The caller left before its turn came", { cause: signal?.reason });
 }

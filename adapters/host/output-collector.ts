@@ -15,7 +15,9 @@ export function createHeadCollector(maxBytes: number): HeadCollector {
     add(chunk) {
       const room = Math.max(0, maxBytes - seen);
       seen += chunk.length;
-      if (room > 0) chunks.push(chunk.length <= room ? chunk : chunk.subarray(0, room));
+      if (room > 0) {
+        chunks.push(chunk.length <= room ? chunk : chunk.subarray(0, room));
+      }
       return seen <= maxBytes;
     },
     text: () => Buffer.concat(chunks).toString("utf8"),

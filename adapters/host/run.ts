@@ -73,10 +73,13 @@ const drainMs = 125;
  */
 export function run(argv: readonly string[], options: RunOptions): Promise<ToolResult> {
   const [program, ...args] = argv;
-  if (program === undefined) throw new TypeError("run: argv is empty");
+  if (program === undefined) {
+    throw new TypeError("run: argv is empty");
+  }
   const readOptions = options.kind === "read" ? options : undefined;
-  if (readOptions?.signal?.aborted === true)
+  if (readOptions?.signal?.aborted === true) {
     return Promise.reject(errorFromSignal(readOptions.signal, program));
+  }
 
   const { promise, resolve, reject } = Promise.withResolvers<ToolResult>();
   const startedAtMs = performance.now();
@@ -93,9 +96,13 @@ export function run(argv: readonly string[], options: RunOptions): Promise<ToolR
   }
 
   function settle(): void {
-    if (settled) return;
+    if (settled) {
+      return;
+    }
     settled = true;
-    for (const timer of timers) clearTimeout(timer);
+    for (const timer of timers) {
+      clearTimeout(timer);
+    }
     readOptions?.signal?.removeEventListener("abort", onAbort);
     const facts = {
       argv,
@@ -110,12 +117,17 @@ export function run(argv: readonly string[], options: RunOptions): Promise<ToolR
       stdoutBytes: stdout.seenBytes(),
       failure: failure?.reason,
     });
-    if (failure === undefined) resolve({ ...facts, stdout: stdout.text() });
-    else reject(failure);
+    if (failure === undefined) {
+      resolve({ ...facts, stdout: stdout.text() });
+    } else {
+      reject(failure);
+    }
   }
 
   function stop(error: InfraError): void {
-    if (failure !== undefined || settled) return;
+    if (failure !== undefined || settled) {
+      return;
+    }
     failure = error;
     killGroup(child, "SIGTERM");
     after(killAfterMs, () => {
@@ -131,12 +143,16 @@ export function run(argv: readonly string[], options: RunOptions): Promise<ToolR
   }
 
   function onDescendantHoldsPipe(): void {
-    if (options.kind === "read") killGroup(child, "SIGKILL");
+    if (options.kind === "read") {
+      killGroup(child, "SIGKILL");
+    }
     abandon();
   }
 
   function onAbort(): void {
-    if (readOptions?.signal !== undefined) stop(errorFromSignal(readOptions.signal, program ?? ""));
+    if (readOptions?.signal !== undefined) {
+      stop(errorFromSignal(readOptions.signal, program ?? ""));
+    }
   }
 
   try {
@@ -153,14 +169,18 @@ export function run(argv: readonly string[], options: RunOptions): Promise<ToolR
 
   child.on("error", (cause) => {
     // Also emitted when a signal cannot be sent; only a program that never started has no pid.
-    if (child?.pid !== undefined) return;
+    if (child?.pid !== undefined) {
+      return;
+    }
     failure = errorFromSpawn(program, cause);
     settle();
   });
   child.on("exit", (code, signal) => {
     exit = { code, signal };
     // The leader may go on SIGTERM while a descendant ignores it.
-    if (failure !== undefined) killGroup(child, "SIGKILL");
+    if (failure !== undefined) {
+      killGroup(child, "SIGKILL");
+    }
     // Twice, because timers come before input in a turn of the event loop: after a stall the first wait may be
     // over although the last output lies in the pipe unread.
     after(drainMs, () => after(drainMs, onDescendantHoldsPipe));
@@ -173,13 +193,17 @@ export function run(argv: readonly string[], options: RunOptions): Promise<ToolR
     }
   });
   child.stderr?.on("data", (chunk: Buffer) => {
-    if (!settled) stderr.add(chunk);
+    if (!settled) {
+      stderr.add(chunk);
+    }
   });
   for (const stream of [child.stdin, child.stdout, child.stderr]) {
     // EPIPE when the tool closes its stdin early: its exit code tells whether that mattered.
     stream?.on("error", () => {});
   }
-  if (options.input !== undefined) child.stdin?.end(options.input);
+  if (options.input !== undefined) {
+    child.stdin?.end(options.input);
+  }
 
   readOptions?.signal?.addEventListener("abort", onAbort, { once: true });
   if (readOptions?.timeoutMs !== undefined) {
@@ -195,7 +219,9 @@ export function run(argv: readonly string[], options: RunOptions): Promise<ToolR
 function environmentOf(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
   const { PATH, HOME } = process.env;
   const directories = new Set((PATH ?? "/usr/local/bin:/usr/bin:/bin").split(":"));
-  for (const directory of ["/usr/local/sbin", "/usr/sbin", "/sbin"]) directories.add(directory);
+  for (const directory of ["/usr/local/sbin", "/usr/sbin", "/sbin"]) {
+    directories.add(directory);
+  }
   return {
     PATH: [...directories].join(":"),
     ...(HOME === undefined ? {} : { HOME }),
@@ -205,7 +231,9 @@ function environmentOf(extra: Readonly<Record<string, string>> = {}): Record<str
 }
 
 function killGroup(child: ChildProcess | undefined, signal: NodeJS.Signals): void {
-  if (child?.pid === undefined) return;
+  if (child?.pid === undefined) {
+    return;
+  }
   try {
     process.kill(-child.pid, signal);
   } catch {
@@ -219,14 +247,19 @@ function killGroup(child: ChildProcess | undefined, signal: NodeJS.Signals): voi
  */
 function releasePipes(child: ChildProcess | undefined, kind: RunOptions["kind"]): void {
   for (const stream of [child?.stdout, child?.stderr]) {
-    if (kind === "read") stream?.destroy();
-    else if (stream !== null && stream !== undefined && "unref" in stream) (stream.unref as () => void)();
+    if (kind === "read") {
+      stream?.destroy();
+    } else if (stream !== null && stream !== undefined && "unref" in stream) {
+      (stream.unref as () => void)();
+    }
   }
   child?.unref();
 }
 
 function errorFromSignal(signal: AbortSignal, program: string): InfraError {
-  if (signal.reason instanceof InfraError) return signal.reason;
+  if (signal.reason instanceof InfraError) {
+    return signal.reason;
+  }
   return new InfraError("CALLER_LEFT", `${program} was stopped because its caller left`, {
     cause: signal.reason,
   });

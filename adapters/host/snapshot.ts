@@ -58,7 +58,9 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
   let retryTimer: NodeJS.Timeout | undefined;
 
   function notify(): void {
-    for (const listener of [...listeners]) listener();
+    for (const listener of [...listeners]) {
+      listener();
+    }
   }
 
   async function loadOnce(): Promise<Snapshot<T>> {
@@ -74,7 +76,9 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
       failed = { error, generation: loadGeneration, retryAtMs: performance.now() + retryMs };
       scheduleRetry();
       // Only the first of a row is told: a listener that answers with a read must not spin.
-      if (!failedBefore) notify();
+      if (!failedBefore) {
+        notify();
+      }
       throw error;
     }
     const before = latest?.snapshot;
@@ -85,7 +89,9 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
     latest = { snapshot, generation: loadGeneration };
     loading = undefined;
     failed = undefined;
-    if (!same || failedBefore) notify();
+    if (!same || failedBefore) {
+      notify();
+    }
     return snapshot;
   }
 
@@ -97,9 +103,15 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
   }
 
   function read(): Promise<Snapshot<T>> {
-    if (latest?.generation === generation) return Promise.resolve(latest.snapshot);
-    if (queued !== undefined) return queued;
-    if (loading?.generation === generation) return loading.promise;
+    if (latest?.generation === generation) {
+      return Promise.resolve(latest.snapshot);
+    }
+    if (queued !== undefined) {
+      return queued;
+    }
+    if (loading?.generation === generation) {
+      return loading.promise;
+    }
     if (loading !== undefined) {
       const next = () => {
         queued = undefined;
@@ -116,24 +128,32 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
 
   function refresh(): void {
     // The failure reaches the listeners, and whoever reads.
-    if (listeners.size > 0) read().catch(() => {});
+    if (listeners.size > 0) {
+      read().catch(() => {});
+    }
   }
 
   function retry(): void {
     // A timer may fire a little before its time.
-    if (failed !== undefined) failed = { ...failed, retryAtMs: 0 };
+    if (failed !== undefined) {
+      failed = { ...failed, retryAtMs: 0 };
+    }
     refresh();
   }
 
   function scheduleRetry(): void {
     clearTimeout(retryTimer);
-    if (listeners.size > 0) retryTimer = setTimeout(retry, retryMs).unref();
+    if (listeners.size > 0) {
+      retryTimer = setTimeout(retry, retryMs).unref();
+    }
   }
 
   return {
     read,
     invalidate(changedAtMs) {
-      if (changedAtMs !== undefined && lastLoadBeganAtMs > changedAtMs) return;
+      if (changedAtMs !== undefined && lastLoadBeganAtMs > changedAtMs) {
+        return;
+      }
       generation += 1;
       refresh();
     },
@@ -141,10 +161,14 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
       // Its own function, so that one listener given twice counts twice.
       const entry = () => listener();
       listeners.add(entry);
-      if (failed !== undefined) scheduleRetry();
+      if (failed !== undefined) {
+        scheduleRetry();
+      }
       return () => {
         listeners.delete(entry);
-        if (listeners.size === 0) clearTimeout(retryTimer);
+        if (listeners.size === 0) {
+          clearTimeout(retryTimer);
+        }
       };
     },
     close() {

@@ -61,7 +61,9 @@ const volumeHealth: Readonly<Record<string, LogicalVolumeHealth>> = {
  * @returns undefined if it has fewer than the nine characters that are read
  */
 export function parseAttributes(attributes: string): LogicalVolumeAttributes | undefined {
-  if (attributes.length < 9) return undefined;
+  if (attributes.length < 9) {
+    return undefined;
+  }
   const at = (index: number): string => attributes.charAt(index);
   const isOrigin = at(0) === "o" || at(0) === "O";
   return {

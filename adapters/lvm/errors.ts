@@ -64,7 +64,9 @@ export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraErr
   const resource = `volumeGroups/${step.volumeGroupName}/volumes/${step.name}`;
   if (result.exitCode === 0) {
     // Logical volume "data" successfully removed.
-    if (step.kind !== "remove" || result.stdout.includes("successfully removed")) return undefined;
+    if (step.kind !== "remove" || result.stdout.includes("successfully removed")) {
+      return undefined;
+    }
     const message = `${step.volumeGroupName}/${step.name} has snapshots or is a thin pool: LVM left it alone`;
     return new InfraError("VOLUME_PROTECTED", message, { resource });
   }
@@ -75,11 +77,15 @@ export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraErr
   }
   for (const line of lines) {
     const field = argumentPatterns.find(([pattern]) => pattern.test(line))?.[1];
-    if (field !== undefined) return invalidField(field, line);
+    if (field !== undefined) {
+      return invalidField(field, line);
+    }
   }
   const message = lines.join("; ");
   for (const [pattern, reason] of patterns) {
-    if (lines.some((line) => pattern.test(line))) return new InfraError(reason, message, { resource });
+    if (lines.some((line) => pattern.test(line))) {
+      return new InfraError(reason, message, { resource });
+    }
   }
   return errorWithoutPattern(result, message);
 }
@@ -91,7 +97,9 @@ export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraErr
  * `Cannot process volume group vg0`: the report is whole but for that group.
  */
 export function errorFromReadResult(result: ToolResult): InfraError | undefined {
-  if (result.exitCode === 0 || /^\s*Cannot process volume group /m.test(result.stderr)) return undefined;
+  if (result.exitCode === 0 || /^\s*Cannot process volume group /m.test(result.stderr)) {
+    return undefined;
+  }
   return errorWithoutPattern(result, complaints(result.stderr).join("; "));
 }
 

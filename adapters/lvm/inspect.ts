@@ -28,7 +28,9 @@ export async function inspectLvm(input: InspectLvmInput): Promise<LvmInspection>
     return { version: undefined, findings: [lvmMissing(options, error)] };
   }
   const version = /LVM version:\s+(\S+)/.exec(versionText)?.[1];
-  if (version === undefined) return { version, findings: [lvmMissing(options, versionText.trim())] };
+  if (version === undefined) {
+    return { version, findings: [lvmMissing(options, versionText.trim())] };
+  }
   findings.push({ ok: true, what: `lvm ${version}` });
 
   if (prefix.length > 0) {
@@ -57,7 +59,9 @@ async function inspectEnvironment(
   try {
     const lines = (await read([...prefix, "env"])).stdout.split("\n");
     const lost = wanted.filter(([name, value]) => !lines.includes(`${name}=${value}`)).map(([name]) => name);
-    if (lost.length === 0) return { ok: true, what: `\`${prefix.join(" ")}\` passes the environment on` };
+    if (lost.length === 0) {
+      return { ok: true, what: `\`${prefix.join(" ")}\` passes the environment on` };
+    }
     return {
       ok: false,
       what: `\`${prefix.join(" ")}\` does not pass on ${lost.join(", ")}`,
@@ -84,7 +88,9 @@ async function inspectSignals(prefix: readonly string[], { env }: InspectLvmInpu
     },
   }).catch(() => {});
   const ended = end?.failure === "TOOL_TIMEOUT" && (end.exitCode !== null || end.signal === "SIGTERM");
-  if (ended) return { ok: true, what: `\`${prefix.join(" ")}\` passes signals on` };
+  if (ended) {
+    return { ok: true, what: `\`${prefix.join(" ")}\` passes signals on` };
+  }
   return {
     ok: false,
     what: `\`${prefix.join(" ")} sleep 30\` did not end on SIGTERM: a reading lvm that hangs stays`,
@@ -97,7 +103,9 @@ function deviceMapperFinding({ activation }: LvmCommandOptions, versionText: str
     return { ok: true, what: "volumes get no block device (volumes.lvm.activation: none)" };
   }
   const driver = /Driver version:\s+(\S+)/.exec(versionText)?.[1];
-  if (driver !== undefined) return { ok: true, what: `device-mapper ${driver}` };
+  if (driver !== undefined) {
+    return { ok: true, what: `device-mapper ${driver}` };
+  }
   return {
     ok: false,
     what: "the kernel has no device-mapper here: volumes cannot be activated",
@@ -109,7 +117,9 @@ async function inspectBackup({ options, read }: InspectLvmInput): Promise<LvmFin
   try {
     const { stdout } = await read(backupConfigurationCommand(options));
     const { enabled, directory } = parseBackupConfiguration(stdout);
-    if (enabled) return { ok: true, what: `changes made by others are seen through ${directory}` };
+    if (enabled) {
+      return { ok: true, what: `changes made by others are seen through ${directory}` };
+    }
   } catch (error) {
     return { ok: false, what: `lvmconfig failed: ${wordsOf(error)}`, fix: "see lvmconfig(8)" };
   }
@@ -124,7 +134,9 @@ async function inspectState({ readState }: InspectLvmInput): Promise<LvmFinding>
   try {
     const { volumeGroups } = (await readState()).value;
     const names = volumeGroups.map(({ name }) => name);
-    if (names.length > 0) return { ok: true, what: `volume groups: ${names.join(", ")}` };
+    if (names.length > 0) {
+      return { ok: true, what: `volume groups: ${names.join(", ")}` };
+    }
     return {
       ok: false,
       what: "LVM shows no volume group",

@@ -50,10 +50,14 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
 
   async function load(): Promise<LvmState> {
     // First, so that no change between the read and the watch is missed.
-    if (watches.length === 0) await startWatching();
+    if (watches.length === 0) {
+      await startWatching();
+    }
     const result = await read(readStateCommand(options));
     const error = errorFromReadResult(result);
-    if (error !== undefined) throw error;
+    if (error !== undefined) {
+      throw error;
+    }
     return parseFullReport(result.stdout);
   }
 
@@ -61,7 +65,9 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     const { stdout } = await read(backupConfigurationCommand(options));
     const { directory } = parseBackupConfiguration(stdout);
     // The read that follows fails as this one did, and says why.
-    if (directory === undefined || closing.signal.aborted) return;
+    if (directory === undefined || closing.signal.aborted) {
+      return;
+    }
     const directories = [directory, ...(options.activation === "none" ? [] : ["/dev/mapper"])];
     watches.push(
       ...directories.map((directory) => watchDirectory({ directory, onChange: cache.invalidate })),
@@ -76,12 +82,16 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     subscribe: cache.subscribe,
     commandOf: (step) => commandOf(options, step),
     async run(step) {
-      if (closing.signal.aborted) throw closing.signal.reason;
+      if (closing.signal.aborted) {
+        throw closing.signal.reason;
+      }
       const argv = commandOf(options, step);
       await limiter.run(async () => {
         try {
           const error = errorFromStepResult(step, await run(argv, { kind: "mutate", env, onToolEnd }));
-          if (error !== undefined) throw error;
+          if (error !== undefined) {
+            throw error;
+          }
         } finally {
           // Also after a failure: it often means that the state is not what the caller took it for.
           cache.invalidate();
@@ -93,7 +103,9 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
       closing.abort(new InfraError("SHUTTING_DOWN", "The gateway is stopping"));
       clearInterval(resyncTimer);
       cache.close();
-      for (const watch of watches) watch.close();
+      for (const watch of watches) {
+        watch.close();
+      }
       await limiter.idle();
     },
   };

@@ -46,7 +46,9 @@ export function isReservedVolumeName(name: string): boolean {
 export function assertVolumeName(name: string, field: string, volumeGroupName = ""): void {
   assertName(name, field);
   const reserved = reservedWord(name);
-  if (reserved !== undefined) throw invalidField(field, `must not ${reserved}: LVM reserves that for itself`);
+  if (reserved !== undefined) {
+    throw invalidField(field, `must not ${reserved}: LVM reserves that for itself`);
+  }
   if (name.length + volumeGroupName.length > maxNamesLength) {
     const room = maxNamesLength - volumeGroupName.length;
     throw invalidField(field, `must be at most ${room} characters long, is ${name.length}`);
@@ -75,28 +77,40 @@ export function assertVolumeGroupName(name: string, field: string): void {
  * @throws InfraError INVALID_FIELD
  */
 export function assertTag(tag: string, field: string): void {
-  if (tag === "") throw invalidField(field, "must not be empty");
+  if (tag === "") {
+    throw invalidField(field, "must not be empty");
+  }
   if (tag.length > maxTagLength) {
     throw invalidField(field, `must be at most ${maxTagLength} characters long, is ${tag.length}`);
   }
-  if (tag.startsWith("-")) throw invalidField(field, "must not begin with a hyphen");
+  if (tag.startsWith("-")) {
+    throw invalidField(field, "must not begin with a hyphen");
+  }
   if (!/^[a-zA-Z0-9_+.\-/=!:#&]+$/.test(tag)) {
     throw invalidField(field, "may contain only letters, digits and _ + . - / = ! : # &");
   }
 }
 
 function assertName(name: string, field: string): void {
-  if (name === "") throw invalidField(field, "must not be empty");
-  if (name.startsWith("-")) throw invalidField(field, "must not begin with a hyphen");
+  if (name === "") {
+    throw invalidField(field, "must not be empty");
+  }
+  if (name.startsWith("-")) {
+    throw invalidField(field, "must not begin with a hyphen");
+  }
   if (!/^[a-zA-Z0-9+_.-]+$/.test(name)) {
     throw invalidField(field, "may contain only letters, digits and + _ . -");
   }
-  if (name === "." || name === "..") throw invalidField(field, `must not be "${name}"`);
+  if (name === "." || name === "..") {
+    throw invalidField(field, `must not be "${name}"`);
+  }
 }
 
 function reservedWord(name: string): string | undefined {
   const prefix = reservedPrefixes.find((word) => name.startsWith(word));
-  if (prefix !== undefined) return `begin with "${prefix}"`;
+  if (prefix !== undefined) {
+    return `begin with "${prefix}"`;
+  }
   const part = reservedParts.find((word) => name.includes(word));
   return part === undefined ? undefined : `contain "${part}"`;
 }

@@ -34,7 +34,9 @@ const logicalVolumeRow = z.object({
   lv_size: bytes,
   lv_attr: z.string().transform((text, context) => {
     const attributes = parseAttributes(text);
-    if (attributes !== undefined) return attributes;
+    if (attributes !== undefined) {
+      return attributes;
+    }
     context.addIssue({ code: "custom", message: "has too few characters" });
     return z.NEVER;
   }),
@@ -88,13 +90,19 @@ export function parseFullReport(text: string): LvmState {
   for (const [index, { vg, lv }] of parsed.data.report.entries()) {
     const [group] = vg;
     if (group === undefined) {
-      if (lv.length === 0) continue;
+      if (lv.length === 0) {
+        continue;
+      }
       throw new InfraError("TOOL_OUTPUT", `lvm fullreport: report.${index}: volumes without a volume group`);
     }
-    if (group.vg_exported !== "") continue;
+    if (group.vg_exported !== "") {
+      continue;
+    }
     volumeGroups.push(volumeGroupFromRow(group));
     for (const row of lv) {
-      if (!isInternal(row)) volumes.set(row.lv_uuid, logicalVolumeFromRow(row, group.vg_name));
+      if (!isInternal(row)) {
+        volumes.set(row.lv_uuid, logicalVolumeFromRow(row, group.vg_name));
+      }
     }
   }
   return { volumeGroups, volumes: [...volumes.values()] };

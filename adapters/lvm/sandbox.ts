@@ -69,7 +69,9 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
       missingPvCount: 0,
     };
     state = { ...state, volumeGroups: [...state.volumeGroups, group] };
-    for (const volume of volumes) addVolume(name, volume);
+    for (const volume of volumes) {
+      addVolume(name, volume);
+    }
   }
 
   function addVolume(volumeGroupName: string, volume: SandboxVolume): void {
@@ -105,8 +107,12 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
   function create(step: Extract<LvmStep, { kind: "create" }>): void {
     const { volumeGroupName, name, tags, thinPoolName } = step;
     assertVolumeName(name, "name", volumeGroupName);
-    for (const [index, tag] of tags.entries()) assertTag(tag, `tags[${index}]`);
-    if (step.sizeBytes <= 0n) throw invalidField("size", "must not be zero");
+    for (const [index, tag] of tags.entries()) {
+      assertTag(tag, `tags[${index}]`);
+    }
+    if (step.sizeBytes <= 0n) {
+      throw invalidField("size", "must not be zero");
+    }
     const group = groupOf(step);
     if (state.volumes.some((one) => one.volumeGroupName === volumeGroupName && one.name === name)) {
       const words = `Logical Volume "${name}" already exists in volume group "${volumeGroupName}"`;
@@ -125,7 +131,9 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
       }
     }
     const sizeBytes = roundUp(step.sizeBytes, group.extentSizeBytes);
-    if (thinPoolName === undefined) take(group, sizeBytes, step);
+    if (thinPoolName === undefined) {
+      take(group, sizeBytes, step);
+    }
     volumesMade += 1;
     const volume: LogicalVolume = {
       name,
@@ -150,19 +158,24 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
     const group = groupOf(volume);
     const sizeBytes = roundUp(wantedBytes, group.extentSizeBytes);
     // LVM refuses a size the volume has; to the caller that is what was asked.
-    if (sizeBytes === volume.sizeBytes) return;
+    if (sizeBytes === volume.sizeBytes) {
+      return;
+    }
     if (sizeBytes < volume.sizeBytes) {
       const extents = (bytes: bigint) => `${bytes / group.extentSizeBytes} extents`;
       const words = `New size given (${extents(sizeBytes)}) not larger than existing size (${extents(volume.sizeBytes)})`;
       throw failure("SHRINK_NOT_ALLOWED", volume, words);
     }
-    if (volume.thinPoolName === undefined) take(group, sizeBytes - volume.sizeBytes, volume);
+    if (volume.thinPoolName === undefined) {
+      take(group, sizeBytes - volume.sizeBytes, volume);
+    }
     update(volume.volumeGroupName, volume.name, { sizeBytes });
   }
 
   function setActive(volume: LogicalVolume, active: boolean): void {
-    if (volume.open && !active)
+    if (volume.open && !active) {
       throw failure("VOLUME_IN_USE", volume, `Logical volume ${pathOf(volume)} in use.`);
+    }
     const device = volume.device ?? { major: 253, minor: devicesMade++ };
     update(volume.volumeGroupName, volume.name, { active, device: active ? device : undefined });
   }
@@ -175,14 +188,20 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
       const words = `${pathOf(volume)} has snapshots or is a thin pool: LVM left it alone`;
       throw failure("VOLUME_PROTECTED", volume, words);
     }
-    if (volume.open) throw failure("VOLUME_IN_USE", volume, `Logical volume ${pathOf(volume)} in use.`);
-    if (volume.thinPoolName === undefined) take(groupOf(volume), -volume.sizeBytes, volume);
+    if (volume.open) {
+      throw failure("VOLUME_IN_USE", volume, `Logical volume ${pathOf(volume)} in use.`);
+    }
+    if (volume.thinPoolName === undefined) {
+      take(groupOf(volume), -volume.sizeBytes, volume);
+    }
     state = { ...state, volumes: state.volumes.filter((one) => one !== volume) };
   }
 
   function groupOf(at: VolumeAddress): VolumeGroup {
     const group = state.volumeGroups.find(({ name }) => name === at.volumeGroupName);
-    if (group !== undefined) return group;
+    if (group !== undefined) {
+      return group;
+    }
     throw failure("VOLUME_GROUP_GONE", at, `Volume group "${at.volumeGroupName}" not found`);
   }
 
@@ -191,7 +210,9 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
     const volume = state.volumes.find(
       ({ name, volumeGroupName }) => name === at.name && volumeGroupName === at.volumeGroupName,
     );
-    if (volume !== undefined) return volume;
+    if (volume !== undefined) {
+      return volume;
+    }
     throw failure("VOLUME_NOT_FOUND", at, `Failed to find logical volume "${pathOf(at)}"`);
   }
 

@@ -36,7 +36,9 @@ export function watchDirectory(options: DirectoryWatchOptions): DirectoryWatch {
 
   function notice(): void {
     changedAtMs = performance.now();
-    if (debounceTimer !== undefined || closed) return;
+    if (debounceTimer !== undefined || closed) {
+      return;
+    }
     debounceTimer = setTimeout(() => {
       debounceTimer = undefined;
       onChange(changedAtMs);
@@ -54,22 +56,30 @@ export function watchDirectory(options: DirectoryWatchOptions): DirectoryWatch {
   async function arm(): Promise<void> {
     clearTimeout(retryTimer);
     const identity = await identityOf(directory);
-    if (closed || (identity !== undefined && identity === watched)) return;
+    if (closed || (identity !== undefined && identity === watched)) {
+      return;
+    }
     const wasWatched = watched !== undefined;
     disarm();
     if (identity === undefined || !start()) {
       retryTimer = setTimeout(arrive, retryMs).unref();
-      if (wasWatched) notice();
+      if (wasWatched) {
+        notice();
+      }
       return;
     }
     watched = identity;
-    if (wasWatched) notice();
+    if (wasWatched) {
+      notice();
+    }
   }
 
   /** The directory may have been filled before it was watched, so its coming is a change. */
   async function arrive(): Promise<void> {
     await arm();
-    if (!closed && watcher !== undefined) notice();
+    if (!closed && watcher !== undefined) {
+      notice();
+    }
   }
 
   function start(): boolean {

@@ -20,7 +20,11 @@ export async function loadConfigOrExplain(
   output: Output,
 ): Promise<Extract<LoadedConfig, { ok: true }> | undefined> {
   const loaded = await loadConfig({ file, env: process.env, flags });
-  if (loaded.ok) return loaded;
-  for (const mistake of loaded.mistakes) output.err(formatMistake(mistake));
+  if (loaded.ok) {
+    return loaded;
+  }
+  for (const mistake of loaded.mistakes) {
+    output.err(formatMistake(mistake));
+  }
   return undefined;
 }

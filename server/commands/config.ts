@@ -8,15 +8,20 @@ export function printConfigSchema(
   { json = false, markdown = false }: { readonly json?: boolean; readonly markdown?: boolean },
   output: Output,
 ): ExitCode {
-  if (json) output.out(JSON.stringify(configJsonSchema(), null, 2));
-  else output.out(markdown ? markdownFromKeys(configKeys()) : textFromKeys(configKeys()));
+  if (json) {
+    output.out(JSON.stringify(configJsonSchema(), null, 2));
+  } else {
+    output.out(markdown ? markdownFromKeys(configKeys()) : textFromKeys(configKeys()));
+  }
   return 0;
 }
 
 /** Says whether `serve` would accept the configuration, and every mistake if not. */
 export async function checkConfig(options: ConfigOptions, output: Output): Promise<ExitCode> {
   const loaded = await loadConfigOrExplain(options, output);
-  if (loaded === undefined) return 2;
+  if (loaded === undefined) {
+    return 2;
+  }
   output.out(`${loaded.file ?? "configuration without a file"}: ok`);
   return 0;
 }

@@ -20,7 +20,9 @@ export async function doctor(
   output: Output,
 ): Promise<ExitCode> {
   const loaded = await loadConfigOrExplain(options, output);
-  if (loaded === undefined) return 2;
+  if (loaded === undefined) {
+    return 2;
+  }
   const { config, file } = loaded;
   const systems = await createInspectors(config);
   try {
@@ -30,7 +32,9 @@ export async function doctor(
       const { findings } = await inspect();
       for (const { ok, what, fix } of findings) {
         output.out(`${ok ? "ok     " : "missing"}  ${name.padEnd(8)} ${what}`);
-        if (fix !== undefined) output.out(`${" ".repeat(18)}-> ${fix}`);
+        if (fix !== undefined) {
+          output.out(`${" ".repeat(18)}-> ${fix}`);
+        }
         isComplete &&= ok;
       }
     }

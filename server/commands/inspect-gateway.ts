@@ -52,7 +52,9 @@ async function inspectFile(path: string): Promise<Finding> {
 
 async function inspectAddress({ address: text, tls }: ListenerConfig): Promise<Finding> {
   const address = parseListenAddress(text);
-  if (typeof address === "string") return { ok: false, what: `${text}: ${address}` };
+  if (typeof address === "string") {
+    return { ok: false, what: `${text}: ${address}` };
+  }
   if (address.kind === "unix") {
     const directory = dirname(address.path);
     if (!(await isAllowed(directory, constants.W_OK | constants.X_OK))) {
@@ -67,7 +69,9 @@ async function inspectAddress({ address: text, tls }: ListenerConfig): Promise<F
     return { ok: true, what: `${text} is served by a running hostplane` };
   }
   const refusal = address.kind === "unix" ? await socketRefusal(address.path) : await bindRefusal(address);
-  if (refusal === undefined) return { ok: true, what: `${text} is free` };
+  if (refusal === undefined) {
+    return { ok: true, what: `${text} is free` };
+  }
   return {
     ok: false,
     what: `${text} cannot be had: ${refusal}`,
@@ -86,14 +90,20 @@ function bindRefusal({ host, port }: Extract<ListenAddress, { kind: "tcp" }>): P
 
 /** A socket file that nobody answers is replaced at start; anything else is in the way. */
 async function socketRefusal(path: string): Promise<string | undefined> {
-  if (!(await isAllowed(path, constants.F_OK))) return undefined;
-  if (!(await stat(path)).isSocket()) return "a file that is no socket has this path";
+  if (!(await isAllowed(path, constants.F_OK))) {
+    return undefined;
+  }
+  if (!(await stat(path)).isSocket()) {
+    return "a file that is no socket has this path";
+  }
   const answer = await ask({ socketPath: path });
   return answer === "refused" ? undefined : "another process listens there";
 }
 
 async function isGateway(address: ListenAddress): Promise<boolean> {
-  if (address.kind === "tcp" && address.port === 0) return false;
+  if (address.kind === "tcp" && address.port === 0) {
+    return false;
+  }
   const target =
     address.kind === "unix" ? { socketPath: address.path } : { host: address.host, port: address.port };
   return (await ask(target)) === "gateway";

@@ -9,7 +9,9 @@ export function createLvmInspector(lvm: LvmAdapter, classes: readonly DeviceClas
     name: "lvm",
     async inspect() {
       const { version, findings } = await lvm.inspect();
-      if (version === undefined) return { findings };
+      if (version === undefined) {
+        return { findings };
+      }
       return { findings: [...findings, ...(await inspectClasses(lvm, classes))] };
     },
   };

@@ -52,6 +52,8 @@ export function markdownFromKeys(keys: readonly ConfigKey[]): string {
 }
 
 function defaultOf(key: ConfigKey): string {
-  if (key.required) return "required";
+  if (key.required) {
+    return "required";
+  }
   return key.default === undefined ? "optional" : `default ${JSON.stringify(key.default)}`;
 }

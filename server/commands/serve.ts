@@ -16,7 +16,9 @@ export interface ServeOptions extends ConfigOptions {
 export async function serve(options: ServeOptions, version: string, output: Output): Promise<ExitCode> {
   const { sandbox: isSandbox = false, ...configOptions } = options;
   const loaded = await loadConfigOrExplain(configOptions, output);
-  if (loaded === undefined) return 2;
+  if (loaded === undefined) {
+    return 2;
+  }
   const { config, file } = loaded;
   if (isSandbox && config.volumes !== undefined) {
     const where = file === undefined ? "the environment or the flags" : file;
@@ -58,7 +60,9 @@ export async function serve(options: ServeOptions, version: string, output: Outp
       isTls: tls !== undefined,
       services,
     }));
-    for (const line of bannerLines({ version, isSandbox, listeners })) output.out(line);
+    for (const line of bannerLines({ version, isSandbox, listeners })) {
+      output.out(line);
+    }
   }
   await stopped;
   return 0;

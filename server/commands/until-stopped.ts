@@ -23,7 +23,9 @@ export function untilStopped(
     async function stop(signal: keyof typeof stopSignals): Promise<void> {
       const nowMs = performance.now();
       if (stoppingSinceMs !== undefined) {
-        if (nowMs - stoppingSinceMs >= echoMs) process.exit(stopSignals[signal]);
+        if (nowMs - stoppingSinceMs >= echoMs) {
+          process.exit(stopSignals[signal]);
+        }
         return;
       }
       stoppingSinceMs = nowMs;

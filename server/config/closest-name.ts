@@ -16,7 +16,9 @@ export function closestName(typed: string, names: readonly string[]): string | u
 /** Levenshtein's distance, one row of the matrix at a time. */
 function editDistance(a: string, b: string): number {
   // Nothing that long is near any key, and the work grows with the product of the lengths.
-  if (a.length > 100) return Infinity;
+  if (a.length > 100) {
+    return Infinity;
+  }
   let row = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];

@@ -63,10 +63,14 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
     message: ownWords[fault.code] ?? fault.message,
   }));
   // After a syntax error the rest is guesswork; after a key given twice it is not.
-  if (document.errors.some(({ code }) => code !== "DUPLICATE_KEY")) return unusable(path, mistakes);
+  if (document.errors.some(({ code }) => code !== "DUPLICATE_KEY")) {
+    return unusable(path, mistakes);
+  }
   visit(document, {
     Alias: (_, alias) => {
-      if (alias.resolve(document)) return;
+      if (alias.resolve(document)) {
+        return;
+      }
       mistakes.push({
         where: positionAt(alias.range?.[0] ?? 0),
         key: "",
@@ -78,7 +82,9 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
   try {
     value = document.toJS() ?? {};
   } catch (error) {
-    if (mistakes.length > 0) return unusable(path, mistakes);
+    if (mistakes.length > 0) {
+      return unusable(path, mistakes);
+    }
     // Aliases that multiply beyond the library's bound.
     const message = error instanceof Error ? error.message : String(error);
     return unusable(path, [{ where: path, key: "", message }]);
@@ -96,7 +102,9 @@ function offsetOf(document: Document.Parsed, keys: readonly PropertyKey[]): numb
   let offset = document.contents?.range?.[0] ?? 0;
   for (const key of keys) {
     // Behind an alias is the anchor, where the text to mend stands.
-    if (isAlias(node)) node = node.resolve(document);
+    if (isAlias(node)) {
+      node = node.resolve(document);
+    }
     if (isSeq(node)) {
       node = node.items[Number(key)];
       offset = startOf(node) ?? offset;
@@ -104,7 +112,9 @@ function offsetOf(document: Document.Parsed, keys: readonly PropertyKey[]): numb
       const pair = pairOf(node, String(key));
       node = pair?.value;
       offset = startOf(pair?.key) ?? offset;
-    } else break;
+    } else {
+      break;
+    }
   }
   return offset;
 }

@@ -42,7 +42,9 @@ export function configKeys(): ConfigKey[] {
 
 function keysOf(group: JsonSchema, prefix: string): ConfigKey[] {
   return Object.entries(group.properties ?? {}).flatMap(([name, schema]) => {
-    if (typeof schema === "boolean") return [];
+    if (typeof schema === "boolean") {
+      return [];
+    }
     const path = prefix + name;
     const kind = kindOf(schema);
     const isSettable = kind !== "group" && !path.includes("[]");
@@ -56,8 +58,12 @@ function keysOf(group: JsonSchema, prefix: string): ConfigKey[] {
       flag: isSettable ? (ownFlags[path] ?? `--set ${path}=VALUE`) : undefined,
       description: schema.description ?? "",
     };
-    if (kind === "group") return [key, ...keysOf(schema, `${path}.`)];
-    if (kind === "groups") return [key, ...keysOf(itemsOf(schema), `${path}[].`)];
+    if (kind === "group") {
+      return [key, ...keysOf(schema, `${path}.`)];
+    }
+    if (kind === "groups") {
+      return [key, ...keysOf(itemsOf(schema), `${path}[].`)];
+    }
     return [key];
   });
 }
@@ -69,17 +75,31 @@ function variableOf(path: string): string {
 }
 
 function kindOf(schema: JsonSchema): KeyKind {
-  if (schema.type === "object") return "group";
-  if (schema.type === "array") return itemsOf(schema).type === "object" ? "groups" : "list";
-  if (schema.type === "boolean") return "boolean";
+  if (schema.type === "object") {
+    return "group";
+  }
+  if (schema.type === "array") {
+    return itemsOf(schema).type === "object" ? "groups" : "list";
+  }
+  if (schema.type === "boolean") {
+    return "boolean";
+  }
   return schema.type === "string" ? "text" : "number";
 }
 
 function typeOf(schema: JsonSchema, kind: KeyKind): string {
-  if (schema.enum) return `one of ${schema.enum.join(", ")}`;
-  if (kind === "number") return `${schema.type}, ${schema.minimum} to ${schema.maximum}`;
-  if (kind === "list") return "list of text";
-  if (kind === "groups") return "list of groups";
+  if (schema.enum) {
+    return `one of ${schema.enum.join(", ")}`;
+  }
+  if (kind === "number") {
+    return `${schema.type}, ${schema.minimum} to ${schema.maximum}`;
+  }
+  if (kind === "list") {
+    return "list of text";
+  }
+  if (kind === "groups") {
+    return "list of groups";
+  }
   return kind;
 }
 

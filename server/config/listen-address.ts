@@ -17,14 +17,18 @@ loopback.addAddress("::1", "ipv6");
  * the text is none of them, is too long for a socket, or names a host that is not this machine's loopback.
  */
 export function parseListenAddress(text: string): ListenAddress | string {
-  if (text.startsWith("unix:")) return parseSocketPath(text.slice("unix:".length));
+  if (text.startsWith("unix:")) {
+    return parseSocketPath(text.slice("unix:".length));
+  }
   const match = /^(?:\[([^\]]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text);
   const host = (match?.[1] ?? match?.[2])?.toLowerCase();
   const port = Number(match?.[3]);
   if (match === null || host === undefined || (match[1] !== undefined && !isIPv6(match[1]))) {
     return "expected host:port, [ipv6]:port or unix:/path";
   }
-  if (port > 65535) return "expected a port from 0 to 65535";
+  if (port > 65535) {
+    return "expected a port from 0 to 65535";
+  }
   if (!isLoopback(host)) {
     return "expected a loopback address (127.0.0.0/8, [::1] or localhost) or a unix socket: this version has no login yet, so it must not be reachable from other machines";
   }
@@ -33,12 +37,16 @@ export function parseListenAddress(text: string): ListenAddress | string {
 
 /** The text of an address as a URL's host or a log would show it; equal for two spellings of one address. */
 export function formatListenAddress(address: ListenAddress): string {
-  if (address.kind === "unix") return `unix:${address.path}`;
+  if (address.kind === "unix") {
+    return `unix:${address.path}`;
+  }
   return `${isIPv6(address.host) ? new URL(`http://[${address.host}]`).hostname : address.host}:${address.port}`;
 }
 
 function parseSocketPath(path: string): ListenAddress | string {
-  if (!path.startsWith("/") || path.endsWith("/")) return "expected an absolute path after unix:";
+  if (!path.startsWith("/") || path.endsWith("/")) {
+    return "expected an absolute path after unix:";
+  }
   if (Buffer.byteLength(path) > maxSocketPathBytes) {
     return `expected a path of at most ${maxSocketPathBytes} bytes, the system's limit for sockets`;
   }
@@ -47,6 +55,8 @@ function parseSocketPath(path: string): ListenAddress | string {
 
 function isLoopback(host: string): boolean {
   const version = isIP(host);
-  if (version === 0) return host === "localhost";
+  if (version === 0) {
+    return host === "localhost";
+  }
   return loopback.check(host, version === 6 ? "ipv6" : "ipv4");
 }

@@ -58,7 +58,9 @@ export async function loadConfig({ file, env, flags = {} }: ConfigSources): Prom
     ...fromFlags.mistakes,
     ...issues.flatMap((issue) => mistakesFromIssue(issue, sources)),
   ];
-  if (mistakes.length > 0 || !parsed.success) return { ok: false, mistakes };
+  if (mistakes.length > 0 || !parsed.success) {
+    return { ok: false, mistakes };
+  }
   return { ok: true, config: parsed.data, file: path };
 }
 
@@ -119,7 +121,9 @@ function schemaPathOf(path: readonly PropertyKey[]): string {
 
 function unknownKey(parent: readonly PropertyKey[], name: string, keys: readonly ConfigKey[]): string {
   const group = schemaPathOf(parent);
-  if (laterKeys[group]?.includes(name)) return "not in this version of hostplane";
+  if (laterKeys[group]?.includes(name)) {
+    return "not in this version of hostplane";
+  }
   const prefix = group === "" ? "" : `${group}.`;
   const siblings = keys
     .filter(({ path }) => path.startsWith(prefix))
@@ -130,8 +134,12 @@ function unknownKey(parent: readonly PropertyKey[], name: string, keys: readonly
 
 /** A copy of `tree` with `value` at `path`; where the file has no group to put it in, the schema will say so. */
 function withValue(tree: unknown, [name, ...rest]: readonly string[], value: unknown): unknown {
-  if (name === undefined) return value;
-  if (typeof tree !== "object" || tree === null || Array.isArray(tree)) return tree;
+  if (name === undefined) {
+    return value;
+  }
+  if (typeof tree !== "object" || tree === null || Array.isArray(tree)) {
+    return tree;
+  }
   const group = new Map(Object.entries(tree));
   group.set(name, withValue(group.get(name) ?? {}, rest, value));
   return Object.fromEntries(group);

@@ -24,9 +24,15 @@ export function formatKeyPath(path: readonly PropertyKey[]): string {
 
 /** A value of the configuration in a message: short, and telling "8" from 8. */
 export function describeValue(value: unknown): string {
-  if (value === null || value === undefined) return "nothing";
-  if (Array.isArray(value)) return `a list of ${value.length}`;
-  if (typeof value === "object") return "a group of keys";
+  if (value === null || value === undefined) {
+    return "nothing";
+  }
+  if (Array.isArray(value)) {
+    return `a list of ${value.length}`;
+  }
+  if (typeof value === "object") {
+    return "a group of keys";
+  }
   const text = typeof value === "string" ? JSON.stringify(value) : String(value);
   return text.length > 80 ? `${text.slice(0, 76)}...` : text;
 }

@@ -13,10 +13,13 @@ export function assertUnique<Row>(
   const firstIndexes = new Map<string, number>();
   for (const [index, row] of rows.entries()) {
     const value = identityOf(row);
-    if (value === undefined) continue;
+    if (value === undefined) {
+      continue;
+    }
     const first = firstIndexes.get(value);
-    if (first === undefined) firstIndexes.set(value, index);
-    else {
+    if (first === undefined) {
+      firstIndexes.set(value, index);
+    } else {
       context.addIssue({
         code: "custom",
         path: [index, key],

@@ -16,7 +16,9 @@ const listener = z
       .string()
       .superRefine((text, context) => {
         const address = parseListenAddress(text);
-        if (typeof address === "string") context.addIssue({ code: "custom", message: address });
+        if (typeof address === "string") {
+          context.addIssue({ code: "custom", message: address });
+        }
       })
       .meta({
         description:
@@ -44,8 +46,12 @@ const listener = z
     const isSocket = address.startsWith("unix:");
     const misplaced = (key: string, where: string) =>
       context.addIssue({ code: "custom", path: [key], message: `expected only with ${where}` });
-    if (mode !== undefined && !isSocket) misplaced("mode", "a unix: address");
-    if (tls !== undefined && isSocket) misplaced("tls", "a host:port address");
+    if (mode !== undefined && !isSocket) {
+      misplaced("mode", "a unix: address");
+    }
+    if (tls !== undefined && isSocket) {
+      misplaced("tls", "a host:port address");
+    }
   })
   .transform(({ mode, ...rest }) => ({ ...rest, mode: Number.parseInt(mode ?? "0600", 8) }));
 
@@ -95,31 +101,40 @@ const lvm = z.strictObject({
   }),
 });
 
-const volumes = z.strictObject({
-  deviceClasses: z
-    .array(deviceClass)
-    .min(1)
-    .superRefine((classes, context) => {
-      assertUnique(classes, context, "name", ({ name }) => name);
-      assertUnique(classes, context, "volumeGroup", ({ volumeGroup, thinPool }) =>
-        thinPool === undefined ? volumeGroup : undefined,
-      );
-      assertUnique(classes, context, "thinPool", ({ volumeGroup, thinPool }) =>
-        thinPool === undefined ? undefined : `${volumeGroup}/${thinPool}`,
-      );
-      assertOneDefault(classes, context);
-    })
-    .meta({ description: "What clients can order volumes from. At least one, one of them the default." }),
-  protect: z
-    .array(z.string().min(1))
-    .default([])
-    .meta({
-      description:
-        "Names of logical volumes that are never removed or resized; `*` and `?` stand for others.",
-      examples: [["root", "swap*"]],
-    }),
-  lvm: lvm.prefault({}).meta({ description: "How LVM is reached." }),
-});
+const volumes = z
+  .strictObject({
+    deviceClasses: z
+      .array(deviceClass)
+      .min(1)
+      .superRefine((classes, context) => {
+        assertUnique(classes, context, "name", ({ name }) => name);
+        assertUnique(classes, context, "volumeGroup", ({ volumeGroup, thinPool }) =>
+          thinPool === undefined ? volumeGroup : undefined,
+        );
+        assertUnique(classes, context, "thinPool", ({ volumeGroup, thinPool }) =>
+          thinPool === undefined ? undefined : `${volumeGroup}/${thinPool}`,
+        );
+        assertOneDefault(classes, context);
+      })
+      .meta({ description: "What clients can order volumes from. At least one, one of them the default." }),
+    protect: z
+      .array(z.string().min(1))
+      .default([])
+      .meta({
+        description:
+          "Names of logical volumes that are never removed or resized; `*` and `?` stand for others.",
+        examples: [["root", "swap*"]],
+      }),
+    lvm: lvm.prefault({}).meta({ description: "How LVM is reached." }),
+  })
+  .superRefine(({ deviceClasses, lvm: { activation } }, context) => {
+    // `lvremove --driverloaded n` of a thin volume fails, and leaves its pool broken.
+    const thin = deviceClasses.findIndex(({ thinPool }) => thinPool !== undefined);
+    if (activation === "none" && thin !== -1) {
+      const message = "expected only with lvm.activation: auto, since thin pools need device-mapper";
+      context.addIssue({ code: "custom", path: ["deviceClasses", thin, "thinPool"], message });
+    }
+  });
 
 /** Every key of the file, of the environment and of the flags. docs/configuration.md is made from it. */
 export const configSchema = z.strictObject({

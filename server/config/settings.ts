@@ -46,11 +46,18 @@ export function settingsFromEnv(
   const settings: Setting[] = [];
   const mistakes: Mistake[] = [];
   for (const [name, text] of Object.entries(env)) {
-    if (!name.startsWith("HOSTPLANE_") || text === undefined || text === "") continue;
-    if (otherVariables.includes(name) || serviceLink.test(`${name}=${text}`)) continue;
+    if (!name.startsWith("HOSTPLANE_") || text === undefined || text === "") {
+      continue;
+    }
+    if (otherVariables.includes(name) || serviceLink.test(`${name}=${text}`)) {
+      continue;
+    }
     const key = keys.find(({ variable }) => variable === name);
-    if (key) settings.push({ path: key.path.split("."), value: valueFromText(key, text), where: name });
-    else mistakes.push({ where: name, key: "", message: unknownVariable(name, keys) });
+    if (key) {
+      settings.push({ path: key.path.split("."), value: valueFromText(key, text), where: name });
+    } else {
+      mistakes.push({ where: name, key: "", message: unknownVariable(name, keys) });
+    }
   }
   return { settings, mistakes };
 }
@@ -63,9 +70,12 @@ export function settingsFromFlags(flags: ConfigFlags, keys: readonly ConfigKey[]
   if (listen.length > 0) {
     settings.push({ path: ["listen"], value: listen.map((address) => ({ address })), where: "--listen" });
   }
-  if (data !== undefined) settings.push({ path: ["data"], value: data, where: "--data" });
-  if (logLevel !== undefined)
+  if (data !== undefined) {
+    settings.push({ path: ["data"], value: data, where: "--data" });
+  }
+  if (logLevel !== undefined) {
     settings.push({ path: ["log", "level"], value: logLevel, where: "--log-level" });
+  }
   for (const text of set) {
     const [, path = "", value] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
     const key = keys.find((each) => each.path === path && each.flag !== undefined);
@@ -110,13 +120,17 @@ function entriesOf(text: string): string[] {
 }
 
 function unknownVariable(name: string, keys: readonly ConfigKey[]): string {
-  if (laterVariables.includes(name)) return "not in this version of hostplane";
+  if (laterVariables.includes(name)) {
+    return "not in this version of hostplane";
+  }
   const variables = keys.flatMap(({ variable }) => variable ?? []);
   return `unknown variable${suggestion(name, [...variables, "HOSTPLANE_CONFIG"])}`;
 }
 
 function unsettable(path: string, keys: readonly ConfigKey[]): string {
-  if (keys.some((key) => key.path === path)) return "a group of keys, or inside a list; set a single key";
+  if (keys.some((key) => key.path === path)) {
+    return "a group of keys, or inside a list; set a single key";
+  }
   return `unknown key${suggestion(
     path,
     keys.filter(({ flag }) => flag !== undefined).map((key) => key.path),

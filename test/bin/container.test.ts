@@ -93,7 +93,9 @@ test("the real system in the comments of docker-compose.yml is valid too", async
 test("the Dockerfile copies what is there, drops root and asks /healthz", async (t) => {
   const instructions = instructionsOf(readFileSync(join(root, "Dockerfile"), "utf8"));
   const known = "FROM WORKDIR COPY RUN ENV VOLUME USER HEALTHCHECK STOPSIGNAL ENTRYPOINT CMD".split(" ");
-  for (const { name, value } of instructions) t.ok(known.includes(name), `${name} ${value}`);
+  for (const { name, value } of instructions) {
+    t.ok(known.includes(name), `${name} ${value}`);
+  }
   const context = readFileSync(join(root, ".dockerignore"), "utf8")
     .split("\n")
     .flatMap((line) => (line.startsWith("!") ? line.slice(1) : []));
@@ -104,5 +106,7 @@ test("the Dockerfile copies what is there, drops root and asks /healthz", async 
   const last = (name: string) => instructions.findLast((each) => each.name === name)?.value ?? "";
   t.equal(last("USER"), "node");
   t.match(last("HEALTHCHECK"), /127\.0\.0\.1:8080\/healthz/);
-  for (const name of ["ENTRYPOINT", "CMD"]) t.ok(Array.isArray(JSON.parse(last(name))), name);
+  for (const name of ["ENTRYPOINT", "CMD"]) {
+    t.ok(Array.isArray(JSON.parse(last(name))), name);
+  }
 });

@@ -38,7 +38,9 @@ async function installBuilt(): Promise<{
     outDir,
   ]);
   for (const name of await readdir(join(root, "node_modules"))) {
-    if (!name.startsWith(".")) await symlink(join(root, "node_modules", name), join(modules, name));
+    if (!name.startsWith(".")) {
+      await symlink(join(root, "node_modules", name), join(modules, name));
+    }
   }
   return {
     launcher: join(installed, "bin/hostplane.js"),
@@ -108,7 +110,9 @@ test("the installed package", async (t) => {
 
   t.test("says which Node it needs when there is none", async (t) => {
     for (const name of await readdir(modules)) {
-      if (/^node-(bin-)?(linux|darwin)-/.test(name)) await rm(join(modules, name));
+      if (/^node-(bin-)?(linux|darwin)-/.test(name)) {
+        await rm(join(modules, name));
+      }
     }
     const { code, stdout, stderr } = await start([...old, "version"]).ended;
     t.equal(code, 1);

@@ -83,9 +83,15 @@ function isOptional(field: DescField): boolean {
 }
 
 function typeOfField(field: DescField): string {
-  if (field.fieldKind === "map") return "map";
-  if (field.message !== undefined) return field.message.typeName;
-  if (field.enum !== undefined) return field.enum.typeName;
+  if (field.fieldKind === "map") {
+    return "map";
+  }
+  if (field.message !== undefined) {
+    return field.message.typeName;
+  }
+  if (field.enum !== undefined) {
+    return field.enum.typeName;
+  }
   return (ScalarType[field.scalar] ?? "unknown").toLowerCase();
 }
 

@@ -14,7 +14,9 @@ for (const kind of ["dependencies", "devDependencies", "optionalDependencies"]) 
       rows.map(([name]) => (name ?? "").replaceAll("`", "")).sort(),
       Object.keys(manifest[kind] ?? {}).sort(),
     );
-    for (const row of rows) t.ok(row[1], row[0] ?? "");
+    for (const row of rows) {
+      t.ok(row[1], row[0] ?? "");
+    }
   });
 }
 

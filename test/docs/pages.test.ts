@@ -13,7 +13,9 @@ import { testBlocks } from "./run-blocks.ts";
 const prose = pages().filter((page) => !page.startsWith("test/") && page !== "docs/configuration.md");
 
 for (const page of prose.filter((name) => name !== "README.md")) {
-  if (!blocksOf(readPage(page)).some(({ mark }) => mark.startsWith("run"))) continue;
+  if (!blocksOf(readPage(page)).some(({ mark }) => mark.startsWith("run"))) {
+    continue;
+  }
   test(`${page}: what its examples print`, { timeout: 180_000 }, async (t) => {
     const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
     t.teardown(() => rm(directory, { recursive: true }));
@@ -31,7 +33,9 @@ test("every YAML of a page is a configuration that the gateway takes, alone or a
   let count = 0;
   for (const page of prose) {
     for (const { language, text, line } of blocksOf(readPage(page))) {
-      if (language !== "yaml") continue;
+      if (language !== "yaml") {
+        continue;
+      }
       const { error } = configSchema.safeParse(parse(text));
       t.equal(error, undefined, `${page}:${line}`);
       count += 1;
@@ -50,11 +54,15 @@ test("every reason, key and variable that a page names exists", async (t) => {
   for (const page of prose) {
     for (const [, code = ""] of readPage(page).matchAll(/`([\w.[\]]+)`/g)) {
       const [group = ""] = code.split(/[.[]/);
-      if (/^HOSTPLANE_/.test(code)) t.ok(named.has(code), `${page}: ${code}`);
-      else if (/^[A-Z]+(_[A-Z]+)+$/.test(code)) t.ok(code in reasons, `${page}: ${code}`);
-      else if (!code.endsWith(".ts") && /^\w+(\[\])?\./.test(code) && groups.has(group))
+      if (/^HOSTPLANE_/.test(code)) {
+        t.ok(named.has(code), `${page}: ${code}`);
+      } else if (/^[A-Z]+(_[A-Z]+)+$/.test(code)) {
+        t.ok(code in reasons, `${page}: ${code}`);
+      } else if (!code.endsWith(".ts") && /^\w+(\[\])?\./.test(code) && groups.has(group)) {
         t.ok(paths.has(code), `${page}: ${code}`);
-      else continue;
+      } else {
+        continue;
+      }
       count += 1;
     }
   }

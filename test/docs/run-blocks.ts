@@ -20,7 +20,9 @@ export async function testBlocks(t: Test, page: string, substitutions: Substitut
   t.ok(runnable.length > 0, `${page} has blocks to run`);
   const directory = await mkdtemp(join(tmpdir(), "hostplane-docs-"));
   t.teardown(() => rm(directory, { recursive: true }));
-  for (const name of ["node_modules", "gen", "proto"]) await symlink(join(root, name), join(directory, name));
+  for (const name of ["node_modules", "gen", "proto"]) {
+    await symlink(join(root, name), join(directory, name));
+  }
 
   for (const block of runnable) {
     const tool = /needs (\w+)/.exec(block.mark)?.[1] ?? toolOf[block.language] ?? "sh";
@@ -31,8 +33,11 @@ export async function testBlocks(t: Test, page: string, substitutions: Substitut
     await t.test(`${page}:${block.line}`, { skip: missing ?? false, timeout: 60_000 }, async (t) => {
       const next = blocks[blocks.indexOf(block) + 1];
       const { code, printed } = await run(block, directory, substitutions);
-      if (next?.mark === "prints") t.match(printed, patternOf(next.text), "prints what the page says");
-      else t.equal(code, 0, printed);
+      if (next?.mark === "prints") {
+        t.match(printed, patternOf(next.text), "prints what the page says");
+      } else {
+        t.equal(code, 0, printed);
+      }
     });
   }
 }
@@ -41,7 +46,9 @@ const toolOf: Readonly<Record<string, string>> = { sh: "curl", ts: "node", pytho
 
 async function isInstalled(tool: string): Promise<boolean> {
   if (tool === "grpcio") {
-    if (!(await isInstalled("python3"))) return false;
+    if (!(await isInstalled("python3"))) {
+      return false;
+    }
     const modules = "import grpc, grpc_tools, grpc_status";
     return (await start(["python3", "-c", modules]).ended).code === 0;
   }
@@ -61,7 +68,9 @@ async function run(block: Block, directory: string, substitutions: Substitutions
 }
 
 async function commandOf({ language, text, line }: Block, directory: string): Promise<string[]> {
-  if (language === "sh") return ["sh", "-c", text];
+  if (language === "sh") {
+    return ["sh", "-c", text];
+  }
   const file = join(directory, `block-${line}.${language === "ts" ? "ts" : "py"}`);
   await writeFile(file, text);
   return language === "ts" ? [process.execPath, file] : ["python3", file];

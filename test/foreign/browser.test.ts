@@ -34,7 +34,9 @@ test("connect-web in Chromium, on a page of another origin", { skip, timeout: 90
 
   const browser = await openPage(t, path, page.origin, certificate.cert);
   const results = await Promise.race([page.results, sleep(60_000, undefined, { ref: false })]);
-  if (results === undefined) throw new Error(`no results: ${browser.stderr().slice(-2000)}`);
+  if (results === undefined) {
+    throw new Error(`no results: ${browser.stderr().slice(-2000)}`);
+  }
 
   const volumes = ["sandbox-web", "sandbox-db"];
   t.match(results.connectUnary, { volumes, requestId: uuid, method: "POST" }, "Connect unary");

@@ -41,14 +41,20 @@ export async function startFrameCounter(
       counts.clientBytes += chunk.byteLength;
     });
     readFrames(client, clientPrefaceBytes, (type, flags) => {
-      if (type === frameType.ping && (flags & acknowledged) === 0) counts.clientPings += 1;
+      if (type === frameType.ping && (flags & acknowledged) === 0) {
+        counts.clientPings += 1;
+      }
     });
     readFrames(gateway, 0, (type, _flags, payload) => {
-      if (type === frameType.goAway && payload.readUInt32BE(4) !== 0) counts.serverFaults += 1;
+      if (type === frameType.goAway && payload.readUInt32BE(4) !== 0) {
+        counts.serverFaults += 1;
+      }
     });
   });
   t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets) {
+      socket.destroy();
+    }
     relay.close();
   });
   await once(relay.listen(0, "127.0.0.1"), "listening");
@@ -67,7 +73,9 @@ function readFrames(
     while (kept.byteLength >= toSkip + frameHeaderBytes) {
       const start = toSkip + frameHeaderBytes;
       const end = start + kept.readUIntBE(toSkip, 3);
-      if (kept.byteLength < end) return;
+      if (kept.byteLength < end) {
+        return;
+      }
       onFrame(kept.readUInt8(toSkip + 3), kept.readUInt8(toSkip + 4), kept.subarray(start, end));
       kept = kept.subarray(end);
       toSkip = 0;

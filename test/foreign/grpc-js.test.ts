@@ -87,7 +87,9 @@ test("grpc-js calls and watches over TCP and over a unix socket", async (t) => {
     t.match(await client.create({ name, sizeGb: 1 }), { volume: { name, sizeGb: "1" } });
     // A message may come without a change: what is promised is one after each change.
     let changed = first;
-    while (changed.freeBytes === first.freeBytes) changed = (await messages.next()).value;
+    while (changed.freeBytes === first.freeBytes) {
+      changed = (await messages.next()).value;
+    }
     t.equal(Number(first.freeBytes) - Number(changed.freeBytes), 2 ** 30);
     watch.on("error", () => {});
     watch.cancel();

@@ -16,7 +16,9 @@ const protos = resolve(import.meta.dirname, "../../proto");
 /** Runs steps of lvmd_client.py over one channel. @returns what each found, by its name */
 async function runSteps(target: string, ...steps: string[]): Promise<Record<string, unknown>> {
   const { code, stdout, stderr } = await runTool(python, [script, protos, target, ...steps]);
-  if (code !== 0) throw new Error(`lvmd_client.py ended with ${code}: ${stderr}`);
+  if (code !== 0) {
+    throw new Error(`lvmd_client.py ended with ${code}: ${stderr}`);
+  }
   const lines = stdout.split("\n").filter((line) => line !== "");
   return Object.fromEntries(
     lines.map((line) => {

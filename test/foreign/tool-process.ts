@@ -89,7 +89,9 @@ function start(command: string, args: readonly string[], options: ToolOptions) {
   child.stdin.on("error", () => {});
   let isOver = false;
   const kill = () => {
-    if (isOver || child.pid === undefined) return;
+    if (isOver || child.pid === undefined) {
+      return;
+    }
     try {
       process.kill(-child.pid, "SIGKILL");
     } catch {

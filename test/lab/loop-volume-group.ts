@@ -30,7 +30,9 @@ export async function reasonToSkip(): Promise<string | undefined> {
 }
 
 async function whatIsMissing(): Promise<string | undefined> {
-  if (process.getuid?.() !== 0) return "loop devices need root";
+  if (process.getuid?.() !== 0) {
+    return "loop devices need root";
+  }
   for (const tool of [
     ["lvm", "version"],
     ["losetup", "--version"],
@@ -39,7 +41,9 @@ async function whatIsMissing(): Promise<string | undefined> {
       () => false,
       () => true,
     );
-    if (missing) return `${tool[0]} is not installed`;
+    if (missing) {
+      return `${tool[0]} is not installed`;
+    }
   }
   return access("/dev/loop-control", constants.R_OK | constants.W_OK).then(
     () => undefined,
@@ -64,8 +68,12 @@ export async function makeLoopVolumeGroups(t: Test, count = 1, extentCount = 50)
   // Teardowns run last registered first: groups, loop devices, files.
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   t.teardown(async () => {
-    for (const name of names) await run(["lvm", "vgremove", "--force", "--", name], { kind: "mutate", env });
-    for (const [index, loop] of loops.entries()) await detach(loop, diskPath(directory, index));
+    for (const name of names) {
+      await run(["lvm", "vgremove", "--force", "--", name], { kind: "mutate", env });
+    }
+    for (const [index, loop] of loops.entries()) {
+      await detach(loop, diskPath(directory, index));
+    }
   });
 
   for (let index = 0; index < count; index += 1) {
@@ -119,11 +127,15 @@ async function detach(loop: string, file: string): Promise<void> {
     `/sys/block/${loop.slice("/dev/".length)}/loop/backing_file`,
     "utf8",
   ).catch(() => "");
-  if (backingFile.trim() === file) await must(["losetup", "--detach", loop], {});
+  if (backingFile.trim() === file) {
+    await must(["losetup", "--detach", loop], {});
+  }
 }
 
 async function must(argv: readonly string[], env: Readonly<Record<string, string>>): Promise<ToolResult> {
   const result = await run(argv, { kind: "mutate", env });
-  if (result.exitCode === 0) return result;
+  if (result.exitCode === 0) {
+    return result;
+  }
   throw new Error(`${argv.join(" ")} ended with ${result.exitCode}: ${result.stderr}`);
 }

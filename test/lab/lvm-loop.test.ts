@@ -20,8 +20,12 @@ tap.setTimeout(540_000);
 async function until(condition: () => boolean | Promise<boolean>, timeoutMs: number): Promise<boolean> {
   const endMs = performance.now() + timeoutMs;
   for (;;) {
-    if (await condition()) return true;
-    if (performance.now() > endMs) return false;
+    if (await condition()) {
+      return true;
+    }
+    if (performance.now() > endMs) {
+      return false;
+    }
     await sleep(5);
   }
 }
@@ -132,7 +136,9 @@ if (skip !== undefined) {
       await create(going, `after-${back}`);
     }
     t.equal((await lvm.read()).value.volumes.length, 4);
-    if (options.activation === "auto") await shell("vgchange", "-an", going, staying);
+    if (options.activation === "auto") {
+      await shell("vgchange", "-an", going, staying);
+    }
     await lvm.close();
   });
 
@@ -151,7 +157,9 @@ if (skip !== undefined) {
     });
     const reasons = new Set(await Promise.all(steps));
     const documented = [undefined, "NO_SPACE", "VOLUME_EXISTS", "VOLUME_NOT_FOUND", "VOLUME_IN_USE"];
-    for (const reason of reasons) t.ok(documented.includes(reason), String(reason));
+    for (const reason of reasons) {
+      t.ok(documented.includes(reason), String(reason));
+    }
     const listed = (await shell("lvs", "--noheadings", "-o", "lv_name", volumeGroupName))
       .split(/\s+/)
       .filter(Boolean);
@@ -190,7 +198,9 @@ if (skip !== undefined) {
       volumes.map(({ name }) => name),
       listed,
     );
-    for (const name of made) t.ok(listed.includes(name), `${name} was reported, and is there`);
+    for (const name of made) {
+      t.ok(listed.includes(name), `${name} was reported, and is there`);
+    }
     t.ok(listed.length <= made.length + 3, "at most one more for each kill");
     t.equal(volumeGroups[0]?.freeBytes, BigInt(extentCount - listed.length) * extent);
     await shell("vgck", group);

@@ -14,7 +14,9 @@ const reportsPath = fileURLToPath(new URL("../adapters/lvm/samples/", import.met
 
 async function succeed(vm: Vm, command: string | readonly string[]): Promise<VmResult> {
   const result = await vm.run(command);
-  if (result.exitCode !== 0) throw new Error(`${command} ended with ${result.exitCode}: ${result.stderr}`);
+  if (result.exitCode !== 0) {
+    throw new Error(`${command} ended with ${result.exitCode}: ${result.stderr}`);
+  }
   return result;
 }
 
@@ -30,7 +32,9 @@ async function withVm(name: string, use: (vm: Vm) => Promise<void>): Promise<voi
 async function recordRefusals(vm: Vm): Promise<void> {
   const lines: string[] = [];
   for (const { name, given, argv } of refusals) {
-    if (given !== undefined) await succeed(vm, `set -e; ${given}`);
+    if (given !== undefined) {
+      await succeed(vm, `set -e; ${given}`);
+    }
     const { exitCode, stdout, stderr } = await vm.run(argv);
     lines.push(JSON.stringify({ name, given, argv, exitCode, stdout, stderr }));
   }
@@ -51,11 +55,17 @@ async function recordReports(vm: Vm): Promise<void> {
     "```",
   ];
   for (const { name, given, all = false } of lvmStates) {
-    if (given !== undefined) await succeed(vm, `set -e; ${given}`);
+    if (given !== undefined) {
+      await succeed(vm, `set -e; ${given}`);
+    }
     const { exitCode, stdout, stderr } = await vm.run(all ? [...command, "--all"] : command);
     await writeFile(`${reportsPath}vm-${name}.txt`, stdout);
     lines.push("", `## vm-${name}.txt`, "", "```", ...(given?.split("; ") ?? []), `# exit code ${exitCode}`);
-    for (const line of stderr.trim().split("\n")) if (line !== "") lines.push(`# ${line.trim()}`);
+    for (const line of stderr.trim().split("\n")) {
+      if (line !== "") {
+        lines.push(`# ${line.trim()}`);
+      }
+    }
     lines.push("```");
   }
   await writeFile(`${reportsPath}vm-reports.md`, `${lines.join("\n")}\n`);

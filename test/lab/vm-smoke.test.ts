@@ -15,7 +15,9 @@ async function vmFor(t: Test, name: string, forwards: readonly number[] = []): P
 
 async function succeed(vm: Vm, command: string | readonly string[]): Promise<string> {
   const { exitCode, stdout, stderr } = await vm.run(command);
-  if (exitCode !== 0) throw new Error(`${command} ended with ${exitCode}: ${stderr}`);
+  if (exitCode !== 0) {
+    throw new Error(`${command} ended with ${exitCode}: ${stderr}`);
+  }
   return stdout;
 }
 
@@ -45,7 +47,9 @@ test("a machine with device-mapper", { skip, timeout: 600_000 }, async (t) => {
         (response) => response.text(),
         () => "",
       );
-      if (answer === "") await sleep(200);
+      if (answer === "") {
+        await sleep(200);
+      }
     }
     t.equal(answer, "hello");
   });
@@ -93,7 +97,9 @@ test("a machine with device-mapper", { skip, timeout: 600_000 }, async (t) => {
 
   await t.test("refuses what would lose data, and says so", { timeout: 300_000 }, async (t) => {
     for (const { name, given, argv, exitCode, stderr } of refusals) {
-      if (given !== undefined) await succeed(vm, `set -e; ${given}`);
+      if (given !== undefined) {
+        await succeed(vm, `set -e; ${given}`);
+      }
       const result = await vm.run(argv);
       t.match(result, { exitCode, stderr }, name);
       t.comment(`${argv.join(" ")}: ${result.stderr.trim()}`);

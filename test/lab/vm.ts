@@ -40,10 +40,15 @@ export interface Vm {
  * HOSTPLANE_LAB=required it is always false: such a test then fails by itself instead of being skipped.
  */
 export async function vmSkipReason(): Promise<string | false> {
-  if (process.env.HOSTPLANE_LAB === "required") return false;
-  if (process.platform !== "linux" || process.arch !== "x64")
+  if (process.env.HOSTPLANE_LAB === "required") {
+    return false;
+  }
+  if (process.platform !== "linux" || process.arch !== "x64") {
     return "the virtual machine needs Linux on x86_64";
-  if (process.getuid?.() !== 0) return "the virtual machine needs root";
+  }
+  if (process.getuid?.() !== 0) {
+    return "the virtual machine needs root";
+  }
   const found = await execute("sh", ["-c", "command -v qemu-system-x86_64"], {}, 10_000);
   return found.exitCode === 0 ? false : "qemu-system-x86_64 is missing; HOSTPLANE_LAB=required installs it";
 }
@@ -55,7 +60,9 @@ export async function vmSkipReason(): Promise<string | false> {
 export async function createVm({ name, disks, forwards = [] }: VmOptions): Promise<Vm> {
   const vmName = `${name}-${process.pid}`;
   const hostPorts = new Map<number, number>();
-  for (const guestPort of forwards) hostPorts.set(guestPort, await freePort());
+  for (const guestPort of forwards) {
+    hostPorts.set(guestPort, await freePort());
+  }
   const home = process.env.VM_HOME ?? "/var/lib/hostplane-lab";
   const shareDir = `${home}/machines/${vmName}/share`;
   const environment = {
@@ -78,7 +85,9 @@ export async function createVm({ name, disks, forwards = [] }: VmOptions): Promi
     shareDir,
     hostPort(guestPort) {
       const port = hostPorts.get(guestPort);
-      if (port === undefined) throw new Error(`port ${guestPort} is not among the forwards`);
+      if (port === undefined) {
+        throw new Error(`port ${guestPort} is not among the forwards`);
+      }
       return port;
     },
     async run(command, { timeoutMs = 60_000 } = {}) {
@@ -90,13 +99,16 @@ export async function createVm({ name, disks, forwards = [] }: VmOptions): Promi
         timeoutMs + 15_000,
       );
       const killed = result.exitCode === 124 || result.exitCode === 137;
-      if (killed && Date.now() - startedAt >= timeoutMs)
+      if (killed && Date.now() - startedAt >= timeoutMs) {
         throw new Error(`no end after ${timeoutMs} ms: ${line}\n${result.stderr}`);
+      }
       return result;
     },
     async stop() {
       const stopped = await script(["destroy"], 60_000);
-      if (stopped.exitCode !== 0) throw new Error(`cannot stop ${vmName}: ${stopped.stderr.trim()}`);
+      if (stopped.exitCode !== 0) {
+        throw new Error(`cannot stop ${vmName}: ${stopped.stderr.trim()}`);
+      }
     },
   };
 }
@@ -113,9 +125,13 @@ function execute(
       args,
       { env: { ...process.env, ...environment }, timeout: timeoutMs, maxBuffer: 64 * 1024 * 1024 },
       (error, stdout, stderr) => {
-        if (error === null) resolve({ exitCode: 0, stdout, stderr });
-        else if (typeof error.code === "number") resolve({ exitCode: error.code, stdout, stderr });
-        else reject(error);
+        if (error === null) {
+          resolve({ exitCode: 0, stdout, stderr });
+        } else if (typeof error.code === "number") {
+          resolve({ exitCode: error.code, stdout, stderr });
+        } else {
+          reject(error);
+        }
       },
     );
     child.stdin?.end();

@@ -66,6 +66,16 @@ async function checkVolumesOnDeviceMapper(volumeGroup: string): Promise<void> {
     assert.deepEqual(await namesOf("thick"), ["data"]);
     await type(`umount ${folder}/mnt`);
 
+    // An unmounted one may go at once, though nothing has announced that it was closed.
+    await lv.createLV({ name: "mounted", sizeGb: 1n });
+    await type(
+      `mkfs.ext4 -q /dev/${volumeGroup}/mounted; mount /dev/${volumeGroup}/mounted ${folder}/mnt; vgs -q >/dev/null`,
+    );
+    await lv.createLV({ name: "other", sizeGb: 1n });
+    await type(`umount ${folder}/mnt`);
+    await lv.removeLV({ name: "mounted" });
+    await lv.removeLV({ name: "other" });
+
     // An origin is kept for its snapshots; the snapshot itself may go.
     await type(`lvcreate -q -y -s -n snap -L 128m ${volumeGroup}/data`);
     await assertRefused(lv.removeLV({ name: "data" }), "VOLUME_PROTECTED");

@@ -49,7 +49,9 @@ export function createAuthorityRewriter(socket: Socket): Duplex {
   });
 
   function pass(bytes: Buffer): void {
-    if (!duplex.push(bytes)) socket.pause();
+    if (!duplex.push(bytes)) {
+      socket.pause();
+    }
   }
 
   socket.on("data", (chunk: Buffer) => splitter.push(chunk));
@@ -62,8 +64,11 @@ export function createAuthorityRewriter(socket: Socket): Duplex {
   });
   socket.on("close", () => {
     // What the client sent before it closed is still to be read.
-    if (socket.readableEnded && !duplex.readableEnded) duplex.once("end", () => duplex.destroy());
-    else duplex.destroy();
+    if (socket.readableEnded && !duplex.readableEnded) {
+      duplex.once("end", () => duplex.destroy());
+    } else {
+      duplex.destroy();
+    }
   });
   return duplex;
 }

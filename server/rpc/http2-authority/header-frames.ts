@@ -12,9 +12,13 @@ const priorityBytes = 5;
  */
 export function rewriteHeaderFrames(frames: Buffer, rewrite: (block: Buffer) => Buffer): Buffer {
   const headers = parseHeaderFrames(frames);
-  if (headers === undefined) return frames;
+  if (headers === undefined) {
+    return frames;
+  }
   const block = rewrite(headers.block);
-  if (block === headers.block) return frames;
+  if (block === headers.block) {
+    return frames;
+  }
 
   const flags = headers.flags & ~(frameFlag.padded | frameFlag.endHeaders);
   const pieces: Buffer[] = [];
@@ -50,11 +54,15 @@ function parseHeaderFrames(frames: Buffer): HeaderFrames | undefined {
   const priorityAt = frameHeaderBytes + (isPadded ? 1 : 0);
   const fragmentAt = priorityAt + (hasPriority ? priorityBytes : 0);
   const fragmentEnd = firstEnd - (isPadded ? (frames[frameHeaderBytes] ?? 0) : 0);
-  if (fragmentEnd < fragmentAt) return undefined;
+  if (fragmentEnd < fragmentAt) {
+    return undefined;
+  }
 
   const fragments = [frames.subarray(fragmentAt, fragmentEnd)];
   for (let at = firstEnd; at < frames.length; ) {
-    if (frames.readUInt32BE(at + 5) !== streamId) return undefined;
+    if (frames.readUInt32BE(at + 5) !== streamId) {
+      return undefined;
+    }
     const end = at + frameHeaderBytes + frames.readUIntBE(at, 3);
     fragments.push(frames.subarray(at + frameHeaderBytes, end));
     at = end;

@@ -44,22 +44,32 @@ export function rewriteAuthority(block: Buffer): Buffer {
     const isIndexed = (first & 0x80) !== 0;
     const isTableSize = (first & 0xe0) === 0x20;
     if (isIndexed || isTableSize) {
-      if (readInteger(cursor, isIndexed ? 7 : 5) === malformed) return block;
+      if (readInteger(cursor, isIndexed ? 7 : 5) === malformed) {
+        return block;
+      }
       continue;
     }
     const nameIndex = readInteger(cursor, (first & 0x40) !== 0 ? 6 : 4);
-    if (nameIndex === malformed) return block;
+    if (nameIndex === malformed) {
+      return block;
+    }
     let isAuthority = nameIndex === authorityIndex;
     if (nameIndex === 0) {
       const name = readString(cursor);
-      if (name === undefined) return block;
+      if (name === undefined) {
+        return block;
+      }
       isAuthority = isAuthorityName(block, name);
     }
     const valueAt = cursor.at;
     const value = readString(cursor);
-    if (value === undefined) return block;
+    if (value === undefined) {
+      return block;
+    }
     const replacement = isAuthority ? replacementOf(block, value) : undefined;
-    if (replacement === undefined) continue;
+    if (replacement === undefined) {
+      continue;
+    }
     pieces.push(block.subarray(copiedTo, valueAt), replacement);
     copiedTo = cursor.at;
   }
@@ -87,22 +97,34 @@ function readInteger(cursor: Cursor, prefixBits: number): number {
   const { block } = cursor;
   const mask = 2 ** prefixBits - 1;
   let value = (block[cursor.at++] as number) & mask;
-  if (value < mask) return value;
+  if (value < mask) {
+    return value;
+  }
   for (let scale = 1; scale < largestInteger; scale *= 128) {
     const byte = block[cursor.at++];
-    if (byte === undefined) return malformed;
+    if (byte === undefined) {
+      return malformed;
+    }
     value += (byte & 0x7f) * scale;
-    if (value > largestInteger) return malformed;
-    if (byte < 0x80) return value;
+    if (value > largestInteger) {
+      return malformed;
+    }
+    if (byte < 0x80) {
+      return value;
+    }
   }
   return malformed;
 }
 
 function readString(cursor: Cursor): StringLiteral | undefined {
   const first = cursor.block[cursor.at];
-  if (first === undefined) return undefined;
+  if (first === undefined) {
+    return undefined;
+  }
   const length = readInteger(cursor, 7);
-  if (length === malformed || cursor.at + length > cursor.block.length) return undefined;
+  if (length === malformed || cursor.at + length > cursor.block.length) {
+    return undefined;
+  }
   const from = cursor.at;
   cursor.at += length;
   return { isHuffman: (first & 0x80) !== 0, from, to: cursor.at };
@@ -117,7 +139,9 @@ function isAuthorityName(block: Buffer, { isHuffman, from, to }: StringLiteral):
 function replacementOf(block: Buffer, { isHuffman, from, to }: StringLiteral): Buffer | undefined {
   const payload = block.subarray(from, to);
   const value = isHuffman ? decodeHuffman(payload) : payload;
-  if (value === undefined || value.every(isAuthorityByte)) return undefined;
+  if (value === undefined || value.every(isAuthorityByte)) {
+    return undefined;
+  }
   const replaced = Buffer.from(value.map((byte) => (isAuthorityByte(byte) ? byte : substitute)));
   const encoded = isHuffman ? encodeHuffman(replaced) : replaced;
   return Buffer.concat([encodeStringLength(encoded.length, isHuffman), encoded]);
@@ -125,9 +149,13 @@ function replacementOf(block: Buffer, { isHuffman, from, to }: StringLiteral): B
 
 function encodeStringLength(length: number, isHuffman: boolean): Buffer {
   const flag = isHuffman ? 0x80 : 0;
-  if (length < 0x7f) return Buffer.of(flag | length);
+  if (length < 0x7f) {
+    return Buffer.of(flag | length);
+  }
   const bytes = [flag | 0x7f];
   let rest = length - 0x7f;
-  for (; rest >= 0x80; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 0x80);
+  for (; rest >= 0x80; rest = Math.floor(rest / 128)) {
+    bytes.push((rest % 128) | 0x80);
+  }
   return Buffer.from([...bytes, rest]);
 }

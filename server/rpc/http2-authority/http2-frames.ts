@@ -62,7 +62,9 @@ export function createFrameSplitter(sink: FrameSink): FrameSplitter {
     heldLength = 0;
     heldTarget = frameHeaderBytes;
     frameAt = 0;
-    if (bytes.length > 0) to(bytes);
+    if (bytes.length > 0) {
+      to(bytes);
+    }
   }
 
   /** Called when `held` has all that was waited for: a frame's header, or the frame. */
@@ -104,10 +106,13 @@ export function createFrameSplitter(sink: FrameSink): FrameSplitter {
       // chunk[passFrom..at) is seen and not yet passed on; it is empty while something is held back.
       let passFrom = 0;
       let at = prefaceAt < preface.length && isHttp2 ? skipPreface(chunk) : 0;
-      if (!isHttp2) return sink.other(chunk);
+      if (!isHttp2) {
+        return sink.other(chunk);
+      }
       const pass = () => {
-        if (passFrom < at)
+        if (passFrom < at) {
           sink.other(passFrom === 0 && at === chunk.length ? chunk : chunk.subarray(passFrom, at));
+        }
         passFrom = at;
       };
       while (at < chunk.length) {
@@ -129,7 +134,9 @@ export function createFrameSplitter(sink: FrameSink): FrameSplitter {
             const length = Math.min(heldTarget - heldLength, left);
             hold(chunk.subarray(at, at + length));
             at += length;
-            if (heldLength === heldTarget) judgeHeld();
+            if (heldLength === heldTarget) {
+              judgeHeld();
+            }
           }
           passFrom = at;
         }

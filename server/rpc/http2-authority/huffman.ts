@@ -53,7 +53,9 @@ function canonicalRows(): Row[] {
 /** The Huffman form of a string (RFC 7541 section 5.2), padded with ones to whole bytes. */
 export function encodeHuffman(text: Uint8Array): Buffer {
   let bits = 0;
-  for (const byte of text) bits += codeLengths[byte] as number;
+  for (const byte of text) {
+    bits += codeLengths[byte] as number;
+  }
   const encoded = Buffer.alloc(Math.ceil(bits / 8));
   let at = 0;
   let pending = 0;
@@ -70,7 +72,9 @@ export function encodeHuffman(text: Uint8Array): Buffer {
       pending %= scale;
     }
   }
-  if (pendingBits > 0) encoded[at] = (pending << (8 - pendingBits)) | (0xff >> pendingBits);
+  if (pendingBits > 0) {
+    encoded[at] = (pending << (8 - pendingBits)) | (0xff >> pendingBits);
+  }
   return encoded;
 }
 
@@ -89,10 +93,16 @@ export function decodeHuffman(encoded: Uint8Array): Buffer | undefined {
       code = (code << 1) | ((byte >> bit) & 1);
       length++;
       const row = rows[length];
-      if (row === undefined) return undefined;
+      if (row === undefined) {
+        return undefined;
+      }
       const symbol = row.symbols[code - row.firstCode];
-      if (symbol === undefined) continue;
-      if (symbol === endOfString) return undefined;
+      if (symbol === undefined) {
+        continue;
+      }
+      if (symbol === endOfString) {
+        return undefined;
+      }
       decoded[at++] = symbol;
       code = 0;
       length = 0;

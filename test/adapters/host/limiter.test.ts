@@ -85,9 +85,13 @@ test("however tasks end or callers leave, no slot is lost", async () => {
           const controller = new AbortController();
           const ended = limiter.run(async () => {
             await new Promise((resolve) => setImmediate(resolve));
-            if (caller === "rejects") throw new Error("as it should");
+            if (caller === "rejects") {
+              throw new Error("as it should");
+            }
           }, controller.signal);
-          if (caller === "leaves") controller.abort();
+          if (caller === "leaves") {
+            controller.abort();
+          }
           return ended;
         });
         await Promise.allSettled(ends);

@@ -7,7 +7,9 @@ export async function reasonOf(promise: Promise<unknown>): Promise<ReasonName | 
     await promise;
     return undefined;
   } catch (error) {
-    if (error instanceof InfraError) return error.reason;
+    if (error instanceof InfraError) {
+      return error.reason;
+    }
     throw error;
   }
 }

@@ -36,7 +36,9 @@ function activeTimers(): number {
 
 async function until(condition: () => boolean, timeoutMs = 5_000): Promise<boolean> {
   const endMs = performance.now() + timeoutMs;
-  while (!condition() && performance.now() < endMs) await sleep(10);
+  while (!condition() && performance.now() < endMs) {
+    await sleep(10);
+  }
   return condition();
 }
 
@@ -214,7 +216,9 @@ test("a child that outlives a mutating tool is left alone", async (t) => {
   await sleep(700);
   const [pid] = pidsIn(pidFile);
   t.ok(pid !== undefined && isAlive(pid));
-  if (pid !== undefined) process.kill(pid, "SIGKILL");
+  if (pid !== undefined) {
+    process.kill(pid, "SIGKILL");
+  }
 });
 
 test("a thousand tools leave no listener, timer, process or file descriptor behind", async (t) => {

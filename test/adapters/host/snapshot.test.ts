@@ -23,8 +23,11 @@ function createSlowSystem() {
         beganAt,
         settle(fail) {
           counters.running -= 1;
-          if (fail) reject(new Error("system down"));
-          else resolve(beganAt);
+          if (fail) {
+            reject(new Error("system down"));
+          } else {
+            resolve(beganAt);
+          }
         },
       });
       return promise;
@@ -124,7 +127,9 @@ test("in any order of reads, invalidations and loads: one load at a time, nothin
     fc.asyncProperty(moves, fc.boolean(), async (sequence, subscribed) => {
       const system = createSlowSystem();
       const cache = createSnapshotCache({ load: system.load, retryMs: 0 });
-      if (subscribed) cache.subscribe(() => {});
+      if (subscribed) {
+        cache.subscribe(() => {});
+      }
       const reads: Promise<void>[] = [];
       let invalidatedAt = 0;
       let settledReads = 0;
@@ -133,17 +138,23 @@ test("in any order of reads, invalidations and loads: one load at a time, nothin
         const settlesBefore = settles;
         const check = () => {
           settledReads += 1;
-          if (settles - settlesBefore > 2) throw new Error("waited for more than two loads");
+          if (settles - settlesBefore > 2) {
+            throw new Error("waited for more than two loads");
+          }
         };
         reads.push(
           cache.read().then(
             ({ value }) => {
               check();
-              if (value < freshFrom) throw new Error(`stale: ${value} < ${freshFrom}`);
+              if (value < freshFrom) {
+                throw new Error(`stale: ${value} < ${freshFrom}`);
+              }
             },
             (error: Error) => {
               check();
-              if (error.message !== "system down") throw error;
+              if (error.message !== "system down") {
+                throw error;
+              }
             },
           ),
         );
@@ -151,27 +162,37 @@ test("in any order of reads, invalidations and loads: one load at a time, nothin
       let settles = 0;
       const settle = async (fail: boolean) => {
         const load = system.pending.shift();
-        if (load === undefined) return;
+        if (load === undefined) {
+          return;
+        }
         settles += 1;
         load.settle(fail);
         await turn();
       };
       for (const move of sequence) {
-        if (move === "read") read();
-        else if (move === "invalidate") {
+        if (move === "read") {
+          read();
+        } else if (move === "invalidate") {
           system.counters.clock += 1;
           invalidatedAt = system.counters.clock;
           cache.invalidate();
-        } else if (move === "turn") await turn();
-        else await settle(move === "fail");
-        if (system.counters.most > 1) throw new Error("two loads at once");
+        } else if (move === "turn") {
+          await turn();
+        } else {
+          await settle(move === "fail");
+        }
+        if (system.counters.most > 1) {
+          throw new Error("two loads at once");
+        }
       }
       while (system.pending.length > 0) {
         await settle(false);
         await turn();
       }
       await Promise.all(reads);
-      if (settledReads !== reads.length) throw new Error("a read never ended");
+      if (settledReads !== reads.length) {
+        throw new Error("a read never ended");
+      }
       cache.close();
     }),
     { numRuns: 300 },

@@ -65,7 +65,9 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
 
   contractTest("names and tags that LVM does not take are INVALID_FIELD", async (t, { create, state }) => {
     const names = ["snapshot1", "pvmove0", "x_tdata", "x_mlog", "x_cvol_y", ".", "a b", "n".repeat(128)];
-    for (const name of names) t.equal(await reasonOf(create(name, extent)), "INVALID_FIELD", name);
+    for (const name of names) {
+      t.equal(await reasonOf(create(name, extent)), "INVALID_FIELD", name);
+    }
     t.equal(await reasonOf(create("data", extent, ["a@b"])), "INVALID_FIELD");
     t.equal(await reasonOf(create("data", 0n)), "INVALID_FIELD");
     t.equal((await state()).volumes.length, 0);
@@ -73,7 +75,9 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
 
   contractTest("names and tags at the edge of what LVM takes are taken", async (t, { create, state }) => {
     const names = ["a", "A1+_.-", "...", "lvol9", "my-snapshot", "x_tpool", "n".repeat(90)];
-    for (const name of names) await create(name, extent, ["!a/b=c:d#e&f", "t".repeat(128)]);
+    for (const name of names) {
+      await create(name, extent, ["!a/b=c:d#e&f", "t".repeat(128)]);
+    }
     t.strictSame((await state()).volumes.map(({ name }) => name).sort(), names.sort());
   });
 
@@ -140,7 +144,9 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
         { kind: "deactivate", ...at },
         { kind: "remove", ...at },
       ];
-      for (const step of steps) t.equal(await reasonOf(lvm.run(step)), reason, `${step.kind} in ${group}`);
+      for (const step of steps) {
+        t.equal(await reasonOf(lvm.run(step)), reason, `${step.kind} in ${group}`);
+      }
     }
     const inNoGroup = {
       kind: "create",
@@ -183,7 +189,9 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
       calls += 1;
     });
     await create("data", extent);
-    for (let waits = 0; waits < 300 && calls === 0; waits += 1) await sleep(10);
+    for (let waits = 0; waits < 300 && calls === 0; waits += 1) {
+      await sleep(10);
+    }
     t.ok(calls > 0);
     unsubscribe();
     const before = calls;
@@ -212,7 +220,11 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     const { version, findings } = await lvm.inspect();
     t.type(version, "string");
     t.ok(findings.length > 0);
-    for (const { ok, fix } of findings) if (!ok) t.type(fix, "string");
+    for (const { ok, fix } of findings) {
+      if (!ok) {
+        t.type(fix, "string");
+      }
+    }
   });
 }
 
@@ -235,7 +247,9 @@ function withSteps(subject: ContractSubject): Subject {
     state,
     async group() {
       const group = (await state()).volumeGroups.find(({ name }) => name === volumeGroupName);
-      if (group === undefined) throw new Error(`${volumeGroupName} is not there`);
+      if (group === undefined) {
+        throw new Error(`${volumeGroupName} is not there`);
+      }
       return group;
     },
     volume: async (name) =>

@@ -152,7 +152,9 @@ test("each of lvm's complaints has its reason, and keeps lvm's words", (t) => {
     t.equal(error?.reason, reason, stderr);
     t.match(error?.message, message);
     t.notMatch(error?.message, /WARNING|Run `|Cannot process/);
-    if (reason.startsWith("VOLUME_")) t.equal(error?.resource, "volumeGroups/vg0/volumes/data");
+    if (reason.startsWith("VOLUME_")) {
+      t.equal(error?.resource, "volumeGroups/vg0/volumes/data");
+    }
   }
   t.end();
 });

@@ -13,7 +13,9 @@ function violationOf(assertion: () => void): string | undefined {
     assertion();
     return undefined;
   } catch (error) {
-    if (!(error instanceof InfraError) || error.reason !== "INVALID_FIELD") throw error;
+    if (!(error instanceof InfraError) || error.reason !== "INVALID_FIELD") {
+      throw error;
+    }
     return `${error.violations[0]?.field}: ${error.violations[0]?.description}`;
   }
 }
@@ -46,18 +48,20 @@ const bad = [
 ];
 
 test("volume names follow lvm(8)", (t) => {
-  for (const name of good)
+  for (const name of good) {
     t.equal(
       violationOf(() => assertVolumeName(name, "name")),
       undefined,
       name.slice(0, 20),
     );
-  for (const name of bad)
+  }
+  for (const name of bad) {
     t.match(
       violationOf(() => assertVolumeName(name, "name")),
       /^name: /,
       JSON.stringify(name),
     );
+  }
   t.end();
 });
 
@@ -110,7 +114,9 @@ test("what is accepted can neither be an option nor leave its place in a path", 
     fc.property(text, (name) => {
       for (const assertion of [assertVolumeName, assertVolumeGroupName]) {
         if (violationOf(() => assertion(name, "name")) === undefined) {
-          if (!/^[a-zA-Z0-9+_.][a-zA-Z0-9+_.-]*$/.test(name) || name === "." || name === "..") return false;
+          if (!/^[a-zA-Z0-9+_.][a-zA-Z0-9+_.-]*$/.test(name) || name === "." || name === "..") {
+            return false;
+          }
         }
       }
       return violationOf(() => assertTag(name, "tag")) !== undefined || /^[^-\s,@][^\s,@]*$/.test(name);

@@ -22,7 +22,9 @@ function outcome(text: string): LvmState | InfraError {
   try {
     return parseFullReport(text);
   } catch (error) {
-    if (error instanceof InfraError && error.reason === "TOOL_OUTPUT") return error;
+    if (error instanceof InfraError && error.reason === "TOOL_OUTPUT") {
+      return error;
+    }
     throw error;
   }
 }
@@ -180,7 +182,9 @@ test("lv_attr: health and kind by position", (t) => {
     ["-wi-a---X-", { health: "unknown" }],
     ["?wi-a---?-", { kind: "other", health: "unknown" }],
   ];
-  for (const [attributes, wanted] of cases) t.match(parseAttributes(attributes), wanted, attributes);
+  for (const [attributes, wanted] of cases) {
+    t.match(parseAttributes(attributes), wanted, attributes);
+  }
   t.equal(parseAttributes("-wi-ao--"), undefined);
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {

@@ -14,7 +14,9 @@ function watched(t: Test, directory: string) {
   });
   t.teardown(() => watch.close());
   const changed = async (count: number) => {
-    for (let waits = 0; waits < 200 && changes.length < count; waits += 1) await sleep(10);
+    for (let waits = 0; waits < 200 && changes.length < count; waits += 1) {
+      await sleep(10);
+    }
     return changes.length >= count;
   };
   return { watch, changes, changed };
@@ -32,7 +34,9 @@ test("a burst of changes is one call, soon after its first", async (t) => {
   await watch.ready;
   await sleep(30);
   const beganAtMs = performance.now();
-  for (const name of ["a", "b", "c"]) writeBackup(directory, name);
+  for (const name of ["a", "b", "c"]) {
+    writeBackup(directory, name);
+  }
   t.ok(await changed(1));
   t.ok(performance.now() - beganAtMs < 500);
   await sleep(100);

@@ -15,7 +15,9 @@ export function chromium(): Promise<ForeignTool> {
     try {
       return await pathOf(names);
     } catch (missing) {
-      if (!isRoot) throw missing;
+      if (!isRoot) {
+        throw missing;
+      }
     }
     await install("apt-get update", "apt-get", ["update", "-qq"]);
     await install(

@@ -50,7 +50,9 @@ export async function buildGoClient(version: GrpcGoVersion, directory: string): 
     client.stdin.end(calls.map((call) => `${JSON.stringify(call)}\n`).join(""));
     const lines = (await text(client.stdout)).split("\n").filter((line) => line !== "");
     const [code] = await exited;
-    if (code !== 0) throw new Error(`lvmd-client ended with ${code} after ${lines.length} calls`);
+    if (code !== 0) {
+      throw new Error(`lvmd-client ended with ${code} after ${lines.length} calls`);
+    }
     return lines.map((line) => JSON.parse(line) as GoResult);
   };
 }

@@ -38,7 +38,9 @@ async function startBareServer(t: Test, socketPath: string, wrap: (socket: Socke
     server.emit("connection", wrap(socket));
   });
   t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets) {
+      socket.destroy();
+    }
     listener.close();
   });
   await once(listener.listen(socketPath), "listening");

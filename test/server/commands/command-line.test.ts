@@ -15,8 +15,9 @@ test("version prints the version of package.json", async (t) => {
 test("help lists the commands", async (t) => {
   const { code, stdout } = await hostplane(["--help"]);
   t.equal(code, 0);
-  for (const command of ["serve", "doctor", "config", "version"])
+  for (const command of ["serve", "doctor", "config", "version"]) {
     t.match(stdout, new RegExp(`^  ${command}\\b`, "m"));
+  }
 });
 
 test("a command line that is wrong ends with 2 and one line", async (t) => {

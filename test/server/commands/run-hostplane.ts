@@ -47,9 +47,13 @@ export function start(
   async function until(name: "stdout" | "stderr", pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(text[name]);
-      if (match !== null) return match;
+      if (match !== null) {
+        return match;
+      }
       const stream = child[name];
-      if (stream === null) throw new Error(`no ${name}`);
+      if (stream === null) {
+        throw new Error(`no ${name}`);
+      }
       const next = await Promise.race([once(stream, "data").then(() => undefined), ended]);
       if (next !== undefined && !pattern.test(text[name])) {
         throw new Error(`ended with ${next.code} before ${pattern}: ${next.stdout}${next.stderr}`);

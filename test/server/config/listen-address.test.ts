@@ -36,10 +36,13 @@ test("refuses text that is no address", async (t) => {
     "[x]:1",
     "http://localhost:1",
   ];
-  for (const text of texts) t.match(parseListenAddress(text), /expected host:port/, text);
+  for (const text of texts) {
+    t.match(parseListenAddress(text), /expected host:port/, text);
+  }
   t.match(parseListenAddress("127.0.0.1:65536"), /from 0 to 65535/);
-  for (const text of ["unix:", "unix:run/a", "unix:/run/"])
+  for (const text of ["unix:", "unix:run/a", "unix:/run/"]) {
     t.match(parseListenAddress(text), /absolute path/, text);
+  }
   t.match(parseListenAddress(`unix:/${"a".repeat(107)}`), /at most \d+ bytes/);
 });
 
@@ -61,7 +64,9 @@ test("answers every text with an address or a sentence", async () => {
       ),
       (text) => {
         const address = parseListenAddress(text);
-        if (typeof address === "string") return address.startsWith("expected ");
+        if (typeof address === "string") {
+          return address.startsWith("expected ");
+        }
         const again = parseListenAddress(formatListenAddress(address));
         return typeof again !== "string" && formatListenAddress(again) === formatListenAddress(address);
       },

@@ -8,7 +8,9 @@ import type { Config } from "../../../server/config/schema.ts";
 
 async function configOf(sources: Partial<ConfigSources>): Promise<Config> {
   const loaded = await loadConfig({ env: {}, ...sources });
-  if (!loaded.ok) throw new Error(loaded.mistakes.map(formatMistake).join("\n"));
+  if (!loaded.ok) {
+    throw new Error(loaded.mistakes.map(formatMistake).join("\n"));
+  }
   return loaded.config;
 }
 

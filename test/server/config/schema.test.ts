@@ -40,6 +40,13 @@ test("volumes need no more than one class", async (t) => {
   });
 });
 
+test("a thin pool is refused where there is to be no device-mapper", async (t) => {
+  const deviceClasses = [ssd, { name: "thin", volumeGroup: "vg0", thinPool: "p" }];
+  const refused = configSchema.safeParse({ volumes: { deviceClasses, lvm: { activation: "none" } } });
+  t.match(refused.error?.issues, [{ path: ["volumes", "deviceClasses", 1, "thinPool"] }]);
+  t.ok(configSchema.safeParse({ volumes: { deviceClasses } }).success);
+});
+
 test("exactly one device class is the default", async (t) => {
   t.match(messagesOfClasses(), [/deviceClasses: /]);
   t.match(messagesOfClasses({ ...ssd, default: false }), [
@@ -66,8 +73,9 @@ test("overprovision is at least 1 and belongs to a thin pool", async (t) => {
 });
 
 test("class names follow lvmd's rule", async (t) => {
-  for (const name of ["a", "9", "a.b_c-d", "x".repeat(63)])
+  for (const name of ["a", "9", "a.b_c-d", "x".repeat(63)]) {
     t.same(messagesOfClasses({ ...ssd, name }), [], name);
+  }
   for (const name of ["", "-a", "a-", "a b", ".", "x".repeat(64), "é"]) {
     t.not(messagesOfClasses({ ...ssd, name }).length, 0, name);
   }
@@ -105,7 +113,9 @@ test("mode is for sockets, tls for TCP", async (t) => {
 
 test("every key is described, and every settable one has its own variable", async (t) => {
   const keys = configKeys();
-  for (const { path, description } of keys) t.match(description, /\.$/, path);
+  for (const { path, description } of keys) {
+    t.match(description, /\.$/, path);
+  }
   const variables = keys.flatMap(({ variable }) => variable ?? []);
   t.equal(new Set(variables).size, variables.length);
   t.equal(

@@ -65,8 +65,12 @@ async function startEcho(t: Test, wrap: (socket: Socket) => Duplex): Promise<Ser
   listener.listen(server.socketPath);
   await once(listener, "listening");
   t.teardown(() => {
-    for (const session of server.sessions) session.destroy();
-    for (const { socket } of server.connections) socket.destroy();
+    for (const session of server.sessions) {
+      session.destroy();
+    }
+    for (const { socket } of server.connections) {
+      socket.destroy();
+    }
     listener.close();
   });
   return server;
@@ -122,11 +126,17 @@ test("the bytes it lets stand are exactly those that Node accepts", async (t) =>
     received = Buffer.concat([received, chunk]);
     while (received.length >= 9 && received.length >= 9 + received.readUIntBE(0, 3)) {
       const byte = (received.readUInt32BE(5) - 1) / 2;
-      if (received[3] === 3 && !accepted.has(byte)) accepted.set(byte, false);
-      if (received[3] === 1) accepted.set(byte, true);
+      if (received[3] === 3 && !accepted.has(byte)) {
+        accepted.set(byte, false);
+      }
+      if (received[3] === 1) {
+        accepted.set(byte, true);
+      }
       received = received.subarray(9 + received.readUIntBE(0, 3));
     }
-    if (accepted.size === 256) break;
+    if (accepted.size === 256) {
+      break;
+    }
   }
   for (const [byte, isAccepted] of accepted) {
     t.equal(isAuthorityByte(byte), isAccepted, JSON.stringify(String.fromCharCode(byte)));
@@ -159,8 +169,9 @@ test("the dynamic tables stay equal when they overflow", async (t) => {
       { ":authority": authority, [`x-${i % 9}`]: `v${i % 31}` },
       Buffer.of(1),
     );
-    if (sawAuthority !== authority.replaceAll(/[^a-z0-9.]/g, "-"))
+    if (sawAuthority !== authority.replaceAll(/[^a-z0-9.]/g, "-")) {
       t.fail(`${authority} became ${sawAuthority}`);
+    }
   }
 });
 
@@ -210,7 +221,9 @@ test("a client that sends byte by byte is served", async (t) => {
     await sleep(0);
   }
   client.write(frame(0, 1, 1, Buffer.from("body")));
-  while (!received.includes("body")) await once(client, "data");
+  while (!received.includes("body")) {
+    await once(client, "data");
+  }
   t.match(received, "body");
 });
 
@@ -238,7 +251,9 @@ test("when one side goes, nothing of the connection stays", async (t) => {
     await call(session, { ":authority": path }, Buffer.of(1));
     const connection = server.connections.at(-1);
     const served = server.sessions.at(-1);
-    if (connection === undefined || served === undefined) throw new Error("no connection");
+    if (connection === undefined || served === undefined) {
+      throw new Error("no connection");
+    }
     end(session, served);
     await Promise.all([closed(connection.socket), closed(connection.given)]);
     t.ok(served.destroyed && connection.socket.destroyed && connection.given.destroyed, what);
@@ -291,7 +306,9 @@ test("a client that does not read holds the writer back", async (t) => {
   client.pause();
   const body = randomBytes(1024 * 1024);
   let written = 0;
-  for (let i = 0; i < 16; i++) rewriter.write(body, () => written++);
+  for (let i = 0; i < 16; i++) {
+    rewriter.write(body, () => written++);
+  }
   t.equal(rewriter.write(body), false);
   await sleep(200);
   t.ok(written < 3, `${written} writes done`);

@@ -80,16 +80,26 @@ test("any list of fields decodes to the same but for the authority, with equal d
       const rewritten = rewriteAuthority(block);
       const before = decodeBlock(block);
       const after = decodeBlock(rewritten);
-      if (before === undefined || after === undefined) throw new Error("does not decode");
+      if (before === undefined || after === undefined) {
+        throw new Error("does not decode");
+      }
       const expected = before.fields.map(([name, value]) => [
         name,
         name === ":authority" ? withDashes(value) : value,
       ]);
-      if (JSON.stringify(after.fields) !== JSON.stringify(expected)) throw new Error("other fields");
-      if (after.tableBytes !== before.tableBytes) throw new Error("other table size");
-      if (rewritten.length > block.length) throw new Error("longer");
+      if (JSON.stringify(after.fields) !== JSON.stringify(expected)) {
+        throw new Error("other fields");
+      }
+      if (after.tableBytes !== before.tableBytes) {
+        throw new Error("other table size");
+      }
+      if (rewritten.length > block.length) {
+        throw new Error("longer");
+      }
       const isUntouched = JSON.stringify(before.fields) === JSON.stringify(expected);
-      if ((rewritten === block) !== isUntouched) throw new Error("identity");
+      if ((rewritten === block) !== isUntouched) {
+        throw new Error("identity");
+      }
     }),
     { numRuns: 1000 },
   );
@@ -100,7 +110,9 @@ test("arbitrary and damaged blocks never throw and never grow", async () => {
     .tuple(arbitraryFields, fc.nat(), fc.nat({ max: 255 }), fc.nat())
     .map(([fields, at, byte, cut]) => {
       const block = encodeFields(fields);
-      if (block.length > 0) block[at % block.length] = byte;
+      if (block.length > 0) {
+        block[at % block.length] = byte;
+      }
       return block.subarray(0, block.length === 0 ? 0 : cut % (block.length + 1));
     });
   const arbitrary = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes));

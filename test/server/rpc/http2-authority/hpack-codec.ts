@@ -72,10 +72,14 @@ function encodeString(text: string, isHuffman: boolean): Buffer {
 
 function encodeInteger(value: number, prefixBits: number, flag: number): Buffer {
   const mask = (1 << prefixBits) - 1;
-  if (value < mask) return Buffer.of(flag | value);
+  if (value < mask) {
+    return Buffer.of(flag | value);
+  }
   const bytes = [flag | mask];
   let rest = value - mask;
-  for (; rest > 127; rest >>= 7) bytes.push((rest & 127) | 128);
+  for (; rest > 127; rest >>= 7) {
+    bytes.push((rest & 127) | 128);
+  }
   return Buffer.from([...bytes, rest]);
 }
 
@@ -87,11 +91,15 @@ export function decodeBlock(block: Buffer): { fields: [string, string][]; tableB
   const integer = (prefixBits: number): number => {
     const mask = (1 << prefixBits) - 1;
     let value = (block[at++] ?? 0) & mask;
-    if (value < mask) return value;
+    if (value < mask) {
+      return value;
+    }
     for (let shift = 0; ; shift += 7) {
       const byte = block[at++] ?? 0;
       value += (byte & 127) << shift;
-      if (byte < 128) return value;
+      if (byte < 128) {
+        return value;
+      }
     }
   };
   const string = (): string => {
@@ -105,7 +113,9 @@ export function decodeBlock(block: Buffer): { fields: [string, string][]; tableB
     const first = block[at] ?? 0;
     if ((first & 0x80) !== 0) {
       const field = staticFields.get(integer(7));
-      if (field === undefined) return undefined;
+      if (field === undefined) {
+        return undefined;
+      }
       fields.push(field);
     } else if ((first & 0xe0) === 0x20) {
       integer(5);
@@ -113,10 +123,14 @@ export function decodeBlock(block: Buffer): { fields: [string, string][]; tableB
       const isAdded = (first & 0x40) !== 0;
       const index = integer(isAdded ? 6 : 4);
       const name = index === 0 ? string() : [...staticNames].find(([, known]) => known === index)?.[0];
-      if (name === undefined) return undefined;
+      if (name === undefined) {
+        return undefined;
+      }
       const value = string();
       fields.push([name, value]);
-      if (isAdded) tableBytes += name.length + value.length + 32;
+      if (isAdded) {
+        tableBytes += name.length + value.length + 32;
+      }
     }
   }
   return at === block.length ? { fields, tableBytes } : undefined;

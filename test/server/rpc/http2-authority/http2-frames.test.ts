@@ -14,7 +14,9 @@ function split(chunks: readonly Buffer[]): Part[] {
     other: (bytes) => parts.push({ kind: "other", bytes }),
     headerFrames: (bytes) => parts.push({ kind: "headers", bytes }),
   });
-  for (const chunk of chunks) splitter.push(chunk);
+  for (const chunk of chunks) {
+    splitter.push(chunk);
+  }
   splitter.end();
   return parts;
 }
@@ -24,9 +26,11 @@ function joined(parts: readonly Part[]): string[] {
   const lines: string[] = [];
   for (const { kind, bytes } of parts) {
     const last = lines.at(-1);
-    if (kind === "other" && last?.startsWith("other") === true)
+    if (kind === "other" && last?.startsWith("other") === true) {
       lines.push(lines.pop() + bytes.toString("hex"));
-    else lines.push(`${kind} ${bytes.toString("hex")}`);
+    } else {
+      lines.push(`${kind} ${bytes.toString("hex")}`);
+    }
   }
   return lines;
 }
@@ -83,7 +87,9 @@ test("a chunk without header frames is passed on as the same object", async (t) 
     data.subarray(40_000, 80_000),
     data.subarray(80_000),
   ];
-  for (const chunk of chunks) splitter.push(chunk);
+  for (const chunk of chunks) {
+    splitter.push(chunk);
+  }
   t.equal(parts.length, chunks.length);
   t.ok(parts.every((part, index) => part === chunks[index]));
 });
@@ -94,8 +100,12 @@ test("however a connection is cut, the parts are the same and no byte is lost", 
       const bytes = Buffer.concat([clientPreface, ...frames]);
       const whole = split([bytes]);
       const chunked = split(cut(bytes, cuts));
-      if (!Buffer.concat(chunked.map((part) => part.bytes)).equals(bytes)) throw new Error("bytes lost");
-      if (joined(whole).join() !== joined(chunked).join()) throw new Error("other parts");
+      if (!Buffer.concat(chunked.map((part) => part.bytes)).equals(bytes)) {
+        throw new Error("bytes lost");
+      }
+      if (joined(whole).join() !== joined(chunked).join()) {
+        throw new Error("other parts");
+      }
     }),
     { numRuns: 300 },
   );
@@ -131,7 +141,9 @@ test("a header block above 64 KiB is passed on while it arrives, and the next on
   });
   splitter.push(clientPreface);
   splitter.push(frame(1, 0, 1, Buffer.alloc(16384)));
-  for (let i = 0; i < 5; i++) splitter.push(frame(9, 0, 1, Buffer.alloc(16384)));
+  for (let i = 0; i < 5; i++) {
+    splitter.push(frame(9, 0, 1, Buffer.alloc(16384)));
+  }
   t.equal(
     parts.reduce((sum, { bytes }) => sum + bytes.length, 0),
     clientPreface.length + 6 * (16384 + 9),

@@ -71,7 +71,7 @@ test("a client that sends its request one byte at a time is served, over either 
     socket.write(Buffer.of(byte));
     await new Promise((resolve) => setImmediate(resolve));
   }
-  t.match(await answer, /200 OK[^]*1\.1 \/slow/);
+  t.match(await answer, /200 OK[\s\S]*1\.1 \/slow/);
 
   const slow = net.connect(port, "127.0.0.1");
   await once(slow, "connect");
