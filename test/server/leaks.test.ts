@@ -232,16 +232,16 @@ test("a client may cancel as many streams in a row as it may open, ten times ove
   const session = http2.connect(app.url);
   session.on("error", () => {});
   t.teardown(() => session.destroy());
-  let isClosed = false;let n=0;session.on("goaway",(...a)=>t.comment("goaway",a[0],n));
+  let isClosed = false;
   session.on("close", () => {
     isClosed = true;
   });
-  // 128 at once is the default; nghttp2 itself allows 1,000 resets in a burst.
+  // 128 at once is the default. nghttp2 itself allows 1,000 resets in a burst, Node 100 refusals.
   for (let burst = 0; burst < 10; burst += 1) {
     const calls = Array.from({ length: 120 }, () =>
       cancelOverHttp2(session, { kind: "stream", moment: "before", isClean: true }),
     );
-    await Promise.all(calls);n++;
+    await Promise.all(calls);
   }
   await cancelOverHttp2(session, { kind: "stream", moment: "afterFirst", isClean: true });
   t.notOk(isClosed || session.destroyed, "the connection lives");

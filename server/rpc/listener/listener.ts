@@ -65,6 +65,9 @@ export function createListener(options: ListenerOptions): Listener {
       // that opens and cancels as many streams as it may is no attack.
       streamResetBurst: 10 * options.maxConcurrentStreams,
       streamResetRate: options.maxConcurrentStreams,
+      // A stream that is cancelled still counts until the event loop turns: of 600 opened and cancelled at one go
+      // Node refuses some, and by default ends the session after 100 ("The user callback function failed").
+      maxSessionRejectedStreams: 10 * options.maxConcurrentStreams,
     };
   }
 
