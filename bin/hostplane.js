@@ -28,7 +28,9 @@ function isNewEnough(version) {
 
 function bundledNode() {
   const name = packages[platform];
-  if (name === undefined) return undefined;
+  if (name === undefined) {
+    return undefined;
+  }
   try {
     const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
     const node = join(dirname(manifest), "bin", "node");
@@ -43,9 +45,14 @@ function runIn(node) {
   const handOn = (signal) => child.kill(signal);
   const signals = ["SIGTERM", "SIGHUP"];
   // A terminal sends Ctrl-C to the child as well; twice would mean "at once".
-  if (!process.stdin.isTTY) signals.push("SIGINT");
-  else process.on("SIGINT", () => {});
-  for (const signal of signals) process.on(signal, handOn);
+  if (!process.stdin.isTTY) {
+    signals.push("SIGINT");
+  } else {
+    process.on("SIGINT", () => {});
+  }
+  for (const signal of signals) {
+    process.on(signal, handOn);
+  }
   child.on("error", (error) => fail(`${node} cannot be started: ${error.message}`));
   child.on("exit", (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : code));
 }
@@ -59,8 +66,9 @@ if (isNewEnough(process.versions.node)) {
   await import(pathToFileURL(main).href);
 } else {
   const node = bundledNode();
-  if (node !== undefined) runIn(node);
-  else {
+  if (node !== undefined) {
+    runIn(node);
+  } else {
     fail(
       `needs Node 22.18 or newer, this is ${process.versions.node}; install that, or reinstall hostplane with its optional dependencies (${packages[platform] ?? `there is none for ${platform}`})`,
     );

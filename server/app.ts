@@ -10,7 +10,13 @@ import fastify, {
 import type { Backend } from "./backend.ts";
 import { methodRuleOf } from "./method-table.ts";
 import { createCallLog } from "./rpc/log-calls.ts";
-import { answerNotFound, type ListenerFacts, refuseGrpcOverHttp1, rpcPlugin } from "./rpc/plugin.ts";
+import {
+  answerNotFound,
+  type ListenerFacts,
+  leaveBodiesUnread,
+  refuseGrpcOverHttp1,
+  rpcPlugin,
+} from "./rpc/plugin.ts";
 import { assertKnownHeaders } from "./rpc/request-headers.ts";
 import { createRoutes } from "./rpc/router.ts";
 import type { ServiceRegistration } from "./rpc/service-handlers.ts";
@@ -55,10 +61,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       reply.header("hostplane-backend", "sandbox");
     });
   }
-  // No body is Fastify's to parse: not an RPC's, and not that of a request which reaches nothing, which it would
-  // refuse in words that no RPC client reads.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  leaveBodiesUnread(app);
   app.addHook("onRequest", refuseGrpcOverHttp1);
   if (options.corsOrigins.length > 0) {
     await app.register(cors, {

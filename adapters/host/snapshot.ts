@@ -10,8 +10,11 @@ export interface Snapshot<T> {
 }
 
 export interface SnapshotCacheOptions<T> {
-  /** Reads the system. Never called twice at once. */
-  readonly load: () => Promise<T>;
+  /**
+   * Reads the system. Never called twice at once. The signal is aborted when every reader that waits for it has
+   * left and nobody subscribes: it may then stop and throw.
+   */
+  readonly load: (signal: AbortSignal) => Promise<T>;
   /** Whether two values are the same to a reader; deep equality unless told. */
   readonly equal?: (a: T, b: T) => boolean;
   /**
@@ -25,9 +28,10 @@ export interface SnapshotCache<T> {
   /**
    * The newest value. Never one whose load began before an `invalidate` that came before this call. Waits for
    * two loads at most: one that began too early, and the next.
-   * @throws what `load` throws
+   * @param signal a reader that leaves; one without a signal stays
+   * @throws what `load` throws, and the signal's reason
    */
-  read(): Promise<Snapshot<T>>;
+  read(signal?: AbortSignal): Promise<Snapshot<T>>;
   /**
    * Makes the value stale. It is loaded again at once if anybody subscribes, else by the next read. Does
    * nothing if the change happened at `changedAtMs` (performance.now()) and a load has begun since.
@@ -52,7 +56,11 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
   let failed:
     | { readonly error: unknown; readonly generation: number; readonly retryAtMs: number }
     | undefined;
-  let loading: { readonly promise: Promise<Snapshot<T>>; readonly generation: number } | undefined;
+  let loading:
+    | { readonly promise: Promise<Snapshot<T>>; readonly generation: number; readonly stop: AbortController }
+    | undefined;
+  /** Readers that wait for the load that runs or for the next. */
+  let waiting = 0;
   let lastLoadBeganAtMs = Number.NEGATIVE_INFINITY;
   let queued: Promise<Snapshot<T>> | undefined;
   let retryTimer: NodeJS.Timeout | undefined;
@@ -63,16 +71,20 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
     }
   }
 
-  async function loadOnce(): Promise<Snapshot<T>> {
+  async function loadOnce(signal: AbortSignal): Promise<Snapshot<T>> {
     const loadGeneration = generation;
     const readAtMs = performance.now();
     lastLoadBeganAtMs = readAtMs;
     const failedBefore = failed !== undefined;
     let value: T;
     try {
-      value = await load();
+      value = await load(signal);
     } catch (error) {
       loading = undefined;
+      if (signal.aborted) {
+        // Stopped for want of readers, which says nothing of the system.
+        throw error;
+      }
       failed = { error, generation: loadGeneration, retryAtMs: performance.now() + retryMs };
       scheduleRetry();
       // Only the first of a row is told: a listener that answers with a read must not spin.
@@ -97,25 +109,45 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
 
   function begin(): Promise<Snapshot<T>> {
     clearTimeout(retryTimer);
-    const promise = loadOnce();
-    loading = { promise, generation };
+    const stop = new AbortController();
+    const promise = loadOnce(stop.signal);
+    loading = { promise, generation, stop };
     return promise;
   }
 
-  function read(): Promise<Snapshot<T>> {
+  function stopUnwantedLoad(): void {
+    if (waiting === 0 && listeners.size === 0) {
+      loading?.stop.abort();
+    }
+  }
+
+  async function read(signal?: AbortSignal): Promise<Snapshot<T>> {
+    signal?.throwIfAborted();
+    waiting += 1;
+    try {
+      return await (signal === undefined ? newest() : untilAborted(newest(), signal));
+    } finally {
+      waiting -= 1;
+      stopUnwantedLoad();
+    }
+  }
+
+  function newest(): Promise<Snapshot<T>> {
     if (latest?.generation === generation) {
       return Promise.resolve(latest.snapshot);
     }
     if (queued !== undefined) {
       return queued;
     }
-    if (loading?.generation === generation) {
+    if (loading?.generation === generation && !loading.stop.signal.aborted) {
       return loading.promise;
     }
     if (loading !== undefined) {
       const next = () => {
         queued = undefined;
-        return begin();
+        const promise = begin();
+        stopUnwantedLoad();
+        return promise;
       };
       queued = loading.promise.then(next, next);
       return queued;
@@ -166,6 +198,7 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
       }
       return () => {
         listeners.delete(entry);
+        stopUnwantedLoad();
         if (listeners.size === 0) {
           clearTimeout(retryTimer);
         }
@@ -176,4 +209,12 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
       clearTimeout(retryTimer);
     },
   };
+}
+
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
 }

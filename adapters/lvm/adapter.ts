@@ -117,9 +117,10 @@ export interface LvmAdapter {
   /**
    * The newest state. Shared by all readers: however many ask at once, at most one `lvm` process runs, and
    * none while nothing has changed. A read that begins after a `run` has ended sees what it did.
-   * @throws InfraError TOOL_MISSING, TOOL_FAILED, TOOL_TIMEOUT, TOOL_OUTPUT
+   * @param signal a reader that leaves; `lvm` is stopped when nobody waits for it any more
+   * @throws InfraError TOOL_MISSING, TOOL_FAILED, TOOL_TIMEOUT, TOOL_OUTPUT, and the signal's reason
    */
-  read(): Promise<Snapshot<LvmState>>;
+  read(signal?: AbortSignal): Promise<Snapshot<LvmState>>;
 
   /**
    * Calls back after each change of the state, whoever made it, and after a read that failed (a reader then

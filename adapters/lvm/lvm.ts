@@ -44,16 +44,17 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
   const watches: DirectoryWatch[] = [];
   let resyncTimer: NodeJS.Timeout | undefined;
 
-  function read(argv: readonly string[]): Promise<ToolResult> {
-    return run(argv, { kind: "read", env, onToolEnd, timeoutMs: readTimeoutMs, signal: closing.signal });
+  function read(argv: readonly string[], signal?: AbortSignal): Promise<ToolResult> {
+    const stop = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
+    return run(argv, { kind: "read", env, onToolEnd, timeoutMs: readTimeoutMs, signal: stop });
   }
 
-  async function load(): Promise<LvmState> {
+  async function load(signal: AbortSignal): Promise<LvmState> {
     // First, so that no change between the read and the watch is missed.
     if (watches.length === 0) {
-      await startWatching();
+      await startWatching(signal);
     }
-    const result = await read(readStateCommand(options));
+    const result = await read(readStateCommand(options), signal);
     const error = errorFromReadResult(result);
     if (error !== undefined) {
       throw error;
@@ -61,8 +62,8 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     return parseFullReport(result.stdout);
   }
 
-  async function startWatching(): Promise<void> {
-    const { stdout } = await read(backupConfigurationCommand(options));
+  async function startWatching(signal: AbortSignal): Promise<void> {
+    const { stdout } = await read(backupConfigurationCommand(options), signal);
     const { directory } = parseBackupConfiguration(stdout);
     // The read that follows fails as this one did, and says why.
     if (directory === undefined || closing.signal.aborted) {

@@ -24,11 +24,21 @@ export interface RpcPluginOptions {
 }
 
 /**
+ * Takes every body as it comes. No body is Fastify's to parse: not an RPC's, and not that of a request which
+ * reaches nothing, which it would refuse in words that no RPC client reads.
+ */
+export function leaveBodiesUnread(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+}
+
+/**
  * Serves the routes on a Fastify instance, each at its path and under `/api`. RPC bodies are neither read nor
  * parsed by Fastify, and answers do not pass its serialisation; its onRequest and onResponse hooks see them. A
  * verb that the method does not take gets HTTP 405.
  */
 export async function rpcPlugin(app: FastifyInstance, options: RpcPluginOptions): Promise<void> {
+  leaveBodiesUnread(app);
   for (const route of options.routes) {
     const method = route.rule.get ? ["GET", "POST"] : ["POST"];
     // OPTIONS belongs to CORS; HEAD comes with GET.

@@ -49,7 +49,7 @@ test("grpcio", { skip, timeout: 60_000 }, async (t) => {
         },
         precondition: {
           code: "FAILED_PRECONDITION",
-          message: "sandbox-vg/sandbox-db is open",
+          message: "Logical volume sandbox-vg/sandbox-db in use.",
           details: ["VOLUME_IN_USE", "google.rpc.PreconditionFailure"],
         },
         deadline: { received: true, code: "DEADLINE_EXCEEDED" },

@@ -14,6 +14,8 @@ const { path: grpcurl, skip } = await goTool("github.com/fullstorydev/grpcurl/cm
 const listed = [
   "cnct.kaas.api.Cluster",
   "grpc.health.v1.Health",
+  "grpc.reflection.v1.ServerReflection",
+  "grpc.reflection.v1alpha.ServerReflection",
   "hostplane.v1.SystemService",
   "operations.v1.OperationsService",
   "proto.LVService",

@@ -44,17 +44,18 @@ export function createLvService(volumes: Volumes): ServiceRegistration {
 export function createVgService(volumes: Volumes): ServiceRegistration {
   return registerService(VGService, {
     async getLVList({ deviceClass }, call) {
-      const { resolved, snapshot } = await volumes.resolve(deviceClass);
+      const { resolved, snapshot } = await volumes.resolve(deviceClass, call.signal);
       tellAge(call, snapshot);
       return { volumes: volumesOf(resolved, snapshot.value).map(volumeMessage) };
     },
     async getFreeBytes({ deviceClass }, call) {
-      const { resolved, snapshot } = await volumes.resolve(deviceClass);
+      const { resolved, snapshot } = await volumes.resolve(deviceClass, call.signal);
       tellAge(call, snapshot);
       return { freeBytes: reportedFreeBytes(resolved, snapshot.value) };
     },
     async *watch(_request, call) {
-      const states = watchState(volumes.subscribe, volumes.readState, call.signal);
+      const read = () => volumes.readState(call.signal);
+      const states = watchState(volumes.subscribe, read, call.signal);
       for await (const { value } of states) {
         yield watchMessage(volumes.deviceClasses, value);
       }

@@ -26,10 +26,11 @@ export interface VolumesOptions {
 /** The volumes of this host: the rules of the contract over LVM, without protocol or messages. */
 export interface Volumes {
   readonly deviceClasses: readonly DeviceClass[];
-  readState(): Promise<Snapshot<LvmState>>;
+  readState(signal: AbortSignal): Promise<Snapshot<LvmState>>;
   /** @throws InfraError DEVICE_CLASS_NOT_FOUND, VOLUME_GROUP_GONE */
   resolve(
     deviceClassName: string,
+    signal: AbortSignal,
   ): Promise<{ readonly resolved: ResolvedClass; readonly snapshot: Snapshot<LvmState> }>;
   /** @throws InfraError as `describeCreate`, INVALID_FIELD, and what LVM refuses */
   create(
@@ -57,9 +58,9 @@ export function createVolumes(options: VolumesOptions): Volumes {
   const isProtectedName = createIsProtectedName(options.protect);
   const listeners = new Set<() => void>();
 
-  async function resolve(deviceClassName: string) {
+  async function resolve(deviceClassName: string, signal?: AbortSignal) {
     const deviceClass = findDeviceClass(deviceClasses, deviceClassName);
-    const snapshot = await lvm.read();
+    const snapshot = await lvm.read(signal);
     return { resolved: assertResolved(deviceClass, snapshot.value), snapshot };
   }
 
@@ -83,7 +84,7 @@ export function createVolumes(options: VolumesOptions): Volumes {
 
   return {
     deviceClasses,
-    readState: () => lvm.read(),
+    readState: (signal) => lvm.read(signal),
     resolve,
 
     async create({ name, sizeGb, tags, deviceClass }, signal) {

@@ -198,3 +198,61 @@ test("in any order of reads, invalidations and loads: one load at a time, nothin
     { numRuns: 300 },
   );
 });
+
+test("a load stops when its last reader has left, and the next reader begins another", async (t) => {
+  const stops: AbortSignal[] = [];
+  let loads = 0;
+  const cache = createSnapshotCache({
+    load: (signal) => {
+      loads += 1;
+      stops.push(signal);
+      if (loads > 1) {
+        return Promise.resolve(loads);
+      }
+      return new Promise<number>((_, reject) => {
+        signal.addEventListener("abort", () => setImmediate(() => reject(new Error("stopped"))));
+      });
+    },
+  });
+  const leaving = [new AbortController(), new AbortController()];
+  const reads = leaving.map(({ signal }) => cache.read(signal));
+  leaving[0]?.abort(new Error("first left"));
+  await t.rejects(async () => reads[0], { message: "first left" });
+  t.notOk(stops[0]?.aborted, "the second still waits");
+  leaving[1]?.abort(new Error("second left"));
+  await t.rejects(async () => reads[1], { message: "second left" });
+  t.ok(stops[0]?.aborted);
+  t.equal((await cache.read()).value, 2, "whoever comes while it stops gets the next load, not its error");
+  t.equal(loads, 2);
+});
+
+test("a load goes on for readers that stay and for subscribers", async (t) => {
+  const system = createSlowSystem();
+  let stop: AbortSignal | undefined;
+  const cache = createSnapshotCache({
+    load: (signal) => {
+      stop = signal;
+      return system.load();
+    },
+  });
+  const leaving = new AbortController();
+  const left = cache.read(leaving.signal);
+  const stays = cache.read();
+  leaving.abort(new Error("left"));
+  await t.rejects(left, { message: "left" });
+  t.notOk(stop?.aborted);
+  system.pending.shift()?.settle(false);
+  t.equal((await stays).value, 1);
+
+  const end = cache.subscribe(() => {});
+  cache.invalidate();
+  await turn();
+  t.equal(system.pending.length, 1);
+  t.notOk(stop?.aborted, "a subscriber is reason enough");
+  const gone = new AbortController();
+  gone.abort(new Error("gone"));
+  await t.rejects(cache.read(gone.signal), { message: "gone" });
+  t.notOk(stop?.aborted);
+  system.pending.shift()?.settle(false);
+  end();
+});
