@@ -53,6 +53,10 @@ export async function serve(options: ServeOptions, version: string, output: Outp
   }
   const stopped = untilStopped(gateway, logger);
   logger.info({ addresses: gateway.addresses, sandbox: isSandbox, version }, "listening");
+  if (!isSandbox && config.listen.some(({ address }) => !address.startsWith("unix:"))) {
+    const advice = "listen on a unix socket with a mode to keep others out";
+    logger.warn(`there is no login yet: every user of this host can change its volumes over TCP; ${advice}`);
+  }
   // Whoever asks for JSON reads records by program, and finds the addresses in the one above.
   if (config.log.format !== "json") {
     const listeners = config.listen.map(({ address, tls, services }, at) => ({
