@@ -179,7 +179,7 @@ async function call(transport: Transport, method: DescMethod, request: JsonObjec
     yield input;
   })();
   try {
-    const response = await transport.stream(stream, leaving.signal, 5_000, undefined, inputs);
+    const response = await transport.stream(stream, leaving.signal, undefined, undefined, inputs);
     for await (const message of response.message) {
       return toJson(method.output, message);
     }
