@@ -6,6 +6,7 @@ import { compressions } from "./compression.ts";
 import { connectErrorFromInfraError } from "./errors.ts";
 import { infraErrorFromProtocolError } from "./protocol-error.ts";
 import { reachedKey } from "./request-facts.ts";
+import { wrapHandler } from "./wrapped-handler.ts";
 
 /** No error of connect-es comes near it; it only bounds the buffer. */
 const errorMaxBytes = 1 << 20;
@@ -38,14 +39,7 @@ export function withUnaryErrorReason(handler: UniversalHandler): UniversalHandle
     header.set("content-length", String(bytes.byteLength));
     return { ...answer, status: codeToHttpStatus(refined.code), header, body: once(bytes) };
   };
-  return Object.assign(handle, {
-    protocolNames: handler.protocolNames,
-    service: handler.service,
-    method: handler.method,
-    requestPath: handler.requestPath,
-    allowedMethods: handler.allowedMethods,
-    supportedContentType: handler.supportedContentType,
-  });
+  return wrapHandler(handler, handle);
 }
 
 async function readAll(body: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {

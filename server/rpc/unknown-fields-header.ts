@@ -1,6 +1,7 @@
 import type { DescMethod, JsonValue } from "@bufbuild/protobuf";
 import type { UniversalHandler, UniversalServerRequest } from "@connectrpc/connect/protocol";
 import { unknownFieldsOf } from "./unknown-fields.ts";
+import { wrapHandler } from "./wrapped-handler.ts";
 
 /** A header is no place for more, nor for names that are longer. */
 const maxNames = 20;
@@ -28,14 +29,7 @@ export function withUnknownFieldsHeader(handler: UniversalHandler, method: DescM
     }
     return answer;
   };
-  return Object.assign(handle, {
-    protocolNames: handler.protocolNames,
-    service: handler.service,
-    method: handler.method,
-    requestPath: handler.requestPath,
-    allowedMethods: handler.allowedMethods,
-    supportedContentType: handler.supportedContentType,
-  });
+  return wrapHandler(handler, handle);
 }
 
 /** The request, and its JSON once it has been read; undefined where there is none to look at. */
