@@ -13,7 +13,10 @@ import type { Transport } from "@connectrpc/connect";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { test } from "tap";
 import { methodRuleOf } from "../../server/method-table.ts";
+import { createInlineRunner } from "../../server/operations/run-inline.ts";
 import { methodPathOf } from "../../server/rpc/method-rule.ts";
+import { createServices } from "../../server/services.ts";
+import { startAppUnderTest } from "./app-under-test.ts";
 import { readContractServices } from "./contract-services.ts";
 import { startGatewayUnderTest } from "./gateway-under-test.ts";
 import { type Protocol, protocols } from "./protocols.ts";
@@ -230,6 +233,24 @@ for (const prefix of ["", "/api"]) {
     });
   }
 }
+
+test("a domain that is off refuses in every protocol and says which key turns it on", async (t) => {
+  const facts = { version: "test", isSandbox: false, startedAtMs: Date.now(), listeners: () => [] };
+  const systems = { volumes: undefined, close: async () => {} };
+  const { registrations } = createServices({ systems, runner: createInlineRunner(() => {}), facts });
+  const { url } = await startAppUnderTest(t, registrations);
+  const off = { code: "UNAVAILABLE", reason: "DOMAIN_OFF", message: /volumes\.deviceClasses/ };
+  for (const protocol of protocols) {
+    const transport = protocol.createTransport(url);
+    for (const method of [...methods.values()].filter(
+      ({ parent }) => parent.file.proto.package === "proto",
+    )) {
+      if (isCallable(protocol, method)) {
+        t.match(await rpcErrorOf(call(transport, method, {})), off, `${method.name} by ${protocol.name}`);
+      }
+    }
+  }
+});
 
 test("a method that may not be called by GET answers 405 and names what it allows", async (t) => {
   const { url } = await startGatewayUnderTest(t);
