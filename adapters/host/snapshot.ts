@@ -101,7 +101,8 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
     latest = { snapshot, generation: loadGeneration };
     loading = undefined;
     failed = undefined;
-    if (!same || failedBefore) {
+    // The first value is no change: whoever wants it reads, and would be woken by its own read.
+    if ((before !== undefined && !same) || failedBefore) {
       notify();
     }
     return snapshot;

@@ -1,8 +1,12 @@
 import type { FastifyBaseLogger } from "fastify";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
+import type { ErrorCode } from "../../adapters/host/reasons.ts";
 import type { Around, Call } from "./call.ts";
 import { infraErrorFrom } from "./errors.ts";
 import { methodPathOf } from "./method-rule.ts";
+
+/** Codes that say something is wrong with the gateway or a system behind it. */
+const faultCodes: ReadonlySet<ErrorCode> = new Set(["INTERNAL", "UNAVAILABLE", "DATA_LOSS"]);
 
 /**
  * Writes one line for each call when it has ended, a stream when its last message is out: mutations at
@@ -26,8 +30,8 @@ export function createCallLog(log: FastifyBaseLogger): Around {
   };
 
   function write(call: Call, startedAtMs: number, error: InfraError | undefined): void {
-    const isFault =
-      error?.code === "INTERNAL" || error?.code === "UNAVAILABLE" || error?.code === "DATA_LOSS";
+    // That it stops is no fault, however many streams learn of it.
+    const isFault = error !== undefined && faultCodes.has(error.code) && error.reason !== "SHUTTING_DOWN";
     // What is wrong with a request is told in the request's own words: `expected string, got 12345`.
     const hidesMessage = call.rule.secrets && error?.code === "INVALID_ARGUMENT";
     const level = isFault ? "warn" : call.rule.mutation ? "info" : "debug";
