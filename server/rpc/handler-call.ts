@@ -1,4 +1,6 @@
+import type { DescMethod } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
+import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
 import type { Call } from "./call.ts";
 import type { MethodRule } from "./method-rule.ts";
 import { requestFactsKey } from "./request-facts.ts";
@@ -32,5 +34,31 @@ export function callFromHandlerContext(
     headerNames: () => context.requestHeader.keys(),
     header: (name) => context.requestHeader.get(name) ?? undefined,
     setHeader: (name, value) => context.responseHeader.set(name, value),
+  };
+}
+
+/**
+ * The call of a unary Connect request that connect-es refused before it became one, so that the links of the
+ * chain (log, limits) see it too.
+ * @param header of the answer
+ */
+export function callFromRefusedRequest(
+  method: DescMethod,
+  rule: MethodRule,
+  request: UniversalServerRequest,
+  header: Headers,
+): Call {
+  const { peer, requestId } = request.contextValues?.get(requestFactsKey) ?? requestFactsKey.defaultValue;
+  return {
+    method,
+    rule,
+    protocol: "connect",
+    peer,
+    requestId,
+    timeLeftMs: () => undefined,
+    signal: request.signal,
+    headerNames: () => request.header.keys(),
+    header: (name) => request.header.get(name) ?? undefined,
+    setHeader: (name, value) => header.set(name, value),
   };
 }

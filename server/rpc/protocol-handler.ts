@@ -10,7 +10,7 @@ import { createHandlerFactory as createGrpcFactory } from "@connectrpc/connect/p
 import { createHandlerFactory as createGrpcWebFactory } from "@connectrpc/connect/protocol-grpc-web";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { reachedKey } from "./request-facts.ts";
-import { withUnaryErrorReason } from "./unary-error.ts";
+import { type OnRefused, withUnaryErrorReason } from "./unary-error.ts";
 import { withUnknownFieldsHeader } from "./unknown-fields-header.ts";
 
 /** The request of a call, read when it is asked for. What is wrong with it is thrown by the reading. */
@@ -38,6 +38,7 @@ export function createProtocolHandler(
   method: DescMethod,
   serve: Serve,
   options: Partial<UniversalHandlerOptions>,
+  onRefused: OnRefused = async (_request, _header, error) => error,
 ): UniversalHandler {
   const stream = (all: AsyncIterable<unknown>, context: HandlerContext) =>
     serve({ single: () => readSingle(all), all }, context);
@@ -55,7 +56,7 @@ export function createProtocolHandler(
   const unarySpec = { kind: "unary", method, impl: unary } as unknown as MethodImplSpec;
   const connect = createConnectFactory(options);
   const unaryHandler = () => {
-    const handler = withUnaryErrorReason(connect(unarySpec));
+    const handler = withUnaryErrorReason(connect(unarySpec), onRefused);
     return options.jsonOptions?.ignoreUnknownFields === true
       ? withUnknownFieldsHeader(handler, method)
       : handler;

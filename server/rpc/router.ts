@@ -5,10 +5,11 @@ import { type Around, runChain } from "./call.ts";
 import { compressions } from "./compression.ts";
 import { connectErrorFromInfraError, infraErrorFrom } from "./errors.ts";
 import { streamUntilCallEnds, untilCallEnds } from "./guard.ts";
-import { callFromHandlerContext } from "./handler-call.ts";
+import { callFromHandlerContext, callFromRefusedRequest } from "./handler-call.ts";
 import { type MethodRule, methodPathOf } from "./method-rule.ts";
 import { createProtocolHandler, type Inputs } from "./protocol-handler.ts";
 import type { AnyHandler, ServiceRegistration } from "./service-handlers.ts";
+import type { OnRefused } from "./unary-error.ts";
 
 export interface RouterOptions {
   readonly registrations: readonly ServiceRegistration[];
@@ -80,11 +81,23 @@ function createRouteHandler(
     }
   }
 
-  return createProtocolHandler(method, serve, {
+  /** Such a request passes the chain as well: whoever may not call is told that first, and the log has it. */
+  const onRefused: OnRefused = async (request, header, error) => {
+    const call = callFromRefusedRequest(method, rule, request, header);
+    try {
+      await runChain(options.around, call, () => Promise.reject(error));
+    } catch (thrown) {
+      return infraErrorFrom(thrown);
+    }
+    return error;
+  };
+
+  const protocolOptions = {
     acceptCompression: compressions,
     readMaxBytes: options.maxMessageBytes,
     writeMaxBytes: options.maxMessageBytes,
     jsonOptions: { ignoreUnknownFields: !rule.mutation },
     shutdownSignal: options.shutdownSignal,
-  });
+  };
+  return createProtocolHandler(method, serve, protocolOptions, onRefused);
 }

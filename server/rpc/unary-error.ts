@@ -12,10 +12,20 @@ import { wrapHandler } from "./wrapped-handler.ts";
 const errorMaxBytes = 1 << 20;
 
 /**
+ * What is answered to a request that connect-es refused before the call path: by default the error itself.
+ * @param header of the answer
+ */
+export type OnRefused = (
+  request: UniversalServerRequest,
+  header: Headers,
+  error: InfraError,
+) => Promise<InfraError>;
+
+/**
  * Gives a reason to the errors that connect-es answers to a unary Connect request before the call path is
  * reached: a body that cannot be decoded, is too large, or is compressed in an unknown way.
  */
-export function withUnaryErrorReason(handler: UniversalHandler): UniversalHandler {
+export function withUnaryErrorReason(handler: UniversalHandler, onRefused: OnRefused): UniversalHandler {
   const handle = async (request: UniversalServerRequest) => {
     const answer = await handler(request);
     const isOurs = answer.status === 200 || request.contextValues?.get(reachedKey) === true;
@@ -29,11 +39,10 @@ export function withUnaryErrorReason(handler: UniversalHandler): UniversalHandle
     const error = errorFromJsonBytes(body, header, new ConnectError("", Code.Internal));
     // The one error that connect-es lets through as its own: what its base64 decoder throws.
     const isBadQuery = request.method === "GET" && error.rawMessage === "internal error";
-    const refined = connectErrorFromInfraError(
-      isBadQuery
-        ? new InfraError("MALFORMED_REQUEST", "the query parameter message is not base64")
-        : infraErrorFromProtocolError(error),
-    );
+    const reason = isBadQuery
+      ? new InfraError("MALFORMED_REQUEST", "the query parameter message is not base64")
+      : infraErrorFromProtocolError(error);
+    const refined = connectErrorFromInfraError(await onRefused(request, header, reason));
     const bytes = errorToJsonBytes(refined, undefined);
     header.delete("content-encoding");
     header.set("content-length", String(bytes.byteLength));

@@ -84,3 +84,44 @@ test("what is wrong with a request that may hold secrets is told to its caller a
   t.equal(log.filter(({ code }) => code === "INVALID_ARGUMENT").length, bodies.length);
   t.notMatch(JSON.stringify(log), "24682468");
 });
+
+test("a unary Connect request that is refused unread is a line like any other", async (t) => {
+  const { url, log } = await startGatewayUnderTest(t);
+  const response = await fetch(`${url}/proto.LVService/CreateLV`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"nam": "a"}',
+  });
+  t.equal(response.status, 400);
+  await response.text();
+  t.match(
+    log.filter(({ msg }) => msg === "call"),
+    [
+      {
+        level: 30,
+        rpc: "proto.LVService/CreateLV",
+        protocol: "connect",
+        code: "INVALID_ARGUMENT",
+        reason: "UNKNOWN_FIELD",
+        requestId: response.headers.get("hostplane-request-id") ?? "",
+      },
+    ],
+  );
+});
+
+test("a header of the gateway's that it does not know is refused first, and an idempotency key on a mutation", async (t) => {
+  const { url } = await startGatewayUnderTest(t);
+  const ask = async (method: string, headers: Record<string, string>) => {
+    const response = await fetch(`${url}/${method}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: '{"nam": "a"}',
+    });
+    const { details } = (await response.json()) as { details?: { debug: { reason?: string } }[] };
+    return details?.[0]?.debug.reason;
+  };
+  t.equal(await ask("proto.LVService/CreateLV", { "hostplane-hots": "a" }), "UNKNOWN_HEADER");
+  t.equal(await ask("proto.VGService/GetLVList", { "hostplane-hots": "a" }), "UNKNOWN_HEADER");
+  t.equal(await ask("proto.LVService/CreateLV", { "idempotency-key": "1" }), "NOT_BUILT");
+  t.equal(await ask("proto.VGService/GetLVList", { "idempotency-key": "1" }), undefined);
+});
