@@ -7,7 +7,7 @@ const timeout = 1_800_000;
 tap.setTimeout(timeout);
 
 /** The long form, for `npm run test:full`: more volumes, and the adapter's contract on device-mapper too. */
-const isFull = process.env.HOSTPLANE_FULL === "1";
+const isFull = process.env.LAB_FULL === "1";
 
 test("volumes on real device-mapper", { skip, timeout }, async (t) => {
   const vm = await createVm({ name: "volumes", disks: ["500G", "24G"] });
