@@ -41,7 +41,10 @@ function bundledNode() {
 }
 
 function runIn(node) {
-  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: "inherit" });
+  const child = spawn(node, [main, ...process.argv.slice(2)], {
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+  });
+  // The channel carries nothing: that it breaks tells the gateway that this process was killed.
   const handOn = (signal) => child.kill(signal);
   const signals = ["SIGTERM", "SIGHUP"];
   // A terminal sends Ctrl-C to the child as well; twice would mean "at once".

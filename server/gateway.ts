@@ -1,12 +1,13 @@
 import { setMaxListeners } from "node:events";
-import { readFileSync } from "node:fs";
 import type { FastifyBaseLogger } from "fastify";
 import { InfraError } from "../adapters/host/infra-error.ts";
 import { createApp } from "./app.ts";
 import { parseListenAddress } from "./config/listen-address.ts";
 import type { Config, ListenerConfig } from "./config/schema.ts";
+import { unknownServicesOf } from "./method-table.ts";
 import { createInlineRunner } from "./operations/run-inline.ts";
 import { foreignCallerOf } from "./rpc/browser-guard.ts";
+import { readCertificate } from "./rpc/listener/certificate.ts";
 import { createListener, type Listener } from "./rpc/listener/listener.ts";
 import type { NodeRequest } from "./rpc/node-adapter.ts";
 import type { ListenerFacts } from "./rpc/plugin.ts";
@@ -119,10 +120,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   try {
-    assertServicesExist(
-      config.listen,
-      registrations.map(({ service }) => service.typeName),
-    );
+    assertServicesExist(config.listen);
     for (const entry of config.listen) {
       const listener = createEntry(entry);
       await listener.listen();
@@ -146,17 +144,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-function readCertificate({ cert, key }: NonNullable<ListenerConfig["tls"]>): { cert: Buffer; key: Buffer } {
-  return { cert: readFileSync(cert), key: readFileSync(key) };
-}
-
-function assertServicesExist(listeners: readonly ListenerConfig[], known: readonly string[]): void {
-  for (const { address, services = [] } of listeners) {
-    const unknown = services.filter((name) => !known.includes(name));
-    if (unknown.length > 0) {
-      throw new Error(
-        `listen: ${address}: there is no service ${unknown.join(", ")} (there are: ${known.join(", ")})`,
-      );
-    }
+function assertServicesExist(listeners: readonly ListenerConfig[]): void {
+  const [unknown] = unknownServicesOf(listeners);
+  if (unknown !== undefined) {
+    throw new Error(unknown);
   }
 }

@@ -74,3 +74,16 @@ export function methodRuleOf(method: DescMethod): MethodRule {
     ...exceptions[methodPathOf(method)],
   };
 }
+
+/** A sentence for each listener that is restricted to services of which one or more do not exist. */
+export function unknownServicesOf(
+  listeners: readonly { readonly address: string; readonly services?: readonly string[] }[],
+): string[] {
+  const known = Object.keys(domainOfService);
+  return listeners.flatMap(({ address, services = [] }) => {
+    const unknown = services.filter((name) => !known.includes(name));
+    return unknown.length === 0
+      ? []
+      : [`listen: ${address}: there is no service ${unknown.join(", ")} (there are: ${known.join(", ")})`];
+  });
+}

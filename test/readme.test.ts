@@ -17,8 +17,9 @@ const { scripts }: { scripts: Record<string, string> } = JSON.parse(
 );
 
 test("`npm start` serves the sandbox that the README then calls", { timeout: 120_000 }, async (t) => {
-  const [program, ...args] = (scripts.start ?? "").split(" ");
-  t.equal(program, "node");
+  // `exec`, or the shell that npm starts would keep npm's SIGTERM to itself.
+  const [exec, program, ...args] = (scripts.start ?? "").split(" ");
+  t.same([exec, program], ["exec", "node"]);
   const gateway = start([process.execPath, ...args, "--listen", "127.0.0.1:0"]);
   t.teardown(async () => {
     gateway.child.kill();

@@ -1,5 +1,6 @@
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { formatMistake } from "../config/mistake.ts";
+import { unknownServicesOf } from "../method-table.ts";
 import type { Output } from "./output.ts";
 
 /** The flags every command that reads the configuration has, as commander hands them over. */
@@ -20,11 +21,9 @@ export async function loadConfigOrExplain(
   output: Output,
 ): Promise<Extract<LoadedConfig, { ok: true }> | undefined> {
   const loaded = await loadConfig({ file, env: process.env, flags });
-  if (loaded.ok) {
-    return loaded;
+  const mistakes = loaded.ok ? unknownServicesOf(loaded.config.listen) : loaded.mistakes.map(formatMistake);
+  for (const mistake of mistakes) {
+    output.err(mistake);
   }
-  for (const mistake of loaded.mistakes) {
-    output.err(formatMistake(mistake));
-  }
-  return undefined;
+  return loaded.ok && mistakes.length === 0 ? loaded : undefined;
 }

@@ -1,10 +1,11 @@
 import { constants } from "node:fs";
-import { access, readFile, stat } from "node:fs/promises";
+import { access, stat } from "node:fs/promises";
 import { request } from "node:http";
 import { createServer } from "node:net";
 import { dirname, resolve } from "node:path";
 import { type ListenAddress, parseListenAddress } from "../config/listen-address.ts";
 import type { Config, ListenerConfig } from "../config/schema.ts";
+import { readCertificate } from "../rpc/listener/certificate.ts";
 import type { Finding, Inspector } from "./inspection.ts";
 import { messageFromError } from "./output.ts";
 
@@ -16,7 +17,7 @@ export function createGatewayInspector(config: Config): Inspector {
       const findings = await Promise.all([
         inspectData(config.data),
         ...config.listen.map(inspectAddress),
-        ...config.listen.flatMap(({ tls }) => (tls ? [inspectFile(tls.cert), inspectFile(tls.key)] : [])),
+        ...config.listen.flatMap(({ tls }) => (tls ? [inspectCertificate(tls)] : [])),
       ]);
       return { findings };
     },
@@ -41,12 +42,12 @@ async function nearestExisting(path: string): Promise<string> {
   return (await isAllowed(path, constants.F_OK)) ? path : nearestExisting(dirname(path));
 }
 
-async function inspectFile(path: string): Promise<Finding> {
+function inspectCertificate(tls: NonNullable<ListenerConfig["tls"]>): Finding {
   try {
-    await readFile(path);
-    return { ok: true, what: `${path} can be read` };
+    readCertificate(tls);
+    return { ok: true, what: `the certificate ${tls.cert} belongs to the key ${tls.key}` };
   } catch (error) {
-    return { ok: false, what: messageFromError(error), fix: `put the PEM file at ${resolve(path)}` };
+    return { ok: false, what: messageFromError(error), fix: "put the PEM files of one pair there" };
   }
 }
 

@@ -31,6 +31,10 @@ export interface Call {
   /** A request header, by lower-case name. */
   header(name: string): string | undefined;
   headerNames(): Iterable<string>;
+  /** Says what the call is about, e.g. `volumeGroups/vg0/volumes/data`, for the log. */
+  noteResource(resource: string): void;
+  /** What `noteResource` was last told. */
+  resource(): string | undefined;
   /** Sets a response header; without effect once the first message of a stream is out. */
   setHeader(name: string, value: string): void;
 }

@@ -23,7 +23,7 @@ export function untilCallEnds<T>(call: Call, work: Promise<T>): Promise<T> {
     const onAbort = () => fail(infraErrorFrom(signal.reason));
     const onDeadline = () => fail(new InfraError("DEADLINE", "the deadline of the call has passed"));
     const leftMs = call.timeLeftMs();
-    const timer = leftMs === undefined ? undefined : setTimeout(onDeadline, leftMs);
+    const timer = leftMs === undefined ? undefined : setTimeout(onDeadline, Math.max(leftMs, 0));
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) {
       onAbort();

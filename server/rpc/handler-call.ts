@@ -15,6 +15,7 @@ export function callFromHandlerContext(
   maxDeadlineMs: number,
 ): Call {
   const { peer, requestId } = context.values.get(requestFactsKey);
+  let resource: string | undefined;
   const cap = context.method.methodKind === "unary" ? performance.now() + maxDeadlineMs : undefined;
   return {
     method: context.method,
@@ -33,6 +34,10 @@ export function callFromHandlerContext(
     signal: context.signal,
     headerNames: () => context.requestHeader.keys(),
     header: (name) => context.requestHeader.get(name) ?? undefined,
+    noteResource: (name) => {
+      resource = name;
+    },
+    resource: () => resource,
     setHeader: (name, value) => context.responseHeader.set(name, value),
   };
 }
@@ -59,6 +64,8 @@ export function callFromRefusedRequest(
     signal: request.signal,
     headerNames: () => request.header.keys(),
     header: (name) => request.header.get(name) ?? undefined,
+    noteResource: () => {},
+    resource: () => undefined,
     setHeader: (name, value) => header.set(name, value),
   };
 }

@@ -10,8 +10,8 @@ const faultCodes: ReadonlySet<ErrorCode> = new Set(["INTERNAL", "UNAVAILABLE", "
 
 /**
  * Writes one line for each call when it has ended, a stream when its last message is out: mutations at
- * `info`, reads at `debug`, faults of the gateway or of a system at `warn` with their cause. Neither requests
- * nor answers are logged, nor what is wrong with a request that may hold secrets.
+ * `info`, reads at `debug`, faults of the gateway or of a system at `warn` with their cause. Of a request
+ * only the name of what it changes is logged, of an answer nothing, nor what is wrong with a request that may hold secrets.
  */
 export function createCallLog(log: FastifyBaseLogger): Around {
   return async (call, next) => {
@@ -41,6 +41,7 @@ export function createCallLog(log: FastifyBaseLogger): Around {
         rpc: methodPathOf(call.method),
         protocol: call.protocol,
         peer: call.peer.address,
+        ...(call.resource() === undefined ? {} : { resource: call.resource() }),
         code: error?.code ?? "OK",
         durationMs: Math.round(performance.now() - startedAtMs),
         ...(error === undefined ? {} : { reason: error.reason }),

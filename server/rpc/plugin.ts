@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { createContextValues } from "@connectrpc/connect";
+import { createAsyncIterable, type UniversalServerResponse } from "@connectrpc/connect/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { limitBodyTime } from "./body-time.ts";
@@ -50,11 +51,19 @@ export async function rpcPlugin(app: FastifyInstance, options: RpcPluginOptions)
       app.route({
         method: refused,
         url,
-        handler: (_request, reply) => reply.code(405).header("allow", method.join(", ")).send(),
+        handler: (_request, reply) =>
+          reply.code(405).header("allow", method.join(", ")).type("text/plain").send(`${bareAnswers[405]}\n`),
       });
     }
   }
 }
+
+/** What connect-es answers with a status alone, because no protocol's error form applies. */
+const bareAnswers: Readonly<Record<number, string>> = {
+  405: "this RPC takes POST, and GET only where it has no side effects (Connect GET)",
+  415: "the content type is none of this RPC's: application/json or application/proto for unary Connect, application/connect+json or application/connect+proto for a Connect stream, application/grpc-web+proto, application/grpc+proto",
+  505: "this RPC needs HTTP/2",
+};
 
 /** The header that names a call in the answer, the log and the gateway's errors. */
 const requestIdHeader = "hostplane-request-id";
@@ -93,7 +102,8 @@ async function serve(
       // content-length once it sees response headers, and Node's HTTP/2 library then resets the stream.
       await dropRest(request.raw);
     }
-    await writeUniversalResponse(answer, request.raw, reply.raw, headers, method.methodKind !== "unary");
+    const isStream = methodKind !== "unary";
+    await writeUniversalResponse(withWords(answer), request.raw, reply.raw, headers, isStream);
   } catch (thrown) {
     const error = infraErrorFrom(thrown);
     if (error.reason !== "CALLER_LEFT") {
@@ -105,6 +115,16 @@ async function serve(
       refuse(request.raw, reply.raw, error, headers);
     }
   }
+}
+
+function withWords(answer: UniversalServerResponse): UniversalServerResponse {
+  const words = answer.body === undefined ? bareAnswers[answer.status] : undefined;
+  if (words === undefined) {
+    return answer;
+  }
+  const header = new Headers(answer.header);
+  header.set("content-type", "text/plain");
+  return { ...answer, header, body: createAsyncIterable([Buffer.from(`${words}\n`)]) };
 }
 
 /** gRPC's trailers need HTTP/2; what a gRPC client sends over HTTP/1.1 is refused, whatever its path. */

@@ -56,7 +56,10 @@ function malformed(message: string, cause: unknown): InfraError {
   // cannot decode field proto.CreateLVRequest.size_gb from JSON: expected uint64, got "x"
   const wrong = /^cannot decode field \S+?\.([A-Za-z0-9_]+) from JSON: (.*)$/s.exec(message);
   if (wrong !== null) {
-    const violation: FieldViolation = { field: wrong[1] ?? "", description: wrong[2] ?? "" };
+    const violation: FieldViolation = {
+      field: wrong[1] ?? "",
+      description: describeWrongValue(wrong[2] ?? ""),
+    };
     return new InfraError("INVALID_FIELD", `${violation.field}: ${violation.description}`, {
       violations: [violation],
       cause,
@@ -70,5 +73,13 @@ function messageTooLarge(message: string): string {
   return message.replace(
     /configured (?:read|write)MaxBytes (\d+)/,
     "the limit of $1 bytes (limits.maxMessageBytes)",
+  );
+}
+
+/** `expected bigint (uint64): abc out of range`, which protobuf-es says of anything that is no such number. */
+function describeWrongValue(words: string): string {
+  return words.replace(
+    /^expected (?:bigint|number) \((\w+)\): (.*?)(?: out of range)?$/s,
+    "must be a number of type $1, is $2",
   );
 }

@@ -90,6 +90,14 @@ test("the installed package", async (t) => {
     await t.rejects(fetch(`${url}/healthz`), "nobody is left behind");
   });
 
+  t.test("killed, it takes the gateway along, which could otherwise keep the address", async (t) => {
+    const gateway = start([...old, "serve", "--sandbox", "--listen", "127.0.0.1:0"]);
+    const [, url = ""] = await gateway.untilPrinted(/(http:\/\/\S+)\n/);
+    gateway.child.kill("SIGKILL");
+    t.match(await gateway.ended, { stderr: /"stopped"/ });
+    await t.rejects(fetch(`${url}/healthz`), "nobody is left behind");
+  });
+
   t.test("a signal to the whole process group is one signal", async (t) => {
     const argv = [...old, "serve", "--sandbox", "--listen", "127.0.0.1:0"];
     const gateway = start(argv, { detached: true });

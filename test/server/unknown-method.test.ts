@@ -228,3 +228,13 @@ function unixSocketPath(t: Test): string {
   t.teardown(() => rmSync(folder, { recursive: true }));
   return join(folder, "gateway.sock");
 }
+
+test("a refusal by HTTP status alone says in words what would be taken", async (t) => {
+  const { url } = await startGatewayUnderTest(t);
+  const form = await fetch(`${url}/proto.VGService/GetLVList`, { method: "POST", body: "a=b" });
+  t.equal(form.status, 415);
+  t.match(await form.text(), /application\/json/);
+  const get = await fetch(`${url}/proto.LVService/CreateLV`);
+  t.equal(get.status, 405);
+  t.match(await get.text(), /takes POST/);
+});

@@ -16,22 +16,22 @@ import type { Volumes } from "./volumes.ts";
 /** proto.LVService: what changes volumes. */
 export function createLvService(volumes: Volumes): ServiceRegistration {
   return registerService(LVService, {
-    async createLV(request, { signal }) {
+    async createLV(request, call) {
       assertThisProtocol(request, upstreamSizeBytes.CreateLV);
       if (request.dataSource !== undefined) {
         throw new InfraError("NOT_BUILT", "data_source: restoring a volume is not served yet");
       }
       const { name, sizeGb, tags, deviceClass } = request;
-      return { volume: volumeMessage(await volumes.create({ name, sizeGb, tags, deviceClass }, signal)) };
+      return { volume: volumeMessage(await volumes.create({ name, sizeGb, tags, deviceClass }, call)) };
     },
-    async removeLV({ name, deviceClass }, { signal }) {
-      await volumes.remove({ name, deviceClass }, signal);
+    async removeLV({ name, deviceClass }, call) {
+      await volumes.remove({ name, deviceClass }, call);
       return {};
     },
-    async resizeLV(request, { signal }) {
+    async resizeLV(request, call) {
       assertThisProtocol(request, upstreamSizeBytes.ResizeLV);
       const { name, sizeGb, deviceClass } = request;
-      await volumes.resize({ name, sizeGb, deviceClass }, signal);
+      await volumes.resize({ name, sizeGb, deviceClass }, call);
       return {};
     },
     async createBackup() {

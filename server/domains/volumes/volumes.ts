@@ -4,6 +4,7 @@ import type { LogicalVolume, LvmAdapter, LvmState } from "../../../adapters/lvm/
 import { assertTag, assertVolumeName, isReservedVolumeName } from "../../../adapters/lvm/names.ts";
 import type { Mutation } from "../../operations/mutation.ts";
 import type { InlineRunner } from "../../operations/run-inline.ts";
+import type { Call } from "../../rpc/call.ts";
 import {
   assertResolved,
   type DeviceClass,
@@ -23,6 +24,9 @@ export interface VolumesOptions {
   readonly runner: InlineRunner;
 }
 
+/** Who asks for a change: told what it is about, and may leave before it begins. */
+export type Asker = Pick<Call, "signal" | "noteResource">;
+
 /** The volumes of this host: the rules of the contract over LVM, without protocol or messages. */
 export interface Volumes {
   readonly deviceClasses: readonly DeviceClass[];
@@ -40,15 +44,15 @@ export interface Volumes {
       readonly tags: readonly string[];
       readonly deviceClass: string;
     },
-    signal: AbortSignal,
+    asker: Asker,
   ): Promise<LogicalVolume>;
   /** @throws InfraError as `describeResize`, INVALID_FIELD, and what LVM refuses */
   resize(
     wanted: { readonly name: string; readonly sizeGb: bigint; readonly deviceClass: string },
-    signal: AbortSignal,
+    asker: Asker,
   ): Promise<void>;
   /** @throws InfraError as `describeRemove`, INVALID_FIELD, and what LVM refuses */
-  remove(wanted: { readonly name: string; readonly deviceClass: string }, signal: AbortSignal): Promise<void>;
+  remove(wanted: { readonly name: string; readonly deviceClass: string }, asker: Asker): Promise<void>;
   /** Calls back when LVM's state has changed, and after a resize to the same size, as clients expect. */
   subscribe(onChange: () => void): () => void;
 }
@@ -71,7 +75,7 @@ export function createVolumes(options: VolumesOptions): Volumes {
   function mutate(
     deviceClassName: string,
     name: string,
-    signal: AbortSignal,
+    asker: Asker,
     describe: (state: LvmState, resolved: ResolvedClass) => Mutation,
   ): Promise<Mutation> {
     const { volumeGroup } = findDeviceClass(deviceClasses, deviceClassName);
@@ -79,7 +83,9 @@ export function createVolumes(options: VolumesOptions): Volumes {
       const { resolved, snapshot } = await resolve(deviceClassName);
       return describe(snapshot.value, resolved);
     };
-    return runner.run(volumeResource(volumeGroup, name), describeNow, signal);
+    const resource = volumeResource(volumeGroup, name);
+    asker.noteResource(resource);
+    return runner.run(resource, describeNow, asker.signal);
   }
 
   return {
@@ -87,13 +93,13 @@ export function createVolumes(options: VolumesOptions): Volumes {
     readState: (signal) => lvm.read(signal),
     resolve,
 
-    async create({ name, sizeGb, tags, deviceClass }, signal) {
+    async create({ name, sizeGb, tags, deviceClass }, asker) {
       assertVolumeName(name, "name", findDeviceClass(deviceClasses, deviceClass).volumeGroup);
       for (const [index, tag] of tags.entries()) {
         assertTag(tag, `tags[${index}]`);
       }
       const sizeBytes = bytesFromSizeGb(sizeGb);
-      await mutate(deviceClass, name, signal, (state, resolved) =>
+      await mutate(deviceClass, name, asker, (state, resolved) =>
         describeCreate(lvm, state, resolved, { name, sizeBytes, tags }),
       );
       const { resolved, snapshot } = await resolve(deviceClass);
@@ -106,10 +112,10 @@ export function createVolumes(options: VolumesOptions): Volumes {
       return made;
     },
 
-    async resize({ name, sizeGb, deviceClass }, signal) {
+    async resize({ name, sizeGb, deviceClass }, asker) {
       assertChangeable(name, deviceClass);
       const sizeBytes = bytesFromSizeGb(sizeGb);
-      const { steps } = await mutate(deviceClass, name, signal, (state, resolved) =>
+      const { steps } = await mutate(deviceClass, name, asker, (state, resolved) =>
         describeResize(lvm, state, resolved, { name, sizeBytes }, isProtectedName),
       );
       if (steps.length === 0) {
@@ -119,10 +125,10 @@ export function createVolumes(options: VolumesOptions): Volumes {
       }
     },
 
-    async remove({ name, deviceClass }, signal) {
+    async remove({ name, deviceClass }, asker) {
       assertChangeable(name, deviceClass);
       try {
-        await mutate(deviceClass, name, signal, (state, resolved) =>
+        await mutate(deviceClass, name, asker, (state, resolved) =>
           describeRemove(lvm, state, resolved, name, isProtectedName),
         );
       } catch (error) {

@@ -1,13 +1,17 @@
 import { chmodSync, existsSync, lstatSync, unlinkSync } from "node:fs";
 import * as net from "node:net";
+import { dirname } from "node:path";
 
 /**
  * Binds a server to a socket file that nobody but `mode` allows may open, at no moment. A file left by a
  * gateway that is gone is replaced.
  * @param mode permission bits, e.g. 0o600
- * @throws Error when the path is no socket, or another process listens there
+ * @throws Error when there is no directory for it, the path is no socket, or another process listens there
  */
 export async function listenOnUnixSocket(server: net.Server, path: string, mode: number): Promise<void> {
+  if (!existsSync(dirname(path))) {
+    throw new Error(`there is no directory ${dirname(path)} for the socket`);
+  }
   if (existsSync(path)) {
     if (!lstatSync(path).isSocket()) {
       throw new Error(`${path} exists and is not a socket`);

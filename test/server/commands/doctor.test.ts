@@ -10,6 +10,7 @@ import { createGatewayInspector } from "../../../server/commands/inspect-gateway
 import { createLvmInspector } from "../../../server/commands/inspect-lvm.ts";
 import type { Finding } from "../../../server/commands/inspection.ts";
 import { configSchema } from "../../../server/config/schema.ts";
+import { createCertificate } from "../rpc/listener/certificate.ts";
 import { hostplane, serveSandbox } from "./run-hostplane.ts";
 
 async function gatewayFindings(
@@ -91,12 +92,20 @@ test("a data directory must be one that can be written", async (t) => {
   t.equal(locked?.ok, process.getuid?.() === 0);
 });
 
-test("certificates must be readable", async (t) => {
+test("certificates must be readable, and belong to their keys", async (t) => {
   const dir = t.testdir();
   await writeFile(join(dir, "cert.pem"), "");
   const tls = { cert: join(dir, "cert.pem"), key: join(dir, "key.pem") };
   const findings = await gatewayFindings({ data: dir, listen: [{ address: "127.0.0.1:0", tls }] });
-  t.match(findings.slice(2), [{ ok: true }, { ok: false, what: /ENOENT.*key\.pem/, fix: /key\.pem/ }]);
+  t.match(findings.slice(2), [{ ok: false, what: /cert\.pem.*key\.pem.*ENOENT/, fix: /PEM/ }]);
+  await writeFile(join(dir, "key.pem"), "no key");
+  const mixed = await gatewayFindings({ data: dir, listen: [{ address: "127.0.0.1:0", tls }] });
+  t.match(mixed.slice(2), [{ ok: false, what: /cert\.pem.*cannot be used/ }]);
+  const { cert, key } = await createCertificate("doctor.test");
+  await writeFile(tls.cert, cert);
+  await writeFile(tls.key, key);
+  const good = await gatewayFindings({ data: dir, listen: [{ address: "127.0.0.1:0", tls }] });
+  t.match(good.slice(2), [{ ok: true, what: /belongs to the key/ }]);
 });
 
 test("each device class needs its volume group and its thin pool", async (t) => {

@@ -15,6 +15,8 @@ export function createCall(facts: { readonly signal?: AbortSignal; readonly left
     signal: facts.signal ?? new AbortController().signal,
     header: () => undefined,
     headerNames: () => [],
+    noteResource: () => {},
+    resource: () => undefined,
     setHeader: () => {},
   };
 }

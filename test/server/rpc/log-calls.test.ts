@@ -19,7 +19,13 @@ test("a call is one line: reads quietly, mutations at info, refusals with their 
   const common = { protocol: "connect", peer: "127.0.0.1", requestId: String, durationMs: Number };
   t.match(calls, [
     { level: 20, rpc: "proto.VGService/GetFreeBytes", code: "OK", ...common },
-    { level: 30, rpc: "proto.LVService/CreateLV", code: "OK", ...common },
+    {
+      level: 30,
+      rpc: "proto.LVService/CreateLV",
+      code: "OK",
+      resource: "volumeGroups/sandbox-vg/volumes/a",
+      ...common,
+    },
     { level: 30, rpc: "proto.LVService/RemoveLV", code: "FAILED_PRECONDITION", reason: "VOLUME_IN_USE" },
   ]);
   t.equal(calls.length, 3);
