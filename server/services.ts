@@ -61,7 +61,7 @@ export function createServices(options: {
     registrations: [
       ...registrations,
       createSystemService(options.facts, backends),
-      createHealthService(backends, names),
+      createHealthService(backends, names, namesOf(unbuilt.map(({ service }) => service))),
       ...createReflectionServices(services),
     ],
     backends,

@@ -134,7 +134,7 @@ export interface LvmAdapter {
   /**
    * Makes one change and ends when LVM has committed it; the state is stale from then on. Never killed: it
    * runs to its end whatever happens to its caller. It is refused, not forced, when LVM has an objection:
-   * `remove` takes an inactive volume only, and neither a thin pool nor one that has snapshots; `resize` only
+   * `remove` takes no open volume, and neither a thin pool nor one that has snapshots; `resize` only
    * grows, and does nothing for a volume that has the size already.
    * @throws InfraError VOLUME_EXISTS, VOLUME_NOT_FOUND, VOLUME_GROUP_GONE, NO_SPACE, VOLUME_IN_USE,
    *   VOLUME_PROTECTED, SHRINK_NOT_ALLOWED, INVALID_FIELD, TOOL_MISSING, TOOL_FAILED, BUSY, SHUTTING_DOWN

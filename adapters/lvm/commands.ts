@@ -50,8 +50,8 @@ export function readStateCommand(options: LvmCommandOptions): string[] {
 
 /**
  * argv of the command that makes a step. Names stand behind `--` or are checked by `names.ts` not to begin
- * with a hyphen, so none can be taken for an option. Nothing is forced: where LVM would ask, the answer on
- * an empty stdin is no.
+ * with a hyphen, so none can be taken for an option. Nothing is forced: where `--yes` answers a question of
+ * LVM's, the case says which; any other is answered no by an empty stdin.
  */
 export function commandOf(options: LvmCommandOptions, step: LvmStep): string[] {
   const volume = `${step.volumeGroupName}/${step.name}`;

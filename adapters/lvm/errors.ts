@@ -53,7 +53,7 @@ const argumentPatterns: readonly (readonly [RegExp, string])[] = [
   [/^Invalid argument for --addtag/, "tags"],
   // Invalid argument for --size: 10485761b
   // --size may not be zero.
-  [/^(Invalid argument for --(size|virtualsize)|--(size|virtualsize) may not be zero)/, "size"],
+  [/^(Invalid argument for --(size|virtualsize)|--(size|virtualsize) may not be zero)/, "size_gb"],
 ];
 
 /**

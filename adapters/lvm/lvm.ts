@@ -65,15 +65,19 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
   async function startWatching(signal: AbortSignal): Promise<void> {
     const { stdout } = await read(backupConfigurationCommand(options), signal);
     const { directory } = parseBackupConfiguration(stdout);
-    // The read that follows fails as this one did, and says why.
-    if (directory === undefined || closing.signal.aborted) {
+    if (closing.signal.aborted) {
+      return;
+    }
+    clearInterval(resyncTimer);
+    resyncTimer = setInterval(() => cache.invalidate(), resyncMs).unref();
+    // Mostly the read that follows fails as this one did, and says why.
+    if (directory === undefined) {
       return;
     }
     const directories = [directory, ...(options.activation === "none" ? [] : ["/dev/mapper"])];
     watches.push(
       ...directories.map((directory) => watchDirectory({ directory, onChange: cache.invalidate })),
     );
-    resyncTimer = setInterval(() => cache.invalidate(), resyncMs).unref();
     await Promise.all(watches.map(({ ready }) => ready));
   }
 

@@ -111,7 +111,7 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
       assertTag(tag, `tags[${index}]`);
     }
     if (step.sizeBytes <= 0n) {
-      throw invalidField("size", "must not be zero");
+      throw invalidField("size_gb", "must not be zero");
     }
     const group = groupOf(step);
     if (state.volumes.some((one) => one.volumeGroupName === volumeGroupName && one.name === name)) {

@@ -38,7 +38,11 @@ export function untilStopped(
     process.on("SIGINT", () => void stop("SIGINT"));
     process.on("SIGTERM", () => void stop("SIGTERM"));
     // The launcher was killed: whoever supervises it takes the gateway for gone, and may start another.
-    process.once("disconnect", () => void stop("SIGTERM"));
+    process.once("disconnect", () => {
+      if (stoppingSinceMs === undefined) {
+        void stop("SIGTERM");
+      }
+    });
     process.on("SIGHUP", () => {
       try {
         gateway.reloadCertificates();

@@ -1,8 +1,8 @@
 /** One step of a mutation: one command of a system, and how to take it back. */
 export interface MutationStep {
-  /** A short name for logs and progress, e.g. `deactivate`. */
+  /** A short name for logs and progress, e.g. `create`. */
   readonly name: string;
-  /** The command the step starts, as argv; what PlanService shows and the operation log keeps. */
+  /** The command the step starts, as argv, for whoever wants to see it before or after. */
   readonly command: readonly string[];
   readonly forward: () => Promise<void>;
   /** Takes the step back; absent where there is nothing to take back. */
@@ -10,15 +10,15 @@ export interface MutationStep {
 }
 
 /**
- * A change of a system, described before any of it is done. Short ones run inline (`runInline`), long ones as
- * durable operations; both read the same description.
+ * A change of a system, described before any of it is done, so that it can be shown, run, and later be kept and
+ * resumed. Today all are short and run inline (`run-inline.ts`), which reads the steps alone.
  */
 export interface Mutation {
   /** What changes, e.g. `volumes.create`. */
   readonly kind: string;
   /** The thing that changes; two mutations of one resource never run at once. */
   readonly resource: string;
-  /** Identity of the system it is meant for (a VG's UUID): a mutation is never applied to another. */
+  /** Identity of the system it is meant for (a VG's UUID), for whoever keeps the description longer than a moment. */
   readonly backend: string;
   /** What a person should know first: what will be there, and what will be lost. */
   readonly plan: { readonly changes: readonly string[]; readonly losses: readonly string[] };

@@ -6,7 +6,7 @@ export interface InlineRunner {
   /**
    * Runs the steps that `describe` returns, in order. When one fails up to the point of no return, those done
    * are undone in reverse, and the failure is thrown. It runs to its end whether or not anybody still waits.
-   * @param resource the resource the mutation will change; `describe` runs once it is the resource's turn, so
+   * @param resource whose turn it takes: what the mutation changes, or what it shares with others; `describe` runs once it is the resource's turn, so
    *   that its checks see what the mutation before it has done
    * @param signal a mutation whose caller has left before its turn is not begun
    * @throws InfraError SHUTTING_DOWN, the signal's reason, and what `describe` and the steps throw

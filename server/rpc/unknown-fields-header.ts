@@ -55,7 +55,10 @@ function observeJson(request: UniversalServerRequest): {
       yield chunk;
     }
   })();
-  return { request: { ...request, body: observed }, textOf: () => Buffer.concat(chunks).toString() };
+  return {
+    request: { ...request, body: observed },
+    textOf: () => new TextDecoder().decode(Buffer.concat(chunks)),
+  };
 }
 
 function isByteStream(body: UniversalServerRequest["body"]): body is AsyncIterable<Uint8Array> {

@@ -13,15 +13,20 @@ import { watchState } from "../../rpc/watch-state.ts";
 /**
  * grpc.health.v1.Health with one status for each service: SERVING while the system behind it answers, even
  * with a part missing. The empty name stands for the gateway itself.
- * @param serviceNames every service the gateway serves; another name is NOT_FOUND, as health.proto says
+ * @param serviceNames every service of the gateway; another name is NOT_FOUND, as health.proto says
+ * @param unbuiltNames those of them that this version refuses
  */
 export function createHealthService(
   backends: readonly Backend[],
   serviceNames: readonly string[],
+  unbuiltNames: readonly string[],
 ): ServiceRegistration {
   const known = new Set(["", ...serviceNames]);
 
   async function statusOf(service: string): Promise<ServingStatus> {
+    if (unbuiltNames.includes(service)) {
+      return ServingStatus.NOT_SERVING;
+    }
     const backend = backends.find(({ services }) => services.includes(service));
     if (backend === undefined) {
       return ServingStatus.SERVING;

@@ -65,6 +65,12 @@ export function describeResize(
     throw new InfraError("VOLUME_NOT_FOUND", `logical volume ${wanted.name} is not found`, { resource });
   }
   assertResizable(volume, isProtectedName);
+  if (resolved.pool === undefined && volume.thinPoolName !== undefined) {
+    throw isProtected(
+      volume,
+      `it is a thin volume of ${volume.thinPoolName}: name the device class of that pool`,
+    );
+  }
   const sizeBytes = roundUpToExtents(wanted.sizeBytes, group.extentSizeBytes);
   if (sizeBytes < volume.sizeBytes) {
     throw new InfraError(

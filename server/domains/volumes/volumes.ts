@@ -1,4 +1,4 @@
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
 import type { LogicalVolume, LvmAdapter, LvmState } from "../../../adapters/lvm/adapter.ts";
 import { assertTag, assertVolumeName, isReservedVolumeName } from "../../../adapters/lvm/names.ts";
@@ -23,6 +23,9 @@ export interface VolumesOptions {
   readonly protect: readonly string[];
   readonly runner: InlineRunner;
 }
+
+/** Each is two words of one command line, whose length the system limits. */
+const maxTagCount = 256;
 
 /** Who asks for a change: told what it is about, and may leave before it begins. */
 export type Asker = Pick<Call, "signal" | "noteResource">;
@@ -70,7 +73,8 @@ export function createVolumes(options: VolumesOptions): Volumes {
 
   /**
    * Runs a mutation of one volume once its turn has come, checked against the state of that moment; not at all
-   * when its caller has left by then.
+   * when its caller has left by then. Volumes of a thin pool take turns with each other: how much a pool may
+   * promise is for us alone to hold, while LVM itself holds the space of a group.
    */
   function mutate(
     deviceClassName: string,
@@ -78,14 +82,15 @@ export function createVolumes(options: VolumesOptions): Volumes {
     asker: Asker,
     describe: (state: LvmState, resolved: ResolvedClass) => Mutation,
   ): Promise<Mutation> {
-    const { volumeGroup } = findDeviceClass(deviceClasses, deviceClassName);
+    const { volumeGroup, thinPool } = findDeviceClass(deviceClasses, deviceClassName);
     const describeNow = async () => {
       const { resolved, snapshot } = await resolve(deviceClassName);
       return describe(snapshot.value, resolved);
     };
     const resource = volumeResource(volumeGroup, name);
     asker.noteResource(resource);
-    return runner.run(resource, describeNow, asker.signal);
+    const turnOf = thinPool === undefined ? resource : volumeResource(volumeGroup, thinPool);
+    return runner.run(turnOf, describeNow, asker.signal);
   }
 
   return {
@@ -95,6 +100,9 @@ export function createVolumes(options: VolumesOptions): Volumes {
 
     async create({ name, sizeGb, tags, deviceClass }, asker) {
       assertVolumeName(name, "name", findDeviceClass(deviceClasses, deviceClass).volumeGroup);
+      if (tags.length > maxTagCount) {
+        throw invalidField("tags", `must be at most ${maxTagCount}, are ${tags.length}`);
+      }
       for (const [index, tag] of tags.entries()) {
         assertTag(tag, `tags[${index}]`);
       }

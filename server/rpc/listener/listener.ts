@@ -114,7 +114,11 @@ export function createListener(options: ListenerOptions): Listener {
       requestTimeout: requestTimeoutMs,
       handshakeTimeout: firstByteTimeoutMs,
     } as http2.SecureServerOptions);
-    h2.on("connection", (socket: net.Socket) => sockets.add(socket));
+    h2.on("connection", (socket: net.Socket) => {
+      sockets.add(socket);
+      // It lies under the TLS socket that is added below: draining must not take it for a silent one.
+      sockets.setProtocol(socket, "http2");
+    });
     h2.on("secureConnection", (socket) => {
       sockets.add(socket);
       sockets.setProtocol(socket, socket.alpnProtocol === "h2" ? "http2" : "http1");

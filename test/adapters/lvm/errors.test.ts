@@ -94,7 +94,7 @@ const recorded: [LvmStep, number, string, ReasonName, RegExp][] = [
     "INVALID_FIELD",
     /^tags: /,
   ],
-  [create, 3, "  --size may not be zero.\n", "INVALID_FIELD", /^size: /],
+  [create, 3, "  --size may not be zero.\n", "INVALID_FIELD", /^size_gb: /],
   [
     resize,
     5,

@@ -194,6 +194,25 @@ test("close lets a response that is under way come to its end", async (t) => {
   t.equal(await over2, "first last");
 });
 
+test("close lets a response over TLS come to its end, over either version", async (t) => {
+  const certificate = await createCertificate("close.test");
+  const { listener, port } = await listen(t, {
+    tls: certificate,
+    onRequest: (_request, response) => {
+      response.write("first ");
+      setTimeout(() => response.end("last"), 150);
+    },
+  });
+  const trust = { ca: certificate.cert, servername: "localhost", checkServerIdentity: () => undefined };
+  const request = https.get({ host: "127.0.0.1", port, agent: false, ...trust });
+  const over1 = once(request, "response").then(([response]) => text(response as http.IncomingMessage));
+  const over2 = getHttp2(connectHttp2(t, `https://127.0.0.1:${port}`, trust), "/");
+  await new Promise((resolve) => setTimeout(resolve, 80));
+  await listener.close(5_000);
+  t.equal(await over1, "first last");
+  t.equal(await over2, "first last");
+});
+
 test("a peer that no longer answers pings loses its connection", async (t) => {
   const { port } = await listen(t, { keepAliveMs: 50 });
   const socket = net.connect(port, "127.0.0.1");

@@ -1,0 +1,71 @@
+import { test } from "tap";
+import type { LvmAdapter, LvmState, LvmStep } from "../../../../adapters/lvm/adapter.ts";
+import { createVolumes } from "../../../../server/domains/volumes/volumes.ts";
+import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
+import { groupOf, stateOf, volumeOf } from "./lvm-state.ts";
+
+const gib = 1n << 30n;
+const asker = { signal: new AbortController().signal, noteResource: () => {} };
+const deviceClasses = [
+  { name: "thick", volumeGroup: "vg0", default: true, spareGiB: 0 },
+  { name: "thin", volumeGroup: "vg0", default: false, spareGiB: 0, thinPool: "pool" },
+];
+
+/** LVM with a thin pool of 10 GiB that, as the real one, takes thin volumes of any size. */
+function createThinLvm(): LvmAdapter {
+  const pool = volumeOf("vg0", "pool", { kind: "thinPool", sizeBytes: 10n * gib });
+  let state: LvmState = stateOf([groupOf("vg0", 20n * gib)], [pool]);
+  return {
+    kind: "sandbox",
+    read: async () => ({ value: state, revision: 1, readAtMs: 0 }),
+    subscribe: () => () => {},
+    commandOf: () => [],
+    async run(step: LvmStep) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (step.kind === "create") {
+        const facts = { kind: "thinVolume", thinPoolName: "pool", sizeBytes: step.sizeBytes } as const;
+        state = { ...state, volumes: [...state.volumes, volumeOf("vg0", step.name, facts)] };
+      }
+    },
+    inspect: async () => ({ version: undefined, findings: [] }),
+    close: async () => {},
+  };
+}
+
+function createThinVolumes() {
+  const runner = createInlineRunner(() => {});
+  return createVolumes({ lvm: createThinLvm(), deviceClasses, protect: [], runner });
+}
+
+test("creates at once never promise more than the pool may", async (t) => {
+  const volumes = createThinVolumes();
+  const creates = ["a", "b", "c", "d"].map((name) =>
+    volumes.create({ name, sizeGb: 8n, tags: [], deviceClass: "thin" }, asker),
+  );
+  const results = await Promise.allSettled(creates);
+  t.equal(results.filter(({ status }) => status === "fulfilled").length, 1);
+  t.match(
+    results.filter(({ status }) => status === "rejected"),
+    [1, 2, 3].map(() => ({ reason: { reason: "NO_SPACE" } })),
+  );
+});
+
+test("a thin volume grows only through the class of its pool", async (t) => {
+  const volumes = createThinVolumes();
+  await volumes.create({ name: "a", sizeGb: 8n, tags: [], deviceClass: "thin" }, asker);
+  await t.rejects(volumes.resize({ name: "a", sizeGb: 9n, deviceClass: "thick" }, asker), {
+    name: "InfraError",
+    reason: "VOLUME_PROTECTED",
+    message: /thin volume of pool/,
+  });
+  await volumes.resize({ name: "a", sizeGb: 9n, deviceClass: "thin" }, asker);
+});
+
+test("tags are limited in number", async (t) => {
+  const tags = Array.from({ length: 257 }, (_, index) => `t${index}`);
+  await t.rejects(createThinVolumes().create({ name: "a", sizeGb: 1n, tags, deviceClass: "" }, asker), {
+    name: "InfraError",
+    reason: "INVALID_FIELD",
+    message: "tags: must be at most 256, are 257",
+  });
+});
