@@ -76,6 +76,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     registrations: options.registrations,
     ruleOf: methodRuleOf,
     around: [createCallLog(options.logger), assertKnownHeaders],
+    aroundWork: (_call, next) => next(),
     maxMessageBytes: options.maxMessageBytes,
     maxDeadlineMs: options.maxDeadlineMs,
     keepAliveMs: options.keepAliveMs,

@@ -1,6 +1,7 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
-import { type MethodRule, methodPathOf } from "./rpc/method-rule.ts";
+import { type MethodRule, methodPathOf, type Role } from "./rpc/method-rule.ts";
+import { hasSecretFields } from "./rpc/secret-fields.ts";
 
 /** The domain of each service of the contract; a service that is missing here cannot be registered. */
 const domainOfService: Readonly<Record<string, string>> = {
@@ -11,6 +12,9 @@ const domainOfService: Readonly<Record<string, string>> = {
   "proto.VGService": "volumes",
   "operations.v1.OperationsService": "hypervisors",
   "v1alpha.PublicAPI": "pods",
+  "hostplane.v1.UserService": "auth",
+  "hostplane.v1.AuditService": "audit",
+  "hostplane.v1.PlanService": "plan",
   "hostplane.v1.SystemService": "system",
   "grpc.health.v1.Health": "system",
   "grpc.reflection.v1.ServerReflection": "system",
@@ -19,27 +23,32 @@ const domainOfService: Readonly<Record<string, string>> = {
 
 const hostBoundDomains: ReadonlySet<string> = new Set(["volumes", "hypervisors", "pods"]);
 
+/** Services that are one role's as a whole. */
+const roleOfService: Readonly<Record<string, Role>> = {
+  "hostplane.v1.UserService": "admin",
+  "hostplane.v1.AuditService": "admin",
+};
+
 /**
- * What differs from the default, which follows from `idempotency_level`: a method without side effects is a
- * viewer's, may be called by GET and shared between callers; any other is an operator's mutation.
+ * What differs from the default, which follows from `idempotency_level` and from the fields that the contract marks
+ * as secret: a method without side effects is a viewer's, may be called by GET and shared between callers; if it
+ * tells secrets it is an operator's and neither; any other is an operator's mutation.
  */
 const exceptions: Readonly<Record<string, Partial<MethodRule>>> = {
-  "services.auth.AuthService/Login": { role: "anyone", secrets: true },
-  "services.auth.AuthService/Logout": { role: "viewer" },
-  "services.auth.AuthService/CheckToken": { role: "anyone", secrets: true, get: false, cache: false },
+  "services.auth.AuthService/Login": { role: "anyone" },
+  "services.auth.AuthService/Logout": { role: "viewer", ofEveryService: true },
+  "services.auth.AuthService/CheckToken": { role: "anyone" },
 
-  "cnct.kaas.api.Cluster/GetCluster": { role: "operator", secrets: true, get: false, cache: false },
+  // What they tell depends on who asks.
+  "hostplane.v1.UserService/GetCaller": { role: "viewer", ofEveryService: true, get: false, cache: false },
+  "hostplane.v1.UserService/ChangePassword": { role: "viewer", ofEveryService: true },
+  "hostplane.v1.UserService/ListUsers": { get: false, cache: false },
+  "hostplane.v1.UserService/ListApiTokens": { get: false, cache: false },
+  "hostplane.v1.AuditService/ListEvents": { get: false, cache: false },
+  // Besides, it asks for the role of the method that is planned.
+  "hostplane.v1.PlanService/Plan": { role: "viewer", ofEveryService: true },
 
-  "proto.LVService/CreateLV": { secrets: true },
-  "proto.LVService/CreateBackup": { secrets: true },
   "proto.VGService/Watch": { repeatable: true },
-
-  // Image and pod manifests hold environment variables, and logs hold what programs print.
-  "v1alpha.PublicAPI/ListPods": { role: "operator", secrets: true, get: false, cache: false },
-  "v1alpha.PublicAPI/InspectPod": { role: "operator", secrets: true, get: false, cache: false },
-  "v1alpha.PublicAPI/ListImages": { role: "operator", secrets: true, get: false, cache: false },
-  "v1alpha.PublicAPI/InspectImage": { role: "operator", secrets: true, get: false, cache: false },
-  "v1alpha.PublicAPI/GetLogs": { role: "operator", secrets: true, get: false, cache: false },
 
   "grpc.health.v1.Health/Check": { role: "anyone", mutation: false, get: false, cache: false },
   "grpc.health.v1.Health/List": { role: "anyone", mutation: false, get: false, cache: false },
@@ -61,14 +70,18 @@ export function methodRuleOf(method: DescMethod): MethodRule {
     throw new TypeError(`${method.parent.typeName} is not in the method table`);
   }
   const isRead = method.idempotency === Idempotency.NO_SIDE_EFFECTS;
-  const isUnary = method.methodKind === "unary";
+  const secretAnswer = hasSecretFields(method.output);
+  const secrets = secretAnswer || hasSecretFields(method.input);
+  const isOpen = isRead && method.methodKind === "unary" && !secrets;
   return {
     domain,
-    role: isRead ? "viewer" : "operator",
+    role: roleOfService[method.parent.typeName] ?? (isRead && !secrets ? "viewer" : "operator"),
     mutation: !isRead,
-    get: isRead && isUnary,
-    cache: isRead && isUnary,
-    secrets: false,
+    get: isOpen,
+    cache: isOpen,
+    secrets,
+    secretAnswer,
+    ofEveryService: false,
     hostBound: hostBoundDomains.has(domain),
     repeatable: false,
     ...exceptions[methodPathOf(method)],

@@ -2,7 +2,10 @@ import type { DescService } from "@bufbuild/protobuf";
 import { InfraError } from "../adapters/host/infra-error.ts";
 import { Cluster } from "../gen/cnct/kaas/api/api_pb.ts";
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
+import { AuditService } from "../gen/hostplane/v1/audit_pb.ts";
+import { PlanService } from "../gen/hostplane/v1/plan_pb.ts";
 import { SystemService } from "../gen/hostplane/v1/system_pb.ts";
+import { UserService } from "../gen/hostplane/v1/user_pb.ts";
 import { OperationsService } from "../gen/operations/v1/operations_pb.ts";
 import { LVService, VGService } from "../gen/proto/lvmd_pb.ts";
 import { AuthService } from "../gen/services/auth/auth_pb.ts";
@@ -35,6 +38,9 @@ interface UnbuiltDomain {
 /** Services of the contract whose domain is not built yet. */
 const unbuilt: readonly UnbuiltDomain[] = [
   { domain: "auth", system: undefined, service: AuthService },
+  { domain: "auth", system: undefined, service: UserService },
+  { domain: "audit", system: undefined, service: AuditService },
+  { domain: "plan", system: undefined, service: PlanService },
   { domain: "storage", system: "ceph", service: StatsService },
   { domain: "clusters", system: "maas", service: Cluster },
   { domain: "hypervisors", system: "libvirt", service: OperationsService },

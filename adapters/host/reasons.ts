@@ -120,6 +120,115 @@ export const reasons = {
     meaning: "The web page that asks is of an origin that `cors.origins` does not list.",
   },
 
+  // Who may
+  LOGIN_REQUIRED: {
+    code: "UNAUTHENTICATED",
+    retryable: false,
+    meaning: "The method needs a login, and the call carries none.",
+  },
+  INVALID_CREDENTIALS: {
+    code: "UNAUTHENTICATED",
+    retryable: false,
+    meaning: "User name or password is wrong; which of them is told to nobody.",
+  },
+  TOKEN_INVALID: {
+    code: "UNAUTHENTICATED",
+    retryable: false,
+    meaning: "The token was not made by this gateway, or for another audience, or its account is gone.",
+  },
+  TOKEN_EXPIRED: {
+    code: "UNAUTHENTICATED",
+    retryable: false,
+    meaning: "The token was good, but its time is over; log in again.",
+  },
+  TOKEN_REVOKED: {
+    code: "UNAUTHENTICATED",
+    retryable: false,
+    meaning: "The token was given up by a logout, a new password or an admin; log in again.",
+  },
+  CERTIFICATE_UNKNOWN: {
+    code: "UNAUTHENTICATED",
+    retryable: false,
+    meaning: "The client certificate is good, but none of its names is a user's.",
+  },
+  ROLE_REQUIRED: {
+    code: "PERMISSION_DENIED",
+    retryable: false,
+    meaning: "The caller's role may not call the method; the message names the role that may.",
+  },
+  SERVICE_NOT_ALLOWED: {
+    code: "PERMISSION_DENIED",
+    retryable: false,
+    meaning: "The caller's role is limited to other services; the message lists them.",
+  },
+  TOO_MANY_LOGINS: {
+    code: "RESOURCE_EXHAUSTED",
+    retryable: true,
+    meaning: "Too many failed logins of this user or from this address; the error says when to try again.",
+  },
+  CALLER_LIMIT: {
+    code: "RESOURCE_EXHAUSTED",
+    retryable: true,
+    meaning:
+      "The caller has met one of `limits.caller`; the message names it, and the error says when to try again.",
+  },
+
+  // Users and tokens
+  USER_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "No user has this name.",
+  },
+  USER_EXISTS: {
+    code: "ALREADY_EXISTS",
+    retryable: false,
+    meaning: "A user of this name exists.",
+  },
+  LAST_ADMIN: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The user is the last admin, and stays one until there is another.",
+  },
+  CERTIFICATE_NAME_TAKEN: {
+    code: "ALREADY_EXISTS",
+    retryable: false,
+    meaning: "Another user has this certificate name.",
+  },
+  API_TOKEN_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "No API token has this name, or it is revoked.",
+  },
+  API_TOKEN_EXISTS: {
+    code: "ALREADY_EXISTS",
+    retryable: false,
+    meaning: "An API token of this name exists.",
+  },
+
+  // Repeated and planned calls
+  IDEMPOTENCY_KEY_REUSED: {
+    code: "INVALID_ARGUMENT",
+    retryable: false,
+    meaning:
+      "The `idempotency-key` was used within 24 hours for a call with another request; nothing was done.",
+  },
+  IDEMPOTENCY_KEY_NOT_TAKEN: {
+    code: "INVALID_ARGUMENT",
+    retryable: false,
+    meaning: "The method takes no `idempotency-key`, since its answer holds secrets, which are not kept.",
+  },
+  IDEMPOTENCY_OUTCOME_UNKNOWN: {
+    code: "ABORTED",
+    retryable: false,
+    meaning:
+      "The gateway stopped during the first call with this `idempotency-key`; look whether it took effect, and go on with another key.",
+  },
+  NOT_PLANNABLE: {
+    code: "UNIMPLEMENTED",
+    retryable: false,
+    meaning: "The method changes nothing, or nothing that could be told beforehand.",
+  },
+
   // Time and load
   DEADLINE: {
     code: "DEADLINE_EXCEEDED",

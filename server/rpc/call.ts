@@ -1,4 +1,6 @@
-import type { DescMethod } from "@bufbuild/protobuf";
+import type { DescMethod, Message } from "@bufbuild/protobuf";
+import type { InfraError } from "../../adapters/host/infra-error.ts";
+import type { Caller } from "./caller.ts";
 import type { MethodRule } from "./method-rule.ts";
 
 /** How a call reached the gateway. */
@@ -21,13 +23,24 @@ export interface Call {
   readonly peer: Peer;
   /** Names the call in logs and in the header `hostplane-request-id` of its answer. */
   readonly requestId: string;
+  /** Who calls; anonymous until the call is told otherwise by `identify`. */
+  readonly caller: Caller;
+  identify(caller: Caller): void;
+  /**
+   * The one message of a unary or server-streaming call, read when it is first asked for, and no longer than the
+   * call lasts.
+   * @throws InfraError when there is none, more than one, or one that cannot be decoded
+   */
+  input(): Promise<Message>;
   /** Milliseconds until the deadline (the client's, capped by the gateway's); undefined when there is none. */
   readonly timeLeftMs: () => number | undefined;
   /**
-   * Aborted when the caller leaves, the deadline passes or the gateway stops, with the InfraError that says
-   * which. Also aborted, harmlessly, after the call has ended.
+   * Aborted when the caller leaves, the deadline passes, the gateway stops or `end` is called, with the InfraError
+   * that says which. Also aborted, harmlessly, after the call has ended.
    */
   readonly signal: AbortSignal;
+  /** Ends the call: aborts `signal` with the error, which becomes what the caller is told. */
+  end(error: InfraError): void;
   /** A request header, by lower-case name. */
   header(name: string): string | undefined;
   headerNames(): Iterable<string>;

@@ -21,7 +21,7 @@ export function untilCallEnds<T>(call: Call, work: Promise<T>): Promise<T> {
       reject(error);
     };
     const onAbort = () => fail(infraErrorFrom(signal.reason));
-    const onDeadline = () => fail(new InfraError("DEADLINE", "the deadline of the call has passed"));
+    const onDeadline = () => call.end(new InfraError("DEADLINE", "the deadline of the call has passed"));
     const leftMs = call.timeLeftMs();
     const timer = leftMs === undefined ? undefined : setTimeout(onDeadline, Math.max(leftMs, 0));
     signal.addEventListener("abort", onAbort, { once: true });

@@ -1,71 +1,127 @@
-import type { DescMethod } from "@bufbuild/protobuf";
+import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
+import type { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Call } from "./call.ts";
+import { anonymous, type Caller } from "./caller.ts";
+import { untilCallEnds } from "./guard.ts";
 import type { MethodRule } from "./method-rule.ts";
 import { requestFactsKey } from "./request-facts.ts";
 
 /**
  * The call of an RPC that connect-es carries.
  * @param maxDeadlineMs the longest a unary call may take, whatever the client allows; streams have no cap
+ * @param readInput reads the one message of the request
  */
 export function callFromHandlerContext(
   context: HandlerContext,
   rule: MethodRule,
   maxDeadlineMs: number,
+  readInput: () => Promise<unknown>,
 ): Call {
-  const { peer, requestId } = context.values.get(requestFactsKey);
-  let resource: string | undefined;
   const cap = context.method.methodKind === "unary" ? performance.now() + maxDeadlineMs : undefined;
-  return {
+  const call = createCall({
     method: context.method,
     rule,
     protocol:
       context.protocolName === "grpc" || context.protocolName === "grpc-web"
         ? context.protocolName
         : "connect",
-    peer,
-    requestId,
+    facts: context.values.get(requestFactsKey),
+    signal: context.signal,
+    header: context.requestHeader,
+    setHeader: (name, value) => context.responseHeader.set(name, value),
     timeLeftMs() {
       const clientsMs = context.timeoutMs();
       const ownMs = cap === undefined ? undefined : cap - performance.now();
       return clientsMs === undefined ? ownMs : Math.min(clientsMs, ownMs ?? clientsMs);
     },
-    signal: context.signal,
-    headerNames: () => context.requestHeader.keys(),
-    header: (name) => context.requestHeader.get(name) ?? undefined,
-    noteResource: (name) => {
-      resource = name;
-    },
-    resource: () => resource,
-    setHeader: (name, value) => context.responseHeader.set(name, value),
-  };
+    readInput: () => untilCallEnds(call, readInput()) as Promise<Message>,
+  });
+  return call;
 }
 
 /**
  * The call of a unary Connect request that connect-es refused before it became one, so that the links of the
  * chain (log, limits) see it too.
  * @param header of the answer
+ * @param error what connect-es refused it with
  */
 export function callFromRefusedRequest(
   method: DescMethod,
   rule: MethodRule,
   request: UniversalServerRequest,
   header: Headers,
+  error: InfraError,
 ): Call {
-  const { peer, requestId } = request.contextValues?.get(requestFactsKey) ?? requestFactsKey.defaultValue;
-  return {
+  return createCall({
     method,
     rule,
     protocol: "connect",
-    peer,
-    requestId,
-    timeLeftMs: () => undefined,
+    facts: request.contextValues?.get(requestFactsKey) ?? requestFactsKey.defaultValue,
     signal: request.signal,
-    headerNames: () => request.header.keys(),
-    header: (name) => request.header.get(name) ?? undefined,
-    noteResource: () => {},
-    resource: () => undefined,
+    header: request.header,
     setHeader: (name, value) => header.set(name, value),
+    timeLeftMs: () => undefined,
+    readInput: () => Promise.reject(error),
+  });
+}
+
+interface CallParts extends Pick<Call, "method" | "rule" | "protocol" | "timeLeftMs" | "setHeader"> {
+  readonly facts: Pick<Call, "peer" | "requestId">;
+  /** Aborted when the caller leaves or the gateway stops. */
+  readonly signal: AbortSignal;
+  readonly header: Headers;
+  readonly readInput: () => Promise<Message>;
+}
+
+function createCall(parts: CallParts): Call {
+  let resource: string | undefined;
+  let caller: Caller = anonymous;
+  let input: Promise<Message> | undefined;
+  let ending: AbortController | undefined;
+
+  function controller(): AbortController {
+    if (ending === undefined) {
+      const own = new AbortController();
+      const { signal } = parts;
+      ending = own;
+      if (signal.aborted) {
+        own.abort(signal.reason);
+      } else {
+        signal.addEventListener("abort", () => own.abort(signal.reason), { once: true });
+      }
+    }
+    return ending;
+  }
+
+  return {
+    method: parts.method,
+    rule: parts.rule,
+    protocol: parts.protocol,
+    peer: parts.facts.peer,
+    requestId: parts.facts.requestId,
+    get caller() {
+      return caller;
+    },
+    identify: (who) => {
+      caller = who;
+    },
+    input: () => {
+      input ??= parts.readInput();
+      return input;
+    },
+    timeLeftMs: parts.timeLeftMs,
+    get signal() {
+      return controller().signal;
+    },
+    end: (error) => controller().abort(error),
+    headerNames: () => parts.header.keys(),
+    header: (name) => parts.header.get(name) ?? undefined,
+    noteResource: (name) => {
+      resource = name;
+    },
+    resource: () => resource,
+    setHeader: parts.setHeader,
   };
 }

@@ -14,8 +14,12 @@ export interface MethodRule {
   readonly get: boolean;
   /** Its answer may be shared between callers and kept by caches. */
   readonly cache: boolean;
-  /** Request or answer carries credentials: never logged, never cached, never GET. */
+  /** Request or answer has fields that the contract marks as secret: never logged, never cached, never GET. */
   readonly secrets: boolean;
+  /** The answer has such fields: it is not kept, so that the method takes no `idempotency-key`. */
+  readonly secretAnswer: boolean;
+  /** Concerns the caller itself, and may be called whatever services the caller's role is limited to. */
+  readonly ofEveryService: boolean;
   /** Speaks of one host's machine, so that with several gateways the call must name the host. */
   readonly hostBound: boolean;
   /**

@@ -16,6 +16,11 @@ export interface RouterOptions {
   readonly ruleOf: (method: DescMethod) => MethodRule;
   /** What every call passes through, the first outermost. */
   readonly around: readonly Around[];
+  /**
+   * What is around the handler of a unary call alone. Unlike `around` it goes on to its end when the caller has
+   * left or the deadline has passed, as a mutation does.
+   */
+  readonly aroundWork: Around;
   /** The largest message read or written, in bytes, after decompression. */
   readonly maxMessageBytes: number;
   readonly maxDeadlineMs: number;
@@ -56,10 +61,16 @@ function createRouteHandler(
   const isSingle = method.methodKind === "unary" || method.methodKind === "server_streaming";
 
   async function* serve(inputs: Inputs, context: HandlerContext): AsyncGenerator<object, void> {
-    const call = callFromHandlerContext(context, rule, options.maxDeadlineMs);
+    const call = callFromHandlerContext(context, rule, options.maxDeadlineMs, inputs.single);
     try {
       const output = await runChain(options.around, call, async () => {
-        const input = isSingle ? await untilCallEnds(call, inputs.single()) : inputs.all;
+        const input = isSingle ? await call.input() : inputs.all;
+        if (method.methodKind === "unary") {
+          return untilCallEnds(
+            call,
+            options.aroundWork(call, async () => handler(input, call)),
+          );
+        }
         const result = handler(input, call);
         if (Symbol.asyncIterator in result) {
           const isHttp1 = call.peer.httpVersion !== "2.0";
@@ -83,7 +94,7 @@ function createRouteHandler(
 
   /** Such a request passes the chain as well: whoever may not call is told that first, and the log has it. */
   const onRefused: OnRefused = async (request, header, error) => {
-    const call = callFromRefusedRequest(method, rule, request, header);
+    const call = callFromRefusedRequest(method, rule, request, header, error);
     try {
       await runChain(options.around, call, () => Promise.reject(error));
     } catch (thrown) {

@@ -105,6 +105,21 @@ const served: readonly Row[] = [
 /** Services of the contract whose domain this version does not serve: every method refuses. */
 const unbuilt: Readonly<Record<string, readonly string[]>> = {
   "services.auth.AuthService": ["Login", "Logout", "CheckToken"],
+  "hostplane.v1.UserService": [
+    "GetCaller",
+    "ListUsers",
+    "CreateUser",
+    "UpdateUser",
+    "DeleteUser",
+    "SetPassword",
+    "ChangePassword",
+    "ListApiTokens",
+    "CreateApiToken",
+    "RevokeApiToken",
+    "RotateSigningKey",
+  ],
+  "hostplane.v1.AuditService": ["ListEvents"],
+  "hostplane.v1.PlanService": ["Plan"],
   "stats.StatsService": [
     "GetClusterStats",
     "GetClusterResources",

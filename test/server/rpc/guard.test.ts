@@ -34,21 +34,26 @@ function createSource(messages: readonly object[], atEnd: "ends" | "fails" | "wa
 }
 
 test("a call gets what its work results in, and keeps neither timer nor listener", async (t) => {
-  const { signal } = new AbortController();
-  t.equal(await untilCallEnds(createCall({ signal, leftMs: 10_000 }), Promise.resolve("result")), "result");
-  const failed = untilCallEnds(createCall({ signal }), Promise.reject(new InfraError("BUSY", "busy")));
+  const ending = new AbortController();
+  const { signal } = ending;
+  t.equal(await untilCallEnds(createCall({ ending, leftMs: 10_000 }), Promise.resolve("result")), "result");
+  const failed = untilCallEnds(createCall({ ending }), Promise.reject(new InfraError("BUSY", "busy")));
   t.equal(await reasonOf(failed), "BUSY");
   t.equal(getEventListeners(signal, "abort").length, 0);
 });
 
 test("a call ends with its deadline or its caller, although its work never does", async (t) => {
+  t.equal(await reasonOf(untilCallEnds(createCall({ leftMs: 20 }), never())), "DEADLINE");
   const leaving = new AbortController();
   const { signal } = leaving;
-  t.equal(await reasonOf(untilCallEnds(createCall({ signal, leftMs: 20 }), never())), "DEADLINE");
-  const waiting = untilCallEnds(createCall({ signal, leftMs: 10_000 }), never());
+  const waiting = untilCallEnds(createCall({ ending: leaving, leftMs: 10_000 }), never());
   leaving.abort(left());
   t.equal(await reasonOf(waiting), "CALLER_LEFT");
-  t.equal(await reasonOf(untilCallEnds(createCall({ signal }), never())), "CALLER_LEFT", "gone before");
+  t.equal(
+    await reasonOf(untilCallEnds(createCall({ ending: leaving }), never())),
+    "CALLER_LEFT",
+    "gone before",
+  );
   t.equal(getEventListeners(signal, "abort").length, 0);
 });
 
@@ -65,12 +70,12 @@ test("a stream passes on all messages in order, then its end or its failure, and
   );
   await fc.assert(
     fc.asyncProperty(messages, fc.constantFrom("ends" as const, "fails" as const), async (given, atEnd) => {
-      const { signal } = new AbortController();
+      const ending = new AbortController();
       const { state, source } = createSource(given, atEnd);
       const received: object[] = [];
       let reason: string | undefined;
       try {
-        for await (const message of streamUntilCallEnds(createCall({ signal }), source(), undefined)) {
+        for await (const message of streamUntilCallEnds(createCall({ ending }), source(), undefined)) {
           received.push(message);
         }
       } catch (error) {
@@ -79,7 +84,7 @@ test("a stream passes on all messages in order, then its end or its failure, and
       assert.deepEqual(received, given);
       assert.equal(reason, atEnd === "fails" ? "BUSY" : undefined);
       assert.ok(state.isClosed);
-      assert.equal(getEventListeners(signal, "abort").length, 0);
+      assert.equal(getEventListeners(ending.signal, "abort").length, 0);
     }),
     { numRuns: 50 },
   );
@@ -112,7 +117,7 @@ test("a silent stream ends at once when its caller leaves, after any number of m
       Array.from({ length: count }, (_, value) => ({ value })),
       "waits",
     );
-    const stream = streamUntilCallEnds(createCall({ signal: leaving.signal }), source(), undefined);
+    const stream = streamUntilCallEnds(createCall({ ending: leaving }), source(), undefined);
     for (let seen = 0; seen < count; seen += 1) {
       await stream.next();
     }
@@ -121,11 +126,9 @@ test("a silent stream ends at once when its caller leaves, after any number of m
     t.equal(await reasonOf(waiting), "CALLER_LEFT");
     t.same(await stream.next(), { value: undefined, done: true });
   }
-  const gone = streamUntilCallEnds(
-    createCall({ signal: AbortSignal.abort(left()) }),
-    createSource([], "waits").source(),
-    5,
-  );
+  const ending = new AbortController();
+  ending.abort(left());
+  const gone = streamUntilCallEnds(createCall({ ending }), createSource([], "waits").source(), 5);
   t.equal(await reasonOf(gone.next()), "CALLER_LEFT", "a caller that was gone before");
 });
 

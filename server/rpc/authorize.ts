@@ -1,0 +1,101 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { Around, Call } from "./call.ts";
+import { type Caller, callerRoles } from "./caller.ts";
+import { infraErrorFrom } from "./errors.ts";
+import { type MethodRule, methodPathOf } from "./method-rule.ts";
+
+/**
+ * Finds who makes a call by the credentials it carries and the listener it came by.
+ * @throws InfraError with an UNAUTHENTICATED reason when credentials are given that are not accepted
+ */
+export type Authenticate = (call: Call) => Promise<Caller>;
+
+/** How often open streams are held against what their callers may do now; the promise is five seconds. */
+const recheckMs = 1000;
+
+/**
+ * The link that says who calls, and no to who may not. A stream whose caller ceases to be allowed (logged out,
+ * revoked, expired, a smaller role) is ended with the reason within two seconds.
+ */
+export function createAuthorization(authenticate: Authenticate): Around {
+  const streams = new Set<Call>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function recheck(): void {
+    for (const call of streams) {
+      try {
+        assertAllowed(call.caller.current(), call.method, call.rule);
+      } catch (error) {
+        streams.delete(call);
+        call.end(infraErrorFrom(error));
+      }
+    }
+    if (streams.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+  }
+
+  function watch(call: Call): void {
+    streams.add(call);
+    timer ??= setInterval(recheck, recheckMs).unref();
+  }
+
+  return async (call, next) => {
+    if (call.rule.role === "anyone") {
+      return next();
+    }
+    call.identify(await authenticate(call));
+    assertAllowed(call.caller, call.method, call.rule);
+    if (call.method.methodKind === "unary") {
+      return next();
+    }
+    watch(call);
+    try {
+      const output = await next();
+      if (Symbol.asyncIterator in output) {
+        return untilEnd(output, () => streams.delete(call));
+      }
+      streams.delete(call);
+      return output;
+    } catch (error) {
+      streams.delete(call);
+      throw error;
+    }
+  };
+}
+
+async function* untilEnd(messages: AsyncIterable<object>, onEnd: () => void): AsyncGenerator<object, void> {
+  try {
+    yield* messages;
+  } finally {
+    onEnd();
+  }
+}
+
+/**
+ * Refuses who may not call a method.
+ * @throws InfraError LOGIN_REQUIRED, ROLE_REQUIRED (the message names the role), SERVICE_NOT_ALLOWED
+ */
+export function assertAllowed(caller: Caller, method: DescMethod, rule: MethodRule): void {
+  if (rule.role === "anyone") {
+    return;
+  }
+  if (caller.role === undefined) {
+    throw new InfraError("LOGIN_REQUIRED", `${methodPathOf(method)} needs a login; ${howToLogIn}`);
+  }
+  if (callerRoles.indexOf(caller.role) < callerRoles.indexOf(rule.role)) {
+    const message = `${methodPathOf(method)} needs the role ${rule.role}; ${caller.actor} has the role ${caller.role}`;
+    throw new InfraError("ROLE_REQUIRED", message);
+  }
+  const { typeName } = method.parent;
+  if (caller.services?.has(typeName) === false && !rule.ofEveryService) {
+    const allowed = [...caller.services].toSorted().join(", ");
+    const message = `${caller.actor} may not call ${typeName}; its role is limited to ${allowed}`;
+    throw new InfraError("SERVICE_NOT_ALLOWED", message);
+  }
+}
+
+const howToLogIn =
+  "get a token from services.auth.AuthService/Login and send it as the header `authorization: Bearer <token>`";

@@ -1,0 +1,53 @@
+import { clone, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
+
+/**
+ * Whether a message of this type can hold a secret, at any depth. Secrets are the fields that the contract marks
+ * with `debug_redact` (google/protobuf/descriptor.proto), and nothing else is.
+ */
+export function hasSecretFields(type: DescMessage): boolean {
+  return visit(type, new Set());
+}
+
+function visit(type: DescMessage, seen: Set<string>): boolean {
+  if (seen.has(type.typeName)) {
+    return false;
+  }
+  seen.add(type.typeName);
+  return type.fields.some(
+    (field) => isSecret(field) || (field.message !== undefined && visit(field.message, seen)),
+  );
+}
+
+/** A copy of the message without its secrets and without fields that the contract does not know. */
+export function withoutSecrets<M extends Message>(type: DescMessage, message: M): M {
+  const copy = clone(type, message) as M;
+  strip(reflect(type, copy));
+  return copy;
+}
+
+function strip(message: ReflectMessage): void {
+  message.setUnknown([]);
+  for (const field of message.fields) {
+    if (!message.isSet(field)) {
+      continue;
+    }
+    if (isSecret(field)) {
+      message.clear(field);
+    } else if (field.fieldKind === "message") {
+      strip(message.get(field));
+    } else if (field.fieldKind === "list" && field.listKind === "message") {
+      for (const item of message.get(field)) {
+        strip(item as ReflectMessage);
+      }
+    } else if (field.fieldKind === "map" && field.mapKind === "message") {
+      for (const item of message.get(field).values()) {
+        strip(item as ReflectMessage);
+      }
+    }
+  }
+}
+
+function isSecret(field: DescField): boolean {
+  return field.proto.options?.debugRedact === true;
+}
