@@ -4,7 +4,8 @@ import type { ConfigKey } from "../config/keys.ts";
 export function textFromKeys(keys: readonly ConfigKey[]): string {
   return keys
     .map((key) => {
-      const names = key.variable === undefined ? [] : [`    ${key.variable}   ${key.flag}`];
+      const names =
+        key.variable === undefined ? [] : [`    ${[key.variable, key.flag].filter(Boolean).join("   ")}`];
       return [
         `${key.path}  (${[key.type, defaultOf(key)].join(", ")})`,
         `    ${key.description}`,
@@ -45,10 +46,16 @@ volumes:
 /** The keys as the page docs/configuration.md. */
 export function markdownFromKeys(keys: readonly ConfigKey[]): string {
   const sections = keys.map((key) => {
-    const names = key.variable === undefined ? [] : [`Variable \`${key.variable}\`, flag \`${key.flag}\`.`];
+    const names = key.variable === undefined ? [] : [namesOf(key)];
     return [`## ${key.path}`, `${key.type}; ${defaultOf(key)}.`, key.description, ...names].join("\n\n");
   });
   return [introduction, ...sections].join("\n");
+}
+
+function namesOf({ variable, flag }: ConfigKey): string {
+  return flag === undefined
+    ? `Variable \`${variable}\`, no flag.`
+    : `Variable \`${variable}\`, flag \`${flag}\`.`;
 }
 
 function defaultOf(key: ConfigKey): string {

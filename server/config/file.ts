@@ -11,7 +11,7 @@ import {
   visit,
   type YAMLMap,
 } from "yaml";
-import type { Mistake } from "./mistake.ts";
+import { type Mistake, withoutPassword } from "./mistake.ts";
 
 /** What a file holds, and where in it each key stands. */
 export interface ConfigFile {
@@ -60,7 +60,7 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
   const mistakes = [...document.errors, ...document.warnings].map((fault) => ({
     where: positionAt(fault.pos[0]),
     key: "",
-    message: ownWords[fault.code] ?? fault.message,
+    message: ownWords[fault.code] ?? withoutPassword(fault.message),
   }));
   // After a syntax error the rest is guesswork; after a key given twice it is not.
   if (document.errors.some(({ code }) => code !== "DUPLICATE_KEY")) {
@@ -74,7 +74,7 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
       mistakes.push({
         where: positionAt(alias.range?.[0] ?? 0),
         key: "",
-        message: `expected an anchor &${alias.source} above`,
+        message: `expected an anchor &${withoutPassword(alias.source)} above`,
       });
     },
   });
@@ -86,7 +86,7 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
       return unusable(path, mistakes);
     }
     // Aliases that multiply beyond the library's bound.
-    const message = error instanceof Error ? error.message : String(error);
+    const message = withoutPassword(error instanceof Error ? error.message : String(error));
     return unusable(path, [{ where: path, key: "", message }]);
   }
   const positionOf = (keys: readonly PropertyKey[]) => positionAt(offsetOf(document, keys));

@@ -18,7 +18,9 @@ export interface ConfigKey {
   readonly default: unknown;
   /** The environment variable that sets it; undefined inside lists and for groups. */
   readonly variable: string | undefined;
-  /** The flag of `serve` that sets it; undefined inside lists and for groups. */
+  /** Its value may hold a secret: no message shows it. */
+  readonly isSecret: boolean;
+  /** The flag of `serve` that sets it; undefined inside lists, for groups and for secrets. */
   readonly flag: string | undefined;
   readonly description: string;
 }
@@ -48,6 +50,7 @@ function keysOf(group: JsonSchema, prefix: string): ConfigKey[] {
     const path = prefix + name;
     const kind = kindOf(schema);
     const isSettable = kind !== "group" && !path.includes("[]");
+    const isSecret = schema.writeOnly === true;
     const key: ConfigKey = {
       path,
       kind,
@@ -55,7 +58,9 @@ function keysOf(group: JsonSchema, prefix: string): ConfigKey[] {
       required: group.required?.includes(name) ?? false,
       default: kind === "group" ? undefined : schema.default,
       variable: isSettable ? variableOf(path) : undefined,
-      flag: isSettable ? (ownFlags[path] ?? `--set ${path}=VALUE`) : undefined,
+      isSecret,
+      // Every user of the host can read the arguments of a process.
+      flag: isSettable && !isSecret ? (ownFlags[path] ?? `--set ${path}=VALUE`) : undefined,
       description: schema.description ?? "",
     };
     if (kind === "group") {
@@ -89,6 +94,9 @@ function kindOf(schema: JsonSchema): KeyKind {
 
 function typeOf(schema: JsonSchema, kind: KeyKind): string {
   if (schema.enum) {
+    if (schema.enum.length === 1) {
+      return `only ${schema.enum[0]}`;
+    }
     return `one of ${schema.enum.join(", ")}`;
   }
   if (kind === "number") {

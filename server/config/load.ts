@@ -25,8 +25,8 @@ export interface ConfigSources {
 
 /** Keys of the design that a later version brings, by the path of their group. */
 const laterKeys: Readonly<Record<string, readonly string[]>> = {
-  "": ["storage", "clusters", "hypervisors", "pods", "store", "keyFile", "host"],
-  "listen[]": ["auth", "role", "allowFrom", "insecure", "host", "maxMessageBytes"],
+  "": ["storage", "clusters", "hypervisors", "pods", "host"],
+  "listen[]": ["host", "maxMessageBytes"],
   volumes: ["backup"],
 };
 
@@ -73,24 +73,24 @@ interface Sources {
 }
 
 function mistakesFromIssue(issue: z.core.$ZodIssue, sources: Sources): Mistake[] {
-  const mistakeAt = (path: readonly PropertyKey[], message: string): Mistake => ({
-    where: whereOf(path, sources),
-    key: formatKeyPath(path),
-    message,
-  });
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) =>
-      mistakeAt([...issue.path, key], unknownKey(issue.path, key, sources.keys)),
-    );
+    return issue.keys.map((key) => ({
+      where: whereOf([...issue.path, key], sources),
+      // `{store:postgres://user:password@host}` is a key to YAML.
+      key: formatKeyPath([...issue.path, key.replace(/[^\w.-].*/s, "...")]),
+      message: unknownKey(issue.path, key, sources.keys),
+    }));
   }
   const found = valueAt(sources.tree, issue.path);
   const key = sources.keys.find(({ path }) => path === schemaPathOf(issue.path));
   const expected = key?.kind === "number" && issue.code !== "custom" ? `expected ${key.type}` : issue.message;
+  const described = key?.isSecret === true && typeof found === "string" ? "text" : describeValue(found);
   return [
-    mistakeAt(
-      issue.path,
-      `${found === undefined ? "missing" : `found ${describeValue(found)}`}, ${expected}`,
-    ),
+    {
+      where: whereOf(issue.path, sources),
+      key: formatKeyPath(issue.path),
+      message: `${found === undefined ? "missing" : `found ${described}`}, ${expected}`,
+    },
   ];
 }
 

@@ -22,7 +22,7 @@ export function formatKeyPath(path: readonly PropertyKey[]): string {
     .join("");
 }
 
-/** A value of the configuration in a message: short, and telling "8" from 8. */
+/** A value of the configuration in a message: short, telling "8" from 8, and without the password of a URL. */
 export function describeValue(value: unknown): string {
   if (value === null || value === undefined) {
     return "nothing";
@@ -33,8 +33,13 @@ export function describeValue(value: unknown): string {
   if (typeof value === "object") {
     return "a group of keys";
   }
-  const text = typeof value === "string" ? JSON.stringify(value) : String(value);
+  const text = withoutPassword(typeof value === "string" ? JSON.stringify(value) : String(value));
   return text.length > 80 ? `${text.slice(0, 76)}...` : text;
+}
+
+/** `text` without what stands between `://` and `@` in it: the name and the password of a URL. */
+export function withoutPassword(text: string): string {
+  return text.replaceAll(/:\/\/.*@/gs, "://...@");
 }
 
 const typeNames: Readonly<Record<string, string>> = {

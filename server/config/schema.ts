@@ -1,145 +1,24 @@
 import { z } from "zod";
 import { formatListenAddress, parseListenAddress } from "./listen-address.ts";
-import { assertOneDefault, assertUnique } from "./schema-rules.ts";
+import { listenerSchema } from "./listener-schema.ts";
+import { assertUnique } from "./schema-rules.ts";
+import { parseStoreAddress } from "./store-address.ts";
+import { volumesSchema } from "./volumes-schema.ts";
 
 const path = z.string().min(1);
-const serviceName = z.string().regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$/, {
-  error: "expected the full name of a service, such as proto.VGService",
-});
-const socketMode = z
-  .string({ error: 'expected an octal mode in quotes, such as "0600"' })
-  .regex(/^0[0-7]{3}$/, { error: 'expected an octal mode of four digits in quotes, such as "0600"' });
 
-const listener = z
-  .strictObject({
-    address: z
-      .string()
-      .superRefine((text, context) => {
-        const address = parseListenAddress(text);
-        if (typeof address === "string") {
-          context.addIssue({ code: "custom", message: address });
-        }
-      })
-      .meta({
-        description:
-          "`host:port` or `unix:/path`. Until the gateway has a login, only loopback hosts (127.0.0.0/8, [::1], localhost) and unix sockets are accepted. Port 0 takes a free one.",
-      }),
-    services: z.array(serviceName).min(1).exactOptional().meta({
-      description: "Full names of the services that are served here, such as proto.VGService. All if absent.",
-    }),
-    mode: socketMode.exactOptional().meta({
-      description: 'Access mode of a unix socket, octal in quotes. "0600" if absent.',
-    }),
-    tls: z
-      .strictObject({
-        cert: path.meta({
-          description: "PEM file with the certificate and its chain. Read again on SIGHUP.",
-        }),
-        key: path.meta({ description: "PEM file with the private key. Read again on SIGHUP." }),
-      })
-      .exactOptional()
-      .meta({
-        description: "Speak TLS (HTTP/1.1 and HTTP/2 by ALPN) on a TCP address instead of cleartext.",
-      }),
-  })
-  .superRefine(({ address, mode, tls }, context) => {
-    const isSocket = address.startsWith("unix:");
-    const misplaced = (key: string, where: string) =>
-      context.addIssue({ code: "custom", path: [key], message: `expected only with ${where}` });
-    if (mode !== undefined && !isSocket) {
-      misplaced("mode", "a unix: address");
-    }
-    if (tls !== undefined && isSocket) {
-      misplaced("tls", "a host:port address");
-    }
-  })
-  .transform(({ mode, ...rest }) => ({ ...rest, mode: Number.parseInt(mode ?? "0600", 8) }));
-
-const deviceClass = z
-  .strictObject({
-    name: z
-      .string()
-      .max(63)
-      .regex(/^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/, {
-        error: "expected letters, digits, '-', '_' and '.', with a letter or digit at both ends",
-      })
-      .meta({ description: "What clients call the class; at most 63 characters." }),
-    volumeGroup: z.string().min(1).meta({ description: "The LVM volume group of the class." }),
-    default: z.boolean().default(false).meta({
-      description: "The class of requests that name none. Exactly one class has it.",
-    }),
-    spareGiB: z
-      .int()
-      .min(0)
-      .max(2 ** 30)
-      .default(10)
-      .meta({ description: "Space that is never reported as free, in GiB." }),
-    thinPool: z.string().min(1).exactOptional().meta({
-      description: "A thin pool of the volume group; the class then makes thin volumes in it.",
-    }),
-    overprovision: z.number().min(1).max(1000).exactOptional().meta({
-      description: "How many times its size a thin pool may promise to its volumes, at least 1. 1 if absent.",
-    }),
-  })
-  .superRefine(({ thinPool, overprovision }, context) => {
-    if (thinPool === undefined && overprovision !== undefined) {
-      context.addIssue({ code: "custom", path: ["overprovision"], message: "expected only with thinPool" });
-    }
-  });
-
-const lvm = z.strictObject({
-  command: z.array(z.string().min(1)).min(1).default(["lvm"]).meta({
-    description:
-      "The lvm program, with whatever goes in front of it: `sudo, -n, lvm`, or in a container with the host's pid namespace `nsenter, -m, -u, -i, -n, -p, -t, 1, --, lvm`.",
-  }),
-  systemDir: path.exactOptional().meta({
-    description: "LVM_SYSTEM_DIR for lvm: the directory of lvm.conf. LVM's own default if absent.",
-  }),
-  activation: z.enum(["auto", "none"]).default("auto").meta({
-    description:
-      "`auto` activates volumes, so that they have a block device; `none` changes metadata only, for hosts without device-mapper.",
-  }),
-});
-
-const volumes = z
-  .strictObject({
-    deviceClasses: z
-      .array(deviceClass)
-      .min(1)
-      .superRefine((classes, context) => {
-        assertUnique(classes, context, "name", ({ name }) => name);
-        assertUnique(classes, context, "volumeGroup", ({ volumeGroup, thinPool }) =>
-          thinPool === undefined ? volumeGroup : undefined,
-        );
-        assertUnique(classes, context, "thinPool", ({ volumeGroup, thinPool }) =>
-          thinPool === undefined ? undefined : `${volumeGroup}/${thinPool}`,
-        );
-        assertOneDefault(classes, context);
-      })
-      .meta({ description: "What clients can order volumes from. At least one, one of them the default." }),
-    protect: z
-      .array(z.string().min(1))
-      .default([])
-      .meta({
-        description:
-          "Names of logical volumes that are never removed or resized; `*` and `?` stand for others.",
-        examples: [["root", "swap*"]],
-      }),
-    lvm: lvm.prefault({}).meta({ description: "How LVM is reached." }),
-  })
-  .superRefine(({ deviceClasses, lvm: { activation } }, context) => {
-    // `lvremove --driverloaded n` of a thin volume fails, and leaves its pool broken.
-    const thin = deviceClasses.findIndex(({ thinPool }) => thinPool !== undefined);
-    if (activation === "none" && thin !== -1) {
-      const message = "expected only with lvm.activation: auto, since thin pools need device-mapper";
-      context.addIssue({ code: "custom", path: ["deviceClasses", thin, "thinPool"], message });
-    }
-  });
+function isTracingEndpoint(text: string): boolean {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
+    return false;
+  }
+  const { username, password } = new URL(text);
+  return username === "" && password === "";
+}
 
 /** Every key of the file, of the environment and of the flags. docs/configuration.md is made from it. */
 export const configSchema = z.strictObject({
   listen: z
-    .array(listener)
+    .array(listenerSchema)
     .min(1)
     .superRefine((listeners, context) =>
       assertUnique(listeners, context, "address", ({ address }) => {
@@ -153,6 +32,35 @@ export const configSchema = z.strictObject({
   data: path.default("./data").meta({
     description: "Directory of everything the gateway keeps; the sandbox keeps to `sandbox` inside it.",
   }),
+  store: z
+    .string()
+    .superRefine((text, context) => {
+      const address = parseStoreAddress(text);
+      if (typeof address === "string") {
+        context.addIssue({ code: "custom", message: address });
+      }
+    })
+    .default("sqlite")
+    .meta({
+      description:
+        "Where users, tokens, audit and idempotency keys are kept: `sqlite` (a file in the data directory, for one gateway) or `postgres://user:password@host:port/database`, which several gateways may share. It may hold a password, so it is no flag and is never shown.",
+      writeOnly: true,
+    }),
+  keyFile: path.exactOptional().meta({
+    description:
+      "File with the master key (32 bytes in base64) that secrets in the store are encrypted with. Made as `key` in the data directory if absent, unless the variable HOSTPLANE_KEY holds the key itself.",
+  }),
+  auth: z
+    .strictObject({
+      tokenHours: z.int().min(1).max(8760).default(12).meta({
+        description: "How long a login lasts, in hours.",
+      }),
+      audience: z.string().min(1).max(255).default("hostplane").meta({
+        description: "Whom session tokens are for; those issued for another audience are refused.",
+      }),
+    })
+    .prefault({})
+    .meta({ description: "Login. The password of the first admin is taken from HOSTPLANE_ADMIN_PASSWORD." }),
   log: z
     .strictObject({
       level: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info").meta({
@@ -205,9 +113,56 @@ export const configSchema = z.strictObject({
       toolsWaiting: z.int().min(0).max(65_535).default(256).meta({
         description: "Calls that may wait for a process; further ones are refused as BUSY.",
       }),
+      caller: z
+        .strictObject({
+          requestsPerSecond: z.int().min(1).max(1_000_000).default(1000).meta({
+            description: "Calls that one caller may begin in a second.",
+          }),
+          streams: z.int().min(1).max(65_535).default(256).meta({
+            description: "Streams that one caller may have open at once.",
+          }),
+          mutations: z.int().min(1).max(65_535).default(32).meta({
+            description: "Changes that one caller may have under way at once.",
+          }),
+        })
+        .prefault({})
+        .meta({
+          description: "What one caller may take: an account, or an address when nobody is logged in.",
+        }),
     })
     .prefault({})
     .meta({ description: "Each refusal names the limit it met." }),
+  audit: z
+    .strictObject({
+      keepDays: z.int().min(1).max(36_500).default(365).meta({
+        description: "How long an entry of the audit log is kept, in days.",
+      }),
+    })
+    .prefault({})
+    .meta({ description: "The record of every change, and of calls that were denied." }),
+  tracing: z
+    .strictObject({
+      endpoint: z
+        .string()
+        .refine(isTracingEndpoint, {
+          error:
+            "expected the http:// or https:// URL of an OTLP collector without a name and password in it",
+        })
+        .meta({
+          description:
+            "Where spans are sent: the URL of a collector that takes OTLP over HTTP, such as http://127.0.0.1:4318/v1/traces.",
+        }),
+      sampleRatio: z.number().min(0).max(1).default(1).meta({
+        description:
+          "Share of calls that are traced; a call whose `traceparent` header says so is traced or not as that says.",
+      }),
+      headersFile: path.exactOptional().meta({
+        description:
+          "File with headers for the collector, one `name: value` a line, such as its authorization.",
+      }),
+    })
+    .exactOptional()
+    .meta({ description: "OpenTelemetry traces. Off if absent." }),
   keepAliveMs: z.int().min(1000).max(3_600_000).default(15_000).meta({
     description:
       "How long a connection or stream may be silent before the gateway checks that it lives, in milliseconds.",
@@ -216,7 +171,7 @@ export const configSchema = z.strictObject({
     description:
       "How long calls under way may take to end after SIGTERM, in milliseconds. Streams are told at once.",
   }),
-  volumes: volumes.exactOptional().meta({
+  volumes: volumesSchema.exactOptional().meta({
     description: "LVM volumes of this host (the services of package `proto`). Off if absent.",
   }),
 });

@@ -26,10 +26,16 @@ export interface ConfigFlags {
   readonly set?: readonly string[];
 }
 
-/** Variables that are not keys: the file's own path, and what the lab tests are told. */
-const otherVariables = ["HOSTPLANE_CONFIG", "HOSTPLANE_LAB"];
-
-const laterVariables = ["HOSTPLANE_STORE", "HOSTPLANE_KEY", "HOSTPLANE_KEY_FILE", "HOSTPLANE_ADMIN_PASSWORD"];
+/**
+ * Variables that are not keys: the file's own path, secrets that stand in no file (the master key, the first
+ * admin's password), and what the lab tests are told.
+ */
+export const otherVariables: readonly string[] = [
+  "HOSTPLANE_CONFIG",
+  "HOSTPLANE_KEY",
+  "HOSTPLANE_ADMIN_PASSWORD",
+  "HOSTPLANE_LAB",
+];
 
 /**
  * Kubernetes puts these into every container beside a Service named hostplane; only HOSTPLANE_PORT could be
@@ -83,7 +89,10 @@ export function settingsFromFlags(flags: ConfigFlags, keys: readonly ConfigKey[]
       settings.push({ path: path.split("."), value: valueFromText(key, value), where: `--set ${path}` });
     } else {
       const message = value === undefined ? "expected key=value" : unsettable(path, keys);
-      mistakes.push({ where: `--set ${text}`, key: "", message });
+      // The value may be a secret, and so may a text that is no key.
+      const isName = /^[\w.[\]]+$/.test(value === undefined ? text : path);
+      const named = value === undefined ? text : path;
+      mistakes.push({ where: isName ? `--set ${named}` : "--set", key: "", message });
     }
   }
   return { settings, mistakes };
@@ -120,15 +129,16 @@ function entriesOf(text: string): string[] {
 }
 
 function unknownVariable(name: string, keys: readonly ConfigKey[]): string {
-  if (laterVariables.includes(name)) {
-    return "not in this version of hostplane";
-  }
   const variables = keys.flatMap(({ variable }) => variable ?? []);
-  return `unknown variable${suggestion(name, [...variables, "HOSTPLANE_CONFIG"])}`;
+  return `unknown variable${suggestion(name, [...variables, ...otherVariables])}`;
 }
 
 function unsettable(path: string, keys: readonly ConfigKey[]): string {
-  if (keys.some((key) => key.path === path)) {
+  const known = keys.find((key) => key.path === path);
+  if (known?.isSecret === true) {
+    return `it may hold a secret, and every user of the host can read arguments; set it in the file or by ${known.variable}`;
+  }
+  if (known !== undefined) {
     return "a group of keys, or inside a list; set a single key";
   }
   return `unknown key${suggestion(

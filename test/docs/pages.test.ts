@@ -6,6 +6,7 @@ import { parse } from "yaml";
 import { reasons } from "../../adapters/host/reasons.ts";
 import { configKeys } from "../../server/config/keys.ts";
 import { configSchema } from "../../server/config/schema.ts";
+import { otherVariables } from "../../server/config/settings.ts";
 import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
 import { blocksOf, pages, readPage } from "./markdown.ts";
 import { testBlocks } from "./run-blocks.ts";
@@ -49,7 +50,7 @@ test("every reason, key and variable that a page names exists", async (t) => {
   const paths = new Set(keys.map(({ path }) => path));
   const groups = new Set([...paths].map((path) => path.replace(/(\[\])?\..*/, "")));
   const variables = new Set(keys.flatMap(({ variable }) => variable ?? []));
-  const named = new Set(["HOSTPLANE_CONFIG", "HOSTPLANE_LAB", ...variables]);
+  const named = new Set([...otherVariables, ...variables]);
   let count = 0;
   for (const page of prose) {
     for (const [, code = ""] of readPage(page).matchAll(/`([\w.[\]]+)`/g)) {

@@ -65,14 +65,14 @@ test("every mistake of a file is told with its place, what was found and what wa
     "bad.yaml": [
       "listen:",
       "  - address: 0.0.0.0:8080",
-      "    auth: none",
+      "    host: self",
       "  - adress: 127.0.0.1:1",
       "  - { address: 'unix:/a', mode: 0600 }",
       "log:",
       "  level: loud",
       "limits: { tools: many, toolsWaiting: -4 }",
       "cors:",
-      "store: sqlite",
+      "storage: {}",
       "volumes:",
       "  deviceClasses:",
       "    - { name: ssd, volumeGroup: vg0, defualt: true }",
@@ -82,7 +82,7 @@ test("every mistake of a file is told with its place, what was found and what wa
   const mistakes = (await mistakesOf({ file })).map((line) => line.slice(file.length + 1));
   t.match(mistakes, [
     /^2:5: listen\[0\]\.address: found "0\.0\.0\.0:8080", expected a loopback address/,
-    /^3:5: listen\[0\]\.auth: not in this version/,
+    /^3:5: listen\[0\]\.host: not in this version/,
     /^4:5: listen\[1\]\.address: missing, expected text$/,
     /^4:5: listen\[1\]\.adress: unknown key; did you mean "address"\?$/,
     /^5:27: listen\[2\]\.mode: found 600, expected an octal mode/,
@@ -92,7 +92,7 @@ test("every mistake of a file is told with its place, what was found and what wa
     /^8:24: limits\.toolsWaiting: found -4, expected integer, 0 to 65535$/,
     /^13:38: volumes\.deviceClasses\[0\]\.defualt: unknown key; did you mean "default"\?$/,
     /^12:3: volumes\.deviceClasses: found a list of 1, expected one of them with default: true$/,
-    /^10:1: store: not in this version/,
+    /^10:1: storage: not in this version/,
   ]);
 });
 
@@ -140,7 +140,9 @@ test("files that are empty or cannot be read", async (t) => {
 test("mistakes in variables and flags name them", async (t) => {
   const env = {
     HOSTPLANE_LOG_LEVL: "info",
-    HOSTPLANE_STORE: "sqlite",
+    HOSTPLANE_STOR: "sqlite",
+    HOSTPLANE_KEY: "secret",
+    HOSTPLANE_ADMIN_PASSWORD: "secret",
     HOSTPLANE_LIMITS_TOOLS: "4.5",
     HOSTPLANE_SHUTDOWN_GRACE_MS: "",
     HOSTPLANE_LAB: "required",
@@ -152,11 +154,11 @@ test("mistakes in variables and flags name them", async (t) => {
   const set = ["limits.tols=1", "limits=1", "nothing", "__proto__.x=1", "volumes.deviceClasses=[{"];
   t.match(await mistakesOf({ env, flags: { data: "", set } }), [
     /^HOSTPLANE_LOG_LEVL: unknown variable; did you mean "HOSTPLANE_LOG_LEVEL"\?$/,
-    /^HOSTPLANE_STORE: not in this version/,
-    /^--set limits\.tols=1: unknown key; did you mean "limits\.tools"\?$/,
-    /^--set limits=1: a group of keys/,
+    /^HOSTPLANE_STOR: unknown variable; did you mean "HOSTPLANE_STORE"\?$/,
+    /^--set limits\.tols: unknown key; did you mean "limits\.tools"\?$/,
+    /^--set limits: a group of keys/,
     /^--set nothing: expected key=value$/,
-    /^--set __proto__\.x=1: unknown key/,
+    /^--set __proto__\.x: unknown key/,
     /^--data: data: found "", /,
     /^HOSTPLANE_LIMITS_TOOLS: limits\.tools: found 4\.5, expected integer/,
     /^--set volumes\.deviceClasses: volumes\.deviceClasses: found "\[\{", expected a list$/,
@@ -235,4 +237,43 @@ volumes:
     }),
     { numRuns: 100 },
   );
+});
+
+test("no mistake repeats what may be a password", async (t) => {
+  const url = "postgres://me:s3cret/word@db/hostplane";
+  const texts = [
+    `store: ${url}\nlimits: 1`,
+    `store: mysql${url.slice(8)}`,
+    `store: [${url}]`,
+    `stor: ${url}`,
+    `store:${url}`,
+    `{store:${url}}`,
+    `{store:${url}: 1}`,
+    `data: /a\nstore:${url}\nlog: {}`,
+    `store: "${url}`,
+    `store: *${url}`,
+    `store: !${url}`,
+    `store: &${url}`,
+    `store: ${url}\nstore: ${url}`,
+    `store: ${url}\n  - a`,
+    `data: [${url}]`,
+    `log: ${url}`,
+    `log: { level: "${url}" }`,
+    `limits: { tools: ${url} }`,
+    `tracing: { endpoint: "https://me:s3cret@host" }`,
+  ];
+  const dir = t.testdir();
+  const file = join(dir, "secret.yaml");
+  for (const text of texts) {
+    await writeFile(file, text);
+    const mistakes = await mistakesOf({ file });
+    t.not(mistakes.length, 0, text);
+    t.notMatch(mistakes.join("\n"), "s3cret", text);
+  }
+  const env = { HOSTPLANE_STORE: `x${url}`, HOSTPLANE_STOR: url, HOSTPLANE_LIMITS_TOOLS: url };
+  const set = [`store=${url}`, `stor=${url}`, url, `${url}?a=b`, `limits.tools=${url}`];
+  const mistakes = await mistakesOf({ env, flags: { set } });
+  t.equal(mistakes.length, 7);
+  t.notMatch(mistakes.join("\n"), "s3cret");
+  t.match(mistakes.join("\n"), /^--set store: .*HOSTPLANE_STORE$/m);
 });

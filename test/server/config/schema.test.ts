@@ -17,6 +17,8 @@ test("an empty configuration has every default", async (t) => {
   t.same(configSchema.parse({}), {
     listen: [{ address: "127.0.0.1:8080", mode: 0o600 }],
     data: "./data",
+    store: "sqlite",
+    auth: { tokenHours: 12, audience: "hostplane" },
     log: { level: "info", format: "auto" },
     cors: { origins: [] },
     limits: {
@@ -26,7 +28,9 @@ test("an empty configuration has every default", async (t) => {
       headerBytes: 16384,
       tools: 8,
       toolsWaiting: 256,
+      caller: { requestsPerSecond: 1000, streams: 256, mutations: 32 },
     },
+    audit: { keepDays: 365 },
     keepAliveMs: 15000,
     shutdownGraceMs: 1500,
   });
@@ -111,6 +115,41 @@ test("mode is for sockets, tls for TCP", async (t) => {
   }
 });
 
+test("auth: none says for which services, and as what", async (t) => {
+  const listen = (entry: object) => messagesOf({ listen: [{ address: "unix:/a", ...entry }] });
+  const services = ["proto.VGService"];
+  t.same(listen({ auth: "none", services, role: "viewer" }), []);
+  t.match(listen({ auth: "none" }), [/services: .*auth is none/, /role: expected viewer or operator/]);
+  t.match(listen({ auth: "none", services, role: "admin" }), [/role/]);
+  t.match(listen({ role: "viewer" }), [/role: expected only with auth: none/]);
+  t.match(listen({ auth: "login" }), [/auth/]);
+});
+
+test("a listener's client certificates need an authority, and are required unless told otherwise", async (t) => {
+  const tlsOf = (more: object) =>
+    configSchema.parse({ listen: [{ address: "127.0.0.1:1", tls: { cert: "c", key: "k", ...more } }] })
+      .listen[0]?.tls;
+  t.same(tlsOf({}), { cert: "c", key: "k" });
+  t.match(tlsOf({ clientCa: "a" }), { clientCa: "a", clientCertificate: "required" });
+  t.match(tlsOf({ clientCa: "a", clientCertificate: "optional" }), { clientCertificate: "optional" });
+  t.match(
+    messagesOf({
+      listen: [{ address: "127.0.0.1:1", tls: { cert: "c", key: "k", clientCertificate: "optional" } }],
+    }),
+    [/tls\.clientCertificate: expected only with clientCa/],
+  );
+});
+
+test("traces go to a URL that holds no secret", async (t) => {
+  t.match(configSchema.parse({ tracing: { endpoint: "http://127.0.0.1:4318/v1/traces" } }).tracing, {
+    sampleRatio: 1,
+  });
+  for (const endpoint of ["127.0.0.1:4318", "grpc://a", "http://", "https://name:word@a/"]) {
+    t.match(messagesOf({ tracing: { endpoint } }), [/tracing\.endpoint: expected the http/], endpoint);
+  }
+  t.match(messagesOf({ tracing: { endpoint: "http://a", sampleRatio: 1.1 } }), [/sampleRatio/]);
+});
+
 test("every key is described, and every settable one has its own variable", async (t) => {
   const keys = configKeys();
   for (const { path, description } of keys) {
@@ -121,6 +160,10 @@ test("every key is described, and every settable one has its own variable", asyn
   t.equal(
     keys.find(({ path }) => path === "limits.maxMessageBytes")?.variable,
     "HOSTPLANE_LIMITS_MAX_MESSAGE_BYTES",
+  );
+  t.match(
+    keys.find(({ path }) => path === "store"),
+    { isSecret: true, variable: "HOSTPLANE_STORE", flag: undefined },
   );
   t.equal(keys.find(({ path }) => path === "listen[].mode")?.variable, undefined);
 });

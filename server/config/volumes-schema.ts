@@ -1,0 +1,84 @@
+import { z } from "zod";
+import { assertOneDefault, assertUnique } from "./schema-rules.ts";
+
+const deviceClass = z
+  .strictObject({
+    name: z
+      .string()
+      .max(63)
+      .regex(/^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/, {
+        error: "expected letters, digits, '-', '_' and '.', with a letter or digit at both ends",
+      })
+      .meta({ description: "What clients call the class; at most 63 characters." }),
+    volumeGroup: z.string().min(1).meta({ description: "The LVM volume group of the class." }),
+    default: z.boolean().default(false).meta({
+      description: "The class of requests that name none. Exactly one class has it.",
+    }),
+    spareGiB: z
+      .int()
+      .min(0)
+      .max(2 ** 30)
+      .default(10)
+      .meta({ description: "Space that is never reported as free, in GiB." }),
+    thinPool: z.string().min(1).exactOptional().meta({
+      description: "A thin pool of the volume group; the class then makes thin volumes in it.",
+    }),
+    overprovision: z.number().min(1).max(1000).exactOptional().meta({
+      description: "How many times its size a thin pool may promise to its volumes, at least 1. 1 if absent.",
+    }),
+  })
+  .superRefine(({ thinPool, overprovision }, context) => {
+    if (thinPool === undefined && overprovision !== undefined) {
+      context.addIssue({ code: "custom", path: ["overprovision"], message: "expected only with thinPool" });
+    }
+  });
+
+const lvm = z.strictObject({
+  command: z.array(z.string().min(1)).min(1).default(["lvm"]).meta({
+    description:
+      "The lvm program, with whatever goes in front of it: `sudo, -n, lvm`, or in a container with the host's pid namespace `nsenter, -m, -u, -i, -n, -p, -t, 1, --, lvm`.",
+  }),
+  systemDir: z.string().min(1).exactOptional().meta({
+    description: "LVM_SYSTEM_DIR for lvm: the directory of lvm.conf. LVM's own default if absent.",
+  }),
+  activation: z.enum(["auto", "none"]).default("auto").meta({
+    description:
+      "`auto` activates volumes, so that they have a block device; `none` changes metadata only, for hosts without device-mapper.",
+  }),
+});
+
+/** The key `volumes`. */
+export const volumesSchema = z
+  .strictObject({
+    deviceClasses: z
+      .array(deviceClass)
+      .min(1)
+      .superRefine((classes, context) => {
+        assertUnique(classes, context, "name", ({ name }) => name);
+        assertUnique(classes, context, "volumeGroup", ({ volumeGroup, thinPool }) =>
+          thinPool === undefined ? volumeGroup : undefined,
+        );
+        assertUnique(classes, context, "thinPool", ({ volumeGroup, thinPool }) =>
+          thinPool === undefined ? undefined : `${volumeGroup}/${thinPool}`,
+        );
+        assertOneDefault(classes, context);
+      })
+      .meta({ description: "What clients can order volumes from. At least one, one of them the default." }),
+    protect: z
+      .array(z.string().min(1))
+      .default([])
+      .meta({
+        description:
+          "Names of logical volumes that are never removed or resized; `*` and `?` stand for others.",
+        examples: [["root", "swap*"]],
+      }),
+    lvm: lvm.prefault({}).meta({ description: "How LVM is reached." }),
+  })
+  .superRefine(({ deviceClasses, lvm: { activation } }, context) => {
+    // `lvremove --driverloaded n` of a thin volume fails, and leaves its pool broken.
+    const thin = deviceClasses.findIndex(({ thinPool }) => thinPool !== undefined);
+    if (activation === "none" && thin !== -1) {
+      const message = "expected only with lvm.activation: auto, since thin pools need device-mapper";
+      context.addIssue({ code: "custom", path: ["deviceClasses", thin, "thinPool"], message });
+    }
+  });
