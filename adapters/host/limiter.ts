@@ -1,4 +1,5 @@
 import { InfraError } from "./infra-error.ts";
+import { waitChannel } from "./observation.ts";
 
 export interface LimiterOptions {
   /** What is limited, as the message of BUSY names it, e.g. `lvm commands`. */
@@ -34,6 +35,10 @@ export function createLimiter({ what, maxRunning, maxWaiting }: LimiterOptions):
       const message = `${waiting.size} ${what} are waiting already (limits: ${maxRunning} at once, ${maxWaiting} waiting)`;
       return Promise.reject(new InfraError("BUSY", message, { retryAfterMs: 1000 }));
     }
+    return waitChannel.tracePromise(() => wait(signal), { queue: what });
+  }
+
+  function wait(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       function begin(): void {
         signal?.removeEventListener("abort", giveUp);

@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { basename } from "node:path";
 import { InfraError } from "./infra-error.ts";
+import { type ToolObservation, toolChannel } from "./observation.ts";
 import { createHeadCollector, createTailCollector } from "./output-collector.ts";
 import type { ReasonName } from "./reasons.ts";
 
@@ -13,6 +15,8 @@ interface CommonRunOptions {
   readonly maxStdoutBytes?: number;
   /** Called once for each tool, however it ended; for logs and metrics. Must not throw. */
   readonly onToolEnd?: ((end: ToolEnd) => void) | undefined;
+  /** What the tool is, for observers; the program's file name alone unless told. */
+  readonly tool?: { readonly program: string; readonly subcommand: string };
 }
 
 /** A tool that changes nothing: it may be stopped at any time. */
@@ -66,7 +70,7 @@ const drainMs = 125;
  * it its whole process group. A mutating tool is never signalled; output beyond the limit is dropped.
  * A tool that has exited while a descendant still holds its output ends a quarter of a second later, with the output so far.
  *
- * Any exit code is a result, to be judged by the caller.
+ * Any exit code is a result, to be judged by the caller. Observers are told by `toolChannel`.
  * @throws InfraError TOOL_MISSING (cannot be started), TOOL_TIMEOUT, CALLER_LEFT (or the signal's own
  *   InfraError), TOOL_OUTPUT (a reading tool passed `maxStdoutBytes`), TOOL_FAILED (the system refused to
  *   start a process)
@@ -76,6 +80,19 @@ export function run(argv: readonly string[], options: RunOptions): Promise<ToolR
   if (program === undefined) {
     throw new TypeError("run: argv is empty");
   }
+  if (!toolChannel.hasSubscribers) {
+    return start(program, args, options);
+  }
+  const { tool = { program: basename(program), subcommand: "" }, kind } = options;
+  const observation: ToolObservation = { ...tool, kind, argv, outcome: undefined };
+  const onToolEnd = (end: ToolEnd) => {
+    observation.outcome = end;
+    options.onToolEnd?.(end);
+  };
+  return toolChannel.tracePromise(() => start(program, args, { ...options, onToolEnd }), observation);
+}
+
+function start(program: string, args: readonly string[], options: RunOptions): Promise<ToolResult> {
   const readOptions = options.kind === "read" ? options : undefined;
   if (readOptions?.signal?.aborted === true) {
     return Promise.reject(errorFromSignal(readOptions.signal, program));
@@ -105,7 +122,7 @@ export function run(argv: readonly string[], options: RunOptions): Promise<ToolR
     }
     readOptions?.signal?.removeEventListener("abort", onAbort);
     const facts = {
-      argv,
+      argv: [program, ...args],
       exitCode: exit?.code ?? null,
       signal: exit?.signal ?? null,
       stderr: stderr.text(),
@@ -151,7 +168,7 @@ export function run(argv: readonly string[], options: RunOptions): Promise<ToolR
 
   function onAbort(): void {
     if (readOptions?.signal !== undefined) {
-      stop(errorFromSignal(readOptions.signal, program ?? ""));
+      stop(errorFromSignal(readOptions.signal, program));
     }
   }
 

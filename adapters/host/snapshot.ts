@@ -1,4 +1,6 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { isDeepStrictEqual } from "node:util";
+import { snapshotChannel } from "./observation.ts";
 
 /** A value read from a system, and how old it is. */
 export interface Snapshot<T> {
@@ -10,6 +12,8 @@ export interface Snapshot<T> {
 }
 
 export interface SnapshotCacheOptions<T> {
+  /** The system's name, for observers; `system` unless told. */
+  readonly system?: string;
   /**
    * Reads the system. Never called twice at once. The signal is aborted when every reader that waits for it has
    * left and nobody subscribes: it may then stop and throw.
@@ -48,7 +52,7 @@ export interface SnapshotCache<T> {
 
 /** Shares one value of a system among all readers: however many read at once, one load runs. */
 export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): SnapshotCache<T> {
-  const { load, equal = isDeepStrictEqual, retryMs = 2_000 } = options;
+  const { system = "system", load, equal = isDeepStrictEqual, retryMs = 2_000 } = options;
   const listeners = new Set<() => void>();
   // Each invalidate begins a new generation; a load serves the readers of the generation it began in.
   let generation = 0;
@@ -64,6 +68,8 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
   let lastLoadBeganAtMs = Number.NEGATIVE_INFINITY;
   let queued: Promise<Snapshot<T>> | undefined;
   let retryTimer: NodeJS.Timeout | undefined;
+  // A retry outlives the call whose load failed, and is not to be told as that call's work.
+  const outsideCalls = AsyncLocalStorage.snapshot();
 
   function notify(): void {
     for (const listener of [...listeners]) {
@@ -78,7 +84,7 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
     const failedBefore = failed !== undefined;
     let value: T;
     try {
-      value = await load(signal);
+      value = await snapshotChannel.tracePromise(async () => load(signal), { system });
     } catch (error) {
       loading = undefined;
       if (signal.aborted) {
@@ -177,7 +183,7 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
   function scheduleRetry(): void {
     clearTimeout(retryTimer);
     if (listeners.size > 0) {
-      retryTimer = setTimeout(retry, retryMs).unref();
+      retryTimer = outsideCalls(() => setTimeout(retry, retryMs).unref());
     }
   }
 

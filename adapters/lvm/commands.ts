@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import type { LvmStep } from "./adapter.ts";
 import { reportFields } from "./parse.ts";
 
@@ -32,6 +33,18 @@ export function lvmCommand(
 ): string[] {
   const { command = ["lvm"], activation = "auto" } = options;
   return [...command, subcommand, ...(activation === "none" ? ["--driverloaded", "n"] : []), ...args];
+}
+
+/** What observers are told of an argv that begins as `lvmCommand` makes it; another is the program's alone. */
+export function toolOf(
+  { command = ["lvm"] }: LvmCommandOptions,
+  argv: readonly string[],
+): { readonly program: string; readonly subcommand: string } {
+  const isLvm = command.every((word, at) => argv[at] === word);
+  return {
+    program: basename((isLvm ? command.at(-1) : argv[0]) ?? ""),
+    subcommand: isLvm ? (argv[command.length] ?? "") : "",
+  };
 }
 
 /**

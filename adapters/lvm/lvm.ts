@@ -1,10 +1,11 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { InfraError } from "../host/infra-error.ts";
 import { createLimiter } from "../host/limiter.ts";
 import { run, type ToolEnd, type ToolResult } from "../host/run.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
 import type { LvmAdapter, LvmState } from "./adapter.ts";
 import { backupConfigurationCommand, parseBackupConfiguration } from "./backup-configuration.ts";
-import { commandOf, type LvmCommandOptions, readStateCommand } from "./commands.ts";
+import { commandOf, type LvmCommandOptions, readStateCommand, toolOf } from "./commands.ts";
 import { errorFromReadResult, errorFromStepResult } from "./errors.ts";
 import { inspectLvm } from "./inspect.ts";
 import { parseFullReport } from "./parse.ts";
@@ -39,14 +40,17 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     ...(options.systemDir === undefined ? {} : { LVM_SYSTEM_DIR: options.systemDir }),
   };
   const limiter = createLimiter({ what: "lvm commands", maxRunning, maxWaiting });
-  const cache = createSnapshotCache({ load });
+  const cache = createSnapshotCache({ system: "lvm", load });
   const closing = new AbortController();
   const watches: DirectoryWatch[] = [];
   let resyncTimer: NodeJS.Timeout | undefined;
+  // Watches outlive the call that reads first, and what they bring about is not to be told as that call's work.
+  const outsideCalls = AsyncLocalStorage.snapshot();
 
   function read(argv: readonly string[], signal?: AbortSignal): Promise<ToolResult> {
     const stop = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
-    return run(argv, { kind: "read", env, onToolEnd, timeoutMs: readTimeoutMs, signal: stop });
+    const tool = toolOf(options, argv);
+    return run(argv, { kind: "read", tool, env, onToolEnd, timeoutMs: readTimeoutMs, signal: stop });
   }
 
   async function load(signal: AbortSignal): Promise<LvmState> {
@@ -69,14 +73,16 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
       return;
     }
     clearInterval(resyncTimer);
-    resyncTimer = setInterval(() => cache.invalidate(), resyncMs).unref();
+    resyncTimer = outsideCalls(() => setInterval(() => cache.invalidate(), resyncMs).unref());
     // Mostly the read that follows fails as this one did, and says why.
     if (directory === undefined) {
       return;
     }
     const directories = [directory, ...(options.activation === "none" ? [] : ["/dev/mapper"])];
     watches.push(
-      ...directories.map((directory) => watchDirectory({ directory, onChange: cache.invalidate })),
+      ...directories.map((directory) =>
+        outsideCalls(() => watchDirectory({ directory, onChange: cache.invalidate })),
+      ),
     );
     await Promise.all(watches.map(({ ready }) => ready));
   }
@@ -93,7 +99,9 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
       const argv = commandOf(options, step);
       await limiter.run(async () => {
         try {
-          const error = errorFromStepResult(step, await run(argv, { kind: "mutate", env, onToolEnd }));
+          const tool = toolOf(options, argv);
+          const result = await run(argv, { kind: "mutate", tool, env, onToolEnd });
+          const error = errorFromStepResult(step, result);
           if (error !== undefined) {
             throw error;
           }

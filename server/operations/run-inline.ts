@@ -1,5 +1,7 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { waitChannel } from "../../adapters/host/observation.ts";
 import type { Mutation, MutationStep } from "./mutation.ts";
+import { mutationChannel, stepChannel } from "./observation.ts";
 
 /** Runs short mutations in the process that was asked, one at a time for each resource. */
 export interface InlineRunner {
@@ -22,14 +24,14 @@ export interface InlineRunner {
 export function createInlineRunner(
   onUndoFailed: (mutation: Mutation, step: MutationStep, error: unknown) => void,
 ): InlineRunner {
-  const tails = new Map<string, Promise<unknown>>();
+  const tails = new Map<string, Promise<void>>();
   let isDraining = false;
 
   async function perform(mutation: Mutation): Promise<void> {
     const done: MutationStep[] = [];
     for (const [index, step] of mutation.steps.entries()) {
       try {
-        await step.forward();
+        await stepChannel.tracePromise(async () => step.forward(), { name: step.name });
       } catch (error) {
         if (index <= mutation.pointOfNoReturn) {
           await undo(mutation, done);
@@ -43,7 +45,10 @@ export function createInlineRunner(
   async function undo(mutation: Mutation, done: readonly MutationStep[]): Promise<void> {
     for (const step of done.toReversed()) {
       try {
-        await step.undo?.();
+        const { name, undo } = step;
+        if (undo !== undefined) {
+          await stepChannel.tracePromise(async () => undo(), { name: `undo ${name}` });
+        }
       } catch (error) {
         onUndoFailed(mutation, step, error);
         return;
@@ -53,14 +58,19 @@ export function createInlineRunner(
 
   return {
     run(resource, describe, signal) {
-      const before = tails.get(resource) ?? Promise.resolve();
-      const work = before.then(async () => {
+      const before = tails.get(resource);
+      const turn =
+        before === undefined
+          ? Promise.resolve()
+          : waitChannel.tracePromise(() => before, { queue: "mutations" });
+      const work = turn.then(async () => {
         if (isDraining) {
           throw new InfraError("SHUTTING_DOWN", "the gateway is stopping; nothing was changed");
         }
         signal.throwIfAborted();
         const mutation = await describe();
-        await perform(mutation);
+        const { kind, resource } = mutation;
+        await mutationChannel.tracePromise(() => perform(mutation), { kind, resource });
         return mutation;
       });
       const tail = work.then(

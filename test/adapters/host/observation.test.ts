@@ -1,0 +1,87 @@
+import { type Test, test } from "tap";
+import { createLimiter } from "../../../adapters/host/limiter.ts";
+import {
+  type SnapshotObservation,
+  snapshotChannel,
+  type ToolObservation,
+  toolChannel,
+  type WaitObservation,
+  type WorkChannel,
+  waitChannel,
+} from "../../../adapters/host/observation.ts";
+import { run } from "../../../adapters/host/run.ts";
+import { createSnapshotCache } from "../../../adapters/host/snapshot.ts";
+
+/** What the channel tells until the test ends: each work once when it begins and once when it has ended. */
+function listen<O extends object>(t: Test, channel: WorkChannel<O>) {
+  const began: O[] = [];
+  const ended: (O & { readonly error?: unknown })[] = [];
+  const onStart = (message: unknown) => void began.push(message as O);
+  const onEnd = (message: unknown) => void ended.push(message as O);
+  channel.start.subscribe(onStart);
+  channel.asyncEnd.subscribe(onEnd);
+  t.teardown(() => {
+    channel.start.unsubscribe(onStart);
+    channel.asyncEnd.unsubscribe(onEnd);
+  });
+  return { began, ended };
+}
+
+test("a tool is told when it starts and, as the same object, when it has ended", async (t) => {
+  const { began, ended } = listen<ToolObservation>(t, toolChannel);
+  const running = run(["sh", "-c", "exit 3"], { kind: "read" });
+  t.match(began, [{ program: "sh", subcommand: "", kind: "read", argv: ["sh", "-c", "exit 3"] }]);
+  t.equal(began[0]?.outcome, undefined);
+  t.equal((await running).exitCode, 3);
+  t.equal(ended[0], began[0]);
+  t.match(ended[0]?.outcome, { exitCode: 3, signal: null, failure: undefined, durationMs: Number });
+});
+
+test("a tool is named as its adapter says, and its failure is told with the error", async (t) => {
+  const { ended } = listen<ToolObservation>(t, toolChannel);
+  const tool = { program: "lvm", subcommand: "lvcreate" };
+  await t.rejects(run(["/no/such/program", "x"], { kind: "mutate", tool }), {
+    name: "InfraError",
+    reason: "TOOL_MISSING",
+  });
+  t.match(ended, [{ ...tool, outcome: { exitCode: null, failure: "TOOL_MISSING" } }]);
+  t.match(ended[0]?.error, { name: "InfraError", reason: "TOOL_MISSING" });
+});
+
+test("a tool that is not started has no outcome", async (t) => {
+  const { ended } = listen<ToolObservation>(t, toolChannel);
+  await t.rejects(run(["sh"], { kind: "read", signal: AbortSignal.abort() }), {
+    name: "InfraError",
+    reason: "CALLER_LEFT",
+  });
+  t.match(ended, [{ outcome: undefined }]);
+});
+
+test("a load that many readers share is told once, also when it fails", async (t) => {
+  const { began, ended } = listen<SnapshotObservation>(t, snapshotChannel);
+  const cache = createSnapshotCache({ system: "lvm", load: async () => Promise.reject(new Error("down")) });
+  const reads = [cache.read(), cache.read(), cache.read()];
+  for (const read of reads) {
+    await t.rejects(read, { message: "down" });
+  }
+  t.match(began, [{ system: "lvm" }]);
+  t.match(ended, [{ system: "lvm", error: { message: "down" } }]);
+});
+
+test("only work that has to wait for its turn is told to wait", async (t) => {
+  const { began, ended } = listen<WaitObservation>(t, waitChannel);
+  const limiter = createLimiter({ what: "lvm commands", maxRunning: 1, maxWaiting: 2 });
+  const gate = Promise.withResolvers<void>();
+  const first = limiter.run(() => gate.promise);
+  t.equal(began.length, 0);
+  const second = limiter.run(async () => {});
+  const leaving = new AbortController();
+  const third = limiter.run(async () => {}, leaving.signal);
+  t.match(began, [{ queue: "lvm commands" }, { queue: "lvm commands" }]);
+  leaving.abort();
+  await t.rejects(third, { name: "InfraError", reason: "CALLER_LEFT" });
+  t.equal(ended.length, 1, "who has left waits no more");
+  gate.resolve();
+  await Promise.all([first, second]);
+  t.equal(ended.length, 2);
+});
