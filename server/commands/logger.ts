@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pino";
 import type { Config } from "../config/schema.ts";
+import { traceLogFields } from "../observability/active-span.ts";
 
 /** Where records go. `isTTY` decides whether `auto` is pretty, and whether there are colours. */
 export type LogStream = DestinationStream & { readonly isTTY?: boolean };
@@ -14,7 +15,7 @@ export function isPretty(format: Config["log"]["format"], stream: LogStream): bo
 export function createLogger({ level, format }: Config["log"], stream: LogStream): Logger {
   const hasStacks = level === "debug" || level === "trace";
   const destination = isPretty(format, stream) ? createPrettyStream(stream, hasStacks) : stream;
-  return pino({ level, timestamp: stdTimeFunctions.isoTime }, destination);
+  return pino({ level, timestamp: stdTimeFunctions.isoTime, mixin: traceLogFields }, destination);
 }
 
 const labels: Readonly<Record<number, readonly [string, Parameters<typeof styleText>[0]]>> = {

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Gauge, type Registry } from "@prometheus-io/client";
+import type { Backend, BackendHealth, BackendStatus } from "../backend.ts";
+
+const healths: readonly BackendHealth[] = ["ok", "degraded", "unavailable", "unknown"];
+
+const unknown: BackendStatus = {
+  health: "unknown",
+  version: undefined,
+  missing: [],
+  snapshotAgeMs: undefined,
+};
+
+/**
+ * How the systems are. The function it returns asks them, before the metrics are read: one that does not answer
+ * within `patienceMs` is `unknown`, so that a system which hangs does not hide the others.
+ */
+export function createBackendMetrics(
+  registry: Registry,
+  backends: readonly Backend[],
+  patienceMs: number,
+): () => Promise<void> {
+  const registers = [registry];
+  const info = new Gauge({
+    name: "hostplane_backend_info",
+    help: "A system behind the gateway and what it is: real, sandbox, off or notBuilt.",
+    labelNames: ["domain", "system", "kind"] as const,
+    registers,
+  });
+  const snapshotAge = new Gauge({
+    name: "hostplane_snapshot_age_seconds",
+    help: "Age of the state that reads are answered from.",
+    labelNames: ["domain", "system"] as const,
+    registers,
+  });
+  const healthGauge = new Gauge({
+    name: "hostplane_backend_health",
+    help: "1 for the health a system has, 0 for the others.",
+    labelNames: ["domain", "system", "health"] as const,
+    registers,
+  });
+  for (const { domain, name: system, kind } of backends) {
+    info.set({ domain, system, kind }, 1);
+  }
+  const served = backends.filter(({ kind }) => kind === "real" || kind === "sandbox");
+
+  async function collect(backend: Backend): Promise<void> {
+    const { domain, name: system } = backend;
+    const status = await statusWithin(backend, patienceMs);
+    for (const health of healths) {
+      healthGauge.set({ domain, system, health }, health === status.health ? 1 : 0);
+    }
+    if (status.snapshotAgeMs === undefined) {
+      snapshotAge.remove({ domain, system });
+    } else {
+      snapshotAge.set({ domain, system }, status.snapshotAgeMs / 1000);
+    }
+  }
+
+  return async () => {
+    await Promise.all(served.map(collect));
+  };
+}
+
+async function statusWithin(backend: Backend, patienceMs: number): Promise<BackendStatus> {
+  const answered = new AbortController();
+  try {
+    return await Promise.race([
+      backend.status(),
+      sleep(patienceMs, unknown, { signal: answered.signal, ref: false }),
+    ]);
+  } finally {
+    answered.abort();
+  }
+}

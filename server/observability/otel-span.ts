@@ -1,0 +1,63 @@
+import {
+  type Context,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
+import type { W3CTraceContextPropagator } from "@opentelemetry/core";
+import { ATTR_ERROR_TYPE } from "@opentelemetry/semantic-conventions";
+import type { ActiveSpan, SpanAttributes } from "./active-span.ts";
+
+/** A stream may live for months and read a system on every change; its trace must stay one that can be looked at. */
+const maxSpansOfTrace = 1_000;
+
+/** Makes an ActiveSpan of a span of OpenTelemetry's. @param context holds the span */
+export function createSpan(
+  tracer: Tracer,
+  propagator: W3CTraceContextPropagator,
+  span: Span,
+  context: Context,
+  budget: { left: number } = { left: maxSpansOfTrace },
+): ActiveSpan {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  const isSampled = (traceFlags & TraceFlags.SAMPLED) !== 0;
+  return {
+    traceId,
+    spanId,
+    headers() {
+      const headers: Record<string, string> = {};
+      propagator.inject(context, headers, {
+        set: (carrier, name, value) => {
+          carrier[name] = value;
+        },
+      });
+      return headers;
+    },
+    startChild({ name, attributes, isProgram }) {
+      // Not isRecording: a mutation whose caller has left goes on, and so does its trace.
+      if (!isSampled || budget.left === 0) {
+        return undefined;
+      }
+      budget.left -= 1;
+      const kind = isProgram === true ? SpanKind.CLIENT : SpanKind.INTERNAL;
+      const child = tracer.startSpan(name, { kind, attributes: mutable(attributes) }, context);
+      return createSpan(tracer, propagator, child, trace.setSpan(context, child), budget);
+    },
+    end(attributes, errorType) {
+      span.setAttributes(mutable(attributes));
+      if (errorType !== undefined) {
+        span.setAttribute(ATTR_ERROR_TYPE, errorType);
+        span.setStatus({ code: SpanStatusCode.ERROR });
+      }
+      span.end();
+    },
+  };
+}
+
+/** OpenTelemetry's type has no readonly arrays. */
+function mutable(attributes: SpanAttributes): Record<string, string | number | boolean | string[]> {
+  return { ...attributes } as Record<string, string | number | boolean | string[]>;
+}

@@ -1,0 +1,54 @@
+import {
+  ATTR_CLIENT_ADDRESS,
+  ATTR_NETWORK_PROTOCOL_VERSION,
+  ATTR_RPC_METHOD,
+  ATTR_RPC_STATUS_CODE,
+  ATTR_RPC_SYSTEM_NAME,
+  RPC_SYSTEM_NAME_VALUE_GRPC,
+} from "@opentelemetry/semantic-conventions";
+import type { InfraError } from "../../adapters/host/infra-error.ts";
+import type { ErrorCode } from "../../adapters/host/reasons.ts";
+import type { Call } from "../rpc/call.ts";
+import { methodPathOf } from "../rpc/method-rule.ts";
+
+/**
+ * What the span of a call says from the beginning, under the names of OpenTelemetry's conventions
+ * (https://opentelemetry.io/docs/specs/semconv/rpc/rpc-spans/). Of a request's headers and message it says nothing.
+ */
+export function rpcBeginAttributes(call: Call): Record<string, string> {
+  return {
+    [ATTR_RPC_SYSTEM_NAME]: call.protocol === "connect" ? "connectrpc" : RPC_SYSTEM_NAME_VALUE_GRPC,
+    [ATTR_RPC_METHOD]: methodPathOf(call.method),
+    "rpc.service": call.method.parent.typeName,
+    [ATTR_CLIENT_ADDRESS]: call.peer.address,
+    [ATTR_NETWORK_PROTOCOL_VERSION]: call.peer.httpVersion,
+    "hostplane.protocol": call.protocol,
+    "hostplane.listener": call.peer.listener,
+    "hostplane.request_id": call.requestId,
+  };
+}
+
+/** What it says when the call has ended: the code, and of an error only its reason, since its words may quote the request. */
+export function rpcEndAttributes(call: Call, error: InfraError | undefined): Record<string, string> {
+  const resource = call.resource();
+  return {
+    [ATTR_RPC_STATUS_CODE]: error?.code ?? "OK",
+    "hostplane.actor": call.caller.actor,
+    ...(error === undefined ? {} : { "hostplane.reason": error.reason }),
+    ...(resource === undefined ? {} : { "hostplane.resource": resource }),
+  };
+}
+
+/** Codes that the conventions count as an error of the server; any other is the caller's. */
+const serverErrors: ReadonlySet<ErrorCode> = new Set([
+  "DEADLINE_EXCEEDED",
+  "UNIMPLEMENTED",
+  "INTERNAL",
+  "UNAVAILABLE",
+  "DATA_LOSS",
+]);
+
+/** The `error.type` of a call's span; undefined unless the server is at fault. */
+export function rpcErrorType(error: InfraError | undefined): string | undefined {
+  return error !== undefined && serverErrors.has(error.code) ? error.code : undefined;
+}

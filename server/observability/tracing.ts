@@ -1,0 +1,114 @@
+import { hostname } from "node:os";
+import { ROOT_CONTEXT, SpanKind, trace } from "@opentelemetry/api";
+import { W3CTraceContextPropagator } from "@opentelemetry/core";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from "@opentelemetry/semantic-conventions";
+import type { InfraError } from "../../adapters/host/infra-error.ts";
+import type { Call } from "../rpc/call.ts";
+import { methodPathOf } from "../rpc/method-rule.ts";
+import { activeSpan } from "./active-span.ts";
+import { createSpan } from "./otel-span.ts";
+import { rpcBeginAttributes, rpcEndAttributes, rpcErrorType } from "./rpc-attributes.ts";
+import { readTraceHeaders } from "./trace-headers.ts";
+import { watchExports } from "./watch-exports.ts";
+import { traceWork } from "./work-spans.ts";
+
+export interface TracingOptions {
+  /** Where spans are sent by OTLP/HTTP with JSON, e.g. `http://127.0.0.1:4318/v1/traces`. */
+  readonly endpoint: string;
+  /** Share of the traces begun here that are kept, 0 to 1. A caller that sends `traceparent` has decided for its own. */
+  readonly sampleRatio: number;
+  /** File of headers for the collector (`trace-headers.ts`). */
+  readonly headersFile?: string | undefined;
+  readonly version: string;
+  readonly isSandbox: boolean;
+  /** Told when spans cannot be sent, once until they can again. */
+  readonly onExportFailed: (error: Error | undefined) => void;
+}
+
+/** The span of a call. */
+export interface RpcSpan {
+  /** Runs the task as part of the call, with all that it awaits. */
+  run<T>(task: () => T): T;
+  /** @param error undefined when the call succeeded */
+  end(error: InfraError | undefined): void;
+}
+
+export interface Tracing {
+  /** Begins the call's span, continuing the caller's trace, and names it in the answer's header `traceparent`. */
+  startRpc(call: Call): RpcSpan;
+  /** Sends what there is, for two seconds at most. */
+  close(): Promise<void>;
+}
+
+/** How long the end of the gateway waits for the collector. */
+const flushMs = 2_000;
+
+/**
+ * Traces calls from the RPC to the command, and sends the spans to a collector. Sending costs calls nothing: at most
+ * 2,048 ended spans wait for it, and further ones are dropped. Nothing is registered with OpenTelemetry's globals.
+ * @throws Error when the file of headers cannot be used
+ */
+export async function startTracing(options: TracingOptions): Promise<Tracing> {
+  const headers = options.headersFile === undefined ? {} : await readTraceHeaders(options.headersFile);
+  const exporter = new OTLPTraceExporter({ url: options.endpoint, headers, timeoutMillis: 5_000 });
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({
+      [ATTR_SERVICE_NAME]: "hostplane",
+      [ATTR_SERVICE_VERSION]: options.version,
+      "host.name": hostname(),
+      "hostplane.backend": options.isSandbox ? "sandbox" : "real",
+    }),
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(options.sampleRatio) }),
+    // What a caller chose, such as a name in an argv, must not make a span of any size.
+    spanLimits: { attributeValueLengthLimit: 4_096 },
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: watchExports(exporter, options.onExportFailed),
+        maxQueueSize: 2_048,
+        scheduledDelayMillis: 1_000,
+        exportTimeoutMillis: 6_000,
+      }),
+    ],
+  });
+  const tracer = provider.getTracer("hostplane", options.version);
+  const propagator = new W3CTraceContextPropagator();
+  traceWork();
+
+  return {
+    startRpc(call) {
+      const parent = propagator.extract(ROOT_CONTEXT, call, {
+        get: (from, name) => from.header(name),
+        keys: (from) => [...from.headerNames()],
+      });
+      const otel = tracer.startSpan(
+        methodPathOf(call.method),
+        { kind: SpanKind.SERVER, attributes: rpcBeginAttributes(call) },
+        parent,
+      );
+      const span = createSpan(tracer, propagator, otel, trace.setSpan(parent, otel));
+      const { traceparent } = span.headers();
+      if (traceparent !== undefined) {
+        call.setHeader("traceparent", traceparent);
+      }
+      return {
+        run: (task) => activeSpan.run(span, task),
+        end: (error) => span.end(rpcEndAttributes(call, error), rpcErrorType(error)),
+      };
+    },
+    async close() {
+      const patience = Promise.withResolvers<void>();
+      const timer = setTimeout(patience.resolve, flushMs);
+      // Whoever could not be told of the spans has been told of by `onExportFailed`.
+      await Promise.race([provider.shutdown().catch(() => {}), patience.promise]);
+      clearTimeout(timer);
+    },
+  };
+}

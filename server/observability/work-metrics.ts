@@ -1,0 +1,108 @@
+import { Gauge, Histogram, type Registry } from "@prometheus-io/client";
+import {
+  snapshotChannel,
+  type ToolObservation,
+  toolChannel,
+  waitChannel,
+} from "../../adapters/host/observation.ts";
+import { mutationChannel } from "../operations/observation.ts";
+import { observeWork } from "./observe-work.ts";
+
+/** Seconds: from a tool that only looks at a file to one that copies a disk. */
+const bucketsSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
+
+/**
+ * Tools, snapshots, queues and mutations, as the channels of the process tell them. Their labels take their values
+ * from the code and the configuration. Returns the function that ends it.
+ */
+export function observeWorkMetrics(registry: Registry): () => void {
+  const registers = [registry];
+  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Gauge({ name, help, labelNames, registers });
+  const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
+    new Histogram({ name, help, labelNames, buckets: bucketsSeconds, registers });
+
+  const toolsRunning = gauge("hostplane_tools_running", "Processes of host tools.", [
+    "program",
+    "subcommand",
+  ]);
+  const toolDuration = histogram("hostplane_tool_duration_seconds", "Time a host tool took.", [
+    "program",
+    "subcommand",
+    "outcome",
+  ]);
+  const queueWaiting = gauge("hostplane_queue_waiting", "Tasks that wait for their turn.", ["queue"]);
+  const queueWait = histogram(
+    "hostplane_queue_wait_duration_seconds",
+    "Time that tasks waited for their turn, those that had to.",
+    ["queue"],
+  );
+  const snapshotLoad = histogram(
+    "hostplane_snapshot_load_duration_seconds",
+    "Time it took to read a system's state.",
+    ["system", "outcome"],
+  );
+  const operationsRunning = gauge("hostplane_operations_running", "Mutations under way.", ["kind"]);
+  const operationDuration = histogram(
+    "hostplane_operation_duration_seconds",
+    "Time a mutation took, once it was its turn.",
+    ["kind", "outcome"],
+  );
+
+  const ends = [
+    observeWork(
+      toolChannel,
+      ({ program, subcommand }) => toolsRunning.inc({ program, subcommand }),
+      (observation) => {
+        const { program, subcommand, outcome } = observation;
+        toolsRunning.dec({ program, subcommand });
+        if (outcome !== undefined) {
+          toolDuration.observe(
+            { program, subcommand, outcome: outcomeOf(outcome) },
+            outcome.durationMs / 1000,
+          );
+        }
+      },
+    ),
+    observeWork(
+      waitChannel,
+      ({ queue }) => queueWaiting.inc({ queue }),
+      ({ queue }, { durationMs }) => {
+        queueWaiting.dec({ queue });
+        queueWait.observe({ queue }, durationMs / 1000);
+      },
+    ),
+    observeWork(
+      snapshotChannel,
+      () => {},
+      ({ system }, { durationMs, failed }) =>
+        snapshotLoad.observe({ system, outcome: failed ? "failed" : "ok" }, durationMs / 1000),
+    ),
+    observeWork(
+      mutationChannel,
+      ({ kind }) => operationsRunning.inc({ kind }),
+      ({ kind }, { durationMs, failed }) => {
+        operationsRunning.dec({ kind });
+        operationDuration.observe({ kind, outcome: failed ? "failed" : "done" }, durationMs / 1000);
+      },
+    ),
+  ];
+  // So that a queue nobody waits in is 0 and not missing.
+  queueWaiting.set({ queue: "mutations" }, 0);
+  return () => {
+    for (const end of ends) {
+      end();
+    }
+  };
+}
+
+/** `ok`, `failed` (an exit code but 0), `signal`, or the reason it was stopped or not started. */
+function outcomeOf({ exitCode, failure }: NonNullable<ToolObservation["outcome"]>): string {
+  if (failure !== undefined) {
+    return failure;
+  }
+  if (exitCode === null) {
+    return "signal";
+  }
+  return exitCode === 0 ? "ok" : "failed";
+}

@@ -1,0 +1,91 @@
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import {
+  snapshotChannel,
+  toolChannel,
+  type WorkChannel,
+  waitChannel,
+} from "../../adapters/host/observation.ts";
+import { mutationChannel, stepChannel } from "../operations/observation.ts";
+import { type ActiveSpan, activeSpan, type SpanAttributes, type SpanBegin } from "./active-span.ts";
+
+/**
+ * Makes a child span of whatever the channels of the process tell, if it is done for a call that is traced; work
+ * for no call makes none. Called again it changes nothing, so several gateways of a process may each call it.
+ * Attributes of programs are those of OpenTelemetry's conventions for them
+ * (https://opentelemetry.io/docs/specs/semconv/cli/cli-spans/).
+ */
+export function traceWork(): void {
+  if (isTracing) {
+    return;
+  }
+  isTracing = true;
+  traceChannel(snapshotChannel, ({ system }) => ({
+    name: `snapshot ${system}`,
+    attributes: { "hostplane.snapshot.system": system },
+  }));
+  traceChannel(waitChannel, ({ queue }) => ({
+    name: `wait for ${queue}`,
+    attributes: { "hostplane.queue": queue },
+  }));
+  traceChannel(mutationChannel, ({ kind, resource }) => ({
+    name: kind,
+    attributes: { "hostplane.operation.kind": kind, "hostplane.resource": resource },
+  }));
+  traceChannel(stepChannel, ({ name }) => ({ name: `step ${name}`, attributes: { "hostplane.step": name } }));
+  traceChannel(
+    toolChannel,
+    ({ program, subcommand, kind, argv }) => ({
+      name: subcommand === "" ? program : `${program} ${subcommand}`,
+      attributes: {
+        "process.executable.name": program,
+        "process.command_args": argv,
+        "hostplane.tool.kind": kind,
+      },
+      isProgram: true,
+    }),
+    ({ outcome }) => ({
+      attributes: outcome?.exitCode == null ? {} : { "process.exit.code": outcome.exitCode },
+      errorType:
+        outcome?.failure ?? (outcome?.exitCode === 0 ? undefined : (outcome?.signal ?? "nonzero_exit")),
+    }),
+  );
+}
+
+let isTracing = false;
+
+interface SpanEnd {
+  readonly attributes: SpanAttributes;
+  readonly errorType: string | undefined;
+}
+
+function traceChannel<Observation extends object>(
+  channel: WorkChannel<Observation>,
+  begin: (observation: Observation) => SpanBegin,
+  endOf: (observation: Observation & { readonly error?: unknown }) => SpanEnd = ({ error }) => ({
+    attributes: {},
+    errorType: error === undefined ? undefined : reasonOf(error),
+  }),
+): void {
+  const spans = new WeakMap<object, ActiveSpan>();
+  channel.start.bindStore(activeSpan, (observation) => {
+    const parent = activeSpan.getStore();
+    if (parent === undefined) {
+      return undefined;
+    }
+    const child = parent.startChild(begin(observation));
+    if (child !== undefined) {
+      spans.set(observation, child);
+    }
+    return child ?? parent;
+  });
+  channel.asyncEnd.subscribe((message) => {
+    const observation = message as Observation;
+    const { attributes, errorType } = endOf(observation);
+    spans.get(observation)?.end(attributes, errorType);
+  });
+}
+
+/** The reason of an InfraError; of anything else no more than that it is a fault, since its words may be anybody's. */
+function reasonOf(error: unknown): string {
+  return error instanceof InfraError ? error.reason : "INTERNAL";
+}
