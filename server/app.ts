@@ -9,6 +9,10 @@ import fastify, {
 } from "fastify";
 import type { Backend } from "./backend.ts";
 import { methodRuleOf } from "./method-table.ts";
+import type { Metrics } from "./observability/metrics.ts";
+import { metricsPage } from "./observability/metrics-page.ts";
+import { createRpcObserver } from "./observability/rpc-observer.ts";
+import type { Tracing } from "./observability/tracing.ts";
 import { createCallLog } from "./rpc/log-calls.ts";
 import {
   answerNotFound,
@@ -27,6 +31,9 @@ export interface AppOptions {
   readonly registrations: readonly ServiceRegistration[];
   readonly backends: readonly Backend[];
   readonly isSandbox: boolean;
+  readonly metrics: Metrics;
+  /** Absent where tracing is off. */
+  readonly tracing?: Tracing | undefined;
   readonly logger: FastifyBaseLogger;
   readonly corsOrigins: readonly string[];
   readonly maxMessageBytes: number;
@@ -42,7 +49,11 @@ const exposedHeaders = [
   "hostplane-request-id",
   "hostplane-snapshot-age",
   "hostplane-unknown-fields",
+  "traceparent",
 ];
+
+/** Request headers that a browser's script may send, beside those of the protocols. */
+const allowedHeaders = ["authorization", "idempotency-key", "traceparent", "tracestate"];
 
 /**
  * The Fastify instance with everything registered. It does not listen: listeners hand it their requests
@@ -67,7 +78,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     await app.register(cors, {
       origin: [...options.corsOrigins],
       methods: [...connectCors.allowedMethods],
-      allowedHeaders: [...connectCors.allowedHeaders, "authorization", "idempotency-key"],
+      allowedHeaders: [...connectCors.allowedHeaders, ...allowedHeaders],
       exposedHeaders: [...connectCors.exposedHeaders, ...exposedHeaders],
       maxAge: 7200,
     });
@@ -75,7 +86,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const routes = createRoutes({
     registrations: options.registrations,
     ruleOf: methodRuleOf,
-    around: [createCallLog(options.logger), assertKnownHeaders],
+    around: [
+      createRpcObserver({ metrics: options.metrics.rpc, tracing: options.tracing }),
+      createCallLog(options.logger),
+      assertKnownHeaders,
+    ],
     aroundWork: (_call, next) => next(),
     maxMessageBytes: options.maxMessageBytes,
     maxDeadlineMs: options.maxDeadlineMs,
@@ -84,6 +99,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   });
   await app.register(rpcPlugin, { routes, listenerOf: options.listenerOf });
   await app.register(statusPages, { backends: options.backends, shutdownSignal: options.shutdownSignal });
+  await app.register(metricsPage, { metrics: options.metrics, mayRead: async () => undefined });
   await app.register(frontPage, { backends: options.backends, routes, isSandbox: options.isSandbox });
   app.setNotFoundHandler(answerNotFound);
   await app.ready();

@@ -5,6 +5,8 @@ import { createApp } from "./app.ts";
 import { parseListenAddress } from "./config/listen-address.ts";
 import type { Config, ListenerConfig } from "./config/schema.ts";
 import { unknownServicesOf } from "./method-table.ts";
+import { createMetrics } from "./observability/metrics.ts";
+import type { Tracing } from "./observability/tracing.ts";
 import { createInlineRunner } from "./operations/run-inline.ts";
 import { foreignCallerOf } from "./rpc/browser-guard.ts";
 import { readCertificate } from "./rpc/listener/certificate.ts";
@@ -36,7 +38,7 @@ export interface Gateway {
 
 /**
  * Starts everything the configuration names: systems, services and listeners.
- * @throws Error when a listener's address cannot be had or a certificate not be read; nothing is left open then
+ * @throws Error when a listener's address cannot be had, or a certificate or the headers for traces not be read; nothing is left open then
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, isSandbox, logger } = options;
@@ -52,6 +54,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       "undo failed",
     ),
   );
+  const tracing = await tracingOf(options);
   const systems = isSandbox ? createSandboxSystems() : createRealSystems(config, logger);
   const { registrations, backends } = createServices({
     systems,
@@ -68,10 +71,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         })),
     },
   });
+  const metrics = createMetrics({ version: options.version, isSandbox, backends });
   const app = await createApp({
     registrations,
     backends,
     isSandbox,
+    metrics,
+    tracing,
     logger,
     corsOrigins: config.cors.origins,
     maxMessageBytes: config.limits.maxMessageBytes,
@@ -117,6 +123,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await runner.drain();
     await systems.close();
     await app.close();
+    metrics.close();
+    await tracing?.close();
   }
 
   try {
@@ -142,6 +150,23 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     close,
   };
+}
+
+/** The libraries of tracing are imported only where it is configured: they would make every start slower. */
+async function tracingOf({
+  config: { tracing },
+  version,
+  isSandbox,
+  logger,
+}: GatewayOptions): Promise<Tracing | undefined> {
+  if (tracing === undefined) {
+    return undefined;
+  }
+  const { startTracing } = await import("./observability/tracing.ts");
+  const { endpoint } = tracing;
+  const onExportFailed = (err: Error | undefined) =>
+    logger.warn({ err, endpoint }, "traces cannot be sent; told again once they could");
+  return startTracing({ ...tracing, version, isSandbox, onExportFailed });
 }
 
 function assertServicesExist(listeners: readonly ListenerConfig[]): void {

@@ -3,6 +3,7 @@ import { pino } from "pino";
 import type { Test } from "tap";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { createApp } from "../../server/app.ts";
+import { createMetrics } from "../../server/observability/metrics.ts";
 import { createListener } from "../../server/rpc/listener/listener.ts";
 import type { ServiceRegistration } from "../../server/rpc/service-handlers.ts";
 
@@ -29,10 +30,12 @@ export async function startAppUnderTest(
   const shutdown = new AbortController();
   setMaxListeners(0, shutdown.signal);
   const log: Record<string, unknown>[] = [];
+  const metrics = createMetrics({ version: "0.0.0-test", isSandbox: false, backends: [] });
   const app = await createApp({
     registrations,
     backends: [],
     isSandbox: false,
+    metrics,
     logger: pino(
       { level: settings.logLevel ?? "debug" },
       { write: (line: string) => log.push(JSON.parse(line)) },
@@ -42,7 +45,7 @@ export async function startAppUnderTest(
     maxDeadlineMs: settings.maxDeadlineMs ?? 60_000,
     keepAliveMs: 15_000,
     shutdownSignal: shutdown.signal,
-    listenerOf: () => ({ address: "127.0.0.1:0", services: undefined }),
+    listenerOf: () => ({ address: "127.0.0.1:0", services: undefined, access: "login", isTls: false, isLocal: true }),
   });
   const listener = createListener({
     address: { kind: "tcp", host: "127.0.0.1", port: 0 },
@@ -60,6 +63,7 @@ export async function startAppUnderTest(
       shutdown.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping"));
       await listener.close(1_500);
       await app.close();
+      metrics.close();
     })();
     return closed;
   };
