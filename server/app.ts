@@ -25,6 +25,7 @@ import { assertKnownHeaders } from "./rpc/request-headers.ts";
 import { createRoutes } from "./rpc/router.ts";
 import type { ServiceRegistration } from "./rpc/service-handlers.ts";
 import { frontPage } from "./web/front-page.ts";
+import { addSecurityHeaders } from "./web/security-headers.ts";
 import { statusPages } from "./web/status-pages.ts";
 
 export interface AppOptions {
@@ -72,6 +73,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       reply.header("hostplane-backend", "sandbox");
     });
   }
+  addSecurityHeaders(app, options.listenerOf);
   leaveBodiesUnread(app);
   app.addHook("onRequest", refuseGrpcOverHttp1);
   if (options.corsOrigins.length > 0) {

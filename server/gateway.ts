@@ -2,20 +2,30 @@ import { setMaxListeners } from "node:events";
 import type { FastifyBaseLogger } from "fastify";
 import { InfraError } from "../adapters/host/infra-error.ts";
 import { createApp } from "./app.ts";
-import { parseListenAddress } from "./config/listen-address.ts";
 import type { Config, ListenerConfig } from "./config/schema.ts";
 import { unknownServicesOf } from "./method-table.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import type { Tracing } from "./observability/tracing.ts";
 import { createInlineRunner } from "./operations/run-inline.ts";
-import { foreignCallerOf } from "./rpc/browser-guard.ts";
-import { readCertificate } from "./rpc/listener/certificate.ts";
-import { createListener, type Listener } from "./rpc/listener/listener.ts";
+import { createCertificateReload } from "./rpc/listener/certificate-reload.ts";
+import { createConfiguredListener } from "./rpc/listener/configured-listener.ts";
+import type { Listener } from "./rpc/listener/listener.ts";
 import type { NodeRequest } from "./rpc/node-adapter.ts";
 import type { ListenerFacts } from "./rpc/plugin.ts";
-import { refuse } from "./rpc/refusal.ts";
 import { createServices } from "./services.ts";
 import { createRealSystems, createSandboxSystems } from "./systems.ts";
+
+/** How soon a certificate that was renewed on disk is used. */
+const certificateCheckMs = 60_000;
+
+/** What a request that came by no listener may reach: nothing. */
+const nowhere: ListenerFacts = {
+  address: "",
+  services: new Set(),
+  access: "login",
+  isTls: false,
+  isLocal: false,
+};
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -84,41 +94,19 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     maxDeadlineMs: config.limits.maxDeadlineMs,
     keepAliveMs: config.keepAliveMs,
     shutdownSignal: shutdown.signal,
-    listenerOf: (request) => listenerOfRequest.get(request.raw) ?? { address: "", services: new Set() },
+    listenerOf: (request) => listenerOfRequest.get(request.raw) ?? nowhere,
+  }).catch(async (error) => {
+    await systems.close();
+    throw error;
   });
-
-  function createEntry(entry: ListenerConfig): Listener {
-    const address = parseListenAddress(entry.address);
-    if (typeof address === "string") {
-      throw new TypeError(`${entry.address}: ${address}`);
-    }
-    const facts: ListenerFacts = {
-      address: entry.address,
-      services: entry.services === undefined ? undefined : new Set(entry.services),
-    };
-    return createListener({
-      address,
-      mode: entry.mode,
-      tls: entry.tls === undefined ? undefined : readCertificate(entry.tls),
-      maxConcurrentStreams: config.limits.maxConcurrentStreams,
-      headerBytes: config.limits.headerBytes,
-      keepAliveMs: config.keepAliveMs,
-      onRequest(request, response) {
-        listenerOfRequest.set(request, facts);
-        if (address.kind === "tcp") {
-          const foreign = foreignCallerOf(request, address.host, config.cors.origins);
-          if (foreign !== undefined) {
-            refuse(request, response, foreign, {});
-            return;
-          }
-        }
-        app.routing(request, response);
-      },
-    });
-  }
+  const certificates = createCertificateReload(certificateCheckMs, {
+    onReloaded: (files) => logger.info({ files }, "certificate read again"),
+    onRefused: (err) => logger.error({ err }, "a certificate stays as it is"),
+  });
 
   async function close(): Promise<void> {
     shutdown.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping"));
+    certificates.close();
     await Promise.all(entries.map(({ listener }) => listener.close(config.shutdownGraceMs)));
     await runner.drain();
     await systems.close();
@@ -130,7 +118,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   try {
     assertServicesExist(config.listen);
     for (const entry of config.listen) {
-      const listener = createEntry(entry);
+      const listener = createConfiguredListener(entry, {
+        config,
+        certificates,
+        logger,
+        onRequest(request, response, facts) {
+          listenerOfRequest.set(request, facts);
+          app.routing(request, response);
+        },
+      });
       await listener.listen();
       entries.push({ config: entry, listener });
     }
@@ -140,14 +136,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
   return {
     addresses: entries.map(({ listener }) => listener.address()),
-    reloadCertificates() {
-      const read = entries.flatMap(({ config: { tls }, listener }) =>
-        tls === undefined ? [] : [{ listener, certificate: readCertificate(tls) }],
-      );
-      for (const { listener, certificate } of read) {
-        listener.reloadCertificate(certificate);
-      }
-    },
+    reloadCertificates: () => certificates.reload(),
     close,
   };
 }

@@ -119,6 +119,12 @@ export const reasons = {
     retryable: false,
     meaning: "The web page that asks is of an origin that `cors.origins` does not list.",
   },
+  FORWARDED_NOT_ALLOWED: {
+    code: "PERMISSION_DENIED",
+    retryable: false,
+    meaning:
+      "The request has a header of a proxy; a listener without login takes none, since it could not tell who asks.",
+  },
 
   // Who may
   LOGIN_REQUIRED: {

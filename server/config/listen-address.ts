@@ -1,4 +1,4 @@
-import { BlockList, isIP, isIPv6 } from "node:net";
+import { isIPv6 } from "node:net";
 
 /** Where a listener listens. Port 0 lets the system choose a free one. */
 export type ListenAddress =
@@ -8,13 +8,9 @@ export type ListenAddress =
 /** `sun_path` of unix(7) less its closing zero; macOS has four bytes less. */
 const maxSocketPathBytes = process.platform === "darwin" ? 103 : 107;
 
-const loopback = new BlockList();
-loopback.addSubnet("127.0.0.0", 8, "ipv4");
-loopback.addAddress("::1", "ipv6");
-
 /**
  * Reads `host:port`, `[ipv6]:port` or `unix:/path`. Answers with a string that says what was expected when
- * the text is none of them, is too long for a socket, or names a host that is not this machine's loopback.
+ * the text is none of them or is too long for a socket.
  */
 export function parseListenAddress(text: string): ListenAddress | string {
   if (text.startsWith("unix:")) {
@@ -23,14 +19,11 @@ export function parseListenAddress(text: string): ListenAddress | string {
   const match = /^(?:\[([^\]]+)\]|([^:[\]\s]+)):(\d{1,5})$/.exec(text);
   const host = (match?.[1] ?? match?.[2])?.toLowerCase();
   const port = Number(match?.[3]);
-  if (match === null || host === undefined || (match[1] !== undefined && !isIPv6(match[1]))) {
+  if (match === null || host === undefined || (match[1] !== undefined && !isPlainIPv6(match[1]))) {
     return "expected host:port, [ipv6]:port or unix:/path";
   }
   if (port > 65535) {
     return "expected a port from 0 to 65535";
-  }
-  if (!isLoopback(host)) {
-    return "expected a loopback address (127.0.0.0/8, [::1] or localhost) or a unix socket: this version has no login yet, so it must not be reachable from other machines";
   }
   return { kind: "tcp", host, port };
 }
@@ -53,10 +46,7 @@ function parseSocketPath(path: string): ListenAddress | string {
   return { kind: "unix", path };
 }
 
-function isLoopback(host: string): boolean {
-  const version = isIP(host);
-  if (version === 0) {
-    return host === "localhost";
-  }
-  return loopback.check(host, version === 6 ? "ipv6" : "ipv4");
+/** Without a zone (`fe80::1%eth0`), which no URL can hold. */
+function isPlainIPv6(host: string): boolean {
+  return isIPv6(host) && !host.includes("%");
 }

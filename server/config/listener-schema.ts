@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { parseAddressRange } from "./address-range.ts";
 import { parseListenAddress } from "./listen-address.ts";
+import { assertListenerRules } from "./listener-rules.ts";
 
 const path = z.string().min(1);
 const serviceName = z.string().regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$/, {
@@ -8,6 +10,16 @@ const serviceName = z.string().regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)+$/, {
 const socketMode = z
   .string({ error: 'expected an octal mode in quotes, such as "0600"' })
   .regex(/^0[0-7]{3}$/, { error: 'expected an octal mode of four digits in quotes, such as "0600"' });
+
+const hostName = z.string().regex(/^([A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\])$/, {
+  error: "expected the name of a host or an IP address (IPv6 in brackets), without a port",
+});
+const addressRange = z.string().superRefine((text, context) => {
+  const range = parseAddressRange(text);
+  if (typeof range === "string") {
+    context.addIssue({ code: "custom", message: range });
+  }
+});
 
 const tls = z
   .strictObject({
@@ -51,7 +63,7 @@ export const listenerSchema = z
       })
       .meta({
         description:
-          "`host:port` or `unix:/path`. Until the gateway has a login, only loopback hosts (127.0.0.0/8, [::1], localhost) and unix sockets are accepted. Port 0 takes a free one.",
+          "`host:port` or `unix:/path`; port 0 takes a free one. A host beyond loopback (127.0.0.0/8, [::1], localhost) needs `tls` or `insecure`.",
       }),
     services: z.array(serviceName).min(1).exactOptional().meta({
       description: "Full names of the services that are served here, such as proto.VGService. All if absent.",
@@ -63,6 +75,18 @@ export const listenerSchema = z
     role: z.enum(["viewer", "operator"]).exactOptional().meta({
       description: "What everybody may do here who reaches a listener with `auth: none`.",
     }),
+    hosts: z.array(hostName).min(1).exactOptional().meta({
+      description:
+        "Further names that clients reach this address by, without a port. Where no login keeps a web page out (`auth: none`), and on loopback, a request must name the address itself, the one that the connection was made to, or one of these.",
+    }),
+    allowFrom: z.array(addressRange).min(1).exactOptional().meta({
+      description:
+        "IP addresses and ranges (192.0.2.0/24, 2001:db8::/32) that may connect; a connection from elsewhere is closed before anything is read of it. All if absent.",
+    }),
+    insecure: z.boolean().exactOptional().meta({
+      description:
+        "`true` says that others on the network may read along and may be anybody: needed by a cleartext address beyond loopback, and by `auth: none` there.",
+    }),
     mode: socketMode.exactOptional().meta({
       description: 'Access mode of a unix socket, octal in quotes. "0600" if absent.',
     }),
@@ -70,26 +94,5 @@ export const listenerSchema = z
       description: "Speak TLS (HTTP/1.1 and HTTP/2 by ALPN) on a TCP address instead of cleartext.",
     }),
   })
-  .superRefine(({ address, auth, services, role, mode, tls }, context) => {
-    const isSocket = address.startsWith("unix:");
-    const misplaced = (key: string, where: string) =>
-      context.addIssue({ code: "custom", path: [key], message: `expected only with ${where}` });
-    if (mode !== undefined && !isSocket) {
-      misplaced("mode", "a unix: address");
-    }
-    if (tls !== undefined && isSocket) {
-      misplaced("tls", "a host:port address");
-    }
-    if (role !== undefined && auth !== "none") {
-      misplaced("role", "auth: none");
-    }
-    const needed = (key: string, message: string) =>
-      context.addIssue({ code: "custom", path: [key], message });
-    if (auth === "none" && services === undefined) {
-      needed("services", "expected the services that are open to everybody here, since auth is none");
-    }
-    if (auth === "none" && role === undefined) {
-      needed("role", "expected viewer or operator, since auth is none");
-    }
-  })
+  .superRefine(assertListenerRules)
   .transform(({ mode, ...rest }) => ({ ...rest, mode: Number.parseInt(mode ?? "0600", 8) }));

@@ -1,31 +1,89 @@
+import { isIPv6 } from "node:net";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { isLoopbackHost, unmapped } from "../config/address-range.ts";
+import type { ListenAddress } from "../config/listen-address.ts";
 import type { NodeRequest } from "./node-adapter.ts";
 
-const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+export interface GuardedListener {
+  readonly address: ListenAddress;
+  /** Whether everybody who reaches it may call, without a login. */
+  readonly isOpen: boolean;
+  readonly isTls: boolean;
+  /** Further names that clients reach it by. */
+  readonly hosts: readonly string[];
+}
+
+const loopbackNames: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+
+/** Added by proxies on the way; `x-forwarded-*` as well. */
+const forwardedHeaders: ReadonlySet<string> = new Set(["forwarded", "via", "x-real-ip"]);
 
 /**
- * Keeps foreign web pages out of a TCP listener that asks for no login: a page whose name was made to resolve
- * to this machine (DNS rebinding) is known by its Host, any other by its Origin.
- * @param host the host the listener was configured with
+ * Keeps foreign web pages and proxies out of a listener:
+ *
+ * - A page whose name was made to resolve to this machine (DNS rebinding) is known by its Host. Where a login is
+ *   asked for beyond loopback any Host will do: such a page has no token to show.
+ * - Any other page is known by its Origin, which must be the listener itself or one of `origins`.
+ * - Behind a proxy every client has the proxy's address, so that `allowFrom` and loopback would mean nothing: where no
+ *   login is asked for on TCP, what a proxy has marked is refused.
+ *
  * @param origins those configured for CORS
- * @returns HOST_NOT_ALLOWED or ORIGIN_NOT_ALLOWED for such a page's request
+ * @returns for a request: HOST_NOT_ALLOWED, ORIGIN_NOT_ALLOWED or FORWARDED_NOT_ALLOWED if it is such a one
  */
-export function foreignCallerOf(
-  request: NodeRequest,
-  host: string,
+export function createBrowserGuard(
+  listener: GuardedListener,
   origins: readonly string[],
-): InfraError | undefined {
-  const authority = String(request.headers[":authority"] ?? request.headers.host ?? "");
-  const name = authority.replace(/:\d*$/, "").toLowerCase();
-  if (authority !== "" && !loopbackHosts.has(name) && name !== host.toLowerCase()) {
-    return new InfraError("HOST_NOT_ALLOWED", `the host ${name} is not a name of this listener`);
+): (request: NodeRequest) => InfraError | undefined {
+  const { address, isOpen, isTls } = listener;
+  const isTcp = address.kind === "tcp";
+  const checksHost = isTcp && (isOpen || isLoopbackHost(address.host));
+  const names = new Set(
+    [...loopbackNames, ...(isTcp ? [address.host] : []), ...listener.hosts].map(canonicalHost),
+  );
+
+  function isNameOf({ socket }: NodeRequest, name: string): boolean {
+    const host = canonicalHost(name);
+    return names.has(host) || host === canonicalHost(socket.localAddress ?? "");
   }
-  const { origin } = request.headers;
-  if (origin === undefined || origins.includes(origin)) {
+
+  return (request) => {
+    const authority = String(request.headers[":authority"] ?? request.headers.host ?? "").toLowerCase();
+    if (checksHost && authority !== "") {
+      const name = authority.replace(/:\d*$/, "");
+      if (!names.has(name) && !isNameOf(request, name)) {
+        return new InfraError("HOST_NOT_ALLOWED", `the host ${name} is not a name of this listener`);
+      }
+    }
+    const { origin } = request.headers;
+    if (origin !== undefined && !origins.includes(origin) && !isSameOrigin(origin, authority, isTls)) {
+      return new InfraError("ORIGIN_NOT_ALLOWED", `the origin ${origin} is not in cors.origins`);
+    }
+    if (isOpen && isTcp) {
+      const mark = Object.keys(request.headers).find(
+        (name) => forwardedHeaders.has(name) || name.startsWith("x-forwarded-"),
+      );
+      if (mark !== undefined) {
+        return new InfraError(
+          "FORWARDED_NOT_ALLOWED",
+          `the header ${mark} says that a proxy has forwarded the request, which a listener without login does not take`,
+        );
+      }
+    }
     return undefined;
+  };
+}
+
+/** A cleartext listener may stand behind a proxy that speaks TLS for it; one with TLS has no pages without. */
+function isSameOrigin(origin: string, authority: string, isTls: boolean): boolean {
+  const scheme = /^https?:\/\//.exec(origin)?.[0];
+  if (scheme === undefined || (isTls && scheme !== "https://") || !URL.canParse(scheme + authority)) {
+    return false;
   }
-  if (origin.replace(/^https?:\/\//, "") !== authority) {
-    return new InfraError("ORIGIN_NOT_ALLOWED", `the origin ${origin} is not in cors.origins`);
-  }
-  return undefined;
+  return origin === new URL(scheme + authority).origin;
+}
+
+/** One spelling of a host: lower case, IPv6 shortened and in brackets, IPv4 not in the disguise of IPv6. */
+function canonicalHost(host: string): string {
+  const bare = unmapped(host.toLowerCase().replace(/^\[(.*)\]$/, "$1"));
+  return isIPv6(bare) && !bare.includes("%") ? new URL(`http://[${bare}]`).hostname : bare;
 }

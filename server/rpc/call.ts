@@ -1,7 +1,14 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Caller } from "./caller.ts";
+import type { ClientCertificate } from "./listener/client-certificate.ts";
 import type { MethodRule } from "./method-rule.ts";
+
+/**
+ * What a listener asks of its callers: `login`; nothing, as everybody is a `viewer` or an `operator` there (`auth:
+ * none`); or nothing, as only the gateway's own user can open the `adminSocket`.
+ */
+export type ListenerAccess = "login" | "viewer" | "operator" | "adminSocket";
 
 /** How a call reached the gateway. */
 export interface Peer {
@@ -9,6 +16,10 @@ export interface Peer {
   readonly address: string;
   /** The `listen[].address` that accepted the connection. */
   readonly listener: string;
+  readonly access: ListenerAccess;
+  readonly isTls: boolean;
+  /** The certificate the client has shown, verified; undefined when it has shown none. */
+  readonly certificate: ClientCertificate | undefined;
   readonly httpVersion: "1.0" | "1.1" | "2.0";
 }
 

@@ -3,9 +3,11 @@ import { createContextValues } from "@connectrpc/connect";
 import { createAsyncIterable, type UniversalServerResponse } from "@connectrpc/connect/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { unmapped } from "../config/address-range.ts";
 import { limitBodyTime } from "./body-time.ts";
-import type { Peer } from "./call.ts";
+import type { ListenerAccess, Peer } from "./call.ts";
 import { infraErrorFrom } from "./errors.ts";
+import { certificateStateOf } from "./listener/client-certificate.ts";
 import { dropRest, universalRequestFrom, writeUniversalResponse } from "./node-adapter.ts";
 import { refuse } from "./refusal.ts";
 import { requestFactsKey } from "./request-facts.ts";
@@ -17,6 +19,10 @@ export interface ListenerFacts {
   readonly address: string;
   /** Full service names; undefined allows all. */
   readonly services: ReadonlySet<string> | undefined;
+  readonly access: ListenerAccess;
+  readonly isTls: boolean;
+  /** Whether it is for this host only: a unix socket, or an address of loopback. */
+  readonly isLocal: boolean;
 }
 
 export interface RpcPluginOptions {
@@ -66,7 +72,7 @@ const bareAnswers: Readonly<Record<number, string>> = {
 };
 
 /** The header that names a call in the answer, the log and the gateway's errors. */
-const requestIdHeader = "hostplane-request-id";
+export const requestIdHeader = "hostplane-request-id";
 
 async function serve(
   route: Route,
@@ -85,9 +91,14 @@ async function serve(
     refuse(request.raw, reply.raw, new InfraError("SERVICE_NOT_ON_LISTENER", message), headers);
     return;
   }
+  const certificate = listener.isTls ? certificateStateOf(request.raw) : undefined;
   const peer: Peer = {
-    address: request.ip ?? "unix",
+    // A socket of both families shows an IPv4 address as ::ffff:192.0.2.7.
+    address: unmapped(request.ip ?? "unix"),
     listener: listener.address,
+    access: listener.access,
+    isTls: listener.isTls,
+    certificate: certificate?.kind === "verified" ? certificate.certificate : undefined,
     httpVersion: request.raw.httpVersion as Peer["httpVersion"],
   };
   const isSingle = methodKind === "unary" || methodKind === "server_streaming";
@@ -149,5 +160,5 @@ export function answerNotFound(request: FastifyRequest, reply: FastifyReply): vo
   }
   reply.hijack();
   const error = new InfraError("METHOD_NOT_FOUND", `there is no method ${rpc[1]}/${rpc[2]}`);
-  refuse(request.raw, reply.raw, error, reply.getHeaders(), 404);
+  refuse(request.raw, reply.raw, error, { ...reply.getHeaders(), [requestIdHeader]: randomUUID() }, 404);
 }

@@ -9,7 +9,17 @@ export interface RequestFacts {
 
 /** Carries the facts through connect-es to the call path. */
 export const requestFactsKey = createContextKey<RequestFacts>(
-  { peer: { address: "", listener: "", httpVersion: "1.1" }, requestId: "" },
+  {
+    peer: {
+      address: "",
+      listener: "",
+      access: "login",
+      isTls: false,
+      certificate: undefined,
+      httpVersion: "1.1",
+    },
+    requestId: "",
+  },
   { description: "facts of the HTTP request" },
 );
 

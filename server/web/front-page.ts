@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Backend, BackendStatus } from "../backend.ts";
 import type { Route } from "../rpc/router.ts";
 import { type Html, html } from "./html.ts";
+import { addPageHeaders } from "./security-headers.ts";
 
 export interface FrontPageOptions {
   readonly backends: readonly Backend[];
@@ -21,7 +22,8 @@ div { overflow-x: auto; }
 
 /**
  * `/`: what a person sees who opens the gateway in a browser: the systems and how they are, and every RPC with a
- * link where a browser can call it. It needs no script and loads nothing from elsewhere.
+ * link where a browser can call it. It needs no script and loads nothing from elsewhere. Everybody may see it, so it
+ * tells nothing of the configuration; what is missing is ListBackends' to tell.
  */
 export async function frontPage(app: FastifyInstance, options: FrontPageOptions): Promise<void> {
   app.get("/style.css", async (_request, reply) => reply.type("text/css; charset=utf-8").send(style));
@@ -29,11 +31,8 @@ export async function frontPage(app: FastifyInstance, options: FrontPageOptions)
     const systems = await Promise.all(
       options.backends.map(async (backend) => ({ backend, status: await backend.status() })),
     );
-    return reply
+    return addPageHeaders(reply)
       .type("text/html; charset=utf-8")
-      .header("content-security-policy", "default-src 'none'; style-src 'self'; frame-ancestors 'none'")
-      .header("x-content-type-options", "nosniff")
-      .header("referrer-policy", "no-referrer")
       .send(`<!doctype html>\n${pageOf(systems, options).text}`);
   });
 }
@@ -50,7 +49,7 @@ function pageOf(
 <h1>hostplane</h1>
 ${isSandbox ? sandbox : ""}
 <div><table><caption>Systems</caption>
-<thead><tr><th scope="col">Domain</th><th scope="col">System</th><th scope="col">Kind</th><th scope="col">Health</th><th scope="col">Missing</th></tr></thead>
+<thead><tr><th scope="col">Domain</th><th scope="col">System</th><th scope="col">Kind</th><th scope="col">Health</th></tr></thead>
 <tbody>${systems.map(systemRow)}</tbody></table></div>
 <div><table><caption>RPCs, over Connect, gRPC and gRPC-Web</caption>
 <thead><tr><th scope="col">RPC</th><th scope="col">Kind</th></tr></thead>
@@ -60,7 +59,7 @@ ${isSandbox ? sandbox : ""}
 
 function systemRow({ backend, status }: { readonly backend: Backend; readonly status: BackendStatus }): Html {
   const { domain, name, kind } = backend;
-  return html`<tr><td>${domain}</td><td>${name} ${status.version ?? ""}</td><td>${kind}</td><td>${status.health}</td><td>${status.missing.join("; ")}</td></tr>\n`;
+  return html`<tr><td>${domain}</td><td>${name}</td><td>${kind}</td><td>${status.health}</td></tr>\n`;
 }
 
 function routeRow({ path, rule, handle }: Route): Html {

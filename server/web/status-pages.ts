@@ -3,7 +3,8 @@ import type { Backend } from "../backend.ts";
 
 /**
  * `/healthz`: the process answers. `/readyz`: it wants requests, and which system is how; 503 while it stops.
- * A system that is down does not make the gateway unready, since the others are served all the same.
+ * A system that is down does not make the gateway unready, since the others are served all the same. Everybody may
+ * ask, so neither tells anything of the configuration; what is missing is ListBackends' to tell.
  */
 export async function statusPages(
   app: FastifyInstance,
@@ -14,8 +15,8 @@ export async function statusPages(
     const served = options.backends.filter(({ kind }) => kind === "real" || kind === "sandbox");
     const systems = await Promise.all(
       served.map(async (backend) => {
-        const { health, missing } = await backend.status();
-        return { domain: backend.domain, system: backend.name, kind: backend.kind, health, missing };
+        const { health } = await backend.status();
+        return { domain: backend.domain, system: backend.name, kind: backend.kind, health };
       }),
     );
     const isReady = !options.shutdownSignal.aborted;

@@ -48,7 +48,7 @@ async function startListener(
   });
   await app.register(rpcPlugin, {
     routes: createConformanceRoutes(messageReceiveLimit || defaultMessageBytes, shutdownSignal),
-    listenerOf: () => ({ address: host, services: undefined }),
+    listenerOf: () => ({ address: host, services: undefined, access: "login", isTls: false, isLocal: true }),
   });
   app.setNotFoundHandler(answerNotFound);
   await app.ready();

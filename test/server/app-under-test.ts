@@ -45,7 +45,13 @@ export async function startAppUnderTest(
     maxDeadlineMs: settings.maxDeadlineMs ?? 60_000,
     keepAliveMs: 15_000,
     shutdownSignal: shutdown.signal,
-    listenerOf: () => ({ address: "127.0.0.1:0", services: undefined, access: "login", isTls: false, isLocal: true }),
+    listenerOf: () => ({
+      address: "127.0.0.1:0",
+      services: undefined,
+      access: "login",
+      isTls: false,
+      isLocal: true,
+    }),
   });
   const listener = createListener({
     address: { kind: "tcp", host: "127.0.0.1", port: 0 },

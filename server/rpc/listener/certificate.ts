@@ -1,25 +1,50 @@
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 
-/** PEM text of a certificate (with its chain) and of its private key. */
+/** The files of a listener's TLS; `clientCa` only where clients are asked for certificates. */
+export interface CertificateFiles {
+  readonly cert: string;
+  readonly key: string;
+  readonly clientCa?: string;
+}
+
+/** PEM text of a certificate (with its chain), of its private key, and of the authorities of clients. */
 export interface Certificate {
   readonly cert: Buffer;
   readonly key: Buffer;
+  /** Undefined: clients are not asked for a certificate. */
+  readonly ca?: Buffer | undefined;
 }
 
 /**
- * Reads a certificate and its key, and makes sure that they belong together.
- * @throws Error that names both files, and what is wrong with them
+ * Reads a certificate and its key, and makes sure that they belong together and that the authorities can be read.
+ * @throws Error that names the files, and what is wrong with them
  */
-export function readCertificate(files: { readonly cert: string; readonly key: string }): Certificate {
+export function readCertificate(files: CertificateFiles): Certificate {
+  const { cert, key, clientCa } = files;
   try {
-    const certificate = { cert: readFileSync(files.cert), key: readFileSync(files.key) };
-    createSecureContext(certificate);
-    return certificate;
+    const pair = { cert: readFileSync(cert), key: readFileSync(key) };
+    createSecureContext(pair);
+    return clientCa === undefined ? pair : { ...pair, ca: readAuthorities(clientCa) };
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
-    throw new Error(`the certificate ${files.cert} with the key ${files.key} cannot be used: ${words}`, {
-      cause: error,
-    });
+    throw new Error(`the certificate ${cert} with the key ${key} cannot be used: ${words}`, { cause: error });
   }
+}
+
+/** OpenSSL passes over what it cannot read in such a file, and with nothing left nobody would be let in. */
+function readAuthorities(file: string): Buffer {
+  const pem = readFileSync(file);
+  const blocks = pem.toString("latin1").match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs);
+  try {
+    const authorities = (blocks ?? []).map((block) => new X509Certificate(block));
+    if (authorities.length === 0) {
+      throw new Error("it holds no certificate");
+    }
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    throw new Error(`the authorities of clients in ${file}: ${words}`, { cause: error });
+  }
+  return pem;
 }

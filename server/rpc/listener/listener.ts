@@ -1,23 +1,29 @@
+import { constants } from "node:crypto";
 import * as http from "node:http";
 import * as http2 from "node:http2";
 import * as net from "node:net";
 import type { Duplex } from "node:stream";
-import type { SecureContextOptions } from "node:tls";
+import type { SecureContextOptions, TLSSocket } from "node:tls";
 import type { ListenAddress } from "../../config/listen-address.ts";
 import { createAuthorityRewriter } from "../http2-authority/authority-rewriter.ts";
 import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
 import { firstByteTimeoutMs, headersTimeoutMs, requestTimeoutMs } from "../timeouts.ts";
+import { type AdmissionRules, createAdmission } from "./admission.ts";
+import type { Certificate } from "./certificate.ts";
 import { sniffProtocol } from "./first-bytes.ts";
 import { trackHttp2Sessions } from "./http2-sessions.ts";
 import { createOpenSockets } from "./open-sockets.ts";
 import { listenOnUnixSocket } from "./unix-socket.ts";
 
-export interface ListenerOptions {
+export interface ListenerOptions extends AdmissionRules {
   readonly address: ListenAddress;
   /** Permission bits of a unix socket. */
   readonly mode: number;
-  /** Certificate and key: the listener then speaks TLS only, with HTTP/1.1 and HTTP/2 by ALPN. */
-  readonly tls: SecureContextOptions | undefined;
+  /**
+   * Certificate and key: the listener then speaks TLS only, with HTTP/1.1 and HTTP/2 by ALPN. The authorities are
+   * those of `clientCertificate`; a certificate that they have not signed, or that has expired, is let in by neither.
+   */
+  readonly tls: Certificate | undefined;
   readonly maxConcurrentStreams: number;
   readonly headerBytes: number;
   readonly keepAliveMs: number;
@@ -31,7 +37,7 @@ export interface Listener {
   /** The address as clients write it, with the port the system chose when 0 was asked. */
   address(): string;
   /** New connections get the new certificate; open ones keep theirs. */
-  reloadCertificate(tls: SecureContextOptions): void;
+  reloadCertificate(certificate: Certificate): void;
   /**
    * Accepts no more, lets what runs come to its end, and cuts what is left after `graceMs`. The owner ends
    * open calls first, or they keep their connections for the whole grace.
@@ -41,8 +47,13 @@ export interface Listener {
 
 export function createListener(options: ListenerOptions): Listener {
   const sockets = createOpenSockets();
+  const admission = createAdmission(options);
   const onRequest = (request: NodeRequest, response: NodeResponse) => {
     sockets.addRequest(request, response);
+    if (admission.refusesRequest(request)) {
+      (request.stream?.session ?? request.socket).destroy();
+      return;
+    }
     if (headerBytesOf(request) > options.headerBytes) {
       response.writeHead(431).end();
       return;
@@ -86,6 +97,10 @@ export function createListener(options: ListenerOptions): Listener {
     // The compatibility API promises what NodeRequest and NodeResponse ask for.
     h2.on("request", onRequest as never);
     const server = net.createServer((socket) => {
+      if (admission.refuses(socket)) {
+        socket.destroy();
+        return;
+      }
       sockets.add(socket);
       sniffProtocol(socket, firstByteTimeoutMs, (protocol) => {
         sockets.setProtocol(socket, protocol);
@@ -100,14 +115,18 @@ export function createListener(options: ListenerOptions): Listener {
         }
       });
     });
-    return { server, http2: h2, closeHttp1: () => h1.close(), reload: () => {} };
+    return { server, http2: h2, closeHttp1: () => h1.close(), reload: (_renewed: Certificate) => {} };
   }
 
-  function createTls(tls: SecureContextOptions) {
+  function createTls(certificate: Certificate) {
+    if (options.clientCertificate !== undefined && certificate.ca === undefined) {
+      throw new TypeError("without authorities of its own, TLS would take clients of any public one");
+    }
     const h2 = http2.createSecureServer({
       ...http2Options(),
-      ...tls,
-      minVersion: "TLSv1.2",
+      ...secureContextFrom(certificate),
+      requestCert: options.clientCertificate !== undefined,
+      rejectUnauthorized: options.clientCertificate === "required",
       allowHTTP1: true,
       maxHeaderSize: options.headerBytes,
       headersTimeout: headersTimeoutMs,
@@ -115,22 +134,33 @@ export function createListener(options: ListenerOptions): Listener {
       handshakeTimeout: firstByteTimeoutMs,
     } as http2.SecureServerOptions);
     h2.on("connection", (socket: net.Socket) => {
+      if (admission.refuses(socket)) {
+        socket.destroy();
+        return;
+      }
       sockets.add(socket);
       // It lies under the TLS socket that is added below: draining must not take it for a silent one.
       sockets.setProtocol(socket, "http2");
     });
     h2.on("secureConnection", (socket) => {
+      if (admission.refusesAfterHandshake(socket)) {
+        socket.destroy();
+        return;
+      }
       sockets.add(socket);
       sockets.setProtocol(socket, socket.alpnProtocol === "h2" ? "http2" : "http1");
     });
-    // A handshake that failed, e.g. a client that speaks cleartext.
-    h2.on("tlsClientError", (_error, socket) => socket.destroy());
+    // A handshake that failed, e.g. a client that speaks cleartext, or one without the certificate it needs.
+    h2.on("tlsClientError", (_error, socket: TLSSocket) => {
+      admission.noteFailedHandshake(socket);
+      socket.destroy();
+    });
     h2.on("request", onRequest as never);
     return {
       server: h2 as net.Server,
       http2: h2,
       closeHttp1: () => {},
-      reload: (context: SecureContextOptions) => h2.setSecureContext(context),
+      reload: (renewed: Certificate) => h2.setSecureContext(secureContextFrom(renewed)),
     };
   }
 
@@ -158,7 +188,7 @@ export function createListener(options: ListenerOptions): Listener {
       const host = options.address.host.includes(":") ? `[${options.address.host}]` : options.address.host;
       return `${host}:${port}`;
     },
-    reloadCertificate: (tls) => servers.reload(tls),
+    reloadCertificate: (certificate) => servers.reload(certificate),
     async close(graceMs) {
       const isClosed = new Promise<void>((resolve) => server.close(() => resolve()));
       sockets.drain();
@@ -169,6 +199,16 @@ export function createListener(options: ListenerOptions): Listener {
       servers.closeHttp1();
       await isClosed;
     },
+  };
+}
+
+function secureContextFrom({ cert, key, ca }: Certificate): SecureContextOptions {
+  return {
+    cert,
+    key,
+    minVersion: "TLSv1.2",
+    // A resumed session would bring its certificate along unlooked at: each connection is to show it anew.
+    ...(ca === undefined ? {} : { ca, secureOptions: constants.SSL_OP_NO_TICKET }),
   };
 }
 

@@ -34,7 +34,12 @@ export async function listenOnUnixSocket(server: net.Server, path: string, mode:
       process.umask(umask);
     }
   });
-  chmodSync(path, mode);
+  try {
+    chmodSync(path, mode);
+  } catch (error) {
+    server.close();
+    throw error;
+  }
 }
 
 function isAnswered(path: string): Promise<boolean> {

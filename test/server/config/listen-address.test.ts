@@ -10,18 +10,10 @@ test("reads hosts, IPv6 hosts in brackets and sockets", async (t) => {
   t.same(parseListenAddress("unix:/run/a.sock"), { kind: "unix", path: "/run/a.sock" });
 });
 
-test("refuses what other machines could reach, and says why", async (t) => {
-  for (const host of [
-    "0.0.0.0",
-    "192.168.1.5",
-    "[::]",
-    "[fe80::1]",
-    "example.org",
-    "128.0.0.1",
-    "[::ffff:1.2.3.4]",
-  ]) {
-    t.match(parseListenAddress(`${host}:8080`), /no login yet/, host);
-  }
+test("reads addresses that other machines can reach", async (t) => {
+  t.same(parseListenAddress("0.0.0.0:80"), { kind: "tcp", host: "0.0.0.0", port: 80 });
+  t.same(parseListenAddress("[::]:80"), { kind: "tcp", host: "::", port: 80 });
+  t.same(parseListenAddress("Example.org:80"), { kind: "tcp", host: "example.org", port: 80 });
 });
 
 test("refuses text that is no address", async (t) => {
@@ -34,6 +26,7 @@ test("refuses text that is no address", async (t) => {
     "::1:80",
     "[::1]",
     "[x]:1",
+    "[fe80::1%eth0]:1",
     "http://localhost:1",
   ];
   for (const text of texts) {

@@ -64,7 +64,7 @@ test("every mistake of a file is told with its place, what was found and what wa
   const dir = t.testdir({
     "bad.yaml": [
       "listen:",
-      "  - address: 0.0.0.0:8080",
+      "  - address: 0.0.0.0:70000",
       "    host: self",
       "  - adress: 127.0.0.1:1",
       "  - { address: 'unix:/a', mode: 0600 }",
@@ -81,7 +81,7 @@ test("every mistake of a file is told with its place, what was found and what wa
   const file = join(dir, "bad.yaml");
   const mistakes = (await mistakesOf({ file })).map((line) => line.slice(file.length + 1));
   t.match(mistakes, [
-    /^2:5: listen\[0\]\.address: found "0\.0\.0\.0:8080", expected a loopback address/,
+    /^2:5: listen\[0\]\.address: found "0\.0\.0\.0:70000", expected a port from 0 to 65535$/,
     /^3:5: listen\[0\]\.host: not in this version/,
     /^4:5: listen\[1\]\.address: missing, expected text$/,
     /^4:5: listen\[1\]\.adress: unknown key; did you mean "address"\?$/,

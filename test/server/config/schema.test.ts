@@ -115,16 +115,6 @@ test("mode is for sockets, tls for TCP", async (t) => {
   }
 });
 
-test("auth: none says for which services, and as what", async (t) => {
-  const listen = (entry: object) => messagesOf({ listen: [{ address: "unix:/a", ...entry }] });
-  const services = ["proto.VGService"];
-  t.same(listen({ auth: "none", services, role: "viewer" }), []);
-  t.match(listen({ auth: "none" }), [/services: .*auth is none/, /role: expected viewer or operator/]);
-  t.match(listen({ auth: "none", services, role: "admin" }), [/role/]);
-  t.match(listen({ role: "viewer" }), [/role: expected only with auth: none/]);
-  t.match(listen({ auth: "login" }), [/auth/]);
-});
-
 test("a listener's client certificates need an authority, and are required unless told otherwise", async (t) => {
   const tlsOf = (more: object) =>
     configSchema.parse({ listen: [{ address: "127.0.0.1:1", tls: { cert: "c", key: "k", ...more } }] })

@@ -1,0 +1,90 @@
+import { BlockList, isIPv4, isIPv6 } from "node:net";
+
+/** A range of IP addresses; an IPv4 address is never in an IPv6 range. */
+export interface AddressRange {
+  readonly family: "ipv4" | "ipv6";
+  readonly network: string;
+  readonly prefixLength: number;
+}
+
+const expectation = "expected an IP address or a range such as 192.0.2.0/24 or 2001:db8::/32";
+
+/**
+ * Reads an address (`192.0.2.7`) or a range in CIDR notation. Answers with a string that says what was expected when
+ * the text is neither, or when bits are set behind the prefix: `10.0.0.7/8` may be meant as either of two things.
+ */
+export function parseAddressRange(text: string): AddressRange | string {
+  const [, network = "", prefix] = /^([\da-fA-F.:]+)(?:\/(0|[1-9]\d{0,2}))?$/.exec(text) ?? [];
+  const family = isIPv4(network) ? "ipv4" : "ipv6";
+  const bits = family === "ipv4" ? 32 : 128;
+  if ((family === "ipv6" && !isIPv6(network)) || Number(prefix ?? 0) > bits) {
+    return expectation;
+  }
+  if (family === "ipv6" && unmapped(network) !== network) {
+    return `${expectation}; an IPv4 address is written as such, not in IPv6`;
+  }
+  const prefixLength = Number(prefix ?? bits);
+  if (hasBitsBehind(network, family, prefixLength)) {
+    return `${expectation}, with no bit set behind the prefix of ${prefixLength} bits`;
+  }
+  return { family, network, prefixLength };
+}
+
+/**
+ * Says of an address, as Node tells it of a socket, whether it is in one of the ranges. An IPv4 address that a
+ * socket of both families shows as `::ffff:192.0.2.7` is what it is without that.
+ */
+export function createAddressFilter(ranges: readonly AddressRange[]): (address: string) => boolean {
+  // One list a family: a BlockList holds IPv4 addresses against IPv6 ranges too, and `::/0` would be everybody.
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
+  for (const { family, network, prefixLength } of ranges) {
+    lists[family].addSubnet(network, prefixLength, family);
+  }
+  return (address) => {
+    const plain = unmapped(address.replace(/%.*/, ""));
+    if (isIPv4(plain)) {
+      return lists.ipv4.check(plain, "ipv4");
+    }
+    return isIPv6(plain) && lists.ipv6.check(plain, "ipv6");
+  };
+}
+
+const loopback = createAddressFilter([
+  { family: "ipv4", network: "127.0.0.0", prefixLength: 8 },
+  { family: "ipv6", network: "::1", prefixLength: 128 },
+]);
+
+/** Whether nobody but this host itself can reach what listens on `host`: an address, or `localhost`. */
+export function isLoopbackHost(host: string): boolean {
+  return host === "localhost" || loopback(host);
+}
+
+/** The IPv4 address in an IPv4-mapped IPv6 one (RFC 4291, 2.5.5.2); any other text as it is. */
+export function unmapped(address: string): string {
+  if (!isIPv6(address) || address.includes("%")) {
+    return address;
+  }
+  const groups = groupsOf(address);
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
+  return isMapped ? groups.slice(6).flatMap(bytesOf).join(".") : address;
+}
+
+function hasBitsBehind(network: string, family: AddressRange["family"], prefixLength: number): boolean {
+  const bytes = family === "ipv4" ? network.split(".").map(Number) : groupsOf(network).flatMap(bytesOf);
+  const bits = bytes.map((byte) => byte.toString(2).padStart(8, "0")).join("");
+  return bits.includes("1", prefixLength);
+}
+
+/** The eight groups of an IPv6 address; the URL parser writes an IPv4 tail as two of them. */
+function groupsOf(address: string): number[] {
+  const [head = "", tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
+  const read = (part: string) =>
+    part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16));
+  const first = read(head);
+  const last = read(tail ?? "");
+  return [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last];
+}
+
+function bytesOf(group: number): [number, number] {
+  return [group >> 8, group & 0xff];
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from "node:crypto";
+import type { FastifyBaseLogger } from "fastify";
+import { createAddressFilter, isLoopbackHost, parseAddressRange } from "../../config/address-range.ts";
+import { parseListenAddress } from "../../config/listen-address.ts";
+import type { Config, ListenerConfig } from "../../config/schema.ts";
+import { createBrowserGuard } from "../browser-guard.ts";
+import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
+import { type ListenerFacts, requestIdHeader } from "../plugin.ts";
+import { refuse } from "../refusal.ts";
+import type { CertificateReload } from "./certificate-reload.ts";
+import { createListener, type Listener } from "./listener.ts";
+import { createRefusalLog } from "./refusal-log.ts";
+
+export interface ConfiguredListenerOptions {
+  readonly config: Pick<Config, "limits" | "keepAliveMs" | "cors">;
+  readonly certificates: CertificateReload;
+  readonly logger: FastifyBaseLogger;
+  /** Gets each request that the listener lets in, with what is to be known of the listener. */
+  readonly onRequest: (request: NodeRequest, response: NodeResponse, listener: ListenerFacts) => void;
+}
+
+/**
+ * A listener with all that its entry of the configuration says: who may connect, what must be shown, which pages may
+ * ask, what is served.
+ * @throws Error when its certificate cannot be used
+ */
+export function createConfiguredListener(
+  entry: ListenerConfig,
+  { config, certificates, logger, onRequest }: ConfiguredListenerOptions,
+): Listener {
+  const { services, role, tls, hosts = [], allowFrom } = entry;
+  const address = valid(parseListenAddress(entry.address), entry.address);
+  const facts: ListenerFacts = {
+    address: entry.address,
+    services: services === undefined ? undefined : new Set(services),
+    access: role ?? "login",
+    isTls: tls !== undefined,
+    isLocal: address.kind === "unix" || isLoopbackHost(address.host),
+  };
+  const guard = createBrowserGuard(
+    { address, isOpen: entry.auth === "none", isTls: facts.isTls, hosts },
+    config.cors.origins,
+  );
+  const listener: Listener = createListener({
+    address,
+    mode: entry.mode,
+    tls: tls && certificates.use(tls, (certificate) => listener.reloadCertificate(certificate)),
+    clientCertificate: tls && "clientCertificate" in tls ? tls.clientCertificate : undefined,
+    isAddressAllowed:
+      allowFrom && createAddressFilter(allowFrom.map((range) => valid(parseAddressRange(range), range))),
+    onConnectionRefused: createRefusalLog((refused) =>
+      logger.warn({ listener: entry.address, ...refused }, "connection refused"),
+    ),
+    maxConcurrentStreams: config.limits.maxConcurrentStreams,
+    headerBytes: config.limits.headerBytes,
+    keepAliveMs: config.keepAliveMs,
+    onRequest(request, response) {
+      const refusal = guard(request);
+      if (refusal !== undefined) {
+        refuse(request, response, refusal, { [requestIdHeader]: randomUUID() });
+        return;
+      }
+      onRequest(request, response, facts);
+    },
+  });
+  return listener;
+}
+
+/** What was parsed of a text that the schema has passed already. */
+function valid<Parsed>(parsed: Parsed | string, text: string): Parsed {
+  if (typeof parsed === "string") {
+    throw new TypeError(`${text}: ${parsed}`);
+  }
+  return parsed;
+}

@@ -1,0 +1,54 @@
+import { test } from "tap";
+import { startGatewayUnderTest } from "../gateway-under-test.ts";
+import { requestOver } from "../raw-request.ts";
+
+const info = "/hostplane.v1.SystemService/GetInfo";
+
+test("a page runs no script, and no other page can hold it", async (t) => {
+  const { url } = await startGatewayUnderTest(t);
+  const { headers } = await fetch(url);
+  t.match(Object.fromEntries(headers), {
+    "content-security-policy": /^default-src 'none'; style-src 'self';.* frame-ancestors 'none'$/,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+  });
+  t.notMatch(headers.get("content-security-policy"), /unsafe|script-src/);
+});
+
+for (const [version, request] of Object.entries(requestOver)) {
+  test(`every answer over HTTP/${version} is kept by nobody, and taken for nothing else`, async (t) => {
+    const { url } = await startGatewayUnderTest(t);
+    const json = { "content-type": "application/json" };
+    for (const [what, raw] of Object.entries({
+      page: { method: "GET", path: "/" },
+      readiness: { method: "GET", path: "/readyz" },
+      rpc: { path: info, headers: json, body: "{}" },
+      "RPC that fails": { path: info, headers: json, body: "{" },
+      "RPC that is not there": { path: "/a.B/C", headers: json, body: "{}" },
+      "no page": { method: "GET", path: "/none" },
+    })) {
+      const { headers } = await request(url, raw);
+      t.match(headers, { "cache-control": "no-store", "x-content-type-options": "nosniff" }, what);
+      t.equal(headers["strict-transport-security"], undefined, what);
+    }
+  });
+}
+
+test("what everybody may see names nothing of the configuration", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {
+    volumes: {
+      deviceClasses: [{ name: "class-of-test", volumeGroup: "vg-of-test", default: true }],
+      lvm: { command: ["/nonexistent/lvm"] },
+    },
+  });
+  for (const path of ["/", "/readyz", "/healthz"]) {
+    const text = await (await fetch(url + path)).text();
+    t.notMatch(text, /-of-test|nonexistent|apt-get|configur/i, path);
+  }
+  t.match(await (await fetch(`${url}/readyz`)).json(), {
+    systems: [{ domain: "volumes", system: "lvm", kind: "real", health: "unavailable" }],
+  });
+});
