@@ -54,7 +54,7 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
   let devicesMade = 0;
   // One at a time, as LVM does within a group.
   const limiter = createLimiter({ what: "lvm commands", maxRunning: 1, maxWaiting: 256 });
-  const cache = createSnapshotCache({ load: async () => state });
+  const cache = createSnapshotCache({ system: "lvm", load: async () => state });
 
   for (const { name, sizeBytes, extentSizeBytes = 4n << 20n, volumes = [] } of options.volumeGroups ??
     defaultVolumeGroups) {
