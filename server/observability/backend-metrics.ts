@@ -65,10 +65,7 @@ export function createBackendMetrics(
 async function statusWithin(backend: Backend, patienceMs: number): Promise<BackendStatus> {
   const answered = new AbortController();
   try {
-    return await Promise.race([
-      backend.status(),
-      sleep(patienceMs, unknown, { signal: answered.signal, ref: false }),
-    ]);
+    return await Promise.race([backend.status(), sleep(patienceMs, unknown, { signal: answered.signal })]);
   } finally {
     answered.abort();
   }

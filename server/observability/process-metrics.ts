@@ -1,5 +1,14 @@
 import { collectDefaultMetrics, Registry } from "@prometheus-io/client";
 
+/** Gauges called a total, and metrics called after their type, which promtool takes for mistakes. */
+const misnamed = [
+  "nodejs_active_handles_total",
+  "nodejs_active_requests_total",
+  "nodejs_active_resources_total",
+  "nodejs_eventloop_utilization_histogram",
+  "nodejs_eventloop_utilization_summary",
+];
+
 let registry: Registry | undefined;
 
 /**
@@ -15,6 +24,9 @@ export function processMetrics(): Registry {
       eventLoopMonitoringPrecision: 100,
       eventLoopUtilizationTimeout: 1_000,
     });
+    for (const name of misnamed) {
+      registry.removeSingleMetric(name);
+    }
   }
   return registry;
 }

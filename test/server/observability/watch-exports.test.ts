@@ -1,0 +1,30 @@
+import { ExportResultCode } from "@opentelemetry/core";
+import { test } from "tap";
+import { watchExports } from "../../../server/observability/watch-exports.ts";
+
+test("the first failed export of a row is told, and every result handed on", async (t) => {
+  const codes = [1, 1, 0, 0, 1].map((failed) =>
+    failed === 1 ? ExportResultCode.FAILED : ExportResultCode.SUCCESS,
+  );
+  const results = [...codes];
+  const told: (string | undefined)[] = [];
+  const exporter = watchExports(
+    {
+      export: (_spans, onResult) => {
+        const code = results.shift() ?? ExportResultCode.SUCCESS;
+        onResult(code === ExportResultCode.FAILED ? { code, error: new Error("refused") } : { code });
+      },
+      shutdown: async () => {},
+      forceFlush: async () => {},
+    },
+    (error) => told.push(error?.message),
+  );
+  const seen: ExportResultCode[] = [];
+  const toldAfter = codes.map(() => {
+    exporter.export([], ({ code }) => seen.push(code));
+    return told.length;
+  });
+  t.strictSame(seen, codes);
+  t.strictSame(toldAfter, [1, 1, 1, 1, 2]);
+  t.strictSame(told, ["refused", "refused"]);
+});
