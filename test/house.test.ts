@@ -25,6 +25,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/operations",
     "server/rpc",
   ],
+  "server/store": ["adapters/host"],
   "server/web": ["server/backend.ts", "server/rpc"],
   "server/backend.ts": [],
   "server/method-table.ts": ["server/rpc"],

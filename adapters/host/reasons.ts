@@ -257,6 +257,55 @@ export const reasons = {
     meaning: "Too many tools are waiting to run; the message names the limit.",
   },
 
+  // The store
+  STORE_UNAVAILABLE: {
+    code: "UNAVAILABLE",
+    retryable: true,
+    meaning: "The database of the gateway cannot be reached, read or written now; the log says why.",
+  },
+  STORE_IN_USE: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "Another process has the database file open, and only one may; the message names the file.",
+  },
+  STORE_MISSING: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "There is no database yet; the first start of the gateway makes it.",
+  },
+  STORE_KIND_MISMATCH: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The database was made by a sandbox and the gateway is a real one, or the other way round.",
+  },
+  MASTER_KEY_MISMATCH: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The database was made with another master key than the one that was given.",
+  },
+  STORE_NEWER: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "A newer version of the gateway has used the database; docs/upgrade.md says how to go back.",
+  },
+  STORE_NOT_EMPTY: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The database that is to be filled already holds tables.",
+  },
+  STORE_DAMAGED: {
+    code: "DATA_LOSS",
+    retryable: false,
+    meaning:
+      "The database file is damaged, or is no database; docs/upgrade.md says how to put back a backup.",
+  },
+  BACKUP_REFUSED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "The backup was not written: its file exists or cannot be made, or the database is one of PostgreSQL.",
+  },
+
   // Volumes
   DEVICE_CLASS_NOT_FOUND: {
     code: "NOT_FOUND",
