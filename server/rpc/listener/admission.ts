@@ -8,8 +8,8 @@ export interface AdmissionRules {
   readonly isAddressAllowed?: ((address: string) => boolean) | undefined;
   /** What a client must show over TLS; it is not asked for anything if undefined. */
   readonly clientCertificate?: "required" | "optional" | undefined;
-  /** Told of each connection that is not let in, with the reason. */
-  readonly onConnectionRefused?: (address: string, why: string) => void;
+  /** Told of each connection that is not let in, with the reason; the address of one that TLS itself has ended is gone. */
+  readonly onConnectionRefused?: (address: string | undefined, why: string) => void;
 }
 
 /** Says of a listener's connections which are not let in; its caller closes them. */
@@ -33,7 +33,7 @@ export function createAdmission(rules: AdmissionRules): Admission {
     }
     const why =
       state.kind === "refused" ? `its certificate is refused: ${state.why}` : "it has no certificate";
-    onConnectionRefused?.(address ?? "", why);
+    onConnectionRefused?.(address, why);
     return true;
   }
 
@@ -44,7 +44,7 @@ export function createAdmission(rules: AdmissionRules): Admission {
       if (isAddressAllowed === undefined || (address !== undefined && isAddressAllowed(address))) {
         return false;
       }
-      onConnectionRefused?.(address ?? "", "its address is not in allowFrom");
+      onConnectionRefused?.(address, "its address is not in allowFrom");
       return true;
     },
     refusesAfterHandshake: (socket) =>

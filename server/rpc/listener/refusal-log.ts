@@ -6,8 +6,12 @@ const quietMs = 60_000;
  * connecting; the next one that is told says how many were not.
  */
 export function createRefusalLog(
-  tell: (refused: { readonly address: string; readonly why: string; readonly untold: number }) => void,
-): (address: string, why: string) => void {
+  tell: (refused: {
+    readonly address: string | undefined;
+    readonly why: string;
+    readonly untold: number;
+  }) => void,
+): (address: string | undefined, why: string) => void {
   let toldAtMs = Number.NEGATIVE_INFINITY;
   let untold = 0;
   return (address, why) => {
