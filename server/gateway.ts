@@ -97,6 +97,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     listenerOf: (request) => listenerOfRequest.get(request.raw) ?? nowhere,
   }).catch(async (error) => {
     await systems.close();
+    metrics.close();
+    await tracing?.close();
     throw error;
   });
   const certificates = createCertificateReload(certificateCheckMs, {

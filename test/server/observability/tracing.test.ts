@@ -155,6 +155,11 @@ test("a stream of any protocol is traced until it ends, and its trace named in i
   for (const { attributes } of spans) {
     t.match(attributes, { "rpc.status_code": "CANCELLED" });
   }
+  const read = await collector.span("snapshot lvm");
+  t.ok(
+    spans.some(({ spanId }) => spanId === read.parentSpanId),
+    "what a stream reads is in its trace",
+  );
 });
 
 test("records of a call name its trace, others none", async (t) => {
