@@ -12,7 +12,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "adapters/host": [],
   "adapters/lvm": ["adapters/host"],
   gen: [],
-  "server/config": ["adapters/host"],
+  "server/config": ["adapters/host", "adapters/lvm"],
   "server/rpc": ["adapters/host", "gen", "server/config"],
   "server/operations": ["adapters/host"],
   "server/observability": ["adapters/host", "server/backend.ts", "server/operations", "server/rpc"],
@@ -90,6 +90,14 @@ test("domains see of an adapter only its interface", async (t) => {
   for (const { from, to } of imports) {
     const isAdapter = to.startsWith("adapters/") && !to.startsWith("adapters/host/");
     if (from.startsWith("server/domains/") && isAdapter && !adapterInterfaces.test(to)) {
+      t.fail(`${from} imports ${to}`);
+    }
+  }
+});
+
+test("the configuration sees of an adapter only its rules for names", async (t) => {
+  for (const { from, to } of imports) {
+    if (from.startsWith("server/config/") && /^adapters\/(?!host\/)/.test(to) && !to.endsWith("/names.ts")) {
       t.fail(`${from} imports ${to}`);
     }
   }

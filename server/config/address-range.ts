@@ -75,8 +75,8 @@ function hasBitsBehind(network: string, family: AddressRange["family"], prefixLe
   return bits.includes("1", prefixLength);
 }
 
-/** The eight groups of an IPv6 address; the URL parser writes an IPv4 tail as two of them. */
-function groupsOf(address: string): number[] {
+/** The eight groups of an IPv6 address without a zone; the URL parser writes an IPv4 tail as two of them. */
+export function groupsOf(address: string): number[] {
   const [head = "", tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
   const read = (part: string) =>
     part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16));

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import { assertVolumeGroupName, assertVolumeName } from "../../adapters/lvm/names.ts";
 import { assertOneDefault, assertUnique } from "./schema-rules.ts";
 
 const deviceClass = z
@@ -10,7 +12,10 @@ const deviceClass = z
         error: "expected letters, digits, '-', '_' and '.', with a letter or digit at both ends",
       })
       .meta({ description: "What clients call the class; at most 63 characters." }),
-    volumeGroup: z.string().min(1).meta({ description: "The LVM volume group of the class." }),
+    volumeGroup: z
+      .string()
+      .superRefine((name, context) => assertLvmName(() => assertVolumeGroupName(name, "name"), context))
+      .meta({ description: "The LVM volume group of the class." }),
     default: z.boolean().default(false).meta({
       description: "The class of requests that name none. Exactly one class has it.",
     }),
@@ -20,14 +25,17 @@ const deviceClass = z
       .max(2 ** 30)
       .default(10)
       .meta({ description: "Space that is never reported as free, in GiB." }),
-    thinPool: z.string().min(1).exactOptional().meta({
+    thinPool: z.string().exactOptional().meta({
       description: "A thin pool of the volume group; the class then makes thin volumes in it.",
     }),
     overprovision: z.number().min(1).max(1000).exactOptional().meta({
       description: "How many times its size a thin pool may promise to its volumes, at least 1. 1 if absent.",
     }),
   })
-  .superRefine(({ thinPool, overprovision }, context) => {
+  .superRefine(({ volumeGroup, thinPool, overprovision }, context) => {
+    if (thinPool !== undefined) {
+      assertLvmName(() => assertVolumeName(thinPool, "name", volumeGroup), context, ["thinPool"]);
+    }
     if (thinPool === undefined && overprovision !== undefined) {
       context.addIssue({ code: "custom", path: ["overprovision"], message: "expected only with thinPool" });
     }
@@ -82,3 +90,20 @@ export const volumesSchema = z
       context.addIssue({ code: "custom", path: ["deviceClasses", thin, "thinPool"], message });
     }
   });
+
+/** Adds an issue with the words of the adapter's own rule, which `assertion` applies. */
+function assertLvmName(assertion: () => void, context: z.RefinementCtx, path: readonly string[] = []): void {
+  try {
+    assertion();
+  } catch (error) {
+    if (!(error instanceof InfraError)) {
+      throw error;
+    }
+    const [{ description } = { description: error.message }] = error.violations;
+    context.addIssue({
+      code: "custom",
+      path: [...path],
+      message: `expected a name of LVM, which ${description}`,
+    });
+  }
+}

@@ -85,6 +85,25 @@ test("class names follow lvmd's rule", async (t) => {
   }
 });
 
+test("volume groups and thin pools have names that LVM takes", async (t) => {
+  for (const name of ["", "-vg", "a b", "../vg", "vg0/lv", ".", "x".repeat(125)]) {
+    t.match(
+      messagesOfClasses({ ...ssd, volumeGroup: name }),
+      [/volumeGroup: expected a name of LVM, which m/],
+      name,
+    );
+    t.match(
+      messagesOfClasses({ ...ssd, thinPool: name }),
+      [/thinPool: expected a name of LVM, which m/],
+      name,
+    );
+  }
+  t.match(messagesOfClasses({ ...ssd, thinPool: "snapshot1" }), [/thinPool: .*LVM reserves that/]);
+  t.match(messagesOfClasses({ ...ssd, volumeGroup: "v".repeat(100), thinPool: "p".repeat(50) }), [
+    /at most 24 char/,
+  ]);
+});
+
 test("an address is given once, port 0 as often as wanted", async (t) => {
   const listen = (...addresses: string[]) =>
     messagesOf({ listen: addresses.map((address) => ({ address })) });

@@ -151,6 +151,14 @@ test("a unix socket has its mode, replaces a dead file and refuses a live one", 
   await listener.close(0);
 });
 
+test("a socket whose mode cannot be set is not left behind", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "hostplane-listener-"));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "gateway.sock");
+  await t.rejects(listen(t, { address: { kind: "unix", path }, mode: -1 }), { code: "ERR_OUT_OF_RANGE" });
+  t.throws(() => statSync(path), { code: "ENOENT" });
+});
+
 test("a client on a unix socket may name the path as its authority", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "hostplane-listener-"));
   t.teardown(() => rmSync(folder, { recursive: true }));
