@@ -4,6 +4,8 @@ import { waitChannel } from "./observation.ts";
 export interface LimiterOptions {
   /** What is limited, as the message of BUSY names it, e.g. `lvm commands`. */
   readonly what: string;
+  /** Its name for observers, one of a few; `what` unless told. */
+  readonly queue?: string;
   readonly maxRunning: number;
   /** How many may wait for their turn; one more is refused. */
   readonly maxWaiting: number;
@@ -21,7 +23,8 @@ export interface Limiter {
 }
 
 /** Bounds how many tasks run at once, and how many wait for that. */
-export function createLimiter({ what, maxRunning, maxWaiting }: LimiterOptions): Limiter {
+export function createLimiter(options: LimiterOptions): Limiter {
+  const { what, queue = what, maxRunning, maxWaiting } = options;
   const waiting = new Set<() => void>();
   const idleListeners: (() => void)[] = [];
   let running = 0;
@@ -35,7 +38,7 @@ export function createLimiter({ what, maxRunning, maxWaiting }: LimiterOptions):
       const message = `${waiting.size} ${what} are waiting already (limits: ${maxRunning} at once, ${maxWaiting} waiting)`;
       return Promise.reject(new InfraError("BUSY", message, { retryAfterMs: 1000 }));
     }
-    return waitChannel.tracePromise(() => wait(signal), { queue: what });
+    return waitChannel.tracePromise(() => wait(signal), { queue });
   }
 
   function wait(signal: AbortSignal | undefined): Promise<void> {

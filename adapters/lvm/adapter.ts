@@ -123,6 +123,12 @@ export interface LvmAdapter {
   read(signal?: AbortSignal): Promise<Snapshot<LvmState>>;
 
   /**
+   * As `read`, but of a state that was read after this call began: for what changes without anybody's notice, such as
+   * `open`. Readers share it as well.
+   */
+  refresh(signal?: AbortSignal): Promise<Snapshot<LvmState>>;
+
+  /**
    * Calls back after each change of the state, whoever made it, and after a read that failed (a reader then
    * learns why from `read`). Returns the function that ends it.
    */

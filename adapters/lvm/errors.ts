@@ -2,6 +2,7 @@ import { InfraError, invalidField } from "../host/infra-error.ts";
 import type { ReasonName } from "../host/reasons.ts";
 import type { ToolResult } from "../host/run.ts";
 import type { LvmStep } from "./adapter.ts";
+import { volumeResource } from "./names.ts";
 
 /**
  * LVM ends almost every failure with exit code 5 and a bad argument with 3, so its words decide. Each pattern
@@ -61,7 +62,7 @@ const argumentPatterns: readonly (readonly [RegExp, string])[] = [
  * @returns undefined if nothing did. A resize to the size a volume already has is nothing wrong.
  */
 export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraError | undefined {
-  const resource = `volumeGroups/${step.volumeGroupName}/volumes/${step.name}`;
+  const resource = volumeResource(step.volumeGroupName, step.name);
   if (result.exitCode === 0) {
     // Logical volume "data" successfully removed.
     if (step.kind !== "remove" || result.stdout.includes("successfully removed")) {

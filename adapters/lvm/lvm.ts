@@ -90,6 +90,10 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
   return {
     kind: "real",
     read: cache.read,
+    refresh(signal) {
+      cache.invalidate();
+      return cache.read(signal);
+    },
     subscribe: cache.subscribe,
     commandOf: (step) => commandOf(options, step),
     async run(step) {

@@ -91,6 +91,16 @@ export function assertTag(tag: string, field: string): void {
   }
 }
 
+/** What errors, plans and events call a volume. */
+export function volumeResource(volumeGroupName: string, name: string): string {
+  return `${volumeGroupResource(volumeGroupName)}/volumes/${name}`;
+}
+
+/** What errors, plans and events call a volume group. */
+export function volumeGroupResource(name: string): string {
+  return `volumeGroups/${name}`;
+}
+
 function assertName(name: string, field: string): void {
   if (name === "") {
     throw invalidField(field, "must not be empty");

@@ -5,7 +5,7 @@ import type { ReasonName } from "../host/reasons.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
 import type { LogicalVolume, LvmAdapter, LvmState, LvmStep, VolumeGroup } from "./adapter.ts";
 import { commandOf } from "./commands.ts";
-import { assertTag, assertVolumeName } from "./names.ts";
+import { assertTag, assertVolumeName, volumeResource } from "./names.ts";
 
 export interface SandboxVolume {
   readonly name: string;
@@ -240,6 +240,10 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
   return {
     kind: "sandbox",
     read: cache.read,
+    refresh(signal) {
+      cache.invalidate();
+      return cache.read(signal);
+    },
     subscribe: cache.subscribe,
     commandOf: (step) => commandOf({}, step),
     run: (step) =>
@@ -272,7 +276,7 @@ function pathOf({ volumeGroupName, name }: VolumeAddress): string {
 }
 
 function failure(reason: ReasonName, at: VolumeAddress, words: string): InfraError {
-  return new InfraError(reason, words, { resource: `volumeGroups/${at.volumeGroupName}/volumes/${at.name}` });
+  return new InfraError(reason, words, { resource: volumeResource(at.volumeGroupName, at.name) });
 }
 
 function roundUp(sizeBytes: bigint, extentSizeBytes: bigint): bigint {

@@ -1,5 +1,7 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmState, VolumeGroup } from "../../../adapters/lvm/adapter.ts";
+import { volumeGroupResource } from "../../../adapters/lvm/names.ts";
+import { bytesPerGiB } from "./size.ts";
 
 /** What clients order volumes from: a volume group, or a thin pool in one. */
 export interface DeviceClass {
@@ -20,8 +22,6 @@ export interface ResolvedClass {
   /** The thin pool of a thin class. */
   readonly pool: LogicalVolume | undefined;
 }
-
-const bytesPerGiB = 1n << 30n;
 
 /**
  * The class of that name; the empty name means the default class.
@@ -68,7 +68,7 @@ export function assertResolved(deviceClass: DeviceClass, state: LvmState): Resol
     throw new InfraError(
       "VOLUME_GROUP_GONE",
       `${describeStore(deviceClass)} of device class ${deviceClass.name} is not there`,
-      { resource: `volumeGroups/${deviceClass.volumeGroup}` },
+      { resource: volumeGroupResource(deviceClass.volumeGroup) },
     );
   }
   return resolved;

@@ -1,5 +1,6 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import type { LogicalVolume, LvmState } from "../../../adapters/lvm/adapter.ts";
+import type { LogicalVolume, LvmState, VolumeGroup } from "../../../adapters/lvm/adapter.ts";
+import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
 
 /** Says whether a volume's name is in the configured list of names that are never removed or resized. */
 export type IsProtectedName = (name: string) => boolean;
@@ -14,11 +15,6 @@ export function createIsProtectedName(patterns: readonly string[]): IsProtectedN
     return new RegExp(`^${source}$`, "s");
   });
   return (name) => expressions.some((expression) => expression.test(name));
-}
-
-/** The name of a volume in errors, plans and events. */
-export function volumeResource(volumeGroupName: string, name: string): string {
-  return `volumeGroups/${volumeGroupName}/volumes/${name}`;
 }
 
 /**
@@ -57,6 +53,32 @@ export function assertRemovable(
   if (snapshots.length > 0) {
     const names = snapshots.map(({ name }) => name).join(", ");
     throw isProtected(volume, `it is the origin of ${names}, which would be lost with it`);
+  }
+}
+
+/**
+ * Refuses the removal of a volume that is open in the state, which should be a fresh one.
+ * @throws InfraError VOLUME_IN_USE
+ */
+export function assertClosed(state: LvmState, volumeGroupName: string, name: string): void {
+  const isOpen = state.volumes.some(
+    (one) => one.volumeGroupName === volumeGroupName && one.name === name && one.open,
+  );
+  if (isOpen) {
+    throw new InfraError("VOLUME_IN_USE", `${volumeGroupName}/${name} is open: something uses it`, {
+      resource: volumeResource(volumeGroupName, name),
+    });
+  }
+}
+
+/**
+ * Refuses the making and growing of volumes in a group with missing disks: `Cannot change VG vg0 while PVs are missing`.
+ * @throws InfraError VOLUME_GROUP_GONE
+ */
+export function assertWhole({ name, missingPvCount }: VolumeGroup): void {
+  if (missingPvCount > 0) {
+    const message = `volume group ${name} lacks ${missingPvCount} of its physical volumes`;
+    throw new InfraError("VOLUME_GROUP_GONE", message, { resource: volumeGroupResource(name) });
   }
 }
 

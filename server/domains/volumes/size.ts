@@ -1,6 +1,6 @@
 import { invalidField } from "../../../adapters/host/infra-error.ts";
 
-const bytesPerGiB = 1n << 30n;
+export const bytesPerGiB = 1n << 30n;
 
 /** The first size, in GiB, whose bytes no longer fit the 64 bits that LVM counts in. */
 const sizeLimitGiB = 1n << 34n;
@@ -27,4 +27,20 @@ export function sizeGbFromBytes(sizeBytes: bigint): bigint {
 /** Rounds up to whole extents, as LVM allocates. */
 export function roundUpToExtents(sizeBytes: bigint, extentSizeBytes: bigint): bigint {
   return ((sizeBytes + extentSizeBytes - 1n) / extentSizeBytes) * extentSizeBytes;
+}
+
+const units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+/** A size for people who may also need it exactly: `2.5 GiB (2684354560 bytes)`. */
+export function describeSize(sizeBytes: bigint): string {
+  let size = Number(sizeBytes);
+  let unit = "";
+  for (const larger of units) {
+    if (size < 1024) {
+      break;
+    }
+    size /= 1024;
+    unit = larger;
+  }
+  return unit === "" ? `${sizeBytes} bytes` : `${Number(size.toFixed(2))} ${unit} (${sizeBytes} bytes)`;
 }

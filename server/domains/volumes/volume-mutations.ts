@@ -1,15 +1,10 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmAdapter, LvmState, LvmStep } from "../../../adapters/lvm/adapter.ts";
+import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
 import type { Mutation, MutationStep } from "../../operations/mutation.ts";
 import { allocatableBytes, describeStore, type ResolvedClass, volumesOf } from "./device-class.ts";
-import {
-  assertRemovable,
-  assertResizable,
-  type IsProtectedName,
-  isProtected,
-  volumeResource,
-} from "./protection.ts";
-import { roundUpToExtents } from "./size.ts";
+import { assertRemovable, assertResizable, type IsProtectedName, isProtected } from "./protection.ts";
+import { describeSize, roundUpToExtents } from "./size.ts";
 
 /**
  * Describes the making of a volume. Like the original it may use the class's spare: that is kept for snapshots
@@ -41,7 +36,7 @@ export function describeCreate(
     kind: "volumes.create",
     resource,
     backend: group.uuid,
-    plan: { changes: [`${group.name}/${wanted.name} is made with ${sizeBytes} bytes`], losses: [] },
+    plan: { changes: [describeNewVolume(resolved, wanted, sizeBytes)], losses: [] },
     steps: [stepOf(lvm, step)],
     pointOfNoReturn: 0,
   };
@@ -81,7 +76,7 @@ export function describeResize(
   }
   assertSpace(resolved, state, sizeBytes - volume.sizeBytes);
   const isSame = sizeBytes === volume.sizeBytes;
-  const change = `${group.name}/${wanted.name} grows from ${volume.sizeBytes} to ${sizeBytes} bytes`;
+  const change = `${group.name}/${wanted.name} grows from ${describeSize(volume.sizeBytes)} to ${describeSize(sizeBytes)}`;
   return {
     kind: "volumes.resize",
     resource,
@@ -117,7 +112,7 @@ export function describeRemove(
     backend: group.uuid,
     plan: {
       changes: volume === undefined ? [] : [`${group.name}/${name} is removed`],
-      losses: volume === undefined ? [] : [`all data of ${group.name}/${name} (${volume.sizeBytes} bytes)`],
+      losses: volume === undefined ? [] : [describeLoss(volume)],
     },
     steps: volume === undefined ? [] : [stepOf(lvm, step)],
     pointOfNoReturn: 0,
@@ -142,9 +137,25 @@ function assertSpace(resolved: ResolvedClass, state: LvmState, neededBytes: bigi
     throw new InfraError(
       "NO_SPACE",
       `no enough space left on ${describeStore(resolved.deviceClass)}: free=${freeBytes}, requested=${neededBytes}`,
-      { resource: `volumeGroups/${resolved.group.name}` },
+      { resource: volumeGroupResource(resolved.group.name) },
     );
   }
+}
+
+function describeNewVolume(
+  { group, pool }: ResolvedClass,
+  { name, tags }: { readonly name: string; readonly tags: readonly string[] },
+  sizeBytes: bigint,
+): string {
+  const place = pool === undefined ? "" : ` in thin pool ${group.name}/${pool.name}`;
+  const marks = tags.length === 0 ? "" : `, tagged ${tags.join(", ")}`;
+  return `${group.name}/${name} is made with ${describeSize(sizeBytes)}${place}${marks}`;
+}
+
+function describeLoss({ volumeGroupName, name, kind, originName, sizeBytes }: LogicalVolume): string {
+  return kind === "snapshot"
+    ? `${volumeGroupName}/${name}, a snapshot of ${originName}: what ${originName} held when it was taken`
+    : `all data on ${volumeGroupName}/${name}, ${describeSize(sizeBytes)}`;
 }
 
 function stepOf(lvm: LvmAdapter, step: LvmStep): MutationStep {

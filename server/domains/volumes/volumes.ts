@@ -1,8 +1,9 @@
-import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
 import type { LogicalVolume, LvmAdapter, LvmState } from "../../../adapters/lvm/adapter.ts";
-import { assertTag, assertVolumeName, isReservedVolumeName } from "../../../adapters/lvm/names.ts";
+import { volumeResource } from "../../../adapters/lvm/names.ts";
 import type { Mutation } from "../../operations/mutation.ts";
+import type { PlanAsker } from "../../operations/planner.ts";
 import type { InlineRunner } from "../../operations/run-inline.ts";
 import type { Call } from "../../rpc/call.ts";
 import {
@@ -12,9 +13,14 @@ import {
   type ResolvedClass,
   volumesOf,
 } from "./device-class.ts";
-import { createIsProtectedName, isProtected, volumeResource } from "./protection.ts";
-import { bytesFromSizeGb } from "./size.ts";
-import { describeCreate, describeRemove, describeResize } from "./volume-mutations.ts";
+import { createIsProtectedName } from "./protection.ts";
+import {
+  createVolumeChanges,
+  type VolumeChange,
+  type WantedCreate,
+  type WantedRemove,
+  type WantedResize,
+} from "./volume-changes.ts";
 
 export interface VolumesOptions {
   readonly lvm: LvmAdapter;
@@ -23,9 +29,6 @@ export interface VolumesOptions {
   readonly protect: readonly string[];
   readonly runner: InlineRunner;
 }
-
-/** Each is two words of one command line, whose length the system limits. */
-const maxTagCount = 256;
 
 /** Who asks for a change: told what it is about, and may leave before it begins. */
 export type Asker = Pick<Call, "signal" | "noteResource">;
@@ -39,23 +42,18 @@ export interface Volumes {
     deviceClassName: string,
     signal: AbortSignal,
   ): Promise<{ readonly resolved: ResolvedClass; readonly snapshot: Snapshot<LvmState> }>;
-  /** @throws InfraError as `describeCreate`, INVALID_FIELD, and what LVM refuses */
-  create(
-    wanted: {
-      readonly name: string;
-      readonly sizeGb: bigint;
-      readonly tags: readonly string[];
-      readonly deviceClass: string;
-    },
-    asker: Asker,
-  ): Promise<LogicalVolume>;
-  /** @throws InfraError as `describeResize`, INVALID_FIELD, and what LVM refuses */
-  resize(
-    wanted: { readonly name: string; readonly sizeGb: bigint; readonly deviceClass: string },
-    asker: Asker,
-  ): Promise<void>;
-  /** @throws InfraError as `describeRemove`, INVALID_FIELD, and what LVM refuses */
-  remove(wanted: { readonly name: string; readonly deviceClass: string }, asker: Asker): Promise<void>;
+  /** @throws InfraError as `VolumeChanges.create` and `VolumeChange.describe`, and what LVM refuses */
+  create(wanted: WantedCreate, asker: Asker): Promise<LogicalVolume>;
+  /** @throws InfraError as `VolumeChanges.resize` and `VolumeChange.describe`, and what LVM refuses */
+  resize(wanted: WantedResize, asker: Asker): Promise<void>;
+  /** @throws InfraError as `VolumeChanges.remove` and `VolumeChange.describe`, and what LVM refuses */
+  remove(wanted: WantedRemove, asker: Asker): Promise<void>;
+  /** What `create` would do now. @throws InfraError as `create` would, as far as LVM's state shows that */
+  planCreate(wanted: WantedCreate, asker: PlanAsker): Promise<Mutation>;
+  /** What `resize` would do now. @throws InfraError as `resize` would, as far as LVM's state shows that */
+  planResize(wanted: WantedResize, asker: PlanAsker): Promise<Mutation>;
+  /** What `remove` would do now. @throws InfraError as `remove` would, as far as LVM's state shows that */
+  planRemove(wanted: WantedRemove, asker: PlanAsker): Promise<Mutation>;
   /** Calls back when LVM's state has changed, and after a resize to the same size, as clients expect. */
   subscribe(onChange: () => void): () => void;
 }
@@ -63,6 +61,7 @@ export interface Volumes {
 export function createVolumes(options: VolumesOptions): Volumes {
   const { lvm, deviceClasses, runner } = options;
   const isProtectedName = createIsProtectedName(options.protect);
+  const changes = createVolumeChanges({ lvm, deviceClasses, isProtectedName });
   const listeners = new Set<() => void>();
 
   async function resolve(deviceClassName: string, signal?: AbortSignal) {
@@ -72,25 +71,24 @@ export function createVolumes(options: VolumesOptions): Volumes {
   }
 
   /**
-   * Runs a mutation of one volume once its turn has come, checked against the state of that moment; not at all
+   * Runs a change of one volume once its turn has come, checked against the state of that moment; not at all
    * when its caller has left by then. Volumes of a thin pool take turns with each other: how much a pool may
    * promise is for us alone to hold, while LVM itself holds the space of a group.
    */
-  function mutate(
-    deviceClassName: string,
-    name: string,
-    asker: Asker,
-    describe: (state: LvmState, resolved: ResolvedClass) => Mutation,
-  ): Promise<Mutation> {
-    const { volumeGroup, thinPool } = findDeviceClass(deviceClasses, deviceClassName);
-    const describeNow = async () => {
-      const { resolved, snapshot } = await resolve(deviceClassName);
-      return describe(snapshot.value, resolved);
-    };
-    const resource = volumeResource(volumeGroup, name);
-    asker.noteResource(resource);
-    const turnOf = thinPool === undefined ? resource : volumeResource(volumeGroup, thinPool);
-    return runner.run(turnOf, describeNow, asker.signal);
+  function run({ name, deviceClass, describe }: VolumeChange, asker: Asker): Promise<Mutation> {
+    const { volumeGroup, thinPool } = deviceClass;
+    asker.noteResource(volumeResource(volumeGroup, name));
+    const turnOf = volumeResource(volumeGroup, thinPool ?? name);
+    return runner.run(turnOf, async () => describe((await lvm.read()).value), asker.signal);
+  }
+
+  async function plan({ describe, foresee }: VolumeChange, { signal }: PlanAsker): Promise<Mutation> {
+    const { value: state } = await lvm.refresh(signal);
+    const mutation = describe(state);
+    if (mutation.steps.length > 0) {
+      foresee(state);
+    }
+    return mutation;
   }
 
   return {
@@ -98,18 +96,9 @@ export function createVolumes(options: VolumesOptions): Volumes {
     readState: (signal) => lvm.read(signal),
     resolve,
 
-    async create({ name, sizeGb, tags, deviceClass }, asker) {
-      assertVolumeName(name, "name", findDeviceClass(deviceClasses, deviceClass).volumeGroup);
-      if (tags.length > maxTagCount) {
-        throw invalidField("tags", `must be at most ${maxTagCount}, are ${tags.length}`);
-      }
-      for (const [index, tag] of tags.entries()) {
-        assertTag(tag, `tags[${index}]`);
-      }
-      const sizeBytes = bytesFromSizeGb(sizeGb);
-      await mutate(deviceClass, name, asker, (state, resolved) =>
-        describeCreate(lvm, state, resolved, { name, sizeBytes, tags }),
-      );
+    async create(wanted, asker) {
+      const { name, deviceClass } = wanted;
+      await run(changes.create(wanted), asker);
       const { resolved, snapshot } = await resolve(deviceClass);
       const made = volumesOf(resolved, snapshot.value).find((volume) => volume.name === name);
       if (made === undefined) {
@@ -120,12 +109,8 @@ export function createVolumes(options: VolumesOptions): Volumes {
       return made;
     },
 
-    async resize({ name, sizeGb, deviceClass }, asker) {
-      assertChangeable(name, deviceClass);
-      const sizeBytes = bytesFromSizeGb(sizeGb);
-      const { steps } = await mutate(deviceClass, name, asker, (state, resolved) =>
-        describeResize(lvm, state, resolved, { name, sizeBytes }, isProtectedName),
-      );
+    async resize(wanted, asker) {
+      const { steps } = await run(changes.resize(wanted), asker);
       if (steps.length === 0) {
         for (const listener of listeners) {
           listener();
@@ -133,12 +118,9 @@ export function createVolumes(options: VolumesOptions): Volumes {
       }
     },
 
-    async remove({ name, deviceClass }, asker) {
-      assertChangeable(name, deviceClass);
+    async remove(wanted, asker) {
       try {
-        await mutate(deviceClass, name, asker, (state, resolved) =>
-          describeRemove(lvm, state, resolved, name, isProtectedName),
-        );
+        await run(changes.remove(wanted), asker);
       } catch (error) {
         // Somebody else has removed it between the check and the command: it is gone, as was asked.
         if (!(error instanceof InfraError && error.reason === "VOLUME_NOT_FOUND")) {
@@ -146,6 +128,10 @@ export function createVolumes(options: VolumesOptions): Volumes {
         }
       }
     },
+
+    planCreate: async (wanted, asker) => plan(changes.create(wanted), asker),
+    planResize: async (wanted, asker) => plan(changes.resize(wanted), asker),
+    planRemove: async (wanted, asker) => plan(changes.remove(wanted), asker),
 
     subscribe(onChange) {
       listeners.add(onChange);
@@ -156,13 +142,4 @@ export function createVolumes(options: VolumesOptions): Volumes {
       };
     },
   };
-
-  /** A name of LVM's own making (`x_tmeta`, `lvol0_pmspare`) is a volume all right, but nobody's to change. */
-  function assertChangeable(name: string, deviceClassName: string): void {
-    if (isReservedVolumeName(name)) {
-      const volumeGroupName = findDeviceClass(deviceClasses, deviceClassName).volumeGroup;
-      throw isProtected({ volumeGroupName, name }, "the name is reserved for volumes internal to LVM");
-    }
-    assertVolumeName(name, "name");
-  }
 }

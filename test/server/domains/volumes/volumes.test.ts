@@ -18,6 +18,7 @@ function createThinLvm(): LvmAdapter {
   return {
     kind: "sandbox",
     read: async () => ({ value: state, revision: 1, readAtMs: 0 }),
+    refresh: async () => ({ value: state, revision: 1, readAtMs: 0 }),
     subscribe: () => () => {},
     commandOf: () => [],
     async run(step: LvmStep) {
