@@ -1,0 +1,5 @@
+import { makeFirstTables } from "./001-first-tables.ts";
+import type { Migration } from "./migration.ts";
+
+/** In their order: the version of a database is how many of them it has had. */
+export const migrations: readonly Migration[] = [makeFirstTables];

@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import type { Expectations, StoreKind } from "./database-facts.ts";
+import { openPostgresStore } from "./postgres-store.ts";
+import { ownModules, type ProgramModules } from "./program.ts";
+import { openSqliteStore } from "./sqlite-store.ts";
+import type { Store } from "./store.ts";
+import type { StoreLog } from "./store-log.ts";
+import type { Transactions } from "./transaction.ts";
+import type { transactions } from "./transactions.ts";
+
+/** What `openStore` needs. */
+export interface StoreOptions {
+  /** `sqlite`, or the URL of a PostgreSQL database, `postgres://user:password@host:port/database`. */
+  readonly url: string;
+  /** Where SQLite's file `hostplane.db` is. */
+  readonly directory: string;
+  readonly kind: StoreKind;
+  /** Tells one master key from another without telling the key; kept when the database is made. */
+  readonly keyCheck: string;
+  /** Make the database when there is none. Default: true. */
+  readonly createIfMissing?: boolean;
+  readonly log: StoreLog;
+  /** For tests; default: the gateway's own. */
+  readonly modules?: ProgramModules;
+}
+
+/** The database file of a data directory. */
+export function databaseFile(directory: string): string {
+  return join(directory, "hostplane.db");
+}
+
+/**
+ * Opens the database of a gateway, makes it if there is none, and brings its tables to this version of the
+ * program (an SQLite database is saved as `hostplane.db.before-<version>` first).
+ * @throws InfraError STORE_MISSING, STORE_IN_USE, STORE_KIND_MISMATCH, MASTER_KEY_MISMATCH, STORE_NEWER,
+ *   STORE_NOT_EMPTY, STORE_DAMAGED, STORE_UNAVAILABLE, BACKUP_REFUSED
+ */
+export function openStore<T extends Transactions = typeof transactions>(
+  options: StoreOptions,
+): Promise<Store<T>> {
+  const { url, directory, kind, keyCheck, createIfMissing = true, log, modules = ownModules } = options;
+  const expectations = (shownAs: string): Expectations => ({ kind, keyCheck, createIfMissing, shownAs });
+  if (url === "sqlite") {
+    const file = databaseFile(directory);
+    return openSqliteStore({ file, expectations: expectations(file), modules, log });
+  }
+  return openPostgresStore({ url, expectations, modules, log });
+}

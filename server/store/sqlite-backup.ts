@@ -1,0 +1,66 @@
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import { syncDirectory } from "./sqlite-file.ts";
+
+/**
+ * Writes a consistent copy of an open database, outside of a transaction, to a file of mode 0600 that must not
+ * exist. Returns its size once it would survive a power cut. A copy that fails leaves no file.
+ * @throws InfraError BACKUP_REFUSED
+ */
+export function backupSqlite(database: DatabaseSync, file: string): number {
+  makeEmptyFile(file);
+  try {
+    // VACUUM INTO takes an empty file as a missing one, and thus keeps the mode it was made with.
+    database.prepare("vacuum into ?").run(file);
+    syncFile(file);
+    syncDirectory(dirname(file));
+    return statSync(file).size;
+  } catch (error) {
+    rmSync(file, { force: true });
+    throw refusal(file, (error as Error).message, error);
+  }
+}
+
+/** Writes the copy that is made before the tables are changed to `version`. Returns the file's name. */
+export function backupBeforeMigration(database: DatabaseSync, file: string, version: number): string {
+  const target = freeName(`${file}.before-${version}`);
+  const unfinished = `${target}.unfinished`;
+  rmSync(unfinished, { force: true });
+  backupSqlite(database, unfinished);
+  renameSync(unfinished, target);
+  syncDirectory(dirname(target));
+  return target;
+}
+
+/** An earlier backup is kept: between the two somebody may have gone back and worked with the older version. */
+function freeName(name: string): string {
+  let candidate = name;
+  for (let count = 2; existsSync(candidate); count += 1) {
+    candidate = `${name}-${count}`;
+  }
+  return candidate;
+}
+
+function makeEmptyFile(file: string): void {
+  try {
+    closeSync(openSync(file, "wx", 0o600));
+  } catch (error) {
+    const exists = (error as NodeJS.ErrnoException).code === "EEXIST";
+    throw refusal(file, exists ? "the file exists" : (error as Error).message, error);
+  }
+}
+
+function syncFile(file: string): void {
+  const descriptor = openSync(file, "r+");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function refusal(file: string, why: string, cause: unknown): InfraError {
+  return new InfraError("BACKUP_REFUSED", `the backup ${file} was not written: ${why}`, { cause });
+}

@@ -1,0 +1,68 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Kysely } from "kysely";
+import type { Schema } from "./schema.ts";
+import { infraErrorFromSqlite } from "./sqlite-errors.ts";
+import type { Topic, Transaction, Transactions } from "./transaction.ts";
+
+/** One transaction that waits. */
+export interface WaitingTransaction {
+  readonly name: string;
+  readonly args: unknown;
+}
+
+/** How one of them ended. */
+export type Outcome =
+  | { readonly ok: true; readonly result: unknown; readonly topics: ReadonlySet<Topic> }
+  | { readonly ok: false; readonly error: unknown };
+
+/**
+ * Runs the transactions one after the other and commits them together, so that they share the wait for the
+ * disk. One that throws is taken back alone. When the commit fails, or SQLite had to give up the whole
+ * transaction, all have failed. Outcomes are in the order of the transactions.
+ */
+export async function runBatch(
+  database: DatabaseSync,
+  db: Kysely<Schema>,
+  transactions: Transactions,
+  batch: readonly WaitingTransaction[],
+): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = [];
+  try {
+    database.exec("begin immediate");
+    for (const waiting of batch) {
+      outcomes.push(await runOne(database, db, transactions, waiting));
+    }
+    database.exec("commit");
+    return outcomes;
+  } catch (error) {
+    if (database.isTransaction) {
+      database.exec("rollback");
+    }
+    const failed = infraErrorFromSqlite(error, "transactions could not be committed");
+    return batch.map(() => ({ ok: false, error: failed }));
+  }
+}
+
+async function runOne(
+  database: DatabaseSync,
+  db: Kysely<Schema>,
+  transactions: Transactions,
+  { name, args }: WaitingTransaction,
+): Promise<Outcome> {
+  const topics = new Set<Topic>();
+  database.exec("savepoint one");
+  try {
+    const transaction = transactions[name] as Transaction<unknown, unknown>;
+    const context = { db, nowMs: Date.now(), notify: (topic: Topic) => void topics.add(topic) };
+    const result = await transaction(context, args);
+    database.exec("release one");
+    return { ok: true, result, topics };
+  } catch (error) {
+    if (!database.isTransaction) {
+      throw error;
+    }
+    database.exec("rollback to one");
+    database.exec("release one");
+    return { ok: false, error: infraErrorFromSqlite(error, `the transaction ${name} failed`) };
+  }
+}

@@ -1,0 +1,47 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
+import type { Schema } from "./schema.ts";
+
+/** More statements than the store has; bounds what lists of varying length would add. */
+const keptStatements = 500;
+
+/** Kysely's own dialect of SQLite over Node's own SQLite. Its queries settle without leaving the thread's turn. */
+export function kyselyFromSqlite(database: DatabaseSync): Kysely<Schema> {
+  const statements = new Map<string, SqliteStatement>();
+  const sqliteDatabase: SqliteDatabase = {
+    prepare(sql) {
+      const kept = statements.get(sql);
+      if (kept !== undefined) {
+        return kept;
+      }
+      if (statements.size >= keptStatements) {
+        statements.clear();
+      }
+      const statement = kyselyStatement(database.prepare(sql));
+      statements.set(sql, statement);
+      return statement;
+    },
+    close: () => database.close(),
+  };
+  return new Kysely<Schema>({ dialect: new SqliteDialect({ database: sqliteDatabase }) });
+}
+
+function kyselyStatement(statement: StatementSync): SqliteStatement {
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters) => statement.all(...parameters.map(inputValue)),
+    run: (parameters) => statement.run(...parameters.map(inputValue)),
+    iterate: (parameters) => statement.iterate(...parameters.map(inputValue)),
+  };
+}
+
+function inputValue(value: unknown): SQLInputValue {
+  // Node binds every number as a REAL: where a column has no type to turn it back, 5 would become 5.0.
+  if (Number.isSafeInteger(value)) {
+    return BigInt(value as number);
+  }
+  if (typeof value === "string" && value.includes("\0")) {
+    throw new TypeError("a text holds a NUL, which PostgreSQL would refuse");
+  }
+  return value as SQLInputValue;
+}

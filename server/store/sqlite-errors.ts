@@ -1,0 +1,44 @@
+import { InfraError } from "../../adapters/host/infra-error.ts";
+
+interface SqliteError extends Error {
+  /** https://www.sqlite.org/rescode.html; the lower 8 bits are the primary code. */
+  readonly errcode: number;
+}
+
+/** Primary codes of what passes: BUSY, LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN, PROTOCOL. */
+const passing: ReadonlySet<number> = new Set([5, 6, 7, 8, 10, 13, 14, 15]);
+
+/** CORRUPT and NOTADB. */
+const damaged: ReadonlySet<number> = new Set([11, 26]);
+
+const busy = 5;
+
+function primaryCode(error: unknown): number | undefined {
+  return error instanceof Error && "errcode" in error ? (error as SqliteError).errcode & 0xff : undefined;
+}
+
+/** Whether another process has the database. */
+export function isBusy(error: unknown): boolean {
+  return primaryCode(error) === busy;
+}
+
+/**
+ * STORE_UNAVAILABLE when the disk is full or fails, STORE_DAMAGED when the file is no good, and INTERNAL with
+ * `fault` as its message for the rest. SQLite's messages hold no values.
+ */
+export function infraErrorFromSqlite(error: unknown, fault: string): InfraError {
+  if (error instanceof InfraError) {
+    return error;
+  }
+  const code = primaryCode(error);
+  if (code !== undefined && passing.has(code)) {
+    const message = "the database of the gateway cannot be read or written now; the log says why";
+    return new InfraError("STORE_UNAVAILABLE", message, { cause: error, retryAfterMs: 1000 });
+  }
+  if (code !== undefined && damaged.has(code)) {
+    const message =
+      "the database file is damaged, or is no database; docs/upgrade.md says how to put back a backup";
+    return new InfraError("STORE_DAMAGED", message, { cause: error });
+  }
+  return new InfraError("INTERNAL", fault, { cause: error });
+}

@@ -1,0 +1,74 @@
+import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import { storeMissing } from "./database-facts.ts";
+import { lockHolder } from "./lock-holder.ts";
+import { infraErrorFromSqlite, isBusy } from "./sqlite-errors.ts";
+
+/** How long another process may still take to close the file, e.g. the gateway that this one replaces. */
+const busyTimeoutMs = 5000;
+
+/**
+ * Opens the database file for this process alone, so that a commit is on the disk when it returns. Makes the
+ * file (mode 0600) and its directory (0700) if wished.
+ * @throws InfraError STORE_MISSING, STORE_IN_USE, STORE_DAMAGED, STORE_UNAVAILABLE
+ */
+export function openSqliteFile(file: string, createIfMissing: boolean): DatabaseSync {
+  if (!existsSync(file) && !createIfMissing) {
+    throw storeMissing(file);
+  }
+  try {
+    makePrivateFile(file);
+  } catch (error) {
+    const message = `the database file ${file} cannot be opened: ${(error as Error).message}`;
+    throw new InfraError("STORE_UNAVAILABLE", message, { cause: error });
+  }
+  const database = new DatabaseSync(file, { timeout: busyTimeoutMs });
+  try {
+    // EXCLUSIVE has to come first: the lock is then taken with the first access and kept.
+    database.exec("pragma locking_mode = exclusive");
+    database.exec("pragma journal_mode = wal");
+    database.exec("pragma synchronous = full");
+    database.exec("pragma foreign_keys = on");
+    database.exec("begin immediate");
+    database.exec("commit");
+  } catch (error) {
+    database.close();
+    throw isBusy(error)
+      ? inUse(file)
+      : infraErrorFromSqlite(error, `the database file ${file} cannot be opened`);
+  }
+  return database;
+}
+
+function makePrivateFile(file: string): void {
+  const directory = dirname(file);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (!existsSync(file)) {
+    closeSync(openSync(file, "a", 0o600));
+    syncDirectory(directory);
+  } else if ((statSync(file).mode & 0o077) !== 0) {
+    // A backup that was put back by hand may have any mode.
+    chmodSync(file, 0o600);
+  }
+}
+
+/** Makes new names in the directory outlive a power cut. */
+export function syncDirectory(directory: string): void {
+  const descriptor = openSync(directory, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function inUse(file: string): InfraError {
+  const holder = lockHolder(file);
+  const who = holder === undefined ? "another process" : `process ${holder}`;
+  return new InfraError(
+    "STORE_IN_USE",
+    `The database ${file} is in use by ${who}, and only one process may use it. If that is a gateway, stop it first, or use PostgreSQL for more than one.`,
+  );
+}

@@ -1,0 +1,135 @@
+import { Worker } from "node:worker_threads";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { Expectations } from "./database-facts.ts";
+import { type ProgramModules, siblingUrl } from "./program.ts";
+import {
+  errorFromPortable,
+  type WorkerAnswer,
+  type WorkerRequest,
+  type WorkerStart,
+} from "./sqlite-messages.ts";
+import type { Store } from "./store.ts";
+import type { StoreLog } from "./store-log.ts";
+import { createSubscribers } from "./subscribers.ts";
+import type { Transactions } from "./transaction.ts";
+
+/** What `openSqliteStore` needs. */
+export interface SqliteStoreOptions {
+  readonly file: string;
+  readonly expectations: Expectations;
+  readonly modules: ProgramModules;
+  readonly log: StoreLog;
+}
+
+interface Waiting {
+  resolve(result: unknown): void;
+  reject(error: InfraError): void;
+}
+
+type Request = Extract<WorkerRequest, { id: number }>;
+/** A request before it has its number. */
+type NewRequest = Request extends infer R ? (R extends Request ? Omit<R, "id"> : never) : never;
+
+/**
+ * Opens a database in a file, which one thread of its own uses. If that thread dies, whoever waits gets
+ * STORE_UNAVAILABLE, and so does every later call.
+ * @throws InfraError as `openStore` says
+ */
+export async function openSqliteStore<T extends Transactions>({
+  file,
+  expectations,
+  modules,
+  log,
+}: SqliteStoreOptions): Promise<Store<T>> {
+  const workerData: WorkerStart = { file, expectations, modules };
+  const worker = new Worker(new URL(siblingUrl("./sqlite-worker")), { workerData });
+  const subscribers = createSubscribers();
+  const waiting = new Map<number, Waiting>();
+  let lastId = 0;
+  /** Why nothing is taken any more. */
+  let ended: InfraError | undefined;
+  let closed: Promise<void> | undefined;
+
+  const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+  const opened = Promise.withResolvers<void>();
+
+  function end(error: InfraError): void {
+    ended ??= error;
+    opened.reject(ended);
+    for (const { reject } of waiting.values()) {
+      reject(ended);
+    }
+    waiting.clear();
+  }
+
+  function die(cause: unknown): void {
+    if (ended === undefined) {
+      log.fatal("the thread of the database died; the gateway has to be started anew", cause);
+    }
+    end(
+      new InfraError("STORE_UNAVAILABLE", "the database of the gateway is gone until it is started anew", {
+        cause,
+      }),
+    );
+  }
+
+  worker.on("error", die);
+  void exited.then(() => {
+    if (closed === undefined) {
+      die(new Error("the thread ended by itself"));
+    }
+  });
+  worker.on("message", (answer: WorkerAnswer) => {
+    if (answer.answer === "ready") {
+      for (const note of answer.notes) {
+        log.info(note);
+      }
+      opened.resolve();
+    } else if (answer.answer === "refused") {
+      end(errorFromPortable(answer.error));
+    } else if (answer.answer === "done") {
+      for (const topic of answer.topics) {
+        subscribers.call(topic);
+      }
+      waiting.get(answer.id)?.resolve(answer.result);
+      waiting.delete(answer.id);
+    } else {
+      waiting.get(answer.id)?.reject(errorFromPortable(answer.error));
+      waiting.delete(answer.id);
+    }
+  });
+
+  function ask(request: NewRequest): Promise<unknown> {
+    if (ended !== undefined) {
+      return Promise.reject(ended);
+    }
+    return new Promise((resolve, reject) => {
+      lastId += 1;
+      worker.postMessage({ ...request, id: lastId });
+      waiting.set(lastId, { resolve, reject });
+    });
+  }
+
+  async function close(): Promise<void> {
+    if (ended === undefined) {
+      ended = new InfraError("SHUTTING_DOWN", "the store is closed");
+      worker.postMessage({ ask: "close" } satisfies WorkerRequest);
+    }
+    await exited;
+  }
+
+  await opened.promise;
+  return {
+    isShared: false,
+    run: async (name, args) => (await ask({ ask: "run", name, args })) as never,
+    subscribe: subscribers.add,
+    async backup(backupFile) {
+      const sizeBytes = (await ask({ ask: "backup", file: backupFile })) as number;
+      return { sizeBytes, keyCheck: expectations.keyCheck };
+    },
+    close() {
+      closed ??= close();
+      return closed;
+    },
+  };
+}
