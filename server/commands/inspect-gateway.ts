@@ -1,6 +1,5 @@
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
-import { request } from "node:http";
 import { createServer } from "node:net";
 import { dirname, resolve } from "node:path";
 import { type ListenAddress, parseListenAddress } from "../config/listen-address.ts";
@@ -8,6 +7,7 @@ import type { Config, ListenerConfig } from "../config/schema.ts";
 import { readCertificate } from "../rpc/listener/certificate.ts";
 import type { Finding, Inspector } from "./inspection.ts";
 import { messageFromError } from "./output.ts";
+import { probeAddress } from "./probe-address.ts";
 
 /** What the gateway itself needs of this host: its data directory, its addresses, its certificates. */
 export function createGatewayInspector(config: Config): Inspector {
@@ -45,13 +45,21 @@ async function nearestExisting(path: string): Promise<string> {
 function inspectCertificate(tls: NonNullable<ListenerConfig["tls"]>): Finding {
   try {
     readCertificate(tls);
-    return { ok: true, what: `the certificate ${tls.cert} belongs to the key ${tls.key}` };
+    return {
+      ok: true,
+      what: `the certificate ${tls.cert} belongs to the key ${tls.key}${"clientCa" in tls ? `, and ${tls.clientCa} holds authorities` : ""}`,
+    };
   } catch (error) {
-    return { ok: false, what: messageFromError(error), fix: "put the PEM files of one pair there" };
+    return {
+      ok: false,
+      what: messageFromError(error),
+      fix: "put the PEM files of one pair there, and the authorities of clients into clientCa",
+    };
   }
 }
 
-async function inspectAddress({ address: text, tls }: ListenerConfig): Promise<Finding> {
+async function inspectAddress(listener: ListenerConfig): Promise<Finding> {
+  const { address: text, tls } = listener;
   const address = parseListenAddress(text);
   if (typeof address === "string") {
     return { ok: false, what: `${text}: ${address}` };
@@ -66,8 +74,14 @@ async function inspectAddress({ address: text, tls }: ListenerConfig): Promise<F
       };
     }
   }
-  if (tls === undefined && (await isGateway(address))) {
+  const isFree = address.kind === "tcp" && address.port === 0;
+  const occupant = isFree ? "refused" : await probeAddress(address, tls !== undefined);
+  if (occupant === "gateway") {
     return { ok: true, what: `${text} is served by a running hostplane` };
+  }
+  if (occupant === "closed" && isSelective(listener)) {
+    const what = `${text} is in use by what does not let doctor in, as a running hostplane would not (allowFrom, clientCertificate)`;
+    return { ok: true, what };
   }
   const refusal = address.kind === "unix" ? await socketRefusal(address.path) : await bindRefusal(address);
   if (refusal === undefined) {
@@ -78,6 +92,11 @@ async function inspectAddress({ address: text, tls }: ListenerConfig): Promise<F
     what: `${text} cannot be had: ${refusal}`,
     fix: "stop the program that has it (ss -lxtp names it), or choose another address: --listen",
   };
+}
+
+/** Whether a gateway may close this listener's connections without an answer. */
+function isSelective({ allowFrom, tls }: ListenerConfig): boolean {
+  return allowFrom !== undefined || (tls !== undefined && "clientCa" in tls);
 }
 
 /** Why the address cannot be bound; bound for a moment to find out. */
@@ -97,41 +116,9 @@ async function socketRefusal(path: string): Promise<string | undefined> {
   if (!(await stat(path)).isSocket()) {
     return "a file that is no socket has this path";
   }
-  const answer = await ask({ socketPath: path });
-  return answer === "refused" ? undefined : "another process listens there";
-}
-
-async function isGateway(address: ListenAddress): Promise<boolean> {
-  if (address.kind === "tcp" && address.port === 0) {
-    return false;
-  }
-  const target =
-    address.kind === "unix" ? { socketPath: address.path } : { host: address.host, port: address.port };
-  return (await ask(target)) === "gateway";
-}
-
-/** Who answers there to a call that only a gateway knows. */
-function ask(
-  target: { socketPath: string } | { host: string; port: number },
-): Promise<"gateway" | "other" | "refused"> {
-  return new Promise((settle) => {
-    const probe = request({
-      ...target,
-      path: "/hostplane.v1.SystemService/GetInfo",
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      timeout: 2000,
-    });
-    probe.on("response", (response) => {
-      response.resume();
-      settle(response.statusCode === 200 ? "gateway" : "other");
-    });
-    probe.on("timeout", () => probe.destroy());
-    probe.on("error", (error) => {
-      settle("code" in error && error.code === "ECONNREFUSED" ? "refused" : "other");
-    });
-    probe.end("{}");
-  });
+  return (await probeAddress({ kind: "unix", path }, false)) === "refused"
+    ? undefined
+    : "another process listens there";
 }
 
 async function isAllowed(path: string, mode: number): Promise<boolean> {

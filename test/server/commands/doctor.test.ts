@@ -10,6 +10,8 @@ import { createGatewayInspector } from "../../../server/commands/inspect-gateway
 import { createLvmInspector } from "../../../server/commands/inspect-lvm.ts";
 import type { Finding } from "../../../server/commands/inspection.ts";
 import { configSchema } from "../../../server/config/schema.ts";
+import { startGatewayUnderTest } from "../gateway-under-test.ts";
+import { createAuthority } from "../rpc/listener/authority.ts";
 import { createCertificate } from "../rpc/listener/certificate.ts";
 import { hostplane, serveSandbox } from "./run-hostplane.ts";
 
@@ -60,6 +62,42 @@ test("an address somebody else has is told; one that hostplane serves is fine", 
   t.match(served, [{ ok: true }, { ok: true, what: /served by a running hostplane/ }]);
 });
 
+test("a running hostplane is known whatever its listener asks for", async (t) => {
+  const dir = await mkdtemp(join(tmpdir(), "hostplane-"));
+  t.teardown(() => rm(dir, { recursive: true }));
+  const [pair, authority] = [await createCertificate("doctor.test"), await createAuthority(t, "clients")];
+  const [cert, key, clientCa] = ["cert", "key", "ca"].map((name) => join(dir, `${name}.pem`));
+  await Promise.all([
+    writeFile(cert ?? "", pair.cert),
+    writeFile(key ?? "", pair.key),
+    writeFile(clientCa ?? "", authority.cert),
+  ]);
+  const tls = { cert, key };
+  const services = ["proto.VGService"];
+  const entries = [
+    { address: "127.0.0.1:0", services },
+    { address: "127.0.0.1:0", tls },
+    { address: "0.0.0.0:0", tls },
+    { address: "[::]:0", insecure: true, allowFrom: ["192.0.2.1"] },
+    { address: "127.0.0.1:0", tls: { ...tls, clientCa } },
+    { address: "127.0.0.1:0", tls: { ...tls, clientCa, clientCertificate: "optional" } },
+    { address: `unix:${dir}/a.sock`, auth: "none", role: "viewer", services },
+  ];
+  const { gateway } = await startGatewayUnderTest(t, { listen: entries });
+  const listen = entries.map((entry, at) => ({ ...entry, address: gateway.addresses[at] ?? "" }));
+  const served = { ok: true, what: /is served by a running hostplane/ };
+  const closed = { ok: true, what: /does not let doctor in/ };
+  t.match((await gatewayFindings({ data: dir, listen })).slice(1, 8), [
+    served,
+    served,
+    served,
+    closed,
+    closed,
+    served,
+    served,
+  ]);
+});
+
 test("sockets need a directory, and no other file in their place", async (t) => {
   // The fixture's own path is longer than a socket's may be.
   const dir = await mkdtemp(join(tmpdir(), "hostplane-"));
@@ -106,6 +144,9 @@ test("certificates must be readable, and belong to their keys", async (t) => {
   await writeFile(tls.key, key);
   const good = await gatewayFindings({ data: dir, listen: [{ address: "127.0.0.1:0", tls }] });
   t.match(good.slice(2), [{ ok: true, what: /belongs to the key/ }]);
+  const withCa = { ...tls, clientCa: tls.key };
+  const noCa = await gatewayFindings({ data: dir, listen: [{ address: "127.0.0.1:0", tls: withCa }] });
+  t.match(noCa.slice(2), [{ ok: false, what: /key\.pem: it holds no certificate/, fix: /clientCa/ }]);
 });
 
 test("each device class needs its volume group and its thin pool", async (t) => {
