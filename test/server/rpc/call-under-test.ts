@@ -1,15 +1,25 @@
-import { create, type DescMethod } from "@bufbuild/protobuf";
+import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { VGService } from "../../../gen/proto/lvmd_pb.ts";
 import { methodRuleOf } from "../../../server/method-table.ts";
-import type { Call } from "../../../server/rpc/call.ts";
+import type { Call, Peer } from "../../../server/rpc/call.ts";
 import { anonymous } from "../../../server/rpc/caller.ts";
 
 /** A call that no client made, with what matters to a test; `ending` ends it. */
 export function createCall(
-  facts: { readonly ending?: AbortController; readonly leftMs?: number; readonly method?: DescMethod } = {},
+  facts: {
+    readonly ending?: AbortController;
+    readonly leftMs?: number;
+    readonly method?: DescMethod;
+    readonly peer?: Partial<Peer>;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly input?: Message;
+    /** Takes the headers of the answer. */
+    readonly answered?: Headers;
+  } = {},
 ): Call {
   const { ending = new AbortController(), method = VGService.method.watch } = facts;
   let caller = anonymous;
+  let resource: string | undefined;
   return {
     method,
     rule: methodRuleOf(method),
@@ -17,10 +27,12 @@ export function createCall(
     peer: {
       address: "127.0.0.1",
       listener: "127.0.0.1:0",
+      services: undefined,
       access: "login",
       isTls: false,
       certificate: undefined,
       httpVersion: "2.0",
+      ...facts.peer,
     },
     requestId: "test",
     timeLeftMs: () => facts.leftMs,
@@ -32,11 +44,13 @@ export function createCall(
     identify: (who) => {
       caller = who;
     },
-    input: async () => create(method.input),
-    header: () => undefined,
-    headerNames: () => [],
-    noteResource: () => {},
-    resource: () => undefined,
-    setHeader: () => {},
+    input: async () => facts.input ?? create(method.input),
+    header: (name) => facts.headers?.[name],
+    headerNames: () => Object.keys(facts.headers ?? {}),
+    noteResource: (name) => {
+      resource = name;
+    },
+    resource: () => resource,
+    setHeader: (name, value) => facts.answered?.set(name, value),
   };
 }

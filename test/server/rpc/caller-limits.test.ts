@@ -1,0 +1,197 @@
+import { BlockList, isIPv4 } from "node:net";
+import fc from "fast-check";
+import { test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { Health } from "../../../gen/grpc/health/v1/health_pb.ts";
+import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
+import type { Call, Output } from "../../../server/rpc/call.ts";
+import { anonymous, type Caller } from "../../../server/rpc/caller.ts";
+import { createCallerLimits, networkOf } from "../../../server/rpc/caller-limits.ts";
+import { createCall } from "./call-under-test.ts";
+
+const read = VGService.method.getFreeBytes;
+const watch = VGService.method.watch;
+const mutation = LVService.method.removeLV;
+
+function by(accountId: string, facts: Parameters<typeof createCall>[0] = {}): Call {
+  const call = createCall({ method: read, ...facts });
+  const caller: Caller = { ...anonymous, actor: `user/${accountId}`, accountId, role: "operator" };
+  call.identify({ ...caller, credential: "session", current: () => caller });
+  return call;
+}
+
+function from(address: string, facts: Parameters<typeof createCall>[0] = {}): Call {
+  return createCall({ method: read, ...facts, peer: { address, ...facts.peer } });
+}
+
+const answer = async (): Promise<Output> => ({});
+
+async function refusalOf(work: Promise<unknown>): Promise<InfraError | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    if (error instanceof InfraError) {
+      return error;
+    }
+    throw error;
+  }
+}
+
+test("a caller may begin two seconds' worth of calls at once, and then as many as the limit says", async (t) => {
+  let nowMs = 0;
+  const { around } = createCallerLimits({ requestsPerSecond: 10, streams: 1, mutations: 1 }, () => nowMs);
+  for (let i = 0; i < 20; i++) {
+    await around(by("a"), answer);
+  }
+  const refused = await refusalOf(around(by("a"), answer));
+  t.match(refused, {
+    reason: "CALLER_LIMIT",
+    code: "RESOURCE_EXHAUSTED",
+    retryable: true,
+    retryAfterMs: 100,
+  });
+  t.match(refused?.message, /^user\/a .*limits\.caller\.requestsPerSecond.*\(10\)/);
+  nowMs += 99;
+  t.ok(await refusalOf(around(by("a"), answer)), "not before it is said");
+  nowMs += 1;
+  t.notOk(await refusalOf(around(by("a"), answer)), "and then");
+  t.ok(await refusalOf(around(by("a"), answer)));
+});
+
+test("the calls of one caller all succeed while another is refused 10,000 times", async (t) => {
+  const { around, callerCount } = createCallerLimits(
+    { requestsPerSecond: 10, streams: 1, mutations: 1 },
+    () => 0,
+  );
+  for (const [greedy, other] of [
+    [() => by("greedy"), () => by("other")],
+    [() => from("192.0.2.1"), () => from("192.0.2.2")],
+  ] as const) {
+    let refused = 0;
+    for (let i = 0; i < 10_020; i++) {
+      refused += (await refusalOf(around(greedy(), answer))) === undefined ? 0 : 1;
+      if (i % 1000 === 0) {
+        await around(other(), answer);
+      }
+    }
+    t.equal(refused, 10_000);
+  }
+  t.equal(callerCount(), 4);
+});
+
+test("open streams are limited and free their place however they end", async (t) => {
+  const { around } = createCallerLimits({ requestsPerSecond: 1000, streams: 2, mutations: 1 });
+  async function* endless() {
+    for (;;) {
+      yield {};
+    }
+  }
+  async function* failing() {
+    yield {};
+    throw new InfraError("SHUTTING_DOWN", "stopping");
+  }
+  const open = async (messages: AsyncIterable<object>) => {
+    const output = await around(by("a", { method: watch }), async () => messages);
+    const reader = (output as AsyncIterable<object>)[Symbol.asyncIterator]();
+    await reader.next();
+    return reader;
+  };
+  const first = await open(endless());
+  const second = await open(failing());
+  const refused = await refusalOf(open(endless()));
+  t.match(refused, { reason: "CALLER_LIMIT", retryAfterMs: 1000 });
+  t.match(refused?.message, /limits\.caller\.streams.*\(2\)/);
+  t.notOk(await refusalOf(around(by("a"), answer)), "other calls go on");
+  await first.return?.();
+  const third = await open(endless());
+  t.ok(await refusalOf(second.next()), "the second fails");
+  await open(endless());
+  t.ok(await refusalOf(open(endless())), "two are open again");
+  await third.return?.();
+  t.ok(
+    await refusalOf(around(by("a", { method: watch }), () => Promise.reject(new InfraError("BUSY", "busy")))),
+  );
+  await open(endless());
+});
+
+test("changes under way are limited, until they have ended and not until their callers leave", async (t) => {
+  const { aroundWork } = createCallerLimits({ requestsPerSecond: 1000, streams: 1, mutations: 2 });
+  const first = Promise.withResolvers<Output>();
+  const second = Promise.withResolvers<Output>();
+  const running = [
+    aroundWork(by("a", { method: mutation }), () => first.promise),
+    aroundWork(by("a", { method: mutation }), () => second.promise),
+  ];
+  const refused = await refusalOf(aroundWork(by("a", { method: mutation }), answer));
+  t.match(refused?.message, /limits\.caller\.mutations.*\(2\)/);
+  t.notOk(await refusalOf(aroundWork(by("a"), answer)), "reads go on");
+  t.notOk(await refusalOf(aroundWork(by("b", { method: mutation }), answer)), "so do the changes of another");
+  first.reject(new InfraError("BUSY", "busy"));
+  t.ok(await refusalOf(running[0] as Promise<unknown>));
+  t.notOk(await refusalOf(aroundWork(by("a", { method: mutation }), answer)));
+  second.resolve({});
+  await running[1];
+});
+
+test("who has no account counts by address; the admin socket does not count", async (t) => {
+  const { around } = createCallerLimits({ requestsPerSecond: 1, streams: 1, mutations: 1 }, () => 0);
+  const spend = async (call: () => Call) => {
+    await around(call(), answer);
+    await around(call(), answer);
+    return refusalOf(around(call(), answer));
+  };
+  t.match((await spend(() => from("192.0.2.1")))?.message, "anonymous at 192.0.2.1");
+  t.notOk(await refusalOf(around(from("192.0.2.2"), answer)));
+  t.ok(
+    await refusalOf(around(from("::ffff:192.0.2.1"), answer)),
+    "the same address by a socket of both families",
+  );
+  t.ok(
+    await refusalOf(around(from("192.0.2.1", { method: Health.method.check }), answer)),
+    "health checks count",
+  );
+  t.ok(await spend(() => from("2001:db8::1")));
+  t.ok(await refusalOf(around(from("2001:db8::ffff:2"), answer)), "another address of the same /64");
+  t.notOk(await refusalOf(around(from("2001:db8:0:1::1"), answer)), "another /64");
+  t.ok(await spend(() => from("unix", { peer: { listener: "unix:/a" } })));
+  t.notOk(await refusalOf(around(from("unix", { peer: { listener: "unix:/b" } }), answer)), "another socket");
+  const admin = () => {
+    const call = from("unix");
+    call.identify({ ...anonymous, actor: "admin-socket", role: "admin", credential: "adminSocket" });
+    return call;
+  };
+  t.notOk(await spend(admin));
+});
+
+test("idle callers are forgotten, and more addresses than there is room for share places", async (t) => {
+  let nowMs = 0;
+  const limits = { requestsPerSecond: 1, streams: 1, mutations: 1 };
+  const { around, callerCount } = createCallerLimits(limits, () => nowMs);
+  for (let i = 0; i < 20_000; i++) {
+    await refusalOf(around(from(`10.1.${i >> 8}.${i & 255}`), answer));
+  }
+  t.ok(callerCount() <= 10_256, `${callerCount()} callers`);
+  t.ok(await refusalOf(around(from("10.2.0.1"), answer)), "a shared place is used up by those who share it");
+  t.notOk(await refusalOf(around(from("10.1.0.1"), answer)), "who came before has its own");
+  t.notOk(await refusalOf(around(by("a"), answer)), "and so has every account");
+  nowMs += 10_000;
+  t.notOk(await refusalOf(around(from("10.2.0.1"), answer)));
+  t.equal(callerCount(), 1);
+});
+
+test("an address is in the network that stands for it, and one of another is not", async (t) => {
+  const sameNetwork = (a: string, b: string) => {
+    const list = new BlockList();
+    list.addSubnet(a, 64, "ipv6");
+    return list.check(b, "ipv6");
+  };
+  fc.assert(
+    fc.property(fc.ipV6(), fc.ipV6(), fc.boolean(), (a, other, isNear) => {
+      const b = isNear ? other.replace(/^.*$/, () => `${networkOf(a)}:1:2:3:4`) : other;
+      fc.pre(!isIPv4(networkOf(a)) && !isIPv4(networkOf(b)));
+      t.equal(networkOf(a) === networkOf(b), sameNetwork(a, b), `${a} ${b}`);
+    }),
+  );
+  fc.assert(fc.property(fc.ipV4(), (a) => networkOf(a) === a && networkOf(`::ffff:${a}`) === a));
+});
