@@ -161,3 +161,18 @@ test("runs from a checkout, on the Node this machine has beside", async (t) => {
     );
   }
 });
+
+test("every Node that npm may bring is as new as engines asks for", async (t) => {
+  const { engines, optionalDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
+  const numberOf = (text: string) => {
+    const [, major, minor] = /(\d+)\.(\d+)/.exec(text) ?? [];
+    return Number(major) * 1000 + Number(minor);
+  };
+  const names = Object.keys(optionalDependencies).filter((name) => name.startsWith("node-"));
+  t.equal(names.length, 4);
+  for (const name of names) {
+    const locked: string = packages[`node_modules/${name}`].version;
+    t.ok(numberOf(locked) >= numberOf(engines.node), `${name} ${locked}`);
+  }
+});
