@@ -1,8 +1,12 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect } from "node:tls";
 import { test } from "tap";
 import { startGatewayUnderTest } from "./gateway-under-test.ts";
+import { createCertificate } from "./rpc/listener/certificate.ts";
 
 test("a service that a listener names must exist", async (t) => {
   const listen = [{ address: "127.0.0.1:0", services: ["proto.VGServices"] }];
@@ -18,6 +22,60 @@ test("when one listener cannot be had, none is left open", async (t) => {
   const listen = [{ address: `unix:${path}` }, { address: `unix:${folder}` }];
   await t.rejects(startGatewayUnderTest(t, { listen }), { message: /not a socket/ });
   t.notOk(existsSync(path));
+});
+
+test("told to read certificates again, it uses the new ones on every listener, or on none", async (t) => {
+  const dir = t.testdir();
+  const files = { cert: join(dir, "cert.pem"), key: join(dir, "key.pem") };
+  const [first, second] = [await createCertificate("first.test"), await createCertificate("second.test")];
+  writeFileSync(files.cert, first.cert);
+  writeFileSync(files.key, first.key);
+  const listen = [
+    { address: "127.0.0.1:0", tls: files },
+    { address: "127.0.0.1:0", tls: files },
+  ];
+  const { gateway } = await startGatewayUnderTest(t, { listen });
+  const subjects = () =>
+    Promise.all(
+      gateway.addresses.map(async (address) => {
+        const socket = connect({
+          port: Number(address.split(":")[1]),
+          ca: [first.cert, second.cert],
+          servername: "localhost",
+        });
+        await once(socket, "secureConnect");
+        const { CN } = socket.getPeerCertificate().subject;
+        socket.destroy();
+        return CN;
+      }),
+    );
+  t.same(await subjects(), ["first.test", "first.test"]);
+  writeFileSync(files.cert, second.cert);
+  t.throws(() => gateway.reloadCertificates(), { message: /cannot be used/ });
+  t.same(await subjects(), ["first.test", "first.test"]);
+  writeFileSync(files.key, second.key);
+  gateway.reloadCertificates();
+  t.same(await subjects(), ["second.test", "second.test"]);
+});
+
+test("allowFrom of the configuration keeps others out, and is told in the log", async (t) => {
+  const listen = [{ address: "0.0.0.0:0", insecure: true, allowFrom: ["127.0.0.2"] }];
+  const { gateway, log } = await startGatewayUnderTest(t, { listen });
+  const port = Number(gateway.addresses[0]?.split(":")[1]);
+  const statusFrom = async (localAddress: string) => {
+    const [response] = await once(
+      get({ port, host: "127.0.0.1", localAddress, path: "/healthz", agent: false }),
+      "response",
+    );
+    response.resume();
+    return response.statusCode;
+  };
+  t.equal(await statusFrom("127.0.0.2"), 200);
+  await t.rejects(statusFrom("127.0.0.1"), { code: "ECONNRESET" });
+  t.match(
+    log.find(({ msg }) => msg === "connection refused"),
+    { address: "127.0.0.1", why: /allowFrom/, listener: "0.0.0.0:0" },
+  );
 });
 
 test("it tells the addresses it really has", async (t) => {

@@ -1,6 +1,12 @@
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import * as http from "node:http";
+import * as https from "node:https";
+import { join } from "node:path";
 import { test } from "tap";
 import { startGatewayUnderTest } from "../gateway-under-test.ts";
 import { requestOver } from "../raw-request.ts";
+import { createCertificate } from "../rpc/listener/certificate.ts";
 
 const info = "/hostplane.v1.SystemService/GetInfo";
 
@@ -51,4 +57,32 @@ test("what everybody may see names nothing of the configuration", async (t) => {
   t.match(await (await fetch(`${url}/readyz`)).json(), {
     systems: [{ domain: "volumes", system: "lvm", kind: "real", health: "unavailable" }],
   });
+});
+
+test("browsers are told to come by TLS only, beyond loopback and over TLS", async (t) => {
+  const dir = t.testdir();
+  const { cert, key } = await createCertificate("headers.test");
+  const tls = { cert: join(dir, "cert.pem"), key: join(dir, "key.pem") };
+  await Promise.all([writeFile(tls.cert, cert), writeFile(tls.key, key)]);
+  const { gateway } = await startGatewayUnderTest(t, {
+    listen: [
+      { address: "0.0.0.0:0", tls },
+      { address: "127.0.0.1:0", tls },
+      { address: "0.0.0.0:0", insecure: true },
+    ],
+  });
+  const [exposed = "", local = "", cleartext = ""] = gateway.addresses;
+  const headersOf = async (address: string) => {
+    const options = { host: "127.0.0.1", port: address.split(":")[1], agent: false };
+    const request =
+      address === cleartext
+        ? http.get(options)
+        : https.get({ ...options, ca: cert, servername: "localhost" });
+    const [response] = await once(request, "response");
+    response.resume();
+    return response.headers;
+  };
+  t.equal((await headersOf(exposed))["strict-transport-security"], "max-age=31536000");
+  t.equal((await headersOf(local))["strict-transport-security"], undefined);
+  t.equal((await headersOf(cleartext))["strict-transport-security"], undefined);
 });
