@@ -12,19 +12,24 @@ import { AuthService } from "../gen/services/auth/auth_pb.ts";
 import { StatsService } from "../gen/stats/stats_pb.ts";
 import { PublicAPI } from "../gen/v1alpha/api_pb.ts";
 import { type Backend, createAbsentBackend } from "./backend.ts";
+import { createPlanService } from "./domains/plan/service.ts";
 import { createHealthService } from "./domains/system/health.ts";
 import { createReflectionServices, reflectionServices } from "./domains/system/reflection.ts";
 import { createSystemService, type GatewayFacts } from "./domains/system/service.ts";
 import { createLvmBackend } from "./domains/volumes/backend.ts";
+import { createLvPlanners } from "./domains/volumes/planners.ts";
 import { createLvService, createVgService } from "./domains/volumes/service.ts";
 import { createVolumes } from "./domains/volumes/volumes.ts";
+import { methodRuleOf } from "./method-table.ts";
+import { type PlannerRegistration, registerPlanRefusal } from "./operations/planner.ts";
 import type { InlineRunner } from "./operations/run-inline.ts";
 import { registerRefusal, type ServiceRegistration } from "./rpc/service-handlers.ts";
 import type { Systems } from "./systems.ts";
 
-/** A domain with its registrations and the systems behind it. */
+/** A domain with who answers its calls and who plans them, and the systems behind it. */
 interface DomainServices {
   readonly registrations: readonly ServiceRegistration[];
+  readonly planners: readonly PlannerRegistration[];
   readonly backends: readonly Backend[];
 }
 
@@ -40,7 +45,6 @@ const unbuilt: readonly UnbuiltDomain[] = [
   { domain: "auth", system: undefined, service: AuthService },
   { domain: "auth", system: undefined, service: UserService },
   { domain: "audit", system: undefined, service: AuditService },
-  { domain: "plan", system: undefined, service: PlanService },
   { domain: "storage", system: "ceph", service: StatsService },
   { domain: "clusters", system: "maas", service: Cluster },
   { domain: "hypervisors", system: "libvirt", service: OperationsService },
@@ -55,17 +59,20 @@ export function createServices(options: {
   readonly systems: Systems;
   readonly runner: InlineRunner;
   readonly facts: GatewayFacts;
-}): DomainServices {
+}): Pick<DomainServices, "registrations" | "backends"> {
   const domains = [createVolumesDomain(options.systems, options.runner), ...unbuilt.map(createUnbuiltDomain)];
   const backends = domains
     .flatMap((domain) => domain.backends)
     .toSorted((a, b) => `${a.domain}/${a.name}`.localeCompare(`${b.domain}/${b.name}`));
   const registrations = domains.flatMap((domain) => domain.registrations);
-  const services = [...registrations.map(({ service }) => service), SystemService, Health];
-  const names = namesOf([...services, ...reflectionServices]);
+  const services = [...registrations.map(({ service }) => service), PlanService, SystemService, Health];
+  const allServices = [...services, ...reflectionServices];
+  const planners = domains.flatMap((domain) => domain.planners);
+  const names = namesOf(allServices);
   return {
     registrations: [
       ...registrations,
+      createPlanService({ services: allServices, planners, ruleOf: methodRuleOf }),
       createSystemService(options.facts, backends),
       createHealthService(backends, names, namesOf(unbuilt.map(({ service }) => service))),
       ...createReflectionServices(services),
@@ -78,24 +85,27 @@ function createVolumesDomain({ volumes: system }: Systems, runner: InlineRunner)
   const services = [LVService, VGService];
   if (system === undefined) {
     const missing = "volumes are off: set `volumes.deviceClasses` in the configuration";
+    const refusal = () => new InfraError("DOMAIN_OFF", missing);
     return {
-      registrations: services.map((service) =>
-        registerRefusal(service, () => new InfraError("DOMAIN_OFF", missing)),
-      ),
+      registrations: services.map((service) => registerRefusal(service, refusal)),
+      planners: services.map((service) => registerPlanRefusal(service, refusal)),
       backends: [createAbsentBackend("volumes", "lvm", "off", namesOf(services), missing)],
     };
   }
   const volumes = createVolumes({ ...system, runner });
   return {
     registrations: [createLvService(volumes), createVgService(volumes)],
+    planners: [createLvPlanners(volumes)],
     backends: [createLvmBackend(system.lvm, volumes)],
   };
 }
 
 function createUnbuiltDomain({ domain, system, service }: UnbuiltDomain): DomainServices {
   const message = `this version does not serve ${service.typeName} yet`;
+  const refusal = () => new InfraError("DOMAIN_NOT_BUILT", message);
   return {
-    registrations: [registerRefusal(service, () => new InfraError("DOMAIN_NOT_BUILT", message))],
+    registrations: [registerRefusal(service, refusal)],
+    planners: [registerPlanRefusal(service, refusal)],
     backends:
       system === undefined
         ? []

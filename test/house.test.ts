@@ -16,6 +16,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "server/rpc": ["adapters/host", "gen", "server/config"],
   "server/operations": ["adapters/host"],
   "server/observability": ["adapters/host", "server/backend.ts", "server/operations", "server/rpc"],
+  "server/domains/plan": ["adapters/host", "gen", "server/operations", "server/rpc"],
   "server/domains/system": ["adapters/host", "gen", "server/rpc", "server/backend.ts"],
   "server/domains/volumes": [
     "adapters/host",

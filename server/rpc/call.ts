@@ -16,6 +16,8 @@ export interface Peer {
   readonly address: string;
   /** The `listen[].address` that accepted the connection. */
   readonly listener: string;
+  /** Full names of the services that the listener serves; undefined when all. */
+  readonly services: ReadonlySet<string> | undefined;
   readonly access: ListenerAccess;
   readonly isTls: boolean;
   /** The certificate the client has shown, verified; undefined when it has shown none. */

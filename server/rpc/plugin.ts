@@ -8,6 +8,7 @@ import { limitBodyTime } from "./body-time.ts";
 import type { ListenerAccess, Peer } from "./call.ts";
 import { infraErrorFrom } from "./errors.ts";
 import { certificateStateOf } from "./listener/client-certificate.ts";
+import { listenerRefusalOf } from "./listener-services.ts";
 import { dropRest, universalRequestFrom, writeUniversalResponse } from "./node-adapter.ts";
 import { refuse } from "./refusal.ts";
 import { requestFactsKey } from "./request-facts.ts";
@@ -86,9 +87,9 @@ async function serve(
   const listener = options.listenerOf(request);
   const { service, method } = route.handle;
   const { methodKind } = method;
-  if (listener.services?.has(service.typeName) === false) {
-    const message = `${service.typeName} is not served on ${listener.address}`;
-    refuse(request.raw, reply.raw, new InfraError("SERVICE_NOT_ON_LISTENER", message), headers);
+  const refusal = listenerRefusalOf(service, listener.address, listener.services);
+  if (refusal !== undefined) {
+    refuse(request.raw, reply.raw, refusal, headers);
     return;
   }
   const certificate = listener.isTls ? certificateStateOf(request.raw) : undefined;
@@ -96,6 +97,7 @@ async function serve(
     // A socket of both families shows an IPv4 address as ::ffff:192.0.2.7.
     address: unmapped(request.ip ?? "unix"),
     listener: listener.address,
+    services: listener.services,
     access: listener.access,
     isTls: listener.isTls,
     certificate: certificate?.kind === "verified" ? certificate.certificate : undefined,

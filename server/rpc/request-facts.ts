@@ -13,6 +13,7 @@ export const requestFactsKey = createContextKey<RequestFacts>(
     peer: {
       address: "",
       listener: "",
+      services: undefined,
       access: "login",
       isTls: false,
       certificate: undefined,

@@ -87,6 +87,13 @@ const served: readonly Row[] = [
       ],
     },
   ),
+  refuses("hostplane.v1.PlanService/Plan", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "method"),
+  refuses(
+    "hostplane.v1.PlanService/Plan",
+    { method: "proto.LVService/RemoveLV", json: { name: "sandbox-web" } },
+    "UNAUTHENTICATED",
+    "LOGIN_REQUIRED",
+  ),
   answers("grpc.health.v1.Health/Check", {}, { status: "SERVING" }),
   answers("grpc.health.v1.Health/Check", { service: "proto.LVService" }, { status: "SERVING" }),
   answers("grpc.health.v1.Health/Check", { service: "v1alpha.PublicAPI" }, { status: "NOT_SERVING" }),
@@ -119,7 +126,6 @@ const unbuilt: Readonly<Record<string, readonly string[]>> = {
     "RotateSigningKey",
   ],
   "hostplane.v1.AuditService": ["ListEvents"],
-  "hostplane.v1.PlanService": ["Plan"],
   "stats.StatsService": [
     "GetClusterStats",
     "GetClusterResources",

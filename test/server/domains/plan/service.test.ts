@@ -1,0 +1,194 @@
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { test } from "tap";
+import { PlanService } from "../../../../gen/hostplane/v1/plan_pb.ts";
+import { LVService } from "../../../../gen/proto/lvmd_pb.ts";
+import { methodRuleOf } from "../../../../server/method-table.ts";
+import { anonymous } from "../../../../server/rpc/caller.ts";
+import { methodPathOf } from "../../../../server/rpc/method-rule.ts";
+import { reasonOf } from "../../../adapters/host/reason-of.ts";
+import { readContractServices } from "../../contract-services.ts";
+import { callerOf, createPlanUnderTest } from "./plan-under-test.ts";
+
+const services = await readContractServices();
+const methods = services.flatMap((service) => service.methods);
+
+const create = "proto.LVService/CreateLV";
+const resize = "proto.LVService/ResizeLV";
+const remove = "proto.LVService/RemoveLV";
+
+function jsonOf(method: string, value: Record<string, string | number>) {
+  return { method, request: { case: "json", value } } as const;
+}
+
+test("a plan tells what will be there, what will be lost, and the command", async (t) => {
+  const { plan } = createPlanUnderTest();
+  t.match(await plan(jsonOf(create, { name: "data", size_gb: 2 })), {
+    kind: "volumes.create",
+    resource: "volumeGroups/sandbox-vg/volumes/data",
+    changes: ["sandbox-vg/data is made with 2 GiB (2147483648 bytes)"],
+    losses: [],
+    steps: [
+      {
+        name: "create",
+        command: [
+          ...["lvm", "lvcreate", "--yes", "-Wy", "-Zy", "--name", "data"],
+          ...["--size", "2147483648b", "--", "sandbox-vg"],
+        ],
+      },
+    ],
+    pointOfNoReturn: 0,
+  });
+  t.match(await plan(jsonOf(resize, { name: "sandbox-web", sizeGb: "3" })), {
+    kind: "volumes.resize",
+    changes: ["sandbox-vg/sandbox-web grows from 2 GiB (2147483648 bytes) to 3 GiB (3221225472 bytes)"],
+    losses: [],
+  });
+  t.match(await plan(jsonOf(remove, { name: "sandbox-web" })), {
+    kind: "volumes.remove",
+    resource: "volumeGroups/sandbox-vg/volumes/sandbox-web",
+    changes: ["sandbox-vg/sandbox-web is removed"],
+    losses: ["all data on sandbox-vg/sandbox-web, 2 GiB (2147483648 bytes)"],
+    steps: [{ name: "remove" }],
+  });
+});
+
+test("a call that would change nothing has a plan without steps", async (t) => {
+  const { plan } = createPlanUnderTest();
+  const requests = [jsonOf(remove, { name: "none" }), jsonOf(resize, { name: "sandbox-web", sizeGb: 2 })];
+  for (const request of requests) {
+    t.match(await plan(request), { changes: [], losses: [], steps: [] }, request.method);
+  }
+});
+
+test("a plan needs the role of the method that it plans", async (t) => {
+  const { plan } = createPlanUnderTest();
+  const request = jsonOf(remove, { name: "sandbox-web" });
+  await t.rejects(plan(request, { caller: anonymous }), {
+    name: "InfraError",
+    reason: "LOGIN_REQUIRED",
+    message: /RemoveLV/,
+  });
+  await t.rejects(plan(request, { caller: callerOf("viewer") }), {
+    name: "InfraError",
+    reason: "ROLE_REQUIRED",
+    message: /RemoveLV needs the role operator/,
+  });
+  await t.rejects(plan(request, { caller: callerOf("operator", ["proto.VGService"]) }), {
+    name: "InfraError",
+    reason: "SERVICE_NOT_ALLOWED",
+  });
+  await plan(request, { caller: callerOf("operator", ["proto.LVService"]) });
+  await t.rejects(
+    plan({ method: "hostplane.v1.UserService/DeleteUser" }, { caller: callerOf("operator") }),
+    { name: "InfraError", reason: "ROLE_REQUIRED", message: /role admin/ },
+    "an admin's method is told of to nobody else, built or not",
+  );
+});
+
+test("a listener that does not serve a service plans none of its calls, whoever asks", async (t) => {
+  const { plan } = createPlanUnderTest();
+  const request = jsonOf(remove, { name: "sandbox-web" });
+  const peer = { listener: "unix:/run/some.sock", services: new Set(["hostplane.v1.PlanService"]) };
+  await t.rejects(plan(request, { peer }), {
+    name: "InfraError",
+    reason: "SERVICE_NOT_ON_LISTENER",
+    message: "proto.LVService is not served on unix:/run/some.sock",
+  });
+  const both = { services: new Set(["hostplane.v1.PlanService", "proto.LVService"]) };
+  await plan(request, { peer: both });
+});
+
+test("a method is named as in its path", async (t) => {
+  const { plan } = createPlanUnderTest();
+  t.match(await plan(jsonOf(`/${remove}`, { name: "sandbox-web" })), { kind: "volumes.remove" });
+  const unknown = [
+    "",
+    "/",
+    "RemoveLV",
+    "proto.LVService.RemoveLV",
+    "proto.LVService/removeLV",
+    "no.Such/Method",
+  ];
+  for (const method of [...unknown, `//${remove}`, `/api/${remove}`, "__proto__", `${remove}\n`]) {
+    await t.rejects(plan({ method }), {
+      name: "InfraError",
+      reason: "INVALID_FIELD",
+      violations: [{ field: "method", description: /proto\.LVService\/RemoveLV/ }],
+    });
+  }
+});
+
+test("what changes nothing has no plan, nor has a plan", async (t) => {
+  const { plan } = createPlanUnderTest();
+  for (const method of [PlanService.method.plan, ...methods.filter((one) => !methodRuleOf(one).mutation)]) {
+    const reason = await reasonOf(plan({ method: methodPathOf(method) }));
+    t.match(reason, /^(NOT_PLANNABLE|DOMAIN_NOT_BUILT)$/, methodPathOf(method));
+  }
+});
+
+/** Mutations without a plan, and why. */
+const unplanned: Readonly<Record<string, string>> = {
+  "services.auth.AuthService/Login":
+    "it makes a token, and whether the password is right is for nothing else to tell",
+  "services.auth.AuthService/Logout": "it ends the caller's own token, and nothing else",
+};
+
+test("every mutation of a served domain has a plan, or is known to have none", async (t) => {
+  const { plan } = createPlanUnderTest();
+  const mutations = methods.filter((method) => methodRuleOf(method).mutation).map(methodPathOf);
+  t.same(
+    Object.keys(unplanned).filter((path) => !mutations.includes(path)),
+    [],
+    "the list names mutations",
+  );
+  let planned = 0;
+  for (const path of mutations) {
+    const reason = await reasonOf(plan({ method: path }));
+    if (reason !== "DOMAIN_NOT_BUILT") {
+      t.equal(reason === "NOT_PLANNABLE", path in unplanned, `${path} ${reason}`);
+      planned += 1;
+    }
+  }
+  t.ok(planned >= 4);
+});
+
+test("a domain that is off or not built refuses plans as it refuses calls", async (t) => {
+  const { plan } = createPlanUnderTest({ volumes: undefined, close: async () => {} });
+  const off = { name: "InfraError", reason: "DOMAIN_OFF", message: /volumes\.deviceClasses/ };
+  await t.rejects(plan(jsonOf(remove, { name: "x" })), off);
+  await t.rejects(plan({ method: "proto.VGService/GetLVList" }), off, "a read as well");
+  await t.rejects(plan({ method: "cnct.kaas.api.Cluster/DeleteCluster" }), {
+    name: "InfraError",
+    reason: "DOMAIN_NOT_BUILT",
+  });
+});
+
+test("a binary request is read as the method reads it", async (t) => {
+  const { plan } = createPlanUnderTest();
+  const binary = (value: Uint8Array, method = create) => plan({ method, request: { case: "binary", value } });
+  const name = new BinaryWriter().tag(1, WireType.LengthDelimited).string("data");
+  const newer = name
+    .tag(6, WireType.Varint)
+    .uint64(1n << 30n)
+    .finish();
+  await t.rejects(binary(newer), { name: "InfraError", reason: "NEWER_LVMD_PROTOCOL" });
+  await t.rejects(binary(new Uint8Array([10, 255])), { name: "InfraError", reason: "MALFORMED_REQUEST" });
+  await t.rejects(
+    plan({ method: create }),
+    { name: "InfraError", reason: "INVALID_FIELD", message: /^name: / },
+    "none is empty",
+  );
+});
+
+test("what is not built of a method is refused in its plan too", async (t) => {
+  const { plan } = createPlanUnderTest();
+  const value = { name: "data", size_gb: 1, data_source: { synchronousRestore: true } };
+  await t.rejects(plan({ method: create, request: { case: "json", value } }), {
+    name: "InfraError",
+    reason: "NOT_BUILT",
+  });
+  await t.rejects(plan({ method: methodPathOf(LVService.method.createBackup) }), {
+    name: "InfraError",
+    reason: "NOT_BUILT",
+  });
+});
