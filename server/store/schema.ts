@@ -35,8 +35,10 @@ export interface UsersTable {
   password_hash: string | null;
   /** JSON array. */
   certificate_names: string;
-  /** Tokens issued before are accepted no more. */
+  /** Tokens issued before are accepted no more, but for that of `kept_session`. */
   tokens_not_before: number;
+  /** `jti` of the session by which the user last changed the own password, which stays logged in. */
+  kept_session: string | null;
   created_at: number;
   changed_at: number;
   removed_at: number | null;
@@ -109,6 +111,8 @@ export interface AuditEventsTable {
   /** What summed calls have in common; null: the row is one call. */
   sum_key: string | null;
   instance_id: string;
+  /** Host name of the gateway; its row in `instances` is gone before this one. */
+  host: string;
 }
 
 export interface IdempotencyKeysTable {

@@ -19,6 +19,7 @@ async function makeAccounts(db: Kysely<unknown>, { text, integer, bytes }: Colum
     .addColumn("password_hash", text)
     .addColumn("certificate_names", text, (column) => column.notNull())
     .addColumn("tokens_not_before", integer, (column) => column.notNull())
+    .addColumn("kept_session", text)
     .addColumn("created_at", integer, (column) => column.notNull())
     .addColumn("changed_at", integer, (column) => column.notNull())
     .addColumn("removed_at", integer)
@@ -111,6 +112,7 @@ async function makeAudit(db: Kysely<unknown>, types: ColumnTypes): Promise<void>
     .addColumn("count", integer, (column) => column.notNull().defaultTo(1))
     .addColumn("sum_key", text, (column) => column.unique())
     .addColumn("instance_id", text, (column) => column.notNull())
+    .addColumn("host", text, (column) => column.notNull())
     .execute();
   await db.schema.createIndex("audit_events_at").on("audit_events").column("at").execute();
   await db.schema.createIndex("audit_events_actor").on("audit_events").columns(["actor", "seq"]).execute();
