@@ -1,0 +1,119 @@
+import type { Kysely, Selectable } from "kysely";
+import { nextAuthVersion } from "./auth-version.ts";
+import type { ApiTokensTable, Schema } from "./schema.ts";
+import type { TransactionContext } from "./transaction.ts";
+
+/** The token of a machine, without its hash. */
+export interface ApiTokenRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly role: string;
+  /** Null: all. */
+  readonly services: readonly string[] | null;
+  /** The actor who made it, e.g. `user/admin`. */
+  readonly createdBy: string;
+  readonly createdAtMs: number;
+  /** Null: never. */
+  readonly expiresAtMs: number | null;
+  readonly lastUsedAtMs: number | null;
+}
+
+/** The token to make. */
+export interface NewApiToken {
+  readonly id: string;
+  readonly name: string;
+  readonly hash: Uint8Array;
+  readonly role: string;
+  readonly services: readonly string[] | null;
+  readonly createdBy: string;
+  /** Null: for ever. */
+  readonly lifetimeMs: number | null;
+}
+
+/** The token that was made or revoked, or why none was. */
+export type ApiTokenResult =
+  | { readonly ok: true; readonly token: ApiTokenRecord }
+  | { readonly ok: false; readonly why: "exists" | "notFound" };
+
+type ApiTokenRow = Selectable<ApiTokensTable>;
+
+/** Tokens of machines. Those that are revoked stay as rows, so that an id is never used again. */
+export const apiTokenTransactions = {
+  /** Those that are not revoked, by name. */
+  async "apiTokens.list"({ db }: TransactionContext): Promise<readonly ApiTokenRecord[]> {
+    return (await tokens(db).orderBy("name").execute()).map(recordFromRow);
+  },
+
+  async "apiTokens.create"(context: TransactionContext, args: NewApiToken): Promise<ApiTokenResult> {
+    const { db, nowMs } = context;
+    if ((await tokenRow(db, args.name)) !== undefined) {
+      return { ok: false, why: "exists" };
+    }
+    const row: ApiTokenRow = {
+      id: args.id,
+      name: args.name,
+      hash: args.hash,
+      role: args.role,
+      services: args.services === null ? null : JSON.stringify(args.services),
+      created_by: args.createdBy,
+      created_at: nowMs,
+      expires_at: args.lifetimeMs === null ? null : nowMs + args.lifetimeMs,
+      last_used_at: null,
+      revoked_at: null,
+      version: await nextAuthVersion(context),
+    };
+    await db.insertInto("api_tokens").values(row).execute();
+    return { ok: true, token: recordFromRow(row) };
+  },
+
+  async "apiTokens.revoke"(context: TransactionContext, { name }: { name: string }): Promise<ApiTokenResult> {
+    const { db, nowMs } = context;
+    const row = await tokenRow(db, name);
+    if (row === undefined) {
+      return { ok: false, why: "notFound" };
+    }
+    const version = await nextAuthVersion(context);
+    await db.updateTable("api_tokens").set({ revoked_at: nowMs, version }).where("id", "=", row.id).execute();
+    return { ok: true, token: recordFromRow(row) };
+  },
+
+  /**
+   * Notes when tokens were last used. Takes no version: nothing that decides about a call changes.
+   * `agoMs` is how long before now, as the gateway's clock may differ from the database's.
+   */
+  async "apiTokens.noteUse"(
+    { db, nowMs }: TransactionContext,
+    { uses }: { uses: readonly { readonly id: string; readonly agoMs: number }[] },
+  ): Promise<void> {
+    for (const { id, agoMs } of uses) {
+      const usedAt = nowMs - agoMs;
+      await db
+        .updateTable("api_tokens")
+        .set({ last_used_at: usedAt })
+        .where("id", "=", id)
+        .where((where) => where.or([where("last_used_at", "is", null), where("last_used_at", "<", usedAt)]))
+        .execute();
+    }
+  },
+};
+
+function tokens(db: Kysely<Schema>) {
+  return db.selectFrom("api_tokens").selectAll().where("revoked_at", "is", null);
+}
+
+function tokenRow(db: Kysely<Schema>, name: string): Promise<ApiTokenRow | undefined> {
+  return tokens(db).where("name", "=", name).executeTakeFirst();
+}
+
+function recordFromRow(row: ApiTokenRow): ApiTokenRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    role: row.role,
+    services: row.services === null ? null : JSON.parse(row.services),
+    createdBy: row.created_by,
+    createdAtMs: row.created_at,
+    expiresAtMs: row.expires_at,
+    lastUsedAtMs: row.last_used_at,
+  };
+}

@@ -1,0 +1,237 @@
+import type { Kysely, Selectable } from "kysely";
+import { nextAuthVersion } from "./auth-version.ts";
+import type { Schema, UsersTable } from "./schema.ts";
+import type { TransactionContext } from "./transaction.ts";
+
+/** A user without the password's hash. */
+export interface UserRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly role: string;
+  /** Null: all. */
+  readonly services: readonly string[] | null;
+  readonly certificateNames: readonly string[];
+  readonly hasPassword: boolean;
+  readonly createdAtMs: number;
+  readonly changedAtMs: number;
+}
+
+/** The user to make. */
+export interface NewUser {
+  readonly id: string;
+  readonly name: string;
+  readonly role: string;
+  readonly services: readonly string[] | null;
+  readonly passwordHash: string | null;
+  readonly certificateNames: readonly string[];
+}
+
+/** What to change of a user; what is undefined stays as it is. */
+export interface UserChange {
+  readonly role?: string | undefined;
+  readonly services?: readonly string[] | null | undefined;
+  readonly certificateNames?: readonly string[] | undefined;
+}
+
+/** Why a transaction changed nothing. */
+export type UserRefusal =
+  | { readonly ok: false; readonly why: "exists" | "notFound" | "lastAdmin" | "passwordChanged" }
+  | { readonly ok: false; readonly why: "certificateNameTaken"; readonly certificateName: string };
+
+/** The user as it is after the change, or why there was none. */
+export type UserResult = { readonly ok: true; readonly user: UserRecord } | UserRefusal;
+
+type UserRow = Selectable<UsersTable>;
+
+/** Users. Those that are removed stay as rows, so that an id is never used again and the audit log can be read. */
+export const userTransactions = {
+  /** All users by name. */
+  async "users.list"({ db }: TransactionContext): Promise<readonly UserRecord[]> {
+    return (await users(db).orderBy("name").execute()).map(recordFromRow);
+  },
+
+  async "users.create"(context: TransactionContext, args: NewUser): Promise<UserResult> {
+    const { db } = context;
+    if ((await userRow(db, args.name)) !== undefined) {
+      return { ok: false, why: "exists" };
+    }
+    const taken = await takenCertificateName(db, args.name, args.certificateNames);
+    return taken ?? insertUser(context, args);
+  },
+
+  /** Makes the user if there has never been one. */
+  async "users.createFirst"(context: TransactionContext, args: NewUser): Promise<UserResult> {
+    const any = await context.db.selectFrom("users").select("id").limit(1).executeTakeFirst();
+    return any === undefined ? insertUser(context, args) : { ok: false, why: "exists" };
+  },
+
+  /** Whether there has never been a user. */
+  async "users.isFirstStart"({ db }: TransactionContext): Promise<boolean> {
+    return (await db.selectFrom("users").select("id").limit(1).executeTakeFirst()) === undefined;
+  },
+
+  async "users.update"(
+    context: TransactionContext,
+    { name, change }: { name: string; change: UserChange },
+  ): Promise<UserResult> {
+    const { db } = context;
+    const row = await userRow(db, name);
+    if (row === undefined) {
+      return { ok: false, why: "notFound" };
+    }
+    const { role, services, certificateNames } = change;
+    const changed: UserRow = {
+      ...row,
+      ...(role === undefined ? {} : { role }),
+      ...(services === undefined ? {} : { services: jsonOrNull(services) }),
+      ...(certificateNames === undefined ? {} : { certificate_names: JSON.stringify(certificateNames) }),
+    };
+    const taken = await takenCertificateName(db, name, certificateNames ?? []);
+    if (taken !== undefined) {
+      return taken;
+    }
+    if (await wouldEndAdmins(db, row, changed)) {
+      return { ok: false, why: "lastAdmin" };
+    }
+    return { ok: true, user: recordFromRow(await writeUser(context, changed)) };
+  },
+
+  /** Sets another password, which ends every login. */
+  async "users.setPassword"(
+    context: TransactionContext,
+    args: {
+      name: string;
+      passwordHash: string;
+      /** Refuses if the hash is another by now; undefined: whatever it is. */
+      ifHash?: string | undefined;
+      /** `jti` of the one session that stays; undefined: none. */
+      keptSession?: string | undefined;
+    },
+  ): Promise<UserResult> {
+    const row = await userRow(context.db, args.name);
+    if (row === undefined) {
+      return { ok: false, why: "notFound" };
+    }
+    if (args.ifHash !== undefined && args.ifHash !== row.password_hash) {
+      return { ok: false, why: "passwordChanged" };
+    }
+    const changed = {
+      ...row,
+      password_hash: args.passwordHash,
+      tokens_not_before: context.nowMs,
+      kept_session: args.keptSession ?? null,
+    };
+    return { ok: true, user: recordFromRow(await writeUser(context, changed)) };
+  },
+
+  /** Removes the user, which ends every login and frees the name and the certificate names. */
+  async "users.remove"(context: TransactionContext, { name }: { name: string }): Promise<UserResult> {
+    const { db, nowMs } = context;
+    const row = await userRow(db, name);
+    if (row === undefined) {
+      return { ok: false, why: "notFound" };
+    }
+    const removed = {
+      ...row,
+      password_hash: null,
+      certificate_names: "[]",
+      tokens_not_before: nowMs,
+      kept_session: null,
+      removed_at: nowMs,
+    };
+    if (await wouldEndAdmins(db, row, removed)) {
+      return { ok: false, why: "lastAdmin" };
+    }
+    await writeUser(context, removed);
+    return { ok: true, user: recordFromRow(row) };
+  },
+
+  /** The password's hash of a user; undefined: no such user, null: no password. */
+  async "users.passwordHash"(
+    { db }: TransactionContext,
+    { name }: { name: string },
+  ): Promise<string | null | undefined> {
+    return (await userRow(db, name))?.password_hash;
+  },
+};
+
+function users(db: Kysely<Schema>) {
+  return db.selectFrom("users").selectAll().where("removed_at", "is", null);
+}
+
+function userRow(db: Kysely<Schema>, name: string): Promise<UserRow | undefined> {
+  return users(db).where("name", "=", name).executeTakeFirst();
+}
+
+async function insertUser(context: TransactionContext, user: NewUser): Promise<UserResult> {
+  const row: UserRow = {
+    id: user.id,
+    name: user.name,
+    role: user.role,
+    services: jsonOrNull(user.services),
+    password_hash: user.passwordHash,
+    certificate_names: JSON.stringify(user.certificateNames),
+    tokens_not_before: context.nowMs,
+    kept_session: null,
+    created_at: context.nowMs,
+    changed_at: context.nowMs,
+    removed_at: null,
+    version: await nextAuthVersion(context),
+  };
+  await context.db.insertInto("users").values(row).execute();
+  return { ok: true, user: recordFromRow(row) };
+}
+
+async function writeUser(context: TransactionContext, { id, ...row }: UserRow): Promise<UserRow> {
+  const version = await nextAuthVersion(context);
+  const written = { ...row, changed_at: context.nowMs, version };
+  await context.db.updateTable("users").set(written).where("id", "=", id).execute();
+  return { id, ...written };
+}
+
+async function takenCertificateName(
+  db: Kysely<Schema>,
+  name: string,
+  wanted: readonly string[],
+): Promise<UserRefusal | undefined> {
+  if (wanted.length === 0) {
+    return undefined;
+  }
+  const others = await users(db).where("name", "!=", name).execute();
+  const taken = new Set(others.flatMap((row) => recordFromRow(row).certificateNames));
+  const certificateName = wanted.find((one) => taken.has(one));
+  return certificateName === undefined
+    ? undefined
+    : { ok: false, why: "certificateNameTaken", certificateName };
+}
+
+async function wouldEndAdmins(db: Kysely<Schema>, before: UserRow, after: UserRow): Promise<boolean> {
+  if (!isFullAdmin(before) || isFullAdmin(after)) {
+    return false;
+  }
+  const others = await users(db).where("id", "!=", before.id).execute();
+  return !others.some(isFullAdmin);
+}
+
+/** Whether the user may administer everything, and can log in to do so. */
+function isFullAdmin(row: UserRow): boolean {
+  const canLogIn = row.password_hash !== null || row.certificate_names !== "[]";
+  return row.removed_at === null && row.role === "admin" && row.services === null && canLogIn;
+}
+
+function recordFromRow(row: UserRow): UserRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    role: row.role,
+    services: row.services === null ? null : JSON.parse(row.services),
+    certificateNames: JSON.parse(row.certificate_names),
+    hasPassword: row.password_hash !== null,
+    createdAtMs: row.created_at,
+    changedAtMs: row.changed_at,
+  };
+}
+
+function jsonOrNull(services: readonly string[] | null): string | null {
+  return services === null ? null : JSON.stringify(services);
+}
