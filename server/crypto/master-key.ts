@@ -1,0 +1,144 @@
+import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+
+const keyBytes = 32;
+
+/** Text of a key file and of HOSTPLANE_KEY. */
+const keyFormat = /^[A-Za-z0-9+/]{43}=$/;
+
+/** The key that secrets in the store are encrypted with. It is told to nobody; keys for use are derived from it. */
+export interface MasterKey {
+  /** Tells keys apart without telling anything of them. */
+  readonly fingerprint: string;
+  /** Where the key is, for people: a path, or `HOSTPLANE_KEY`. */
+  readonly source: string;
+  /** 32 bytes for one purpose, of which neither this key nor that of another purpose can be told. */
+  deriveKey(purpose: string): KeyObject;
+}
+
+export interface MasterKeyOptions {
+  /** What the variable HOSTPLANE_KEY holds. */
+  readonly environmentKey: string | undefined;
+  /** As configured. It must be there. */
+  readonly keyFile: string | undefined;
+  /** Where the key is otherwise, and is made while the store is new. */
+  readonly defaultFile: string;
+  /** With a store that exists another key would be of no use, and hide that the right one is lost. */
+  readonly isStoreNew: boolean;
+}
+
+/**
+ * The master key: of the variable, else of the configured file, else of the default file.
+ * @throws Error that says what to do when there is none, when it is not 32 bytes in base64, or when others may read it
+ */
+export function loadMasterKey(options: MasterKeyOptions): MasterKey {
+  const { environmentKey, keyFile, defaultFile } = options;
+  if (environmentKey !== undefined && environmentKey !== "") {
+    return masterKeyFromText(environmentKey, "HOSTPLANE_KEY");
+  }
+  if (keyFile !== undefined) {
+    return masterKeyFromText(readKeyFile(keyFile) ?? fail(`there is no key file ${keyFile}`), keyFile);
+  }
+  let text = readKeyFile(defaultFile);
+  if (text === undefined) {
+    if (!options.isStoreNew) {
+      fail(
+        `the master key ${defaultFile} is missing, and the store holds secrets that only this key opens: put it back, or set HOSTPLANE_KEY or keyFile`,
+      );
+    }
+    makeKeyFile(defaultFile);
+    text = readKeyFile(defaultFile) ?? fail(`the key file ${defaultFile} cannot be made`);
+  }
+  return masterKeyFromText(text, defaultFile);
+}
+
+/** @throws Error when the text is not 32 bytes in base64; it does not repeat the text */
+export function masterKeyFromText(text: string, source: string): MasterKey {
+  const trimmed = text.trim();
+  const bytes = Buffer.from(trimmed, "base64");
+  if (!keyFormat.test(trimmed) || bytes.toString("base64") !== trimmed) {
+    fail(
+      `${source}: expected ${keyBytes} bytes in base64 (44 characters), as \`openssl rand -base64 ${keyBytes}\` prints`,
+    );
+  }
+  const key = createSecretKey(bytes);
+  // RFC 5869; no salt, as the key is random already.
+  const derive = (info: string, length: number) =>
+    Buffer.from(hkdfSync("sha256", key, "", `hostplane/v1/${info}`, length));
+  return {
+    source,
+    fingerprint: derive("fingerprint", 16).toString("hex"),
+    deriveKey: (purpose) => createSecretKey(derive(`purpose/${purpose}`, 32)),
+  };
+}
+
+function readKeyFile(file: string): string | undefined {
+  let descriptor: number;
+  try {
+    // Without waiting for a writer, should it be a pipe.
+    descriptor = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) {
+      return undefined;
+    }
+    throw new Error(`the key file ${file} cannot be read`, { cause: error });
+  }
+  try {
+    const { mode, size } = fstatSync(descriptor);
+    if ((mode & constants.S_IFMT) !== constants.S_IFREG || size > 1024) {
+      fail(`the key file ${file} is not a file with a key`);
+    }
+    // A group may read it: that is how a secret is mounted for a user other than root.
+    if ((mode & 0o027) !== 0) {
+      fail(
+        `the key file ${file} may be read or changed by others (mode ${(mode & 0o777).toString(8)}): chmod 600 it`,
+      );
+    }
+    return readFileSync(descriptor, "utf8");
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Of two gateways that make it at once one does; it is never seen half written. */
+function makeKeyFile(file: string): void {
+  const draft = join(dirname(file), `.key-${randomBytes(8).toString("hex")}`);
+  const descriptor = openSync(draft, "wx", 0o600);
+  try {
+    writeSync(descriptor, `${randomBytes(keyBytes).toString("base64")}\n`);
+    fsyncSync(descriptor);
+    linkSync(draft, file);
+  } catch (error) {
+    if (!isErrno(error, "EEXIST")) {
+      throw error;
+    }
+  } finally {
+    closeSync(descriptor);
+    unlinkSync(draft);
+  }
+  const directory = openSync(dirname(file), "r");
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}
+
+function isErrno(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
+
+function fail(message: string): never {
+  throw new Error(message);
+}
