@@ -56,6 +56,15 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     t.equal((await group()).freeBytes, BigInt(extentCount - 2) * extent);
   });
 
+  contractTest("a refresh is read after it was asked for, and shared", async (t, { lvm }) => {
+    await lvm.read();
+    const askedAtMs = performance.now();
+    const refreshed = await Promise.all(Array.from({ length: 50 }, () => lvm.refresh()));
+    const reads = new Set(refreshed.map(({ readAtMs }) => readAtMs));
+    t.ok(Math.min(...reads) >= askedAtMs);
+    t.ok(reads.size <= 2, "one read that the first began, and one for all the others");
+  });
+
   contractTest("a name is taken once", async (t, { create, volume }) => {
     await create("data", extent);
     const { uuid } = (await volume("data")) ?? {};

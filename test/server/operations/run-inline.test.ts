@@ -1,4 +1,5 @@
 import { test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Mutation, MutationStep } from "../../../server/operations/mutation.ts";
 import { createInlineRunner } from "../../../server/operations/run-inline.ts";
 
@@ -112,4 +113,54 @@ test("a mutation whose caller has left before its turn is not begun, one that ha
   await first;
   await t.rejects(second, { message: "left" });
   t.same(log, ["a", "b"]);
+});
+
+test("what waits is bounded, and a caller that leaves makes room at once", async (t) => {
+  const log: string[] = [];
+  const runner = createInlineRunner(() => {});
+  const gate = Promise.withResolvers<void>();
+  const held = async () => {
+    await gate.promise;
+    return mutationOf([stepOf(log, "held")]);
+  };
+  const first = runner.run("r", held, open);
+  const leaving = new AbortController();
+  const waiting = Array.from({ length: 128 }, () =>
+    runner.run("r", async () => mutationOf([stepOf(log, "waited")]), leaving.signal),
+  );
+  const busy = { name: "InfraError", reason: "BUSY", message: /^128 changes of r are waiting.*128 waiting/ };
+  await t.rejects(
+    runner.run("r", async () => mutationOf([]), open),
+    busy,
+  );
+  await runner.run("other", async () => mutationOf([]), open);
+  leaving.abort(new InfraError("CALLER_LEFT", "left"));
+  const left = await Promise.allSettled(waiting);
+  t.ok(left.every(({ status }) => status === "rejected"));
+  const next = runner.run("r", async () => mutationOf([stepOf(log, "next")]), open);
+  gate.resolve();
+  await Promise.all([first, next]);
+  t.same(log, ["held", "next"]);
+});
+
+test("what waits for the turns of many resources is bounded as well", async (t) => {
+  const runner = createInlineRunner(() => {});
+  const gate = Promise.withResolvers<void>();
+  const held = async () => {
+    await gate.promise;
+    return mutationOf([]);
+  };
+  const resources = Array.from({ length: 16 }, (_, index) => `r${index}`);
+  const running = resources.map((resource) => runner.run(resource, held, open));
+  const waiting = resources.flatMap((resource) =>
+    Array.from({ length: 64 }, () => runner.run(resource, held, open)),
+  );
+  await t.rejects(runner.run("r0", held, open), {
+    name: "InfraError",
+    reason: "BUSY",
+    message: /^1024 changes are waiting/,
+  });
+  const free = runner.run("free", held, open);
+  gate.resolve();
+  await Promise.all([...running, ...waiting, free]);
 });

@@ -80,3 +80,17 @@ export function createPlanUnderTest(systems: Systems = createSandboxSystems()): 
     call: (method, request) => call(method, fromJson(method.input, request)),
   };
 }
+
+/** The same services, called by this caller whoever calls. */
+export function identifiedAs(
+  caller: Caller,
+  registrations: readonly ServiceRegistration[],
+): ServiceRegistration[] {
+  return registrations.map(({ service, handlerOf }) => ({
+    service,
+    handlerOf: (method) => (input, call) => {
+      call.identify(caller);
+      return handlerOf(method)(input, call);
+    },
+  }));
+}

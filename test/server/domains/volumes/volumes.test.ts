@@ -70,3 +70,46 @@ test("tags are limited in number", async (t) => {
     message: "tags: must be at most 256, are 257",
   });
 });
+
+test("a plan asks LVM anew, and refuses what LVM would", async (t) => {
+  const closed = stateOf([groupOf("vg0", 20n * gib)], [volumeOf("vg0", "data")]);
+  const opened = stateOf(
+    [{ ...groupOf("vg0", 20n * gib), missingPvCount: 1 }],
+    [volumeOf("vg0", "data", { open: true, active: true })],
+  );
+  const lvm: LvmAdapter = {
+    ...createThinLvm(),
+    read: async () => ({ value: closed, revision: 1, readAtMs: 0 }),
+    refresh: async () => ({ value: opened, revision: 2, readAtMs: 1 }),
+    run: () => Promise.reject(new TypeError("nothing is to be run")),
+  };
+  const runner = createInlineRunner(() => {});
+  const volumes = createVolumes({ lvm, deviceClasses, protect: [], runner });
+  await t.rejects(volumes.planRemove({ name: "data", deviceClass: "" }, asker), {
+    name: "InfraError",
+    reason: "VOLUME_IN_USE",
+    resource: "volumeGroups/vg0/volumes/data",
+  });
+  const lacking = { name: "InfraError", reason: "VOLUME_GROUP_GONE", message: /lacks 1 of its physical/ };
+  const wanted = { sizeGb: 2n, tags: [], deviceClass: "" };
+  await t.rejects(volumes.planCreate({ ...wanted, name: "new" }, asker), lacking);
+  await t.rejects(volumes.planResize({ ...wanted, name: "data" }, asker), lacking);
+  t.match(await volumes.planResize({ name: "data", sizeGb: 1n, deviceClass: "" }, asker), { steps: [] });
+});
+
+test("a plan says what is lost with a snapshot, and where a thin volume is made", async (t) => {
+  const snapshot = volumeOf("vg0", "snap", { kind: "snapshot", originName: "data" });
+  const pool = volumeOf("vg0", "pool", { kind: "thinPool", sizeBytes: 10n * gib });
+  const state = stateOf([groupOf("vg0", 20n * gib)], [volumeOf("vg0", "data"), snapshot, pool]);
+  const snapshotOf = async () => ({ value: state, revision: 1, readAtMs: 0 });
+  const lvm = { ...createThinLvm(), read: snapshotOf, refresh: snapshotOf };
+  const runner = createInlineRunner(() => {});
+  const volumes = createVolumes({ lvm, deviceClasses, protect: [], runner });
+  t.match((await volumes.planRemove({ name: "snap", deviceClass: "" }, asker)).plan.losses, [
+    "vg0/snap, a snapshot of data: what data held when it was taken",
+  ]);
+  const thin = { name: "a", sizeGb: 2n, tags: ["x", "y=1"], deviceClass: "thin" };
+  t.match((await volumes.planCreate(thin, asker)).plan.changes, [
+    "vg0/a is made with 2 GiB (2147483648 bytes) in thin pool vg0/pool, tagged x, y=1",
+  ]);
+});
