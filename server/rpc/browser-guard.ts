@@ -23,7 +23,8 @@ const forwardedHeaders: ReadonlySet<string> = new Set(["forwarded", "via", "x-re
  *
  * - A page whose name was made to resolve to this machine (DNS rebinding) is known by its Host. Where a login is
  *   asked for beyond loopback any Host will do: such a page has no token to show.
- * - Any other page is known by its Origin, which must be the listener itself or one of `origins`.
+ * - Any other page is known by its Origin, which must be the listener itself or one of `origins`. To a unix socket a
+ *   browser comes through a proxy alone: where no login is asked for there, its mode says who may.
  * - Behind a proxy every client has the proxy's address, so that `allowFrom` and loopback would mean nothing: where no
  *   login is asked for on TCP, what a proxy has marked is refused.
  *
@@ -36,6 +37,7 @@ export function createBrowserGuard(
 ): (request: NodeRequest) => InfraError | undefined {
   const { address, isOpen, isTls } = listener;
   const isTcp = address.kind === "tcp";
+  const checksOrigin = isTcp || !isOpen;
   const checksHost = isTcp && (isOpen || isLoopbackHost(address.host));
   const names = new Set(
     [...loopbackNames, ...(isTcp ? [address.host] : []), ...listener.hosts].map(canonicalHost),
@@ -55,7 +57,12 @@ export function createBrowserGuard(
       }
     }
     const { origin } = request.headers;
-    if (origin !== undefined && !origins.includes(origin) && !isSameOrigin(origin, authority, isTls)) {
+    if (
+      checksOrigin &&
+      origin !== undefined &&
+      !origins.includes(origin) &&
+      !isSameOrigin(origin, authority, isTls)
+    ) {
       return new InfraError("ORIGIN_NOT_ALLOWED", `the origin ${origin} is not in cors.origins`);
     }
     if (isOpen && isTcp) {

@@ -60,7 +60,7 @@ test("told to read certificates again, it uses the new ones on every listener, o
 
 test("allowFrom of the configuration keeps others out, and is told in the log", async (t) => {
   const listen = [{ address: "0.0.0.0:0", insecure: true, allowFrom: ["127.0.0.2"] }];
-  const { gateway, log } = await startGatewayUnderTest(t, { listen });
+  const { gateway, log } = await startGatewayUnderTest(t, { listen }, { hasLogin: true });
   const port = Number(gateway.addresses[0]?.split(":")[1]);
   const statusFrom = async (localAddress: string) => {
     const [response] = await once(

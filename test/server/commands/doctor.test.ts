@@ -83,7 +83,7 @@ test("a running hostplane is known whatever its listener asks for", async (t) =>
     { address: "127.0.0.1:0", tls: { ...tls, clientCa, clientCertificate: "optional" } },
     { address: `unix:${dir}/a.sock`, auth: "none", role: "viewer", services },
   ];
-  const { gateway } = await startGatewayUnderTest(t, { listen: entries });
+  const { gateway } = await startGatewayUnderTest(t, { listen: entries }, { hasLogin: true });
   const listen = entries.map((entry, at) => ({ ...entry, address: gateway.addresses[at] ?? "" }));
   const served = { ok: true, what: /is served by a running hostplane/ };
   const closed = { ok: true, what: /does not let doctor in/ };

@@ -73,10 +73,11 @@ test("beyond loopback with login, and on a unix socket, any host will do", async
     guardOf("unix:/a", { isOpen: true }),
   ]) {
     t.equal(listener({ host: "anything.example" }), undefined);
+    t.equal(listener({ host: "anything.example", origin: "https://anything.example" }), undefined);
   }
 });
 
-test("a page is of the same origin, or listed, on every listener", async (t) => {
+test("a page is of the same origin, or listed, wherever a browser can come", async (t) => {
   for (const listener of [
     guardOf("127.0.0.1:1"),
     guardOf("0.0.0.0:1"),
@@ -101,6 +102,8 @@ test("a page is of the same origin, or listed, on every listener", async (t) => 
       t.equal(listener({ host, origin }), "ORIGIN_NOT_ALLOWED", origin);
     }
   }
+  const mode = guardOf("unix:/a", { isOpen: true });
+  t.equal(mode({ host: "a.example", origin: "https://evil.example" }), undefined, "its mode says who may");
   const tls = guardOf("0.0.0.0:1", { isTls: true });
   t.equal(tls({ host: "a.example", origin: "https://a.example" }), undefined);
   t.equal(tls({ host: "a.example", origin: "http://a.example" }), "ORIGIN_NOT_ALLOWED", "a page without TLS");

@@ -64,13 +64,17 @@ test("browsers are told to come by TLS only, beyond loopback and over TLS", asyn
   const { cert, key } = await createCertificate("headers.test");
   const tls = { cert: join(dir, "cert.pem"), key: join(dir, "key.pem") };
   await Promise.all([writeFile(tls.cert, cert), writeFile(tls.key, key)]);
-  const { gateway } = await startGatewayUnderTest(t, {
-    listen: [
-      { address: "0.0.0.0:0", tls },
-      { address: "127.0.0.1:0", tls },
-      { address: "0.0.0.0:0", insecure: true },
-    ],
-  });
+  const { gateway } = await startGatewayUnderTest(
+    t,
+    {
+      listen: [
+        { address: "0.0.0.0:0", tls },
+        { address: "127.0.0.1:0", tls },
+        { address: "0.0.0.0:0", insecure: true },
+      ],
+    },
+    { hasLogin: true },
+  );
   const [exposed = "", local = "", cleartext = ""] = gateway.addresses;
   const headersOf = async (address: string) => {
     const options = { host: "127.0.0.1", port: address.split(":")[1], agent: false };
