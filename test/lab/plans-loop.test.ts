@@ -1,0 +1,50 @@
+import { test } from "tap";
+import type { ToolEnd } from "../../adapters/host/run.ts";
+import { createLvm } from "../../adapters/lvm/lvm.ts";
+import { LVService } from "../../gen/proto/lvmd_pb.ts";
+import { methodPathOf } from "../../server/rpc/method-rule.ts";
+import { createPlanUnderTest } from "../server/domains/plan/plan-under-test.ts";
+import { makeLoopVolumeGroups, reasonToSkip } from "./loop-volume-group.ts";
+
+const skip = (await reasonToSkip()) ?? false;
+
+const { createLV, resizeLV, removeLV } = LVService.method;
+
+/** Each finds what the one before has made. */
+const changes = [
+  { method: createLV, json: { name: "data", sizeGb: 1, tags: ["a=b"] } },
+  { method: resizeLV, json: { name: "data", sizeGb: 2 } },
+  { method: removeLV, json: { name: "data" } },
+];
+
+test("a plan leaves LVM's metadata alone and shows the commands that are then started", {
+  skip,
+}, async (t) => {
+  const { names, options, shell } = await makeLoopVolumeGroups(t, 1, 1_000);
+  const [volumeGroup = ""] = names;
+  const ends: ToolEnd[] = [];
+  const lvm = createLvm({ ...options, onToolEnd: (end) => ends.push(end) });
+  const deviceClasses = [{ name: "ssd", volumeGroup, default: true, spareGiB: 0 }];
+  const systems = { volumes: { lvm, deviceClasses, protect: [] }, close: () => lvm.close() };
+  const { plan, call } = createPlanUnderTest(systems);
+  const started = () =>
+    ends
+      .splice(0)
+      .flatMap(({ argv }) => (/^lv(create|extend|remove|change)$/.test(argv[1] ?? "") ? [argv] : []));
+  // Counts the changes of a group's metadata.
+  const changeCount = () => shell("vgs", "--noheadings", "-o", "vg_seqno", volumeGroup);
+
+  for (const { method, json } of changes) {
+    const before = await changeCount();
+    const { steps } = await plan({ method: methodPathOf(method), request: { case: "json", value: json } });
+    t.same(await changeCount(), before, `the plan of ${method.name} changes nothing`);
+    t.same(started(), []);
+    await call(method, json);
+    t.same(
+      started(),
+      steps.map(({ command }) => command),
+    );
+    t.notSame(await changeCount(), before);
+  }
+  await lvm.close();
+});
