@@ -42,7 +42,8 @@ export async function openSqliteStore<T extends Transactions>({
   log,
 }: SqliteStoreOptions): Promise<Store<T>> {
   const workerData: WorkerStart = { file, expectations, modules };
-  const worker = new Worker(new URL(siblingUrl("./sqlite-worker")), { workerData });
+  // What the process was told to import first is not for this thread, and would slow its start.
+  const worker = new Worker(new URL(siblingUrl("./sqlite-worker")), { workerData, execArgv: [] });
   const subscribers = createSubscribers();
   const waiting = new Map<number, Waiting>();
   let lastId = 0;

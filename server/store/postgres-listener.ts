@@ -1,0 +1,101 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { Client, type ClientConfig } from "pg";
+import type { PostgresErrors } from "./postgres-errors.ts";
+import { channel } from "./postgres-transaction.ts";
+import type { StoreLog } from "./store-log.ts";
+
+/** What `startPostgresListener` needs. */
+export interface ListenerOptions {
+  readonly config: ClientConfig;
+  readonly errors: PostgresErrors;
+  readonly log: StoreLog;
+  onPayload(payload: string): void;
+  /** Listening again after a loss: notifications may have been missed. */
+  onGap(): void;
+}
+
+/** Hears notifications until it is closed. */
+export interface PostgresListener {
+  close(): Promise<void>;
+}
+
+/** A connection that died without a word is noticed after this and the time limit of a query. */
+const heartbeatMs = 15_000;
+
+const longestDelayMs = 5_000;
+
+/**
+ * Listens on a connection of its own, and connects again, for as long as it takes, when that is lost.
+ * @throws what `pg` throws when the first connection cannot be made
+ */
+export async function startPostgresListener(options: ListenerOptions): Promise<PostgresListener> {
+  const { errors, log, onGap } = options;
+  const closing = new AbortController();
+  const { signal } = closing;
+  let client = await listen(options, lost);
+  let reconnecting: Promise<void> | undefined;
+
+  function lost(error: unknown): void {
+    if (!signal.aborted) {
+      log.warn("the connection that hears of other gateways' changes was lost", errors.plainError(error));
+      reconnecting = reconnect();
+    }
+  }
+
+  async function reconnect(): Promise<void> {
+    for (let attempt = 0; !signal.aborted; attempt += 1) {
+      try {
+        client = await listen(options, lost);
+        log.info("other gateways' changes are heard of again");
+        onGap();
+        return;
+      } catch {
+        // Told when it was lost; each further attempt is no news.
+        const longest = Math.min(longestDelayMs, 100 * 2 ** attempt);
+        await delay(longest * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  const heartbeat = setInterval(() => {
+    const asked = client;
+    // Ending a connection whose query is unanswered closes it at once, and it is told as lost.
+    asked.query("select 1").catch(() => void asked.end().catch(() => undefined));
+  }, heartbeatMs).unref();
+
+  return {
+    async close() {
+      closing.abort();
+      clearInterval(heartbeat);
+      await reconnecting;
+      await client.end().catch(() => undefined);
+    },
+  };
+}
+
+async function listen(
+  { config, onPayload }: ListenerOptions,
+  onLost: (error: unknown) => void,
+): Promise<Client> {
+  const client = new Client(config);
+  let isListening = false;
+  let failure: unknown = new Error("the server closed the connection");
+  client.on("error", (error) => {
+    failure = error;
+  });
+  client.on("notification", ({ payload = "" }) => onPayload(payload));
+  client.on("end", () => {
+    if (isListening) {
+      onLost(failure);
+    }
+  });
+  try {
+    await client.connect();
+    await client.query(`listen ${channel}`);
+    isListening = true;
+    return client;
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,106 @@
+import { Client } from "pg";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import {
+  assertDatabaseFacts,
+  type DatabaseFacts,
+  type Expectations,
+  readDatabaseFacts,
+} from "./database-facts.ts";
+import { migrate } from "./migrate.ts";
+import type { Migration } from "./migrations/migration.ts";
+import { kyselyOnConnection, patientConfig, sqlRunner } from "./postgres-client.ts";
+import { isDuplicateTable, type PostgresErrors } from "./postgres-errors.ts";
+import type { PostgresConnection } from "./postgres-transaction.ts";
+import { postgresDialect } from "./sql-dialect.ts";
+
+/** Any number that no other program is likely to lock: "host" in ASCII. */
+const migrationLock = 0x686f7374;
+
+/**
+ * Checks that the database is the expected one, and brings its tables to the version of the program. Gateways
+ * that do so at once wait for each other. Returns what an operator should know of.
+ * @throws InfraError those of `assertDatabaseFacts`, STORE_NOT_EMPTY, STORE_UNAVAILABLE
+ */
+export function preparePostgres(
+  url: string,
+  errors: PostgresErrors,
+  expectations: Expectations,
+  migrations: readonly Migration[],
+): Promise<readonly string[]> {
+  return withMigrationLock(url, errors, async (connection) => {
+    const facts = await readDatabaseFacts(connection.db, postgresDialect);
+    assertDatabaseFacts(facts, expectations, migrations.length);
+    if (facts?.schemaVersion === migrations.length) {
+      return [];
+    }
+    await migratePostgres(connection, errors, expectations, migrations, facts);
+    return [
+      facts === undefined
+        ? `made the tables of ${errors.shownAs}`
+        : `the tables of ${errors.shownAs} are now of version ${migrations.length}`,
+    ];
+  });
+}
+
+/** `migrate` for PostgreSQL, within the transaction that `withMigrationLock` has begun. */
+export async function migratePostgres(
+  { run, db }: PostgresConnection,
+  { shownAs }: PostgresErrors,
+  expectations: Pick<Expectations, "kind" | "keyCheck">,
+  migrations: readonly Migration[],
+  facts: DatabaseFacts | undefined,
+): Promise<void> {
+  const clock = (await run(
+    "select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms",
+  )) as {
+    rows: { now_ms: number }[];
+  };
+  const nowMs = clock.rows[0]?.now_ms ?? 0;
+  try {
+    await migrate({ db, dialect: postgresDialect, nowMs, migrations, facts, expectations });
+  } catch (error) {
+    if (isDuplicateTable(error)) {
+      const message = `the database ${shownAs} holds tables of another program; give hostplane an empty one`;
+      throw new InfraError("STORE_NOT_EMPTY", message);
+    }
+    throw error;
+  }
+}
+
+/** Runs `work` in one transaction on a connection of its own, one gateway at a time; what it throws undoes all. */
+export async function withMigrationLock<Result>(
+  url: string,
+  errors: PostgresErrors,
+  work: (connection: PostgresConnection) => Promise<Result>,
+): Promise<Result> {
+  try {
+    const client = new Client(patientConfig(url));
+    // A lost connection is told by the query that meets it.
+    client.on("error", () => undefined);
+    const run = sqlRunner(client, errors);
+    try {
+      await client.connect();
+      // Not serializable: what another gateway did while we waited for the lock must be seen.
+      await run("begin isolation level read committed");
+      await run(`select pg_advisory_xact_lock(${migrationLock})`);
+      const result = await work({ run, db: kyselyOnConnection(run) });
+      await run("commit");
+      return result;
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  } catch (error) {
+    throw openingError(error, errors);
+  }
+}
+
+/** Before there are clients, the message may say what is wrong. */
+function openingError(error: unknown, errors: PostgresErrors): InfraError {
+  const known = errors.infraError(error, "");
+  if (known.reason !== "STORE_UNAVAILABLE" && known.reason !== "INTERNAL") {
+    return known;
+  }
+  const cause = known.cause instanceof Error ? known.cause : errors.plainError(error);
+  const message = `the database ${errors.shownAs} cannot be used: ${cause.message}`;
+  return new InfraError("STORE_UNAVAILABLE", message, { cause, retryAfterMs: 1000 });
+}

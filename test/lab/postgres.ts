@@ -1,0 +1,161 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Client } from "pg";
+import type { Test } from "tap";
+
+/** A PostgreSQL of the test alone, on a port of loopback and a unix socket in a temporary directory. */
+export interface PostgresCluster {
+  /** Makes an empty database. Returns its URL, with a password of special characters. */
+  createDatabase(): Promise<string>;
+  /** Runs SQL as the superuser, in the database of `url`, or in `postgres`. */
+  query(sql: string, url?: string): Promise<Record<string, unknown>[]>;
+  /** Ends every process at once, as a power cut of the machine would, and waits until they are gone. */
+  kill(): Promise<void>;
+  /** Ends it in an orderly way, and waits until it is gone. */
+  stop(): Promise<void>;
+  /** Starts it again on the same port, and waits until it answers. */
+  start(): Promise<void>;
+}
+
+/** As it is, for tests that search for it. */
+export const postgresPassword = "s3cr3t p@ss/w%rd";
+
+const user = "hostplane";
+/** PostgreSQL refuses to run as root: `nobody`. */
+const unprivileged = 65534;
+const runFile = promisify(execFile);
+
+/** Why no PostgreSQL can be started here; false if it can. Throws instead when HOSTPLANE_LAB=required. */
+export function reasonToSkipPostgres(): string | false {
+  const reason = binaries() === undefined ? "PostgreSQL is not installed (Debian: postgresql)" : false;
+  if (reason !== false && process.env.HOSTPLANE_LAB === "required") {
+    throw new Error(`HOSTPLANE_LAB=required, but ${reason}`);
+  }
+  return reason;
+}
+
+/** Debian keeps them outside of PATH, by version; the newest counts. */
+function binaries(): string | undefined {
+  const base = "/usr/lib/postgresql";
+  const versions = existsSync(base) ? readdirSync(base).map(Number).filter(Number.isFinite) : [];
+  const debian = versions.toSorted((a, b) => b - a).map((version) => join(base, String(version), "bin"));
+  const folders = [...debian, ...(process.env.PATH ?? "").split(":")];
+  return folders.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "postgres")));
+}
+
+/** Makes and starts a cluster, which goes away with the test. */
+export async function startPostgres(t: Test): Promise<PostgresCluster> {
+  const bin = binaries() ?? "";
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-postgres-"));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const data = join(directory, "data");
+  const port = await freePort();
+  await initialize(bin, directory, data);
+
+  let server: ChildProcess | undefined;
+  let databasesMade = 0;
+  const urlOf = (database: string) =>
+    `postgres://${user}:${encodeURIComponent(postgresPassword)}@127.0.0.1:${port}/${database}`;
+
+  async function start(): Promise<void> {
+    const settings = { port, listen_addresses: "127.0.0.1", unix_socket_directories: directory };
+    const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    // The server ends with the process of the test, also if that is killed.
+    const [command = "", ...args] = asUnprivileged(
+      ["--pdeathsig", "INT"],
+      [join(bin, "postgres"), "-D", data, ...options],
+    );
+    const child = spawn(command, args, { stdio: ["ignore", "ignore", "pipe"], cwd: directory });
+    server = child;
+    await untilReady(child);
+  }
+
+  async function end(terminate: (pid: number) => void): Promise<void> {
+    const child = server;
+    if (child?.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+      const gone = once(child, "exit");
+      terminate(child.pid);
+      await gone;
+    }
+  }
+
+  async function query(sql: string, url = urlOf("postgres")): Promise<Record<string, unknown>[]> {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    try {
+      return (await client.query(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  await start();
+  const stop = () => end((pid) => process.kill(pid, "SIGINT"));
+  t.teardown(stop);
+  return {
+    async createDatabase() {
+      databasesMade += 1;
+      const name = `test${databasesMade}`;
+      await query(`create database ${name}`);
+      return urlOf(name);
+    },
+    query,
+    kill: () =>
+      end((pid) => {
+        const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+        for (const each of [pid, ...children.filter(Boolean).map(Number)]) {
+          process.kill(each, "SIGKILL");
+        }
+      }),
+    stop,
+    start,
+  };
+}
+
+async function initialize(bin: string, directory: string, data: string): Promise<void> {
+  const passwordFile = join(directory, "password");
+  await writeFile(passwordFile, postgresPassword);
+  if (process.getuid?.() === 0) {
+    await chown(directory, unprivileged, unprivileged);
+    await chown(passwordFile, unprivileged, unprivileged);
+  }
+  const options = ["--auth=scram-sha-256", `--pwfile=${passwordFile}`, `--username=${user}`];
+  const encoding = ["--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"];
+  const [command = "", ...args] = asUnprivileged(
+    [],
+    [join(bin, "initdb"), "-D", data, ...options, ...encoding],
+  );
+  await runFile(command, args, { cwd: directory });
+}
+
+function asUnprivileged(options: readonly string[], command: readonly string[]): string[] {
+  const change = [`--reuid=${unprivileged}`, `--regid=${unprivileged}`, "--clear-groups"];
+  return ["setpriv", ...(process.getuid?.() === 0 ? change : []), ...options, ...command];
+}
+
+async function untilReady(child: ChildProcess): Promise<void> {
+  let seen = "";
+  await new Promise<void>((resolve, reject) => {
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      seen = (seen + text).slice(-4000);
+      if (seen.includes("ready to accept connections")) {
+        resolve();
+      }
+    });
+    child.once("exit", () => reject(new Error(`postgres did not start: ${seen}`)));
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address !== null ? address.port : 0;
+}

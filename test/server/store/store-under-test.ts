@@ -1,0 +1,52 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Test } from "tap";
+import { openStore, type StoreOptions } from "../../../server/store/open-store.ts";
+import { ownModules, type ProgramModules } from "../../../server/store/program.ts";
+import type { Store } from "../../../server/store/store.ts";
+import type { StoreLog } from "../../../server/store/store-log.ts";
+import type { transactions } from "./test-transactions.ts";
+
+export type TestStore = Store<typeof transactions>;
+
+/** The gateway's tables, and the transactions of the tests. */
+export const testModules: ProgramModules = {
+  ...ownModules,
+  transactions: new URL("./test-transactions.ts", import.meta.url).href,
+};
+
+/** A log that is kept. */
+export interface KeptLog extends StoreLog {
+  readonly lines: readonly string[];
+}
+
+export function keepLog(): KeptLog {
+  const lines: string[] = [];
+  const keep = (level: string) => (message: string, cause?: unknown) => {
+    lines.push(`${level}: ${message}${cause instanceof Error ? ` | ${cause.stack}` : ""}`);
+  };
+  return { lines, info: keep("info"), warn: keep("warn"), fatal: keep("fatal") };
+}
+
+/** Opens a real store with the transactions of the tests, which is closed when the test ends. */
+export async function openTestStore(t: Test, options: Partial<StoreOptions>): Promise<TestStore> {
+  const store = await openStore<typeof transactions>({
+    url: "sqlite",
+    directory: "",
+    kind: "real",
+    keyCheck: "key-1",
+    log: keepLog(),
+    modules: testModules,
+    ...options,
+  });
+  t.teardown(() => store.close());
+  return store;
+}
+
+/** An empty directory, removed when the test ends. */
+export async function makeDirectory(t: Test): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-store-"));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
