@@ -35,6 +35,11 @@ export type ApiTokenResult =
   | { readonly ok: true; readonly token: ApiTokenRecord }
   | { readonly ok: false; readonly why: "exists" | "notFound" };
 
+/** With `dryRun` everything is checked and nothing is written; the result tells what would be. */
+interface DryRun {
+  readonly dryRun?: boolean;
+}
+
 type ApiTokenRow = Selectable<ApiTokensTable>;
 
 /** Tokens of machines. Those that are revoked stay as rows, so that an id is never used again. */
@@ -44,7 +49,7 @@ export const apiTokenTransactions = {
     return (await tokens(db).orderBy("name").execute()).map(recordFromRow);
   },
 
-  async "apiTokens.create"(context: TransactionContext, args: NewApiToken): Promise<ApiTokenResult> {
+  async "apiTokens.create"(context: TransactionContext, args: NewApiToken & DryRun): Promise<ApiTokenResult> {
     const { db, nowMs } = context;
     if ((await tokenRow(db, args.name)) !== undefined) {
       return { ok: false, why: "exists" };
@@ -60,20 +65,32 @@ export const apiTokenTransactions = {
       expires_at: args.lifetimeMs === null ? null : nowMs + args.lifetimeMs,
       last_used_at: null,
       revoked_at: null,
-      version: await nextAuthVersion(context),
+      version: 0,
     };
-    await db.insertInto("api_tokens").values(row).execute();
+    if (args.dryRun !== true) {
+      const version = await nextAuthVersion(context);
+      await db
+        .insertInto("api_tokens")
+        .values({ ...row, version })
+        .execute();
+    }
     return { ok: true, token: recordFromRow(row) };
   },
 
-  async "apiTokens.revoke"(context: TransactionContext, { name }: { name: string }): Promise<ApiTokenResult> {
+  async "apiTokens.revoke"(
+    context: TransactionContext,
+    { name, dryRun }: { name: string } & DryRun,
+  ): Promise<ApiTokenResult> {
     const { db, nowMs } = context;
     const row = await tokenRow(db, name);
     if (row === undefined) {
       return { ok: false, why: "notFound" };
     }
-    const version = await nextAuthVersion(context);
-    await db.updateTable("api_tokens").set({ revoked_at: nowMs, version }).where("id", "=", row.id).execute();
+    if (dryRun !== true) {
+      const version = await nextAuthVersion(context);
+      const change = { revoked_at: nowMs, version };
+      await db.updateTable("api_tokens").set(change).where("id", "=", row.id).execute();
+    }
     return { ok: true, token: recordFromRow(row) };
   },
 

@@ -1,47 +1,21 @@
-import type { Kysely, Selectable } from "kysely";
+import type { Kysely } from "kysely";
 import { nextAuthVersion } from "./auth-version.ts";
-import type { Schema, UsersTable } from "./schema.ts";
+import type { Schema } from "./schema.ts";
 import type { TransactionContext } from "./transaction.ts";
+import {
+  type NewUser,
+  recordFromRow,
+  type UserChange,
+  type UserRecord,
+  type UserRefusal,
+  type UserResult,
+  type UserRow,
+} from "./user-record.ts";
 
-/** A user without the password's hash. */
-export interface UserRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly role: string;
-  /** Null: all. */
-  readonly services: readonly string[] | null;
-  readonly certificateNames: readonly string[];
-  readonly hasPassword: boolean;
-  readonly createdAtMs: number;
-  readonly changedAtMs: number;
+/** With `dryRun` everything is checked and nothing is written; the result tells what would be. */
+interface DryRun {
+  readonly dryRun?: boolean;
 }
-
-/** The user to make. */
-export interface NewUser {
-  readonly id: string;
-  readonly name: string;
-  readonly role: string;
-  readonly services: readonly string[] | null;
-  readonly passwordHash: string | null;
-  readonly certificateNames: readonly string[];
-}
-
-/** What to change of a user; what is undefined stays as it is. */
-export interface UserChange {
-  readonly role?: string | undefined;
-  readonly services?: readonly string[] | null | undefined;
-  readonly certificateNames?: readonly string[] | undefined;
-}
-
-/** Why a transaction changed nothing. */
-export type UserRefusal =
-  | { readonly ok: false; readonly why: "exists" | "notFound" | "lastAdmin" | "passwordChanged" }
-  | { readonly ok: false; readonly why: "certificateNameTaken"; readonly certificateName: string };
-
-/** The user as it is after the change, or why there was none. */
-export type UserResult = { readonly ok: true; readonly user: UserRecord } | UserRefusal;
-
-type UserRow = Selectable<UsersTable>;
 
 /** Users. Those that are removed stay as rows, so that an id is never used again and the audit log can be read. */
 export const userTransactions = {
@@ -50,7 +24,7 @@ export const userTransactions = {
     return (await users(db).orderBy("name").execute()).map(recordFromRow);
   },
 
-  async "users.create"(context: TransactionContext, args: NewUser): Promise<UserResult> {
+  async "users.create"(context: TransactionContext, args: NewUser & DryRun): Promise<UserResult> {
     const { db } = context;
     if ((await userRow(db, args.name)) !== undefined) {
       return { ok: false, why: "exists" };
@@ -72,7 +46,7 @@ export const userTransactions = {
 
   async "users.update"(
     context: TransactionContext,
-    { name, change }: { name: string; change: UserChange },
+    { name, change, dryRun }: { name: string; change: UserChange } & DryRun,
   ): Promise<UserResult> {
     const { db } = context;
     const row = await userRow(db, name);
@@ -93,7 +67,7 @@ export const userTransactions = {
     if (await wouldEndAdmins(db, row, changed)) {
       return { ok: false, why: "lastAdmin" };
     }
-    return { ok: true, user: recordFromRow(await writeUser(context, changed)) };
+    return writeUser(context, changed, dryRun);
   },
 
   /** Sets another password, which ends every login. */
@@ -106,7 +80,7 @@ export const userTransactions = {
       ifHash?: string | undefined;
       /** `jti` of the one session that stays; undefined: none. */
       keptSession?: string | undefined;
-    },
+    } & DryRun,
   ): Promise<UserResult> {
     const row = await userRow(context.db, args.name);
     if (row === undefined) {
@@ -121,11 +95,14 @@ export const userTransactions = {
       tokens_not_before: context.nowMs,
       kept_session: args.keptSession ?? null,
     };
-    return { ok: true, user: recordFromRow(await writeUser(context, changed)) };
+    return writeUser(context, changed, args.dryRun);
   },
 
   /** Removes the user, which ends every login and frees the name and the certificate names. */
-  async "users.remove"(context: TransactionContext, { name }: { name: string }): Promise<UserResult> {
+  async "users.remove"(
+    context: TransactionContext,
+    { name, dryRun }: { name: string } & DryRun,
+  ): Promise<UserResult> {
     const { db, nowMs } = context;
     const row = await userRow(db, name);
     if (row === undefined) {
@@ -142,8 +119,7 @@ export const userTransactions = {
     if (await wouldEndAdmins(db, row, removed)) {
       return { ok: false, why: "lastAdmin" };
     }
-    await writeUser(context, removed);
-    return { ok: true, user: recordFromRow(row) };
+    return writeUser(context, removed, dryRun);
   },
 
   /** The password's hash of a user; undefined: no such user, null: no password. */
@@ -163,7 +139,7 @@ function userRow(db: Kysely<Schema>, name: string): Promise<UserRow | undefined>
   return users(db).where("name", "=", name).executeTakeFirst();
 }
 
-async function insertUser(context: TransactionContext, user: NewUser): Promise<UserResult> {
+async function insertUser(context: TransactionContext, user: NewUser & DryRun): Promise<UserResult> {
   const row: UserRow = {
     id: user.id,
     name: user.name,
@@ -176,17 +152,33 @@ async function insertUser(context: TransactionContext, user: NewUser): Promise<U
     created_at: context.nowMs,
     changed_at: context.nowMs,
     removed_at: null,
-    version: await nextAuthVersion(context),
+    version: 0,
   };
-  await context.db.insertInto("users").values(row).execute();
+  if (user.dryRun !== true) {
+    const version = await nextAuthVersion(context);
+    await context.db
+      .insertInto("users")
+      .values({ ...row, version })
+      .execute();
+  }
   return { ok: true, user: recordFromRow(row) };
 }
 
-async function writeUser(context: TransactionContext, { id, ...row }: UserRow): Promise<UserRow> {
-  const version = await nextAuthVersion(context);
-  const written = { ...row, changed_at: context.nowMs, version };
-  await context.db.updateTable("users").set(written).where("id", "=", id).execute();
-  return { id, ...written };
+async function writeUser(
+  context: TransactionContext,
+  { id, ...row }: UserRow,
+  dryRun = false,
+): Promise<UserResult> {
+  const changed = { ...row, changed_at: context.nowMs };
+  if (!dryRun) {
+    const version = await nextAuthVersion(context);
+    await context.db
+      .updateTable("users")
+      .set({ ...changed, version })
+      .where("id", "=", id)
+      .execute();
+  }
+  return { ok: true, user: recordFromRow({ id, ...changed }) };
 }
 
 async function takenCertificateName(
@@ -217,19 +209,6 @@ async function wouldEndAdmins(db: Kysely<Schema>, before: UserRow, after: UserRo
 function isFullAdmin(row: UserRow): boolean {
   const canLogIn = row.password_hash !== null || row.certificate_names !== "[]";
   return row.removed_at === null && row.role === "admin" && row.services === null && canLogIn;
-}
-
-function recordFromRow(row: UserRow): UserRecord {
-  return {
-    id: row.id,
-    name: row.name,
-    role: row.role,
-    services: row.services === null ? null : JSON.parse(row.services),
-    certificateNames: JSON.parse(row.certificate_names),
-    hasPassword: row.password_hash !== null,
-    createdAtMs: row.created_at,
-    changedAtMs: row.changed_at,
-  };
 }
 
 function jsonOrNull(services: readonly string[] | null): string | null {
