@@ -49,7 +49,7 @@ export function createBrowserGuard(
   }
 
   return (request) => {
-    const authority = String(request.headers[":authority"] ?? request.headers.host ?? "").toLowerCase();
+    const authority = authorityOf(request);
     if (checksHost && authority !== "") {
       const name = authority.replace(/:\d*$/, "");
       if (!names.has(name) && !isNameOf(request, name)) {
@@ -80,8 +80,16 @@ export function createBrowserGuard(
   };
 }
 
-/** A cleartext listener may stand behind a proxy that speaks TLS for it; one with TLS has no pages without. */
-function isSameOrigin(origin: string, authority: string, isTls: boolean): boolean {
+/** `host:port` as the client has named it, in lower case; empty when it has not. */
+export function authorityOf({ headers }: NodeRequest): string {
+  return String(headers[":authority"] ?? headers.host ?? "").toLowerCase();
+}
+
+/**
+ * Whether `origin` is that of the pages of `authority` itself. A cleartext listener may stand behind a proxy that
+ * speaks TLS for it; one with TLS has no pages without.
+ */
+export function isSameOrigin(origin: string, authority: string, isTls: boolean): boolean {
   const scheme = /^https?:\/\//.exec(origin)?.[0];
   if (scheme === undefined || (isTls && scheme !== "https://") || !URL.canParse(scheme + authority)) {
     return false;

@@ -20,6 +20,8 @@ export interface Peer {
   readonly services: ReadonlySet<string> | undefined;
   readonly access: ListenerAccess;
   readonly isTls: boolean;
+  /** `host:port` as the client has named it, in lower case; empty when it has not. */
+  readonly authority: string;
   /** The certificate the client has shown, verified; undefined when it has shown none. */
   readonly certificate: ClientCertificate | undefined;
   readonly httpVersion: "1.0" | "1.1" | "2.0";

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { unmapped } from "../config/address-range.ts";
 import { limitBodyTime } from "./body-time.ts";
+import { authorityOf } from "./browser-guard.ts";
 import type { ListenerAccess, Peer } from "./call.ts";
 import { infraErrorFrom } from "./errors.ts";
 import { certificateStateOf } from "./listener/client-certificate.ts";
@@ -100,6 +101,7 @@ async function serve(
     services: listener.services,
     access: listener.access,
     isTls: listener.isTls,
+    authority: authorityOf(request.raw),
     certificate: certificate?.kind === "verified" ? certificate.certificate : undefined,
     httpVersion: request.raw.httpVersion as Peer["httpVersion"],
   };

@@ -16,6 +16,7 @@ export const requestFactsKey = createContextKey<RequestFacts>(
       services: undefined,
       access: "login",
       isTls: false,
+      authority: "",
       certificate: undefined,
       httpVersion: "1.1",
     },

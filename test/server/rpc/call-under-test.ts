@@ -30,6 +30,7 @@ export function createCall(
       services: undefined,
       access: "login",
       isTls: false,
+      authority: "127.0.0.1:0",
       certificate: undefined,
       httpVersion: "2.0",
       ...facts.peer,
