@@ -254,7 +254,7 @@ export const reasons = {
   BUSY: {
     code: "RESOURCE_EXHAUSTED",
     retryable: true,
-    meaning: "Too many tools are waiting to run; the message names the limit.",
+    meaning: "Too many tools or changes are waiting to run; the message names the limit.",
   },
 
   // The store
