@@ -32,6 +32,15 @@ export interface GatewayOptions {
   readonly isSandbox: boolean;
   readonly version: string;
   readonly logger: FastifyBaseLogger;
+  /** Of the environment; none of them is kept in the process longer than it is needed. */
+  readonly secrets: {
+    /** HOSTPLANE_KEY */
+    readonly key?: string | undefined;
+    /** HOSTPLANE_ADMIN_PASSWORD */
+    readonly adminPassword?: string | undefined;
+  };
+  /** Called when the gateway cannot go on, and the process has to end. */
+  readonly onFatal: (error: Error) => void;
 }
 
 export interface Gateway {

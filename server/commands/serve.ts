@@ -45,7 +45,9 @@ export async function serve(options: ServeOptions, version: string, output: Outp
   let gateway: Gateway;
   try {
     const { startGateway } = await import("../gateway.ts");
-    gateway = await startGateway({ config, isSandbox, version, logger });
+    const { HOSTPLANE_KEY: key, HOSTPLANE_ADMIN_PASSWORD: adminPassword } = process.env;
+    const secrets = { key, adminPassword };
+    gateway = await startGateway({ config, isSandbox, version, logger, secrets, onFatal: fail });
   } catch (error) {
     output.err(`cannot start: ${messageFromError(error)}`);
     logger.debug({ err: error }, "cannot start");

@@ -1,7 +1,12 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { pino } from "pino";
 import type { Test } from "tap";
 import { type Config, configSchema } from "../../server/config/schema.ts";
 import { type Gateway, startGateway } from "../../server/gateway.ts";
+import { traceLogFields } from "../../server/observability/active-span.ts";
+import { readContractServices } from "./contract-services.ts";
 
 /** A gateway of the test's own, with what its log said. */
 export interface GatewayUnderTest {
@@ -12,24 +17,66 @@ export interface GatewayUnderTest {
   readonly log: readonly Record<string, unknown>[];
 }
 
+/** What every admin of a gateway under test may log in with. */
+export const adminPassword = "the admin of a test";
+
+/** A listener as the configuration writes it. */
+type ListenerSettings = Readonly<Record<string, unknown>>;
+
+export interface UnderTestOptions {
+  /**
+   * Ask for logins as the configuration says. Otherwise a listener without `auth` gives everybody the role
+   * operator for all services, for tests of what comes after the login.
+   */
+  readonly hasLogin?: boolean;
+  /** Hours that a login lasts, also fractions, which the configuration does not allow. */
+  readonly tokenHours?: number;
+  readonly logLevel?: string;
+}
+
 /**
- * Starts a gateway on a free port of loopback and closes it with the test.
+ * Starts a gateway on a free port of loopback, with a data directory of its own, and closes it with the test.
  * @param settings keys of the configuration file; the sandbox is used unless a domain is configured
  */
 export async function startGatewayUnderTest(
   t: Test,
   settings: Record<string, unknown> = {},
+  options: UnderTestOptions = {},
 ): Promise<GatewayUnderTest> {
-  const config: Config = configSchema.parse({ listen: [{ address: "127.0.0.1:0" }], ...settings });
+  const listen = (settings.listen as readonly ListenerSettings[] | undefined) ?? [{ address: "127.0.0.1:0" }];
+  const config: Config = configSchema.parse({
+    data: settings.data ?? (await temporaryDirectory(t)),
+    ...settings,
+    listen: options.hasLogin === true ? listen : await Promise.all(listen.map(withoutLogin)),
+  });
   const log: Record<string, unknown>[] = [];
-  const logger = pino({ level: "debug" }, { write: (line: string) => log.push(JSON.parse(line)) });
+  const logger = pino(
+    { level: options.logLevel ?? "debug", mixin: traceLogFields },
+    { write: (line: string) => log.push(JSON.parse(line)) },
+  );
   const gateway = await startGateway({
-    config,
+    config: { ...config, auth: { ...config.auth, tokenHours: options.tokenHours ?? config.auth.tokenHours } },
     isSandbox: config.volumes === undefined,
     version: "0.0.0-test",
     logger,
+    secrets: { adminPassword },
+    onFatal: (error) => t.fail(error.message),
   });
   t.teardown(() => gateway.close());
   const scheme = config.listen[0]?.tls === undefined ? "http" : "https";
   return { gateway, url: `${scheme}://${gateway.addresses[0]}`, log };
+}
+
+async function temporaryDirectory(t: Test): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-data-"));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+async function withoutLogin(listener: ListenerSettings): Promise<ListenerSettings> {
+  if (listener.auth !== undefined) {
+    return listener;
+  }
+  const services = (await readContractServices()).map(({ typeName }) => typeName);
+  return { services, ...listener, auth: "none", role: "operator" };
 }

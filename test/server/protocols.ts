@@ -1,4 +1,5 @@
-import type { Transport } from "@connectrpc/connect";
+import type { SecureContextOptions } from "node:tls";
+import type { Interceptor, Transport } from "@connectrpc/connect";
 import {
   createConnectTransport,
   createGrpcTransport,
@@ -11,7 +12,23 @@ export interface Protocol {
   readonly httpVersion: "1.1" | "2";
   /** Unary calls that may be made by GET are made so, and no others. */
   readonly isGet?: true;
-  createTransport(baseUrl: string): Transport;
+  createTransport(baseUrl: string, client?: Client): Transport;
+}
+
+/** What a client brings along with every call. */
+export interface Client {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly tls?: Pick<SecureContextOptions, "ca" | "cert" | "key">;
+}
+
+function optionsOf({ headers = {}, tls = {} }: Client) {
+  const withHeaders: Interceptor = (next) => (request) => {
+    for (const [name, value] of Object.entries(headers)) {
+      request.header.set(name, value);
+    }
+    return next(request);
+  };
+  return { interceptors: [withHeaders], nodeOptions: tls };
 }
 
 const httpVersions = ["1.1", "2"] as const;
@@ -24,7 +41,8 @@ const connect: Protocol[] = httpVersions.flatMap((httpVersion) =>
   formats.map(({ format, useBinaryFormat }) => ({
     name: `Connect ${format} over HTTP/${httpVersion}`,
     httpVersion,
-    createTransport: (baseUrl) => createConnectTransport({ baseUrl, httpVersion, useBinaryFormat }),
+    createTransport: (baseUrl, client = {}) =>
+      createConnectTransport({ ...optionsOf(client), baseUrl, httpVersion, useBinaryFormat }),
   })),
 );
 
@@ -42,14 +60,16 @@ const grpcWeb: Protocol[] = httpVersions.flatMap((httpVersion) =>
   formats.map(({ format, useBinaryFormat }) => ({
     name: `gRPC-Web ${format} over HTTP/${httpVersion}`,
     httpVersion,
-    createTransport: (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion, useBinaryFormat }),
+    createTransport: (baseUrl, client = {}) =>
+      createGrpcWebTransport({ ...optionsOf(client), baseUrl, httpVersion, useBinaryFormat }),
   })),
 );
 
 const grpc: Protocol[] = formats.map(({ format, useBinaryFormat }) => ({
   name: `gRPC ${format} over HTTP/2`,
   httpVersion: "2" as const,
-  createTransport: (baseUrl) => createGrpcTransport({ baseUrl, useBinaryFormat }),
+  createTransport: (baseUrl, client = {}) =>
+    createGrpcTransport({ ...optionsOf(client), baseUrl, useBinaryFormat }),
 }));
 
 /** Every protocol the gateway speaks, over every version of HTTP that can carry it. */

@@ -6,9 +6,6 @@ import { join } from "node:path";
 import { createClient } from "@connectrpc/connect";
 import { test } from "tap";
 import { VGService } from "../../../gen/proto/lvmd_pb.ts";
-import { createLogger } from "../../../server/commands/logger.ts";
-import { configSchema } from "../../../server/config/schema.ts";
-import { startGateway } from "../../../server/gateway.ts";
 import { startGatewayUnderTest } from "../gateway-under-test.ts";
 import { streamProtocols } from "../protocols.ts";
 import { standInLvm } from "./stand-in-lvm.ts";
@@ -164,19 +161,12 @@ test("a stream of any protocol is traced until it ends, and its trace named in i
 
 test("records of a call name its trace, others none", async (t) => {
   const collector = await startTraceCollector(t);
-  const lines: string[] = [];
-  const logger = createLogger({ level: "debug", format: "json" }, { write: (line) => void lines.push(line) });
-  const config = configSchema.parse({
-    listen: [{ address: "127.0.0.1:0" }],
+  const { url, log: records } = await startGatewayUnderTest(t, {
     tracing: { endpoint: collector.endpoint },
     ...(await standInLvm(t)),
   });
-  const gateway = await startGateway({ config, isSandbox: false, version: "0.0.0-test", logger });
-  t.teardown(() => gateway.close());
-  logger.info("outside");
-  const answer = await post(`http://${gateway.addresses[0]}`, createLv, { name: "data", sizeGb: 1 });
+  const answer = await post(url, createLv, { name: "data", sizeGb: 1 });
   const [, traceId] = (answer.headers.get("traceparent") ?? "").split("-");
-  const records = lines.map((line) => JSON.parse(line));
   t.match(
     records.find(({ msg }) => msg === "call"),
     { trace_id: traceId, span_id: /^[0-9a-f]{16}$/ },
@@ -186,7 +176,8 @@ test("records of a call name its trace, others none", async (t) => {
   for (const tool of tools) {
     t.equal(tool.trace_id, traceId, "also those of its commands");
   }
-  t.notOk("trace_id" in (records.find(({ msg }) => msg === "outside") ?? {}));
+  const outside = records.find(({ msg }) => msg !== "call" && msg !== "tool");
+  t.notOk("trace_id" in (outside ?? {}));
 });
 
 test("headers for the collector come from their file", async (t) => {
@@ -209,13 +200,8 @@ test("headers for the collector come from their file", async (t) => {
 
 test("spans are sent at the gateway's end", async (t) => {
   const collector = await startTraceCollector(t);
-  const config = configSchema.parse({
-    listen: [{ address: "127.0.0.1:0" }],
-    tracing: { endpoint: collector.endpoint },
-  });
-  const logger = createLogger({ level: "silent", format: "json" }, { write: () => {} });
-  const gateway = await startGateway({ config, isSandbox: true, version: "0.0.0-test", logger });
-  await post(`http://${gateway.addresses[0]}`, list, {});
+  const { gateway, url } = await startGatewayUnderTest(t, { tracing: { endpoint: collector.endpoint } });
+  await post(url, list, {});
   await gateway.close();
   t.match(
     collector.spans.filter(({ kind }) => kind === 2),
@@ -234,11 +220,8 @@ async function closedPort(): Promise<number> {
 
 test("a collector that is not there costs calls nothing, is told once, and holds up the end for 2 s at most", async (t) => {
   const endpoint = `http://127.0.0.1:${await closedPort()}/v1/traces`;
-  const lines: string[] = [];
-  const logger = createLogger({ level: "warn", format: "json" }, { write: (line) => void lines.push(line) });
-  const config = configSchema.parse({ listen: [{ address: "127.0.0.1:0" }], tracing: { endpoint } });
-  const gateway = await startGateway({ config, isSandbox: true, version: "0.0.0-test", logger });
-  const url = `http://${gateway.addresses[0]}`;
+  const limits = { caller: { requestsPerSecond: 1_000_000 } };
+  const { gateway, url, log } = await startGatewayUnderTest(t, { limits, tracing: { endpoint } });
   for (let batch = 0; batch < 60; batch += 1) {
     const answers = await Promise.all(Array.from({ length: 50 }, () => post(url, list, {})));
     for (const answer of answers) {
@@ -251,5 +234,5 @@ test("a collector that is not there costs calls nothing, is told once, and holds
   const closingAtMs = performance.now();
   await gateway.close();
   t.ok(performance.now() - closingAtMs < 3_000, `closed after ${performance.now() - closingAtMs} ms`);
-  t.ok(lines.filter((line) => line.includes("traces cannot be sent")).length <= 1);
+  t.ok(log.filter(({ msg }) => String(msg).startsWith("traces cannot be sent")).length <= 1);
 });

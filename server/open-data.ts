@@ -1,0 +1,61 @@
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { FastifyBaseLogger } from "fastify";
+import type { Config } from "./config/schema.ts";
+import { loadMasterKey, type MasterKey } from "./crypto/master-key.ts";
+import { databaseFile, openStore } from "./store/open-store.ts";
+import type { Store } from "./store/store.ts";
+
+/** What the gateway keeps, and the key to the secrets in it. */
+export interface Data {
+  /** The sandbox has a directory of its own. */
+  readonly directory: string;
+  readonly masterKey: MasterKey;
+  readonly store: Store;
+}
+
+export interface OpenDataOptions {
+  readonly config: Pick<Config, "data" | "store" | "keyFile">;
+  readonly isSandbox: boolean;
+  /** What the variable HOSTPLANE_KEY holds. */
+  readonly environmentKey: string | undefined;
+  readonly logger: FastifyBaseLogger;
+  /** Called when the store works no more, so that the process has to end. */
+  readonly onLost: (error: Error) => void;
+}
+
+/** The directory of everything that a gateway keeps. */
+export function dataDirectoryOf(config: Pick<Config, "data">, isSandbox: boolean): string {
+  return isSandbox ? join(config.data, "sandbox") : config.data;
+}
+
+/**
+ * Opens the store with the master key, and makes both at the first start. The sandbox keeps to SQLite in its own
+ * directory, whatever the configuration names.
+ * @throws Error and InfraError of `loadMasterKey` and `openStore`
+ */
+export async function openData(options: OpenDataOptions): Promise<Data> {
+  const { config, isSandbox, logger } = options;
+  const directory = dataDirectoryOf(config, isSandbox);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const url = isSandbox ? "sqlite" : config.store;
+  const masterKey = loadMasterKey({
+    environmentKey: options.environmentKey,
+    keyFile: config.keyFile,
+    defaultFile: join(directory, "key"),
+    isStoreNew: url !== "sqlite" || !existsSync(databaseFile(directory)),
+  });
+  const store = await openStore({
+    url,
+    directory,
+    kind: isSandbox ? "sandbox" : "real",
+    keyCheck: masterKey.fingerprint,
+    log: {
+      info: (message) => logger.info(message),
+      warn: (message, err) => logger.warn({ err }, message),
+      fatal: (message, cause) => options.onLost(new Error(message, { cause })),
+    },
+  });
+  return { directory, masterKey, store };
+}

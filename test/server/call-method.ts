@@ -1,0 +1,47 @@
+import {
+  type DescMethod,
+  type DescMethodServerStreaming,
+  type DescMethodUnary,
+  fromJson,
+  type JsonObject,
+  toJson,
+} from "@bufbuild/protobuf";
+import type { Transport } from "@connectrpc/connect";
+import { methodRuleOf } from "../../server/method-table.ts";
+import type { Protocol } from "./protocols.ts";
+
+/** Whether a protocol can carry a method at all. */
+export function isCallable(protocol: Protocol, method: DescMethod): boolean {
+  if (method.methodKind === "bidi_streaming" && protocol.httpVersion === "1.1") {
+    return false;
+  }
+  return protocol.isGet === undefined || methodRuleOf(method).get;
+}
+
+/** Calls a method of any kind and returns its answer, of a stream the first one, as JSON. */
+export async function callMethod(
+  transport: Transport,
+  method: DescMethod,
+  request: JsonObject,
+): Promise<unknown> {
+  const input = fromJson(method.input, request);
+  if (method.methodKind === "unary") {
+    const unary = method as DescMethodUnary;
+    const response = await transport.unary(unary, undefined, 5_000, undefined, input);
+    return toJson(method.output, response.message);
+  }
+  const leaving = new AbortController();
+  const stream = method as DescMethodServerStreaming;
+  const inputs = (async function* () {
+    yield input;
+  })();
+  try {
+    const response = await transport.stream(stream, leaving.signal, undefined, undefined, inputs);
+    for await (const message of response.message) {
+      return toJson(method.output, message);
+    }
+    throw new TypeError(`${method.name} ended without a message`);
+  } finally {
+    leaving.abort();
+  }
+}
