@@ -1,4 +1,173 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { test } from "tap";
-import { makeSqlitePlace, testStoreContract } from "./contract.ts";
+import { openStore } from "../../../server/store/open-store.ts";
+import { errorOf, makeSqlitePlace, testStoreContract } from "./contract.ts";
+import { newerModules } from "./newer-program.ts";
+import { keepLog, makeDirectory, openTestStore } from "./store-under-test.ts";
+
+const runFile = promisify(execFile);
+const processFile = (name: string) => new URL(name, import.meta.url).pathname;
+const modeOf = (file: string) => statSync(file).mode & 0o777;
 
 test("SQLite keeps the store's promises", async (t) => testStoreContract(t, makeSqlitePlace));
+
+test("nobody else may read the files", async (t) => {
+  const directory = join(await makeDirectory(t), "made", "by-the-store");
+  const first = await openTestStore(t, { directory });
+  await first.run("counter.add", { name: "a", by: 1 });
+  t.equal(modeOf(directory), 0o700);
+  for (const name of readdirSync(directory)) {
+    t.equal(modeOf(join(directory, name)), 0o600, name);
+  }
+  await first.close();
+  chmodSync(join(directory, "hostplane.db"), 0o644);
+  await openTestStore(t, { directory });
+  t.equal(modeOf(join(directory, "hostplane.db")), 0o600, "also of a file that was put there by hand");
+});
+
+test("transactions that wait share a commit", async (t) => {
+  const directory = await makeDirectory(t);
+  const store = await openTestStore(t, { directory });
+  const before = commitsIn(join(directory, "hostplane.db-wal"));
+  await Promise.all(
+    Array.from({ length: 200 }, (_, index) => store.run("counter.add", { name: `a${index % 7}`, by: 1 })),
+  );
+  const commits = commitsIn(join(directory, "hostplane.db-wal")) - before;
+  t.comment(`200 transactions, ${commits} commits`);
+  t.ok(commits >= 1 && commits <= 20);
+});
+
+test("a second process is refused, and told which file and by whom it is held", async (t) => {
+  const directory = await makeDirectory(t);
+  const child = spawn(process.execPath, [processFile("./writing-process.ts"), "sqlite", directory], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  t.teardown(() => child.kill("SIGKILL"));
+  await once(child.stdout, "data");
+  const refused = await errorOf(openTestStore(t, { directory }));
+  t.equal(refused.reason, "STORE_IN_USE");
+  t.match(refused.message, join(directory, "hostplane.db"));
+  if (existsSync("/proc/locks")) {
+    t.match(refused.message, `process ${child.pid}`);
+  }
+  const gone = once(child, "exit");
+  child.kill("SIGKILL");
+  await gone;
+  t.ok(await (await openTestStore(t, { directory })).run("counter.read", { name: "lane0" }));
+});
+
+test("before its tables are changed a database is saved, and can be gone back to", async (t) => {
+  const directory = await makeDirectory(t);
+  const older = await openTestStore(t, { directory });
+  await older.run("counter.add", { name: "a", by: 7 });
+  await older.close();
+  const log = keepLog();
+  const newer = await openTestStore(t, { directory, modules: newerModules, log });
+  await newer.close();
+  const backup = join(directory, "hostplane.db.before-2");
+  t.match(log.lines, [
+    `info: the tables of ${join(directory, "hostplane.db")} are now of version 2; the database as it was is ${backup}`,
+  ]);
+  t.equal(modeOf(backup), 0o600);
+  t.same(readdirSync(directory).toSorted(), ["hostplane.db", "hostplane.db.before-2"]);
+
+  writeFileSync(join(directory, "hostplane.db"), readFileSync(backup));
+  const back = await openTestStore(t, { directory });
+  t.equal(await back.run("counter.add", { name: "a", by: 1 }), 8);
+  await back.close();
+  await (await openTestStore(t, { directory, modules: newerModules })).close();
+  t.ok(existsSync(`${backup}-2`), "the second way forward saves anew, and keeps the first");
+});
+
+test("a backup is whole while transactions go on, and replaces no file", async (t) => {
+  const directory = await makeDirectory(t);
+  const store = await openTestStore(t, { directory });
+  const target = await makeDirectory(t);
+  const file = join(target, "hostplane.db");
+  const writes: Promise<number>[] = [];
+  const write = () => writes.push(store.run("counter.add", { name: "a", by: 1 }));
+  Array.from({ length: 50 }, write);
+  const backup = store.backup(file);
+  Array.from({ length: 50 }, write);
+  const { sizeBytes, keyCheck } = await backup;
+  await Promise.all(writes);
+  t.equal(sizeBytes, statSync(file).size);
+  t.equal(keyCheck, "key-1", "it tells which key is needed with it");
+  t.equal(modeOf(file), 0o600);
+  t.equal(await store.run("counter.read", { name: "a" }), 100);
+
+  const refused = await errorOf(store.backup(file));
+  t.match(refused, { reason: "BACKUP_REFUSED", message: /the file exists/ });
+  t.equal(statSync(file).size, sizeBytes);
+  const nowhere = await errorOf(store.backup(join(target, "no", "such", "directory")));
+  t.match(nowhere, { reason: "BACKUP_REFUSED", message: /ENOENT/ });
+
+  const restored = await openTestStore(t, { directory: target });
+  t.equal(
+    await restored.run("counter.read", { name: "a" }),
+    50,
+    "what was asked before it, and nothing of after",
+  );
+});
+
+test("a damaged file, and one that is no database, are told apart from a missing one", async (t) => {
+  const directory = await makeDirectory(t);
+  writeFileSync(join(directory, "hostplane.db"), "this is no database. ".repeat(500));
+  t.equal((await errorOf(openTestStore(t, { directory }))).reason, "STORE_DAMAGED");
+  const unusable = join(directory, "hostplane.db", "below-a-file");
+  t.equal((await errorOf(openTestStore(t, { directory: unusable }))).reason, "STORE_UNAVAILABLE");
+});
+
+test("when its thread dies, who waits is told so, and who comes later too", async (t) => {
+  const log = keepLog();
+  const store = await openTestStore(t, { directory: await makeDirectory(t), log });
+  const dying = [store.run("process.end", undefined), store.run("counter.add", { name: "a", by: 1 })];
+  for (const { reason } of await Promise.all(dying.map(errorOf))) {
+    t.equal(reason, "STORE_UNAVAILABLE");
+  }
+  t.equal((await errorOf(store.run("counter.read", { name: "a" }))).reason, "STORE_UNAVAILABLE");
+  t.match(log.lines.at(-1), /^fatal: the thread of the database died/);
+  await store.close();
+});
+
+const ownNamespace = ["--user", "--map-root-user", "--mount"];
+const skipFullDisk = await runFile("unshare", [...ownNamespace, "true"]).then(
+  () => false,
+  () => "no file system can be mounted here",
+);
+
+test("a full disk fails what it must, and the store goes on when there is room", {
+  skip: skipFullDisk,
+}, async (t) => {
+  const mount = await makeDirectory(t);
+  const child = [process.execPath, processFile("./full-disk-process.ts"), mount];
+  const { stdout } = await runFile("unshare", [...ownNamespace, ...child]);
+  const report = JSON.parse(stdout) as Record<string, unknown>;
+  t.match(report, { failed: "STORE_UNAVAILABLE", retryable: true, alsoSmall: "STORE_UNAVAILABLE" });
+  t.equal(report.counted, report.acknowledged, "what was acknowledged is there, and nothing else");
+  t.equal(report.afterwards, (report.acknowledged as number) + 1);
+});
+
+test("the gateway's own transactions are run by default", async (t) => {
+  const options = { url: "sqlite", kind: "sandbox", keyCheck: "k", log: keepLog() } as const;
+  const store = await openStore({ ...options, directory: await makeDirectory(t) });
+  t.teardown(() => store.close());
+  const { nowMs } = await store.run("instances.beat", { id: "a", host: "h" });
+  t.ok((await store.run("instances.beat", { id: "a", host: "h" })).nowMs >= nowMs);
+  await store.run("instances.leave", { id: "a" });
+});
+
+/** Counts the frames that end a commit (https://www.sqlite.org/fileformat2.html#walformat): the file's size is not 0 in their header. */
+function commitsIn(walFile: string): number {
+  const wal = readFileSync(walFile);
+  const frameSize = 24 + wal.readUInt32BE(8);
+  let commits = 0;
+  for (let at = 32; at + frameSize <= wal.length; at += frameSize) {
+    commits += wal.readUInt32BE(at + 4) === 0 ? 0 : 1;
+  }
+  return commits;
+}

@@ -91,8 +91,9 @@ export const transactions = {
     await db.insertInto("meta").values({ name, value }).execute();
   },
 
-  async "space.free"({ db }: TransactionContext, { prefix }: { prefix: string }) {
-    await db.deleteFrom("meta").where("name", "like", `${prefix}%`).execute();
+  async "space.count"({ db }: TransactionContext, { prefix }: { prefix: string }) {
+    const rows = await db.selectFrom("meta").select("name").where("name", "like", `${prefix}%`).execute();
+    return rows.length;
   },
 
   /** Ends the thread or process that runs it. */

@@ -1,0 +1,59 @@
+import { execFileSync } from "node:child_process";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { openStore } from "../../../server/store/open-store.ts";
+import { keepLog, testModules } from "./store-under-test.ts";
+import type { transactions } from "./test-transactions.ts";
+
+/**
+ * Fills a small file system of its own with a store, makes the file system larger, and goes on. Prints what it
+ * saw. Argument: where to mount; to be run in a mount namespace of its own.
+ */
+const [directory = ""] = process.argv.slice(2);
+const mount = (...options: string[]) => execFileSync("mount", ["-o", ...options, "tmpfs", directory]);
+
+execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", directory]);
+const options = {
+  url: "sqlite",
+  directory,
+  kind: "real",
+  keyCheck: "k",
+  log: keepLog(),
+  modules: testModules,
+} as const;
+const store = await openStore<typeof transactions>(options);
+
+let acknowledged = 0;
+let failure: unknown;
+while (failure === undefined && acknowledged < 1000) {
+  try {
+    await store.run("space.fill", { name: `fill/${acknowledged}`, bytes: 50_000 });
+    acknowledged += 1;
+  } catch (error) {
+    failure = error;
+  }
+}
+// Small enough that the last free bytes may take some.
+let alsoSmall: unknown;
+for (let attempt = 0; alsoSmall === undefined && attempt < 1000; attempt += 1) {
+  alsoSmall = await store.run("counter.add", { name: "small", by: 1 }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+mount("remount,size=16m");
+const counted = await store.run("space.count", { prefix: "fill/" });
+await store.run("space.fill", { name: "fill/last", bytes: 50_000 });
+const afterwards = await store.run("space.count", { prefix: "fill/" });
+await store.close();
+
+const reasonOf = (error: unknown) => (error instanceof InfraError ? error.reason : String(error));
+process.stdout.write(
+  JSON.stringify({
+    acknowledged,
+    failed: reasonOf(failure),
+    retryable: failure instanceof InfraError && failure.retryable,
+    alsoSmall: reasonOf(alsoSmall),
+    counted,
+    afterwards,
+  }),
+);

@@ -1,0 +1,86 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { Test } from "tap";
+import type { TestStore } from "./store-under-test.ts";
+
+const program = fileURLToPath(new URL("./writing-process.ts", import.meta.url));
+
+/** What a process that wrote until it was killed has said. */
+export interface WriterReport {
+  /** The last acknowledged value of each lane. */
+  readonly acknowledged: ReadonlyMap<string, number>;
+  /** How many writes it had no answer to, or an answer that leaves it open. */
+  readonly unknown: number;
+}
+
+/** A process that writes for as long as it lives. */
+export interface Writer {
+  /** Resolves once it has so many acknowledgements more. */
+  untilAcknowledged(count: number): Promise<void>;
+  /** Kills it with SIGKILL and waits until all it said is read. */
+  kill(): Promise<WriterReport>;
+}
+
+/** How many rounds a test of kills has: `STORE_KILLS`, or a few. */
+export const killRounds = Number(process.env.STORE_KILLS ?? 5);
+
+const lanes = 8;
+
+/** Starts `writing-process.ts` on a store. */
+export function startWriter(url: string, directory: string): Writer {
+  const child = spawn(process.execPath, [program, url, directory], { stdio: ["ignore", "pipe", "inherit"] });
+  const acknowledged = new Map<string, number>();
+  let lost = 0;
+  let count = 0;
+  let rest = "";
+  let onLine: (() => void) | undefined;
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    const lines = (rest + text).split("\n");
+    rest = lines.pop() ?? "";
+    for (const [lane = "", value] of lines.map((line) => line.split(" "))) {
+      if (value === "lost") {
+        lost += 1;
+      } else {
+        acknowledged.set(lane, Number(value));
+        count += 1;
+      }
+    }
+    onLine?.();
+  });
+  return {
+    async untilAcknowledged(more) {
+      const wanted = count + more;
+      await new Promise<void>((resolve, reject) => {
+        onLine = () => {
+          if (count >= wanted) {
+            resolve();
+          }
+        };
+        child.once("exit", () => reject(new Error("the writer ended by itself")));
+      });
+    },
+    async kill() {
+      const closed = once(child, "close");
+      child.kill("SIGKILL");
+      await closed;
+      return { acknowledged, unknown: lost + lanes };
+    },
+  };
+}
+
+/** Every acknowledged write is there, and nothing was counted that was not asked for. */
+export async function assertNothingLost(
+  t: Test,
+  store: TestStore,
+  { acknowledged, unknown }: WriterReport,
+  name: string,
+): Promise<void> {
+  let beyond = 0;
+  for (const [lane, value] of acknowledged) {
+    const kept = (await store.run("counter.read", { name: lane })) ?? 0;
+    beyond += kept - value;
+    t.ok(kept >= value, `${name}: ${lane} has ${kept} of ${value}`);
+  }
+  t.ok(beyond <= unknown, `${name}: ${beyond} more than acknowledged, ${unknown} unknown`);
+}

@@ -1,0 +1,36 @@
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { openStore } from "../../../server/store/open-store.ts";
+import { keepLog, testModules } from "./store-under-test.ts";
+import type { transactions } from "./test-transactions.ts";
+
+/**
+ * A program to be killed: counts in eight lanes for as long as it lives, and prints `lane value` after each
+ * acknowledged write, and `lane lost` after one whose outcome it does not know.
+ * Arguments: the store's URL and directory.
+ */
+const [url = "", directory = ""] = process.argv.slice(2);
+const options = {
+  url,
+  directory,
+  kind: "real",
+  keyCheck: "key-1",
+  log: keepLog(),
+  modules: testModules,
+} as const;
+const store = await openStore<typeof transactions>(options);
+
+async function count(lane: string): Promise<never> {
+  for (;;) {
+    try {
+      process.stdout.write(`${lane} ${await store.run("counter.add", { name: lane, by: 1 })}\n`);
+    } catch (error) {
+      if (!(error instanceof InfraError) || error.reason !== "STORE_UNAVAILABLE") {
+        throw error;
+      }
+      process.stdout.write(`${lane} lost\n`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
+
+await Promise.all(Array.from({ length: 8 }, (_, index) => count(`lane${index}`)));
