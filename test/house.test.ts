@@ -14,8 +14,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   gen: [],
   "server/config": ["adapters/host", "adapters/lvm"],
   "server/rpc": ["adapters/host", "gen", "server/config"],
-  "server/operations": ["adapters/host"],
+  "server/operations": ["adapters/host", "server/store"],
   "server/observability": ["adapters/host", "server/backend.ts", "server/operations", "server/rpc"],
+  "server/domains/audit": ["adapters/host", "gen", "server/rpc", "server/store"],
   "server/domains/plan": ["adapters/host", "gen", "server/operations", "server/rpc"],
   "server/domains/system": ["adapters/host", "gen", "server/rpc", "server/backend.ts"],
   "server/domains/volumes": [

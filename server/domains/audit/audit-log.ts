@@ -1,0 +1,63 @@
+import type { AuditedCall, AuditedOutcome, AuditPort } from "../../rpc/audit-calls.ts";
+import type { AuditCallRow, AuditOutcome } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+
+/** The gateway that writes. */
+export interface AuditLogFacts {
+  readonly instanceId: string;
+  readonly host: string;
+  readonly isSandbox: boolean;
+}
+
+/** Far above every name of the contract's; it bounds the row whatever a domain calls its resource. */
+const textMaxLength = 1024;
+
+/** The audit log in the store. */
+export function createAuditLog(
+  store: Pick<Store, "run">,
+  { instanceId, host, isSandbox }: AuditLogFacts,
+  onFailed: AuditPort["onFailed"],
+): AuditPort {
+  const facts = { backend: isSandbox ? "sandbox" : "real", instance_id: instanceId, host };
+  const callRow = (call: AuditedCall): AuditCallRow => ({
+    actor: storable(call.actor),
+    account_id: call.accountId,
+    credential: call.credential,
+    address: call.address,
+    listener: call.listener,
+    rpc: call.rpc,
+    request_id: call.requestId,
+    request_json: call.request ?? null,
+    ...facts,
+  });
+  const outcomeRow = ({ code, reason, resource }: AuditedOutcome): AuditOutcome => ({
+    code,
+    reason: reason ?? null,
+    resource: resource === undefined ? null : storable(resource),
+  });
+
+  return {
+    async add(call, outcome) {
+      const row = { call: callRow(call), outcome: outcome === undefined ? undefined : outcomeRow(outcome) };
+      const { seq } = await store.run("audit.add", row);
+      return seq;
+    },
+    async end(seq, outcome) {
+      await store.run("audit.end", { seq, outcome: outcomeRow(outcome) });
+    },
+    async addRefusals(sums) {
+      const refusals = sums.map(({ address, count, last: { call, outcome } }) => ({
+        call: { ...callRow(call), address },
+        outcome: outcomeRow(outcome),
+        count,
+      }));
+      await store.run("audit.addRefusals", { refusals });
+    },
+    onFailed,
+  };
+}
+
+/** No database takes a NUL in a text. */
+function storable(text: string): string {
+  return text.slice(0, textMaxLength).replaceAll("\0", "\ufffd");
+}

@@ -1,0 +1,44 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { type AuditEventSchema, AuditService } from "../../../gen/hostplane/v1/audit_pb.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import type { Store } from "../../store/store.ts";
+import { pageTokenFrom, parseEventQuery } from "./event-query.ts";
+import { type EventRow, readEvents } from "./read-events.ts";
+
+/** hostplane.v1.AuditService: who did what. */
+export function createAuditService(store: Pick<Store, "run">): ServiceRegistration {
+  return registerService(AuditService, {
+    async listEvents(request, call) {
+      const query = parseEventQuery(request);
+      const { rows, nextSeq } = await readEvents(store, query, call.signal);
+      return {
+        events: rows.map(eventMessage),
+        nextPageToken: nextSeq === undefined ? "" : pageTokenFrom(nextSeq, query.filters),
+      };
+    },
+  });
+}
+
+function eventMessage(row: EventRow): MessageInitShape<typeof AuditEventSchema> {
+  return {
+    sequence: BigInt(row.seq),
+    at: timestampFromMs(row.at),
+    ...(row.ended_at === null ? {} : { endedAt: timestampFromMs(row.ended_at) }),
+    actor: row.actor,
+    accountId: row.account_id,
+    credential: row.credential,
+    address: row.address,
+    listener: row.listener,
+    rpc: row.rpc,
+    resource: row.resource ?? "",
+    outcome: row.code ?? "",
+    reason: row.reason ?? "",
+    operationId: row.operation_id ?? "",
+    requestId: row.request_id,
+    request: row.request_json ?? "",
+    count: row.count,
+    sandbox: row.backend === "sandbox",
+    host: row.host,
+  };
+}

@@ -1,0 +1,170 @@
+import { sql } from "kysely";
+import type { AuditEventsTable } from "./schema.ts";
+import type { TransactionContext } from "./transaction.ts";
+
+/** What is known of a call when it begins. */
+export interface AuditCallRow
+  extends Pick<
+    AuditEventsTable,
+    | "actor"
+    | "account_id"
+    | "credential"
+    | "address"
+    | "listener"
+    | "rpc"
+    | "request_id"
+    | "request_json"
+    | "backend"
+    | "instance_id"
+    | "host"
+  > {}
+
+/** How it ended. */
+export type AuditOutcome = Pick<AuditEventsTable, "code" | "reason" | "resource">;
+
+/** Refused calls from one address, of which the last is told. */
+export interface AuditRefusals {
+  readonly call: AuditCallRow;
+  readonly outcome: AuditOutcome;
+  readonly count: number;
+}
+
+/** Which rows to read; every filter that is set must be met. */
+export interface AuditFilters {
+  readonly fromMs?: number;
+  readonly toMs?: number;
+  readonly actor?: string;
+  readonly address?: string;
+  /** A method's full name, or a service's. */
+  readonly rpc?: string;
+  /** The resource itself, or what is below it. */
+  readonly resource?: string;
+  /** null: those that have none. */
+  readonly code?: string | null;
+}
+
+const minuteMs = 60_000;
+
+/** Who did what. */
+export const auditTransactions = {
+  /** Writes a call that begins, or one that is over; returns the row's number. */
+  async "audit.add"(
+    { db, nowMs }: TransactionContext,
+    { call, outcome }: { call: AuditCallRow; outcome: AuditOutcome | undefined },
+  ) {
+    const ended = outcome === undefined ? {} : { ...outcome, ended_at: nowMs };
+    const { seq } = await db
+      .insertInto("audit_events")
+      .values({ ...call, at: nowMs, ...ended })
+      .returning("seq")
+      .executeTakeFirstOrThrow();
+    return { seq };
+  },
+
+  /** Completes the row of a call that has ended. */
+  async "audit.end"(
+    { db, nowMs }: TransactionContext,
+    { seq, outcome }: { seq: number; outcome: AuditOutcome },
+  ) {
+    await db
+      .updateTable("audit_events")
+      .set({ ...outcome, ended_at: nowMs })
+      .where("seq", "=", seq)
+      .execute();
+  },
+
+  /** Adds refused calls to the rows of their addresses for this minute. */
+  async "audit.addRefusals"(
+    { db, nowMs }: TransactionContext,
+    { refusals }: { refusals: readonly AuditRefusals[] },
+  ) {
+    const at = nowMs - (nowMs % minuteMs);
+    for (const { call, outcome, count } of refusals) {
+      const row = { ...call, ...outcome, at, ended_at: nowMs, count, sum_key: `${at} ${call.address}` };
+      await db
+        .insertInto("audit_events")
+        .values(row)
+        .onConflict((conflict) =>
+          conflict.column("sum_key").doUpdateSet({ ...row, count: sql`audit_events.count + ${count}` }),
+        )
+        .execute();
+    }
+  },
+
+  /**
+   * Looks through some rows below a number, from the newest on, and returns those that meet the filters. So that it never
+   * takes long, it looks at no more than `scanned`; `nextSeq` is where to go on, undefined when it has come to the end.
+   */
+  async "audit.list"(
+    { db }: TransactionContext,
+    {
+      filters,
+      belowSeq,
+      limit,
+      scanned,
+    }: { filters: AuditFilters; belowSeq: number; limit: number; scanned: number },
+  ) {
+    const some = db
+      .selectFrom("audit_events")
+      .selectAll()
+      .where("seq", "<", belowSeq)
+      .orderBy("seq", "desc")
+      .limit(scanned);
+    const { lowest, looked } = await db
+      .selectFrom(some.as("some"))
+      .select(({ fn }) => [fn.min("seq").as("lowest"), fn.countAll<number>().as("looked")])
+      .executeTakeFirstOrThrow();
+    let query = db.selectFrom(some.as("some")).selectAll().orderBy("seq", "desc").limit(limit);
+    const { fromMs, toMs, actor, address, rpc, resource, code } = filters;
+    if (fromMs !== undefined) {
+      query = query.where("at", ">=", fromMs);
+    }
+    if (toMs !== undefined) {
+      query = query.where("at", "<", toMs);
+    }
+    if (actor !== undefined) {
+      query = query.where("actor", "=", actor);
+    }
+    if (address !== undefined) {
+      query = query.where("address", "=", address);
+    }
+    if (rpc !== undefined) {
+      query = query.where(sql<boolean>`(rpc = ${rpc} or ${isBelow("rpc", rpc)})`);
+    }
+    if (resource !== undefined) {
+      query = query.where(sql<boolean>`(resource = ${resource} or ${isBelow("resource", resource)})`);
+    }
+    if (code !== undefined) {
+      query = code === null ? query.where("code", "is", null) : query.where("code", "=", code);
+    }
+    const rows = await query.execute();
+    const last = rows.length === limit ? rows.at(-1)?.seq : undefined;
+    const isEnd = last === undefined && Number(looked) < scanned;
+    return { rows, nextSeq: isEnd ? undefined : (last ?? Number(lowest)) };
+  },
+
+  /**
+   * Removes rows that are older than `keepMs`, `limit` at most; returns how many. It looks at the oldest rows alone, which
+   * are the first.
+   */
+  async "audit.purge"(
+    { db, nowMs }: TransactionContext,
+    { keepMs, limit }: { keepMs: number; limit: number },
+  ) {
+    const oldest = db.selectFrom("audit_events").select(["seq", "at"]).orderBy("seq").limit(limit);
+    const expired = db
+      .selectFrom(oldest.as("oldest"))
+      .select("seq")
+      .where("at", "<", nowMs - keepMs);
+    const { numDeletedRows } = await db
+      .deleteFrom("audit_events")
+      .where("seq", "in", expired)
+      .executeTakeFirst();
+    return { count: Number(numDeletedRows) };
+  },
+};
+
+/** Texts are compared byte by byte on either database, and `0` is the character after `/`. */
+function isBelow(column: "rpc" | "resource", parent: string) {
+  return sql<boolean>`(${sql.ref(column)} >= ${`${parent}/`} and ${sql.ref(column)} < ${`${parent}0`})`;
+}
