@@ -16,7 +16,16 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "server/rpc": ["adapters/host", "gen", "server/config"],
   "server/operations": ["adapters/host", "server/store"],
   "server/observability": ["adapters/host", "server/backend.ts", "server/operations", "server/rpc"],
+  "server/crypto": [],
   "server/domains/audit": ["adapters/host", "gen", "server/rpc", "server/store"],
+  "server/domains/auth": [
+    "adapters/host",
+    "gen",
+    "server/crypto",
+    "server/operations",
+    "server/rpc",
+    "server/store",
+  ],
   "server/domains/plan": ["adapters/host", "gen", "server/operations", "server/rpc"],
   "server/domains/system": ["adapters/host", "gen", "server/rpc", "server/backend.ts"],
   "server/domains/volumes": [

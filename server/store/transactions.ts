@@ -1,9 +1,16 @@
+import { apiTokenTransactions } from "./api-tokens.ts";
+import { auditTransactions } from "./audit.ts";
 import { instanceTransactions } from "./instances.ts";
+import type { Transactions } from "./transaction.ts";
+import { userTransactions } from "./users.ts";
 
 /**
  * Every transaction of the store by its name, which is `concern.verb`. A concern is a file beside this one,
  * whose object is spread here.
  */
 export const transactions = {
+  ...auditTransactions,
+  ...apiTokenTransactions,
   ...instanceTransactions,
-};
+  ...userTransactions,
+} satisfies Transactions;

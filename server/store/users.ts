@@ -92,7 +92,7 @@ export const userTransactions = {
     const changed = {
       ...row,
       password_hash: args.passwordHash,
-      tokens_not_before: context.nowMs,
+      tokens_not_before: endOfLogins(row, context),
       kept_session: args.keptSession ?? null,
     };
     return writeUser(context, changed, args.dryRun);
@@ -112,7 +112,7 @@ export const userTransactions = {
       ...row,
       password_hash: null,
       certificate_names: "[]",
-      tokens_not_before: nowMs,
+      tokens_not_before: endOfLogins(row, context),
       kept_session: null,
       removed_at: nowMs,
     };
@@ -179,6 +179,11 @@ async function writeUser(
       .execute();
   }
   return { ok: true, user: recordFromRow({ id, ...changed }) };
+}
+
+/** A session that began in this very millisecond may say so of the next one (sessions.ts), so that it must grow. */
+function endOfLogins(row: UserRow, { nowMs }: TransactionContext): number {
+  return Math.max(nowMs, row.tokens_not_before + 1);
 }
 
 async function takenCertificateName(

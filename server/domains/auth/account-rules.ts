@@ -1,0 +1,77 @@
+import { invalidField } from "../../../adapters/host/infra-error.ts";
+
+const userName = /^[A-Za-z0-9_-]{3,24}$/;
+const apiTokenName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
+
+/** Bounds what one account may put into every gateway's memory. */
+const maxCertificateNames = 16;
+const maxCertificateNameLength = 255;
+
+/** How a certificate may name its holder; the values are those of server/rpc/listener/certificate-names.ts. */
+const certificateNameForms: Readonly<Record<string, RegExp>> = {
+  CN: /^[^\p{Cc}]{1,64}$/u,
+  DNS: /^(\*\.)?([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$/,
+  URI: /^[A-Za-z][A-Za-z0-9+.-]*:[!-~]+$/,
+  email: /^[^\s\p{Cc}@]+@[^\s\p{Cc}@]+$/u,
+};
+
+/** @throws InfraError INVALID_FIELD */
+export function assertUserName(name: string): void {
+  if (!userName.test(name)) {
+    throw invalidField("name", "must be 3 to 24 letters, digits, '-' and '_'");
+  }
+}
+
+/** @throws InfraError INVALID_FIELD */
+export function assertApiTokenName(name: string): void {
+  if (!apiTokenName.test(name)) {
+    throw invalidField(
+      "name",
+      "must be 1 to 63 letters, digits, '-', '_' and '.', the first a letter or digit",
+    );
+  }
+}
+
+/**
+ * What a list of services limits an account to: each once, in order; null when the list is empty, which is no limit.
+ * @param known full names of all services of the contract
+ * @throws InfraError INVALID_FIELD
+ */
+export function serviceLimitFrom(
+  services: readonly string[],
+  known: readonly string[],
+): readonly string[] | null {
+  const unknown = services.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw invalidField(
+      "services",
+      `there is no service ${JSON.stringify(unknown)} (there are: ${known.join(", ")})`,
+    );
+  }
+  return services.length === 0 ? null : [...new Set(services)].toSorted();
+}
+
+/**
+ * Names in certificates that stand for a user, each once.
+ * @throws InfraError INVALID_FIELD
+ */
+export function certificateNamesFrom(names: readonly string[]): readonly string[] {
+  const unique = [...new Set(names)];
+  if (unique.length > maxCertificateNames) {
+    throw invalidField("certificate_names", `at most ${maxCertificateNames} names`);
+  }
+  for (const name of unique) {
+    if (!isCertificateName(name)) {
+      throw invalidField(
+        "certificate_names",
+        `${JSON.stringify(name)} is none: expected CN= and a common name, or DNS:, URI: or email: and such a name, at most ${maxCertificateNameLength} characters`,
+      );
+    }
+  }
+  return unique;
+}
+
+function isCertificateName(name: string): boolean {
+  const [, type = "", value = ""] = /^(CN(?==)|DNS(?=:)|URI(?=:)|email(?=:)).(.*)$/s.exec(name) ?? [];
+  return name.length <= maxCertificateNameLength && certificateNameForms[type]?.test(value) === true;
+}

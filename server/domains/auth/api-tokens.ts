@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
+import type { CallerRole } from "../../rpc/caller.ts";
+import type { ApiTokenRecord, ApiTokenResult, NewApiToken } from "../../store/api-tokens.ts";
+import type { Store } from "../../store/store.ts";
+import { assertApiTokenName, serviceLimitFrom } from "./account-rules.ts";
+import { makeApiToken } from "./api-token-text.ts";
+import { hashToken } from "./token-hash.ts";
+
+/** What `createApiTokens` needs. */
+export interface ApiTokensOptions {
+  readonly store: Pick<Store, "run">;
+  /** Full names of the services of the contract. */
+  readonly serviceNames: readonly string[];
+  /** Brings what decides about calls up to date with the store, so that a read after a write sees it. */
+  readonly refresh: () => Promise<void>;
+}
+
+/** The token to make, as asked for. */
+export interface WantedApiToken {
+  readonly name: string;
+  readonly role: CallerRole;
+  /** Empty: all. */
+  readonly services: readonly string[];
+  /** Undefined: for ever. */
+  readonly lifetimeMs: number | undefined;
+  /** The actor who asks for it. */
+  readonly createdBy: string;
+}
+
+/** The tokens of machines. A token is told once, by `create`; the store has its hash alone. */
+export interface ApiTokens {
+  /** By name, without those that are revoked. */
+  list(): Promise<readonly ApiTokenRecord[]>;
+  /** @throws InfraError INVALID_FIELD, API_TOKEN_EXISTS */
+  create(wanted: WantedApiToken): Promise<{ readonly token: string; readonly record: ApiTokenRecord }>;
+  /** @throws InfraError API_TOKEN_NOT_FOUND */
+  revoke(name: string): Promise<void>;
+  /** Each runs the checks of its namesake, and changes nothing. */
+  readonly plan: {
+    create(wanted: WantedApiToken): Promise<ApiTokenRecord>;
+    revoke(name: string): Promise<ApiTokenRecord>;
+  };
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+const maxLifetimeDays = 3650;
+
+export function createApiTokens({ store, serviceNames, refresh }: ApiTokensOptions): ApiTokens {
+  return {
+    list: () => store.run("apiTokens.list", undefined),
+
+    async create(wanted) {
+      const token = makeApiToken();
+      const row = newApiTokenFrom(wanted, hashToken(token), serviceNames);
+      const record = apiTokenFrom(await store.run("apiTokens.create", row), wanted.name);
+      await refresh();
+      return { token, record };
+    },
+
+    async revoke(name) {
+      apiTokenFrom(await store.run("apiTokens.revoke", { name }), name);
+      await refresh();
+    },
+
+    plan: {
+      async create(wanted) {
+        const row = newApiTokenFrom(wanted, new Uint8Array(), serviceNames);
+        return apiTokenFrom(await store.run("apiTokens.create", { ...row, dryRun: true }), wanted.name);
+      },
+      async revoke(name) {
+        return apiTokenFrom(await store.run("apiTokens.revoke", { name, dryRun: true }), name);
+      },
+    },
+  };
+}
+
+/** @throws InfraError INVALID_FIELD */
+function newApiTokenFrom(
+  { name, role, services, createdBy, lifetimeMs }: WantedApiToken,
+  hash: Uint8Array,
+  serviceNames: readonly string[],
+): NewApiToken {
+  assertApiTokenName(name);
+  if (lifetimeMs !== undefined && !(lifetimeMs > 0 && lifetimeMs <= maxLifetimeDays * dayMs)) {
+    throw invalidField("lifetime", `must be more than nothing and at most ${maxLifetimeDays} days`);
+  }
+  const limit = serviceLimitFrom(services, serviceNames);
+  const lifetime = lifetimeMs === undefined ? null : Math.ceil(lifetimeMs);
+  return { id: randomUUID(), name, hash, role, services: limit, createdBy, lifetimeMs: lifetime };
+}
+
+/** @throws InfraError API_TOKEN_NOT_FOUND, API_TOKEN_EXISTS */
+function apiTokenFrom(result: ApiTokenResult, name: string): ApiTokenRecord {
+  if (result.ok) {
+    return result.token;
+  }
+  const resource = `apiTokens/${name}`;
+  throw result.why === "notFound"
+    ? new InfraError("API_TOKEN_NOT_FOUND", `there is no API token ${JSON.stringify(name)}`, { resource })
+    : new InfraError("API_TOKEN_EXISTS", `there is an API token ${name} already; revoke it first`, {
+        resource,
+      });
+}

@@ -1,0 +1,111 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { type Duration, durationMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { invalidField } from "../../../adapters/host/infra-error.ts";
+import {
+  type ApiTokenSchema,
+  type CreateApiTokenRequest,
+  type CreateUserRequest,
+  Credential,
+  type GetCallerResponseSchema,
+  Role,
+  type UpdateUserRequest,
+  type UserSchema,
+} from "../../../gen/hostplane/v1/user_pb.ts";
+import type { Caller, CallerRole, CredentialKind } from "../../rpc/caller.ts";
+import type { ApiTokenRecord } from "../../store/api-tokens.ts";
+import type { UserRecord } from "../../store/user-record.ts";
+import type { WantedApiToken } from "./api-tokens.ts";
+import type { WantedUser, WantedUserChange } from "./users.ts";
+
+const roleNumbers: Readonly<Record<string, Role>> = {
+  viewer: Role.VIEWER,
+  operator: Role.OPERATOR,
+  admin: Role.ADMIN,
+} satisfies Record<CallerRole, Role>;
+
+const roleNames: ReadonlyMap<Role, CallerRole> = new Map([
+  [Role.VIEWER, "viewer"],
+  [Role.OPERATOR, "operator"],
+  [Role.ADMIN, "admin"],
+]);
+
+const credentials: Readonly<Record<CredentialKind, Credential>> = {
+  session: Credential.SESSION,
+  cookie: Credential.COOKIE,
+  apiToken: Credential.API_TOKEN,
+  certificate: Credential.CERTIFICATE,
+  listener: Credential.LISTENER,
+  adminSocket: Credential.ADMIN_SOCKET,
+  none: Credential.UNSPECIFIED,
+};
+
+/** @throws InfraError INVALID_FIELD when the role is not set, or not one of the contract's */
+export function wantedUserFrom(request: CreateUserRequest): WantedUser {
+  const { name, password, services, certificateNames } = request;
+  return { name, role: roleFrom(request.role), password, services, certificateNames };
+}
+
+/** @throws InfraError INVALID_FIELD when the role is not one of the contract's */
+export function wantedUserChangeFrom(request: UpdateUserRequest): WantedUserChange {
+  return {
+    role: request.role === Role.UNSPECIFIED ? undefined : roleFrom(request.role),
+    services: request.services?.services,
+    certificateNames: request.certificateNames?.names,
+  };
+}
+
+/** @throws InfraError INVALID_FIELD when the role is not set, or not one of the contract's */
+export function wantedApiTokenFrom(request: CreateApiTokenRequest, createdBy: string): WantedApiToken {
+  const { name, services, lifetime } = request;
+  return { name, role: roleFrom(request.role), services, lifetimeMs: lifetimeFrom(lifetime), createdBy };
+}
+
+export function userMessage(user: UserRecord): MessageInitShape<typeof UserSchema> {
+  return {
+    name: user.name,
+    role: roleNumbers[user.role] ?? Role.UNSPECIFIED,
+    services: [...(user.services ?? [])],
+    certificateNames: [...user.certificateNames],
+    accountId: user.id,
+    hasPassword: user.hasPassword,
+    createdAt: timestampFromMs(user.createdAtMs),
+    changedAt: timestampFromMs(user.changedAtMs),
+  };
+}
+
+export function apiTokenMessage(token: ApiTokenRecord): MessageInitShape<typeof ApiTokenSchema> {
+  return {
+    name: token.name,
+    role: roleNumbers[token.role] ?? Role.UNSPECIFIED,
+    services: [...(token.services ?? [])],
+    accountId: token.id,
+    createdBy: token.createdBy,
+    createdAt: timestampFromMs(token.createdAtMs),
+    ...(token.expiresAtMs === null ? {} : { expiresAt: timestampFromMs(token.expiresAtMs) }),
+    ...(token.lastUsedAtMs === null ? {} : { lastUsedAt: timestampFromMs(token.lastUsedAtMs) }),
+  };
+}
+
+export function callerMessage(caller: Caller): MessageInitShape<typeof GetCallerResponseSchema> {
+  const { actor, accountId, role, services, credential, expiresAtMs } = caller;
+  return {
+    actor,
+    accountId,
+    role: role === undefined ? Role.UNSPECIFIED : (roleNumbers[role] ?? Role.UNSPECIFIED),
+    services: [...(services ?? [])].toSorted(),
+    credential: credentials[credential],
+    ...(expiresAtMs === undefined ? {} : { expiresAt: timestampFromMs(expiresAtMs) }),
+  };
+}
+
+function roleFrom(role: Role): CallerRole {
+  const name = roleNames.get(role);
+  if (name === undefined) {
+    throw invalidField("role", "must be ROLE_VIEWER, ROLE_OPERATOR or ROLE_ADMIN");
+  }
+  return name;
+}
+
+function lifetimeFrom(lifetime: Duration | undefined): number | undefined {
+  return lifetime === undefined ? undefined : durationMs(lifetime);
+}

@@ -1,0 +1,111 @@
+import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
+import type { Mutation } from "../../operations/mutation.ts";
+import { type PlannerRegistration, registerPlanners } from "../../operations/planner.ts";
+import type { UserRecord } from "../../store/user-record.ts";
+import { wantedApiTokenFrom, wantedUserChangeFrom, wantedUserFrom } from "./user-messages.ts";
+import { apiTokenResource, type UserServiceOptions, userResource } from "./user-service.ts";
+
+/**
+ * What the calls of hostplane.v1.UserService would do. ChangePassword has no plan: it would tell whether a password is
+ * right without counting who asks.
+ */
+export function createUserPlanners({
+  users,
+  apiTokens,
+  rotateSigningKey,
+}: UserServiceOptions): PlannerRegistration {
+  return registerPlanners(UserService, {
+    async createUser(request) {
+      const wanted = wantedUserFrom(request);
+      const user = await users.plan.create(wanted);
+      return describe({
+        kind: "users.create",
+        resource: userResource(user.name),
+        changes: [`the user ${user.name} will be there: ${accessOf(user)}`],
+        forward: () => users.create(wanted),
+      });
+    },
+    async updateUser(request) {
+      const wanted = wantedUserChangeFrom(request);
+      const user = await users.plan.update(request.name, wanted);
+      return describe({
+        kind: "users.update",
+        resource: userResource(user.name),
+        changes: [`the user ${user.name} will be ${accessOf(user)}`],
+        forward: () => users.update(request.name, wanted),
+      });
+    },
+    async deleteUser({ name }) {
+      await users.plan.remove(name);
+      return describe({
+        kind: "users.delete",
+        resource: userResource(name),
+        changes: [`the user ${name} will be gone`],
+        losses: [`every login of ${name}, and the account: another user of this name is another account`],
+        forward: () => users.remove(name),
+      });
+    },
+    async setPassword({ name, password }) {
+      await users.plan.setPassword(name, password);
+      return describe({
+        kind: "users.setPassword",
+        resource: userResource(name),
+        changes: [`${name} will log in with the new password`],
+        losses: [`every login of ${name}, and the password that holds now`],
+        forward: () => users.setPassword(name, password),
+      });
+    },
+    async createApiToken(request) {
+      const wanted = wantedApiTokenFrom(request, "");
+      const token = await apiTokens.plan.create(wanted);
+      const end =
+        token.expiresAtMs === null ? "for ever" : `until ${new Date(token.expiresAtMs).toISOString()}`;
+      return describe({
+        kind: "apiTokens.create",
+        resource: apiTokenResource(token.name),
+        changes: [`the API token ${token.name} will be there ${end}: ${roleOf(token)}`],
+        forward: () => apiTokens.create(wanted),
+      });
+    },
+    async revokeApiToken({ name }) {
+      await apiTokens.plan.revoke(name);
+      return describe({
+        kind: "apiTokens.revoke",
+        resource: apiTokenResource(name),
+        changes: [`the API token ${name} will be accepted no more`],
+        losses: [`the token itself: one of the same name that is made later is another`],
+        forward: () => apiTokens.revoke(name),
+      });
+    },
+    async rotateSigningKey() {
+      return describe({
+        kind: "signingKeys.rotate",
+        resource: "signingKeys",
+        changes: ["logins will be signed with a new key; those under way stay good until they expire"],
+        forward: rotateSigningKey,
+      });
+    },
+  });
+}
+
+function accessOf(user: UserRecord): string {
+  const by = [...(user.hasPassword ? ["password"] : []), ...user.certificateNames];
+  return `${roleOf(user)}, who comes by ${by.join(", ")}`;
+}
+
+function roleOf({ role, services }: Pick<UserRecord, "role" | "services">): string {
+  return `${role} of ${services === null ? "all services" : services.join(", ")}`;
+}
+
+/** A change of the store alone: one step, in one transaction. */
+function describe(facts: {
+  readonly kind: string;
+  readonly resource: string;
+  readonly changes: readonly string[];
+  readonly losses?: readonly string[];
+  readonly forward: () => Promise<unknown>;
+}): Mutation {
+  const { kind, resource, changes, losses = [], forward } = facts;
+  const step = { name: kind, command: [], forward: async () => void (await forward()) };
+  return { kind, resource, backend: "store", plan: { changes, losses }, steps: [step], pointOfNoReturn: 0 };
+}
