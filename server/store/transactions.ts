@@ -1,6 +1,9 @@
 import { apiTokenTransactions } from "./api-tokens.ts";
 import { auditTransactions } from "./audit.ts";
+import { authChangeTransactions } from "./auth-changes.ts";
 import { instanceTransactions } from "./instances.ts";
+import { loginFailureTransactions } from "./login-failures.ts";
+import { sessionTransactions } from "./sessions.ts";
 import type { Transactions } from "./transaction.ts";
 import { userTransactions } from "./users.ts";
 
@@ -11,6 +14,9 @@ import { userTransactions } from "./users.ts";
 export const transactions = {
   ...auditTransactions,
   ...apiTokenTransactions,
+  ...authChangeTransactions,
   ...instanceTransactions,
+  ...loginFailureTransactions,
+  ...sessionTransactions,
   ...userTransactions,
 } satisfies Transactions;
