@@ -32,7 +32,11 @@ export function isDuplicateTable(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "42P07";
 }
 
+/** @throws InfraError STORE_UNAVAILABLE, which repeats nothing of the text, when it is no URL */
 export function createPostgresErrors(url: string): PostgresErrors {
+  if (!URL.canParse(url)) {
+    throw new InfraError("STORE_UNAVAILABLE", "the address of the database is no URL");
+  }
   const shownAs = shownUrl(url);
   const secrets = secretsOf(url);
   const redacted = (text: string) => secrets.reduce((rest, secret) => rest.replaceAll(secret, "***"), text);
@@ -78,18 +82,12 @@ function messageOf(error: unknown): string {
 }
 
 function shownUrl(url: string): string {
-  if (!URL.canParse(url)) {
-    return "postgres://…";
-  }
   const { host, pathname } = new URL(url);
   return `postgres://${host}${pathname}`;
 }
 
 /** The password as it stands in the URL, and as it is. */
 function secretsOf(url: string): string[] {
-  if (!URL.canParse(url)) {
-    return [url];
-  }
   const { password, searchParams } = new URL(url);
   const secrets = [password, decoded(password), searchParams.get("password") ?? ""];
   return secrets.filter((secret) => secret !== "");

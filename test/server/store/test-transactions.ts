@@ -91,6 +91,34 @@ export const transactions = {
     await db.insertInto("meta").values({ name, value }).execute();
   },
 
+  /** Adds audit events and removes the newest; tells the last number that was given. */
+  async "audit.fill"({ db }: TransactionContext, args: { count: number; removeLast: number }) {
+    const event = {
+      at: 1,
+      actor: "a",
+      account_id: "a",
+      credential: "none",
+      address: "a",
+      listener: "l",
+      rpc: "r",
+      request_id: "i",
+      backend: "real",
+      instance_id: "i",
+      host: "gateway",
+    };
+    const added = await db
+      .insertInto("audit_events")
+      .values(Array.from({ length: args.count }, () => event))
+      .returning("seq")
+      .execute();
+    const last = Math.max(...added.map(({ seq }) => seq));
+    await db
+      .deleteFrom("audit_events")
+      .where("seq", ">", last - args.removeLast)
+      .execute();
+    return { last };
+  },
+
   async "space.count"({ db }: TransactionContext, { prefix }: { prefix: string }) {
     const rows = await db.selectFrom("meta").select("name").where("name", "like", `${prefix}%`).execute();
     return rows.length;
