@@ -93,23 +93,12 @@ async function serve(
     refuse(request.raw, reply.raw, refusal, headers);
     return;
   }
-  const certificate = listener.isTls ? certificateStateOf(request.raw) : undefined;
-  const peer: Peer = {
-    // A socket of both families shows an IPv4 address as ::ffff:192.0.2.7.
-    address: unmapped(request.ip ?? "unix"),
-    listener: listener.address,
-    services: listener.services,
-    access: listener.access,
-    isTls: listener.isTls,
-    authority: authorityOf(request.raw),
-    certificate: certificate?.kind === "verified" ? certificate.certificate : undefined,
-    httpVersion: request.raw.httpVersion as Peer["httpVersion"],
-  };
   const isSingle = methodKind === "unary" || methodKind === "server_streaming";
-  if (isSingle) {
-    limitBodyTime(request.raw, requestTimeoutMs);
-  }
   try {
+    if (isSingle) {
+      limitBodyTime(request.raw, requestTimeoutMs);
+    }
+    const peer = peerFromRequest(request, listener);
     const values = createContextValues().set(requestFactsKey, { peer, requestId });
     const answer = await route.handle(universalRequestFrom(request.raw, reply.raw, values));
     if (isSingle) {
@@ -130,6 +119,21 @@ async function serve(
       refuse(request.raw, reply.raw, error, headers);
     }
   }
+}
+
+function peerFromRequest(request: FastifyRequest, listener: ListenerFacts): Peer {
+  const certificate = listener.isTls ? certificateStateOf(request.raw) : undefined;
+  return {
+    // A socket of both families shows an IPv4 address as ::ffff:192.0.2.7.
+    address: unmapped(request.ip ?? "unix"),
+    listener: listener.address,
+    services: listener.services,
+    access: listener.access,
+    isTls: listener.isTls,
+    authority: authorityOf(request.raw),
+    certificate: certificate?.kind === "verified" ? certificate.certificate : undefined,
+    httpVersion: request.raw.httpVersion as Peer["httpVersion"],
+  };
 }
 
 function withWords(answer: UniversalServerResponse): UniversalServerResponse {
