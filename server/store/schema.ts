@@ -125,7 +125,6 @@ export interface IdempotencyKeysTable {
   instance_id: string;
   lease_until: number;
   result_sealed: Uint8Array | null;
-  resource: string | null;
   created_at: number;
   expires_at: number;
 }

@@ -1,6 +1,7 @@
 import { apiTokenTransactions } from "./api-tokens.ts";
 import { auditTransactions } from "./audit.ts";
 import { authChangeTransactions } from "./auth-changes.ts";
+import { idempotencyTransactions } from "./idempotency.ts";
 import { instanceTransactions } from "./instances.ts";
 import { loginFailureTransactions } from "./login-failures.ts";
 import { sessionTransactions } from "./sessions.ts";
@@ -15,6 +16,7 @@ export const transactions = {
   ...auditTransactions,
   ...apiTokenTransactions,
   ...authChangeTransactions,
+  ...idempotencyTransactions,
   ...instanceTransactions,
   ...loginFailureTransactions,
   ...sessionTransactions,

@@ -129,7 +129,6 @@ async function makeCalls(db: Kysely<unknown>, { text, integer, bytes }: ColumnTy
     .addColumn("instance_id", text, (column) => column.notNull())
     .addColumn("lease_until", integer, (column) => column.notNull())
     .addColumn("result_sealed", bytes)
-    .addColumn("resource", text)
     .addColumn("created_at", integer, (column) => column.notNull())
     .addColumn("expires_at", integer, (column) => column.notNull())
     .addPrimaryKeyConstraint("idempotency_keys_pk", ["caller", "method", "key_hash"])

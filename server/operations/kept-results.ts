@@ -1,0 +1,130 @@
+import { createHmac } from "node:crypto";
+import type { KeyRow } from "../store/idempotency.ts";
+import { startPurge } from "../store/purge.ts";
+import type { Store } from "../store/store.ts";
+
+/** A call that is made once, however often it is sent. */
+export interface OnceCall {
+  /** Whose key it is. */
+  readonly caller: string;
+  readonly method: string;
+  readonly key: string;
+  readonly request: Uint8Array;
+}
+
+/** What a key is found to be: see server/rpc/idempotency.ts. */
+export type FoundKey =
+  | { readonly state: "taken"; keep(answer: Uint8Array): Promise<void>; forget(): Promise<void> }
+  | { readonly state: "kept"; readonly answer: Uint8Array }
+  | { readonly state: "running" | "reused" | "unknown" };
+
+export interface KeptResults {
+  take(call: OnceCall): Promise<FoundKey>;
+  changeCount(): number;
+  untilChanged(seen: number, signal: AbortSignal): Promise<void>;
+  onFailed(what: string, error: unknown): void;
+  /** Renews no key and removes none any more. What still has a key may keep its result until the store is closed. */
+  close(): Promise<void>;
+}
+
+export interface KeptResultsOptions {
+  readonly store: Pick<Store, "run" | "subscribe">;
+  /** `createSeal(masterKey, "idempotency")`: answers are encrypted, each for its row. */
+  readonly seal: {
+    seal(secret: Uint8Array, context: string): Uint8Array;
+    open(sealed: Uint8Array, context: string): Uint8Array;
+  };
+  /** Keys and requests are known by their HMAC alone: a password in a request must not be found by trying. */
+  readonly hashKey: Uint8Array;
+  readonly instanceId: string;
+  /** Told of what could not be written. */
+  readonly onFailed: (what: string, error: unknown) => void;
+  /** How long a gateway may be silent before its calls count as lost; for tests. */
+  readonly leaseMs?: number;
+}
+
+const keepMs = 24 * 60 * 60 * 1000;
+const pollMs = 1000;
+const purgeBatch = 500;
+
+/** Results of calls with a key, kept in the store for a day, so that every gateway that shares it knows them. */
+export function createKeptResults(options: KeptResultsOptions): KeptResults {
+  const { store, seal, hashKey, instanceId, onFailed, leaseMs = 10_000 } = options;
+  const held = new Set<KeyRow>();
+  const waiting = new Set<() => void>();
+  let changeCount = 0;
+
+  const unsubscribe = store.subscribe("idempotency", () => {
+    changeCount++;
+    for (const wake of [...waiting]) {
+      wake();
+    }
+  });
+  const renewing = setInterval(() => {
+    if (held.size > 0) {
+      store
+        .run("idempotency.renew", { keys: [...held], instanceId, leaseMs })
+        .catch((error) => onFailed("the lease of calls under way", error));
+    }
+  }, leaseMs / 3).unref();
+  const purge = startPurge(
+    async () => (await store.run("idempotency.purge", { limit: purgeBatch })).count === purgeBatch,
+    (error) => onFailed("the removal of expired keys", error),
+  );
+
+  const hash = (what: string, bytes: Uint8Array | string) =>
+    new Uint8Array(createHmac("sha256", hashKey).update(`${what}\0`).update(bytes).digest());
+
+  return {
+    async take({ caller, method, key: clearKey, request }) {
+      const key: KeyRow = { caller, method, key_hash: hash("key", clearKey) };
+      const context = `${caller}\0${method}\0${Buffer.from(key.key_hash).toString("hex")}`;
+      const requestHash = hash("request", request);
+      const found = await store.run("idempotency.take", { key, requestHash, instanceId, leaseMs, keepMs });
+      if (found.state === "done") {
+        return { state: "kept", answer: seal.open(found.result, context) };
+      }
+      if (found.state !== "taken") {
+        return { state: found.state === "lost" ? "unknown" : found.state };
+      }
+      held.add(key);
+      return {
+        state: "taken",
+        async keep(answer) {
+          held.delete(key);
+          const result = seal.seal(answer, context);
+          const { ok } = await store.run("idempotency.keep", { key, instanceId, result });
+          if (!ok) {
+            throw new Error("the key was given to another call meanwhile");
+          }
+        },
+        async forget() {
+          held.delete(key);
+          await store.run("idempotency.forget", { key, instanceId });
+        },
+      };
+    },
+    changeCount: () => changeCount,
+    untilChanged: (seen, signal) =>
+      new Promise((resolve) => {
+        const done = () => {
+          clearTimeout(timer);
+          signal.removeEventListener("abort", done);
+          waiting.delete(done);
+          resolve();
+        };
+        const timer = setTimeout(done, pollMs);
+        signal.addEventListener("abort", done, { once: true });
+        waiting.add(done);
+        if (signal.aborted || changeCount !== seen) {
+          done();
+        }
+      }),
+    onFailed,
+    async close() {
+      clearInterval(renewing);
+      unsubscribe();
+      await purge.stop();
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { create, type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
+import { type FieldViolation, InfraError } from "../../adapters/host/infra-error.ts";
+import { type ReasonName, reasons } from "../../adapters/host/reasons.ts";
+
+/** How a call has ended, to be told again. */
+export interface KeptAnswer {
+  /** What the call was about. */
+  readonly resource: string | undefined;
+  readonly outcome: { readonly message: Message } | { readonly error: InfraError };
+}
+
+/** All of an error that its caller sees. */
+interface KeptError {
+  readonly reason: string;
+  readonly message: string;
+  readonly resource?: string;
+  readonly violations: readonly FieldViolation[];
+  readonly retryAfterMs?: number;
+}
+
+interface Head {
+  readonly resource?: string;
+  readonly error?: KeptError;
+}
+
+/** JSON holds no such byte. */
+const headEnd = 0;
+
+/** The answer as bytes: a head in JSON, a NUL, and the message in binary. */
+export function encodeKeptAnswer(type: DescMessage, { resource, outcome }: KeptAnswer): Uint8Array {
+  const head: Head = {
+    ...(resource === undefined ? {} : { resource }),
+    ...("error" in outcome ? { error: keptError(outcome.error) } : {}),
+  };
+  const body = "message" in outcome ? toBinary(type, create(type, outcome.message)) : new Uint8Array();
+  return new Uint8Array(Buffer.concat([Buffer.from(JSON.stringify(head)), Buffer.of(headEnd), body]));
+}
+
+/** @throws Error for bytes that `encodeKeptAnswer` has not made */
+export function decodeKeptAnswer(type: DescMessage, bytes: Uint8Array): KeptAnswer {
+  const end = bytes.indexOf(headEnd);
+  const { resource, error }: Head = JSON.parse(Buffer.from(bytes.subarray(0, end)).toString());
+  const outcome =
+    error === undefined
+      ? { message: fromBinary(type, bytes.subarray(end + 1)) }
+      : { error: errorFromKept(error) };
+  return { resource, outcome };
+}
+
+function keptError({ reason, message, resource, violations, retryAfterMs }: InfraError): KeptError {
+  return {
+    reason,
+    message,
+    violations,
+    ...(resource === undefined ? {} : { resource }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+function errorFromKept({ reason, message, ...facts }: KeptError): InfraError {
+  if (!Object.hasOwn(reasons, reason)) {
+    throw new TypeError(`there is no reason ${reason}`);
+  }
+  return new InfraError(reason as ReasonName, message, facts);
+}
