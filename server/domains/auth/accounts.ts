@@ -1,0 +1,153 @@
+import type { Seal } from "../../crypto/seal.ts";
+import { type CallerRole, callerRoles } from "../../rpc/caller.ts";
+import type { AuthChanges } from "../../store/auth-changes.ts";
+
+/** What every account has that may call. */
+interface Account {
+  readonly id: string;
+  readonly name: string;
+  readonly role: CallerRole;
+  /** Full names of the services it is limited to; undefined: all. */
+  readonly services: ReadonlySet<string> | undefined;
+}
+
+export interface AuthUser extends Account {
+  /** PHC string; undefined: has no password. */
+  readonly passwordHash: string | undefined;
+  readonly certificateNames: readonly string[];
+  /** Sessions that began before, or in this millisecond, are over, but for `keptSession`. */
+  readonly tokensNotBeforeMs: number;
+  readonly keptSession: string | undefined;
+}
+
+export interface AuthApiToken extends Account {
+  readonly expiresAtMs: number | undefined;
+  readonly isRevoked: boolean;
+}
+
+export interface SigningKey {
+  readonly id: string;
+  readonly secret: Uint8Array;
+  /** Undefined while it signs. */
+  readonly verifyUntilMs: number | undefined;
+}
+
+/** Who there is, by everything that a call may name them by. */
+export interface Accounts {
+  userById(id: string): AuthUser | undefined;
+  userByName(name: string): AuthUser | undefined;
+  userByCertificateName(name: string): AuthUser | undefined;
+  /** Also those that are revoked or have expired. @param hash as `hashToken` makes it */
+  apiTokenByHash(hash: Uint8Array): AuthApiToken | undefined;
+  isRevoked(sessionId: string): boolean;
+  /** A key that verifies now. */
+  signingKey(id: string): SigningKey | undefined;
+}
+
+/** Much longer than clocks differ: a session that was revoked must not come back for its last moments. */
+const revocationKeptMs = 60 * 60 * 1000;
+const sweepEveryMs = 60 * 1000;
+
+/** @param keySeal opens the secrets of signing keys */
+export function createAccounts(keySeal: Seal): Accounts & { apply(changes: AuthChanges): void } {
+  const usersById = new Map<string, AuthUser>();
+  const usersByName = new Map<string, AuthUser>();
+  const usersByCertificateName = new Map<string, AuthUser>();
+  const apiTokens = new Map<string, AuthApiToken>();
+  const signingKeys = new Map<string, SigningKey>();
+  const revocations = new Map<string, number>();
+  let sweptAtMs = 0;
+
+  function forget(id: string): void {
+    const user = usersById.get(id);
+    if (user !== undefined) {
+      usersById.delete(id);
+      usersByName.delete(user.name);
+      for (const name of user.certificateNames) {
+        usersByCertificateName.delete(name);
+      }
+    }
+  }
+
+  function add(user: AuthUser): void {
+    usersById.set(user.id, user);
+    usersByName.set(user.name, user);
+    for (const name of user.certificateNames) {
+      usersByCertificateName.set(name, user);
+    }
+  }
+
+  function sweep(): void {
+    const nowMs = Date.now();
+    if (nowMs - sweptAtMs < sweepEveryMs) {
+      return;
+    }
+    sweptAtMs = nowMs;
+    for (const [sessionId, expiresAtMs] of revocations) {
+      if (expiresAtMs + revocationKeptMs < nowMs) {
+        revocations.delete(sessionId);
+      }
+    }
+  }
+
+  return {
+    userById: (id) => usersById.get(id),
+    userByName: (name) => usersByName.get(name),
+    userByCertificateName: (name) => usersByCertificateName.get(name),
+    apiTokenByHash: (hash) => apiTokens.get(textOf(hash)),
+    isRevoked: (sessionId) => revocations.has(sessionId),
+    signingKey(id) {
+      const key = signingKeys.get(id);
+      return key?.verifyUntilMs !== undefined && key.verifyUntilMs < Date.now() ? undefined : key;
+    },
+    apply({ users, apiTokens: tokens, signingKeys: keys, revocations: revoked }) {
+      // All of them first: a name that one user has lost may be another's now.
+      for (const { id } of users) {
+        forget(id);
+      }
+      for (const row of users.filter(({ removed_at }) => removed_at === null)) {
+        add({
+          ...accountFrom(row),
+          passwordHash: row.password_hash ?? undefined,
+          certificateNames: JSON.parse(row.certificate_names),
+          tokensNotBeforeMs: row.tokens_not_before,
+          keptSession: row.kept_session ?? undefined,
+        });
+      }
+      for (const row of tokens) {
+        apiTokens.set(textOf(row.hash), {
+          ...accountFrom(row),
+          expiresAtMs: row.expires_at ?? undefined,
+          isRevoked: row.revoked_at !== null,
+        });
+      }
+      for (const row of keys) {
+        const secret = keySeal.open(row.secret_sealed, row.id);
+        const verifyUntilMs = row.retired_at === null ? undefined : (row.verify_until ?? row.retired_at);
+        signingKeys.set(row.id, { id: row.id, secret, verifyUntilMs });
+      }
+      for (const { jti, expires_at } of revoked) {
+        revocations.set(jti, expires_at);
+      }
+      sweep();
+    },
+  };
+}
+
+function accountFrom(row: {
+  readonly id: string;
+  readonly name: string;
+  readonly role: string;
+  readonly services: string | null;
+}): Account {
+  const role = callerRoles.find((one) => one === row.role);
+  if (role === undefined) {
+    throw new Error(`the account ${row.id} has the role ${row.role}, which this version does not know`);
+  }
+  const services = row.services === null ? undefined : new Set<string>(JSON.parse(row.services));
+  return { id: row.id, name: row.name, role, services };
+}
+
+function textOf(hash: Uint8Array): string {
+  return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString("latin1");
+}

@@ -1,0 +1,98 @@
+import type { MasterKey } from "../../crypto/master-key.ts";
+import { createSeal } from "../../crypto/seal.ts";
+import type { ServiceRegistration } from "../../rpc/service-handlers.ts";
+import type { Store } from "../../store/store.ts";
+import { type ApiTokens, createApiTokens } from "./api-tokens.ts";
+import { createAuthState } from "./auth-state.ts";
+import { type AuthenticateRequest, createAuthenticate } from "./authenticate.ts";
+import { createCallers } from "./callers.ts";
+import { createLoginThrottle } from "./login-throttle.ts";
+import { createLogins, type Session } from "./logins.ts";
+import { createAuthService } from "./service.ts";
+import { createSessionTokens } from "./session-token.ts";
+import { ensureSigningKey, rotateSigningKey, signingKeyPurpose } from "./signing-keys.ts";
+import { createTokenUse } from "./token-use.ts";
+import { createUserService } from "./user-service.ts";
+import { createUsers, type Users } from "./users.ts";
+
+export interface AuthOptions {
+  readonly store: Store;
+  readonly masterKey: MasterKey;
+  /** `auth` of the configuration. */
+  readonly config: { readonly tokenHours: number; readonly audience: string };
+  /** Full names of the services of the contract. */
+  readonly serviceNames: readonly string[];
+  /** Told what failed behind everybody's back. */
+  readonly onFailed: (message: string, error: unknown) => void;
+}
+
+/** Who may use the gateway: users, sessions, tokens. */
+export interface Auth {
+  /** AuthService and UserService. */
+  readonly registrations: readonly ServiceRegistration[];
+  readonly authenticate: AuthenticateRequest;
+  readonly users: Users;
+  readonly apiTokens: ApiTokens;
+  /** Begins a session without a password, for the banner of the sandbox. @throws InfraError USER_NOT_FOUND */
+  beginSession(userName: string): Promise<Session>;
+  /** Writes what is left; the store is open until then. */
+  close(): Promise<void>;
+}
+
+const hourMs = 60 * 60 * 1000;
+
+/**
+ * Puts the parts together on an open store, and makes the first signing key.
+ * @throws InfraError STORE_UNAVAILABLE; Error when a signing key does not open with the master key
+ */
+export async function createAuth(options: AuthOptions): Promise<Auth> {
+  const { store, masterKey, config, serviceNames, onFailed } = options;
+  const keySeal = createSeal(masterKey, signingKeyPurpose);
+  await ensureSigningKey(store, keySeal);
+  const state = await createAuthState({
+    store,
+    keySeal,
+    onFailed: (error) => onFailed("users and revocations cannot be read", error),
+  });
+  const tokenUse = createTokenUse(store, (error) => onFailed("uses of API tokens cannot be written", error));
+  const sessionTokens = createSessionTokens({
+    audience: config.audience,
+    secretOf: (keyId) => state.signingKey(keyId)?.secret,
+  });
+  const callers = createCallers(state, sessionTokens);
+  const guardPassword = createLoginThrottle(store);
+  const logins = createLogins({
+    store,
+    state,
+    callers,
+    sessionTokens,
+    guardPassword,
+    lifetimeMs: config.tokenHours * hourMs,
+  });
+  const { refresh } = state;
+  const users = createUsers({ store, serviceNames, refresh, guardPassword });
+  const apiTokens = createApiTokens({ store, serviceNames, refresh });
+
+  return {
+    registrations: [
+      createAuthService(logins),
+      createUserService({
+        users,
+        apiTokens,
+        async rotateSigningKey() {
+          const keyId = await rotateSigningKey(store, keySeal);
+          await refresh();
+          return keyId;
+        },
+      }),
+    ],
+    authenticate: createAuthenticate({ state, callers, tokenUse }),
+    users,
+    apiTokens,
+    beginSession: logins.begin,
+    async close() {
+      state.close();
+      await tokenUse.close();
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { anonymous, type Caller } from "../../rpc/caller.ts";
+import type { AuthState } from "./auth-state.ts";
+import { type Callers, callerOfListener } from "./callers.ts";
+import { assertOwnPage, type RequestOrigin, readSessionCookie } from "./session-cookie.ts";
+import type { TokenUse } from "./token-use.ts";
+
+export interface AuthenticateOptions {
+  readonly state: Pick<AuthState, "isShared" | "refresh">;
+  readonly callers: Callers;
+  readonly tokenUse: Pick<TokenUse, "note">;
+}
+
+/**
+ * Finds who makes a request, an RPC's or a page's, by the first that is there: what the listener grants everybody, the
+ * header `authorization`, the session cookie, the client certificate.
+ * @throws InfraError TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_REVOKED, CERTIFICATE_UNKNOWN, ORIGIN_NOT_ALLOWED for a
+ *   cookie, STORE_UNAVAILABLE
+ */
+export type AuthenticateRequest = (request: RequestOrigin) => Promise<Caller>;
+
+/** RFC 6750, 2.1; schemes have no case (RFC 9110, 11.1). */
+const bearer = /^bearer +([^\s,]+)$/i;
+
+export function createAuthenticate({ state, callers, tokenUse }: AuthenticateOptions): AuthenticateRequest {
+  async function callerByCredentials(request: RequestOrigin): Promise<Caller> {
+    const { peer } = request;
+    const authorization = request.header("authorization");
+    if (authorization !== undefined) {
+      const [, token] = bearer.exec(authorization.trim()) ?? [];
+      if (token === undefined) {
+        throw new InfraError("TOKEN_INVALID", "the header authorization is not of the form `Bearer <token>`");
+      }
+      return callers.ofToken(token, "header");
+    }
+    const cookie = readSessionCookie(request);
+    if (cookie !== undefined) {
+      assertOwnPage(request);
+      return callers.ofToken(cookie, "cookie");
+    }
+    return peer.certificate === undefined ? anonymous : callers.ofCertificate(peer.certificate);
+  }
+
+  async function credentialsLookedAtAgain(request: RequestOrigin, error: unknown): Promise<Caller> {
+    const isUnknown =
+      error instanceof InfraError &&
+      (error.reason === "TOKEN_INVALID" || error.reason === "CERTIFICATE_UNKNOWN");
+    if (!state.isShared || !isUnknown) {
+      throw error;
+    }
+    // Another gateway may have made the user, the token or the key just now.
+    await state.refresh();
+    return callerByCredentials(request);
+  }
+
+  return async (request) => {
+    const everybody = callerOfListener(request.peer);
+    if (everybody !== undefined) {
+      return everybody;
+    }
+    const caller = await callerByCredentials(request).catch((error) =>
+      credentialsLookedAtAgain(request, error),
+    );
+    if (caller.credential === "apiToken") {
+      tokenUse.note(caller.accountId);
+    }
+    return caller;
+  };
+}

@@ -1,0 +1,108 @@
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { Peer } from "../../rpc/call.ts";
+import { anonymous, type Caller, type CallerRole } from "../../rpc/caller.ts";
+import type { ClientCertificate } from "../../rpc/listener/client-certificate.ts";
+import type { AuthUser } from "./accounts.ts";
+import type { AuthState } from "./auth-state.ts";
+import { assertNotExpired, type SessionClaims, type SessionTokens } from "./session-token.ts";
+import { apiTokenPrefix, hashToken } from "./token-hash.ts";
+
+/** Who calls, by each kind of credential. Their `current()` looks again at what is known by then. */
+export interface Callers {
+  /**
+   * By a session's token, of a header or a cookie, or by an API token (of a header only).
+   * @throws InfraError TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_REVOKED, whatever the text is
+   */
+  ofToken(token: string, carrier: "header" | "cookie"): Promise<Caller>;
+  /** @throws InfraError CERTIFICATE_UNKNOWN, TOKEN_EXPIRED */
+  ofCertificate(certificate: ClientCertificate): Caller;
+}
+
+export function createCallers(state: AuthState, sessionTokens: SessionTokens): Callers {
+  function ofUser(
+    user: AuthUser,
+    how: Pick<Caller, "credential" | "sessionId" | "expiresAtMs" | "current">,
+  ): Caller {
+    const { id, name, role, services } = user;
+    return { actor: `user/${name}`, accountId: id, role, services, ...how };
+  }
+
+  function ofSession(claims: SessionClaims, credential: "session" | "cookie"): Caller {
+    const { sessionId, accountId, expiresAtMs } = claims;
+    assertNotExpired(claims);
+    const user = state.userById(accountId);
+    if (user === undefined) {
+      throw new InfraError("TOKEN_INVALID", "the token is not accepted: its user is gone");
+    }
+    const isBefore = claims.issuedAtMs <= user.tokensNotBeforeMs && sessionId !== user.keptSession;
+    if (isBefore || state.isRevoked(sessionId)) {
+      throw new InfraError("TOKEN_REVOKED", "the login was ended");
+    }
+    const current = () => ofSession(claims, credential);
+    return ofUser(user, { credential, sessionId, expiresAtMs, current });
+  }
+
+  function ofApiToken(hash: Uint8Array): Caller {
+    const token = state.apiTokenByHash(hash);
+    if (token === undefined) {
+      throw new InfraError("TOKEN_INVALID", "the token is not accepted: there is no such API token");
+    }
+    if (token.isRevoked) {
+      throw new InfraError("TOKEN_REVOKED", "the API token was revoked");
+    }
+    assertNotExpired(token);
+    const { id, name, role, services, expiresAtMs } = token;
+    return {
+      actor: `token/${name}`,
+      accountId: id,
+      role,
+      services,
+      credential: "apiToken",
+      sessionId: undefined,
+      expiresAtMs,
+      current: () => ofApiToken(hash),
+    };
+  }
+
+  function ofCertificate(certificate: ClientCertificate): Caller {
+    const { names, expiresAtMs } = certificate;
+    assertNotExpired(certificate);
+    for (const name of names) {
+      const user = state.userByCertificateName(name);
+      if (user !== undefined) {
+        const current = () => ofCertificate(certificate);
+        return ofUser(user, { credential: "certificate", sessionId: undefined, expiresAtMs, current });
+      }
+    }
+    throw new InfraError("CERTIFICATE_UNKNOWN", "none of the names of the client certificate is a user's");
+  }
+
+  return {
+    async ofToken(token, carrier) {
+      if (carrier === "cookie") {
+        return ofSession(await sessionTokens.verify(token), "cookie");
+      }
+      return token.startsWith(apiTokenPrefix)
+        ? ofApiToken(hashToken(token))
+        : ofSession(await sessionTokens.verify(token), "session");
+    },
+    ofCertificate,
+  };
+}
+
+/** Everybody who reaches a listener that asks for no login; undefined where it asks for one. */
+export function callerOfListener({ access, listener }: Peer): Caller | undefined {
+  switch (access) {
+    case "login":
+      return undefined;
+    case "adminSocket":
+      return everybody("admin-socket", "admin", "adminSocket");
+    default:
+      return everybody(`listener/${listener}`, access, "listener");
+  }
+}
+
+function everybody(actor: string, role: CallerRole, credential: "listener" | "adminSocket"): Caller {
+  const caller: Caller = { ...anonymous, actor, role, credential, current: () => caller };
+  return caller;
+}

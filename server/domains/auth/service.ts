@@ -1,0 +1,38 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { AuthService } from "../../../gen/services/auth/auth_pb.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import type { Logins } from "./logins.ts";
+import { clearedSessionCookie, sessionCookie, wantsSessionCookie } from "./session-cookie.ts";
+
+/** services.auth.AuthService: sessions of users. */
+export function createAuthService(logins: Logins): ServiceRegistration {
+  return registerService(AuthService, {
+    async login({ username, password }, call) {
+      const { address, access, isTls } = call.peer;
+      const isCookie = wantsSessionCookie(call);
+      const attempt = { name: username, password, address, isThrottled: access !== "adminSocket" };
+      const { token, accountId, expiresAtMs } = await logins.logIn(attempt, call.signal);
+      if (isCookie) {
+        call.setHeader("set-cookie", sessionCookie(token, expiresAtMs - Date.now(), isTls));
+      }
+      return {
+        // A script that could read it would be what the cookie is there to keep it from.
+        token: isCookie ? "" : token,
+        expires: { timestamp: timestampFromMs(expiresAtMs) },
+        accountId,
+      };
+    },
+
+    async logout(_request, call) {
+      const success = await logins.logOut(call.caller);
+      if (call.caller.credential === "cookie") {
+        call.setHeader("set-cookie", clearedSessionCookie(call.peer.isTls));
+      }
+      return { success };
+    },
+
+    async checkToken({ token }) {
+      return { success: await logins.isAccepted(token) };
+    },
+  });
+}
