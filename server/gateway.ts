@@ -39,6 +39,8 @@ export interface GatewayOptions {
     /** HOSTPLANE_ADMIN_PASSWORD */
     readonly adminPassword?: string | undefined;
   };
+  /** Path of the socket by which it is administered; absent: `admin.sock` in its data directory. */
+  readonly adminSocket?: string;
   /** Called when the gateway cannot go on, and the process has to end. */
   readonly onFatal: (error: Error) => void;
 }

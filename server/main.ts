@@ -1,4 +1,6 @@
-import { Command, CommanderError } from "commander";
+import { Argument, Command, CommanderError } from "commander";
+import { addAdminCommands } from "./commands/admin-commands.ts";
+import { completionScript, shells } from "./commands/completion.ts";
 import type { Inspectors } from "./commands/doctor.ts";
 import { createProcessOutput, messageFromError, type Output } from "./commands/output.ts";
 import { packageVersion } from "./commands/package-version.ts";
@@ -53,6 +55,17 @@ function createProgram(output: Output, onExit: (code: number) => void): Command 
       onExit(await (await import("./commands/config.ts")).checkConfig(options, output)),
     );
 
+  addAdminCommands(program, { output, version }, onExit);
+  program
+    .command("completion")
+    .description(
+      "print the script by which a shell completes these commands, e.g. `source <(hostplane completion bash)`",
+    )
+    .addArgument(new Argument("<shell>").choices(shells))
+    .action((shell) => {
+      output.out(completionScript(program, shell));
+      onExit(0);
+    });
   program
     .command("version")
     .description("print the version")

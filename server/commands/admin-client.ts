@@ -1,0 +1,139 @@
+import { existsSync, statSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import type { Client } from "@connectrpc/connect";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { AuditService } from "../../gen/hostplane/v1/audit_pb.ts";
+import type { UserService } from "../../gen/hostplane/v1/user_pb.ts";
+import type { Config } from "../config/schema.ts";
+import { adminSocketOf, shortSocketPath } from "../rpc/listener/admin-listener.ts";
+import type { StoreBackup } from "../web/store-backup.ts";
+
+/** The services of a gateway, for an admin. */
+export interface AdminClient {
+  readonly users: Client<typeof UserService>;
+  readonly audit: Client<typeof AuditService>;
+  /** @param file absolute */
+  backup(file: string): Promise<StoreBackup>;
+}
+
+/** Which gateway to administer. */
+export interface AdminTarget {
+  readonly config: Config;
+  readonly isSandbox: boolean;
+  readonly version: string;
+}
+
+/**
+ * Does `work` with the gateway of a data directory. One that runs is asked by its admin socket. When none does, this
+ * process serves the same services on the same store for as long as `work` takes, on a socket that only it knows.
+ * @throws InfraError STORE_MISSING, STORE_IN_USE, ...; Error when the data belong to another user; what `work` throws
+ */
+export async function withAdminClient<Result>(
+  target: AdminTarget,
+  work: (client: AdminClient) => Promise<Result>,
+): Promise<Result> {
+  const { dataDirectoryOf } = await import("../open-data.ts");
+  const directory = dataDirectoryOf(target.config, target.isSandbox);
+  const socket = adminSocketOf(directory);
+  if (await isAnswered(socket)) {
+    return work(await createAdminClient(socket));
+  }
+  await assertOwnStore(target, directory);
+  const ownSocket = join(directory, `admin-${process.pid}.sock`);
+  let gateway: { close(): Promise<void> };
+  try {
+    gateway = await startForAdmin(target, ownSocket);
+  } catch (error) {
+    // A gateway may have started in the meantime.
+    if (error instanceof InfraError && error.reason === "STORE_IN_USE" && (await isAnswered(socket))) {
+      return work(await createAdminClient(socket));
+    }
+    throw error;
+  }
+  try {
+    return await work(await createAdminClient(ownSocket));
+  } finally {
+    await gateway.close();
+  }
+}
+
+/** A gateway without systems and listeners, but for a socket of its own. */
+async function startForAdmin({ config, isSandbox, version }: AdminTarget, adminSocket: string) {
+  const [{ startGateway }, { pino }] = await Promise.all([import("../gateway.ts"), import("pino")]);
+  const { volumes: _volumes, tracing: _tracing, ...rest } = config;
+  return startGateway({
+    config: { ...rest, listen: [] },
+    isSandbox,
+    version,
+    logger: pino({ level: "silent" }),
+    secrets: { key: process.env.HOSTPLANE_KEY, adminPassword: process.env.HOSTPLANE_ADMIN_PASSWORD },
+    onFatal: (error) => {
+      throw error;
+    },
+    adminSocket,
+  });
+}
+
+async function createAdminClient(socket: string): Promise<AdminClient> {
+  const [{ createClient }, { createConnectTransport }, { AuditService }, { UserService }, { postBackup }] =
+    await Promise.all([
+      import("@connectrpc/connect"),
+      import("@connectrpc/connect-node"),
+      import("../../gen/hostplane/v1/audit_pb.ts"),
+      import("../../gen/hostplane/v1/user_pb.ts"),
+      import("./post-backup.ts"),
+    ]);
+  const socketPath = shortSocketPath(socket);
+  const transport = createConnectTransport({
+    baseUrl: "http://localhost",
+    httpVersion: "1.1",
+    nodeOptions: { socketPath },
+  });
+  return {
+    users: createClient(UserService, transport),
+    audit: createClient(AuditService, transport),
+    backup: (file) => postBackup(socketPath, file),
+  };
+}
+
+/** @throws Error when there is a socket that this user may not open */
+function isAnswered(socket: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const probe = connect(shortSocketPath(socket));
+    probe.once("connect", () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "EACCES" || error.code === "EPERM") {
+        reject(
+          new Error(
+            `${socket} is for the user that the gateway runs as, and for root: run this as one of them`,
+          ),
+        );
+      } else {
+        resolve(false);
+      }
+    });
+  });
+}
+
+/** What another user made here would be closed to the gateway afterwards. */
+async function assertOwnStore({ config, isSandbox }: AdminTarget, directory: string): Promise<void> {
+  const { databaseFile } = await import("../store/open-store.ts");
+  const file = databaseFile(directory);
+  if (!isSandbox && config.store !== "sqlite") {
+    return;
+  }
+  if (!existsSync(file)) {
+    const serve = isSandbox ? "hostplane serve --sandbox" : "hostplane serve";
+    throw new InfraError("STORE_MISSING", `there is no database ${file}: the first \`${serve}\` makes it`);
+  }
+  const { uid } = statSync(file);
+  if (process.getuid !== undefined && process.getuid() !== uid) {
+    throw new Error(
+      `no gateway runs, and ${file} belongs to another user (uid ${uid}): run this as that user (sudo -u '#${uid}')`,
+    );
+  }
+}

@@ -1,0 +1,70 @@
+import type { Argument, Command, Option } from "commander";
+
+/** What may follow at some place of the command line. */
+export type Completion =
+  | { readonly kind: "words"; readonly words: readonly string[] }
+  | { readonly kind: "files" }
+  | { readonly kind: "directories" }
+  /** Something that only the user knows. */
+  | { readonly kind: "nothing" };
+
+/** One command, as shells complete it. */
+export interface CommandNode {
+  /** Names from the top, without the program's: `["user", "add"]`. */
+  readonly path: readonly string[];
+  readonly description: string;
+  readonly subcommands: readonly { readonly name: string; readonly description: string }[];
+  readonly options: readonly OptionNode[];
+  /** What its arguments may be. */
+  readonly argument: Completion;
+}
+
+export interface OptionNode {
+  /** As typed: `--role`, or `-h`. */
+  readonly flags: readonly string[];
+  readonly description: string;
+  /** What its value may be; undefined when it takes none. */
+  readonly value: Completion | undefined;
+}
+
+/** The program and all commands below it. */
+export function commandNodes(program: Command): CommandNode[] {
+  return nodesBelow(program, []);
+}
+
+function nodesBelow(command: Command, path: readonly string[]): CommandNode[] {
+  const help = command.createHelp();
+  const commands = help.visibleCommands(command);
+  const node: CommandNode = {
+    path,
+    description: command.description(),
+    subcommands: commands.map((each) => ({ name: each.name(), description: each.description() })),
+    options: help.visibleOptions(command).map(optionNode),
+    argument: mergedArguments(command.registeredArguments),
+  };
+  // The command `help` is made anew at each asking, and belongs to no parent.
+  return [node, ...commands.flatMap((each) => nodesBelow(each, [...path, each.name()]))];
+}
+
+function optionNode(option: Option): OptionNode {
+  const { short, long, description, required, optional, argChoices, flags } = option;
+  const value = required || optional ? completionOf(argChoices, /[<[](\w+)/.exec(flags)?.[1]) : undefined;
+  return { flags: [long, short].filter((flag) => flag != null), description, value };
+}
+
+/** Which one of several arguments it is a shell would have to count; words of all of them will do. */
+function mergedArguments(all: readonly Argument[]): Completion {
+  const completions = all.map((each) => completionOf(each.argChoices, each.name()));
+  const words = completions.flatMap((each) => (each.kind === "words" ? each.words : []));
+  return words.length > 0 ? { kind: "words", words } : (completions[0] ?? { kind: "nothing" });
+}
+
+function completionOf(choices: readonly string[] | undefined, valueName: string | undefined): Completion {
+  if (choices !== undefined) {
+    return { kind: "words", words: choices };
+  }
+  if (valueName === "file") {
+    return { kind: "files" };
+  }
+  return { kind: valueName === "dir" ? "directories" : "nothing" };
+}

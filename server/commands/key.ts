@@ -1,0 +1,12 @@
+import type { ExitCode } from "./output.ts";
+import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
+
+/** Signs logins with a new key from now on; what older keys have signed stays good until it expires. */
+export function rotateKey(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
+  return runAdminCommand(options, context, async ({ users }) => {
+    const { keyId } = await users.rotateSigningKey({});
+    context.output.out(
+      `logins are signed with the key ${keyId} from now on; older logins stay good until they expire`,
+    );
+  });
+}

@@ -1,0 +1,59 @@
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
+import { text } from "node:stream/consumers";
+import type { ReadStream } from "node:tty";
+
+/** Where a password is read from, and where it is asked for. */
+export interface PasswordInput {
+  readonly stdin: NodeJS.ReadStream | ReadStream;
+  readonly stderr: NodeJS.WritableStream;
+}
+
+/**
+ * A password that nobody sees: asked for twice on a terminal, without an echo; otherwise the one line of stdin. Never
+ * an argument, since every user of the host can read those.
+ * @throws Error when there is none, when the two differ, or when it was broken off
+ */
+export async function readPassword(question: string, input: PasswordInput = process): Promise<string> {
+  if (!input.stdin.isTTY) {
+    const lines = (await text(input.stdin)).replace(/\r?\n$/, "").split(/\r?\n/);
+    const [password = ""] = lines;
+    if (password === "" || lines.length > 1) {
+      throw new Error("expected the password as the one line of stdin; on a terminal it is asked for");
+    }
+    return password;
+  }
+  const password = await ask(`${question}: `, input);
+  if (password === "") {
+    throw new Error("no password was given; nothing was changed");
+  }
+  if (password !== (await ask("Once more: ", input))) {
+    throw new Error("the two passwords differ; nothing was changed");
+  }
+  return password;
+}
+
+function ask(prompt: string, { stdin, stderr }: PasswordInput): Promise<string> {
+  // Readline edits the line and echoes it; the echo goes nowhere.
+  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: stdin, output, terminal: true, historySize: 0 });
+  stderr.write(prompt);
+  return new Promise((resolve, reject) => {
+    lines.once("line", resolve);
+    lines.once("SIGINT", () => reject(new Error("broken off; nothing was changed")));
+    // The end of the terminal's input; after a line it settles nothing.
+    lines.once("close", () => reject(new Error("no password was given; nothing was changed")));
+  }).then(
+    (line) => end(String(line)),
+    (error) => {
+      end("");
+      throw error;
+    },
+  );
+
+  function end(line: string): string {
+    lines.close();
+    stderr.write("\n");
+    return line;
+  }
+}

@@ -1,0 +1,18 @@
+import { Role } from "../../gen/hostplane/v1/user_pb.ts";
+import type { CallerRole } from "../rpc/caller.ts";
+
+const roles: Readonly<Record<CallerRole, Role>> = {
+  viewer: Role.VIEWER,
+  operator: Role.OPERATOR,
+  admin: Role.ADMIN,
+};
+
+/** The contract's number of a role. */
+export function roleFromName(name: CallerRole): Role {
+  return roles[name];
+}
+
+/** The name of a role as it is typed. */
+export function nameOfRole(role: Role): string {
+  return Object.entries(roles).find(([, number]) => number === role)?.[0] ?? "";
+}

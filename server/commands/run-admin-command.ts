@@ -1,0 +1,50 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { type AdminClient, withAdminClient } from "./admin-client.ts";
+import { type ConfigOptions, loadConfigOrExplain } from "./config-options.ts";
+import { type ExitCode, messageFromError, type Output } from "./output.ts";
+
+/** The flags of every command that asks a gateway, as commander hands them over. */
+export interface AdminOptions extends Pick<ConfigOptions, "config" | "data" | "set"> {
+  /** The sandbox of the data directory instead of the real gateway. */
+  readonly sandbox?: boolean;
+  /** Lists as JSON. */
+  readonly json?: boolean;
+}
+
+/** Where a command writes, and which program it belongs to. */
+export interface CommandContext {
+  readonly output: Output;
+  readonly version: string;
+}
+
+/**
+ * Does `work` with a client of the gateway that the options name. What the gateway refuses is told in its own
+ * sentence: with exit code 2 where what was asked for could never be done, 1 otherwise.
+ */
+export async function runAdminCommand(
+  options: AdminOptions,
+  { output, version }: CommandContext,
+  work: (client: AdminClient) => Promise<void>,
+): Promise<ExitCode> {
+  const loaded = await loadConfigOrExplain(configOptionsOf(options), output);
+  if (loaded === undefined) {
+    return 2;
+  }
+  const target = { config: loaded.config, isSandbox: options.sandbox === true, version };
+  try {
+    await withAdminClient(target, work);
+    return 0;
+  } catch (error) {
+    output.err(error instanceof ConnectError ? error.rawMessage : messageFromError(error));
+    return error instanceof ConnectError && error.code === Code.InvalidArgument ? 2 : 1;
+  }
+}
+
+/** Those of the options that the configuration is loaded with. */
+export function configOptionsOf({ config, data, set }: AdminOptions): ConfigOptions {
+  return {
+    ...(config === undefined ? {} : { config }),
+    ...(data === undefined ? {} : { data }),
+    ...(set === undefined ? {} : { set }),
+  };
+}

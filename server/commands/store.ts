@@ -1,0 +1,65 @@
+import { join, resolve } from "node:path";
+import { parseStoreAddress } from "../config/store-address.ts";
+import { loadConfigOrExplain } from "./config-options.ts";
+import { type ExitCode, messageFromError } from "./output.ts";
+import {
+  type AdminOptions,
+  type CommandContext,
+  configOptionsOf,
+  runAdminCommand,
+} from "./run-admin-command.ts";
+
+/** Has a consistent copy of the store written to a file that must not exist, and names the key that is needed with it. */
+export function backupStore(file: string, options: AdminOptions, context: CommandContext): Promise<ExitCode> {
+  return runAdminCommand(options, context, async (client) => {
+    const { sizeBytes, masterKey } = await client.backup(resolve(file));
+    context.output.out(`wrote ${resolve(file)} (${sizeBytes} bytes)`);
+    context.output.out(
+      `keep the master key with it, and apart from it: ${masterKey}; without it secrets in the backup cannot be read`,
+    );
+  });
+}
+
+/**
+ * Copies the SQLite database of a data directory to the empty PostgreSQL database that `store` names, which the gateway
+ * will use from then on. The URL holds a password: it is taken from the file or HOSTPLANE_STORE, and is no argument.
+ */
+export async function copyStoreToPostgres(
+  options: AdminOptions,
+  { output }: CommandContext,
+): Promise<ExitCode> {
+  const loaded = await loadConfigOrExplain(configOptionsOf(options), output);
+  if (loaded === undefined) {
+    return 2;
+  }
+  const { config } = loaded;
+  const target = parseStoreAddress(config.store);
+  if (typeof target === "string" || target.kind !== "postgres") {
+    output.err(
+      "nothing to copy to: name the empty PostgreSQL database by `store` in the configuration, or by HOSTPLANE_STORE",
+    );
+    return 2;
+  }
+  try {
+    const [{ copyStore }, { loadMasterKey }] = await Promise.all([
+      import("../store/copy-store.ts"),
+      import("../crypto/master-key.ts"),
+    ]);
+    const masterKey = loadMasterKey({
+      environmentKey: process.env.HOSTPLANE_KEY,
+      keyFile: config.keyFile,
+      defaultFile: join(config.data, "key"),
+      isStoreNew: false,
+    });
+    const source = { directory: config.data, kind: "real", keyCheck: masterKey.fingerprint } as const;
+    const copied = await copyStore({ ...source, url: target.url });
+    for (const [table, count] of copied) {
+      output.out(`${table}: ${count}`);
+    }
+    output.out(`copied to ${target.shownAs}; a gateway with this configuration uses it`);
+    return 0;
+  } catch (error) {
+    output.err(messageFromError(error));
+    return 1;
+  }
+}

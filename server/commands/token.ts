@@ -1,0 +1,75 @@
+import { toJson } from "@bufbuild/protobuf";
+import { durationFromMs, type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
+import { type ApiToken, ApiTokenSchema } from "../../gen/hostplane/v1/user_pb.ts";
+import type { CallerRole } from "../rpc/caller.ts";
+import type { ExitCode } from "./output.ts";
+import { nameOfRole, roleFromName } from "./role.ts";
+import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
+import { textTable } from "./text-table.ts";
+import { servicesText } from "./user.ts";
+
+export interface CreateTokenOptions extends AdminOptions {
+  readonly role: CallerRole;
+  readonly services?: readonly string[];
+  readonly days?: number;
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Makes a token for a machine. It is all that goes to stdout, and is shown this once. */
+export function createToken(
+  name: string,
+  options: CreateTokenOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  return runAdminCommand(options, context, async ({ users }) => {
+    const { token } = await users.createApiToken({
+      name,
+      role: roleFromName(options.role),
+      services: [...(options.services ?? [])],
+      ...(options.days === undefined ? {} : { lifetime: durationFromMs(options.days * dayMs) }),
+    });
+    context.output.out(token);
+    context.output.err(`this token is shown once and kept as a hash only; ${name} is its name`);
+  });
+}
+
+/** Prints all tokens that are not revoked, without the tokens themselves. */
+export function listTokens(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
+  return runAdminCommand(options, context, async ({ users }) => {
+    const { tokens } = await users.listApiTokens({});
+    if (options.json === true) {
+      const messages = tokens.map((token) => toJson(ApiTokenSchema, token, { alwaysEmitImplicit: true }));
+      context.output.out(JSON.stringify(messages, null, 2));
+      return;
+    }
+    const head = ["NAME", "ROLE", "SERVICES", "MADE BY", "EXPIRES", "LAST USED"];
+    for (const line of textTable(head, tokens.map(rowFromToken))) {
+      context.output.out(line);
+    }
+  });
+}
+
+/** Revokes a token at once. */
+export function revokeToken(name: string, options: AdminOptions, context: CommandContext): Promise<ExitCode> {
+  return runAdminCommand(options, context, async ({ users }) => {
+    await users.revokeApiToken({ name });
+    context.output.out(`revoked the token ${name}`);
+  });
+}
+
+function rowFromToken(token: ApiToken): string[] {
+  const { name, role, services, createdBy, expiresAt, lastUsedAt } = token;
+  return [
+    name,
+    nameOfRole(role),
+    servicesText(services),
+    createdBy,
+    timeText(expiresAt),
+    timeText(lastUsedAt),
+  ];
+}
+
+function timeText(time: Timestamp | undefined): string {
+  return time === undefined ? "never" : timestampDate(time).toISOString();
+}

@@ -1,0 +1,116 @@
+import { toJson } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { type User, UserSchema } from "../../gen/hostplane/v1/user_pb.ts";
+import type { CallerRole } from "../rpc/caller.ts";
+import { type ExitCode, messageFromError } from "./output.ts";
+import { readPassword } from "./read-password.ts";
+import { nameOfRole, roleFromName } from "./role.ts";
+import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
+import { textTable } from "./text-table.ts";
+
+export interface AddUserOptions extends AdminOptions {
+  readonly role: CallerRole;
+  readonly services?: readonly string[];
+  readonly certificate?: readonly string[];
+}
+
+/** Makes a user. The password is asked for, unless a certificate name is given to come by instead. */
+export async function addUser(
+  name: string,
+  options: AddUserOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const certificateNames = [...(options.certificate ?? [])];
+  const password = certificateNames.length > 0 ? "" : await passwordOrExplain(`Password of ${name}`, context);
+  if (password === undefined) {
+    return 2;
+  }
+  return runAdminCommand(options, context, async ({ users }) => {
+    const services = [...(options.services ?? [])];
+    await users.createUser({ name, role: roleFromName(options.role), password, services, certificateNames });
+    context.output.out(`added the user ${name}: ${options.role}`);
+  });
+}
+
+/** Prints all users, as a table or as a JSON array of the contract's messages. */
+export function listUsers(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
+  return runAdminCommand(options, context, async (client) => {
+    const { users } = await client.users.listUsers({});
+    if (options.json === true) {
+      const messages = users.map((user) => toJson(UserSchema, user, { alwaysEmitImplicit: true }));
+      context.output.out(JSON.stringify(messages, null, 2));
+      return;
+    }
+    const head = ["NAME", "ROLE", "SERVICES", "COMES BY", "CHANGED"];
+    for (const line of textTable(head, users.map(rowFromUser))) {
+      context.output.out(line);
+    }
+  });
+}
+
+/** Removes a user; every login of theirs ends. */
+export function removeUser(name: string, options: AdminOptions, context: CommandContext): Promise<ExitCode> {
+  return runAdminCommand(options, context, async ({ users }) => {
+    await users.deleteUser({ name });
+    context.output.out(`removed the user ${name}`);
+  });
+}
+
+/** Gives a user another password; every login of theirs ends. */
+export async function changeUserPassword(
+  name: string,
+  options: AdminOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const password = await passwordOrExplain(`New password of ${name}`, context);
+  if (password === undefined) {
+    return 2;
+  }
+  return runAdminCommand(options, context, async ({ users }) => {
+    await users.setPassword({ name, password });
+    context.output.out(`changed the password of ${name}; every login of theirs has ended`);
+  });
+}
+
+export interface ChangeRoleOptions extends AdminOptions {
+  readonly services?: readonly string[];
+  readonly allServices?: boolean;
+}
+
+/** Gives a user another role. The services it is limited to stay, unless others are given. */
+export function changeUserRole(
+  name: string,
+  role: CallerRole,
+  options: ChangeRoleOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const services = options.allServices === true ? [] : options.services;
+  return runAdminCommand(options, context, async ({ users }) => {
+    const { user } = await users.updateUser({
+      name,
+      role: roleFromName(role),
+      ...(services === undefined ? {} : { services: { services: [...services] } }),
+    });
+    context.output.out(`${name} is now ${role} of ${servicesText(user?.services ?? [])}`);
+  });
+}
+
+async function passwordOrExplain(question: string, { output }: CommandContext): Promise<string | undefined> {
+  try {
+    return await readPassword(question);
+  } catch (error) {
+    output.err(messageFromError(error));
+    return undefined;
+  }
+}
+
+function rowFromUser(user: User): string[] {
+  const comesBy = [...(user.hasPassword ? ["password"] : []), ...user.certificateNames].join(", ");
+  const changed = user.changedAt === undefined ? "" : timestampDate(user.changedAt).toISOString();
+  return [user.name, nameOfRole(user.role), servicesText(user.services), comesBy, changed];
+}
+
+/** `all`, or the names. */
+export function servicesText(services: readonly string[]): string {
+  return services.length === 0 ? "all" : services.join(",");
+}

@@ -1,0 +1,66 @@
+import { join, relative, resolve } from "node:path";
+import type { Config } from "../../config/schema.ts";
+import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
+import type { ListenerFacts } from "../plugin.ts";
+import { createListener, type Listener } from "./listener.ts";
+
+export interface AdminListenerOptions {
+  /** Of the socket; `adminSocketOf` names the usual one. */
+  readonly path: string;
+  readonly config: Pick<Config, "limits" | "keepAliveMs">;
+  /** Gets each request, with what is to be known of the listener. */
+  readonly onRequest: (request: NodeRequest, response: NodeResponse, listener: ListenerFacts) => void;
+}
+
+/** Where the gateway of a data directory can be administered. */
+export function adminSocketOf(directory: string): string {
+  return join(directory, "admin.sock");
+}
+
+/**
+ * The listener for those who have the gateway's data anyhow: the socket's mode 0600 and its directory let in the
+ * gateway's own user and root, and whoever comes by it is an admin. What a killed gateway has left is replaced; a
+ * socket that is answered is not.
+ * @throws Error when the path is too long for a socket
+ */
+export function createAdminListener({ path, config, onRequest }: AdminListenerOptions): Listener {
+  const facts: ListenerFacts = {
+    address: `unix:${path}`,
+    services: undefined,
+    access: "adminSocket",
+    isTls: false,
+    isLocal: true,
+  };
+  return createListener({
+    address: { kind: "unix", path: shortSocketPath(path) },
+    mode: 0o600,
+    tls: undefined,
+    clientCertificate: undefined,
+    isAddressAllowed: undefined,
+    onConnectionRefused: () => {},
+    maxConcurrentStreams: config.limits.maxConcurrentStreams,
+    headerBytes: config.limits.headerBytes,
+    keepAliveMs: config.keepAliveMs,
+    onRequest: (request, response) => onRequest(request, response, facts),
+  });
+}
+
+/** `sun_path` without its final NUL: 108 bytes on Linux (unix(7)), 104 on macOS. */
+const maxSocketPathBytes = process.platform === "linux" ? 107 : 103;
+
+/**
+ * The shorter one of a socket's absolute path and the one from the working directory, as the system takes no long one.
+ * @throws Error that names the limit when both are too long
+ */
+export function shortSocketPath(path: string): string {
+  const absolute = resolve(path);
+  const fromHere = relative(process.cwd(), absolute);
+  const shorter = fromHere.length < absolute.length ? fromHere : absolute;
+  const bytes = Buffer.byteLength(shorter);
+  if (bytes > maxSocketPathBytes) {
+    throw new Error(
+      `${absolute}: the path of a socket has at most ${maxSocketPathBytes} bytes, and this one ${bytes}; choose a shorter data directory (--data)`,
+    );
+  }
+  return shorter;
+}

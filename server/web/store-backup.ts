@@ -1,0 +1,42 @@
+import { randomUUID } from "node:crypto";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { infraErrorFrom } from "../rpc/errors.ts";
+import { answerNotFound, type ListenerFacts, requestIdHeader } from "../rpc/plugin.ts";
+import { refuse } from "../rpc/refusal.ts";
+
+/** Where `hostplane store backup` asks; the query's `file` is the absolute path to write to. */
+export const storeBackupPath = "/admin/store-backup";
+
+/** What was written. */
+export interface StoreBackup {
+  readonly sizeBytes: number;
+  /** Where the master key is, without which the backup is of no use. */
+  readonly masterKey: string;
+}
+
+export interface StoreBackupOptions {
+  readonly listenerOf: (request: FastifyRequest) => ListenerFacts;
+  readonly backup: (file: string) => Promise<StoreBackup>;
+}
+
+/**
+ * Writes a backup of the store where the caller says. For the admin socket alone, whose callers may read the data
+ * directory anyhow; no RPC, since nobody else should make the gateway write files.
+ */
+export async function storeBackup(app: FastifyInstance, options: StoreBackupOptions): Promise<void> {
+  app.post<{ Querystring: { file?: string } }>(storeBackupPath, async (request, reply) => {
+    if (options.listenerOf(request).access !== "adminSocket") {
+      answerNotFound(request, reply);
+      return reply;
+    }
+    try {
+      return await options.backup(request.query.file ?? "");
+    } catch (thrown) {
+      const error = infraErrorFrom(thrown);
+      request.log.error({ err: error }, "no backup was written");
+      reply.hijack();
+      refuse(request.raw, reply.raw, error, { [requestIdHeader]: randomUUID() });
+      return reply;
+    }
+  });
+}
