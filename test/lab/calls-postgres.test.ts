@@ -1,5 +1,6 @@
 import { test } from "tap";
 import { testAuditContract } from "../server/domains/audit/audit-contract.ts";
+import { testIdempotencyContract } from "../server/rpc/idempotency-contract.ts";
 import { openOwnStore } from "../server/store/own-store.ts";
 import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";
 
@@ -9,4 +10,12 @@ const timeout = 300_000;
 test("the audit log on PostgreSQL", { skip, timeout }, async (t) => {
   const postgres = await startPostgres(t);
   testAuditContract(t, async (t) => openOwnStore(t, { url: await postgres.createDatabase() }));
+});
+
+test("idempotency keys of two gateways on one PostgreSQL", { skip, timeout }, async (t) => {
+  const postgres = await startPostgres(t);
+  testIdempotencyContract(t, async (t) => {
+    const url = await postgres.createDatabase();
+    return [await openOwnStore(t, { url }), await openOwnStore(t, { url })];
+  });
 });

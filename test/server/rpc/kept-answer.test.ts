@@ -1,0 +1,58 @@
+import { create, equals } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { type ReasonName, reasons } from "../../../adapters/host/reasons.ts";
+import { CreateLVResponseSchema } from "../../../gen/proto/lvmd_pb.ts";
+import { decodeKeptAnswer, encodeKeptAnswer } from "../../../server/rpc/kept-answer.ts";
+
+const resources = fc.option(fc.string({ unit: "binary" }), { nil: undefined });
+
+test("any message comes back as it was, with what it is about", async () => {
+  const volumes = fc.record({ name: fc.string(), sizeGb: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }) });
+  fc.assert(
+    fc.property(volumes, resources, (volume, resource) => {
+      const message = create(CreateLVResponseSchema, { volume });
+      const bytes = encodeKeptAnswer(CreateLVResponseSchema, { resource, outcome: { message } });
+      const kept = decodeKeptAnswer(CreateLVResponseSchema, bytes);
+      const told = "message" in kept.outcome ? kept.outcome.message : undefined;
+      return kept.resource === resource && equals(CreateLVResponseSchema, told as typeof message, message);
+    }),
+  );
+});
+
+test("any error comes back with all that its caller sees, and without its cause", async () => {
+  const errors = fc
+    .record({
+      reason: fc.constantFrom(...(Object.keys(reasons) as ReasonName[])),
+      message: fc.string({ unit: "binary" }),
+      resource: resources,
+      violations: fc.array(fc.record({ field: fc.string(), description: fc.string() })),
+      retryAfterMs: fc.option(fc.nat(), { nil: undefined }),
+    })
+    .map(({ reason, message, resource, violations, retryAfterMs }) => {
+      const facts = {
+        violations,
+        ...(resource === undefined ? {} : { resource }),
+        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      };
+      return new InfraError(reason, message, { ...facts, cause: new Error("hidden") });
+    });
+  fc.assert(
+    fc.property(errors, (error) => {
+      const kept = { resource: undefined, outcome: { error } };
+      const bytes = encodeKeptAnswer(CreateLVResponseSchema, kept);
+      const { outcome } = decodeKeptAnswer(CreateLVResponseSchema, bytes);
+      const told = "error" in outcome ? outcome.error : undefined;
+      const seen = ({ reason, code, message, resource, violations, retryAfterMs }: InfraError) =>
+        JSON.stringify({ reason, code, message, resource, violations, retryAfterMs });
+      return told !== undefined && seen(told) === seen(error) && told.cause === undefined;
+    }),
+  );
+});
+
+test("bytes that are no kept answer are refused", async (t) => {
+  for (const text of ["", "x", "{}", '{"error":{"reason":"NO_SUCH","message":"","violations":[]}}\0']) {
+    t.throws(() => decodeKeptAnswer(CreateLVResponseSchema, Buffer.from(text)), text);
+  }
+});
