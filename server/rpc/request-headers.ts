@@ -1,13 +1,20 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Around } from "./call.ts";
+import { methodPathOf } from "./method-rule.ts";
+
+/** The header by which a mutation that is sent again is recognised (`idempotency.ts`). */
+export const idempotencyKeyHeader = "idempotency-key";
 
 /** Request headers of the gateway's own that a call may carry. */
-const ownHeaders: ReadonlySet<string> = new Set();
+const ownHeaders: ReadonlySet<string> = new Set(["hostplane-session"]);
+
+/** Visible ASCII, as a key is generated: a header that was sent twice arrives with a comma and a space in it. */
+const keyPattern = /^[\x21-\x7e]{1,255}$/;
 
 /**
  * Refuses what a caller relies on and the gateway would ignore: an unknown `hostplane-*` header (a typo must not
- * change what a call means), and an `idempotency-key` on a mutation, which is not kept yet.
- * @throws InfraError UNKNOWN_HEADER, NOT_BUILT
+ * change what a call means), and an `idempotency-key` on a mutation whose result is not kept. A read ignores the key.
+ * @throws InfraError UNKNOWN_HEADER, MALFORMED_REQUEST, IDEMPOTENCY_KEY_NOT_TAKEN, NOT_BUILT
  */
 export const assertKnownHeaders: Around = (call, next) => {
   for (const name of call.headerNames()) {
@@ -15,8 +22,24 @@ export const assertKnownHeaders: Around = (call, next) => {
       throw new InfraError("UNKNOWN_HEADER", `the request header ${name} is not one of the gateway's`);
     }
   }
-  if (call.rule.mutation && call.header("idempotency-key") !== undefined) {
-    throw new InfraError("NOT_BUILT", "idempotency-key: repeated calls are not recognised yet");
+  const key = call.rule.mutation ? call.header(idempotencyKeyHeader) : undefined;
+  if (key === undefined) {
+    return next();
+  }
+  if (call.rule.secretAnswer) {
+    throw new InfraError(
+      "IDEMPOTENCY_KEY_NOT_TAKEN",
+      `${methodPathOf(call.method)} takes no ${idempotencyKeyHeader}: its answer holds secrets, which are not kept`,
+    );
+  }
+  if (call.method.methodKind !== "unary") {
+    throw new InfraError("NOT_BUILT", `${idempotencyKeyHeader}: repeated streams are not recognised yet`);
+  }
+  if (!keyPattern.test(key)) {
+    throw new InfraError(
+      "MALFORMED_REQUEST",
+      `${idempotencyKeyHeader}: expected 1 to 255 visible ASCII characters, sent once`,
+    );
   }
   return next();
 };
