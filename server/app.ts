@@ -7,13 +7,12 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
+import type { InfraError } from "../adapters/host/infra-error.ts";
 import type { Backend } from "./backend.ts";
 import { methodRuleOf } from "./method-table.ts";
 import type { Metrics } from "./observability/metrics.ts";
 import { metricsPage } from "./observability/metrics-page.ts";
-import { createRpcObserver } from "./observability/rpc-observer.ts";
-import type { Tracing } from "./observability/tracing.ts";
-import { createCallLog } from "./rpc/log-calls.ts";
+import type { Around } from "./rpc/call.ts";
 import {
   answerNotFound,
   type ListenerFacts,
@@ -21,20 +20,24 @@ import {
   refuseGrpcOverHttp1,
   rpcPlugin,
 } from "./rpc/plugin.ts";
-import { assertKnownHeaders } from "./rpc/request-headers.ts";
 import { createRoutes } from "./rpc/router.ts";
 import type { ServiceRegistration } from "./rpc/service-handlers.ts";
 import { frontPage } from "./web/front-page.ts";
 import { addSecurityHeaders } from "./web/security-headers.ts";
 import { statusPages } from "./web/status-pages.ts";
+import { type StoreBackup, storeBackup } from "./web/store-backup.ts";
 
 export interface AppOptions {
   readonly registrations: readonly ServiceRegistration[];
   readonly backends: readonly Backend[];
   readonly isSandbox: boolean;
+  /** What is around every call, and around the work of a unary one. */
+  readonly chain: { readonly around: readonly Around[]; readonly aroundWork: Around };
   readonly metrics: Metrics;
-  /** Absent where tracing is off. */
-  readonly tracing?: Tracing | undefined;
+  /** Says why whoever asks may not read the metrics; undefined when they may. */
+  readonly mayReadMetrics: (request: FastifyRequest) => Promise<InfraError | undefined>;
+  /** Writes a copy of the store, for who comes by the admin socket. */
+  readonly backupStore: (file: string) => Promise<StoreBackup>;
   readonly logger: FastifyBaseLogger;
   readonly corsOrigins: readonly string[];
   readonly maxMessageBytes: number;
@@ -88,12 +91,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const routes = createRoutes({
     registrations: options.registrations,
     ruleOf: methodRuleOf,
-    around: [
-      createRpcObserver({ metrics: options.metrics.rpc, tracing: options.tracing }),
-      createCallLog(options.logger),
-      assertKnownHeaders,
-    ],
-    aroundWork: (_call, next) => next(),
+    around: options.chain.around,
+    aroundWork: options.chain.aroundWork,
     maxMessageBytes: options.maxMessageBytes,
     maxDeadlineMs: options.maxDeadlineMs,
     keepAliveMs: options.keepAliveMs,
@@ -101,7 +100,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   });
   await app.register(rpcPlugin, { routes, listenerOf: options.listenerOf });
   await app.register(statusPages, { backends: options.backends, shutdownSignal: options.shutdownSignal });
-  await app.register(metricsPage, { metrics: options.metrics, mayRead: async () => undefined });
+  await app.register(metricsPage, { metrics: options.metrics, mayRead: options.mayReadMetrics });
+  await app.register(storeBackup, { listenerOf: options.listenerOf, backup: options.backupStore });
   await app.register(frontPage, { backends: options.backends, routes, isSandbox: options.isSandbox });
   app.setNotFoundHandler(answerNotFound);
   await app.ready();

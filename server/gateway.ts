@@ -1,17 +1,27 @@
+import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
-import type { FastifyBaseLogger } from "fastify";
+import { rm } from "node:fs/promises";
+import { hostname } from "node:os";
+import type { FastifyBaseLogger, FastifyRequest } from "fastify";
 import { InfraError } from "../adapters/host/infra-error.ts";
 import { createApp } from "./app.ts";
+import { createCallChain } from "./call-chain.ts";
 import type { Config, ListenerConfig } from "./config/schema.ts";
-import { unknownServicesOf } from "./method-table.ts";
+import { adminPasswordFile, writeAdminPassword } from "./domains/auth/admin-password-file.ts";
+import { type Auth, createAuth } from "./domains/auth/auth.ts";
+import { ensureFirstAdmin, type FirstAdmin, firstAdminName } from "./domains/auth/first-admin.ts";
+import { knownServices, unknownServicesOf } from "./method-table.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import type { Tracing } from "./observability/tracing.ts";
+import { openData } from "./open-data.ts";
 import { createInlineRunner } from "./operations/run-inline.ts";
+import { infraErrorFrom } from "./rpc/errors.ts";
+import { adminSocketOf, createAdminListener } from "./rpc/listener/admin-listener.ts";
 import { createCertificateReload } from "./rpc/listener/certificate-reload.ts";
 import { createConfiguredListener } from "./rpc/listener/configured-listener.ts";
 import type { Listener } from "./rpc/listener/listener.ts";
-import type { NodeRequest } from "./rpc/node-adapter.ts";
-import type { ListenerFacts } from "./rpc/plugin.ts";
+import type { NodeRequest, NodeResponse } from "./rpc/node-adapter.ts";
+import { type ListenerFacts, peerFromRequest } from "./rpc/plugin.ts";
 import { createServices } from "./services.ts";
 import { createRealSystems, createSandboxSystems } from "./systems.ts";
 
@@ -48,6 +58,10 @@ export interface GatewayOptions {
 export interface Gateway {
   /** Where it listens, as clients write it; port 0 of the configuration is the real one here. */
   readonly addresses: readonly string[];
+  /** The user that was made at this start, which is the first one on its store. */
+  readonly firstAdmin: FirstAdmin | undefined;
+  /** A token of the first admin, for whoever starts a sandbox; undefined for a real gateway, or if that user is gone. */
+  sandboxToken(): Promise<string | undefined>;
   /** Reads the certificate files again. @throws Error when one cannot be read; the old ones stay then */
   reloadCertificates(): void;
   /**
@@ -58,16 +72,53 @@ export interface Gateway {
 }
 
 /**
- * Starts everything the configuration names: systems, services and listeners.
- * @throws Error when a listener's address cannot be had, or a certificate or the headers for traces not be read; nothing is left open then
+ * Starts everything the configuration names: store, users, systems, services and listeners.
+ * @throws Error that says what to do when one of them cannot be had; nothing is left open then
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { config, isSandbox, logger } = options;
+  // What was opened last is closed first.
+  const opened = new AsyncDisposableStack();
+  try {
+    return await openGateway(options, opened);
+  } catch (error) {
+    await opened.disposeAsync();
+    throw error;
+  }
+}
+
+async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack): Promise<Gateway> {
+  const { config, isSandbox, version, logger, secrets, onFatal: onLost } = options;
+  assertServicesExist(config.listen);
   const shutdown = new AbortController();
   // Every open call listens to it.
   setMaxListeners(0, shutdown.signal);
   const listenerOfRequest = new WeakMap<NodeRequest, ListenerFacts>();
   const entries: { readonly config: ListenerConfig; readonly listener: Listener }[] = [];
+
+  const data = await openData({ config, isSandbox, environmentKey: secrets.key, logger, onLost });
+  opened.defer(() => data.store.close());
+  const firstAdmin = await ensureFirstAdmin({
+    store: data.store,
+    password: secrets.adminPassword,
+    keepPassword: async (password) => {
+      if (!isSandbox) {
+        await writeAdminPassword(data.directory, password);
+      }
+    },
+    dropPassword: () => rm(adminPasswordFile(data.directory), { force: true }),
+  });
+  const tracing = await tracingOf(options);
+  opened.defer(() => tracing?.close());
+  const systems = isSandbox ? createSandboxSystems() : createRealSystems(config, logger);
+  opened.defer(() => systems.close());
+  const auth = await createAuth({
+    store: data.store,
+    masterKey: data.masterKey,
+    config: config.auth,
+    serviceNames: knownServices,
+    onFailed: (message, err) => logger.error({ err }, message),
+  });
+  opened.defer(() => auth.close());
 
   const runner = createInlineRunner((mutation, step, err) =>
     logger.error(
@@ -75,13 +126,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       "undo failed",
     ),
   );
-  const tracing = await tracingOf(options);
-  const systems = isSandbox ? createSandboxSystems() : createRealSystems(config, logger);
+  opened.defer(() => runner.drain());
   const { registrations, backends } = createServices({
     systems,
     runner,
+    auth,
+    store: data.store,
     facts: {
-      version: options.version,
+      version,
       isSandbox,
       startedAtMs: Date.now(),
       listeners: () =>
@@ -92,66 +144,100 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         })),
     },
   });
-  const metrics = createMetrics({ version: options.version, isSandbox, backends });
+  const metrics = createMetrics({ version, isSandbox, backends });
+  opened.defer(() => metrics.close());
+  const chain = createCallChain({
+    data,
+    authenticate: auth.authenticate,
+    observe: { metrics: metrics.rpc, tracing },
+    config,
+    instance: { instanceId: randomUUID(), host: hostname(), isSandbox },
+    logger,
+  });
+  opened.defer(() => chain.close());
+  const listenerOf = (request: FastifyRequest) => listenerOfRequest.get(request.raw) ?? nowhere;
   const app = await createApp({
     registrations,
     backends,
     isSandbox,
+    chain,
     metrics,
-    tracing,
+    mayReadMetrics: (request) => refusalOfPage(auth, request, listenerOf(request)),
+    backupStore: async (file) => ({
+      sizeBytes: (await data.store.backup(file)).sizeBytes,
+      masterKey: data.masterKey.source,
+    }),
     logger,
     corsOrigins: config.cors.origins,
     maxMessageBytes: config.limits.maxMessageBytes,
     maxDeadlineMs: config.limits.maxDeadlineMs,
     keepAliveMs: config.keepAliveMs,
     shutdownSignal: shutdown.signal,
-    listenerOf: (request) => listenerOfRequest.get(request.raw) ?? nowhere,
-  }).catch(async (error) => {
-    await systems.close();
-    metrics.close();
-    await tracing?.close();
-    throw error;
+    listenerOf,
   });
+  opened.defer(() => app.close());
   const certificates = createCertificateReload(certificateCheckMs, {
     onReloaded: (files) => logger.info({ files }, "certificate read again"),
     onRefused: (err) => logger.error({ err }, "a certificate stays as it is"),
   });
+  opened.defer(() => certificates.close());
 
-  async function close(): Promise<void> {
+  const onRequest = (request: NodeRequest, response: NodeResponse, facts: ListenerFacts) => {
+    listenerOfRequest.set(request, facts);
+    app.routing(request, response);
+  };
+  const listeners: Listener[] = [];
+  opened.defer(async () => {
     shutdown.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping"));
-    certificates.close();
-    await Promise.all(entries.map(({ listener }) => listener.close(config.shutdownGraceMs)));
-    await runner.drain();
-    await systems.close();
-    await app.close();
-    metrics.close();
-    await tracing?.close();
+    await Promise.all(listeners.map((listener) => listener.close(config.shutdownGraceMs)));
+  });
+  async function open(listener: Listener): Promise<Listener> {
+    await listener.listen();
+    listeners.push(listener);
+    return listener;
+  }
+  const path = options.adminSocket ?? adminSocketOf(data.directory);
+  await open(createAdminListener({ path, config, onRequest }));
+  for (const entry of config.listen) {
+    const listener = createConfiguredListener(entry, { config, certificates, logger, onRequest });
+    entries.push({ config: entry, listener: await open(listener) });
   }
 
-  try {
-    assertServicesExist(config.listen);
-    for (const entry of config.listen) {
-      const listener = createConfiguredListener(entry, {
-        config,
-        certificates,
-        logger,
-        onRequest(request, response, facts) {
-          listenerOfRequest.set(request, facts);
-          app.routing(request, response);
-        },
-      });
-      await listener.listen();
-      entries.push({ config: entry, listener });
-    }
-  } catch (error) {
-    await close();
-    throw error;
-  }
   return {
     addresses: entries.map(({ listener }) => listener.address()),
+    firstAdmin,
+    sandboxToken: async () => (isSandbox ? tokenOfFirstAdmin(auth) : undefined),
     reloadCertificates: () => certificates.reload(),
-    close,
+    close: () => opened.disposeAsync(),
   };
+}
+
+async function tokenOfFirstAdmin(auth: Auth): Promise<string | undefined> {
+  const users = await auth.users.list();
+  return users.some(({ name }) => name === firstAdminName)
+    ? (await auth.beginSession(firstAdminName)).token
+    : undefined;
+}
+
+/** Why a page is not for whoever asks: it is for everybody who is logged in. */
+async function refusalOfPage(
+  { authenticate }: Auth,
+  request: FastifyRequest,
+  listener: ListenerFacts,
+): Promise<InfraError | undefined> {
+  try {
+    const peer = peerFromRequest(request, listener);
+    const header = (name: string) => request.headers[name]?.toString();
+    const { role } = await authenticate({ peer, header });
+    return role === undefined
+      ? new InfraError(
+          "LOGIN_REQUIRED",
+          "this page is for who is logged in; send `authorization: Bearer <token>`",
+        )
+      : undefined;
+  } catch (error) {
+    return infraErrorFrom(error);
+  }
 }
 
 /** The libraries of tracing are imported only where it is configured: they would make every start slower. */

@@ -21,6 +21,9 @@ const domainOfService: Readonly<Record<string, string>> = {
   "grpc.reflection.v1alpha.ServerReflection": "system",
 };
 
+/** Full names of all services of the contract. */
+export const knownServices: readonly string[] = Object.keys(domainOfService);
+
 const hostBoundDomains: ReadonlySet<string> = new Set(["volumes", "hypervisors", "pods"]);
 
 /** Services that are one role's as a whole. */
@@ -92,11 +95,12 @@ export function methodRuleOf(method: DescMethod): MethodRule {
 export function unknownServicesOf(
   listeners: readonly { readonly address: string; readonly services?: readonly string[] }[],
 ): string[] {
-  const known = Object.keys(domainOfService);
   return listeners.flatMap(({ address, services = [] }) => {
-    const unknown = services.filter((name) => !known.includes(name));
+    const unknown = services.filter((name) => !knownServices.includes(name));
     return unknown.length === 0
       ? []
-      : [`listen: ${address}: there is no service ${unknown.join(", ")} (there are: ${known.join(", ")})`];
+      : [
+          `listen: ${address}: there is no service ${unknown.join(", ")} (there are: ${knownServices.join(", ")})`,
+        ];
   });
 }

@@ -2,16 +2,14 @@ import type { DescService } from "@bufbuild/protobuf";
 import { InfraError } from "../adapters/host/infra-error.ts";
 import { Cluster } from "../gen/cnct/kaas/api/api_pb.ts";
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
-import { AuditService } from "../gen/hostplane/v1/audit_pb.ts";
 import { PlanService } from "../gen/hostplane/v1/plan_pb.ts";
 import { SystemService } from "../gen/hostplane/v1/system_pb.ts";
-import { UserService } from "../gen/hostplane/v1/user_pb.ts";
 import { OperationsService } from "../gen/operations/v1/operations_pb.ts";
 import { LVService, VGService } from "../gen/proto/lvmd_pb.ts";
-import { AuthService } from "../gen/services/auth/auth_pb.ts";
 import { StatsService } from "../gen/stats/stats_pb.ts";
 import { PublicAPI } from "../gen/v1alpha/api_pb.ts";
 import { type Backend, createAbsentBackend } from "./backend.ts";
+import { createAuditService } from "./domains/audit/service.ts";
 import { createPlanService } from "./domains/plan/service.ts";
 import { createHealthService } from "./domains/system/health.ts";
 import { createReflectionServices, reflectionServices } from "./domains/system/reflection.ts";
@@ -24,6 +22,7 @@ import { methodRuleOf } from "./method-table.ts";
 import { type PlannerRegistration, registerPlanRefusal } from "./operations/planner.ts";
 import type { InlineRunner } from "./operations/run-inline.ts";
 import { registerRefusal, type ServiceRegistration } from "./rpc/service-handlers.ts";
+import type { Store } from "./store/store.ts";
 import type { Systems } from "./systems.ts";
 
 /** A domain with who answers its calls and who plans them, and the systems behind it. */
@@ -35,16 +34,13 @@ interface DomainServices {
 
 interface UnbuiltDomain {
   readonly domain: string;
-  /** The system that will stand behind it; none behind the gateway's own users. */
-  readonly system: string | undefined;
+  /** The system that will stand behind it. */
+  readonly system: string;
   readonly service: DescService;
 }
 
 /** Services of the contract whose domain is not built yet. */
 const unbuilt: readonly UnbuiltDomain[] = [
-  { domain: "auth", system: undefined, service: AuthService },
-  { domain: "auth", system: undefined, service: UserService },
-  { domain: "audit", system: undefined, service: AuditService },
   { domain: "storage", system: "ceph", service: StatsService },
   { domain: "clusters", system: "maas", service: Cluster },
   { domain: "hypervisors", system: "libvirt", service: OperationsService },
@@ -58,9 +54,16 @@ const unbuilt: readonly UnbuiltDomain[] = [
 export function createServices(options: {
   readonly systems: Systems;
   readonly runner: InlineRunner;
+  readonly auth: Pick<DomainServices, "registrations" | "planners">;
+  readonly store: Pick<Store, "run">;
   readonly facts: GatewayFacts;
 }): Pick<DomainServices, "registrations" | "backends"> {
-  const domains = [createVolumesDomain(options.systems, options.runner), ...unbuilt.map(createUnbuiltDomain)];
+  const domains = [
+    { ...options.auth, backends: [] },
+    { registrations: [createAuditService(options.store)], planners: [], backends: [] },
+    createVolumesDomain(options.systems, options.runner),
+    ...unbuilt.map(createUnbuiltDomain),
+  ];
   const backends = domains
     .flatMap((domain) => domain.backends)
     .toSorted((a, b) => `${a.domain}/${a.name}`.localeCompare(`${b.domain}/${b.name}`));
@@ -106,10 +109,7 @@ function createUnbuiltDomain({ domain, system, service }: UnbuiltDomain): Domain
   return {
     registrations: [registerRefusal(service, refusal)],
     planners: [registerPlanRefusal(service, refusal)],
-    backends:
-      system === undefined
-        ? []
-        : [createAbsentBackend(domain, system, "notBuilt", namesOf([service]), message)],
+    backends: [createAbsentBackend(domain, system, "notBuilt", namesOf([service]), message)],
   };
 }
 

@@ -43,7 +43,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Where real and sandbox adapters are put together; nothing imports these but each other. */
-const wiring = /^server\/(main|app|gateway|services|systems|open-data)\.ts$|^server\/commands\//;
+const wiring = /^server\/(main|app|gateway|services|systems|open-data|call-chain)\.ts$|^server\/commands\//;
 
 /** What a domain may see of an adapter: its interface and its rules, never the implementation. */
 const adapterInterfaces = /^adapters\/\w+\/(adapter|names)\.ts$/;

@@ -7,23 +7,52 @@ export interface BannerListener {
   readonly services: readonly string[] | undefined;
 }
 
+/** The admin that this start has made. */
+export interface BannerAdmin {
+  readonly name: string;
+  readonly password:
+    | { readonly kind: "shown"; readonly text: string }
+    | { readonly kind: "file"; readonly path: string }
+    /** Given by HOSTPLANE_ADMIN_PASSWORD, and never shown. */
+    | { readonly kind: "given" };
+}
+
 /**
- * The lines `serve` prints when it is ready: where it listens and, for a sandbox, that it is one and a command to
- * paste.
+ * The lines `serve` prints when it is ready: where it listens, how to log in after the first start and, for a sandbox,
+ * that it is one and a command to paste.
  */
 export function bannerLines(options: {
   readonly version: string;
   readonly isSandbox: boolean;
   readonly listeners: readonly BannerListener[];
+  /** Undefined when there were users before. */
+  readonly admin: BannerAdmin | undefined;
+  /** Of a sandbox, for the command to paste; undefined leaves it to those who need none. */
+  readonly token: string | undefined;
 }): string[] {
-  const { version, isSandbox, listeners } = options;
+  const { version, isSandbox, listeners, admin, token } = options;
   const what = isSandbox ? "a sandbox: nothing in it is real, nothing on this host is touched" : "this host";
   const example = listeners.find(({ services }) => services?.includes(exampleService) ?? true);
   return [
     `hostplane ${version} serves ${what}`,
     ...listeners.map((listener) => `  ${urlOf(listener)}`),
-    ...(isSandbox && example !== undefined ? ["Try it:", `  ${curlLine(example)}`] : []),
+    ...(admin === undefined ? [] : adminLines(admin)),
+    ...(isSandbox && example !== undefined ? ["Try it:", `  ${curlLine(example, token)}`] : []),
   ];
+}
+
+function adminLines({ name, password }: BannerAdmin): string[] {
+  switch (password.kind) {
+    case "shown":
+      return [`First start: log in as ${name} with the password ${password.text}`];
+    case "file":
+      return [
+        `First start: log in as ${name} with the password in ${password.path}`,
+        `  then choose your own (hostplane user passwd ${name}) and remove the file`,
+      ];
+    case "given":
+      return [`First start: log in as ${name} with the password of HOSTPLANE_ADMIN_PASSWORD`];
+  }
 }
 
 const exampleService = "proto.VGService";
@@ -32,10 +61,11 @@ function urlOf({ address, isTls }: BannerListener): string {
   return address.startsWith("unix:") ? address : `${isTls ? "https" : "http"}://${address}`;
 }
 
-function curlLine(listener: BannerListener): string {
+function curlLine(listener: BannerListener, token: string | undefined): string {
   const [, socket] = /^unix:(.*)$/.exec(listener.address) ?? [];
   const base = socket === undefined ? urlOf(listener) : "http://localhost";
   // The certificate's name is rarely the loopback address.
   const flags = [socket === undefined ? "" : ` --unix-socket ${socket}`, listener.isTls ? " --insecure" : ""];
-  return `curl${flags.join("")} -H 'content-type: application/json' -d '{}' ${base}/${exampleService}/GetLVList`;
+  const login = token === undefined ? "" : ` -H 'authorization: Bearer ${token}'`;
+  return `curl${flags.join("")}${login} -H 'content-type: application/json' -d '{}' ${base}/${exampleService}/GetLVList`;
 }

@@ -1,5 +1,9 @@
+import { resolve } from "node:path";
+import type { Config } from "../config/schema.ts";
+import { adminPasswordFile } from "../domains/auth/admin-password-file.ts";
+import type { FirstAdmin } from "../domains/auth/first-admin.ts";
 import type { Gateway } from "../gateway.ts";
-import { bannerLines } from "./banner.ts";
+import { type BannerAdmin, bannerLines } from "./banner.ts";
 import { type ConfigOptions, loadConfigOrExplain } from "./config-options.ts";
 import { createLogger } from "./logger.ts";
 import { type ExitCode, messageFromError, type Output } from "./output.ts";
@@ -55,9 +59,9 @@ export async function serve(options: ServeOptions, version: string, output: Outp
   }
   const stopped = untilStopped(gateway, logger);
   logger.info({ addresses: gateway.addresses, sandbox: isSandbox, version }, "listening");
-  if (!isSandbox && config.listen.some(({ address }) => !address.startsWith("unix:"))) {
-    const advice = "listen on a unix socket with a mode to keep others out";
-    logger.warn(`there is no login yet: every user of this host can change its volumes over TCP; ${advice}`);
+  const admin = gateway.firstAdmin && bannerAdmin(gateway.firstAdmin, config, isSandbox);
+  if (admin?.password.kind === "file") {
+    logger.warn({ file: admin.password.path }, "made the first admin; the password is in this file");
   }
   // Whoever asks for JSON reads records by program, and finds the addresses in the one above.
   if (config.log.format !== "json") {
@@ -66,10 +70,23 @@ export async function serve(options: ServeOptions, version: string, output: Outp
       isTls: tls !== undefined,
       services,
     }));
-    for (const line of bannerLines({ version, isSandbox, listeners })) {
+    const token = await gateway.sandboxToken();
+    for (const line of bannerLines({ version, isSandbox, listeners, admin, token })) {
       output.out(line);
     }
   }
   await stopped;
   return 0;
+}
+
+/** Of a password that was made up a sandbox shows the text, and a real gateway the file. */
+function bannerAdmin({ name, madeUpPassword }: FirstAdmin, config: Config, isSandbox: boolean): BannerAdmin {
+  if (madeUpPassword === undefined) {
+    return { name, password: { kind: "given" } };
+  }
+  const path = adminPasswordFile(resolve(config.data));
+  return {
+    name,
+    password: isSandbox ? { kind: "shown", text: madeUpPassword } : { kind: "file", path },
+  };
 }

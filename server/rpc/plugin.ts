@@ -121,7 +121,8 @@ async function serve(
   }
 }
 
-function peerFromRequest(request: FastifyRequest, listener: ListenerFacts): Peer {
+/** How a request reached the gateway, by a listener of which this is known. */
+export function peerFromRequest(request: FastifyRequest, listener: ListenerFacts): Peer {
   const certificate = listener.isTls ? certificateStateOf(request.raw) : undefined;
   return {
     // A socket of both families shows an IPv4 address as ::ffff:192.0.2.7.

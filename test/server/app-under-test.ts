@@ -4,7 +4,10 @@ import type { Test } from "tap";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { createApp } from "../../server/app.ts";
 import { createMetrics } from "../../server/observability/metrics.ts";
+import { createRpcObserver } from "../../server/observability/rpc-observer.ts";
 import { createListener } from "../../server/rpc/listener/listener.ts";
+import { createCallLog } from "../../server/rpc/log-calls.ts";
+import { assertKnownHeaders } from "../../server/rpc/request-headers.ts";
 import type { ServiceRegistration } from "../../server/rpc/service-handlers.ts";
 
 export interface AppUnderTest {
@@ -31,15 +34,22 @@ export async function startAppUnderTest(
   setMaxListeners(0, shutdown.signal);
   const log: Record<string, unknown>[] = [];
   const metrics = createMetrics({ version: "0.0.0-test", isSandbox: false, backends: [] });
+  const logger = pino(
+    { level: settings.logLevel ?? "debug" },
+    { write: (line: string) => log.push(JSON.parse(line)) },
+  );
   const app = await createApp({
     registrations,
     backends: [],
     isSandbox: false,
+    chain: {
+      around: [createRpcObserver({ metrics: metrics.rpc }), createCallLog(logger), assertKnownHeaders],
+      aroundWork: (_call, next) => next(),
+    },
     metrics,
-    logger: pino(
-      { level: settings.logLevel ?? "debug" },
-      { write: (line: string) => log.push(JSON.parse(line)) },
-    ),
+    mayReadMetrics: async () => undefined,
+    backupStore: () => Promise.reject(new InfraError("NOT_BUILT", "there is no store")),
+    logger,
     corsOrigins: [],
     maxMessageBytes: 4 << 20,
     maxDeadlineMs: settings.maxDeadlineMs ?? 60_000,

@@ -258,7 +258,13 @@ for (const prefix of ["", "/api"]) {
 test("a domain that is off refuses in every protocol and says which key turns it on", async (t) => {
   const facts = { version: "test", isSandbox: false, startedAtMs: Date.now(), listeners: () => [] };
   const systems = { volumes: undefined, close: async () => {} };
-  const { registrations } = createServices({ systems, runner: createInlineRunner(() => {}), facts });
+  const { registrations } = createServices({
+    systems,
+    runner: createInlineRunner(() => {}),
+    auth: { registrations: [], planners: [] },
+    store: { run: () => Promise.reject(new Error("there is no store")) },
+    facts,
+  });
   const { url } = await startAppUnderTest(t, registrations);
   const off = { code: "UNAVAILABLE", reason: "DOMAIN_OFF", message: /volumes\.deviceClasses/ };
   for (const protocol of protocols) {

@@ -1,5 +1,6 @@
 import type { MasterKey } from "../../crypto/master-key.ts";
 import { createSeal } from "../../crypto/seal.ts";
+import type { PlannerRegistration } from "../../operations/planner.ts";
 import type { ServiceRegistration } from "../../rpc/service-handlers.ts";
 import type { Store } from "../../store/store.ts";
 import { type ApiTokens, createApiTokens } from "./api-tokens.ts";
@@ -12,6 +13,7 @@ import { createAuthService } from "./service.ts";
 import { createSessionTokens } from "./session-token.ts";
 import { ensureSigningKey, rotateSigningKey, signingKeyPurpose } from "./signing-keys.ts";
 import { createTokenUse } from "./token-use.ts";
+import { createUserPlanners } from "./user-planners.ts";
 import { createUserService } from "./user-service.ts";
 import { createUsers, type Users } from "./users.ts";
 
@@ -30,6 +32,8 @@ export interface AuthOptions {
 export interface Auth {
   /** AuthService and UserService. */
   readonly registrations: readonly ServiceRegistration[];
+  /** Of UserService. */
+  readonly planners: readonly PlannerRegistration[];
   readonly authenticate: AuthenticateRequest;
   readonly users: Users;
   readonly apiTokens: ApiTokens;
@@ -73,19 +77,19 @@ export async function createAuth(options: AuthOptions): Promise<Auth> {
   const users = createUsers({ store, serviceNames, refresh, guardPassword });
   const apiTokens = createApiTokens({ store, serviceNames, refresh });
 
+  const administration = {
+    users,
+    apiTokens,
+    async rotateSigningKey() {
+      const keyId = await rotateSigningKey(store, keySeal);
+      await refresh();
+      return keyId;
+    },
+  };
+
   return {
-    registrations: [
-      createAuthService(logins),
-      createUserService({
-        users,
-        apiTokens,
-        async rotateSigningKey() {
-          const keyId = await rotateSigningKey(store, keySeal);
-          await refresh();
-          return keyId;
-        },
-      }),
-    ],
+    registrations: [createAuthService(logins), createUserService(administration)],
+    planners: [createUserPlanners(administration)],
     authenticate: createAuthenticate({ state, callers, tokenUse }),
     users,
     apiTokens,

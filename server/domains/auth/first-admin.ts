@@ -23,7 +23,7 @@ export interface FirstAdmin {
   readonly madeUpPassword: string | undefined;
 }
 
-const name = "admin";
+export const firstAdminName = "admin";
 
 /**
  * Makes the user `admin` if there has never been a user; undefined if there has. Of two gateways that start at once
@@ -42,10 +42,19 @@ export async function ensureFirstAdmin(options: FirstAdminOptions): Promise<Firs
   if (given === undefined) {
     await keepPassword(password);
   }
-  const user = { id: randomUUID(), name, role: "admin", services: null, passwordHash, certificateNames: [] };
+  const user = {
+    id: randomUUID(),
+    name: firstAdminName,
+    role: "admin",
+    services: null,
+    passwordHash,
+    certificateNames: [],
+  };
   const made = await store.run("users.createFirst", user);
   if (!made.ok && given === undefined) {
     await dropPassword();
   }
-  return made.ok ? { name, madeUpPassword: given === undefined ? password : undefined } : undefined;
+  return made.ok
+    ? { name: firstAdminName, madeUpPassword: given === undefined ? password : undefined }
+    : undefined;
 }

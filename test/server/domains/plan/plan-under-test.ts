@@ -50,6 +50,8 @@ export function createPlanUnderTest(systems: Systems = createSandboxSystems()): 
   const { registrations } = createServices({
     systems,
     runner: createInlineRunner(() => {}),
+    auth: { registrations: [], planners: [] },
+    store: { run: () => Promise.reject(new Error("there is no store")) },
     facts: { version: "test", isSandbox: true, startedAtMs: 0, listeners: () => [] },
   });
 

@@ -1,0 +1,68 @@
+import type { FastifyBaseLogger } from "fastify";
+import type { Config } from "./config/schema.ts";
+import { createSeal } from "./crypto/seal.ts";
+import { createAuditLog } from "./domains/audit/audit-log.ts";
+import { startAuditRetention } from "./domains/audit/retention.ts";
+import { createRpcObserver } from "./observability/rpc-observer.ts";
+import type { Data } from "./open-data.ts";
+import { createKeptResults } from "./operations/kept-results.ts";
+import { createCallAudit } from "./rpc/audit-calls.ts";
+import { type Authenticate, createAuthorization } from "./rpc/authorize.ts";
+import { type Around, runChain } from "./rpc/call.ts";
+import { createCallerLimits } from "./rpc/caller-limits.ts";
+import { createIdempotency } from "./rpc/idempotency.ts";
+import { createCallLog } from "./rpc/log-calls.ts";
+import { assertKnownHeaders } from "./rpc/request-headers.ts";
+
+export interface CallChainOptions {
+  readonly data: Data;
+  readonly authenticate: Authenticate;
+  readonly observe: Parameters<typeof createRpcObserver>[0];
+  readonly config: Pick<Config, "limits" | "audit">;
+  readonly instance: { readonly instanceId: string; readonly host: string; readonly isSandbox: boolean };
+  readonly logger: FastifyBaseLogger;
+}
+
+/** What is around every call, in the order in which it matters, and around the work of a unary one. */
+export interface CallChain {
+  readonly around: readonly Around[];
+  readonly aroundWork: Around;
+  /** Writes what is not written yet; the store is still needed for it. */
+  close(): Promise<void>;
+}
+
+export function createCallChain(options: CallChainOptions): CallChain {
+  const { store, masterKey } = options.data;
+  const { logger, instance } = options;
+  const onFailed = (what: string, err: unknown) => logger.error({ err }, `the store could not take ${what}`);
+  const audit = createCallAudit(createAuditLog(store, instance, onFailed));
+  const retention = startAuditRetention(store, options.config.audit.keepDays, (error) =>
+    onFailed("the removal of old audit events", error),
+  );
+  const kept = createKeptResults({
+    store,
+    seal: createSeal(masterKey, "idempotency"),
+    hashKey: masterKey.deriveKey("idempotency-hash").export(),
+    instanceId: instance.instanceId,
+    onFailed,
+  });
+  const limits = createCallerLimits(options.config.limits.caller);
+  const work = [limits.aroundWork, audit.aroundWork, createIdempotency(kept)];
+  return {
+    around: [
+      createRpcObserver(options.observe),
+      createCallLog(logger),
+      audit.around,
+      createAuthorization(options.authenticate),
+      limits.around,
+      assertKnownHeaders,
+      audit.aroundStreams,
+    ],
+    aroundWork: (call, next) => runChain(work, call, next),
+    async close() {
+      await retention.stop();
+      await audit.close();
+      await kept.close();
+    },
+  };
+}
