@@ -1,5 +1,6 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { AuthService } from "../../../gen/services/auth/auth_pb.ts";
+import { anonymous } from "../../rpc/caller.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 import type { Logins } from "./logins.ts";
 import { clearedSessionCookie, sessionCookie, wantsSessionCookie } from "./session-cookie.ts";
@@ -12,6 +13,9 @@ export function createAuthService(logins: Logins): ServiceRegistration {
       const isCookie = wantsSessionCookie(call);
       const attempt = { name: username, password, address, isThrottled: access !== "adminSocket" };
       const { token, accountId, expiresAtMs } = await logins.logIn(attempt, call.signal);
+      // For the log and the audit log; the call itself may do no more than before.
+      const credential = isCookie ? "cookie" : "session";
+      call.identify({ ...anonymous, actor: `user/${username}`, accountId, credential });
       if (isCookie) {
         call.setHeader("set-cookie", sessionCookie(token, expiresAtMs - Date.now(), isTls));
       }
