@@ -1,0 +1,57 @@
+import { randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { test } from "tap";
+import { masterKeyFromText } from "../../../server/crypto/master-key.ts";
+import { createSeal } from "../../../server/crypto/seal.ts";
+
+const newKey = () => masterKeyFromText(randomBytes(32).toString("base64"), "the test");
+const key = newKey();
+const seal = createSeal(key, "signing-key");
+
+test("what was sealed opens again, and no two are the same", async () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 500 }), fc.string(), (secret, context) => {
+      const sealed = seal.seal(secret, context);
+      const again = seal.seal(secret, context);
+      return (
+        Buffer.from(secret).equals(seal.open(sealed, context)) &&
+        !Buffer.from(sealed).equals(again) &&
+        sealed.length === secret.length + 29
+      );
+    }),
+  );
+});
+
+test("with any bit flipped, cut or added to it does not open", async (t) => {
+  const secret = randomBytes(40);
+  const sealed = seal.seal(secret, "key-1");
+  for (let bit = 0; bit < sealed.length * 8; bit++) {
+    const bent = Uint8Array.from(sealed);
+    bent[bit >> 3] = (bent[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    t.throws(() => seal.open(bent, "key-1"), `bit ${bit}`);
+  }
+  for (let length = 0; length < sealed.length; length++) {
+    t.throws(() => seal.open(sealed.subarray(0, length), "key-1"), `${length} bytes`);
+  }
+  t.throws(() => seal.open(Uint8Array.from([...sealed, 0]), "key-1"));
+});
+
+test("arbitrary bytes do not open", async () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      try {
+        seal.open(bytes, "key-1");
+        return false;
+      } catch (error) {
+        return error instanceof Error && /does not open|not in a form/.test(error.message);
+      }
+    }),
+  );
+});
+
+test("it opens with the same key, purpose and context alone", async (t) => {
+  const sealed = seal.seal(Buffer.from("secret"), "key-1");
+  t.throws(() => seal.open(sealed, "key-2"), /does not open with this master key/);
+  t.throws(() => createSeal(key, "idempotency").open(sealed, "key-1"));
+  t.throws(() => createSeal(newKey(), "signing-key").open(sealed, "key-1"));
+});

@@ -1,0 +1,155 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create, type DescMethodUnary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import type { Test } from "tap";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { AuthService, type LoginResponse } from "../../../../gen/services/auth/auth_pb.ts";
+import { type MasterKey, masterKeyFromText } from "../../../../server/crypto/master-key.ts";
+import { type Auth, createAuth } from "../../../../server/domains/auth/auth.ts";
+import { hashPassword } from "../../../../server/domains/auth/password.ts";
+import type { Peer } from "../../../../server/rpc/call.ts";
+import type { Caller, CallerRole } from "../../../../server/rpc/caller.ts";
+import { openStore } from "../../../../server/store/open-store.ts";
+import type { Store } from "../../../../server/store/store.ts";
+import { createCall } from "../../rpc/call-under-test.ts";
+
+export const password = "correct horse";
+/** Made once for a file of tests. */
+const passwordHash = hashPassword(password);
+
+/** What a client sends besides the message. */
+export interface From {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly peer?: Partial<Peer>;
+  readonly signal?: AbortSignal;
+}
+
+/** Login of a store of the test's own, called like by the router. */
+export interface AuthUnderTest {
+  readonly auth: Auth;
+  /** Answers what AuthService does, and keeps the headers of the answer. */
+  call<M extends DescMethodUnary>(
+    method: M,
+    input: MessageInitShape<M["input"]>,
+    from?: From,
+  ): Promise<{ readonly message: MessageShape<M["output"]>; readonly headers: Headers }>;
+  /** Logs in from an address that nobody else has. */
+  logIn(name: string, secret?: string): Promise<LoginResponse>;
+  /** Who makes a call that carries the headers. */
+  caller(headers: Readonly<Record<string, string>>, peer?: Partial<Peer>): Promise<Caller>;
+}
+
+export const masterKey: MasterKey = masterKeyFromText(randomBytes(32).toString("base64"), "the test");
+
+/** A store of SQLite with the user `admin`, closed and removed with the test. */
+export async function openAuthStore(t: Test): Promise<Store> {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-auth-"));
+  const store = await openStore({
+    url: "sqlite",
+    directory,
+    kind: "real",
+    keyCheck: masterKey.fingerprint,
+    log: { info() {}, warn() {}, fatal() {} },
+  });
+  t.teardown(async () => {
+    await store.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+  await addUser(store, "admin", "admin");
+  return store;
+}
+
+/** Adds a user with `password`, or with a certificate name instead. */
+export async function addUser(
+  store: Store,
+  name: string,
+  role: CallerRole,
+  certificateName?: string,
+): Promise<string> {
+  const id = randomUUID();
+  await store.run("users.create", {
+    id,
+    name,
+    role,
+    services: null,
+    passwordHash: certificateName === undefined ? await passwordHash : null,
+    certificateNames: certificateName === undefined ? [] : [certificateName],
+  });
+  return id;
+}
+
+let lastAddress = 0;
+
+/** An address from which nobody has logged in yet. */
+export function freshAddress(): string {
+  lastAddress += 1;
+  return `10.${lastAddress >> 16}.${(lastAddress >> 8) & 0xff}.${lastAddress & 0xff}`;
+}
+
+export async function startAuth(
+  t: Test,
+  store: Store,
+  config: { readonly tokenHours?: number; readonly audience?: string } = {},
+): Promise<AuthUnderTest> {
+  const auth = await createAuth({
+    store,
+    masterKey,
+    config: { tokenHours: 12, audience: "hostplane", ...config },
+    serviceNames: ["proto.VGService"],
+    onFailed: () => {},
+  });
+  t.teardown(() => auth.close());
+
+  async function call<M extends DescMethodUnary>(
+    method: M,
+    input: MessageInitShape<M["input"]>,
+    { headers = {}, peer = {}, signal }: From = {},
+  ) {
+    const ending = new AbortController();
+    signal?.addEventListener("abort", () => ending.abort(signal.reason));
+    const answered = new Headers();
+    const made = createCall({ method, headers, peer, answered, ending });
+    if (made.rule.role !== "anyone") {
+      made.identify(await auth.authenticate(made));
+    }
+    const registration = auth.registrations.find(({ service }) => service === method.parent);
+    const handler = registration?.handlerOf(method);
+    if (handler === undefined) {
+      throw new TypeError(`${method.name} is not registered`);
+    }
+    const answer = await (handler(create(method.input, input as never), made) as Promise<object>);
+    const message = create(method.output, answer as never) as MessageShape<M["output"]>;
+    return { message, headers: answered };
+  }
+
+  return {
+    auth,
+    call,
+    async logIn(name, secret = password) {
+      const input = { username: name, password: secret };
+      return (await call(AuthService.method.login, input, { peer: { address: freshAddress() } })).message;
+    },
+    caller: (headers, peer = {}) => auth.authenticate(createCall({ headers, peer })),
+  };
+}
+
+/** The reason a promise is rejected with, and what else the error says; undefined when it is not. */
+export async function errorOf(promise: Promise<unknown>): Promise<InfraError | undefined> {
+  try {
+    await promise;
+    return undefined;
+  } catch (error) {
+    if (error instanceof InfraError) {
+      return error;
+    }
+    throw error;
+  }
+}
+
+export async function reasonOf(promise: Promise<unknown>): Promise<string | undefined> {
+  return (await errorOf(promise))?.reason;
+}
+
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
