@@ -24,10 +24,15 @@ export interface PostgresStoreOptions {
 
 const maxConnections = 10;
 
-/** How often a transaction is run before it is given up as too contended. */
-const maxAttempts = 25;
+/**
+ * How often a transaction is run beside others. One that lost so often would go on losing against those that
+ * begin at the right moment, so the next time it runs alone.
+ */
+const attemptsBesideOthers = 3;
 
-const longestPauseMs = 200;
+const maxAttempts = 6;
+
+const longestPauseMs = 10;
 
 /**
  * Opens a PostgreSQL database, which other gateways may use as well. Lost connections are made anew.
@@ -81,14 +86,14 @@ export async function openPostgresStore<T extends Transactions>(
     return connection;
   }
 
-  async function attempt(name: string, args: unknown): Promise<Committed> {
+  async function attempt(name: string, args: unknown, isAlone: boolean): Promise<Committed> {
     const client = await pool.connect().catch((error: unknown) => {
       throw storeUnavailable(errors.plainError(error));
     });
     const connection = connectionOf(client);
     try {
       const transaction = transactions[name] as Transaction<unknown, unknown>;
-      const committed = await runSerializable(connection, transaction, args, sender);
+      const committed = await runSerializable(connection, transaction, args, { sender, isAlone });
       client.release();
       return committed;
     } catch (error) {
@@ -110,7 +115,7 @@ export async function openPostgresStore<T extends Transactions>(
   async function runUntilCommitted(name: string, args: unknown): Promise<unknown> {
     for (let count = 1; count <= maxAttempts; count += 1) {
       try {
-        const { result, topics } = await attempt(name, args);
+        const { result, topics } = await attempt(name, args, count > attemptsBesideOthers);
         for (const topic of topics) {
           subscribers.call(topic);
         }
@@ -120,7 +125,7 @@ export async function openPostgresStore<T extends Transactions>(
           throw errors.infraError(error, `the transaction ${name} failed`);
         }
       }
-      await delay(Math.random() * Math.min(longestPauseMs, 4 * 2 ** count));
+      await delay(Math.random() * longestPauseMs);
     }
     const message = "too many calls change the same at once";
     throw new InfraError("STORE_UNAVAILABLE", message, { retryAfterMs: 1000 });

@@ -19,23 +19,39 @@ export interface Committed {
   readonly topics: ReadonlySet<Topic>;
 }
 
-const begin =
-  "begin isolation level serializable; select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms";
+/** How a transaction is run. */
+export interface RunOptions {
+  /** Who the notifications are from. */
+  readonly sender: string;
+  /** Waits until no other runs on any replica, and keeps others waiting: then there is nothing to conflict with. */
+  readonly isAlone: boolean;
+}
+
+/**
+ * Every transaction locks the table `meta`, either beside others or alone. LOCK takes no snapshot, so what the
+ * ones before have done is seen after the wait
+ * (https://www.postgresql.org/docs/current/sql-lock.html).
+ */
+function beginWith(lock: "row exclusive" | "exclusive"): string {
+  return `begin isolation level serializable; lock table meta in ${lock} mode; select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms`;
+}
+
+const beginBesideOthers = beginWith("row exclusive");
+const beginAlone = beginWith("exclusive");
 
 /**
  * Runs a transaction once. When it throws, the transaction was not committed and is still open, but for
  * STORE_UNAVAILABLE from the commit, after which nobody knows.
- * @param sender who the notifications are from
  */
 export async function runSerializable(
   { run, db }: PostgresConnection,
   transaction: Transaction<unknown, unknown>,
   args: unknown,
-  sender: string,
+  { sender, isAlone }: RunOptions,
 ): Promise<Committed> {
   const topics = new Set<Topic>();
-  const [, clock] = (await run(begin)) as [unknown, { rows: { now_ms: number }[] }];
-  const nowMs = clock.rows[0]?.now_ms ?? 0;
+  const answers = (await run(isAlone ? beginAlone : beginBesideOthers)) as { rows: { now_ms: number }[] }[];
+  const nowMs = answers.at(-1)?.rows[0]?.now_ms ?? 0;
   const result = await transaction({ db, nowMs, notify: (topic) => void topics.add(topic) }, args);
   const notifications = [...topics].map((topic) => `notify ${channel}, '${topic} ${sender}'`);
   await commit(run, notifications);
