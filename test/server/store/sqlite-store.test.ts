@@ -41,6 +41,28 @@ test("transactions that wait share a commit", async (t) => {
   t.ok(commits >= 1 && commits <= 20);
 });
 
+const skipTrace = await runFile("strace", ["-f", "-o", "/dev/null", "true"]).then(
+  () => false,
+  () => "strace is not installed, or may not trace",
+);
+
+test("every commit waits for the disk", { skip: skipTrace }, async (t) => {
+  const trace = join(await makeDirectory(t), "trace");
+  const syncsFor = async (count: number) => {
+    const program = [
+      process.execPath,
+      processFile("./committing-process.ts"),
+      await makeDirectory(t),
+      String(count),
+    ];
+    await runFile("strace", ["-f", "-e", "trace=fsync,fdatasync", "-o", trace, ...program]);
+    return readFileSync(trace, "utf8")
+      .split("\n")
+      .filter((line) => /\b(fsync|fdatasync)\(/.test(line)).length;
+  };
+  t.equal((await syncsFor(60)) - (await syncsFor(10)), 50);
+});
+
 test("a second process is refused, and told which file and by whom it is held", async (t) => {
   const directory = await makeDirectory(t);
   const child = spawn(process.execPath, [processFile("./writing-process.ts"), "sqlite", directory], {
