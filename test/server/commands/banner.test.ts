@@ -1,14 +1,16 @@
 import { test } from "tap";
-import { bannerLines } from "../../../server/commands/banner.ts";
+import { type BannerAdmin, bannerLines } from "../../../server/commands/banner.ts";
 
 const tcp = { address: "127.0.0.1:8080", isTls: false, services: undefined };
 
+const nothing = { admin: undefined, token: undefined };
+
 test("a sandbox says what it is, where it is and how to try it", async (t) => {
-  t.same(bannerLines({ version: "1.2.3", isSandbox: true, listeners: [tcp] }), [
+  t.same(bannerLines({ version: "1.2.3", isSandbox: true, listeners: [tcp], ...nothing, token: "abc" }), [
     "hostplane 1.2.3 serves a sandbox: nothing in it is real, nothing on this host is touched",
     "  http://127.0.0.1:8080",
     "Try it:",
-    "  curl -H 'content-type: application/json' -d '{}' http://127.0.0.1:8080/proto.VGService/GetLVList",
+    "  curl -H 'authorization: Bearer abc' -H 'content-type: application/json' -d '{}' http://127.0.0.1:8080/proto.VGService/GetLVList",
   ]);
 });
 
@@ -16,15 +18,36 @@ test("the example goes to a listener that serves it, by its own scheme", async (
   const health = { ...tcp, services: ["grpc.health.v1.Health"] };
   const socket = { address: "unix:/run/a.sock", isTls: false, services: ["proto.VGService"] };
   const lines = (...listeners: (typeof tcp | typeof socket | typeof health)[]) =>
-    bannerLines({ version: "1", isSandbox: true, listeners });
+    bannerLines({ version: "1", isSandbox: true, listeners, ...nothing });
   t.match(lines(health, socket).at(-1), /curl --unix-socket \/run\/a\.sock .* http:\/\/localhost\/proto/);
   t.match(lines({ ...tcp, isTls: true }).at(-1), /curl --insecure .* https:\/\/127\.0\.0\.1:8080\/proto/);
   t.equal(lines(health).length, 2);
 });
 
 test("a real gateway has no example to paste", async (t) => {
-  t.same(bannerLines({ version: "1", isSandbox: false, listeners: [tcp] }), [
+  t.same(bannerLines({ version: "1", isSandbox: false, listeners: [tcp], ...nothing }), [
     "hostplane 1 serves this host",
     "  http://127.0.0.1:8080",
+  ]);
+});
+
+test("the first start says how to log in, and shows no password but a sandbox's own", async (t) => {
+  const linesWith = (password: BannerAdmin["password"]) =>
+    bannerLines({
+      version: "1",
+      isSandbox: false,
+      listeners: [],
+      token: undefined,
+      admin: { name: "admin", password },
+    }).slice(1);
+  t.same(linesWith({ kind: "shown", text: "made-up" }), [
+    "First start: log in as admin with the password made-up",
+  ]);
+  t.same(linesWith({ kind: "file", path: "/var/lib/hostplane/admin-password" }), [
+    "First start: log in as admin with the password in /var/lib/hostplane/admin-password",
+    "  then choose your own (hostplane user passwd admin) and remove the file",
+  ]);
+  t.same(linesWith({ kind: "given" }), [
+    "First start: log in as admin with the password of HOSTPLANE_ADMIN_PASSWORD",
   ]);
 });

@@ -1,0 +1,56 @@
+import { test } from "tap";
+import { Role, UserService } from "../../../../gen/hostplane/v1/user_pb.ts";
+import { createTokenUse } from "../../../../server/domains/auth/token-use.ts";
+import { openAuthStore, startAuth } from "./auth-under-test.ts";
+
+const asAdmin = { peer: { access: "adminSocket", address: "unix" } } as const;
+
+test("uses are written when it closes, the latest of each", async (t) => {
+  const store = await openAuthStore(t);
+  const auth = await startAuth(t, store);
+  const wanted = { name: "ci", role: Role.VIEWER };
+  const { message } = await auth.call(UserService.method.createApiToken, wanted, asAdmin);
+  const lastUse = async () => (await store.run("apiTokens.list", undefined))[0]?.lastUsedAtMs ?? undefined;
+  t.equal(await lastUse(), undefined);
+
+  const before = Date.now();
+  const use = createTokenUse(store, (error) => t.fail(String(error)));
+  use.note(message.apiToken?.accountId ?? "");
+  use.note("an account that is gone");
+  await use.close();
+  const at = await lastUse();
+  t.ok(at !== undefined && at >= before - 1 && at <= Date.now(), `${at}`);
+
+  const idle = createTokenUse(store, (error) => t.fail(String(error)));
+  await idle.close();
+  t.equal(await lastUse(), at);
+});
+
+test("uses are written every now and then, and again with the next ones when the store was away", async (t) => {
+  const failures: unknown[] = [];
+  const written = Promise.withResolvers<unknown>();
+  let isAway = true;
+  const use = createTokenUse(
+    {
+      async run(_name, args) {
+        if (isAway) {
+          isAway = false;
+          throw new Error("away");
+        }
+        written.resolve(args);
+        return undefined as never;
+      },
+    },
+    (error) => failures.push(error),
+    5,
+  );
+  // Its timer keeps no process.
+  const alive = setInterval(() => {}, 1000);
+  t.teardown(() => {
+    clearInterval(alive);
+    return use.close();
+  });
+  use.note("a");
+  t.match(await written.promise, { uses: [{ id: "a" }] });
+  t.equal(failures.length, 1);
+});

@@ -1,0 +1,85 @@
+import { once } from "node:events";
+import { chmod, mkdtemp, rename, rm, stat } from "node:fs/promises";
+import { request } from "node:http";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { type Test, test } from "tap";
+import { configSchema } from "../../../../server/config/schema.ts";
+import {
+  adminSocketOf,
+  createAdminListener,
+  shortSocketPath,
+} from "../../../../server/rpc/listener/admin-listener.ts";
+import type { Listener } from "../../../../server/rpc/listener/listener.ts";
+import type { ListenerFacts } from "../../../../server/rpc/plugin.ts";
+
+const config = configSchema.parse({});
+
+async function directoryOf(t: Test): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-admin-"));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+function listenerAt(path: string, facts: ListenerFacts[] = []): Listener {
+  return createAdminListener({
+    path,
+    config,
+    onRequest(_request, response, listener) {
+      facts.push(listener);
+      response.end("answered");
+    },
+  });
+}
+
+async function ask(socketPath: string): Promise<string> {
+  const asked = request({ socketPath, path: "/", agent: false }).end();
+  const [response] = await once(asked, "response");
+  return text(response);
+}
+
+test("whoever may open the socket is at the admin's", async (t) => {
+  const path = adminSocketOf(await directoryOf(t));
+  const facts: ListenerFacts[] = [];
+  const listener = listenerAt(path, facts);
+  await listener.listen();
+  t.teardown(() => listener.close(0));
+  t.equal((await stat(path)).mode & 0o777, 0o600);
+  t.equal(await ask(path), "answered");
+  t.match(facts, [{ access: "adminSocket", services: undefined, isLocal: true, address: `unix:${path}` }]);
+});
+
+test("what a killed gateway left is replaced, and a socket that is answered is not", async (t) => {
+  const path = adminSocketOf(await directoryOf(t));
+  const first = listenerAt(path);
+  await first.listen();
+  await t.rejects(listenerAt(path).listen(), /another process listens on .*admin\.sock/);
+  t.equal(await ask(path), "answered", "the first one goes on");
+  await first.close(0);
+
+  const left = createServer().listen(path);
+  await once(left, "listening");
+  // A path that is not its own any more is not removed with the server: as after SIGKILL.
+  const kept = join(path, "..", "kept.sock");
+  await rename(path, kept);
+  left.close();
+  await rename(kept, path);
+  await chmod(path, 0o777);
+  const second = listenerAt(path);
+  await second.listen();
+  t.teardown(() => second.close(0));
+  t.equal(await ask(path), "answered");
+  t.equal((await stat(path)).mode & 0o777, 0o600);
+});
+
+test("a path that is too long names the limit; one that is short from here will do", async (t) => {
+  const long = join(tmpdir(), "d".repeat(120), "admin.sock");
+  t.throws(
+    () => shortSocketPath(long),
+    /the path of a socket has at most 10[37] bytes, and this one 1\d\d; .*--data/,
+  );
+  t.equal(shortSocketPath(join(process.cwd(), "data", "admin.sock")), join("data", "admin.sock"));
+  t.equal(shortSocketPath("data/admin.sock"), join("data", "admin.sock"));
+});
