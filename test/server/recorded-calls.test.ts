@@ -1,0 +1,136 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { ConnectError, createClient } from "@connectrpc/connect";
+import { test } from "tap";
+import { AuditService, type ListEventsRequestSchema } from "../../gen/hostplane/v1/audit_pb.ts";
+import { LVService, VGService } from "../../gen/proto/lvmd_pb.ts";
+import { AuthService } from "../../gen/services/auth/auth_pb.ts";
+import { adminPassword, startGatewayUnderTest } from "./gateway-under-test.ts";
+import { type Protocol, protocols } from "./protocols.ts";
+import { rpcErrorFrom, rpcErrorOf } from "./rpc-error.ts";
+
+const [connectJson] = protocols as readonly [Protocol];
+const forChanges = protocols.filter(({ isGet }) => isGet === undefined);
+
+test("by every protocol a repeated change is answered and not repeated, and so is a repeated refusal", async (t) => {
+  const { url } = await startGatewayUnderTest(t);
+  for (const [index, protocol] of forChanges.entries()) {
+    const headers = { "idempotency-key": `key-${index}` };
+    const client = createClient(LVService, protocol.createTransport(url, { headers }));
+    const replays: (string | null)[] = [];
+    const onHeader = (header: Headers) => replays.push(header.get("hostplane-idempotent-replay"));
+    const request = { name: `volume-${index}`, sizeGb: 1n };
+    const first = await client.createLV(request, { onHeader });
+    const second = await client.createLV(request, { onHeader });
+    t.equal(first.volume?.name, request.name);
+    t.same(second, first, protocol.name);
+    t.same(replays, [null, "true"], protocol.name);
+    const other = await rpcErrorOf(client.createLV({ ...request, sizeGb: 2n }));
+    t.match(other, { code: "INVALID_ARGUMENT", reason: "IDEMPOTENCY_KEY_REUSED" }, protocol.name);
+
+    const refused = [];
+    const again = createClient(
+      LVService,
+      protocol.createTransport(url, { headers: { "idempotency-key": `again-${index}` } }),
+    );
+    for (let i = 0; i < 2; i++) {
+      const thrown = ConnectError.from(await again.createLV(request).catch((error) => error));
+      refused.push({ ...rpcErrorFrom(thrown), replay: thrown.metadata.get("hostplane-idempotent-replay") });
+    }
+    t.match(refused[0], { code: "ALREADY_EXISTS", reason: "VOLUME_EXISTS", replay: null }, protocol.name);
+    t.same(refused[1], { ...refused[0], replay: "true" }, protocol.name);
+    // The key of another method is another; there is room for the next volume then.
+    await client.removeLV({ name: request.name });
+  }
+});
+
+test("an admin reads who logged in, who changed what, and how often strangers were turned away", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const auth = createClient(AuthService, connectJson.createTransport(url));
+  const { token, accountId } = await auth.login({ username: "admin", password: adminPassword });
+  const headers = { authorization: `Bearer ${token}` };
+  const transport = connectJson.createTransport(url, { headers });
+  const audit = createClient(AuditService, transport);
+  const list = async (filter: MessageInitShape<typeof ListEventsRequestSchema>) =>
+    (await audit.listEvents(filter)).events;
+
+  await rpcErrorOf(auth.login({ username: "admin", password: "a guess" }));
+  const stranger = createClient(VGService, connectJson.createTransport(url));
+  for (let i = 0; i < 50; i++) {
+    await rpcErrorOf(stranger.getFreeBytes({}));
+  }
+  await createClient(LVService, transport).createLV({ name: "data", sizeGb: 1n });
+  const response = await fetch(`${url}/proto.LVService/RemoveLV`, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: '{"nam": "data"}',
+  });
+  t.equal(response.status, 400);
+
+  t.match(await list({ actor: "user/admin" }), [
+    { rpc: "proto.LVService/RemoveLV", outcome: "INVALID_ARGUMENT", reason: "UNKNOWN_FIELD", request: "" },
+    {
+      rpc: "proto.LVService/CreateLV",
+      outcome: "OK",
+      resource: "volumeGroups/sandbox-vg/volumes/data",
+      request: '{"name":"data","sizeGb":"1"}',
+      accountId,
+      credential: "session",
+      address: "127.0.0.1",
+      sandbox: true,
+      count: 1,
+    },
+    { rpc: "services.auth.AuthService/Login", outcome: "OK", accountId, request: "" },
+  ]);
+  let summed = 0;
+  let rows = 0;
+  while (summed < 51) {
+    const refusals = await list({ outcome: "UNAUTHENTICATED" });
+    rows = refusals.length;
+    summed = refusals.reduce((sum, { count }) => sum + count, 0);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  t.ok(rows <= 2, "a row, or two when the minute has changed");
+  t.equal(summed, 51);
+  t.match(await rpcErrorOf(audit.listEvents({ pageToken: "x" })), {
+    code: "INVALID_ARGUMENT",
+    fields: ["page_token"],
+  });
+});
+
+test("a caller at its limit is told which, and when to come again; the calls of another all succeed", async (t) => {
+  const { url } = await startGatewayUnderTest(
+    t,
+    { limits: { caller: { requestsPerSecond: 20, streams: 1, mutations: 1 } } },
+    { hasLogin: true },
+  );
+  const auth = createClient(AuthService, connectJson.createTransport(url));
+  const { token } = await auth.login({ username: "admin", password: adminPassword });
+  const headers = { authorization: `Bearer ${token}` };
+  const greedy = createClient(VGService, connectJson.createTransport(url));
+  const other = createClient(VGService, connectJson.createTransport(url, { headers }));
+  const reasons = new Map<string, number>();
+  for (let i = 0; i < 300; i++) {
+    const { reason = "" } = await rpcErrorOf(greedy.getFreeBytes({}));
+    reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+    if (i % 30 === 0) {
+      t.ok((await other.getFreeBytes({})).freeBytes > 0n);
+    }
+  }
+  // A stranger is told to log in before the limits are asked.
+  t.same([...reasons.keys()], ["LOGIN_REQUIRED"]);
+
+  const open = other.watch({})[Symbol.asyncIterator]();
+  await open.next();
+  const second = other.watch({})[Symbol.asyncIterator]();
+  const refused = rpcErrorFrom(await second.next().catch((error) => error));
+  t.match(refused, {
+    code: "RESOURCE_EXHAUSTED",
+    reason: "CALLER_LIMIT",
+    message: /limits\.caller\.streams.*\(1\)/,
+  });
+  await open.return?.();
+  const answers = await Promise.all(Array.from({ length: 100 }, () => rpcErrorOf(other.getFreeBytes({}))));
+  const limited = answers.filter(({ reason }) => reason === "CALLER_LIMIT");
+  t.ok(limited.length >= 40, `${limited.length} of 100 are refused`);
+  t.match(limited[0]?.message, /^user\/admin .*limits\.caller\.requestsPerSecond.*\(20\)/);
+});
