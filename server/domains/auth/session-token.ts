@@ -57,7 +57,10 @@ export function createSessionTokens({ audience, secretOf }: SessionTokensOptions
         // there is no `nbf`, and `iat` is held against times of the store alone.
         clockTolerance: 0,
       });
-      const { jti = "", sub = "", iat = 0, exp = 0 } = payload;
+      const { jti, sub, iat = 0, exp = 0 } = payload;
+      if (typeof jti !== "string" || typeof sub !== "string") {
+        throw invalid("its claims are not those of a session");
+      }
       return {
         sessionId: jti,
         accountId: sub,

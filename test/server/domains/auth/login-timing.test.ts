@@ -1,0 +1,75 @@
+import { test } from "tap";
+import { AuthService } from "../../../../gen/services/auth/auth_pb.ts";
+import {
+  type AuthUnderTest,
+  addUser,
+  freshAddress,
+  openAuthStore,
+  reasonOf,
+  startAuth,
+} from "./auth-under-test.ts";
+
+const { login } = AuthService.method;
+const samples = 40;
+/** A machine that is busy with something else may spoil one. */
+const rounds = 3;
+const toleranceShare = 0.05;
+
+const attempts = {
+  "a wrong password": { username: "admin", password: "wrong horse" },
+  "a wrong user": { username: "nobody", password: "wrong horse" },
+  "a user without a password": { username: "probe", password: "wrong horse" },
+} as const;
+
+type Kind = keyof typeof attempts;
+const kinds = Object.keys(attempts) as Kind[];
+
+async function durationMs({ call }: AuthUnderTest, kind: Kind): Promise<number> {
+  // An address of its own, so that no attempt is held up by those before.
+  const from = { peer: { address: freshAddress() } };
+  const beganAtMs = performance.now();
+  const reason = await reasonOf(call(login, attempts[kind], from));
+  const tookMs = performance.now() - beganAtMs;
+  if (reason !== "INVALID_CREDENTIALS") {
+    throw new Error(`the answer to ${kind} is ${reason}`);
+  }
+  return tookMs;
+}
+
+/** Without the slowest third, which the machine's other work has made, and as many of the fastest. */
+function trimmedMean(values: readonly number[]): number {
+  const cut = Math.floor(values.length / 3);
+  const kept = values.toSorted((a, b) => a - b).slice(cut, values.length - cut);
+  return kept.reduce((sum, value) => sum + value, 0) / kept.length;
+}
+
+test("a wrong user and a wrong password take the same time, within 5 %", { timeout: 120_000 }, async (t) => {
+  const store = await openAuthStore(t);
+  await addUser(store, "probe", "viewer", "CN=probe");
+  const auth = await startAuth(t, store);
+  let shares: Record<string, number> = {};
+  for (let round = 1; round <= rounds; round++) {
+    const durations: Record<Kind, number[]> = {
+      "a wrong password": [],
+      "a wrong user": [],
+      "a user without a password": [],
+    };
+    // Taking turns, in another order each time, so that what slows the machine slows all of them.
+    for (let sample = 0; sample < samples; sample++) {
+      for (let place = 0; place < kinds.length; place++) {
+        const kind = kinds[(place + sample) % kinds.length] ?? "a wrong user";
+        durations[kind].push(await durationMs(auth, kind));
+      }
+    }
+    const means = kinds.map((kind) => [kind, trimmedMean(durations[kind])] as const);
+    const base = trimmedMean(durations["a wrong password"]);
+    shares = Object.fromEntries(means.map(([kind, mean]) => [kind, mean / base - 1]));
+    t.comment(`round ${round}: ${means.map(([kind, mean]) => `${kind} ${mean.toFixed(2)} ms`).join(", ")}`);
+    if (Object.values(shares).every((share) => Math.abs(share) < toleranceShare)) {
+      break;
+    }
+  }
+  for (const [kind, share] of Object.entries(shares)) {
+    t.ok(Math.abs(share) < toleranceShare, `${kind}: ${(share * 100).toFixed(2)} %`);
+  }
+});
