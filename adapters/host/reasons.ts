@@ -254,7 +254,7 @@ export const reasons = {
   BUSY: {
     code: "RESOURCE_EXHAUSTED",
     retryable: true,
-    meaning: "Too many tools or changes are waiting to run; the message names the limit.",
+    meaning: "Too many tools, changes or logins are waiting for their turn; the message names the limit.",
   },
 
   // The store

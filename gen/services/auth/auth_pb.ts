@@ -51,7 +51,8 @@ export const LoginRequestSchema: GenMessage<LoginRequest> = /*@__PURE__*/
  */
 export type LoginResponse = Message<"services.auth.LoginResponse"> & {
   /**
-   * The token. It is a secret; a caller sends it as the header "authorization: Bearer <token>".
+   * The token. It is a secret; a caller sends it as the header "authorization: Bearer <token>". Empty when the
+   * request header "hostplane-session: cookie" asks for a cookie, which then holds it where no script can read it.
    *
    * @generated from field: string token = 1;
    */
@@ -101,7 +102,8 @@ export const LogoutRequestSchema: GenMessage<LogoutRequest> = /*@__PURE__*/
  */
 export type LogoutResponse = Message<"services.auth.LogoutResponse"> & {
   /**
-   * True when it is.
+   * True when it is. False when there was no login to end, since the call came with an API token or a client
+   * certificate, or by a listener that asks for none; those are accepted as before.
    *
    * @generated from field: bool success = 1;
    */
@@ -122,7 +124,7 @@ export const LogoutResponseSchema: GenMessage<LogoutResponse> = /*@__PURE__*/
  */
 export type CheckTokenRequest = Message<"services.auth.CheckTokenRequest"> & {
   /**
-   * A token as LoginResponse gave it.
+   * A token as LoginResponse gave it, or an API token.
    *
    * @generated from field: string token = 1;
    */
