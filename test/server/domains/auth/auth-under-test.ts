@@ -43,11 +43,11 @@ export interface AuthUnderTest {
 
 export const masterKey: MasterKey = masterKeyFromText(randomBytes(32).toString("base64"), "the test");
 
-/** A store of SQLite with the user `admin`, closed and removed with the test. */
-export async function openAuthStore(t: Test): Promise<Store> {
+/** A store with the user `admin`, of SQLite unless a URL is given; closed and removed with the test. */
+export async function openAuthStore(t: Test, url = "sqlite"): Promise<Store> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-auth-"));
   const store = await openStore({
-    url: "sqlite",
+    url,
     directory,
     kind: "real",
     keyCheck: masterKey.fingerprint,
