@@ -50,6 +50,7 @@ export interface AppOptions {
 /** Response headers of the gateway that a browser's script may read. */
 const exposedHeaders = [
   "hostplane-backend",
+  "hostplane-idempotent-replay",
   "hostplane-request-id",
   "hostplane-snapshot-age",
   "hostplane-unknown-fields",
