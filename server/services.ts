@@ -59,9 +59,9 @@ export function createServices(options: {
   readonly facts: GatewayFacts;
 }): Pick<DomainServices, "registrations" | "backends"> {
   const domains = [
+    createVolumesDomain(options.systems, options.runner),
     { ...options.auth, backends: [] },
     { registrations: [createAuditService(options.store)], planners: [], backends: [] },
-    createVolumesDomain(options.systems, options.runner),
     ...unbuilt.map(createUnbuiltDomain),
   ];
   const backends = domains

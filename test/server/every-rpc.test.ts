@@ -1,25 +1,17 @@
-import {
-  create,
-  type DescMethod,
-  type DescMethodServerStreaming,
-  type DescMethodUnary,
-  type DescService,
-  fromJson,
-  type JsonObject,
-  toBinary,
-  toJson,
-} from "@bufbuild/protobuf";
-import type { Transport } from "@connectrpc/connect";
+import { create, type DescMethod, type DescService, type JsonObject, toBinary } from "@bufbuild/protobuf";
+import { createClient } from "@connectrpc/connect";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { test } from "tap";
+import { AuthService } from "../../gen/services/auth/auth_pb.ts";
 import { methodRuleOf } from "../../server/method-table.ts";
 import { createInlineRunner } from "../../server/operations/run-inline.ts";
 import { methodPathOf } from "../../server/rpc/method-rule.ts";
 import { createServices } from "../../server/services.ts";
 import { startAppUnderTest } from "./app-under-test.ts";
+import { callMethod, isCallable } from "./call-method.ts";
 import { readContractServices } from "./contract-services.ts";
-import { startGatewayUnderTest } from "./gateway-under-test.ts";
-import { type Protocol, protocols } from "./protocols.ts";
+import { adminPassword, startGatewayUnderTest } from "./gateway-under-test.ts";
+import { protocols } from "./protocols.ts";
 import { rpcErrorOf } from "./rpc-error.ts";
 
 /** What a call results in, in every protocol: the (first) message as JSON, or an error. */
@@ -38,6 +30,9 @@ const refuses = (path: string, request: JsonObject, code: string, reason: string
 });
 
 const gib = (count: number) => String(count * 2 ** 30);
+
+const admin = { username: "admin", password: adminPassword };
+const alice = { name: "alice", role: "ROLE_OPERATOR", password: "correct horse" };
 
 /** The domains this version serves, in an order in which each call finds what it needs. */
 const served: readonly Row[] = [
@@ -88,11 +83,91 @@ const served: readonly Row[] = [
     },
   ),
   refuses("hostplane.v1.PlanService/Plan", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "method"),
-  refuses(
+  answers(
     "hostplane.v1.PlanService/Plan",
     { method: "proto.LVService/RemoveLV", json: { name: "sandbox-web" } },
+    { kind: "volumes.remove", resource: "volumeGroups/sandbox-vg/volumes/sandbox-web", steps: [{}] },
+  ),
+  answers("services.auth.AuthService/Login", admin, {
+    token: /./,
+    expires: { timestamp: /Z$/ },
+    accountId: /./,
+  }),
+  refuses(
+    "services.auth.AuthService/Login",
+    { ...admin, password: "wrong" },
     "UNAUTHENTICATED",
-    "LOGIN_REQUIRED",
+    "INVALID_CREDENTIALS",
+  ),
+  answers("services.auth.AuthService/CheckToken", { token: "none" }, {}),
+  answers(
+    "hostplane.v1.UserService/GetCaller",
+    {},
+    {
+      actor: "user/admin",
+      role: "ROLE_ADMIN",
+      credential: "CREDENTIAL_SESSION",
+    },
+  ),
+  answers("hostplane.v1.UserService/ListUsers", {}, { users: [{ name: "admin", hasPassword: true }] }),
+  answers("hostplane.v1.UserService/CreateUser", alice, { user: { name: "alice", role: "ROLE_OPERATOR" } }),
+  refuses("hostplane.v1.UserService/CreateUser", alice, "ALREADY_EXISTS", "USER_EXISTS"),
+  refuses(
+    "hostplane.v1.UserService/CreateUser",
+    { ...alice, name: "a b" },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "name",
+  ),
+  answers(
+    "hostplane.v1.UserService/UpdateUser",
+    { name: "alice", role: "ROLE_VIEWER" },
+    { user: { name: "alice", role: "ROLE_VIEWER" } },
+  ),
+  refuses(
+    "hostplane.v1.UserService/UpdateUser",
+    { name: "admin", role: "ROLE_VIEWER" },
+    "FAILED_PRECONDITION",
+    "LAST_ADMIN",
+  ),
+  answers("hostplane.v1.UserService/SetPassword", { name: "alice", password: "another one" }, {}),
+  refuses(
+    "hostplane.v1.UserService/SetPassword",
+    { name: "alice", password: "short" },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "password",
+  ),
+  refuses(
+    "hostplane.v1.UserService/ChangePassword",
+    { currentPassword: "not this one", newPassword: "the next one" },
+    "UNAUTHENTICATED",
+    "INVALID_CREDENTIALS",
+  ),
+  answers("hostplane.v1.UserService/DeleteUser", { name: "alice" }, {}),
+  refuses("hostplane.v1.UserService/DeleteUser", { name: "alice" }, "NOT_FOUND", "USER_NOT_FOUND"),
+  answers(
+    "hostplane.v1.UserService/CreateApiToken",
+    { name: "ci", role: "ROLE_VIEWER" },
+    { token: /^hpt_/, apiToken: { name: "ci", createdBy: "user/admin" } },
+  ),
+  answers("hostplane.v1.UserService/ListApiTokens", {}, { tokens: [{ name: "ci", role: "ROLE_VIEWER" }] }),
+  answers("hostplane.v1.UserService/RevokeApiToken", { name: "ci" }, {}),
+  refuses("hostplane.v1.UserService/RevokeApiToken", { name: "ci" }, "NOT_FOUND", "API_TOKEN_NOT_FOUND"),
+  answers("hostplane.v1.UserService/RotateSigningKey", {}, { keyId: /./ }),
+  answers(
+    "hostplane.v1.AuditService/ListEvents",
+    { rpc: "proto.LVService/ResizeLV", pageSize: 2 },
+    {
+      events: [{ actor: "user/admin", outcome: "NOT_FOUND", reason: "VOLUME_NOT_FOUND" }, { outcome: "OK" }],
+    },
+  ),
+  refuses(
+    "hostplane.v1.AuditService/ListEvents",
+    { pageSize: -1 },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "page_size",
   ),
   answers("grpc.health.v1.Health/Check", {}, { status: "SERVING" }),
   answers("grpc.health.v1.Health/Check", { service: "proto.LVService" }, { status: "SERVING" }),
@@ -111,21 +186,6 @@ const served: readonly Row[] = [
 
 /** Services of the contract whose domain this version does not serve: every method refuses. */
 const unbuilt: Readonly<Record<string, readonly string[]>> = {
-  "services.auth.AuthService": ["Login", "Logout", "CheckToken"],
-  "hostplane.v1.UserService": [
-    "GetCaller",
-    "ListUsers",
-    "CreateUser",
-    "UpdateUser",
-    "DeleteUser",
-    "SetPassword",
-    "ChangePassword",
-    "ListApiTokens",
-    "CreateApiToken",
-    "RevokeApiToken",
-    "RotateSigningKey",
-  ],
-  "hostplane.v1.AuditService": ["ListEvents"],
   "stats.StatsService": [
     "GetClusterStats",
     "GetClusterResources",
@@ -172,6 +232,8 @@ const rows: readonly Row[] = [
   ...Object.entries(unbuilt).flatMap(([service, names]) =>
     names.map((name) => refuses(`${service}/${name}`, {}, "UNIMPLEMENTED", "DOMAIN_NOT_BUILT")),
   ),
+  // It ends what the others are called with.
+  answers("services.auth.AuthService/Logout", {}, { success: true }),
 ];
 
 const services = await readContractServices();
@@ -189,37 +251,6 @@ function methodOf(path: string): DescMethod {
   return method;
 }
 
-/** Calls a method of any kind and returns its answer, of a stream the first one, as JSON. */
-async function call(transport: Transport, method: DescMethod, request: JsonObject): Promise<unknown> {
-  const input = fromJson(method.input, request);
-  if (method.methodKind === "unary") {
-    const unary = method as DescMethodUnary;
-    const response = await transport.unary(unary, undefined, 5_000, undefined, input);
-    return toJson(method.output, response.message);
-  }
-  const leaving = new AbortController();
-  const stream = method as DescMethodServerStreaming;
-  const inputs = (async function* () {
-    yield input;
-  })();
-  try {
-    const response = await transport.stream(stream, leaving.signal, undefined, undefined, inputs);
-    for await (const message of response.message) {
-      return toJson(method.output, message);
-    }
-    throw new TypeError(`${method.name} ended without a message`);
-  } finally {
-    leaving.abort();
-  }
-}
-
-function isCallable(protocol: Protocol, method: DescMethod): boolean {
-  if (method.methodKind === "bidi_streaming" && protocol.httpVersion === "1.1") {
-    return false;
-  }
-  return protocol.isGet === undefined || methodRuleOf(method).get;
-}
-
 test("the table has a row for every RPC of the contract", async (t) => {
   const paths = new Set(rows.map(({ path }) => path));
   t.same([...paths].toSorted(), [...methods.keys()].toSorted());
@@ -231,15 +262,18 @@ for (const prefix of ["", "/api"]) {
     ? protocols
     : protocols.filter(({ name }) => name.includes("binary"))) {
     test(`every RPC by ${protocol.name}${prefix && ` under ${prefix}`}`, async (t) => {
-      const { url, log } = await startGatewayUnderTest(t);
-      const transport = protocol.createTransport(`${url}${prefix}`);
+      const { url, log } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+      const baseUrl = `${url}${prefix}`;
+      const logins = createClient(AuthService, protocol.createTransport(baseUrl));
+      const { token } = await logins.login(admin);
+      const transport = protocol.createTransport(baseUrl, { headers: { authorization: `Bearer ${token}` } });
       for (const { path, request, answer, error } of rows) {
         const method = methodOf(path);
         if (!isCallable(protocol, method)) {
           continue;
         }
         const name = `${path} ${JSON.stringify(request)}`;
-        const result = call(transport, method, request);
+        const result = callMethod(transport, method, request);
         if (error === undefined) {
           t.match(await result, answer, name);
         } else {
@@ -273,7 +307,11 @@ test("a domain that is off refuses in every protocol and says which key turns it
       ({ parent }) => parent.file.proto.package === "proto",
     )) {
       if (isCallable(protocol, method)) {
-        t.match(await rpcErrorOf(call(transport, method, {})), off, `${method.name} by ${protocol.name}`);
+        t.match(
+          await rpcErrorOf(callMethod(transport, method, {})),
+          off,
+          `${method.name} by ${protocol.name}`,
+        );
       }
     }
   }

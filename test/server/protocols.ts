@@ -51,8 +51,14 @@ const connectGet: Protocol[] = httpVersions.flatMap((httpVersion) =>
     name: `Connect GET ${format} over HTTP/${httpVersion}`,
     httpVersion,
     isGet: true as const,
-    createTransport: (baseUrl) =>
-      createConnectTransport({ baseUrl, httpVersion, useBinaryFormat, useHttpGet: true }),
+    createTransport: (baseUrl, client = {}) =>
+      createConnectTransport({
+        ...optionsOf(client),
+        baseUrl,
+        httpVersion,
+        useBinaryFormat,
+        useHttpGet: true,
+      }),
   })),
 );
 

@@ -1,0 +1,138 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { DescService } from "@bufbuild/protobuf";
+import { createClient, type Client as RpcClient } from "@connectrpc/connect";
+import type { Test } from "tap";
+import { Role, UserService } from "../../gen/hostplane/v1/user_pb.ts";
+import { VGService } from "../../gen/proto/lvmd_pb.ts";
+import { AuthService } from "../../gen/services/auth/auth_pb.ts";
+import { adminPassword, type GatewayUnderTest, startGatewayUnderTest } from "./gateway-under-test.ts";
+import { type Client, type Protocol, protocols, streamProtocols } from "./protocols.ts";
+import { createAuthority, type IssuedCertificate } from "./rpc/listener/authority.ts";
+import { rpcErrorFrom } from "./rpc-error.ts";
+
+/** A gateway over TLS that asks for logins, with a user of every kind. */
+export interface AccessUnderTest {
+  readonly url: string;
+  readonly log: GatewayUnderTest["log"];
+  /** A token of a user of each role: `viewer`, `operator`, `admin`, and `limited`: an operator of proto.VGService. */
+  logIn(user: string): Promise<string>;
+  /** The cookie of such a login, as a browser would send it. */
+  cookieOf(user: string): Promise<string>;
+  readonly expiredToken: string;
+  readonly foreignToken: string;
+  readonly apiTokenName: string;
+  /** Of an operator. */
+  readonly apiToken: string;
+  readonly viewerCertificate: IssuedCertificate;
+  readonly strangerCertificate: IssuedCertificate;
+  /** The client with what it needs to trust the gateway's certificate. */
+  trust(client: Client): Client;
+  clientOf<S extends DescService>(service: S, client: Client): RpcClient<S>;
+  /** Opens a stream by every protocol; each resolves with the reason it ends with. */
+  watches(client: Client): Promise<string>[];
+}
+
+const password = adminPassword;
+
+/** Starts it, made ready by two earlier runs on the same data, and closes it with the test. */
+export async function startAccessUnderTest(t: Test): Promise<AccessUnderTest> {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-access-"));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const authority = await createAuthority(t, "hostplane test authority");
+  const server = await authority.issue("/CN=localhost", "subjectAltName = DNS:localhost,IP:127.0.0.1");
+  const files = { ...server, ca: authority.cert };
+  const paths = Object.fromEntries(Object.keys(files).map((name) => [name, join(directory, `${name}.pem`)]));
+  for (const [name, content] of Object.entries(files)) {
+    await writeFile(paths[name] ?? "", content, { mode: 0o600 });
+  }
+  const settings = {
+    data: join(directory, "data"),
+    listen: [
+      {
+        address: "127.0.0.1:0",
+        tls: {
+          cert: paths.cert,
+          key: paths.key,
+          clientCa: paths.ca,
+          clientCertificate: "optional",
+        },
+      },
+    ],
+  };
+  const ca = authority.cert.toString();
+  const trust = (client: Client): Client => ({ ...client, tls: { ...client.tls, ca } });
+  const [connectJson] = protocols as readonly [Protocol];
+
+  /** A token from a gateway that ran before on the same store with other settings. */
+  async function tokenOfEarlierRun(audience: string, tokenHours: number): Promise<string> {
+    const options = { hasLogin: true, tokenHours };
+    const earlier = await startGatewayUnderTest(t, { ...settings, auth: { audience } }, options);
+    const transport = connectJson.createTransport(earlier.url, trust({}));
+    const { token } = await createClient(AuthService, transport).login({ username: "admin", password });
+    await earlier.gateway.close();
+    return token;
+  }
+
+  const expiredToken = await tokenOfEarlierRun("hostplane", 1 / 3600);
+  const foreignToken = await tokenOfEarlierRun("another-gateway", 12);
+  const { url, log } = await startGatewayUnderTest(t, settings, { hasLogin: true });
+  const clientOf = <S extends DescService>(service: S, client: Client) =>
+    createClient(service, connectJson.createTransport(url, trust(client)));
+
+  async function logIn(user: string): Promise<string> {
+    return (await clientOf(AuthService, {}).login({ username: user, password })).token;
+  }
+
+  const admin = clientOf(UserService, { headers: { authorization: `Bearer ${await logIn("admin")}` } });
+  await admin.createUser({
+    name: "viewer",
+    role: Role.VIEWER,
+    password,
+    certificateNames: ["CN=dashboard"],
+  });
+  await admin.createUser({ name: "operator", role: Role.OPERATOR, password });
+  await admin.createUser({ name: "limited", role: Role.OPERATOR, password, services: ["proto.VGService"] });
+  const apiTokenName = "machine";
+  const { token: apiToken } = await admin.createApiToken({ name: apiTokenName, role: Role.OPERATOR });
+
+  return {
+    url,
+    log,
+    logIn,
+    async cookieOf(user) {
+      let cookie = "";
+      const headers = { "hostplane-session": "cookie" };
+      await clientOf(AuthService, { headers }).login(
+        { username: user, password },
+        {
+          onHeader(header) {
+            cookie = header.get("set-cookie")?.split(";")[0] ?? "";
+          },
+        },
+      );
+      return cookie;
+    },
+    expiredToken,
+    foreignToken,
+    apiTokenName,
+    apiToken,
+    viewerCertificate: await authority.issue("/CN=dashboard"),
+    strangerCertificate: await authority.issue("/CN=stranger"),
+    trust,
+    clientOf,
+    watches: (client) =>
+      streamProtocols.map(async (protocol) => {
+        const transport = protocol.createTransport(url, trust(client));
+        try {
+          for await (const _state of createClient(VGService, transport).watch({})) {
+            // Every state is fine; the end is what counts.
+          }
+          return "ended without an error";
+        } catch (thrown) {
+          return rpcErrorFrom(thrown).reason ?? rpcErrorFrom(thrown).code;
+        }
+      }),
+  };
+}

@@ -1,0 +1,275 @@
+import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
+import { test } from "tap";
+import { Role, UserService } from "../../gen/hostplane/v1/user_pb.ts";
+import { AuthService } from "../../gen/services/auth/auth_pb.ts";
+import { methodPathOf } from "../../server/rpc/method-rule.ts";
+import { type AccessUnderTest, startAccessUnderTest } from "./access-under-test.ts";
+import { callMethod, isCallable } from "./call-method.ts";
+import { readContractServices } from "./contract-services.ts";
+import { type Client, protocols } from "./protocols.ts";
+import { rpcErrorOf } from "./rpc-error.ts";
+
+type Needs = "anyone" | "viewer" | "operator" | "admin";
+
+/** Who may call what, written down apart from the method table of the gateway. */
+const needs: Readonly<Record<string, Needs>> = {
+  "services.auth.AuthService/Login": "anyone",
+  "services.auth.AuthService/Logout": "viewer",
+  "services.auth.AuthService/CheckToken": "anyone",
+  "stats.StatsService/GetClusterStats": "viewer",
+  "stats.StatsService/GetClusterResources": "viewer",
+  "stats.StatsService/GetClusterNodes": "viewer",
+  "stats.StatsService/GetClusterRadar": "viewer",
+  "stats.StatsService/GetKoorCluster": "viewer",
+  "cnct.kaas.api.Cluster/CreateCluster": "operator",
+  "cnct.kaas.api.Cluster/GetCluster": "operator",
+  "cnct.kaas.api.Cluster/DeleteCluster": "operator",
+  "cnct.kaas.api.Cluster/GetClusterList": "viewer",
+  "cnct.kaas.api.Cluster/GetClusterNodesStatus": "viewer",
+  "cnct.kaas.api.Cluster/GetVersionInformation": "viewer",
+  "cnct.kaas.api.Cluster/AddNodePool": "operator",
+  "cnct.kaas.api.Cluster/DeleteNodePool": "operator",
+  "cnct.kaas.api.Cluster/ScaleNodePool": "operator",
+  "cnct.kaas.api.Cluster/GetUpgradeClusterInformation": "viewer",
+  "cnct.kaas.api.Cluster/UpgradeCluster": "operator",
+  "proto.LVService/CreateLV": "operator",
+  "proto.LVService/RemoveLV": "operator",
+  "proto.LVService/ResizeLV": "operator",
+  "proto.LVService/CreateBackup": "operator",
+  "proto.VGService/GetLVList": "viewer",
+  "proto.VGService/GetFreeBytes": "viewer",
+  "proto.VGService/Watch": "viewer",
+  "operations.v1.OperationsService/ListHypervisors": "viewer",
+  "operations.v1.OperationsService/CreateHypervisor": "operator",
+  "operations.v1.OperationsService/CreateHypervisors": "operator",
+  "operations.v1.OperationsService/DestroyHypervisor": "operator",
+  "operations.v1.OperationsService/DestroyHypervisors": "operator",
+  "operations.v1.OperationsService/ExpandStorage": "operator",
+  "operations.v1.OperationsService/ShrinkStorage": "operator",
+  "operations.v1.OperationsService/CreateBackup": "operator",
+  "v1alpha.PublicAPI/GetInfo": "viewer",
+  "v1alpha.PublicAPI/ListPods": "operator",
+  "v1alpha.PublicAPI/InspectPod": "operator",
+  "v1alpha.PublicAPI/ListImages": "operator",
+  "v1alpha.PublicAPI/InspectImage": "operator",
+  "v1alpha.PublicAPI/ListenEvents": "viewer",
+  "v1alpha.PublicAPI/GetLogs": "operator",
+  "hostplane.v1.UserService/GetCaller": "viewer",
+  "hostplane.v1.UserService/ChangePassword": "viewer",
+  "hostplane.v1.UserService/ListUsers": "admin",
+  "hostplane.v1.UserService/CreateUser": "admin",
+  "hostplane.v1.UserService/UpdateUser": "admin",
+  "hostplane.v1.UserService/DeleteUser": "admin",
+  "hostplane.v1.UserService/SetPassword": "admin",
+  "hostplane.v1.UserService/ListApiTokens": "admin",
+  "hostplane.v1.UserService/CreateApiToken": "admin",
+  "hostplane.v1.UserService/RevokeApiToken": "admin",
+  "hostplane.v1.UserService/RotateSigningKey": "admin",
+  "hostplane.v1.AuditService/ListEvents": "admin",
+  "hostplane.v1.PlanService/Plan": "viewer",
+  "hostplane.v1.SystemService/GetInfo": "viewer",
+  "hostplane.v1.SystemService/ListBackends": "viewer",
+  "grpc.health.v1.Health/Check": "anyone",
+  "grpc.health.v1.Health/List": "anyone",
+  "grpc.health.v1.Health/Watch": "anyone",
+  "grpc.reflection.v1.ServerReflection/ServerReflectionInfo": "anyone",
+  "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": "anyone",
+};
+
+/** What a limited role may call besides its services: its own login. */
+const ofEveryService: ReadonlySet<string> = new Set([
+  "services.auth.AuthService/Logout",
+  "hostplane.v1.UserService/GetCaller",
+  "hostplane.v1.UserService/ChangePassword",
+  "hostplane.v1.PlanService/Plan",
+]);
+
+/** Requests that stop at their own checks where an empty one would change something. */
+const requests: Readonly<Record<string, JsonObject>> = {
+  "services.auth.AuthService/Login": { username: "nobody-here", password: "wrong" },
+  "grpc.reflection.v1.ServerReflection/ServerReflectionInfo": { listServices: "" },
+  "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": { listServices: "" },
+};
+
+const ranks: readonly Needs[] = ["anyone", "viewer", "operator", "admin"];
+
+interface Refusal {
+  readonly code: string;
+  readonly reason: string;
+  readonly message?: RegExp;
+}
+
+/** Undefined when the call is let through to its method. */
+type Expect = (path: string, service: string) => Refusal | undefined;
+
+const refusedAs =
+  (code: string, reason: string): Expect =>
+  (path) =>
+    needs[path] === "anyone" ? undefined : { code, reason };
+
+const ofRole =
+  (role: Needs): Expect =>
+  (path) => {
+    const needed = needs[path] ?? "admin";
+    return ranks.indexOf(role) >= ranks.indexOf(needed)
+      ? undefined
+      : { code: "PERMISSION_DENIED", reason: "ROLE_REQUIRED", message: new RegExp(`role ${needed};`) };
+  };
+
+interface Credential {
+  readonly name: string;
+  /** Made anew for each protocol, since a row logs out. */
+  readonly client: (gateway: AccessUnderTest) => Promise<Client>;
+  readonly expect: Expect;
+}
+
+const bearer = (token: string): Client => ({ headers: { authorization: `Bearer ${token}` } });
+
+const credentials: readonly Credential[] = [
+  { name: "no token", client: async () => ({}), expect: refusedAs("UNAUTHENTICATED", "LOGIN_REQUIRED") },
+  {
+    name: "an expired token",
+    client: async (gateway) => bearer(gateway.expiredToken),
+    expect: refusedAs("UNAUTHENTICATED", "TOKEN_EXPIRED"),
+  },
+  {
+    name: "a revoked token",
+    client: async (gateway) => {
+      const token = await gateway.logIn("operator");
+      await gateway.clientOf(AuthService, bearer(token)).logout({});
+      return bearer(token);
+    },
+    expect: refusedAs("UNAUTHENTICATED", "TOKEN_REVOKED"),
+  },
+  {
+    name: "a token for another audience",
+    client: async (gateway) => bearer(gateway.foreignToken),
+    expect: refusedAs("UNAUTHENTICATED", "TOKEN_INVALID"),
+  },
+  ...(["viewer", "operator", "admin"] as const).map((role) => ({
+    name: `the role ${role}`,
+    client: async (gateway: AccessUnderTest) => bearer(await gateway.logIn(role)),
+    expect: ofRole(role),
+  })),
+  {
+    name: "an operator limited to proto.VGService",
+    client: async (gateway) => bearer(await gateway.logIn("limited")),
+    expect: (path, service) =>
+      ofRole("operator")(path, service) ??
+      (needs[path] === "anyone" || ofEveryService.has(path) || service === "proto.VGService"
+        ? undefined
+        : { code: "PERMISSION_DENIED", reason: "SERVICE_NOT_ALLOWED", message: /proto\.VGService/ }),
+  },
+  {
+    name: "the API token of an operator",
+    client: async (gateway) => bearer(gateway.apiToken),
+    expect: ofRole("operator"),
+  },
+  {
+    name: "the client certificate of a viewer",
+    client: async (gateway) => ({ tls: gateway.viewerCertificate }),
+    expect: ofRole("viewer"),
+  },
+  {
+    name: "a client certificate of nobody",
+    client: async (gateway) => ({ tls: gateway.strangerCertificate }),
+    expect: refusedAs("UNAUTHENTICATED", "CERTIFICATE_UNKNOWN"),
+  },
+  {
+    name: "the cookie of an admin sent by a foreign page",
+    client: async (gateway) => ({
+      headers: { cookie: await gateway.cookieOf("admin"), origin: "https://evil.example" },
+    }),
+    expect: () => ({ code: "PERMISSION_DENIED", reason: "ORIGIN_NOT_ALLOWED" }),
+  },
+  {
+    name: "the cookie of an operator sent by a page of the gateway",
+    client: async (gateway) => ({
+      headers: { cookie: await gateway.cookieOf("operator"), origin: gateway.url },
+    }),
+    expect: ofRole("operator"),
+  },
+];
+
+const services = await readContractServices();
+const methods = services.flatMap((service: DescService): readonly DescMethod[] => service.methods);
+
+test("the table says who may call each RPC of the contract", async (t) => {
+  t.same(Object.keys(needs).toSorted(), methods.map(methodPathOf).toSorted());
+});
+
+for (const { name, client, expect } of credentials) {
+  test(`${name}: what may be called, by every protocol`, async (t) => {
+    const gateway = await startAccessUnderTest(t);
+    for (const protocol of protocols) {
+      const transport = protocol.createTransport(gateway.url, gateway.trust(await client(gateway)));
+      const callable = methods.filter((method) => isCallable(protocol, method));
+      const resultOf = (method: DescMethod) =>
+        rpcErrorOf(callMethod(transport, method, requests[methodPathOf(method)] ?? {}));
+      // Logout last: it ends what the others are called with.
+      const [last, others] = [true, false].map((isLast) =>
+        callable.filter(({ name }) => (name === "Logout") === isLast),
+      ) as [DescMethod[], DescMethod[]];
+      const results = await Promise.all(others.map(resultOf));
+      results.push(...(await Promise.all(last.map(resultOf))));
+      for (const [index, method] of [...others, ...last].entries()) {
+        const path = methodPathOf(method);
+        const result = results[index] ?? { code: "none", reason: undefined };
+        const expected = expect(path, method.parent.typeName);
+        if (expected !== undefined) {
+          t.match(result, { ...expected, domain: "hostplane" }, `${path} by ${protocol.name}`);
+        } else {
+          t.notMatch(result.code, /^(PERMISSION_DENIED|INTERNAL|UNKNOWN)$/, `${path} by ${protocol.name}`);
+          const isOwnRefusal = path === "services.auth.AuthService/Login";
+          t.equal(
+            result.code === "UNAUTHENTICATED" || /LOGINS/.test(result.reason ?? ""),
+            isOwnRefusal,
+            path,
+          );
+        }
+      }
+    }
+  });
+}
+
+test("a stream ends within five seconds of the revocation of its token, by every way to revoke it", async (t) => {
+  const gateway = await startAccessUnderTest(t);
+  const admin = gateway.clientOf(UserService, bearer(await gateway.logIn("admin")));
+  const ways: Readonly<Record<string, () => Promise<[Client, () => Promise<unknown>]>>> = {
+    "a logout": async () => {
+      const client = bearer(await gateway.logIn("viewer"));
+      return [client, () => gateway.clientOf(AuthService, client).logout({})];
+    },
+    "another password": async () => [
+      bearer(await gateway.logIn("limited")),
+      () => admin.setPassword({ name: "limited", password: "another password" }),
+    ],
+    "the end of the user": async () => [
+      bearer(await gateway.logIn("operator")),
+      () => admin.deleteUser({ name: "operator" }),
+    ],
+    "the end of an API token": async () => [
+      bearer(gateway.apiToken),
+      () => admin.revokeApiToken({ name: gateway.apiTokenName }),
+    ],
+    "another list of services": async () => [
+      bearer(await gateway.logIn("viewer")),
+      () =>
+        admin.updateUser({
+          name: "viewer",
+          role: Role.VIEWER,
+          services: { services: ["stats.StatsService"] },
+        }),
+    ],
+  };
+  for (const [way, begin] of Object.entries(ways)) {
+    const [client, revoke] = await begin();
+    const streams = gateway.watches(client);
+    const revokedAtMs = performance.now();
+    await revoke();
+    for (const reason of await Promise.all(streams)) {
+      t.match(reason, /^(TOKEN_REVOKED|TOKEN_INVALID|SERVICE_NOT_ALLOWED)$/, way);
+    }
+    t.ok(performance.now() - revokedAtMs < 5_000, `${way}: within five seconds`);
+  }
+});
