@@ -214,12 +214,13 @@ for (const { name, client, expect } of credentials) {
       results.push(...(await Promise.all(last.map(resultOf))));
       for (const [index, method] of [...others, ...last].entries()) {
         const path = methodPathOf(method);
-        const result = results[index] ?? { code: "none", reason: undefined };
+        const result = results[index] ?? { code: "none", reason: undefined, message: "" };
         const expected = expect(path, method.parent.typeName);
         if (expected !== undefined) {
           t.match(result, { ...expected, domain: "hostplane" }, `${path} by ${protocol.name}`);
         } else {
-          t.notMatch(result.code, /^(PERMISSION_DENIED|INTERNAL|UNKNOWN)$/, `${path} by ${protocol.name}`);
+          const told = `${result.code}: ${result.message}`;
+          t.notMatch(told, /^(PERMISSION_DENIED|INTERNAL|UNKNOWN):/, `${path} by ${protocol.name}`);
           const isOwnRefusal = path === "services.auth.AuthService/Login";
           t.equal(
             result.code === "UNAUTHENTICATED" || /LOGINS/.test(result.reason ?? ""),
