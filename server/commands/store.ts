@@ -15,7 +15,7 @@ export function backupStore(file: string, options: AdminOptions, context: Comman
     const { sizeBytes, masterKey } = await client.backup(resolve(file));
     context.output.out(`wrote ${resolve(file)} (${sizeBytes} bytes)`);
     context.output.out(
-      `keep the master key with it, and apart from it: ${masterKey}; without it secrets in the backup cannot be read`,
+      `it is of no use without the master key ${masterKey}: save that too, in another place`,
     );
   });
 }

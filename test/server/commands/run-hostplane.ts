@@ -24,7 +24,13 @@ export interface Started {
 /** Starts `argv` with nothing of HOSTPLANE_* in its environment but `env`. */
 export function start(
   argv: readonly string[],
-  options: { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string; readonly detached?: boolean } = {},
+  options: {
+    readonly env?: NodeJS.ProcessEnv;
+    readonly cwd?: string;
+    readonly detached?: boolean;
+    /** What stdin holds; nothing if absent. */
+    readonly input?: string;
+  } = {},
 ): Started {
   const [program = "", ...args] = argv;
   const inherited = Object.entries(process.env).filter(
@@ -33,9 +39,12 @@ export function start(
   const child = spawn(program, args, {
     cwd: options.cwd ?? root,
     detached: options.detached ?? false,
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     env: { ...Object.fromEntries(inherited), ...options.env },
   });
+  // A command that does not read it may have ended before.
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(options.input);
   const text = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name]?.setEncoding("utf8").on("data", (chunk) => {
@@ -69,8 +78,12 @@ export function start(
 }
 
 /** Runs `hostplane ARGS` from its source to its end. */
-export function hostplane(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
-  return start([process.execPath, main, ...args], { env }).ended;
+export function hostplane(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  input?: string,
+): Promise<Ended> {
+  return start([process.execPath, main, ...args], { env, ...(input === undefined ? {} : { input }) }).ended;
 }
 
 /** Starts `hostplane serve --sandbox` on a free port of loopback. */

@@ -1,0 +1,98 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "tap";
+import { dataWithStore, stop } from "./data-under-test.ts";
+import { hostplane } from "./run-hostplane.ts";
+
+test("the commands work while no gateway runs, also after one was killed", async (t) => {
+  const data = await dataWithStore(t);
+  const { run } = data;
+  await stop(await data.serve(), "SIGKILL");
+  t.ok((await stat(join(data.data, "sandbox", "admin.sock"))).isSocket(), "it left its socket");
+  t.match(
+    await run(["user", "add", "alice", "--role", "operator"], "correct horse\n"),
+    /added the user alice/,
+  );
+  t.match(await run(["user", "list"]), /admin +admin .*\nalice +operator /);
+  t.match(await run(["token", "create", "ci", "--role", "viewer"]), /^hpt_/);
+  t.match(await run(["key", "rotate"]), /signed with the key/);
+  t.match(await run(["store", "backup", join(data.data, "backup.db")]), /^wrote .*backup\.db/);
+  t.match(await run(["audit", "export"]), /"rpc":"hostplane\.v1\.UserService\/CreateUser"/);
+  t.match(await data.refused(["user", "remove", "admin"]), { code: 1, stderr: /last admin/ });
+  const gateway = await data.serve();
+  t.match(await run(["user", "list"]), /alice +operator /, "a gateway goes on with it");
+  await stop(gateway);
+});
+
+test("commands at once wait for each other", async (t) => {
+  const data = await dataWithStore(t);
+  await stop(await data.serve());
+  const names = ["one", "two", "three"];
+  await Promise.all(names.map((name) => data.run(["token", "create", name, "--role", "viewer"])));
+  const tokens: { name: string }[] = JSON.parse(await data.run(["token", "list", "--json"]));
+  t.same(
+    tokens.map(({ name }) => name),
+    names.toSorted(),
+  );
+});
+
+test("without a store nothing is made, and what makes one is said", async (t) => {
+  const { data, refused } = await dataWithStore(t);
+  const ended = await refused(["user", "list"]);
+  t.match(ended, {
+    code: 1,
+    stdout: "",
+    stderr:
+      /^hostplane: there is no database .*hostplane\.db: the first `hostplane serve --sandbox` makes it\n$/,
+  });
+  await t.rejects(stat(join(data, "sandbox")), { code: "ENOENT" });
+});
+
+test("the real gateway's store and the sandbox' are two", async (t) => {
+  const { data, serve } = await dataWithStore(t);
+  const gateway = await serve();
+  const ended = await hostplane(["user", "list", "--data", data]);
+  t.match(ended, { code: 1, stderr: /there is no database/ });
+  await stop(gateway);
+});
+
+test("who holds the store is said", async (t) => {
+  const { data, serve, refused } = await dataWithStore(t);
+  await stop(await serve());
+  // Something that has the database, and no admin socket.
+  const { openStore } = await import("../../../server/store/open-store.ts");
+  const { loadMasterKey } = await import("../../../server/crypto/master-key.ts");
+  const directory = join(data, "sandbox");
+  const key = loadMasterKey({
+    environmentKey: undefined,
+    keyFile: undefined,
+    defaultFile: join(directory, "key"),
+    isStoreNew: false,
+  });
+  const log = { info() {}, warn() {}, fatal() {} };
+  const store = await openStore({
+    url: "sqlite",
+    directory,
+    kind: "sandbox",
+    keyCheck: key.fingerprint,
+    log,
+  });
+  t.teardown(() => store.close());
+  const ended = await refused(["user", "list"]);
+  t.match(ended, { code: 1, stderr: new RegExp(`is in use by process ${process.pid}\\b`) });
+});
+
+test("store copy goes to the PostgreSQL database of the configuration, and nowhere else", async (t) => {
+  const { data, serve } = await dataWithStore(t);
+  await stop(await serve());
+  const nowhere = await hostplane(["store", "copy", "--data", data]);
+  t.match(nowhere, { code: 2, stderr: /^hostplane: nothing to copy to: .*HOSTPLANE_STORE\n$/ });
+  const secret = "postgres://user:a-secret@127.0.0.1:1/nothing";
+  const argument = await hostplane(["store", "copy", "--data", data, "--set", `store=${secret}`]);
+  t.match(argument, { code: 2, stderr: /every user of the host can read arguments/ });
+  const unreachable = await hostplane(["store", "copy", "--data", join(data, "none")], {
+    HOSTPLANE_STORE: secret,
+  });
+  t.equal(unreachable.code, 1);
+  t.notMatch(argument.stderr + unreachable.stderr, /a-secret/);
+});
