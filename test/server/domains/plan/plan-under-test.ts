@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import {
   create,
   type DescMethod,
@@ -5,12 +6,16 @@ import {
   type JsonObject,
   type MessageInitShape,
 } from "@bufbuild/protobuf";
+import type { Test } from "tap";
 import {
   PlanRequestSchema,
   type PlanResponse,
   PlanResponseSchema,
   PlanService,
 } from "../../../../gen/hostplane/v1/plan_pb.ts";
+import { masterKeyFromText } from "../../../../server/crypto/master-key.ts";
+import { type Auth, createAuth } from "../../../../server/domains/auth/auth.ts";
+import { knownServices } from "../../../../server/method-table.ts";
 import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
 import type { Peer } from "../../../../server/rpc/call.ts";
 import { anonymous, type Caller } from "../../../../server/rpc/caller.ts";
@@ -18,6 +23,7 @@ import type { ServiceRegistration } from "../../../../server/rpc/service-handler
 import { createServices } from "../../../../server/services.ts";
 import { createSandboxSystems, type Systems } from "../../../../server/systems.ts";
 import { createCall } from "../../rpc/call-under-test.ts";
+import { openOwnStore } from "../../store/own-store.ts";
 
 /** Who a test calls as. */
 export function callerOf(role: Caller["role"], services?: readonly string[]): Caller {
@@ -45,12 +51,28 @@ export interface PlanUnderTest {
   call(method: DescMethod, request: JsonObject): Promise<object>;
 }
 
+/** The gateway's own users, on a store of the test's. */
+export async function createAuthUnderTest(t: Test): Promise<Auth> {
+  const auth = await createAuth({
+    store: await openOwnStore(t),
+    masterKey: masterKeyFromText(randomBytes(32).toString("base64"), "test"),
+    config: { tokenHours: 1, audience: "test" },
+    serviceNames: knownServices,
+    onFailed: (message) => t.fail(message),
+  });
+  t.teardown(() => auth.close());
+  return auth;
+}
+
 /** Calls as an admin unless told. */
-export function createPlanUnderTest(systems: Systems = createSandboxSystems()): PlanUnderTest {
+export function createPlanUnderTest(
+  systems: Systems = createSandboxSystems(),
+  auth: Pick<Auth, "registrations" | "planners"> = { registrations: [], planners: [] },
+): PlanUnderTest {
   const { registrations } = createServices({
     systems,
     runner: createInlineRunner(() => {}),
-    auth: { registrations: [], planners: [] },
+    auth,
     store: { run: () => Promise.reject(new Error("there is no store")) },
     facts: { version: "test", isSandbox: true, startedAtMs: 0, listeners: () => [] },
   });

@@ -7,7 +7,7 @@ import { anonymous } from "../../../../server/rpc/caller.ts";
 import { methodPathOf } from "../../../../server/rpc/method-rule.ts";
 import { reasonOf } from "../../../adapters/host/reason-of.ts";
 import { readContractServices } from "../../contract-services.ts";
-import { callerOf, createPlanUnderTest } from "./plan-under-test.ts";
+import { callerOf, createAuthUnderTest, createPlanUnderTest } from "./plan-under-test.ts";
 
 const services = await readContractServices();
 const methods = services.flatMap((service) => service.methods);
@@ -61,7 +61,7 @@ test("a call that would change nothing has a plan without steps", async (t) => {
 });
 
 test("a plan needs the role of the method that it plans", async (t) => {
-  const { plan } = createPlanUnderTest();
+  const { plan } = createPlanUnderTest(undefined, await createAuthUnderTest(t));
   const request = jsonOf(remove, { name: "sandbox-web" });
   await t.rejects(plan(request, { caller: anonymous }), {
     name: "InfraError",
@@ -81,7 +81,7 @@ test("a plan needs the role of the method that it plans", async (t) => {
   await t.rejects(
     plan({ method: "hostplane.v1.UserService/DeleteUser" }, { caller: callerOf("operator") }),
     { name: "InfraError", reason: "ROLE_REQUIRED", message: /role admin/ },
-    "an admin's method is told of to nobody else, built or not",
+    "an admin's method is told of to nobody else",
   );
 });
 
@@ -119,7 +119,7 @@ test("a method is named as in its path", async (t) => {
 });
 
 test("what changes nothing has no plan, nor has a plan", async (t) => {
-  const { plan } = createPlanUnderTest();
+  const { plan } = createPlanUnderTest(undefined, await createAuthUnderTest(t));
   for (const method of [PlanService.method.plan, ...methods.filter((one) => !methodRuleOf(one).mutation)]) {
     const reason = await reasonOf(plan({ method: methodPathOf(method) }));
     t.match(reason, /^(NOT_PLANNABLE|DOMAIN_NOT_BUILT)$/, methodPathOf(method));
@@ -130,11 +130,13 @@ test("what changes nothing has no plan, nor has a plan", async (t) => {
 const unplanned: Readonly<Record<string, string>> = {
   "services.auth.AuthService/Login":
     "it makes a token, and whether the password is right is for nothing else to tell",
+  "hostplane.v1.UserService/ChangePassword":
+    "it would tell whether a password is right without counting who asks",
   "services.auth.AuthService/Logout": "it ends the caller's own token, and nothing else",
 };
 
 test("every mutation of a served domain has a plan, or is known to have none", async (t) => {
-  const { plan } = createPlanUnderTest();
+  const { plan } = createPlanUnderTest(undefined, await createAuthUnderTest(t));
   const mutations = methods.filter((method) => methodRuleOf(method).mutation).map(methodPathOf);
   t.same(
     Object.keys(unplanned).filter((path) => !mutations.includes(path)),
