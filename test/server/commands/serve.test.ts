@@ -1,9 +1,12 @@
 import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { test } from "tap";
-import { hostplane, serveSandbox } from "./run-hostplane.ts";
+import { type Test, test } from "tap";
+import { dataWithStore, stop } from "./data-under-test.ts";
+import { hostplane, main, type Started, serveSandbox, start } from "./run-hostplane.ts";
 
 const volumes = "volumes: { deviceClasses: [{ name: a, volumeGroup: b, default: true }] }\n";
 
@@ -81,3 +84,73 @@ test("an address that is taken is one line on stderr and exit code 1", async (t)
   t.match(stderr, new RegExp(`^hostplane: cannot start: .*EADDRINUSE.*${port}$`, "m"));
   t.notMatch(stderr, /^ {4}at /m);
 });
+
+test("the sandbox tells its first password once, and a token that can be used at every start", async (t) => {
+  const { data, serve } = await dataWithStore(t);
+  const first = await serve();
+  const [, password = ""] = await first.untilPrinted(
+    /^First start: log in as admin with the password (\S+)$/m,
+  );
+  t.equal(await loginStatus(await urlOf(first), password), 200);
+  await stop(first);
+  const second = await serve();
+  const { stdout } = await promisify(execFile)("sh", [
+    "-c",
+    `${(await second.untilPrinted(/^\s*(curl .*)\n/m))[1]} --silent --fail-with-body`,
+  ]);
+  t.match(JSON.parse(stdout), {});
+  await stop(second);
+  t.notMatch((await second.ended).stdout, /First start|password/);
+  await t.rejects(stat(join(data, "sandbox", "admin-password")), { code: "ENOENT" });
+});
+
+test("a real gateway writes its first password to a file and prints the path alone", async (t) => {
+  const { data, gateway } = await serveReal(t);
+  const [, path = ""] = await gateway.untilPrinted(
+    /^First start: log in as admin with the password in (\S+)\n.*hostplane user passwd admin/m,
+  );
+  t.equal(path, join(data, "admin-password"));
+  t.equal((await stat(path)).mode & 0o777, 0o600);
+  const password = (await readFile(path, "utf8")).trim();
+  t.equal(await loginStatus(await urlOf(gateway), password), 200);
+  await stop(gateway);
+  const { stdout, stderr } = await gateway.ended;
+  t.notMatch(stdout + stderr, password);
+  t.notMatch(stdout, /curl|Bearer/);
+});
+
+test("a first password that is given is kept nowhere and never shown", async (t) => {
+  const password = "given by the environment";
+  const { data, gateway } = await serveReal(t, { HOSTPLANE_ADMIN_PASSWORD: password });
+  await gateway.untilPrinted(/with the password of HOSTPLANE_ADMIN_PASSWORD$/m);
+  t.equal(await loginStatus(await urlOf(gateway), password), 200);
+  await stop(gateway);
+  const { stdout, stderr } = await gateway.ended;
+  t.notMatch(stdout + stderr, password);
+  await t.rejects(stat(join(data, "admin-password")), { code: "ENOENT" });
+});
+
+/** A gateway of LVM, which need not be there. */
+async function serveReal(t: Test, env: NodeJS.ProcessEnv = {}) {
+  const data = await mkdtemp(join(tmpdir(), "hp-"));
+  t.teardown(() => rm(data, { recursive: true, force: true }));
+  const file = join(data, "a.yaml");
+  await writeFile(file, volumes);
+  const args = ["serve", "--config", file, "--data", data, "--listen", "127.0.0.1:0"];
+  const gateway = start([process.execPath, main, ...args], { env });
+  t.teardown(() => gateway.child.kill("SIGKILL"));
+  return { data, gateway };
+}
+
+async function urlOf(gateway: Started): Promise<string> {
+  return (await gateway.untilPrinted(/http:\/\/127\.0\.0\.1:\d+/))[0];
+}
+
+async function loginStatus(url: string, password: string): Promise<number> {
+  const response = await fetch(`${url}/services.auth.AuthService/Login`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ username: "admin", password }),
+  });
+  return response.status;
+}
