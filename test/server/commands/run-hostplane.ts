@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 export const root = resolve(import.meta.dirname, "../../..");
@@ -21,7 +23,10 @@ export interface Started {
   readonly ended: Promise<Ended>;
 }
 
-/** Starts `argv` with nothing of HOSTPLANE_* in its environment but `env`. */
+/**
+ * Starts `argv` with nothing of HOSTPLANE_* in its environment but `env`, and for a sandbox a data directory of its own,
+ * which is removed when it has ended.
+ */
 export function start(
   argv: readonly string[],
   options: {
@@ -36,11 +41,13 @@ export function start(
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(HOSTPLANE_|TAP|NODE_OPTIONS|_TAP)/.test(name),
   );
+  const ownData = argv.includes("--sandbox") ? mkdtempSync(join(tmpdir(), "hp-")) : undefined;
+  const data = ownData === undefined ? {} : { HOSTPLANE_DATA: ownData };
   const child = spawn(program, args, {
     cwd: options.cwd ?? root,
     detached: options.detached ?? false,
     stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    env: { ...Object.fromEntries(inherited), ...options.env },
+    env: { ...Object.fromEntries(inherited), ...data, ...options.env },
   });
   // A command that does not read it may have ended before.
   child.stdin?.on("error", () => {});
@@ -51,7 +58,12 @@ export function start(
       text[name] += chunk;
     });
   }
-  const ended = once(child, "close").then(([code, signal]) => ({ code: signal ?? code, ...text }));
+  const ended = once(child, "close").then(([code, signal]) => {
+    if (ownData !== undefined) {
+      rmSync(ownData, { recursive: true, force: true });
+    }
+    return { code: signal ?? code, ...text };
+  });
 
   async function until(name: "stdout" | "stderr", pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
