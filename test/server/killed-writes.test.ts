@@ -1,0 +1,6 @@
+import { test } from "tap";
+import { testKilledWrites } from "./killed-writes.ts";
+
+test("no acknowledged user, token or logout is lost by kill -9", { timeout: 3_000_000 }, (t) =>
+  testKilledWrites(t, "sqlite"),
+);
