@@ -1,14 +1,19 @@
 import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import type { DescMethod, DescMethodStreaming, DescMethodUnary } from "@bufbuild/protobuf";
+import { createClient, type Interceptor } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { test } from "tap";
+import { Role, UserService } from "../gen/hostplane/v1/user_pb.ts";
+import { AuthService } from "../gen/services/auth/auth_pb.ts";
 import { methodRuleOf } from "../server/method-table.ts";
 import { anchorsOf, blocksOf, pages, readPage, root, tableBelow } from "./docs/markdown.ts";
 import { testBlocks } from "./docs/run-blocks.ts";
 import { start } from "./server/commands/run-hostplane.ts";
 import { readContractServices } from "./server/contract-services.ts";
-import { startGatewayUnderTest } from "./server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "./server/gateway-under-test.ts";
 import { rpcErrorOf } from "./server/rpc-error.ts";
 
 const readme = readPage("README.md");
@@ -20,15 +25,19 @@ test("`npm start` serves the sandbox that the README then calls", { timeout: 120
   // `exec`, or the shell that npm starts would keep npm's SIGTERM to itself.
   const [exec, program, ...args] = (scripts.start ?? "").split(" ");
   t.same([exec, program], ["exec", "node"]);
-  const gateway = start([process.execPath, ...args, "--listen", "127.0.0.1:0"]);
+  const data = await mkdtemp(join(tmpdir(), "hostplane-readme-"));
+  t.teardown(() => rm(data, { recursive: true }));
+  const gateway = start([process.execPath, ...args, "--listen", "127.0.0.1:0", "--data", data]);
   t.teardown(async () => {
     gateway.child.kill();
     await gateway.ended;
   });
-  const [, address = ""] = await gateway.untilPrinted(/http:\/\/(\S+)\n/);
+  const [, address = "", token = ""] = await gateway.untilPrinted(
+    /http:\/\/(\S+)\n[\s\S]*^ *export TOKEN=(\S+)\n/m,
+  );
   const answer = await fetch(`http://${address}/healthz`);
   t.equal(answer.headers.get("hostplane-backend"), "sandbox");
-  await testBlocks(t, "README.md", { "127.0.0.1:8080": address });
+  await testBlocks(t, "README.md", { "127.0.0.1:8080": address }, { TOKEN: token });
 });
 
 /** One row of the table of services: names of RPCs, `(...)` left out. */
@@ -68,8 +77,23 @@ test("the table of services holds every service, RPC, stream and domain of the c
 });
 
 test("what the table calls served is served, and the rest says that it is not built", async (t) => {
-  const { url } = await startGatewayUnderTest(t);
-  const transport = createGrpcTransport({ baseUrl: url });
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const login = { username: "admin", password: adminPassword };
+  const session = await createClient(AuthService, createGrpcTransport({ baseUrl: url })).login(login);
+  /** Not the login's token, which ends with the call of Logout. */
+  const { token } = await createClient(UserService, transportWith(session.token)).createApiToken({
+    name: "test",
+    role: Role.ADMIN,
+  });
+  const transport = transportWith(token);
+
+  function transportWith(bearer: string) {
+    const withToken: Interceptor = (next) => (request) => {
+      request.header.set("authorization", `Bearer ${bearer}`);
+      return next(request);
+    };
+    return createGrpcTransport({ baseUrl: url, interceptors: [withToken] });
+  }
   const left = new AbortController();
   t.teardown(() => left.abort());
 

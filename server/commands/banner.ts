@@ -19,7 +19,7 @@ export interface BannerAdmin {
 
 /**
  * The lines `serve` prints when it is ready: where it listens, how to log in after the first start and, for a sandbox,
- * that it is one and a command to paste.
+ * that it is one, a command to paste, and the token for the examples of the README.
  */
 export function bannerLines(options: {
   readonly version: string;
@@ -27,7 +27,7 @@ export function bannerLines(options: {
   readonly listeners: readonly BannerListener[];
   /** Undefined when there were users before. */
   readonly admin: BannerAdmin | undefined;
-  /** Of a sandbox, for the command to paste; undefined leaves it to those who need none. */
+  /** Of a sandbox, for what is to be pasted; undefined leaves it to those who need none. */
   readonly token: string | undefined;
 }): string[] {
   const { version, isSandbox, listeners, admin, token } = options;
@@ -38,6 +38,7 @@ export function bannerLines(options: {
     ...listeners.map((listener) => `  ${urlOf(listener)}`),
     ...(admin === undefined ? [] : adminLines(admin)),
     ...(isSandbox && example !== undefined ? ["Try it:", `  ${curlLine(example, token)}`] : []),
+    ...(token === undefined ? [] : ["For the examples of the README:", `  export TOKEN=${token}`]),
   ];
 }
 

@@ -1,22 +1,23 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
 import { test } from "tap";
 import { parse } from "yaml";
 import { reasons } from "../../adapters/host/reasons.ts";
+import { AuthService } from "../../gen/services/auth/auth_pb.ts";
 import { configKeys } from "../../server/config/keys.ts";
 import { configSchema } from "../../server/config/schema.ts";
 import { otherVariables } from "../../server/config/settings.ts";
-import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
 import { blocksOf, pages, readPage } from "./markdown.ts";
 import { testBlocks } from "./run-blocks.ts";
 
 const prose = pages().filter((page) => !page.startsWith("test/") && page !== "docs/configuration.md");
 
-/** Pages whose examples need more than a sandbox gateway; each has a test of its own. */
-const elsewhere = ["README.md", "docs/plans.md"];
-
-for (const page of prose.filter((name) => !elsewhere.includes(name))) {
+// The README has a test of its own, which starts the sandbox as the README says.
+for (const page of prose.filter((name) => name !== "README.md")) {
   if (!blocksOf(readPage(page)).some(({ mark }) => mark.startsWith("run"))) {
     continue;
   }
@@ -24,12 +25,19 @@ for (const page of prose.filter((name) => !elsewhere.includes(name))) {
     const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
     t.teardown(() => rm(directory, { recursive: true }));
     const socket = join(directory, "socket");
-    const { gateway } = await startGatewayUnderTest(t, {
-      listen: [{ address: "127.0.0.1:0" }, { address: `unix:${socket}` }],
-      cors: { origins: ["http://localhost:5173"] },
-    });
+    const { gateway, url } = await startGatewayUnderTest(
+      t,
+      {
+        listen: [{ address: "127.0.0.1:0" }, { address: `unix:${socket}` }],
+        cors: { origins: ["http://localhost:5173"] },
+      },
+      { hasLogin: true },
+    );
     const [address = ""] = gateway.addresses;
-    await testBlocks(t, page, { "127.0.0.1:8080": address, "/run/hostplane.sock": socket });
+    const auth = createClient(AuthService, createConnectTransport({ baseUrl: url, httpVersion: "1.1" }));
+    const { token } = await auth.login({ username: "admin", password: adminPassword });
+    const variables = { TOKEN: token, PASSWORD: adminPassword };
+    await testBlocks(t, page, { "127.0.0.1:8080": address, "/run/hostplane.sock": socket }, variables);
   });
 }
 

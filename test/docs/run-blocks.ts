@@ -11,10 +11,16 @@ export type Substitutions = Readonly<Record<string, string>>;
 
 /**
  * Runs the marked blocks of a page one after the other, as a reader would, and compares what they print with
- * the block marked `prints` below, in which `…` stands for any text; without one they must end with 0. A block whose tool is not installed is left
- * out, unless HOSTPLANE_LAB=required.
+ * the block marked `prints` below, in which `…` stands for any text; without one they must end with 0. A block whose tool is
+ * not installed is left out, unless HOSTPLANE_LAB=required.
+ * @param variables what a reader has exported before, such as TOKEN
  */
-export async function testBlocks(t: Test, page: string, substitutions: Substitutions): Promise<void> {
+export async function testBlocks(
+  t: Test,
+  page: string,
+  substitutions: Substitutions,
+  variables: Readonly<Record<string, string>>,
+): Promise<void> {
   const blocks = blocksOf(readPage(page));
   const runnable = blocks.filter(({ mark }) => mark.startsWith("run"));
   t.ok(runnable.length > 0, `${page} has blocks to run`);
@@ -32,7 +38,7 @@ export async function testBlocks(t: Test, page: string, substitutions: Substitut
     }
     await t.test(`${page}:${block.line}`, { skip: missing ?? false, timeout: 60_000 }, async (t) => {
       const next = blocks[blocks.indexOf(block) + 1];
-      const { code, printed } = await run(block, directory, substitutions);
+      const { code, printed } = await run(block, directory, substitutions, variables);
       if (next?.mark === "prints") {
         t.match(printed, patternOf(next.text), "prints what the page says");
       } else {
@@ -55,14 +61,19 @@ async function isInstalled(tool: string): Promise<boolean> {
   return (process.env.PATH ?? "").split(delimiter).some((directory) => existsSync(join(directory, tool)));
 }
 
-async function run(block: Block, directory: string, substitutions: Substitutions) {
+async function run(
+  block: Block,
+  directory: string,
+  substitutions: Substitutions,
+  variables: Readonly<Record<string, string>>,
+) {
   const entries = Object.entries(substitutions);
   const text = entries.reduce((each, [from, to]) => each.replaceAll(from, to), block.text);
   const { code, stdout, stderr } = await start(await commandOf({ ...block, text }, directory), {
     // Commands are typed in the clone; a program imports the generated code beside itself.
     cwd: block.language === "sh" ? root : directory,
     // Of npm's warnings a reader sees none, or others.
-    env: { npm_config_loglevel: "error" },
+    env: { npm_config_loglevel: "error", ...variables },
   }).ended;
   return { code, printed: entries.reduce((each, [from, to]) => each.replaceAll(to, from), stdout + stderr) };
 }

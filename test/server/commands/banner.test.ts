@@ -11,6 +11,8 @@ test("a sandbox says what it is, where it is and how to try it", async (t) => {
     "  http://127.0.0.1:8080",
     "Try it:",
     "  curl -H 'authorization: Bearer abc' -H 'content-type: application/json' -d '{}' http://127.0.0.1:8080/proto.VGService/GetLVList",
+    "For the examples of the README:",
+    "  export TOKEN=abc",
   ]);
 });
 
