@@ -4,7 +4,6 @@ import type { Caller, CallerRole } from "../../rpc/caller.ts";
 import type { Store } from "../../store/store.ts";
 import type { NewUser, UserChange, UserRecord, UserResult } from "../../store/user-record.ts";
 import { assertUserName, certificateNamesFrom, serviceLimitFrom } from "./account-rules.ts";
-import type { GuardPassword } from "./login-throttle.ts";
 import { assertPassword, hashPassword, verifyPassword } from "./password.ts";
 
 /** What `createUsers` needs. */
@@ -16,6 +15,15 @@ export interface UsersOptions {
   readonly refresh: () => Promise<void>;
   readonly guardPassword: GuardPassword;
 }
+
+/**
+ * Runs `verify`, which says whether a password was right, and counts wrong ones as failed logins.
+ * @throws InfraError TOO_MANY_LOGINS without having run it
+ */
+export type GuardPassword = (
+  login: { readonly name: string; readonly address: string },
+  verify: () => Promise<boolean>,
+) => Promise<boolean>;
 
 /** The user to make, as asked for. */
 export interface WantedUser {
