@@ -100,11 +100,7 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
   const firstAdmin = await ensureFirstAdmin({
     store: data.store,
     password: secrets.adminPassword,
-    keepPassword: async (password) => {
-      if (!isSandbox) {
-        await writeAdminPassword(data.directory, password);
-      }
-    },
+    keepPassword: (password) => writeAdminPassword(data.directory, password),
     dropPassword: () => rm(adminPasswordFile(data.directory), { force: true }),
   });
   const tracing = await tracingOf(options);

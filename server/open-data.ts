@@ -5,6 +5,7 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "./config/schema.ts";
 import { loadMasterKey, type MasterKey } from "./crypto/master-key.ts";
 import { databaseFile, openStore } from "./store/open-store.ts";
+import { readStoreFacts } from "./store/read-store-facts.ts";
 import type { Store } from "./store/store.ts";
 
 /** What the gateway keeps, and the key to the secrets in it. */
@@ -44,7 +45,7 @@ export async function openData(options: OpenDataOptions): Promise<Data> {
     environmentKey: options.environmentKey,
     keyFile: config.keyFile,
     defaultFile: join(directory, "key"),
-    isStoreNew: url !== "sqlite" || !existsSync(databaseFile(directory)),
+    isStoreNew: await isNew(url, directory),
   });
   const store = await openStore({
     url,
@@ -58,4 +59,11 @@ export async function openData(options: OpenDataOptions): Promise<Data> {
     },
   });
   return { directory, masterKey, store };
+}
+
+/** A key that is missing must not be made anew for a database that is there. */
+async function isNew(url: string, directory: string): Promise<boolean> {
+  return url === "sqlite"
+    ? !existsSync(databaseFile(directory))
+    : (await readStoreFacts(url, directory)) === undefined;
 }

@@ -1,6 +1,7 @@
 import type { Config } from "../config/schema.ts";
 import { type ConfigOptions, loadConfigOrExplain } from "./config-options.ts";
 import { createGatewayInspector } from "./inspect-gateway.ts";
+import { createStoreInspector } from "./inspect-store.ts";
 import type { Inspector } from "./inspection.ts";
 import type { ExitCode, Output } from "./output.ts";
 
@@ -28,7 +29,8 @@ export async function doctor(
   try {
     output.out(`ok       config   ${file ?? "no file"}: no mistakes`);
     let isComplete = true;
-    for (const { name, inspect } of [createGatewayInspector(config), ...systems.inspectors]) {
+    const own = [createGatewayInspector(config), createStoreInspector(config, process.env.HOSTPLANE_KEY)];
+    for (const { name, inspect } of [...own, ...systems.inspectors]) {
       const { findings } = await inspect();
       for (const { ok, what, fix } of findings) {
         output.out(`${ok ? "ok     " : "missing"}  ${name.padEnd(8)} ${what}`);

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import type { Config } from "../config/schema.ts";
 import { adminPasswordFile } from "../domains/auth/admin-password-file.ts";
 import type { FirstAdmin } from "../domains/auth/first-admin.ts";
 import type { Gateway } from "../gateway.ts";
+import { dataDirectoryOf } from "../open-data.ts";
 import { type BannerAdmin, bannerLines } from "./banner.ts";
 import { type ConfigOptions, loadConfigOrExplain } from "./config-options.ts";
 import { createLogger } from "./logger.ts";
@@ -59,9 +59,10 @@ export async function serve(options: ServeOptions, version: string, output: Outp
   }
   const stopped = untilStopped(gateway, logger);
   logger.info({ addresses: gateway.addresses, sandbox: isSandbox, version }, "listening");
-  const admin = gateway.firstAdmin && bannerAdmin(gateway.firstAdmin, config, isSandbox);
-  if (admin?.password.kind === "file") {
-    logger.warn({ file: admin.password.path }, "made the first admin; the password is in this file");
+  const passwordFile = adminPasswordFile(resolve(dataDirectoryOf(config, isSandbox)));
+  const admin = gateway.firstAdmin && bannerAdmin(gateway.firstAdmin, passwordFile, isSandbox);
+  if (gateway.firstAdmin?.madeUpPassword !== undefined) {
+    logger.warn({ file: passwordFile }, "made the first admin; the password is in this file");
   }
   // Whoever asks for JSON reads records by program, and finds the addresses in the one above.
   if (config.log.format !== "json") {
@@ -80,13 +81,16 @@ export async function serve(options: ServeOptions, version: string, output: Outp
 }
 
 /** Of a password that was made up a sandbox shows the text, and a real gateway the file. */
-function bannerAdmin({ name, madeUpPassword }: FirstAdmin, config: Config, isSandbox: boolean): BannerAdmin {
+function bannerAdmin(
+  { name, madeUpPassword }: FirstAdmin,
+  passwordFile: string,
+  isSandbox: boolean,
+): BannerAdmin {
   if (madeUpPassword === undefined) {
     return { name, password: { kind: "given" } };
   }
-  const path = adminPasswordFile(resolve(config.data));
   return {
     name,
-    password: isSandbox ? { kind: "shown", text: madeUpPassword } : { kind: "file", path },
+    password: isSandbox ? { kind: "shown", text: madeUpPassword } : { kind: "file", path: passwordFile },
   };
 }

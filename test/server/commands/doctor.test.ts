@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "tap";
+import { type Test, test } from "tap";
 import type { LvmAdapter } from "../../../adapters/lvm/adapter.ts";
 import { createLvmSandbox } from "../../../adapters/lvm/sandbox.ts";
 import { doctor } from "../../../server/commands/doctor.ts";
@@ -21,8 +21,21 @@ async function gatewayFindings(
   return (await createGatewayInspector(configSchema.parse(config)).inspect()).findings;
 }
 
+/** Short enough for the path of a socket in it, which that of a fixture is not everywhere. */
+async function shortDirectory(t: Test): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
+  t.teardown(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
 test("with nothing configured it looks at the gateway only", async (t) => {
-  const { code, stdout } = await hostplane(["doctor", "--listen", "127.0.0.1:0", "--data", t.testdir()]);
+  const { code, stdout } = await hostplane([
+    "doctor",
+    "--listen",
+    "127.0.0.1:0",
+    "--data",
+    await shortDirectory(t),
+  ]);
   t.equal(code, 0);
   t.match(stdout, /^ok {7}config {3}no file: no mistakes$/m);
   t.match(stdout, /^ok {7}gateway {2}data directory .* can be written$/m);
@@ -39,7 +52,8 @@ test("a missing lvm is named, with the way to get it, and ends it with 1", async
     "a.yaml":
       "volumes: { deviceClasses: [{ name: a, volumeGroup: b, default: true }], lvm: { command: [/nonexistent/lvm] } }\n",
   });
-  const args = ["doctor", "--listen", "127.0.0.1:0", "--data", dir, "--config", join(dir, "a.yaml")];
+  const data = await shortDirectory(t);
+  const args = ["doctor", "--listen", "127.0.0.1:0", "--data", data, "--config", join(dir, "a.yaml")];
   const { code, stdout, stderr } = await hostplane(args);
   t.equal(stderr, "");
   t.equal(code, 1);

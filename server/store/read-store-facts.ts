@@ -1,0 +1,62 @@
+import { constants, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Client } from "pg";
+import { type DatabaseFacts, readDatabaseFacts } from "./database-facts.ts";
+import { databaseFile } from "./open-store.ts";
+import { boundedConfig, kyselyOnConnection, sqlRunner } from "./postgres-client.ts";
+import { createPostgresErrors } from "./postgres-errors.ts";
+import { postgresDialect, sqliteDialect } from "./sql-dialect.ts";
+import { kyselyFromSqlite } from "./sqlite-dialect.ts";
+import { infraErrorFromSqlite } from "./sqlite-errors.ts";
+
+/**
+ * What a database says of itself, read without changing anything of it; undefined when there is none. Of an SQLite
+ * file a copy is read, since the file itself cannot be opened without leaving traces; no gateway should use it then.
+ * @param url `sqlite`, or the URL of a PostgreSQL database
+ * @param directory where SQLite's file is
+ * @throws InfraError STORE_UNAVAILABLE, STORE_DAMAGED
+ */
+export function readStoreFacts(url: string, directory: string): Promise<DatabaseFacts | undefined> {
+  return url === "sqlite" ? readSqliteFacts(databaseFile(directory)) : readPostgresFacts(url);
+}
+
+async function readSqliteFacts(file: string): Promise<DatabaseFacts | undefined> {
+  if (!existsSync(file)) {
+    return undefined;
+  }
+  const directory = mkdtempSync(join(tmpdir(), "hostplane-store-"));
+  try {
+    const copy = databaseFile(directory);
+    // What a killed gateway has committed is in the write-ahead log alone.
+    for (const ending of ["", "-wal"].filter((each) => existsSync(file + each))) {
+      copyFileSync(file + ending, copy + ending, constants.COPYFILE_FICLONE);
+    }
+    const database = new DatabaseSync(copy);
+    try {
+      return await readDatabaseFacts(kyselyFromSqlite(database), sqliteDialect);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    throw infraErrorFromSqlite(error, `the database file ${file} cannot be read`);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function readPostgresFacts(url: string): Promise<DatabaseFacts | undefined> {
+  const errors = createPostgresErrors(url);
+  const client = new Client(boundedConfig(url));
+  // A lost connection is told by the query that meets it.
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    return await readDatabaseFacts(kyselyOnConnection(sqlRunner(client, errors)), postgresDialect);
+  } catch (error) {
+    throw errors.infraError(error, `the database ${errors.shownAs} cannot be read`);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

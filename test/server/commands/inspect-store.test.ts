@@ -1,0 +1,86 @@
+import { readdirSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pino } from "pino";
+import { type Test, test } from "tap";
+import { createStoreInspector } from "../../../server/commands/inspect-store.ts";
+import { openData } from "../../../server/open-data.ts";
+import { startGatewayUnderTest } from "../gateway-under-test.ts";
+
+const logger = pino({ level: "silent" });
+const anotherKey = Buffer.alloc(32, 7).toString("base64");
+
+/** Short enough for the path of a socket in it, which that of a fixture is not everywhere. */
+async function shortDirectory(t: Test): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
+  t.teardown(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
+/** A data directory as a gateway leaves it. */
+async function usedDirectory(t: Test, isSandbox = false): Promise<string> {
+  const data = await shortDirectory(t);
+  const config = { data, store: "sqlite" };
+  const opened = await openData({
+    config,
+    isSandbox,
+    environmentKey: undefined,
+    logger,
+    onLost: (error) => t.fail(error.message),
+  });
+  await opened.store.close();
+  return opened.directory;
+}
+
+async function findingsOf(data: string, environmentKey?: string) {
+  return (await createStoreInspector({ data, store: "sqlite" }, environmentKey).inspect()).findings;
+}
+
+test("before the first start nothing is missing", async (t) => {
+  const data = await shortDirectory(t);
+  t.match(await findingsOf(data), [
+    { ok: true, what: /first start makes it/ },
+    { ok: true, what: /no master key .* yet/ },
+  ]);
+  t.same(readdirSync(data), [], "and nothing is made");
+});
+
+test("a store and its key fit; nothing of them is changed by looking", async (t) => {
+  const data = await usedDirectory(t);
+  const before = readdirSync(data);
+  t.match(await findingsOf(data), [
+    { ok: true, what: /hostplane\.db is there/ },
+    { ok: true, what: /key fits$/ },
+  ]);
+  t.same(readdirSync(data), before);
+});
+
+test("a lost key, another key, and a database that is none are told with what mends them", async (t) => {
+  const data = await usedDirectory(t);
+  t.match(await findingsOf(data, anotherKey), [
+    { ok: true },
+    { ok: false, what: /HOSTPLANE_KEY is not the one/, fix: /bring back/ },
+  ]);
+  await rm(join(data, "key"));
+  t.match(await findingsOf(data), [
+    { ok: true },
+    { ok: false, what: /is missing/, fix: /bring the key back/ },
+  ]);
+  await writeFile(
+    join(data, "hostplane.db"),
+    "no database at all, but long enough to be taken for one".repeat(100),
+  );
+  t.match(await findingsOf(data), [{ ok: false, fix: /upgrade\.md/ }]);
+});
+
+test("a sandbox's store is not for a real gateway", async (t) => {
+  const data = await usedDirectory(t, true);
+  t.match(await findingsOf(data), [{ ok: false, what: /of a sandbox gateway/, fix: /--data/ }, {}]);
+});
+
+test("a store in use is fine when it is a gateway that uses it", async (t) => {
+  const directory = await shortDirectory(t);
+  await startGatewayUnderTest(t, { data: directory });
+  t.match(await findingsOf(join(directory, "sandbox")), [{ ok: true, what: /used by a running hostplane/ }]);
+});
