@@ -5,6 +5,7 @@ import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Client } from "pg";
 import type { Test } from "tap";
@@ -106,13 +107,22 @@ export async function startPostgres(t: Test): Promise<PostgresCluster> {
       return urlOf(name);
     },
     query,
-    kill: () =>
-      end((pid) => {
+    async kill() {
+      let processes: readonly number[] = [];
+      await end((pid) => {
+        // Stopped, it starts no more processes while they are listed.
+        process.kill(pid, "SIGSTOP");
         const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
-        for (const each of [pid, ...children.filter(Boolean).map(Number)]) {
+        processes = [pid, ...children.filter(Boolean).map(Number)];
+        for (const each of processes) {
           process.kill(each, "SIGKILL");
         }
-      }),
+      });
+      // The server does not start as long as one of them is attached to the memory they shared.
+      while (processes.some((pid) => existsSync(`/proc/${pid}`))) {
+        await delay(5);
+      }
+    },
     stop,
     start,
   };

@@ -192,7 +192,7 @@ test("no acknowledged write is lost, whoever is killed", { skip, timeout }, asyn
     await postgres.start();
   };
   for (let round = 1; round <= killRounds; round += 1) {
-    const writer = startWriter(url, "");
+    const writer = startWriter(t, url, "");
     const some = () => writer.untilAcknowledged(1 + Math.floor(Math.random() * 200));
     await some();
     await killBackend();

@@ -5,7 +5,7 @@ import { assertNothingLost, killRounds, startWriter } from "./writer.ts";
 test("no acknowledged write is lost when the process is killed", { timeout: 600_000 }, async (t) => {
   const directory = await makeDirectory(t);
   for (let round = 1; round <= killRounds; round += 1) {
-    const writer = startWriter("sqlite", directory);
+    const writer = startWriter(t, "sqlite", directory);
     await writer.untilAcknowledged(1 + Math.floor(Math.random() * 2000));
     const report = await writer.kill();
     const store = await openTestStore(t, { directory });

@@ -27,9 +27,10 @@ export const killRounds = Number(process.env.STORE_KILLS ?? 5);
 
 const lanes = 8;
 
-/** Starts `writing-process.ts` on a store. */
-export function startWriter(url: string, directory: string): Writer {
+/** Starts `writing-process.ts` on a store; it goes away with the test. */
+export function startWriter(t: Test, url: string, directory: string): Writer {
   const child = spawn(process.execPath, [program, url, directory], { stdio: ["ignore", "pipe", "inherit"] });
+  t.teardown(() => child.kill("SIGKILL"));
   const acknowledged = new Map<string, number>();
   let lost = 0;
   let count = 0;
