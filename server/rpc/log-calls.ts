@@ -41,6 +41,7 @@ export function createCallLog(log: FastifyBaseLogger): Around {
         rpc: methodPathOf(call.method),
         protocol: call.protocol,
         peer: call.peer.address,
+        caller: call.caller.actor,
         ...(call.resource() === undefined ? {} : { resource: call.resource() }),
         code: error?.code ?? "OK",
         durationMs: Math.round(performance.now() - startedAtMs),

@@ -16,7 +16,8 @@ test("a call is one line: reads quietly, mutations at info, refusals with their 
   await createClient(LVService, transport).createLV({ name: "a", sizeGb: 1n });
   await rpcErrorOf(createClient(LVService, transport).removeLV({ name: "sandbox-db" }));
   const calls = log.filter(({ msg }) => msg === "call");
-  const common = { protocol: "connect", peer: "127.0.0.1", requestId: String, durationMs: Number };
+  const caller = /^listener\/127\.0\.0\.1:\d+$/;
+  const common = { protocol: "connect", peer: "127.0.0.1", caller, requestId: String, durationMs: Number };
   t.match(calls, [
     { level: 20, rpc: "proto.VGService/GetFreeBytes", code: "OK", ...common },
     {
