@@ -1,5 +1,5 @@
-# The gateway in a container. It has no login yet and so listens on loopback only, which inside a container is the
-# container's own unless it shares the host's network: see docker-compose.yml.
+# The gateway in a container. It listens on loopback unless it is told otherwise, which inside a container is the
+# container's own unless that shares the host's network; docker-compose.yml shows both ways.
 #
 #   docker build -t hostplane .
 #   docker run --rm --network host hostplane serve --sandbox

@@ -12,10 +12,15 @@ const compose = readFileSync(join(root, "docker-compose.yml"), "utf8");
 
 /** The keys of the Compose specification that the file uses, for hosts without the compose plugin. */
 const service = z.strictObject({
-  build: z.string(),
+  profiles: z.array(z.string()).exactOptional(),
+  build: z.string().exactOptional(),
   image: z.string(),
-  command: z.array(z.string()),
-  network_mode: z.literal("host"),
+  command: z.array(z.string()).exactOptional(),
+  network_mode: z.literal("host").exactOptional(),
+  ports: z
+    .array(z.string().regex(/^127\.0\.0\.1:\d+:\d+$/, "published to this machine alone"))
+    .exactOptional(),
+  environment: z.record(z.string(), z.string()).exactOptional(),
   volumes: z.array(z.string().regex(/^[\w./-]+:\/[\w./-]+(:ro)?$/)),
   user: z.string().exactOptional(),
   read_only: z.boolean().exactOptional(),
@@ -23,13 +28,20 @@ const service = z.strictObject({
   security_opt: z.array(z.string()).exactOptional(),
   privileged: z.boolean().exactOptional(),
   pid: z.literal("host").exactOptional(),
+  depends_on: z
+    .record(z.string(), z.strictObject({ condition: z.literal("service_healthy") }))
+    .exactOptional(),
+  healthcheck: z
+    .strictObject({ test: z.array(z.string()), interval: z.string(), retries: z.number() })
+    .exactOptional(),
   restart: z.enum(["no", "always", "on-failure", "unless-stopped"]),
   stop_grace_period: z.string().regex(/^\d+s$/),
 });
 const composeFile = z.strictObject({
-  services: z.strictObject({ hostplane: service }),
+  services: z.strictObject({ hostplane: service, gateway: service, postgres: service }),
   volumes: z.record(z.string(), z.strictObject({})),
 });
+const { services, volumes } = composeFile.parse(parse(compose));
 
 /** Instructions of the Dockerfile reference, with continued lines joined. */
 function instructionsOf(dockerfile: string): { readonly name: string; readonly value: string }[] {
@@ -44,8 +56,14 @@ function instructionsOf(dockerfile: string): { readonly name: string; readonly v
 }
 
 test("docker-compose.yml is a sandbox on the host's loopback, without root", async (t) => {
-  const { services } = composeFile.parse(parse(compose));
-  t.same(services.hostplane.command, ["serve", "--sandbox"]);
+  const { command: [command, ...args] = [], ports, profiles } = services.hostplane;
+  t.same([command, args[0], ports, profiles], ["serve", "--sandbox", ["127.0.0.1:8080:8080"], undefined]);
+  const [flag, setting = ""] = args.slice(1);
+  t.equal(flag, "--set");
+  t.match(await loadConfig({ env: {}, flags: { set: [setting] } }), {
+    ok: true,
+    config: { listen: [{ address: "0.0.0.0:8080", insecure: true }] },
+  });
   t.match(services.hostplane, { user: "node", read_only: true, cap_drop: ["ALL"] });
 });
 
@@ -67,26 +85,34 @@ test("docker compose accepts docker-compose.yml", async (t) => {
     "--format",
     "json",
   ]);
-  t.match(JSON.parse(stdout), { services: { hostplane: { network_mode: "host" } } });
+  t.same(
+    Object.keys(JSON.parse(stdout).services),
+    ["hostplane"],
+    "what a profile holds starts when it is named",
+  );
 });
 
-test("the real system in the comments of docker-compose.yml is valid too", async (t) => {
-  const comments = compose.match(/^ {4}# .*$|^ {4}#$/gm)?.map((line) => line.slice(6)) ?? [];
-  const at = comments.findIndex((line) => line.startsWith("command:"));
-  const split = comments.findIndex((line) => line.startsWith("and in"));
-  const real = parse(comments.slice(at, split).join("\n"));
-  const {
-    user: _user,
-    read_only: _readOnly,
-    cap_drop: _drop,
-    security_opt: _opt,
-    ...kept
-  } = parse(compose).services.hostplane;
-  t.match(service.parse({ ...kept, ...real }), { privileged: true, pid: "host" });
-  const file = join(t.testdir({ "hostplane.yaml": comments.slice(split + 1).join("\n") }), "hostplane.yaml");
-  t.match(await loadConfig({ file, env: {} }), {
+test("its profile `host` is a gateway of the host's LVM, with PostgreSQL and no secret in the file", async (t) => {
+  const { gateway, postgres } = services;
+  t.same([gateway.profiles, postgres.profiles], [["host"], ["host"]]);
+  t.match(gateway, { privileged: true, pid: "host", network_mode: "host" });
+  t.same(Object.keys(gateway.depends_on ?? {}), ["postgres"]);
+  for (const mount of [services.hostplane, gateway, postgres].flatMap((each) => each.volumes)) {
+    const [source = ""] = mount.split(":");
+    t.ok(source.startsWith("/") || source in volumes, mount);
+  }
+  const variable = /\$\{POSTGRES_PASSWORD:-\}/;
+  t.match(postgres.environment?.POSTGRES_PASSWORD, variable);
+  const store = (gateway.environment?.HOSTPLANE_STORE ?? "").replace(variable, "secret");
+  const comments = compose.match(/^ {2}# .*$/gm)?.map((line) => line.slice(4)) ?? [];
+  const yaml = comments.slice(comments.indexOf("volumes:")).join("\n");
+  const file = join(t.testdir({ "hostplane.yaml": yaml }), "hostplane.yaml");
+  t.match(await loadConfig({ file, env: { HOSTPLANE_STORE: store } }), {
     ok: true,
-    config: { volumes: { lvm: { command: ["nsenter"] } } },
+    config: {
+      store: "postgres://hostplane:secret@127.0.0.1:5432/hostplane",
+      volumes: { lvm: { command: ["nsenter"] } },
+    },
   });
 });
 
