@@ -75,7 +75,7 @@ export async function startAccessUnderTest(t: Test): Promise<AccessUnderTest> {
     return token;
   }
 
-  const expiredToken = await tokenOfEarlierRun("hostplane", 1 / 3600);
+  const expiredToken = await tokenOfEarlierRun("hostplane", 1e-7);
   const foreignToken = await tokenOfEarlierRun("another-gateway", 12);
   const { url, log } = await startGatewayUnderTest(t, settings, { hasLogin: true });
   const clientOf = <S extends DescService>(service: S, client: Client) =>

@@ -101,7 +101,9 @@ test("the sandbox tells its first password once, and a token that can be used at
   t.match(JSON.parse(stdout), {});
   await stop(second);
   t.notMatch((await second.ended).stdout, /First start|password/);
-  await t.rejects(stat(join(data, "sandbox", "admin-password")), { code: "ENOENT" });
+  const file = join(data, "sandbox", "admin-password");
+  t.equal(await readFile(file, "utf8"), `${password}\n`, "also for who reads the log by program");
+  t.equal((await stat(file)).mode & 0o777, 0o600);
 });
 
 test("a real gateway writes its first password to a file and prints the path alone", async (t) => {
