@@ -33,7 +33,9 @@ absent.
 listen:
   - address: 127.0.0.1:8080
   - address: unix:/run/topolvm/lvmd.sock
+    auth: none
     services: [proto.LVService, proto.VGService]
+    role: operator
     mode: "0600"
 volumes:
   deviceClasses:
