@@ -1,14 +1,9 @@
-import { Counter, Gauge, Registry } from "@prometheus-io/client";
+import { Gauge, Registry } from "@prometheus-io/client";
 import type { Backend } from "../backend.ts";
 import { createBackendMetrics } from "./backend-metrics.ts";
 import { processMetrics } from "./process-metrics.ts";
 import { createRpcMetrics, type RpcMetrics } from "./rpc-metrics.ts";
 import { observeWorkMetrics } from "./work-metrics.ts";
-
-const loginOutcomes = ["ok", "invalid_credentials", "throttled"] as const;
-
-/** How an attempt to log in ended. */
-export type LoginOutcome = (typeof loginOutcomes)[number];
 
 export interface MetricsOptions {
   readonly version: string;
@@ -21,7 +16,6 @@ export interface MetricsOptions {
 /** What one gateway counts, for Prometheus. */
 export interface Metrics {
   readonly rpc: RpcMetrics;
-  countLogin(outcome: LoginOutcome): void;
   /** Everything in Prometheus' text format; `contentType` is its media type. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -39,22 +33,12 @@ export function createMetrics(options: MetricsOptions): Metrics {
     labelNames: ["version", "sandbox"] as const,
     registers,
   }).set({ version: options.version, sandbox: String(options.isSandbox) }, 1);
-  const logins = new Counter({
-    name: "hostplane_logins_total",
-    help: "Attempts to log in.",
-    labelNames: ["outcome"] as const,
-    registers,
-  });
-  for (const outcome of loginOutcomes) {
-    logins.inc({ outcome }, 0);
-  }
   const rpc = createRpcMetrics(registry);
   const askBackends = createBackendMetrics(registry, options.backends, options.patienceMs ?? 2_000);
   const close = observeWorkMetrics(registry);
   const all = Registry.merge([registry, processMetrics()]);
   return {
     rpc,
-    countLogin: (outcome) => logins.inc({ outcome }),
     async text() {
       await askBackends();
       return all.metrics();

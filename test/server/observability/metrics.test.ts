@@ -150,15 +150,6 @@ test("two gateways of one process count their own calls", async (t) => {
   t.equal((await readMetrics(other.url)).get(series), undefined);
 });
 
-test("logins are counted by outcome, from 0", async (t) => {
-  const metrics = createMetrics({ version, isSandbox: true, backends: [] });
-  t.teardown(() => metrics.close());
-  metrics.countLogin("throttled");
-  const samples = samplesFrom(await metrics.text());
-  t.equal(samples.get('hostplane_logins_total{outcome="throttled"}'), 1);
-  t.equal(samples.get('hostplane_logins_total{outcome="ok"}'), 0);
-});
-
 test("whoever may not read the metrics is told why, and reads nothing", async (t) => {
   const metrics = createMetrics({ version, isSandbox: true, backends: [] });
   let reason: ReasonName | undefined;
