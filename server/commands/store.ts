@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseStoreAddress } from "../config/store-address.ts";
 import { loadConfigOrExplain } from "./config-options.ts";
@@ -41,10 +42,16 @@ export async function copyStoreToPostgres(
     return 2;
   }
   try {
-    const [{ copyStore }, { loadMasterKey }] = await Promise.all([
+    const [{ copyStore }, { storeMissing }, { databaseFile }, { loadMasterKey }] = await Promise.all([
       import("../store/copy-store.ts"),
+      import("../store/database-facts.ts"),
+      import("../store/open-store.ts"),
       import("../crypto/master-key.ts"),
     ]);
+    const file = databaseFile(config.data);
+    if (!existsSync(file)) {
+      throw storeMissing(file);
+    }
     const masterKey = loadMasterKey({
       environmentKey: process.env.HOSTPLANE_KEY,
       keyFile: config.keyFile,

@@ -33,9 +33,12 @@ export async function storeBackup(app: FastifyInstance, options: StoreBackupOpti
       return await options.backup(request.query.file ?? "");
     } catch (thrown) {
       const error = infraErrorFrom(thrown);
-      request.log.error({ err: error }, "no backup was written");
+      const requestId = randomUUID();
+      // That a file exists already is for the caller to know; a full disk is for the log as well.
+      const level = error.reason === "BACKUP_REFUSED" ? "info" : "error";
+      request.log[level]({ err: error, requestId }, "no backup was written");
       reply.hijack();
-      refuse(request.raw, reply.raw, error, { [requestIdHeader]: randomUUID() });
+      refuse(request.raw, reply.raw, error, { [requestIdHeader]: requestId });
       return reply;
     }
   });
