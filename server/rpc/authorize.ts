@@ -4,6 +4,7 @@ import type { Around, Call } from "./call.ts";
 import { type Caller, callerRoles } from "./caller.ts";
 import { infraErrorFrom } from "./errors.ts";
 import { type MethodRule, methodPathOf } from "./method-rule.ts";
+import { watchedStream } from "./watched-stream.ts";
 
 /**
  * Finds who makes a call by the credentials it carries and the listener it came by.
@@ -55,7 +56,7 @@ export function createAuthorization(authenticate: Authenticate): Around {
     try {
       const output = await next();
       if (Symbol.asyncIterator in output) {
-        return untilEnd(output, () => streams.delete(call));
+        return watchedStream(output, () => void streams.delete(call));
       }
       streams.delete(call);
       return output;
@@ -64,14 +65,6 @@ export function createAuthorization(authenticate: Authenticate): Around {
       throw error;
     }
   };
-}
-
-async function* untilEnd(messages: AsyncIterable<object>, onEnd: () => void): AsyncGenerator<object, void> {
-  try {
-    yield* messages;
-  } finally {
-    onEnd();
-  }
 }
 
 /**

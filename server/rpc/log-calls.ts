@@ -4,6 +4,7 @@ import type { ErrorCode } from "../../adapters/host/reasons.ts";
 import type { Around, Call } from "./call.ts";
 import { infraErrorFrom } from "./errors.ts";
 import { methodPathOf } from "./method-rule.ts";
+import { watchedStream } from "./watched-stream.ts";
 
 /** Codes that say something is wrong with the gateway or a system behind it. */
 const faultCodes: ReadonlySet<ErrorCode> = new Set(["INTERNAL", "UNAVAILABLE", "DATA_LOSS"]);
@@ -19,7 +20,7 @@ export function createCallLog(log: FastifyBaseLogger): Around {
     try {
       const output = await next();
       if (Symbol.asyncIterator in output) {
-        return logStream(output, (error) => write(call, startedAtMs, error));
+        return watchedStream(output, (error) => write(call, startedAtMs, error));
       }
       write(call, startedAtMs, undefined);
       return output;
@@ -51,20 +52,5 @@ export function createCallLog(log: FastifyBaseLogger): Around {
       },
       "call",
     );
-  }
-}
-
-async function* logStream(
-  messages: AsyncIterable<object>,
-  onEnd: (error: InfraError | undefined) => void,
-): AsyncGenerator<object, void> {
-  let error: InfraError | undefined;
-  try {
-    yield* messages;
-  } catch (thrown) {
-    error = infraErrorFrom(thrown);
-    throw thrown;
-  } finally {
-    onEnd(error);
   }
 }

@@ -45,7 +45,9 @@ test("a stream is logged when it ends, with what ended it", async (t) => {
   while (lines().length === 0) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
-  t.match(lines(), [{ level: 20, rpc: "proto.VGService/Watch", protocol: "grpc" }]);
+  t.match(lines(), [
+    { level: 20, rpc: "proto.VGService/Watch", protocol: "grpc", code: "CANCELLED", reason: "CALLER_LEFT" },
+  ]);
 });
 
 test("a fault of ours is logged with its cause, under the request id that the client has", async (t) => {
