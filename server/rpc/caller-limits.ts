@@ -1,8 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { isIPv6 } from "node:net";
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import { groupsOf, unmapped } from "../config/address-range.ts";
 import type { Around, Call } from "./call.ts";
+import { networkOf } from "./network-of.ts";
 import { watchedStream } from "./watched-stream.ts";
 
 /** `limits.caller` of the configuration. */
@@ -186,15 +185,4 @@ function callerKeyOf(call: Call): string {
   }
   const { address, listener } = call.peer;
   return address === "unix" ? `socket ${listener}` : `address ${networkOf(address)}`;
-}
-
-/** An IPv4 address as it is, also in IPv6 clothes; of an IPv6 address the first 64 bits. */
-export function networkOf(address: string): string {
-  const plain = unmapped(address.replace(/%.*/, ""));
-  return isIPv6(plain)
-    ? groupsOf(plain)
-        .slice(0, 4)
-        .map((group) => group.toString(16))
-        .join(":")
-    : plain;
 }
