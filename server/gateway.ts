@@ -15,13 +15,13 @@ import { createMetrics } from "./observability/metrics.ts";
 import type { Tracing } from "./observability/tracing.ts";
 import { openData } from "./open-data.ts";
 import { createInlineRunner } from "./operations/run-inline.ts";
-import { infraErrorFrom } from "./rpc/errors.ts";
 import { adminSocketOf, createAdminListener } from "./rpc/listener/admin-listener.ts";
 import { createCertificateReload } from "./rpc/listener/certificate-reload.ts";
 import { createConfiguredListener } from "./rpc/listener/configured-listener.ts";
 import type { Listener } from "./rpc/listener/listener.ts";
 import type { NodeRequest, NodeResponse } from "./rpc/node-adapter.ts";
-import { type ListenerFacts, peerFromRequest } from "./rpc/plugin.ts";
+import { createPageAccess } from "./rpc/page-access.ts";
+import type { ListenerFacts } from "./rpc/plugin.ts";
 import { createServices } from "./services.ts";
 import { createRealSystems, createSandboxSystems } from "./systems.ts";
 
@@ -158,7 +158,7 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     isSandbox,
     chain,
     metrics,
-    mayReadMetrics: (request) => refusalOfPage(auth, request, listenerOf(request)),
+    mayReadMetrics: createPageAccess(auth.authenticate, listenerOf),
     backupStore: async (file) => ({
       sizeBytes: (await data.store.backup(file)).sizeBytes,
       masterKey: data.masterKey.source,
@@ -213,27 +213,6 @@ async function tokenOfFirstAdmin(auth: Auth): Promise<string | undefined> {
   return users.some(({ name }) => name === firstAdminName)
     ? (await auth.beginSession(firstAdminName)).token
     : undefined;
-}
-
-/** Why a page is not for whoever asks: it is for everybody who is logged in. */
-async function refusalOfPage(
-  { authenticate }: Auth,
-  request: FastifyRequest,
-  listener: ListenerFacts,
-): Promise<InfraError | undefined> {
-  try {
-    const peer = peerFromRequest(request, listener);
-    const header = (name: string) => request.headers[name]?.toString();
-    const { role } = await authenticate({ peer, header });
-    return role === undefined
-      ? new InfraError(
-          "LOGIN_REQUIRED",
-          "this page is for who is logged in; send `authorization: Bearer <token>`",
-        )
-      : undefined;
-  } catch (error) {
-    return infraErrorFrom(error);
-  }
 }
 
 /** The libraries of tracing are imported only where it is configured: they would make every start slower. */
