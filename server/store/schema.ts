@@ -15,7 +15,6 @@ export interface Schema {
   login_failures: LoginFailuresTable;
   audit_events: AuditEventsTable;
   idempotency_keys: IdempotencyKeysTable;
-  instances: InstancesTable;
 }
 
 /** Facts of the database itself: `kind`, `created_at`, `key_check`, `schema_version`, `auth_version`. */
@@ -111,7 +110,7 @@ export interface AuditEventsTable {
   /** What summed calls have in common; null: the row is one call. */
   sum_key: string | null;
   instance_id: string;
-  /** Host name of the gateway; its row in `instances` is gone before this one. */
+  /** Host name of the gateway. */
   host: string;
 }
 
@@ -127,12 +126,4 @@ export interface IdempotencyKeysTable {
   result_sealed: Uint8Array | null;
   created_at: number;
   expires_at: number;
-}
-
-/** The gateways that use the database. */
-export interface InstancesTable {
-  id: string;
-  host: string;
-  started_at: number;
-  seen_at: number;
 }

@@ -2,7 +2,6 @@ import type { Topic, Transactions } from "./transaction.ts";
 import type { transactions } from "./transactions.ts";
 
 export type TransactionName = keyof typeof transactions;
-export type ArgsOf<N extends TransactionName> = ArgsIn<typeof transactions, N>;
 export type ResultOf<N extends TransactionName> = ResultIn<typeof transactions, N>;
 
 type ArgsIn<T extends Transactions, N extends keyof T> = Parameters<T[N]>[1];

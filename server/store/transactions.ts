@@ -2,7 +2,6 @@ import { apiTokenTransactions } from "./api-tokens.ts";
 import { auditTransactions } from "./audit.ts";
 import { authChangeTransactions } from "./auth-changes.ts";
 import { idempotencyTransactions } from "./idempotency.ts";
-import { instanceTransactions } from "./instances.ts";
 import { loginFailureTransactions } from "./login-failures.ts";
 import { sessionTransactions } from "./sessions.ts";
 import type { Transactions } from "./transaction.ts";
@@ -17,7 +16,6 @@ export const transactions = {
   ...apiTokenTransactions,
   ...authChangeTransactions,
   ...idempotencyTransactions,
-  ...instanceTransactions,
   ...loginFailureTransactions,
   ...sessionTransactions,
   ...userTransactions,

@@ -138,11 +138,4 @@ async function makeCalls(db: Kysely<unknown>, { text, integer, bytes }: ColumnTy
     .on("idempotency_keys")
     .column("expires_at")
     .execute();
-  await db.schema
-    .createTable("instances")
-    .addColumn("id", text, (column) => column.primaryKey().notNull())
-    .addColumn("host", text, (column) => column.notNull())
-    .addColumn("started_at", integer, (column) => column.notNull())
-    .addColumn("seen_at", integer, (column) => column.notNull())
-    .execute();
 }
