@@ -3,6 +3,7 @@ import type { Peer } from "../../rpc/call.ts";
 import { anonymous, type Caller, type CallerRole } from "../../rpc/caller.ts";
 import type { ClientCertificate } from "../../rpc/listener/client-certificate.ts";
 import type { AuthUser } from "./accounts.ts";
+import { isApiToken } from "./api-token-text.ts";
 import type { AuthState } from "./auth-state.ts";
 import { assertNotExpired, type SessionClaims, type SessionTokens } from "./session-token.ts";
 import { apiTokenPrefix, hashToken } from "./token-hash.ts";
@@ -82,9 +83,13 @@ export function createCallers(state: AuthState, sessionTokens: SessionTokens): C
       if (carrier === "cookie") {
         return ofSession(await sessionTokens.verify(token), "cookie");
       }
-      return token.startsWith(apiTokenPrefix)
-        ? ofApiToken(hashToken(token))
-        : ofSession(await sessionTokens.verify(token), "session");
+      if (!token.startsWith(apiTokenPrefix)) {
+        return ofSession(await sessionTokens.verify(token), "session");
+      }
+      if (!isApiToken(token)) {
+        throw new InfraError("TOKEN_INVALID", "the token is not accepted: it is cut short or mistyped");
+      }
+      return ofApiToken(hashToken(token));
     },
     ofCertificate,
   };
