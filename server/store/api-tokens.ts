@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from "kysely";
 import { nextAuthVersion } from "./auth-version.ts";
 import type { ApiTokensTable, Schema } from "./schema.ts";
-import type { TransactionContext } from "./transaction.ts";
+import type { DryRun, TransactionContext } from "./transaction.ts";
 
 /** The token of a machine, without its hash. */
 export interface ApiTokenRecord {
@@ -34,11 +34,6 @@ export interface NewApiToken {
 export type ApiTokenResult =
   | { readonly ok: true; readonly token: ApiTokenRecord }
   | { readonly ok: false; readonly why: "exists" | "notFound" };
-
-/** With `dryRun` everything is checked and nothing is written; the result tells what would be. */
-interface DryRun {
-  readonly dryRun?: boolean;
-}
 
 type ApiTokenRow = Selectable<ApiTokensTable>;
 

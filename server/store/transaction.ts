@@ -24,3 +24,8 @@ export type Transaction<Args, Result> = (context: TransactionContext, args: Args
 
 /** The type of a registry of transactions, by name. */
 export type Transactions = Readonly<Record<string, Transaction<never, unknown>>>;
+
+/** With `dryRun` everything is checked and nothing is written; the result tells what would be. */
+export interface DryRun {
+  readonly dryRun?: boolean;
+}

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { nextAuthVersion } from "./auth-version.ts";
 import type { Schema } from "./schema.ts";
-import type { TransactionContext } from "./transaction.ts";
+import type { DryRun, TransactionContext } from "./transaction.ts";
 import {
   type NewUser,
   recordFromRow,
@@ -11,11 +11,6 @@ import {
   type UserResult,
   type UserRow,
 } from "./user-record.ts";
-
-/** With `dryRun` everything is checked and nothing is written; the result tells what would be. */
-interface DryRun {
-  readonly dryRun?: boolean;
-}
 
 /** Users. Those that are removed stay as rows, so that an id is never used again and the audit log can be read. */
 export const userTransactions = {
@@ -181,7 +176,10 @@ async function writeUser(
   return { ok: true, user: recordFromRow({ id, ...changed }) };
 }
 
-/** A session that began in this very millisecond may say so of the next one (sessions.ts), so that it must grow. */
+/**
+ * The moment up to which no login counts. It grows with each call, whatever the clock says: `sessions.open` may have
+ * dated a session a millisecond after the last one.
+ */
 function endOfLogins(row: UserRow, { nowMs }: TransactionContext): number {
   return Math.max(nowMs, row.tokens_not_before + 1);
 }
