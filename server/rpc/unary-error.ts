@@ -37,11 +37,8 @@ export function withUnaryErrorReason(handler: UniversalHandler, onRefused: OnRef
     const sent = await readAll(answer.body);
     const body = compression === undefined ? sent : await compression.decompress(sent, errorMaxBytes);
     const error = errorFromJsonBytes(body, header, new ConnectError("", Code.Internal));
-    // The one error that connect-es lets through as its own: what its base64 decoder throws.
-    const isBadQuery = request.method === "GET" && error.rawMessage === "internal error";
-    const reason = isBadQuery
-      ? new InfraError("MALFORMED_REQUEST", "the query parameter message is not base64")
-      : infraErrorFromProtocolError(error);
+    const reason =
+      error.rawMessage === "internal error" ? hiddenErrorOf(request) : infraErrorFromProtocolError(error);
     const refined = connectErrorFromInfraError(await onRefused(request, header, reason));
     const bytes = errorToJsonBytes(refined, undefined);
     header.delete("content-encoding");
@@ -49,6 +46,13 @@ export function withUnaryErrorReason(handler: UniversalHandler, onRefused: OnRef
     return { ...answer, status: codeToHttpStatus(refined.code), header, body: once(bytes) };
   };
   return wrapHandler(handler, handle);
+}
+
+/** What connect-es hides: of a query what its base64 decoder throws, of a body that its sender has gone. */
+function hiddenErrorOf(request: UniversalServerRequest): InfraError {
+  return request.method === "GET"
+    ? new InfraError("MALFORMED_REQUEST", "the query parameter message is not base64")
+    : new InfraError("CALLER_LEFT", "the caller has left before the request was whole");
 }
 
 async function readAll(body: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
