@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import tap, { type Test, test } from "tap";
-import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
 import { createCertificate } from "../server/rpc/listener/certificate.ts";
 import { goTool } from "./foreign-tool.ts";
 import { runTool, startTool } from "./tool-process.ts";
@@ -16,7 +16,10 @@ const listed = [
   "grpc.health.v1.Health",
   "grpc.reflection.v1.ServerReflection",
   "grpc.reflection.v1alpha.ServerReflection",
+  "hostplane.v1.AuditService",
+  "hostplane.v1.PlanService",
   "hostplane.v1.SystemService",
+  "hostplane.v1.UserService",
   "operations.v1.OperationsService",
   "proto.LVService",
   "proto.VGService",
@@ -133,4 +136,25 @@ test("grpcurl falls back to reflection v1alpha", { skip, timeout: 60_000 }, asyn
   const way = ["-plaintext", ...gateway.addresses];
   t.match((await runTool(grpcurl, [...way, "list"])).stdout, "proto.VGService\n");
   t.match(await call(way, "proto.VGService/GetFreeBytes"), { answer: { freeBytes: /^\d+$/ } });
+});
+
+test("grpcurl logs in, and calls with the token", { skip, timeout: 60_000 }, async (t) => {
+  const { gateway } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const way = ["-plaintext", ...gateway.addresses];
+  t.match(await call(way, "proto.VGService/GetFreeBytes"), {
+    code: 64 + 16,
+    answer: { code: 16, message: /needs a login/ },
+  });
+  const login = "services.auth.AuthService/Login";
+  const wrong = withData({ username: "admin", password: "wrong" });
+  t.match(await call(way, login, wrong), { code: 64 + 16, answer: { message: /name or password is wrong/ } });
+  const right = await call(way, login, withData({ username: "admin", password: adminPassword }));
+  const { token } = right.answer as { token: string };
+  const flags = ["-H", `authorization: Bearer ${token}`];
+  t.match(await call(way, "proto.VGService/GetFreeBytes", flags), { answer: { freeBytes: /^\d+$/ } });
+  t.match(await call(way, "services.auth.AuthService/Logout", flags), { answer: { success: true } });
+  t.match(await call(way, "proto.VGService/GetFreeBytes", flags), {
+    code: 64 + 16,
+    answer: { message: /./ },
+  });
 });
