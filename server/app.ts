@@ -13,13 +13,8 @@ import { methodRuleOf } from "./method-table.ts";
 import type { Metrics } from "./observability/metrics.ts";
 import { metricsPage } from "./observability/metrics-page.ts";
 import type { Around } from "./rpc/call.ts";
-import {
-  answerNotFound,
-  type ListenerFacts,
-  leaveBodiesUnread,
-  refuseGrpcOverHttp1,
-  rpcPlugin,
-} from "./rpc/plugin.ts";
+import type { ListenerFacts } from "./rpc/listener-facts.ts";
+import { answerNotFound, leaveBodiesUnread, refuseGrpcOverHttp1, rpcPlugin } from "./rpc/plugin.ts";
 import { createRoutes } from "./rpc/router.ts";
 import type { ServiceRegistration } from "./rpc/service-handlers.ts";
 import { frontPage } from "./web/front-page.ts";

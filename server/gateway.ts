@@ -19,9 +19,9 @@ import { adminSocketOf, createAdminListener } from "./rpc/listener/admin-listene
 import { createCertificateReload } from "./rpc/listener/certificate-reload.ts";
 import { createConfiguredListener } from "./rpc/listener/configured-listener.ts";
 import type { Listener } from "./rpc/listener/listener.ts";
+import type { ListenerFacts } from "./rpc/listener-facts.ts";
 import type { NodeRequest, NodeResponse } from "./rpc/node-adapter.ts";
 import { createPageAccess } from "./rpc/page-access.ts";
-import type { ListenerFacts } from "./rpc/plugin.ts";
 import { createServices } from "./services.ts";
 import { createRealSystems, createSandboxSystems } from "./systems.ts";
 

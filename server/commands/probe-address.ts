@@ -1,7 +1,7 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import type { ListenAddress } from "../config/listen-address.ts";
-import { requestIdHeader } from "../rpc/plugin.ts";
+import { requestIdHeader } from "../rpc/request-facts.ts";
 
 /**
  * Who is found at an address: a `gateway`, something `other`, something that `closed` the connection unanswered, as a

@@ -3,7 +3,8 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Call } from "./call.ts";
 import type { Caller } from "./caller.ts";
 import { infraErrorFrom } from "./errors.ts";
-import { type ListenerFacts, peerFromRequest } from "./plugin.ts";
+import type { ListenerFacts } from "./listener-facts.ts";
+import { peerFromRequest } from "./plugin.ts";
 
 /**
  * Says why a page is not for whoever asks for it; undefined when it is. It is for everybody who is logged in, by any

@@ -6,26 +6,16 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import { unmapped } from "../config/address-range.ts";
 import { limitBodyTime } from "./body-time.ts";
 import { authorityOf } from "./browser-guard.ts";
-import type { ListenerAccess, Peer } from "./call.ts";
+import type { Peer } from "./call.ts";
 import { infraErrorFrom } from "./errors.ts";
 import { certificateStateOf } from "./listener/client-certificate.ts";
+import type { ListenerFacts } from "./listener-facts.ts";
 import { listenerRefusalOf } from "./listener-services.ts";
 import { dropRest, universalRequestFrom, writeUniversalResponse } from "./node-adapter.ts";
 import { refuse } from "./refusal.ts";
-import { requestFactsKey } from "./request-facts.ts";
+import { requestFactsKey, requestIdHeader } from "./request-facts.ts";
 import type { Route } from "./router.ts";
 import { requestTimeoutMs } from "./timeouts.ts";
-
-/** What a listener allows, found for each request by the socket it came in on. */
-export interface ListenerFacts {
-  readonly address: string;
-  /** Full service names; undefined allows all. */
-  readonly services: ReadonlySet<string> | undefined;
-  readonly access: ListenerAccess;
-  readonly isTls: boolean;
-  /** Whether it is for this host only: a unix socket, or an address of loopback. */
-  readonly isLocal: boolean;
-}
 
 export interface RpcPluginOptions {
   readonly routes: readonly Route[];
@@ -72,9 +62,6 @@ const bareAnswers: Readonly<Record<number, string>> = {
   415: "the content type is none of this RPC's: application/json or application/proto for unary Connect, application/connect+json or application/connect+proto for a Connect stream, application/grpc-web+proto, application/grpc+proto",
   505: "this RPC needs HTTP/2",
 };
-
-/** The header that names a call in the answer, the log and the gateway's errors. */
-export const requestIdHeader = "hostplane-request-id";
 
 async function serve(
   route: Route,

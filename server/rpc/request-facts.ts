@@ -7,6 +7,9 @@ export interface RequestFacts {
   readonly requestId: string;
 }
 
+/** The header that names a call in the answer, the log and the gateway's errors. */
+export const requestIdHeader = "hostplane-request-id";
+
 /** Carries the facts through connect-es to the call path. */
 export const requestFactsKey = createContextKey<RequestFacts>(
   {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { ListenerFacts } from "../rpc/plugin.ts";
+import type { ListenerFacts } from "../rpc/listener-facts.ts";
 
 /** Long enough that a browser which has once come by TLS comes by nothing else again. */
 const yearSeconds = 31_536_000;

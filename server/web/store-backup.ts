@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { infraErrorFrom } from "../rpc/errors.ts";
-import { answerNotFound, type ListenerFacts, requestIdHeader } from "../rpc/plugin.ts";
+import type { ListenerFacts } from "../rpc/listener-facts.ts";
+import { answerNotFound } from "../rpc/plugin.ts";
 import { refuse } from "../rpc/refusal.ts";
+import { requestIdHeader } from "../rpc/request-facts.ts";
 
 /** Where `hostplane store backup` asks; the query's `file` is the absolute path to write to. */
 export const storeBackupPath = "/admin/store-backup";

@@ -1,7 +1,7 @@
 import { join, relative, resolve } from "node:path";
 import type { Config } from "../../config/schema.ts";
+import type { ListenerFacts } from "../listener-facts.ts";
 import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
-import type { ListenerFacts } from "../plugin.ts";
 import { createListener, type Listener } from "./listener.ts";
 
 export interface AdminListenerOptions {

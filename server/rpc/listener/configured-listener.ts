@@ -4,9 +4,10 @@ import { createAddressFilter, isLoopbackHost, parseAddressRange } from "../../co
 import { parseListenAddress } from "../../config/listen-address.ts";
 import type { Config, ListenerConfig } from "../../config/schema.ts";
 import { createBrowserGuard } from "../browser-guard.ts";
+import type { ListenerFacts } from "../listener-facts.ts";
 import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
-import { type ListenerFacts, requestIdHeader } from "../plugin.ts";
 import { refuse } from "../refusal.ts";
+import { requestIdHeader } from "../request-facts.ts";
 import type { CertificateReload } from "./certificate-reload.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { createRefusalLog } from "./refusal-log.ts";

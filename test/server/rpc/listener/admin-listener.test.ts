@@ -13,7 +13,7 @@ import {
   shortSocketPath,
 } from "../../../../server/rpc/listener/admin-listener.ts";
 import type { Listener } from "../../../../server/rpc/listener/listener.ts";
-import type { ListenerFacts } from "../../../../server/rpc/plugin.ts";
+import type { ListenerFacts } from "../../../../server/rpc/listener-facts.ts";
 
 const config = configSchema.parse({});
 
