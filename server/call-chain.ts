@@ -7,7 +7,7 @@ import { createRpcObserver } from "./observability/rpc-observer.ts";
 import type { Data } from "./open-data.ts";
 import { createKeptResults } from "./operations/kept-results.ts";
 import { createCallAudit } from "./rpc/audit-calls.ts";
-import { type Authenticate, createAuthorization } from "./rpc/authorize.ts";
+import { type Authenticate, assertStillAllowed, createAuthorization } from "./rpc/authorize.ts";
 import { type Around, runChain } from "./rpc/call.ts";
 import { createCallerLimits } from "./rpc/caller-limits.ts";
 import { createIdempotency } from "./rpc/idempotency.ts";
@@ -47,7 +47,7 @@ export function createCallChain(options: CallChainOptions): CallChain {
     onFailed,
   });
   const limits = createCallerLimits(options.config.limits.caller);
-  const work = [limits.aroundWork, audit.aroundWork, createIdempotency(kept)];
+  const work = [assertStillAllowed, limits.aroundWork, audit.aroundWork, createIdempotency(kept)];
   return {
     around: [
       createRpcObserver(options.observe),

@@ -68,6 +68,19 @@ export function createAuthorization(authenticate: Authenticate): Around {
 }
 
 /**
+ * The link before the work of a unary call. Over gRPC a call begins with its headers, and its message may come a minute
+ * later: who may not call any more by then is refused.
+ * @throws InfraError as `Caller.current` and `assertAllowed` do
+ */
+export const assertStillAllowed: Around = async (call, next) => {
+  if (call.rule.role !== "anyone") {
+    call.identify(call.caller.current());
+    assertAllowed(call.caller, call.method, call.rule);
+  }
+  return next();
+};
+
+/**
  * Refuses who may not call a method.
  * @throws InfraError LOGIN_REQUIRED, ROLE_REQUIRED (the message names the role), SERVICE_NOT_ALLOWED
  */
