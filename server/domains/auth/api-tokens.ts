@@ -34,7 +34,7 @@ export interface ApiTokens {
   list(): Promise<readonly ApiTokenRecord[]>;
   /** @throws InfraError INVALID_FIELD, API_TOKEN_EXISTS */
   create(wanted: WantedApiToken): Promise<{ readonly token: string; readonly record: ApiTokenRecord }>;
-  /** @throws InfraError API_TOKEN_NOT_FOUND */
+  /** @throws InfraError INVALID_FIELD, API_TOKEN_NOT_FOUND */
   revoke(name: string): Promise<void>;
   /** Each runs the checks of its namesake, and changes nothing. */
   readonly plan: {
@@ -59,6 +59,7 @@ export function createApiTokens({ store, serviceNames, refresh }: ApiTokensOptio
     },
 
     async revoke(name) {
+      assertApiTokenName(name);
       apiTokenFrom(await store.run("apiTokens.revoke", { name }), name);
       await refresh();
     },
@@ -69,6 +70,7 @@ export function createApiTokens({ store, serviceNames, refresh }: ApiTokensOptio
         return apiTokenFrom(await store.run("apiTokens.create", { ...row, dryRun: true }), wanted.name);
       },
       async revoke(name) {
+        assertApiTokenName(name);
         return apiTokenFrom(await store.run("apiTokens.revoke", { name, dryRun: true }), name);
       },
     },

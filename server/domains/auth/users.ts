@@ -51,7 +51,7 @@ export interface Users {
   create(wanted: WantedUser): Promise<UserRecord>;
   /** @throws InfraError INVALID_FIELD, USER_NOT_FOUND, LAST_ADMIN, CERTIFICATE_NAME_TAKEN */
   update(name: string, wanted: WantedUserChange): Promise<UserRecord>;
-  /** @throws InfraError USER_NOT_FOUND, LAST_ADMIN */
+  /** @throws InfraError INVALID_FIELD, USER_NOT_FOUND, LAST_ADMIN */
   remove(name: string): Promise<void>;
   /** Ends every login of the user. @throws InfraError INVALID_FIELD, USER_NOT_FOUND */
   setPassword(name: string, password: string): Promise<void>;
@@ -91,15 +91,18 @@ export function createUsers({ store, serviceNames, refresh, guardPassword }: Use
     },
 
     async update(name, wanted) {
+      assertUserName(name);
       const change = userChangeFrom(wanted, serviceNames);
       return settled(await store.run("users.update", { name, change }), name);
     },
 
     async remove(name) {
+      assertUserName(name);
       await settled(await store.run("users.remove", { name }), name);
     },
 
     async setPassword(name, password) {
+      assertUserName(name);
       assertPassword(password, "password");
       const passwordHash = await hashPassword(password);
       await settled(await store.run("users.setPassword", { name, passwordHash }), name);
@@ -130,13 +133,16 @@ export function createUsers({ store, serviceNames, refresh, guardPassword }: Use
         return userFrom(await store.run("users.create", args), wanted.name);
       },
       async update(name, wanted) {
+        assertUserName(name);
         const change = userChangeFrom(wanted, serviceNames);
         return userFrom(await store.run("users.update", { name, change, dryRun: true }), name);
       },
       async remove(name) {
+        assertUserName(name);
         return userFrom(await store.run("users.remove", { name, dryRun: true }), name);
       },
       async setPassword(name, password) {
+        assertUserName(name);
         assertPassword(password, "password");
         const args = { name, passwordHash: notHashed, dryRun: true };
         return userFrom(await store.run("users.setPassword", args), name);

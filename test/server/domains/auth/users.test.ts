@@ -270,3 +270,19 @@ test("GetCaller tells who calls", async (t) => {
   t.match(message, { actor: "user/alice", accountId: id, role: Role.VIEWER, services: [], credential: 1 });
   t.ok(message.expiresAt);
 });
+
+test("a name that can be nobody's is refused before the store is asked, which takes no NUL on PostgreSQL", async (t) => {
+  const auth = await startAuth(t, await openAuthStore(t));
+  for (const name of ["", "ali\0ce", "x".repeat(100_000)]) {
+    const errors = await Promise.all([
+      errorOf(auth.call(method.updateUser, { name, role: Role.VIEWER }, asAdmin)),
+      errorOf(auth.call(method.deleteUser, { name }, asAdmin)),
+      errorOf(auth.call(method.setPassword, { name, password }, asAdmin)),
+      errorOf(auth.call(method.revokeApiToken, { name }, asAdmin)),
+    ]);
+    for (const error of errors) {
+      t.equal(error?.reason, "INVALID_FIELD", JSON.stringify(name.slice(0, 10)));
+      t.ok((error?.message.length ?? 0) < 200, "and is not repeated at its length");
+    }
+  }
+});
