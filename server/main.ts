@@ -1,6 +1,7 @@
 import { Argument, Command, CommanderError } from "commander";
 import { addAdminCommands } from "./commands/admin-commands.ts";
 import { completionScript, shells } from "./commands/completion.ts";
+import { withGatewayFlags } from "./commands/config-flags.ts";
 import type { Inspectors } from "./commands/doctor.ts";
 import { createProcessOutput, messageFromError, type Output } from "./commands/output.ts";
 import { packageVersion } from "./commands/package-version.ts";
@@ -27,13 +28,13 @@ function createProgram(output: Output, onExit: (code: number) => void): Command 
         ),
     });
 
-  withConfigOptions(program.command("serve"))
+  withGatewayFlags(program.command("serve"))
     .description("serve the configured systems, or a sandbox")
     .option("--sandbox", "serve made-up systems in memory; nothing on this host is touched")
     .action(async (options) =>
       onExit(await (await import("./commands/serve.ts")).serve(options, version, output)),
     );
-  withConfigOptions(program.command("doctor"))
+  withGatewayFlags(program.command("doctor"))
     .description("check the configuration and each configured system; says what is missing and how to get it")
     .action(async (options) => {
       const { doctor } = await import("./commands/doctor.ts");
@@ -49,7 +50,7 @@ function createProgram(output: Output, onExit: (code: number) => void): Command 
     .action(async (options) =>
       onExit((await import("./commands/config.ts")).printConfigSchema(options, output)),
     );
-  withConfigOptions(config.command("check"))
+  withGatewayFlags(config.command("check"))
     .description("check file, environment and flags; tells every mistake with its line")
     .action(async (options) =>
       onExit(await (await import("./commands/config.ts")).checkConfig(options, output)),
@@ -91,16 +92,6 @@ async function createInspectors(config: Config): Promise<Inspectors> {
         : [createLvmInspector(systems.volumes.lvm, volumes.deviceClasses)],
     close: () => systems.close(),
   };
-}
-
-function withConfigOptions(command: Command): Command {
-  const collect = (value: string, values: string[] = []) => [...values, value];
-  return command
-    .option("--config <file>", "YAML file (HOSTPLANE_CONFIG)")
-    .option("--listen <address>", "host:port or unix:/path; repeatable (HOSTPLANE_LISTEN)", collect)
-    .option("--data <dir>", "directory of everything the gateway keeps (HOSTPLANE_DATA)")
-    .option("--log-level <level>", "trace, debug, info, warn, error, fatal or silent (HOSTPLANE_LOG_LEVEL)")
-    .option("--set <key=value>", "any other key of the configuration; repeatable", collect);
 }
 
 const output = createProcessOutput();

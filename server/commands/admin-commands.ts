@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { callerRoles } from "../rpc/caller.ts";
+import { collect, withConfigFlags } from "./config-flags.ts";
 import type { ExitCode } from "./output.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 
@@ -32,7 +33,7 @@ export function addAdminCommands(
     .action(async (file, options) =>
       onExit(await (await import("./store.ts")).backupStore(file, options, context)),
     );
-  withConfiguration(store.command("copy"))
+  withConfigFlags(store.command("copy"))
     .description(
       "copy the SQLite store of a stopped gateway to the empty PostgreSQL database that `store` names",
     )
@@ -113,22 +114,11 @@ function addTokenCommands(token: Command, context: CommandContext, onExit: (code
 
 /** Which gateway: that of a data directory, or the sandbox in it. */
 function withTarget(command: Command): Command {
-  return withConfiguration(command).option("--sandbox", "the sandbox of the data directory");
-}
-
-function withConfiguration(command: Command): Command {
-  return command
-    .option("--config <file>", "YAML file (HOSTPLANE_CONFIG)")
-    .option("--data <dir>", "directory of everything the gateway keeps (HOSTPLANE_DATA)")
-    .option("--set <key=value>", "any other key of the configuration; repeatable", collect);
+  return withConfigFlags(command).option("--sandbox", "the sandbox of the data directory");
 }
 
 function roleOption(): Option {
   return new Option("--role <role>", "what may be done").choices(callerRoles).makeOptionMandatory();
-}
-
-function collect(value: string, values: readonly string[] = []): readonly string[] {
-  return [...values, value];
 }
 
 function parseNames(text: string): readonly string[] {
