@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "./config/schema.ts";
-import { loadMasterKey, type MasterKey } from "./crypto/master-key.ts";
+import { defaultKeyFile, loadMasterKey, type MasterKey } from "./crypto/master-key.ts";
 import { databaseFile, openStore } from "./store/open-store.ts";
 import { readStoreFacts } from "./store/read-store-facts.ts";
 import type { Store } from "./store/store.ts";
@@ -44,7 +44,7 @@ export async function openData(options: OpenDataOptions): Promise<Data> {
   const masterKey = loadMasterKey({
     environmentKey: options.environmentKey,
     keyFile: config.keyFile,
-    defaultFile: join(directory, "key"),
+    defaultFile: defaultKeyFile(directory),
     isStoreNew: await isNew(url, directory),
   });
   const store = await openStore({

@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import { parseStoreAddress } from "../config/store-address.ts";
-import { loadMasterKey, type MasterKey } from "../crypto/master-key.ts";
+import { defaultKeyFile, loadMasterKey, type MasterKey } from "../crypto/master-key.ts";
 import { adminSocketOf, shortSocketPath } from "../rpc/listener/admin-listener.ts";
 import type { DatabaseFacts } from "../store/database-facts.ts";
 import { databaseFile } from "../store/open-store.ts";
@@ -66,7 +65,7 @@ function keyFinding(
   environmentKey: string | undefined,
   facts: DatabaseFacts | undefined,
 ): Finding {
-  const defaultFile = join(data, "key");
+  const defaultFile = defaultKeyFile(data);
   const isGiven = Boolean(environmentKey) || keyFile !== undefined;
   if (facts === undefined && !isGiven && !existsSync(defaultFile)) {
     return { ok: true, what: `there is no master key ${defaultFile} yet: the first start makes it` };

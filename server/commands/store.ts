@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { parseStoreAddress } from "../config/store-address.ts";
 import { loadConfigOrExplain } from "./config-options.ts";
 import { type ExitCode, messageFromError } from "./output.ts";
@@ -42,12 +42,13 @@ export async function copyStoreToPostgres(
     return 2;
   }
   try {
-    const [{ copyStore }, { storeMissing }, { databaseFile }, { loadMasterKey }] = await Promise.all([
-      import("../store/copy-store.ts"),
-      import("../store/database-facts.ts"),
-      import("../store/open-store.ts"),
-      import("../crypto/master-key.ts"),
-    ]);
+    const [{ copyStore }, { storeMissing }, { databaseFile }, { defaultKeyFile, loadMasterKey }] =
+      await Promise.all([
+        import("../store/copy-store.ts"),
+        import("../store/database-facts.ts"),
+        import("../store/open-store.ts"),
+        import("../crypto/master-key.ts"),
+      ]);
     const file = databaseFile(config.data);
     if (!existsSync(file)) {
       throw storeMissing(file);
@@ -55,7 +56,7 @@ export async function copyStoreToPostgres(
     const masterKey = loadMasterKey({
       environmentKey: process.env.HOSTPLANE_KEY,
       keyFile: config.keyFile,
-      defaultFile: join(config.data, "key"),
+      defaultFile: defaultKeyFile(config.data),
       isStoreNew: false,
     });
     const source = { directory: config.data, kind: "real", keyCheck: masterKey.fingerprint } as const;

@@ -38,6 +38,11 @@ export interface MasterKeyOptions {
   readonly isStoreNew: boolean;
 }
 
+/** Where the master key of a data directory is, unless it is configured or given. */
+export function defaultKeyFile(directory: string): string {
+  return join(directory, "key");
+}
+
 /**
  * The master key: of the variable, else of the configured file, else of the default file.
  * @throws Error that says what to do when there is none, when it is not 32 bytes in base64, or when others may read it
