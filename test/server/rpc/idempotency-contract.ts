@@ -8,6 +8,7 @@ import {
   LVService,
   VGService,
 } from "../../../gen/proto/lvmd_pb.ts";
+import { masterKeyFromText } from "../../../server/crypto/master-key.ts";
 import { createSeal } from "../../../server/crypto/seal.ts";
 import { createKeptResults, type KeptResultsOptions } from "../../../server/operations/kept-results.ts";
 import type { Around, Call, Output } from "../../../server/rpc/call.ts";
@@ -50,9 +51,9 @@ export function testIdempotencyContract(
   t: Test,
   openStores: (t: Test) => Promise<readonly [Store, Store]>,
 ): void {
-  const key = { deriveKey: () => randomBytes(32) };
+  const masterKey = masterKeyFromText(randomBytes(32).toString("base64"), "a test");
   const secrets = {
-    seal: createSeal({ keyCheck: "", ...key } as never, "idempotency"),
+    seal: createSeal(masterKey, "idempotency"),
     hashKey: randomBytes(32),
   };
 
