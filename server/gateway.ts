@@ -159,10 +159,10 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     chain,
     metrics,
     mayReadMetrics: createPageAccess(auth.authenticate, listenerOf),
-    backupStore: async (file) => ({
-      sizeBytes: (await data.store.backup(file)).sizeBytes,
-      masterKey: data.masterKey.source,
-    }),
+    backupStore: async (file) => {
+      const { sizeBytes, keyCheck } = await data.store.backup(file);
+      return { sizeBytes, masterKey: `${data.masterKey.source} (fingerprint ${keyCheck})` };
+    },
     logger,
     corsOrigins: config.cors.origins,
     maxMessageBytes: config.limits.maxMessageBytes,

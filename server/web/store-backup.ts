@@ -12,7 +12,7 @@ export const storeBackupPath = "/admin/store-backup";
 /** What was written. */
 export interface StoreBackup {
   readonly sizeBytes: number;
-  /** Where the master key is, without which the backup is of no use. */
+  /** The master key without which the backup is of no use: where it is, and its fingerprint, for when it is elsewhere. */
   readonly masterKey: string;
 }
 

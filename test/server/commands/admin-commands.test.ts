@@ -48,7 +48,10 @@ async function administer(t: Test, { data, run, refused }: Data): Promise<void> 
 
   const backup = join(data, "backup.db");
   const saved = await run(["store", "backup", backup]);
-  t.match(saved, /^wrote .*backup\.db \(\d+ bytes\)\n.* without the master key .*sandbox\/key: .*\n$/);
+  t.match(
+    saved,
+    /^wrote .*backup\.db \(\d+ bytes\)\n.* without the master key .*sandbox\/key \(fingerprint [\da-f]{32}\): .*\n$/,
+  );
   t.equal((await stat(backup)).mode & 0o777, 0o600);
   t.match(await refused(["store", "backup", backup]), { code: 1, stderr: /the file exists/ });
 
