@@ -37,8 +37,8 @@ export type User = Message<"hostplane.v1.User"> & {
   role: Role;
 
   /**
-   * Full names of the services that the user may call, e.g. "v1alpha.PublicAPI". Empty when all. AuthService,
-   * UserService.GetCaller and UserService.ChangePassword may always be called.
+   * Full names of the services that the user may call, e.g. "v1alpha.PublicAPI". Empty when all. Whatever the
+   * list, what needs no login may be called, and Logout, GetCaller, ChangePassword, and Plan of a call that may.
    *
    * @generated from field: repeated string services = 3;
    */
