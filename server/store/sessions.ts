@@ -29,7 +29,7 @@ export const sessionTransactions = {
     }
   },
 
-  /** The key signs from now on. Older ones verify what they have signed, and are removed when that has expired. */
+  /** The key signs from now on. Older ones verify what they have signed; those whose last token has expired are removed. */
   async "signingKeys.rotate"(context: TransactionContext, key: NewSigningKey): Promise<void> {
     const { db, nowMs } = context;
     const version = await nextAuthVersion(context);
