@@ -50,7 +50,7 @@ export function createListener(options: ListenerOptions): Listener {
   const admission = createAdmission(options);
   const onRequest = (request: NodeRequest, response: NodeResponse) => {
     sockets.addRequest(request, response);
-    if (admission.refusesRequest(request)) {
+    if (hasLeft(request) || admission.refusesRequest(request)) {
       (request.stream?.session ?? request.socket).destroy();
       return;
     }
@@ -65,6 +65,14 @@ export function createListener(options: ListenerOptions): Listener {
   const sessions = trackHttp2Sessions(servers.http2, options.keepAliveMs);
   // Out of file descriptors, or a connection reset while it was accepted: the listener goes on.
   server.on("error", () => {});
+
+  /**
+   * Whether the connection was reset behind the request. The client's address is gone then, and it must not pass for one
+   * at a unix socket. Node remembers an address that it was asked for.
+   */
+  function hasLeft({ socket }: NodeRequest): boolean {
+    return options.address.kind === "tcp" && socket.remoteAddress === undefined;
+  }
 
   function http2Options(): http2.ServerOptions {
     return {

@@ -7,7 +7,7 @@ import * as net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import type { TLSSocket } from "node:tls";
+import * as tls from "node:tls";
 import { type Test, test } from "tap";
 import { createListener, type ListenerOptions } from "../../../../server/rpc/listener/listener.ts";
 import { createCertificate } from "./certificate.ts";
@@ -118,7 +118,7 @@ test("TLS speaks HTTP/1.1 and HTTP/2 by ALPN, and a new certificate reaches new 
   const get = async () => {
     const request = https.get({ host: "127.0.0.1", port, path: "/one", agent: false, ...trust });
     const [response] = (await once(request, "response")) as [http.IncomingMessage];
-    const subject = (response.socket as TLSSocket).getPeerCertificate().subject.CN;
+    const subject = (response.socket as tls.TLSSocket).getPeerCertificate().subject.CN;
     return { body: await text(response), subject };
   };
   t.same(await get(), { body: "1.1 /one", subject: "first.test" });
@@ -238,4 +238,34 @@ test("a client is told how many streams it may open at once", async (t) => {
   const session = connectHttp2(t, `http://127.0.0.1:${port}`);
   await once(session, "remoteSettings");
   t.equal(session.remoteSettings.maxConcurrentStreams, 3);
+});
+
+test("a client that resets the connection behind its request is known by its address, or not served", async (t) => {
+  const seen: (string | undefined)[] = [];
+  const onRequest: ListenerOptions["onRequest"] = (request, response) => {
+    seen.push(request.socket.remoteAddress);
+    response.end();
+  };
+  const certificate = await createCertificate("localhost");
+  const cleartext = await listen(t, { onRequest });
+  const encrypted = await listen(t, { onRequest, tls: certificate });
+  const request = "GET /a HTTP/1.1\r\nhost: localhost\r\n\r\n";
+  async function askAndReset(socket: net.Socket | tls.TLSSocket, transport: net.Socket, ready: string) {
+    socket.on("error", () => {});
+    await once(socket, ready);
+    socket.write(request, () => transport.resetAndDestroy());
+    await once(transport, "close");
+  }
+  for (let i = 0; i < 50; i++) {
+    const plain = net.connect(cleartext.port, "127.0.0.1");
+    const carrier = net.connect(encrypted.port, "127.0.0.1");
+    carrier.on("error", () => {});
+    const secure = tls.connect({ socket: carrier, ca: certificate.cert, servername: "localhost" });
+    await Promise.all([askAndReset(plain, plain, "connect"), askAndReset(secure, carrier, "secureConnect")]);
+  }
+  t.equal((await fetch(`http://127.0.0.1:${cleartext.port}/`)).status, 200);
+  t.ok(
+    seen.every((address) => address === "127.0.0.1"),
+    JSON.stringify([...new Set(seen)]),
+  );
 });
