@@ -78,6 +78,18 @@ test("allowFrom of the configuration keeps others out, and is told in the log", 
   );
 });
 
+test("a request that the listener refuses for its page or its host is told in the log, at most once a minute", async (t) => {
+  const { url, log } = await startGatewayUnderTest(t);
+  for (let each = 0; each < 3; each += 1) {
+    const response = await fetch(`${url}/healthz`, { headers: { origin: `https://evil-${each}.example` } });
+    t.equal(response.status, 403);
+  }
+  t.match(
+    log.filter(({ msg }) => msg === "request refused"),
+    [{ address: "127.0.0.1", why: /evil-0\.example is not in cors\.origins/, untold: 0 }],
+  );
+});
+
 test("it tells the addresses it really has", async (t) => {
   const { gateway, url } = await startGatewayUnderTest(t);
   t.match(gateway.addresses, [/^127\.0\.0\.1:[1-9]\d*$/]);

@@ -42,6 +42,9 @@ export function createConfiguredListener(
     { address, isOpen: entry.auth === "none", isTls: facts.isTls, hosts },
     config.cors.origins,
   );
+  const refusalLog = (what: string) =>
+    createRefusalLog((refused) => logger.warn({ listener: entry.address, ...refused }, what));
+  const tellRefusedRequest = refusalLog("request refused");
   const listener: Listener = createListener({
     address,
     mode: entry.mode,
@@ -49,15 +52,14 @@ export function createConfiguredListener(
     clientCertificate: tls && "clientCertificate" in tls ? tls.clientCertificate : undefined,
     isAddressAllowed:
       allowFrom && createAddressFilter(allowFrom.map((range) => valid(parseAddressRange(range), range))),
-    onConnectionRefused: createRefusalLog((refused) =>
-      logger.warn({ listener: entry.address, ...refused }, "connection refused"),
-    ),
+    onConnectionRefused: refusalLog("connection refused"),
     maxConcurrentStreams: config.limits.maxConcurrentStreams,
     headerBytes: config.limits.headerBytes,
     keepAliveMs: config.keepAliveMs,
     onRequest(request, response) {
       const refusal = guard(request);
       if (refusal !== undefined) {
+        tellRefusedRequest(request.socket.remoteAddress, refusal.message);
         refuse(request, response, refusal, { [requestIdHeader]: randomUUID() });
         return;
       }

@@ -1,9 +1,9 @@
-/** How long the connections that are refused after one that was told are only counted. */
+/** How long what is refused after one that was told is only counted. */
 const quietMs = 60_000;
 
 /**
- * Tells of a refused connection at once, and then of no other for a minute, so that nobody can fill a disk by
- * connecting; the next one that is told says how many were not.
+ * Tells of a refused connection or request at once, and then of no other for a minute, so that nobody can fill a
+ * disk by sending more; the next one that is told says how many were not.
  */
 export function createRefusalLog(
   tell: (refused: {
