@@ -22,8 +22,19 @@ export function createProcessOutput(): Output {
   };
 }
 
-/** An error in one line, without its stack: its message, and what the system called it where that is missing. */
+/**
+ * An error in one line, without its stack: its message, or what the system called it where that is missing, and what
+ * caused it. For whoever runs the command: a cause is never told to a client.
+ */
 export function messageFromError(error: unknown): string {
-  const message = error instanceof Error ? error.message || error.name : String(error);
-  return message.replaceAll(/\s*\n\s*/g, " ");
+  if (!(error instanceof Error)) {
+    return onOneLine(String(error));
+  }
+  const message = onOneLine(error.message || error.name);
+  const cause = error.cause === undefined ? "" : messageFromError(error.cause);
+  return cause === "" || message.includes(cause) ? message : `${message}: ${cause}`;
+}
+
+function onOneLine(text: string): string {
+  return text.replaceAll(/\s*\n\s*/g, " ");
 }

@@ -1,7 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+
+/** What the tests of volumes call. */
+const services = [
+  "proto.LVService",
+  "proto.VGService",
+  "hostplane.v1.SystemService",
+  "hostplane.v1.PlanService",
+  "grpc.health.v1.Health",
+];
 
 const main = fileURLToPath(new URL("../../server/main.ts", import.meta.url));
 
@@ -16,17 +26,22 @@ export interface GatewayProcess {
 
 /**
  * Starts `hostplane serve --config FILE` and waits until it answers.
- * @param configFile is written: `volumes` in it, and a free port of loopback
+ * @param configFile is written: `volumes` in it, and a free port of loopback that asks for no login; what the gateway
+ *   keeps is beside it
  */
 export async function startGatewayProcess(
   configFile: string,
   volumes: Readonly<Record<string, unknown>>,
 ): Promise<GatewayProcess> {
   // JSON is YAML.
-  writeFileSync(
-    configFile,
-    JSON.stringify({ listen: [{ address: "127.0.0.1:0" }], log: { format: "json" }, volumes }),
-  );
+  const settings = {
+    listen: [{ address: "127.0.0.1:0", auth: "none", role: "operator", services }],
+    data: join(dirname(configFile), "data"),
+    log: { format: "json" },
+    limits: { caller: { requestsPerSecond: 1_000_000, streams: 10_000, mutations: 10_000 } },
+    volumes,
+  };
+  writeFileSync(configFile, JSON.stringify(settings));
   const child = spawn(process.execPath, [main, "serve", "--config", configFile], {
     stdio: ["ignore", "inherit", "pipe"],
   });
