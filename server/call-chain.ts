@@ -53,6 +53,7 @@ export function createCallChain(options: CallChainOptions): CallChain {
       createRpcObserver(options.observe),
       createCallLog(logger),
       audit.around,
+      limits.aroundDenied,
       createAuthorization(options.authenticate),
       limits.around,
       assertKnownHeaders,

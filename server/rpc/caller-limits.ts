@@ -12,6 +12,11 @@ export interface CallerLimitValues {
 }
 
 export interface CallerLimits {
+  /**
+   * Counts calls that are refused before they come to `around`, so that who may not call is limited as well; belongs around
+   * authorization.
+   */
+  readonly aroundDenied: Around;
   /** Limits calls per second and open streams; belongs behind authorization. */
   readonly around: Around;
   /**
@@ -56,6 +61,8 @@ export function createCallerLimits(
   const { requestsPerSecond } = limits;
   const burst = requestsPerSecond * burstSeconds;
   const usages = new Map<string, Usage>();
+  /** Calls that have come to `around`. */
+  const counted = new WeakSet<Call>();
   /** Which addresses meet in one place must not be for an attacker to choose. */
   const seed = randomBytes(16);
   let addressCount = 0;
@@ -115,7 +122,18 @@ export function createCallerLimits(
   }
 
   return {
+    async aroundDenied(call, next) {
+      try {
+        return await next();
+      } catch (error) {
+        if (!counted.has(call) && call.caller.credential !== "adminSocket") {
+          takeToken(call, usageOf(call));
+        }
+        throw error;
+      }
+    },
     async around(call, next) {
+      counted.add(call);
       if (call.caller.credential === "adminSocket") {
         return next();
       }

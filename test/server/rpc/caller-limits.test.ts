@@ -57,6 +57,29 @@ test("a caller may begin two seconds' worth of calls at once, and then as many a
   t.ok(await refusalOf(around(by("a"), answer)));
 });
 
+test("who may not call is limited by its address, and a call is counted once", async (t) => {
+  const limits = createCallerLimits({ requestsPerSecond: 5, streams: 1, mutations: 1 }, () => 0);
+  const denied = () => Promise.reject(new InfraError("LOGIN_REQUIRED", "who are you?"));
+  const reasons: (string | undefined)[] = [];
+  for (let i = 0; i < 11; i++) {
+    reasons.push((await refusalOf(limits.aroundDenied(from("192.0.2.7"), denied)))?.reason);
+  }
+  t.same(reasons, [...Array(10).fill("LOGIN_REQUIRED"), "CALLER_LIMIT"]);
+  const another = refusalOf(limits.aroundDenied(from("192.0.2.8"), denied));
+  t.equal((await another)?.reason, "LOGIN_REQUIRED", "nobody else is");
+  const fails = () => Promise.reject(new InfraError("VOLUME_NOT_FOUND", "gone"));
+  for (let i = 0; i < 10; i++) {
+    const call = by("a");
+    const refused = await refusalOf(limits.aroundDenied(call, () => limits.around(call, fails)));
+    t.equal(refused?.reason, "VOLUME_NOT_FOUND");
+  }
+  const last = by("a");
+  t.equal(
+    (await refusalOf(limits.aroundDenied(last, () => limits.around(last, fails))))?.reason,
+    "CALLER_LIMIT",
+  );
+});
+
 test("the calls of one caller all succeed while another is refused 10,000 times", async (t) => {
   const { around, callerCount } = createCallerLimits(
     { requestsPerSecond: 10, streams: 1, mutations: 1 },
