@@ -4,6 +4,8 @@ import { InfraError } from "./infra-error.ts";
 import { type ToolObservation, toolChannel } from "./observation.ts";
 import { createHeadCollector, createTailCollector } from "./output-collector.ts";
 import type { ReasonName } from "./reasons.ts";
+import { environmentOf } from "./tool-environment.ts";
+import { errorFromSignal, errorFromSpawn } from "./tool-errors.ts";
 
 /** What every tool is started with. */
 interface CommonRunOptions {
@@ -232,21 +234,6 @@ function start(program: string, args: readonly string[], options: RunOptions): P
   return promise;
 }
 
-/** LVM and its kin live in sbin directories, which a user's PATH often lacks. */
-function environmentOf(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const { PATH, HOME } = process.env;
-  const directories = new Set((PATH ?? "/usr/local/bin:/usr/bin:/bin").split(":"));
-  for (const directory of ["/usr/local/sbin", "/usr/sbin", "/sbin"]) {
-    directories.add(directory);
-  }
-  return {
-    PATH: [...directories].join(":"),
-    ...(HOME === undefined ? {} : { HOME }),
-    ...extra,
-    LC_ALL: "C",
-  };
-}
-
 function killGroup(child: ChildProcess | undefined, signal: NodeJS.Signals): void {
   if (child?.pid === undefined) {
     return;
@@ -271,24 +258,4 @@ function releasePipes(child: ChildProcess | undefined, kind: RunOptions["kind"])
     }
   }
   child?.unref();
-}
-
-function errorFromSignal(signal: AbortSignal, program: string): InfraError {
-  if (signal.reason instanceof InfraError) {
-    return signal.reason;
-  }
-  return new InfraError("CALLER_LEFT", `${program} was stopped because its caller left`, {
-    cause: signal.reason,
-  });
-}
-
-function errorFromSpawn(program: string, cause: unknown): InfraError {
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
-  if (code === "ENOENT") {
-    return new InfraError("TOOL_MISSING", `${program} is not installed or not in PATH`, { cause });
-  }
-  if (code === "EACCES") {
-    return new InfraError("TOOL_MISSING", `${program} may not be executed by this user`, { cause });
-  }
-  return new InfraError("TOOL_FAILED", `${program} could not be started (${String(code)})`, { cause });
 }

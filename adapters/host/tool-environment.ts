@@ -1,0 +1,17 @@
+/**
+ * The environment of a tool: PATH, HOME and LC_ALL=C, and what it needs beyond. LVM and its kin live in sbin directories,
+ * which a user's PATH often lacks.
+ */
+export function environmentOf(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const { PATH, HOME } = process.env;
+  const directories = new Set((PATH ?? "/usr/local/bin:/usr/bin:/bin").split(":"));
+  for (const directory of ["/usr/local/sbin", "/usr/sbin", "/sbin"]) {
+    directories.add(directory);
+  }
+  return {
+    PATH: [...directories].join(":"),
+    ...(HOME === undefined ? {} : { HOME }),
+    ...extra,
+    LC_ALL: "C",
+  };
+}

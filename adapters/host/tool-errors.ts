@@ -1,0 +1,23 @@
+import { InfraError } from "./infra-error.ts";
+
+/** What a tool that its signal has stopped ends with: the signal's own InfraError, or CALLER_LEFT. */
+export function errorFromSignal(signal: AbortSignal, program: string): InfraError {
+  if (signal.reason instanceof InfraError) {
+    return signal.reason;
+  }
+  return new InfraError("CALLER_LEFT", `${program} was stopped because its caller left`, {
+    cause: signal.reason,
+  });
+}
+
+/** What a program that could not be started ends with: TOOL_MISSING where that can be mended, else TOOL_FAILED. */
+export function errorFromSpawn(program: string, cause: unknown): InfraError {
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  if (code === "ENOENT") {
+    return new InfraError("TOOL_MISSING", `${program} is not installed or not in PATH`, { cause });
+  }
+  if (code === "EACCES") {
+    return new InfraError("TOOL_MISSING", `${program} may not be executed by this user`, { cause });
+  }
+  return new InfraError("TOOL_FAILED", `${program} could not be started (${String(code)})`, { cause });
+}
