@@ -39,6 +39,7 @@ export type User = Message<"hostplane.v1.User"> & {
   /**
    * Full names of the services that the user may call, e.g. "v1alpha.PublicAPI". Empty when all. Whatever the
    * list, what needs no login may be called, and Logout, GetCaller, ChangePassword, and Plan of a call that may.
+   * UserService cannot be in it: who manages users could lift the limit.
    *
    * @generated from field: repeated string services = 3;
    */

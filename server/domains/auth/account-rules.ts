@@ -1,4 +1,5 @@
 import { invalidField } from "../../../adapters/host/infra-error.ts";
+import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
 
 const userName = /^[A-Za-z0-9_-]{3,24}$/;
 const apiTokenName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
@@ -34,6 +35,7 @@ export function assertApiTokenName(name: string): void {
 
 /**
  * What a list of services limits an account to: each once, in order; null when the list is empty, which is no limit.
+ * It cannot name UserService, whose callers can lift any limit.
  * @param known full names of all services of the contract
  * @throws InfraError INVALID_FIELD
  */
@@ -46,6 +48,12 @@ export function serviceLimitFrom(
     throw invalidField(
       "services",
       `there is no service ${JSON.stringify(unknown)} (there are: ${known.join(", ")})`,
+    );
+  }
+  if (services.includes(UserService.typeName)) {
+    throw invalidField(
+      "services",
+      `must not name ${UserService.typeName}: who may manage users can give itself every other service too`,
     );
   }
   return services.length === 0 ? null : [...new Set(services)].toSorted();

@@ -107,5 +107,10 @@ test("services that there are, each once and in order; none is no limit", async 
   const known = ["a.A", "b.B", "c.C"];
   t.same(serviceLimitFrom(["c.C", "a.A", "c.C"], known), ["a.A", "c.C"]);
   t.equal(serviceLimitFrom([], known), null);
+  const users = "hostplane.v1.UserService";
+  t.throws(
+    () => serviceLimitFrom(["a.A", users], [...known, users]),
+    /must not name hostplane\.v1\.UserService/,
+  );
   t.throws(() => serviceLimitFrom(["d.D"], known), /there is no service "d.D" \(there are: a.A, b.B, c.C\)/);
 });
