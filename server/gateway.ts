@@ -97,12 +97,6 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
 
   const data = await openData({ config, isSandbox, environmentKey: secrets.key, logger, onLost });
   opened.defer(() => data.store.close());
-  const firstAdmin = await ensureFirstAdmin({
-    store: data.store,
-    password: secrets.adminPassword,
-    keepPassword: (password) => writeAdminPassword(data.directory, password),
-    dropPassword: () => rm(adminPasswordFile(data.directory), { force: true }),
-  });
   const tracing = await tracingOf(options);
   opened.defer(() => tracing?.close());
   const systems = isSandbox ? createSandboxSystems() : createRealSystems(config, logger);
@@ -198,6 +192,14 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     const listener = createConfiguredListener(entry, { config, certificates, logger, onRequest });
     entries.push({ config: entry, listener: await open(listener) });
   }
+
+  // Last, so that a start that fails has made no password that the next one would say nothing of.
+  const firstAdmin = await ensureFirstAdmin({
+    store: data.store,
+    password: secrets.adminPassword,
+    keepPassword: (password) => writeAdminPassword(data.directory, password),
+    dropPassword: () => rm(adminPasswordFile(data.directory), { force: true }),
+  });
 
   return {
     addresses: entries.map(({ listener }) => listener.address()),

@@ -121,14 +121,22 @@ function isAnswered(socket: string): Promise<boolean> {
 
 /** What another user made here would be closed to the gateway afterwards. */
 async function assertOwnStore({ config, isSandbox }: AdminTarget, directory: string): Promise<void> {
-  const { databaseFile } = await import("../store/open-store.ts");
+  const [{ dataDirectoryOf }, { databaseFile }] = await Promise.all([
+    import("../open-data.ts"),
+    import("../store/open-store.ts"),
+  ]);
   const file = databaseFile(directory);
   if (!isSandbox && config.store !== "sqlite") {
     return;
   }
   if (!existsSync(file)) {
     const serve = isSandbox ? "hostplane serve --sandbox" : "hostplane serve";
-    throw new InfraError("STORE_MISSING", `there is no database ${file}: the first \`${serve}\` makes it`);
+    const hasSandbox = !isSandbox && existsSync(databaseFile(dataDirectoryOf(config, true)));
+    const hint = hasSandbox ? "; for the sandbox of this directory add --sandbox" : "";
+    throw new InfraError(
+      "STORE_MISSING",
+      `there is no database ${file}: the first \`${serve}\` makes it${hint}`,
+    );
   }
   const { uid } = statSync(file);
   if (process.getuid !== undefined && process.getuid() !== uid) {

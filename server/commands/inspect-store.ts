@@ -1,9 +1,10 @@
-import { existsSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import type { Config } from "../config/schema.ts";
 import { parseStoreAddress } from "../config/store-address.ts";
 import { defaultKeyFile, loadMasterKey, type MasterKey } from "../crypto/master-key.ts";
 import { adminSocketOf, shortSocketPath } from "../rpc/listener/admin-listener.ts";
-import type { DatabaseFacts } from "../store/database-facts.ts";
+import { assertDatabaseFacts, type DatabaseFacts } from "../store/database-facts.ts";
+import { migrations } from "../store/migrations/migrations.ts";
 import { databaseFile } from "../store/open-store.ts";
 import { readStoreFacts } from "../store/read-store-facts.ts";
 import type { Finding, Inspector } from "./inspection.ts";
@@ -32,6 +33,7 @@ export function createStoreInspector(
         return { findings: [{ ok: true, what: `${nameOf(config)} is used by a running hostplane` }] };
       }
       try {
+        assertReadable(config.data);
         const facts = await readStoreFacts(config.store, config.data);
         return { findings: [storeFinding(config, facts), keyFinding(config, environmentKey, facts)] };
       } catch (error) {
@@ -47,17 +49,26 @@ function nameOf({ data, store }: Pick<Config, "data" | "store">): string {
   return typeof address === "object" && address.kind === "postgres" ? address.shownAs : databaseFile(data);
 }
 
+/** @throws Error when there is a directory that this user may not look into */
+function assertReadable(data: string): void {
+  if (existsSync(data)) {
+    accessSync(data, constants.R_OK | constants.X_OK);
+  }
+}
+
 function storeFinding(config: Pick<Config, "data" | "store">, facts: DatabaseFacts | undefined): Finding {
   if (facts === undefined) {
     return { ok: true, what: `there is nothing in ${nameOf(config)} yet: the first start makes it` };
   }
-  return facts.kind === "real"
-    ? { ok: true, what: `${nameOf(config)} is there` }
-    : {
-        ok: false,
-        what: `${nameOf(config)} is that of a ${facts.kind} gateway`,
-        fix: "choose another data directory or store: --data DIR",
-      };
+  // Whether the key fits is a finding of its own.
+  const expected = { kind: "real", keyCheck: facts.keyCheck, createIfMissing: true } as const;
+  try {
+    assertDatabaseFacts(facts, { ...expected, shownAs: nameOf(config) }, migrations.length);
+    return { ok: true, what: `${nameOf(config)} is there` };
+  } catch (error) {
+    const fix = "choose another data directory (--data DIR) or store, or the version that it belongs to";
+    return { ok: false, what: messageFromError(error), fix };
+  }
 }
 
 function keyFinding(

@@ -28,7 +28,7 @@ export interface AuditedOutcome {
   readonly resource: string | undefined;
 }
 
-/** A refused call, as it stands for all from its address. */
+/** A refused call, as it stands for all of its caller, address and reason. */
 export interface AuditedRefusal {
   readonly call: AuditedCall;
   readonly outcome: AuditedOutcome;
@@ -39,7 +39,7 @@ export interface AuditPort {
   /** Writes a call, with its outcome if it is over; resolves with a number for `end` once that would survive a power cut. */
   add(call: AuditedCall, outcome: AuditedOutcome | undefined): Promise<number>;
   end(sequence: number, outcome: AuditedOutcome): Promise<void>;
-  /** Adds refused calls to the rows of their addresses for this minute. */
+  /** Adds refused calls to the rows of their keys for this minute; those of `otherKeys` have nothing in common. */
   addRefusals(sums: readonly RefusalSum<AuditedRefusal>[]): Promise<void>;
   /** Told of what could not be written where no call could be refused for it. */
   onFailed(what: string, error: unknown): void;
@@ -62,7 +62,7 @@ export interface CallAudit {
 /**
  * Records changes, and calls that tell secrets, with who made them and how they ended. A call that cannot be recorded
  * does not begin; one that has no outcome in the record was under way when its gateway died. Calls that were refused for
- * who made them are summed by address and minute. Any other call costs nothing.
+ * who made them are summed by caller, address, reason and minute. Any other call costs nothing.
  */
 export function createCallAudit(port: AuditPort): CallAudit {
   const begun = new WeakSet<Call>();
@@ -112,7 +112,9 @@ export function createCallAudit(port: AuditPort): CallAudit {
     const audited = auditedCall(call, undefined);
     const outcome = auditedOutcome(call, error);
     if (isStranger || isRefusedForCaller(error)) {
-      sums.add(call.peer.address, { call: audited, outcome });
+      // Nobody's refusals are lost among those of others at the same address, or stand under another's name.
+      const key = JSON.stringify([audited.address, audited.actor, outcome.reason]);
+      sums.add(key, { call: audited, outcome });
       return;
     }
     try {

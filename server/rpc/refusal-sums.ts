@@ -1,28 +1,29 @@
-/** What is summed: refused calls from one address. */
+/** What is summed: refused calls that have a key in common. */
 export interface RefusalSum<Refusal> {
-  readonly address: string;
+  readonly key: string;
   readonly count: number;
   /** The last of them. */
   readonly last: Refusal;
 }
 
 export interface RefusalSums<Refusal> {
-  add(address: string, refusal: Refusal): void;
+  /** @param key says what the calls have in common, such as their address */
+  add(key: string, refusal: Refusal): void;
   /** Writes what was not written yet; what cannot be written is kept for later. */
   flush(): Promise<void>;
 }
 
-/** Where addresses beyond `addressesMax` are counted together. */
-export const otherAddresses = "other";
+/** Where keys beyond `keysMax` are counted together. */
+export const otherKeys = "other";
 
-/** So many addresses have a row of their own in one minute, and so many wait to be written when that fails. */
-const addressesMax = 100;
+/** So many keys have a row of their own in one minute, and so many wait to be written when that fails. */
+const keysMax = 100;
 
 const flushEveryMs = 1000;
 const minuteMs = 60_000;
 
 /**
- * Sums refused calls by address, so that whoever is refused a million times has written a handful of rows.
+ * Sums refused calls by their keys, so that whoever is refused a million times has written a handful of rows.
  * @param write adds the sums to the rows of this minute
  * @param nowMs a clock that never goes back
  */
@@ -32,27 +33,27 @@ export function createRefusalSums<Refusal>(
   nowMs: () => number = () => performance.now(),
 ): RefusalSums<Refusal> {
   let waiting = new Map<string, RefusalSum<Refusal>>();
-  const addressesOfMinute = new Set<string>();
+  const keysOfMinute = new Set<string>();
   let minute = 0;
   let timer: NodeJS.Timeout | undefined;
   let flushing = Promise.resolve();
 
-  function placeOf(address: string): string {
+  function placeOf(key: string): string {
     const now = Math.floor(nowMs() / minuteMs);
     if (now !== minute) {
       minute = now;
-      addressesOfMinute.clear();
+      keysOfMinute.clear();
     }
-    const hasPlace = addressesOfMinute.has(address) || addressesOfMinute.size < addressesMax;
-    if (!hasPlace || (!waiting.has(address) && waiting.size >= addressesMax)) {
-      return otherAddresses;
+    const hasPlace = keysOfMinute.has(key) || keysOfMinute.size < keysMax;
+    if (!hasPlace || (!waiting.has(key) && waiting.size >= keysMax)) {
+      return otherKeys;
     }
-    addressesOfMinute.add(address);
-    return address;
+    keysOfMinute.add(key);
+    return key;
   }
 
-  function count(address: string, by: number, last: Refusal): void {
-    waiting.set(address, { address, count: (waiting.get(address)?.count ?? 0) + by, last });
+  function count(key: string, by: number, last: Refusal): void {
+    waiting.set(key, { key, count: (waiting.get(key)?.count ?? 0) + by, last });
     timer ??= setTimeout(flush, flushEveryMs).unref();
   }
 
@@ -70,7 +71,7 @@ export function createRefusalSums<Refusal>(
       const since = waiting;
       waiting = sums;
       for (const sum of since.values()) {
-        count(placeOf(sum.address), sum.count, sum.last);
+        count(placeOf(sum.key), sum.count, sum.last);
       }
       timer ??= setTimeout(flush, flushEveryMs).unref();
       onFailed(error);
@@ -83,7 +84,7 @@ export function createRefusalSums<Refusal>(
   }
 
   return {
-    add: (address, refusal) => count(placeOf(address), 1, refusal),
+    add: (key, refusal) => count(placeOf(key), 1, refusal),
     flush,
   };
 }

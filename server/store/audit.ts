@@ -22,10 +22,12 @@ export interface AuditCallRow
 /** How it ended. */
 export type AuditOutcome = Pick<AuditEventsTable, "code" | "reason" | "resource">;
 
-/** Refused calls from one address, of which the last is told. */
+/** Refused calls with something in common, of which the last is told. */
 export interface AuditRefusals {
   readonly call: AuditCallRow;
   readonly outcome: AuditOutcome;
+  /** What they have in common: those of one key and minute share a row. */
+  readonly key: string;
   readonly count: number;
 }
 
@@ -73,14 +75,14 @@ export const auditTransactions = {
       .execute();
   },
 
-  /** Adds refused calls to the rows of their addresses for this minute. */
+  /** Adds refused calls to the rows of their keys for this minute. */
   async "audit.addRefusals"(
     { db, nowMs }: TransactionContext,
     { refusals }: { refusals: readonly AuditRefusals[] },
   ) {
     const at = nowMs - (nowMs % minuteMs);
-    for (const { call, outcome, count } of refusals) {
-      const row = { ...call, ...outcome, at, ended_at: nowMs, count, sum_key: `${at} ${call.address}` };
+    for (const { call, outcome, key, count } of refusals) {
+      const row = { ...call, ...outcome, at, ended_at: nowMs, count, sum_key: `${at} ${key}` };
       await db
         .insertInto("audit_events")
         .values(row)

@@ -21,8 +21,8 @@ div { overflow-x: auto; }
 `;
 
 /**
- * `/`: what a person sees who opens the gateway in a browser: the systems and how they are, and every RPC with a
- * link where a browser can call it. It needs no script and loads nothing from elsewhere. Everybody may see it, so it
+ * `/`: what a person sees who opens the gateway in a browser: the systems and how they are, and every RPC with
+ * the role that it needs. It needs no script and loads nothing from elsewhere. Everybody may see it, so it
  * tells nothing of the configuration; what is missing is ListBackends' to tell.
  */
 export async function frontPage(app: FastifyInstance, options: FrontPageOptions): Promise<void> {
@@ -41,18 +41,19 @@ function pageOf(
   systems: readonly { readonly backend: Backend; readonly status: BackendStatus }[],
   { routes, isSandbox }: FrontPageOptions,
 ): Html {
-  const sandbox = html`<p class="sandbox"><strong>Sandbox.</strong> Every call works; nothing on this host is touched.</p>`;
+  const sandbox = html`<p class="sandbox"><strong>Sandbox.</strong> Its systems are made up; nothing on this host is touched.</p>`;
   return html`<html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>hostplane</title>
 <link rel="stylesheet" href="/style.css"></head>
 <body>
 <h1>hostplane</h1>
 ${isSandbox ? sandbox : ""}
+<p>Calls need a login: a token of <code>services.auth.AuthService/Login</code> as the header <code>authorization</code>.</p>
 <div><table><caption>Systems</caption>
 <thead><tr><th scope="col">Domain</th><th scope="col">System</th><th scope="col">Kind</th><th scope="col">Health</th></tr></thead>
 <tbody>${systems.map(systemRow)}</tbody></table></div>
 <div><table><caption>RPCs, over Connect, gRPC and gRPC-Web</caption>
-<thead><tr><th scope="col">RPC</th><th scope="col">Kind</th></tr></thead>
+<thead><tr><th scope="col">RPC</th><th scope="col">Role</th><th scope="col">Kind</th></tr></thead>
 <tbody>${routes.map(routeRow)}</tbody></table></div>
 </body></html>`;
 }
@@ -64,7 +65,6 @@ function systemRow({ backend, status }: { readonly backend: Backend; readonly st
 
 function routeRow({ path, rule, handle }: Route): Html {
   const name = path.slice(1);
-  const call = `${path}?encoding=json&message=%7B%7D`;
   const kind = handle.method.methodKind.replace("_", " ");
-  return html`<tr><td>${rule.get ? html`<a href="${call}">${name}</a>` : name}</td><td>${kind}</td></tr>\n`;
+  return html`<tr><td>${name}</td><td>${rule.role}</td><td>${kind}</td></tr>\n`;
 }

@@ -28,7 +28,10 @@ test("no secret is in the arguments or the environment of a process but the gate
   const notes = join(dirname(program), "notes");
   const script = await readFile(program, "utf8");
   const noting = `tr '\\0' ' ' < /proc/$$/cmdline >> "${notes}"; env >> "${notes}"; case "$1"`;
-  await writeFile(program, script.replace('case "$1"', () => noting));
+  await writeFile(
+    program,
+    script.replace('case "$1"', () => noting),
+  );
   const config = join(directory, "hostplane.yaml");
   const settings = { listen: [{ address: "127.0.0.1:0" }], data: join(directory, "data"), volumes };
   await writeFile(config, JSON.stringify(settings));

@@ -149,7 +149,8 @@ export type AuditEvent = Message<"hostplane.v1.AuditEvent"> & {
   endedAt?: Timestamp | undefined;
 
   /**
-   * Who called, e.g. "user/alice", "token/ci", "listener/unix:/run/lvmd.sock", "admin-socket" or "anonymous".
+   * Who called, e.g. "user/alice", "token/ci", "listener/unix:/run/lvmd.sock", "admin-socket" or "anonymous". In a
+   * flood of refusals those beyond the first hundred sums of a minute are one, of "several" at the address "other".
    *
    * @generated from field: string actor = 4;
    */
@@ -234,7 +235,7 @@ export type AuditEvent = Message<"hostplane.v1.AuditEvent"> & {
   request: string;
 
   /**
-   * How often: more than 1 only for refusals, which are summed for each address and minute.
+   * How often: more than 1 only for refusals, which are summed for each caller, address, reason and minute.
    *
    * @generated from field: int32 count = 16;
    */

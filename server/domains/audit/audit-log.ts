@@ -1,4 +1,5 @@
 import type { AuditedCall, AuditedOutcome, AuditPort } from "../../rpc/audit-calls.ts";
+import { otherKeys } from "../../rpc/refusal-sums.ts";
 import type { AuditCallRow, AuditOutcome } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 
@@ -11,6 +12,9 @@ export interface AuditLogFacts {
 
 /** Far above every name of the contract's; it bounds the row whatever a domain calls its resource. */
 const textMaxLength = 1024;
+
+/** What a row says of callers that have no row of their own. */
+const ofSeveral = { actor: "several", account_id: "", credential: "none", address: "other" };
 
 /** The audit log in the store. */
 export function createAuditLog(
@@ -46,9 +50,10 @@ export function createAuditLog(
       await store.run("audit.end", { seq, outcome: outcomeRow(outcome) });
     },
     async addRefusals(sums) {
-      const refusals = sums.map(({ address, count, last: { call, outcome } }) => ({
-        call: { ...callRow(call), address },
+      const refusals = sums.map(({ key, count, last: { call, outcome } }) => ({
+        call: { ...callRow(call), ...(key === otherKeys ? ofSeveral : {}) },
         outcome: outcomeRow(outcome),
+        key,
         count,
       }));
       await store.run("audit.addRefusals", { refusals });

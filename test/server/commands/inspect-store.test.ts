@@ -1,7 +1,8 @@
 import { readdirSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { pino } from "pino";
 import { type Test, test } from "tap";
 import { createStoreInspector } from "../../../server/commands/inspect-store.ts";
@@ -77,6 +78,23 @@ test("a lost key, another key, and a database that is none are told with what me
 test("a sandbox's store is not for a real gateway", async (t) => {
   const data = await usedDirectory(t, true);
   t.match(await findingsOf(data), [{ ok: false, what: /of a sandbox gateway/, fix: /--data/ }, {}]);
+});
+
+test("a store of a newer version is not for this program", async (t) => {
+  const data = await usedDirectory(t);
+  const database = new DatabaseSync(join(data, "hostplane.db"));
+  database.exec("update meta set value = '99' where name = 'schema_version'");
+  database.close();
+  t.match(await findingsOf(data), [{ ok: false, what: /newer version of hostplane/ }, { ok: true }]);
+});
+
+test("a directory that may not be looked into is told, not taken for an empty one", {
+  skip: process.getuid?.() === 0 ? "root may look into every directory" : false,
+}, async (t) => {
+  const data = await usedDirectory(t);
+  await chmod(data, 0o000);
+  t.teardown(() => chmod(data, 0o700));
+  t.match(await findingsOf(data), [{ ok: false, what: /EACCES/ }]);
 });
 
 test("a store in use is fine when it is a gateway that uses it", async (t) => {

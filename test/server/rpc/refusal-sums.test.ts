@@ -1,9 +1,9 @@
 import { test } from "tap";
-import { createRefusalSums, otherAddresses, type RefusalSum } from "../../../server/rpc/refusal-sums.ts";
+import { createRefusalSums, otherKeys, type RefusalSum } from "../../../server/rpc/refusal-sums.ts";
 
 type Sums = readonly RefusalSum<string>[];
 
-test("a million refusals of one address are one sum, with the last of them", async (t) => {
+test("a million refusals of one key are one sum, with the last of them", async (t) => {
   const written: Sums[] = [];
   const sums = createRefusalSums<string>(
     async (each) => void written.push(each),
@@ -14,7 +14,7 @@ test("a million refusals of one address are one sum, with the last of them", asy
   }
   await sums.flush();
   await sums.flush();
-  t.same(written, [[{ address: "192.0.2.1", count: 1_000_000, last: "call 999999" }]]);
+  t.same(written, [[{ key: "192.0.2.1", count: 1_000_000, last: "call 999999" }]]);
 });
 
 test("what is summed is written within a second or so, and not at once", async (t) => {
@@ -32,7 +32,7 @@ test("what is summed is written within a second or so, and not at once", async (
   clearTimeout(alive);
 });
 
-test("a hundred addresses a minute have a sum of their own, all others one together", async (t) => {
+test("a hundred keys a minute have a sum of their own, all others one together", async (t) => {
   let nowMs = 0;
   const written: RefusalSum<string>[] = [];
   const sums = createRefusalSums<string>(
@@ -48,17 +48,17 @@ test("a hundred addresses a minute have a sum of their own, all others one toget
   }
   sums.add("address 5", "again");
   await sums.flush();
-  t.equal(new Set(written.map(({ address }) => address)).size, 101);
-  const others = written.filter(({ address }) => address === otherAddresses);
+  t.equal(new Set(written.map(({ key }) => key)).size, 101);
+  const others = written.filter(({ key }) => key === otherKeys);
   t.equal(
     others.reduce((total, { count }) => total + count, 0),
     9_900,
   );
-  t.match(written.at(-1), { address: "address 5", last: "again" });
+  t.match(written.at(-1), { key: "address 5", last: "again" });
   nowMs += 60_000;
   sums.add("address 9999", "call");
   await sums.flush();
-  t.match(written.at(-1), { address: "address 9999", count: 1 });
+  t.match(written.at(-1), { key: "address 9999", count: 1 });
 });
 
 test("what cannot be written is kept, bounded, and written later", async (t) => {

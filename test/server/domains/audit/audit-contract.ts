@@ -81,19 +81,19 @@ export function testAuditContract(t: Test, openStore: (t: Test) => Promise<Store
     t.ok(ended?.endedAt);
   });
 
-  t.test("refusals are added to the row of their address and minute, which tells the last", async (t) => {
+  t.test("refusals are added to the row of their key and minute, which tells the last", async (t) => {
     const { log, list } = await openLog(t);
     const refusal = (actor: string) => ({
       call: callBy(actor, { request: undefined }),
       outcome: { code: "UNAUTHENTICATED", reason: "TOKEN_EXPIRED", resource: undefined } as const,
     });
     const sums = [
-      { address: "192.0.2.1", count: 3, last: refusal("anonymous") },
-      { address: "other", count: 900, last: refusal("anonymous") },
+      { key: "a", count: 3, last: refusal("user/bob") },
+      { key: "other", count: 900, last: refusal("user/bob") },
     ];
     await log.addRefusals(sums);
-    await log.addRefusals([{ address: "192.0.2.1", count: 4, last: refusal("user/bob") }]);
-    const { events } = await list({ address: "192.0.2.1" });
+    await log.addRefusals([{ key: "a", count: 4, last: refusal("user/bob") }]);
+    const { events } = await list({ actor: "user/bob" });
     t.equal(
       events.reduce((sum, { count }) => sum + count, 0),
       7,
@@ -106,7 +106,7 @@ export function testAuditContract(t: Test, openStore: (t: Test) => Promise<Store
       request: "",
     });
     t.equal(Number(events[0]?.at?.seconds) % 60, 0);
-    t.match((await list({ address: "other" })).events, [{ count: 900 }]);
+    t.match((await list({ address: "other" })).events, [{ actor: "several", accountId: "", count: 900 }]);
   });
 
   t.test("every filter that is set must be met", async (t) => {
