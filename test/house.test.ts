@@ -14,7 +14,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   gen: [],
   "server/config": ["adapters/host", "adapters/lvm"],
   "server/rpc": ["adapters/host", "gen", "server/config"],
-  "server/operations": ["adapters/host", "server/store"],
+  "server/operations": ["adapters/host"],
   "server/observability": ["adapters/host", "server/backend.ts", "server/operations", "server/rpc"],
   "server/crypto": [],
   "server/domains/audit": ["adapters/host", "gen", "server/rpc", "server/store"],
@@ -26,6 +26,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/rpc",
     "server/store",
   ],
+  "server/domains/idempotency": ["server/rpc", "server/store"],
   "server/domains/plan": ["adapters/host", "gen", "server/operations", "server/rpc"],
   "server/domains/system": ["adapters/host", "gen", "server/rpc", "server/backend.ts"],
   "server/domains/volumes": [

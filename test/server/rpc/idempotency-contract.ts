@@ -10,7 +10,10 @@ import {
 } from "../../../gen/proto/lvmd_pb.ts";
 import { masterKeyFromText } from "../../../server/crypto/master-key.ts";
 import { createSeal } from "../../../server/crypto/seal.ts";
-import { createKeptResults, type KeptResultsOptions } from "../../../server/operations/kept-results.ts";
+import {
+  createKeptResults,
+  type KeptResultsOptions,
+} from "../../../server/domains/idempotency/kept-results.ts";
 import type { Around, Call, Output } from "../../../server/rpc/call.ts";
 import { anonymous } from "../../../server/rpc/caller.ts";
 import { createIdempotency } from "../../../server/rpc/idempotency.ts";

@@ -1,8 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { openStore } from "../../../server/store/open-store.ts";
-import { keepLog, testModules } from "./store-under-test.ts";
-import type { transactions } from "./test-transactions.ts";
+import { openProcessStore } from "./store-under-test.ts";
 
 /**
  * Fills a small file system of its own with a store, makes the file system larger, and goes on. Prints what it
@@ -12,15 +10,7 @@ const [directory = ""] = process.argv.slice(2);
 const mount = (...options: string[]) => execFileSync("mount", ["-o", ...options, "tmpfs", directory]);
 
 execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", directory]);
-const options = {
-  url: "sqlite",
-  directory,
-  kind: "real",
-  keyCheck: "k",
-  log: keepLog(),
-  modules: testModules,
-} as const;
-const store = await openStore<typeof transactions>(options);
+const store = await openProcessStore(directory);
 
 let acknowledged = 0;
 let failure: unknown;

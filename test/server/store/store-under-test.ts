@@ -44,6 +44,12 @@ export async function openTestStore(t: Test, options: Partial<StoreOptions>): Pr
   return store;
 }
 
+/** The same in a process of the test's own, which closes it. */
+export function openProcessStore(directory: string): Promise<TestStore> {
+  const facts = { url: "sqlite", kind: "real", keyCheck: "k" } as const;
+  return openStore<typeof transactions>({ ...facts, directory, log: keepLog(), modules: testModules });
+}
+
 /** An empty directory, removed when the test ends. */
 export async function makeDirectory(t: Test): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-store-"));

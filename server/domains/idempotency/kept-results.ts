@@ -1,28 +1,11 @@
 import { createHmac } from "node:crypto";
-import type { KeyRow } from "../store/idempotency.ts";
-import { startPurge } from "../store/purge.ts";
-import type { Store } from "../store/store.ts";
+import type { IdempotencyPort } from "../../rpc/idempotency.ts";
+import type { KeyRow } from "../../store/idempotency.ts";
+import { startPurge } from "../../store/purge.ts";
+import type { Store } from "../../store/store.ts";
 
-/** A call that is made once, however often it is sent. */
-export interface OnceCall {
-  /** Whose key it is. */
-  readonly caller: string;
-  readonly method: string;
-  readonly key: string;
-  readonly request: Uint8Array;
-}
-
-/** What a key is found to be: see server/rpc/idempotency.ts. */
-export type FoundKey =
-  | { readonly state: "taken"; keep(answer: Uint8Array): Promise<void>; forget(): Promise<void> }
-  | { readonly state: "kept"; readonly answer: Uint8Array }
-  | { readonly state: "running" | "reused" | "unknown" };
-
-export interface KeptResults {
-  take(call: OnceCall): Promise<FoundKey>;
-  changeCount(): number;
-  untilChanged(seen: number, signal: AbortSignal): Promise<void>;
-  onFailed(what: string, error: unknown): void;
+/** Where keys and answers are kept: in the store. */
+export interface KeptResults extends IdempotencyPort {
   /** Renews no key and removes none any more. What still has a key may keep its result until the store is closed. */
   close(): Promise<void>;
 }
