@@ -15,6 +15,9 @@ const domainOfService: Readonly<Record<string, string>> = {
   "hostplane.v1.UserService": "auth",
   "hostplane.v1.AuditService": "audit",
   "hostplane.v1.PlanService": "plan",
+  "hostplane.v1.OperationService": "operations",
+  "hostplane.v1.EventService": "events",
+  "hostplane.v1.BackupService": "volumes",
   "hostplane.v1.SystemService": "system",
   "grpc.health.v1.Health": "system",
   "grpc.reflection.v1.ServerReflection": "system",
@@ -50,6 +53,22 @@ const exceptions: Readonly<Record<string, Partial<MethodRule>>> = {
   "hostplane.v1.AuditService/ListEvents": { get: false, cache: false },
   // Besides, it asks for the role of the method that is planned.
   "hostplane.v1.PlanService/Plan": { role: "viewer", ofEveryService: true },
+
+  // A caller is told of the operations and events of the services that it may call.
+  "hostplane.v1.OperationService/GetOperation": { ofEveryService: true, get: false, cache: false },
+  "hostplane.v1.OperationService/ListOperations": { ofEveryService: true, get: false, cache: false },
+  "hostplane.v1.OperationService/WatchOperation": { ofEveryService: true },
+  "hostplane.v1.OperationService/ListCommands": {
+    role: "operator",
+    ofEveryService: true,
+    get: false,
+    cache: false,
+  },
+  // Besides, they ask for the role and service of the RPC that began the operation.
+  "hostplane.v1.OperationService/CancelOperation": { ofEveryService: true },
+  "hostplane.v1.OperationService/RetryOperation": { ofEveryService: true },
+  "hostplane.v1.EventService/Subscribe": { ofEveryService: true },
+  "hostplane.v1.BackupService/DeleteBackup": { role: "admin" },
 
   "proto.VGService/Watch": { repeatable: true },
 

@@ -2,6 +2,9 @@ import type { DescService } from "@bufbuild/protobuf";
 import { InfraError } from "../adapters/host/infra-error.ts";
 import { Cluster } from "../gen/cnct/kaas/api/api_pb.ts";
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
+import { BackupService } from "../gen/hostplane/v1/backup_pb.ts";
+import { EventService } from "../gen/hostplane/v1/event_pb.ts";
+import { OperationService } from "../gen/hostplane/v1/operation_pb.ts";
 import { PlanService } from "../gen/hostplane/v1/plan_pb.ts";
 import { SystemService } from "../gen/hostplane/v1/system_pb.ts";
 import { OperationsService } from "../gen/operations/v1/operations_pb.ts";
@@ -39,6 +42,9 @@ interface UnbuiltDomain {
   readonly service: DescService;
 }
 
+/** Services of the gateway itself that are not built yet. */
+const unbuiltServices: readonly DescService[] = [OperationService, EventService, BackupService];
+
 /** Services of the contract whose domain is not built yet. */
 const unbuilt: readonly UnbuiltDomain[] = [
   { domain: "storage", system: "ceph", service: StatsService },
@@ -62,6 +68,11 @@ export function createServices(options: {
     createVolumesDomain(options.systems, options.runner),
     { ...options.auth, backends: [] },
     { registrations: [createAuditService(options.store)], planners: [], backends: [] },
+    ...unbuiltServices.map((service) => ({
+      registrations: [registerRefusal(service, refusalOf(service))],
+      planners: [registerPlanRefusal(service, refusalOf(service))],
+      backends: [],
+    })),
     ...unbuilt.map(createUnbuiltDomain),
   ];
   const backends = domains
@@ -104,13 +115,16 @@ function createVolumesDomain({ volumes: system }: Systems, runner: InlineRunner)
 }
 
 function createUnbuiltDomain({ domain, system, service }: UnbuiltDomain): DomainServices {
-  const message = `this version does not serve ${service.typeName} yet`;
-  const refusal = () => new InfraError("DOMAIN_NOT_BUILT", message);
+  const refusal = refusalOf(service);
   return {
     registrations: [registerRefusal(service, refusal)],
     planners: [registerPlanRefusal(service, refusal)],
-    backends: [createAbsentBackend(domain, system, "notBuilt", namesOf([service]), message)],
+    backends: [createAbsentBackend(domain, system, "notBuilt", namesOf([service]), refusal().message)],
   };
+}
+
+function refusalOf(service: DescService): () => InfraError {
+  return () => new InfraError("DOMAIN_NOT_BUILT", `this version does not serve ${service.typeName} yet`);
 }
 
 function namesOf(services: readonly DescService[]): string[] {

@@ -15,6 +15,8 @@ export interface InfraErrorFacts {
   readonly violations?: readonly FieldViolation[];
   /** When the same call is worth repeating. Reaches the client. */
   readonly retryAfterMs?: number;
+  /** What a program needs besides, by name, e.g. `cursor`. Reaches the client. */
+  readonly metadata?: Readonly<Record<string, string>>;
   /** Where it comes from. For the log only: it never reaches a client. */
   readonly cause?: unknown;
 }
@@ -31,6 +33,7 @@ export class InfraError extends Error {
   readonly resource: string | undefined;
   readonly violations: readonly FieldViolation[];
   readonly retryAfterMs: number | undefined;
+  readonly metadata: Readonly<Record<string, string>>;
 
   constructor(reason: ReasonName, message: string, facts: InfraErrorFacts = {}) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
@@ -40,6 +43,7 @@ export class InfraError extends Error {
     this.resource = facts.resource;
     this.violations = facts.violations ?? [];
     this.retryAfterMs = facts.retryAfterMs;
+    this.metadata = facts.metadata ?? {};
   }
 }
 

@@ -350,6 +350,110 @@ export const reasons = {
       "The volume must not be changed: it matches `volumes.protect`, is a thin pool, is internal to LVM, or has snapshots.",
   },
 
+  // Operations and events
+  OPERATION_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning:
+      "No operation has this id, or it is of a service that the caller may not call, or no longer kept.",
+  },
+  OPERATION_IN_PROGRESS: {
+    code: "FAILED_PRECONDITION",
+    retryable: true,
+    meaning: "An operation works on the same thing; the message names it. Wait for its end, or cancel it.",
+  },
+  OPERATION_ENDED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The operation has ended, so there is nothing to cancel.",
+  },
+  OPERATION_CANCELLED: {
+    code: "ABORTED",
+    retryable: false,
+    meaning: "The operation that the call waited for was cancelled; nothing of it is left.",
+  },
+  OPERATION_NOT_RETRYABLE: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "Only an operation that FAILED or NEEDS_ATTENTION can be retried, and while its secrets are not needed.",
+  },
+  POINT_OF_NO_RETURN: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The operation has passed the step after which it cannot be taken back; it runs to its end.",
+  },
+  HISTORY_GONE: {
+    code: "OUT_OF_RANGE",
+    retryable: false,
+    meaning:
+      "Events after the cursor are no longer kept; `oldestCursor` in the error's metadata is the first place to go on from.",
+  },
+  SUBSCRIBER_TOO_SLOW: {
+    code: "RESOURCE_EXHAUSTED",
+    retryable: true,
+    meaning:
+      "The subscriber did not keep up with the events; it can go on from `cursor` in the error's metadata.",
+  },
+
+  // Backups
+  BACKUP_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "There is no such backup, or its repository no longer holds it.",
+  },
+  BACKUP_TOO_YOUNG: {
+    code: "FAILED_PRECONDITION",
+    retryable: true,
+    meaning: "The backup is younger than `volumes.backup.minimumAgeHours`, before which none is deleted.",
+  },
+  BACKUP_DAMAGED: {
+    code: "DATA_LOSS",
+    retryable: false,
+    meaning: "What the repository holds is not what was backed up; the message says what is wrong.",
+  },
+  SNAPSHOT_FULL: {
+    code: "RESOURCE_EXHAUSTED",
+    retryable: true,
+    meaning:
+      "The volume changed more during its backup than its snapshot has room for (`volumes.backup.snapshotPercent`).",
+  },
+  VOLUME_TOO_SMALL: {
+    code: "OUT_OF_RANGE",
+    retryable: false,
+    meaning: "The volume that was asked for is smaller than the backup; nothing was made.",
+  },
+  ENDPOINT_NOT_ALLOWED: {
+    code: "PERMISSION_DENIED",
+    retryable: false,
+    meaning: "The endpoint, the proxy or unverified TLS is not permitted by `volumes.backup.allowEndpoints`.",
+  },
+  REPOSITORY_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "There is no repository of backups at the place that was named.",
+  },
+  REPOSITORY_KEY_WRONG: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The repository does not open with the encryption key that was given.",
+  },
+  REPOSITORY_DENIED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The store of the repository refuses its access key, or what is asked of it.",
+  },
+  REPOSITORY_UNREACHABLE: {
+    code: "UNAVAILABLE",
+    retryable: true,
+    meaning: "The store of the repository does not answer.",
+  },
+  REPOSITORY_LOCKED: {
+    code: "UNAVAILABLE",
+    retryable: true,
+    meaning: "Somebody else works on the repository in a way that keeps others out.",
+  },
+
   // Tools of the host
   TOOL_MISSING: {
     code: "UNAVAILABLE",

@@ -52,7 +52,7 @@ export function infraErrorFrom(thrown: unknown): InfraError {
  * PreconditionFailure or RetryInfo where they apply (google/rpc/error_details.proto).
  */
 export function connectErrorFromInfraError(error: InfraError): ConnectError {
-  const metadata: Record<string, string> = { retryable: String(error.retryable) };
+  const metadata: Record<string, string> = { ...error.metadata, retryable: String(error.retryable) };
   if (error.resource !== undefined) {
     metadata.resource = error.resource;
   }

@@ -39,6 +39,9 @@ function beginWith(lock: "row exclusive" | "exclusive"): string {
 const beginBesideOthers = beginWith("row exclusive");
 const beginAlone = beginWith("exclusive");
 
+/** Held until the end of the transaction; the number is nobody else's in this database. */
+const lockEvents = "select pg_advisory_xact_lock(7408330521)";
+
 /**
  * Runs a transaction once. When it throws, the transaction was not committed and is still open, but for
  * STORE_UNAVAILABLE from the commit, after which nobody knows.
@@ -52,7 +55,13 @@ export async function runSerializable(
   const topics = new Set<Topic>();
   const answers = (await run(isAlone ? beginAlone : beginBesideOthers)) as { rows: { now_ms: number }[] }[];
   const nowMs = answers.at(-1)?.rows[0]?.now_ms ?? 0;
-  const result = await transaction({ db, nowMs, notify: (topic) => void topics.add(topic) }, args);
+  const context = {
+    db,
+    nowMs,
+    notify: (topic: Topic) => void topics.add(topic),
+    lockEvents: async () => void (await run(lockEvents)),
+  };
+  const result = await transaction(context, args);
   const notifications = [...topics].map((topic) => `notify ${channel}, '${topic} ${sender}'`);
   await commit(run, notifications);
   return { result, topics };

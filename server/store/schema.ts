@@ -15,9 +15,18 @@ export interface Schema {
   login_failures: LoginFailuresTable;
   audit_events: AuditEventsTable;
   idempotency_keys: IdempotencyKeysTable;
+  gateways: GatewaysTable;
+  operations: OperationsTable;
+  operation_steps: OperationStepsTable;
+  operation_commands: OperationCommandsTable;
+  events: EventsTable;
+  observed_states: ObservedStatesTable;
+  backups: BackupsTable;
+  backup_requests: BackupRequestsTable;
+  repository_keys: RepositoryKeysTable;
 }
 
-/** Facts of the database itself: `kind`, `created_at`, `key_check`, `schema_version`, `auth_version`. */
+/** Facts of the database itself: `kind`, `created_at`, `key_check`, `schema_version`, `auth_version`, `event_epoch`, `events_gone_seq`. */
 export interface MetaTable {
   name: string;
   value: string;
@@ -126,4 +135,144 @@ export interface IdempotencyKeysTable {
   result_sealed: Uint8Array | null;
   created_at: number;
   expires_at: number;
+}
+
+/** Gateways that use the database, so that each can tell whether those of a host are away. */
+export interface GatewaysTable {
+  instance_id: string;
+  host: string;
+  seen_at: number;
+}
+
+export interface OperationsTable {
+  seq: Generated<number>;
+  id: string;
+  kind: string;
+  resource: string;
+  /** Identity of the system it is meant for. */
+  backend: string;
+  /** Whose limit of operations at once it counts for. */
+  system: string;
+  /** Where it has to run; null: anywhere. */
+  host: string | null;
+  /** The RPC that began it, whose role and service say who may see, cancel and retry it. */
+  rpc: string;
+  actor: string;
+  account_id: string;
+  /** What a repeated request is known by while the operation has not ended. */
+  attach_key: string | null;
+  input_json: string;
+  /** Null once the operation has ended. */
+  secrets_sealed: Uint8Array | null;
+  /** `scheduled`, `active`, `undoing`, `completed`, `failed`, `cancelled`, `needsAttention`. */
+  state: string;
+  message: string;
+  waiting_for: string;
+  progress_ppm: number | null;
+  done_bytes: number | null;
+  total_bytes: number | null;
+  step: string | null;
+  attempt: number;
+  cancel_requested: number;
+  /** Whether it has passed its point of no return. */
+  past_return: number;
+  error_json: string | null;
+  attention_json: string | null;
+  result_json: string | null;
+  /** Instance id of the gateway that runs it. */
+  owner: string | null;
+  /** Counted up by every claim: a write of an older one is refused. */
+  fence: number;
+  lease_until: number;
+  /** Not to be claimed before. */
+  not_before: number;
+  created_at: number;
+  started_at: number | null;
+  /** Null while it is `scheduled`, `active` or `undoing`. */
+  ended_at: number | null;
+}
+
+export interface OperationStepsTable {
+  operation_id: string;
+  position: number;
+  name: string;
+  /** `pending`, `running`, `done`, `failed`, `undoing`, `undone`, `undoFailed`. */
+  state: string;
+  attempt: number;
+  output_json: string | null;
+  error: string | null;
+  started_at: number | null;
+  ended_at: number | null;
+}
+
+export interface OperationCommandsTable {
+  seq: Generated<number>;
+  operation_id: string;
+  step: string;
+  at: number;
+  argv_json: string;
+  exit_code: number | null;
+  signal: string | null;
+  duration_ms: number;
+  host: string;
+}
+
+/** Numbers grow in the order of commits, but not by one. */
+export interface EventsTable {
+  seq: Generated<number>;
+  at: number;
+  topic: string;
+  type: string;
+  resource: string;
+  /** Empty: it happened on none. */
+  host: string;
+  operation_id: string | null;
+  /** JSON array of the services by which a caller may see it. */
+  services: string;
+  payload_json: string;
+}
+
+/** What was last told of a system, against which the next look at it is compared. */
+export interface ObservedStatesTable {
+  source: string;
+  version: number;
+  state_json: string;
+  observed_at: number;
+}
+
+export interface BackupsTable {
+  seq: Generated<number>;
+  id: string;
+  name: string;
+  /** Resource of the volume. */
+  volume: string;
+  host: string;
+  /** Identity of the volume group. */
+  backend: string;
+  size_bytes: number;
+  at: number;
+  repository_json: string;
+  snapshot_id: string;
+  /** Of `repository_keys`; null: the owner has the key. */
+  key_name: string | null;
+  schedule: string | null;
+  operation_id: string;
+  actor: string;
+  verified_at: number | null;
+  damage: string | null;
+}
+
+/** Which operation the next poll of CreateBackup asks about. */
+export interface BackupRequestsTable {
+  host: string;
+  volume: string;
+  name: string;
+  operation_id: string;
+}
+
+export interface RepositoryKeysTable {
+  name: string;
+  repository: string;
+  secret_sealed: Uint8Array;
+  created_at: number;
 }

@@ -53,7 +53,13 @@ async function runOne(
   database.exec("savepoint one");
   try {
     const transaction = transactions[name] as Transaction<unknown, unknown>;
-    const context = { db, nowMs: Date.now(), notify: (topic: Topic) => void topics.add(topic) };
+    const context = {
+      db,
+      nowMs: Date.now(),
+      notify: (topic: Topic) => void topics.add(topic),
+      // Transactions run one after the other.
+      lockEvents: async () => {},
+    };
     const result = await transaction(context, args);
     database.exec("release one");
     return { ok: true, result, topics };

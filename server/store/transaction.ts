@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Schema } from "./schema.ts";
 
 /** What a commit may be about; who subscribed to it is called after. */
-export type Topic = "auth" | "audit" | "idempotency";
+export type Topic = "auth" | "audit" | "idempotency" | "operations" | "events";
 
 /** What a transaction works with. */
 export interface TransactionContext {
@@ -12,6 +12,11 @@ export interface TransactionContext {
   readonly nowMs: number;
   /** Once the transaction is committed, calls who subscribed to the topic, here and on every other replica. */
   notify(topic: Topic): void;
+  /**
+   * Waits until no other transaction that has called it is open. Who writes events calls it first, so that their numbers
+   * grow in the order of the commits.
+   */
+  lockEvents(): Promise<void>;
 }
 
 /**

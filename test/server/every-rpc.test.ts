@@ -186,6 +186,16 @@ const served: readonly Row[] = [
 
 /** Services of the contract whose domain this version does not serve: every method refuses. */
 const unbuilt: Readonly<Record<string, readonly string[]>> = {
+  "hostplane.v1.OperationService": [
+    "GetOperation",
+    "ListOperations",
+    "WatchOperation",
+    "CancelOperation",
+    "RetryOperation",
+    "ListCommands",
+  ],
+  "hostplane.v1.EventService": ["Subscribe"],
+  "hostplane.v1.BackupService": ["ListBackups", "GetBackup", "VerifyBackup", "RestoreBackup", "DeleteBackup"],
   "stats.StatsService": [
     "GetClusterStats",
     "GetClusterResources",

@@ -1,0 +1,76 @@
+import type { ErrorCode, ReasonName } from "../../adapters/host/reasons.ts";
+
+/** What can be kept as JSON. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+
+/** The last four are ends. */
+export const operationStates = [
+  "scheduled",
+  "active",
+  "undoing",
+  "completed",
+  "failed",
+  "cancelled",
+  "needsAttention",
+] as const;
+
+export type OperationState = (typeof operationStates)[number];
+
+export type StepState = "pending" | "running" | "done" | "failed" | "undoing" | "undone" | "undoFailed";
+
+export interface OperationStepFacts {
+  readonly name: string;
+  readonly state: StepState;
+  readonly attempt: number;
+  readonly startedAtMs: number | undefined;
+  readonly endedAtMs: number | undefined;
+  readonly error: string | undefined;
+}
+
+/** What a person is told of an operation that could be neither done nor undone; a sentence each. */
+export interface Attention {
+  readonly left: readonly string[];
+  readonly advice: readonly string[];
+}
+
+export interface OperationFailure {
+  readonly code: ErrorCode;
+  readonly reason: ReasonName;
+  readonly message: string;
+}
+
+/** A durable operation as anybody who may see it sees it. Times are milliseconds of the store's clock. */
+export interface Operation {
+  readonly id: string;
+  /** e.g. `volumes.backup`. */
+  readonly kind: string;
+  readonly resource: string;
+  /** Identity of the system it is meant for. */
+  readonly backend: string;
+  /** Where it has to run; undefined: anywhere. */
+  readonly host: string | undefined;
+  /** The RPC that began it, as `package.Service/Method`. */
+  readonly rpc: string;
+  readonly actor: string;
+  readonly input: Json;
+  readonly state: OperationState;
+  readonly message: string;
+  /** Why it does not run yet; empty when it does. */
+  readonly waitingFor: string;
+  /** Share of the whole that is done, 0 to 1. */
+  readonly progress: number | undefined;
+  readonly doneBytes: number | undefined;
+  readonly totalBytes: number | undefined;
+  readonly step: string | undefined;
+  readonly steps: readonly OperationStepFacts[];
+  readonly attempt: number;
+  readonly isCancelRequested: boolean;
+  /** Whether Cancel would be accepted. */
+  readonly isCancellable: boolean;
+  readonly failure: OperationFailure | undefined;
+  readonly attention: Attention | undefined;
+  readonly result: Json | undefined;
+  readonly createdAtMs: number;
+  readonly startedAtMs: number | undefined;
+  readonly endedAtMs: number | undefined;
+}
