@@ -26,6 +26,8 @@ export interface AuditedOutcome {
   readonly code: ErrorCode | "OK";
   readonly reason: ReasonName | undefined;
   readonly resource: string | undefined;
+  /** The durable operation that the call has begun, found or changed. */
+  readonly operationId: string | undefined;
 }
 
 /** A refused call, as it stands for all of its caller, address and reason. */
@@ -194,7 +196,12 @@ function auditedCall({ caller, peer, method, requestId }: Call, request: string 
 }
 
 function auditedOutcome(call: Call, error: InfraError | undefined): AuditedOutcome {
-  return { code: error?.code ?? "OK", reason: error?.reason, resource: call.resource() ?? error?.resource };
+  return {
+    code: error?.code ?? "OK",
+    reason: error?.reason,
+    resource: call.resource() ?? error?.resource,
+    operationId: call.operationId(),
+  };
 }
 
 const requestMaxBytes = 4096;

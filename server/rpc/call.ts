@@ -63,9 +63,19 @@ export interface Call {
   noteResource(resource: string): void;
   /** What `noteResource` was last told. */
   resource(): string | undefined;
+  /**
+   * Says which durable operation the call has begun, found or changed: in the header `hostplane-operation` of its answer
+   * (under the condition of `setHeader`), the log and the audit log.
+   */
+  noteOperation(id: string): void;
+  /** What `noteOperation` was last told. */
+  operationId(): string | undefined;
   /** Sets a response header; without effect once the first message of a stream is out. */
   setHeader(name: string, value: string): void;
 }
+
+/** The header of an answer that names the operation which stands behind it. */
+export const operationHeader = "hostplane-operation";
 
 /** What a call results in: a message, or the messages of a stream. */
 export type Output = object | AsyncIterable<object>;

@@ -2,7 +2,7 @@ import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
-import type { Call } from "./call.ts";
+import { type Call, operationHeader } from "./call.ts";
 import { anonymous, type Caller } from "./caller.ts";
 import { untilCallEnds } from "./guard.ts";
 import type { MethodRule } from "./method-rule.ts";
@@ -77,6 +77,7 @@ interface CallParts extends Pick<Call, "method" | "rule" | "protocol" | "timeLef
 
 function createCall(parts: CallParts): Call {
   let resource: string | undefined;
+  let operationId: string | undefined;
   let caller: Caller = anonymous;
   let input: Promise<Message> | undefined;
   let ending: AbortController | undefined;
@@ -122,6 +123,11 @@ function createCall(parts: CallParts): Call {
       resource = name;
     },
     resource: () => resource,
+    noteOperation: (id) => {
+      operationId = id;
+      parts.setHeader(operationHeader, id);
+    },
+    operationId: () => operationId,
     setHeader: parts.setHeader,
   };
 }

@@ -60,7 +60,7 @@ export function createIdempotency(port: IdempotencyPort): Around {
       if ("error" in answer && answer.error.retryable) {
         await key.forget();
       } else {
-        const kept = { resource: call.resource(), outcome: answer };
+        const kept = { resource: call.resource(), operationId: call.operationId(), outcome: answer };
         await key.keep(encodeKeptAnswer(call.method.output, kept));
       }
     } catch (error) {
@@ -143,9 +143,12 @@ function callerOf({ caller, peer }: Call): string {
 }
 
 function replay(call: Call, bytes: Uint8Array): Output {
-  const { resource, outcome } = decodeKeptAnswer(call.method.output, bytes);
+  const { resource, operationId, outcome } = decodeKeptAnswer(call.method.output, bytes);
   if (resource !== undefined) {
     call.noteResource(resource);
+  }
+  if (operationId !== undefined) {
+    call.noteOperation(operationId);
   }
   call.setHeader(replayHeader, "true");
   if ("error" in outcome) {

@@ -6,6 +6,8 @@ import { type ReasonName, reasons } from "../../adapters/host/reasons.ts";
 export interface KeptAnswer {
   /** What the call was about. */
   readonly resource: string | undefined;
+  /** The durable operation that stands behind it. */
+  readonly operationId: string | undefined;
   readonly outcome: { readonly message: Message } | { readonly error: InfraError };
 }
 
@@ -16,10 +18,12 @@ interface KeptError {
   readonly resource?: string;
   readonly violations: readonly FieldViolation[];
   readonly retryAfterMs?: number;
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 interface Head {
   readonly resource?: string;
+  readonly operationId?: string;
   readonly error?: KeptError;
 }
 
@@ -27,9 +31,13 @@ interface Head {
 const headEnd = 0;
 
 /** The answer as bytes: a head in JSON, a NUL, and the message in binary. */
-export function encodeKeptAnswer(type: DescMessage, { resource, outcome }: KeptAnswer): Uint8Array {
+export function encodeKeptAnswer(
+  type: DescMessage,
+  { resource, operationId, outcome }: KeptAnswer,
+): Uint8Array {
   const head: Head = {
     ...(resource === undefined ? {} : { resource }),
+    ...(operationId === undefined ? {} : { operationId }),
     ...("error" in outcome ? { error: keptError(outcome.error) } : {}),
   };
   const body = "message" in outcome ? toBinary(type, create(type, outcome.message)) : new Uint8Array();
@@ -39,19 +47,20 @@ export function encodeKeptAnswer(type: DescMessage, { resource, outcome }: KeptA
 /** @throws Error for bytes that `encodeKeptAnswer` has not made */
 export function decodeKeptAnswer(type: DescMessage, bytes: Uint8Array): KeptAnswer {
   const end = bytes.indexOf(headEnd);
-  const { resource, error }: Head = JSON.parse(Buffer.from(bytes.subarray(0, end)).toString());
+  const { resource, operationId, error }: Head = JSON.parse(Buffer.from(bytes.subarray(0, end)).toString());
   const outcome =
     error === undefined
       ? { message: fromBinary(type, bytes.subarray(end + 1)) }
       : { error: errorFromKept(error) };
-  return { resource, outcome };
+  return { resource, operationId, outcome };
 }
 
-function keptError({ reason, message, resource, violations, retryAfterMs }: InfraError): KeptError {
+function keptError({ reason, message, resource, violations, retryAfterMs, metadata }: InfraError): KeptError {
   return {
     reason,
     message,
     violations,
+    metadata,
     ...(resource === undefined ? {} : { resource }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };

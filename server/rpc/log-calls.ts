@@ -44,6 +44,7 @@ export function createCallLog(log: FastifyBaseLogger): Around {
         peer: call.peer.address,
         caller: call.caller.actor,
         ...(call.resource() === undefined ? {} : { resource: call.resource() }),
+        ...(call.operationId() === undefined ? {} : { operationId: call.operationId() }),
         code: error?.code ?? "OK",
         durationMs: Math.round(performance.now() - startedAtMs),
         ...(error === undefined ? {} : { reason: error.reason }),

@@ -20,7 +20,7 @@ export interface AuditCallRow
   > {}
 
 /** How it ended. */
-export type AuditOutcome = Pick<AuditEventsTable, "code" | "reason" | "resource">;
+export type AuditOutcome = Pick<AuditEventsTable, "code" | "reason" | "resource" | "operation_id">;
 
 /** Refused calls with something in common, of which the last is told. */
 export interface AuditRefusals {

@@ -34,10 +34,11 @@ export function createAuditLog(
     request_json: call.request ?? null,
     ...facts,
   });
-  const outcomeRow = ({ code, reason, resource }: AuditedOutcome): AuditOutcome => ({
+  const outcomeRow = ({ code, reason, resource, operationId }: AuditedOutcome): AuditOutcome => ({
     code,
     reason: reason ?? null,
     resource: resource === undefined ? null : storable(resource),
+    operation_id: operationId ?? null,
   });
 
   return {

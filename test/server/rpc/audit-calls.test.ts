@@ -95,6 +95,7 @@ test("a change is written before it begins and completed after, with who, what a
   await pass(audit, call, async () => {
     t.match(rows, [{ outcome: undefined, call: { rpc: "proto.LVService/CreateLV" } }], "before");
     call.noteResource("volumeGroups/vg0/volumes/data");
+    call.noteOperation("operation-1");
     return {};
   });
   t.match(rows, [
@@ -108,7 +109,12 @@ test("a change is written before it begins and completed after, with who, what a
         requestId: "test",
         request: '{"name":"data","dataSource":{"s3":{}}}',
       },
-      outcome: { code: "OK", reason: undefined, resource: "volumeGroups/vg0/volumes/data" },
+      outcome: {
+        code: "OK",
+        reason: undefined,
+        resource: "volumeGroups/vg0/volumes/data",
+        operationId: "operation-1",
+      },
     },
   ]);
   await reasonOf(pass(audit, createCall({ method: mutation }), refuse("VOLUME_IN_USE") as never));

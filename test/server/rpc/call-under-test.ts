@@ -1,7 +1,7 @@
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { VGService } from "../../../gen/proto/lvmd_pb.ts";
 import { methodRuleOf } from "../../../server/method-table.ts";
-import type { Call, Peer } from "../../../server/rpc/call.ts";
+import { type Call, operationHeader, type Peer } from "../../../server/rpc/call.ts";
 import { anonymous } from "../../../server/rpc/caller.ts";
 
 /** A call that no client made, with what matters to a test; `ending` ends it. */
@@ -20,6 +20,7 @@ export function createCall(
   const { ending = new AbortController(), method = VGService.method.watch } = facts;
   let caller = anonymous;
   let resource: string | undefined;
+  let operationId: string | undefined;
   return {
     method,
     rule: methodRuleOf(method),
@@ -52,6 +53,11 @@ export function createCall(
       resource = name;
     },
     resource: () => resource,
+    noteOperation: (id) => {
+      operationId = id;
+      facts.answered?.set(operationHeader, id);
+    },
+    operationId: () => operationId,
     setHeader: (name, value) => facts.answered?.set(name, value),
   };
 }

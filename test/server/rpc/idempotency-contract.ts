@@ -83,6 +83,7 @@ export function testIdempotencyContract(
     const handler = (call: Call) => async (): Promise<Output> => {
       counter.calls++;
       call.noteResource("volumeGroups/vg0/volumes/data");
+      call.noteOperation("operation-1");
       return { volume: { name: `volume ${counter.calls}` } };
     };
     const send = async (around: Around, sent: Sent = {}) => {
@@ -104,6 +105,7 @@ export function testIdempotencyContract(
       t.equal(output.volume?.name, "volume 1");
       t.equal(call.resource(), "volumeGroups/vg0/volumes/data");
       t.equal(answered.get("hostplane-idempotent-replay"), "true");
+      t.equal(answered.get("hostplane-operation"), "operation-1");
     }
     t.equal(counter.calls, 1);
   });

@@ -6,17 +6,21 @@ import { type ReasonName, reasons } from "../../../adapters/host/reasons.ts";
 import { CreateLVResponseSchema } from "../../../gen/proto/lvmd_pb.ts";
 import { decodeKeptAnswer, encodeKeptAnswer } from "../../../server/rpc/kept-answer.ts";
 
-const resources = fc.option(fc.string({ unit: "binary" }), { nil: undefined });
+const optionalTexts = fc.option(fc.string({ unit: "binary" }), { nil: undefined });
 
 test("any message comes back as it was, with what it is about", async () => {
   const volumes = fc.record({ name: fc.string(), sizeGb: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }) });
   fc.assert(
-    fc.property(volumes, resources, (volume, resource) => {
+    fc.property(volumes, optionalTexts, optionalTexts, (volume, resource, operationId) => {
       const message = create(CreateLVResponseSchema, { volume });
-      const bytes = encodeKeptAnswer(CreateLVResponseSchema, { resource, outcome: { message } });
+      const bytes = encodeKeptAnswer(CreateLVResponseSchema, { resource, operationId, outcome: { message } });
       const kept = decodeKeptAnswer(CreateLVResponseSchema, bytes);
       const told = "message" in kept.outcome ? kept.outcome.message : undefined;
-      return kept.resource === resource && equals(CreateLVResponseSchema, told as typeof message, message);
+      return (
+        kept.resource === resource &&
+        kept.operationId === operationId &&
+        equals(CreateLVResponseSchema, told as typeof message, message)
+      );
     }),
   );
 });
@@ -26,13 +30,15 @@ test("any error comes back with all that its caller sees, and without its cause"
     .record({
       reason: fc.constantFrom(...(Object.keys(reasons) as ReasonName[])),
       message: fc.string({ unit: "binary" }),
-      resource: resources,
+      resource: optionalTexts,
       violations: fc.array(fc.record({ field: fc.string(), description: fc.string() })),
       retryAfterMs: fc.option(fc.nat(), { nil: undefined }),
+      metadata: fc.record({ cursor: fc.string() }),
     })
-    .map(({ reason, message, resource, violations, retryAfterMs }) => {
+    .map(({ reason, message, resource, violations, retryAfterMs, metadata }) => {
       const facts = {
         violations,
+        metadata,
         ...(resource === undefined ? {} : { resource }),
         ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       };
@@ -40,12 +46,12 @@ test("any error comes back with all that its caller sees, and without its cause"
     });
   fc.assert(
     fc.property(errors, (error) => {
-      const kept = { resource: undefined, outcome: { error } };
+      const kept = { resource: undefined, operationId: undefined, outcome: { error } };
       const bytes = encodeKeptAnswer(CreateLVResponseSchema, kept);
       const { outcome } = decodeKeptAnswer(CreateLVResponseSchema, bytes);
       const told = "error" in outcome ? outcome.error : undefined;
-      const seen = ({ reason, code, message, resource, violations, retryAfterMs }: InfraError) =>
-        JSON.stringify({ reason, code, message, resource, violations, retryAfterMs });
+      const seen = ({ reason, code, message, resource, violations, retryAfterMs, metadata }: InfraError) =>
+        JSON.stringify({ reason, code, message, resource, violations, retryAfterMs, metadata });
       return told !== undefined && seen(told) === seen(error) && told.cause === undefined;
     }),
   );

@@ -40,7 +40,12 @@ function callBy(actor: string, facts: Partial<AuditedCall> = {}): AuditedCall {
   };
 }
 
-const ok = (resource?: string): AuditedOutcome => ({ code: "OK", reason: undefined, resource });
+const ok = (resource?: string): AuditedOutcome => ({
+  code: "OK",
+  reason: undefined,
+  resource,
+  operationId: undefined,
+});
 
 /** What the audit log promises on every store. */
 export function testAuditContract(t: Test, openStore: (t: Test) => Promise<Store>): void {
@@ -75,9 +80,15 @@ export function testAuditContract(t: Test, openStore: (t: Test) => Promise<Store
     });
     t.equal(open?.endedAt, undefined);
     t.ok(Math.abs(Number(open?.at?.seconds) - Date.now() / 1000) < 600);
-    await log.end(sequence, { code: "NOT_FOUND", reason: "VOLUME_NOT_FOUND", resource: "a\0b" });
+    await log.end(sequence, {
+      code: "NOT_FOUND",
+      reason: "VOLUME_NOT_FOUND",
+      resource: "a\0b",
+      operationId: "operation-1",
+    });
     const [ended] = (await list()).events;
     t.match(ended, { outcome: "NOT_FOUND", reason: "VOLUME_NOT_FOUND", resource: "a\ufffdb" });
+    t.equal(ended?.operationId, "operation-1");
     t.ok(ended?.endedAt);
   });
 
@@ -85,7 +96,12 @@ export function testAuditContract(t: Test, openStore: (t: Test) => Promise<Store
     const { log, list } = await openLog(t);
     const refusal = (actor: string) => ({
       call: callBy(actor, { request: undefined }),
-      outcome: { code: "UNAUTHENTICATED", reason: "TOKEN_EXPIRED", resource: undefined } as const,
+      outcome: {
+        code: "UNAUTHENTICATED",
+        reason: "TOKEN_EXPIRED",
+        resource: undefined,
+        operationId: undefined,
+      } as const,
     });
     const sums = [
       { key: "a", count: 3, last: refusal("user/bob") },
