@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { type ListEventsRequest, ListEventsRequestSchema } from "../../../../gen/hostplane/v1/audit_pb.ts";
-import { pageTokenFrom, parseEventQuery } from "../../../../server/domains/audit/event-query.ts";
+import { parseEventQuery } from "../../../../server/domains/audit/event-query.ts";
+import { pageTokenFrom } from "../../../../server/rpc/page-token.ts";
 
 type Init = Parameters<typeof create<typeof ListEventsRequestSchema>>[1];
 

@@ -1,0 +1,47 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { invalidField } from "../../adapters/host/infra-error.ts";
+
+const pageSizeDefault = 100;
+const pageSizeMax = 1000;
+const textMaxLength = 1024;
+
+/**
+ * How many rows a page may have at most, of the field `page_size`.
+ * @throws InfraError INVALID_FIELD
+ */
+export function parsePageSize(pageSize: number): number {
+  if (pageSize < 0) {
+    throw invalidField(
+      "page_size",
+      `expected 0 (which is ${pageSizeDefault}) to ${pageSizeMax}, got ${pageSize}`,
+    );
+  }
+  return pageSize === 0 ? pageSizeDefault : Math.min(pageSize, pageSizeMax);
+}
+
+/**
+ * A filter by a text, as a property to spread; none when the text is empty.
+ * @throws InfraError INVALID_FIELD for what no row can hold
+ */
+export function parseTextFilter<Name extends string>(
+  name: Name,
+  text: string,
+): { readonly [N in Name]?: string } {
+  if (text.length > textMaxLength || text.includes("\0")) {
+    throw invalidField(name, `expected at most ${textMaxLength} characters, and none that is NUL`);
+  }
+  return text === "" ? {} : ({ [name]: text } as { readonly [N in Name]: string });
+}
+
+/**
+ * Milliseconds since the epoch of the first whole one that is not before the time; rows have whole milliseconds.
+ * @throws InfraError INVALID_FIELD
+ */
+export function parseTime(field: string, { seconds, nanos }: Timestamp): number {
+  // google/protobuf/timestamp.proto: from 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z.
+  const isTime = seconds >= -62_135_596_800n && seconds <= 253_402_300_799n && nanos >= 0 && nanos < 1e9;
+  if (!isTime) {
+    throw invalidField(field, "expected a time from 0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z");
+  }
+  return Number(seconds) * 1000 + Math.ceil(nanos / 1e6);
+}

@@ -1,0 +1,20 @@
+import { test } from "tap";
+import { callableServices } from "../../../server/rpc/callable-services.ts";
+import { anonymous, type Caller } from "../../../server/rpc/caller.ts";
+import { createCall } from "./call-under-test.ts";
+
+function servicesOf(ofCaller: readonly string[] | undefined, ofListener: readonly string[] | undefined) {
+  const call = createCall({ peer: { services: ofListener && new Set(ofListener) } });
+  const current: Caller = { ...anonymous, services: ofCaller && new Set(ofCaller) };
+  call.identify({ ...anonymous, current: () => current });
+  const services = callableServices(call);
+  return services && [...services];
+}
+
+test("a caller may call what both its role and the listener it came by are limited to, as of now", async (t) => {
+  t.equal(servicesOf(undefined, undefined), undefined);
+  t.same(servicesOf(["a", "b"], undefined), ["a", "b"]);
+  t.same(servicesOf(undefined, ["b", "c"]), ["b", "c"]);
+  t.same(servicesOf(["a", "b"], ["b", "c"]), ["b"]);
+  t.same(servicesOf(["a"], ["c"]), []);
+});
