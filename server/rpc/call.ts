@@ -1,6 +1,7 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Caller } from "./caller.ts";
+import type { DirectSink } from "./direct-sink.ts";
 import type { ClientCertificate } from "./listener/client-certificate.ts";
 import type { MethodRule } from "./method-rule.ts";
 
@@ -72,6 +73,13 @@ export interface Call {
   operationId(): string | undefined;
   /** Sets a response header; without effect once the first message of a stream is out. */
   setHeader(name: string, value: string): void;
+  /**
+   * A way past the handler's own stream, for messages that many calls get alike. To be asked for when the handler has
+   * been asked for its second message, since its first one, and the headers before that, are then out. While it waits, the sink
+   * writes; what it yields or throws next comes behind what the sink has written. Closed when the handler has ended.
+   * @param maxUnsentBytes with more than that unsent, the sink writes nothing; 1 MiB by default
+   */
+  openSink(maxUnsentBytes?: number): DirectSink;
 }
 
 /** The header of an answer that names the operation which stands behind it. */

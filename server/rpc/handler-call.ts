@@ -4,9 +4,19 @@ import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
 import { type Call, operationHeader } from "./call.ts";
 import { anonymous, type Caller } from "./caller.ts";
+import { type ClosableSink, createDirectSink } from "./direct-sink.ts";
 import { untilCallEnds } from "./guard.ts";
 import type { MethodRule } from "./method-rule.ts";
-import { requestFactsKey } from "./request-facts.ts";
+import { type RequestFacts, requestFactsKey } from "./request-facts.ts";
+
+/** A call as its router has it. */
+export interface RoutedCall extends Call {
+  /** Closes the sink of a call whose handler has ended. */
+  closeSink(): void;
+}
+
+/** What may wait for a client that does not keep up. */
+const maxUnsentBytesDefault = 1024 * 1024;
 
 /**
  * The call of an RPC that connect-es carries.
@@ -18,7 +28,7 @@ export function callFromHandlerContext(
   rule: MethodRule,
   maxDeadlineMs: number,
   readInput: () => Promise<unknown>,
-): Call {
+): RoutedCall {
   const cap = context.method.methodKind === "unary" ? performance.now() + maxDeadlineMs : undefined;
   const call = createCall({
     method: context.method,
@@ -68,19 +78,20 @@ export function callFromRefusedRequest(
 }
 
 interface CallParts extends Pick<Call, "method" | "rule" | "protocol" | "timeLeftMs" | "setHeader"> {
-  readonly facts: Pick<Call, "peer" | "requestId">;
+  readonly facts: RequestFacts;
   /** Aborted when the caller leaves or the gateway stops. */
   readonly signal: AbortSignal;
   readonly header: Headers;
   readonly readInput: () => Promise<Message>;
 }
 
-function createCall(parts: CallParts): Call {
+function createCall(parts: CallParts): RoutedCall {
   let resource: string | undefined;
   let operationId: string | undefined;
   let caller: Caller = anonymous;
   let input: Promise<Message> | undefined;
   let ending: AbortController | undefined;
+  let sink: ClosableSink | undefined;
 
   function controller(): AbortController {
     if (ending === undefined) {
@@ -129,5 +140,15 @@ function createCall(parts: CallParts): Call {
     },
     operationId: () => operationId,
     setHeader: parts.setHeader,
+    openSink(maxUnsentBytes = maxUnsentBytesDefault) {
+      const { response } = parts.facts;
+      if (response?.headersSent !== true || parts.method.methodKind === "unary") {
+        throw new TypeError(`${parts.method.name} has written nothing yet that a sink could go on with`);
+      }
+      const isJson = /\+json\b/i.test(parts.header.get("content-type") ?? "");
+      sink ??= createDirectSink(response, isJson ? "json" : "binary", maxUnsentBytes);
+      return sink;
+    },
+    closeSink: () => sink?.close(),
   };
 }

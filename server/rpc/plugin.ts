@@ -86,7 +86,7 @@ async function serve(
       limitBodyTime(request.raw, requestTimeoutMs);
     }
     const peer = peerFromRequest(request, listener);
-    const values = createContextValues().set(requestFactsKey, { peer, requestId });
+    const values = createContextValues().set(requestFactsKey, { peer, requestId, response: reply.raw });
     const answer = await route.handle(universalRequestFrom(request.raw, reply.raw, values));
     if (isSingle) {
       // Only an error can come before the end of such a request. connect-go ends a request short of its

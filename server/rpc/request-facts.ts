@@ -1,10 +1,13 @@
 import { createContextKey } from "@connectrpc/connect";
 import type { Peer } from "./call.ts";
+import type { NodeResponse } from "./node-adapter.ts";
 
 /** What the HTTP side knows of a request before any protocol has read it. */
 export interface RequestFacts {
   readonly peer: Peer;
   readonly requestId: string;
+  /** What the answer is written to. */
+  readonly response?: NodeResponse;
 }
 
 /** The header that names a call in the answer, the log and the gateway's errors. */

@@ -89,6 +89,8 @@ function createRouteHandler(
       }
     } catch (error) {
       throw connectErrorFromInfraError(infraErrorFrom(error));
+    } finally {
+      call.closeSink();
     }
   }
 

@@ -59,5 +59,8 @@ export function createCall(
     },
     operationId: () => operationId,
     setHeader: (name, value) => facts.answered?.set(name, value),
+    openSink: () => {
+      throw new TypeError("a call that no client made has no response");
+    },
   };
 }
