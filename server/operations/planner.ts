@@ -6,7 +6,7 @@ import type {
   Message,
   MessageShape,
 } from "@bufbuild/protobuf";
-import type { Mutation } from "./mutation.ts";
+import type { PlannedMutation } from "./mutation.ts";
 
 /** Who asks for a plan, and may leave before there is one. */
 export interface PlanAsker {
@@ -18,7 +18,7 @@ export interface PlanAsker {
  * run, without waiting for its turn. Touches nothing.
  * @throws InfraError as the method itself would
  */
-export type Planner<Request> = (request: Request, asker: PlanAsker) => Promise<Mutation>;
+export type Planner<Request> = (request: Request, asker: PlanAsker) => Promise<PlannedMutation>;
 
 type MethodPlanner<M extends DescMethod> = M extends
   | DescMethodUnary<infer Input>

@@ -1,5 +1,5 @@
 import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
-import type { Mutation } from "../../operations/mutation.ts";
+import type { PlannedMutation } from "../../operations/mutation.ts";
 import { type PlannerRegistration, registerPlanners } from "../../operations/planner.ts";
 import type { UserRecord } from "../../store/user-record.ts";
 import { wantedApiTokenFrom, wantedUserChangeFrom, wantedUserFrom } from "./user-messages.ts";
@@ -12,8 +12,7 @@ import { apiTokenResource, type UserServiceOptions, userResource } from "./user-
 export function createUserPlanners({
   users,
   apiTokens,
-  rotateSigningKey,
-}: UserServiceOptions): PlannerRegistration {
+}: Pick<UserServiceOptions, "users" | "apiTokens">): PlannerRegistration {
   return registerPlanners(UserService, {
     async createUser(request) {
       const wanted = wantedUserFrom(request);
@@ -22,7 +21,6 @@ export function createUserPlanners({
         kind: "users.create",
         resource: userResource(user.name),
         changes: [`the user ${user.name} will be there: ${accessOf(user)}`],
-        forward: () => users.create(wanted),
       });
     },
     async updateUser(request) {
@@ -32,7 +30,6 @@ export function createUserPlanners({
         kind: "users.update",
         resource: userResource(user.name),
         changes: [`the user ${user.name} will be ${accessOf(user)}`],
-        forward: () => users.update(request.name, wanted),
       });
     },
     async deleteUser({ name }) {
@@ -42,7 +39,6 @@ export function createUserPlanners({
         resource: userResource(name),
         changes: [`the user ${name} will be gone`],
         losses: [`every login of ${name}, and the account: another user of this name is another account`],
-        forward: () => users.remove(name),
       });
     },
     async setPassword({ name, password }) {
@@ -52,7 +48,6 @@ export function createUserPlanners({
         resource: userResource(name),
         changes: [`${name} will log in with the new password`],
         losses: [`every login of ${name}, and the password that holds now`],
-        forward: () => users.setPassword(name, password),
       });
     },
     async createApiToken(request) {
@@ -64,7 +59,6 @@ export function createUserPlanners({
         kind: "apiTokens.create",
         resource: apiTokenResource(token.name),
         changes: [`the API token ${token.name} will be there ${end}: ${roleOf(token)}`],
-        forward: () => apiTokens.create(wanted),
       });
     },
     async revokeApiToken({ name }) {
@@ -74,7 +68,6 @@ export function createUserPlanners({
         resource: apiTokenResource(name),
         changes: [`the API token ${name} will be accepted no more`],
         losses: [`the token itself: one of the same name that is made later is another`],
-        forward: () => apiTokens.revoke(name),
       });
     },
     async rotateSigningKey() {
@@ -82,7 +75,6 @@ export function createUserPlanners({
         kind: "signingKeys.rotate",
         resource: "signingKeys",
         changes: ["logins will be signed with a new key; those under way stay good until they expire"],
-        forward: rotateSigningKey,
       });
     },
   });
@@ -103,9 +95,8 @@ function describe(facts: {
   readonly resource: string;
   readonly changes: readonly string[];
   readonly losses?: readonly string[];
-  readonly forward: () => Promise<unknown>;
-}): Mutation {
-  const { kind, resource, changes, losses = [], forward } = facts;
-  const step = { name: kind, command: [], forward: async () => void (await forward()) };
+}): PlannedMutation {
+  const { kind, resource, changes, losses = [] } = facts;
+  const step = { name: kind, command: [] };
   return { kind, resource, backend: "store", plan: { changes, losses }, steps: [step], pointOfNoReturn: 0 };
 }

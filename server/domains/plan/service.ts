@@ -1,7 +1,7 @@
 import type { DescMethod, DescService, MessageInitShape } from "@bufbuild/protobuf";
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import { type PlanResponseSchema, PlanService } from "../../../gen/hostplane/v1/plan_pb.ts";
-import type { Mutation } from "../../operations/mutation.ts";
+import type { PlannedMutation } from "../../operations/mutation.ts";
 import type { PlannerRegistration } from "../../operations/planner.ts";
 import { assertAllowed } from "../../rpc/authorize.ts";
 import { listenerRefusalOf } from "../../rpc/listener-services.ts";
@@ -57,7 +57,7 @@ function notPlannable(method: DescMethod, { mutation }: MethodRule): InfraError 
   return new InfraError("NOT_PLANNABLE", `${methodPathOf(method)} has no plan: ${why}`);
 }
 
-function planMessage(mutation: Mutation): MessageInitShape<typeof PlanResponseSchema> {
+function planMessage(mutation: PlannedMutation): MessageInitShape<typeof PlanResponseSchema> {
   const { kind, resource, plan, steps, pointOfNoReturn } = mutation;
   return {
     kind,

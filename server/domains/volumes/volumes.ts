@@ -2,7 +2,7 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
 import type { LogicalVolume, LvmAdapter, LvmState } from "../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../adapters/lvm/names.ts";
-import type { Mutation } from "../../operations/mutation.ts";
+import type { Mutation, PlannedMutation } from "../../operations/mutation.ts";
 import type { PlanAsker } from "../../operations/planner.ts";
 import type { InlineRunner } from "../../operations/run-inline.ts";
 import type { Call } from "../../rpc/call.ts";
@@ -49,11 +49,11 @@ export interface Volumes {
   /** @throws InfraError as `VolumeChanges.remove` and `VolumeChange.describe`, and what LVM refuses */
   remove(wanted: WantedRemove, asker: Asker): Promise<void>;
   /** What `create` would do now. @throws InfraError as `create` would, as far as LVM's state shows that */
-  planCreate(wanted: WantedCreate, asker: PlanAsker): Promise<Mutation>;
+  planCreate(wanted: WantedCreate, asker: PlanAsker): Promise<PlannedMutation>;
   /** What `resize` would do now. @throws InfraError as `resize` would, as far as LVM's state shows that */
-  planResize(wanted: WantedResize, asker: PlanAsker): Promise<Mutation>;
+  planResize(wanted: WantedResize, asker: PlanAsker): Promise<PlannedMutation>;
   /** What `remove` would do now. @throws InfraError as `remove` would, as far as LVM's state shows that */
-  planRemove(wanted: WantedRemove, asker: PlanAsker): Promise<Mutation>;
+  planRemove(wanted: WantedRemove, asker: PlanAsker): Promise<PlannedMutation>;
   /** Calls back when LVM's state has changed, and after a resize to the same size, as clients expect. */
   subscribe(onChange: () => void): () => void;
 }
@@ -82,7 +82,7 @@ export function createVolumes(options: VolumesOptions): Volumes {
     return runner.run(turnOf, async () => describe((await lvm.read()).value), asker.signal);
   }
 
-  async function plan({ describe, foresee }: VolumeChange, { signal }: PlanAsker): Promise<Mutation> {
+  async function plan({ describe, foresee }: VolumeChange, { signal }: PlanAsker): Promise<PlannedMutation> {
     const { value: state } = await lvm.refresh(signal);
     const mutation = describe(state);
     if (mutation.steps.length > 0) {

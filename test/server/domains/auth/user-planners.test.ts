@@ -2,7 +2,7 @@ import { create, type DescMethodUnary, type MessageInitShape } from "@bufbuild/p
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { test } from "tap";
 import { Role, UserService } from "../../../../gen/hostplane/v1/user_pb.ts";
-import type { Mutation } from "../../../../server/operations/mutation.ts";
+import type { PlannedMutation } from "../../../../server/operations/mutation.ts";
 import {
   type AuthUnderTest,
   addUser,
@@ -18,7 +18,7 @@ async function plan<M extends DescMethodUnary>(
   { auth }: AuthUnderTest,
   asked: M,
   input: MessageInitShape<M["input"]>,
-): Promise<Mutation> {
+): Promise<PlannedMutation> {
   const planner = auth.planners.find(({ service }) => service === asked.parent)?.plannerOf(asked);
   if (planner === undefined) {
     throw new TypeError(`${asked.name} has no plan`);
@@ -70,7 +70,7 @@ test("a plan tells what would be and be lost, and changes nothing", async (t) =>
 
 test("a plan is refused as the call would be", async (t) => {
   const auth = await startAuth(t, await openAuthStore(t));
-  const refused = async (planned: Promise<Mutation>) => (await errorOf(planned))?.reason;
+  const refused = async (planned: Promise<PlannedMutation>) => (await errorOf(planned))?.reason;
   const admin = { name: "admin" };
   t.equal(await refused(plan(auth, method.deleteUser, admin)), "LAST_ADMIN");
   t.equal(await refused(plan(auth, method.updateUser, { ...admin, role: Role.VIEWER })), "LAST_ADMIN");
