@@ -16,6 +16,18 @@ export const operationStates = [
 
 export type OperationState = (typeof operationStates)[number];
 
+const endStates: ReadonlySet<OperationState> = new Set([
+  "completed",
+  "failed",
+  "cancelled",
+  "needsAttention",
+]);
+
+/** Whether nothing more happens to it unless it is retried. */
+export function hasEnded({ state }: Pick<Operation, "state">): boolean {
+  return endStates.has(state);
+}
+
 export type StepState = "pending" | "running" | "done" | "failed" | "undoing" | "undone" | "undoFailed";
 
 export interface OperationStepFacts {

@@ -58,6 +58,12 @@ export interface OperationCommand {
   readonly host: string;
 }
 
+/** An operation as it was when the event `seq` was the newest of the store: later changes have greater numbers. */
+export interface OperationAtSeq {
+  readonly operation: Operation;
+  readonly seq: number;
+}
+
 /** Durable operations: kept in the store, run by whichever gateway has claimed them. */
 export interface Operations {
   /** Makes a kind known; before `begin`. Operations of kinds that are not known here are left to other gateways. */
@@ -68,6 +74,8 @@ export interface Operations {
   begin(): void;
   /** @throws InfraError OPERATION_NOT_FOUND */
   get(id: string): Promise<Operation>;
+  /** The same, read in one transaction with the number of the newest event. @throws InfraError OPERATION_NOT_FOUND */
+  getAtSeq(id: string): Promise<OperationAtSeq>;
   /** Newest first. `belowSeq`: where the page before ended. */
   list(
     filters: OperationFilters,
