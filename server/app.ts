@@ -25,6 +25,8 @@ import { type StoreBackup, storeBackup } from "./web/store-backup.ts";
 export interface AppOptions {
   readonly registrations: readonly ServiceRegistration[];
   readonly backends: readonly Backend[];
+  /** That of `backends` which stands for the gateway's own store. */
+  readonly storeBackend: Backend;
   readonly isSandbox: boolean;
   /** What is around every call, and around the work of a unary one. */
   readonly chain: { readonly around: readonly Around[]; readonly aroundWork: Around };
@@ -46,6 +48,7 @@ export interface AppOptions {
 const exposedHeaders = [
   "hostplane-backend",
   "hostplane-idempotent-replay",
+  "hostplane-operation",
   "hostplane-request-id",
   "hostplane-snapshot-age",
   "hostplane-unknown-fields",
@@ -95,7 +98,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     shutdownSignal: options.shutdownSignal,
   });
   await app.register(rpcPlugin, { routes, listenerOf: options.listenerOf });
-  await app.register(statusPages, { backends: options.backends, shutdownSignal: options.shutdownSignal });
+  await app.register(statusPages, {
+    backends: options.backends,
+    store: options.storeBackend,
+    shutdownSignal: options.shutdownSignal,
+  });
   await app.register(metricsPage, { metrics: options.metrics, mayRead: options.mayReadMetrics });
   await app.register(storeBackup, { listenerOf: options.listenerOf, backup: options.backupStore });
   await app.register(frontPage, { backends: options.backends, routes, isSandbox: options.isSandbox });

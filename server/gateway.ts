@@ -117,7 +117,7 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     ),
   );
   opened.defer(() => runner.drain());
-  const { registrations, backends } = createServices({
+  const { registrations, backends, storeBackend } = createServices({
     systems,
     runner,
     auth,
@@ -149,6 +149,7 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
   const app = await createApp({
     registrations,
     backends,
+    storeBackend,
     isSandbox,
     chain,
     metrics,

@@ -27,6 +27,15 @@ const domainOfService: Readonly<Record<string, string>> = {
 /** Full names of all services of the contract. */
 export const knownServices: readonly string[] = Object.keys(domainOfService);
 
+/** Those that answer from the gateway's own store. */
+export const storeServices: readonly string[] = [
+  "services.auth.AuthService",
+  "hostplane.v1.UserService",
+  "hostplane.v1.AuditService",
+  "hostplane.v1.OperationService",
+  "hostplane.v1.EventService",
+];
+
 const hostBoundDomains: ReadonlySet<string> = new Set(["volumes", "hypervisors", "pods"]);
 
 /** Services that are one role's as a whole. */

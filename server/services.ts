@@ -17,11 +17,12 @@ import { createPlanService } from "./domains/plan/service.ts";
 import { createHealthService } from "./domains/system/health.ts";
 import { createReflectionServices, reflectionServices } from "./domains/system/reflection.ts";
 import { createSystemService, type GatewayFacts } from "./domains/system/service.ts";
+import { createStoreBackend } from "./domains/system/store-backend.ts";
 import { createLvmBackend } from "./domains/volumes/backend.ts";
 import { createLvPlanners } from "./domains/volumes/planners.ts";
 import { createLvService, createVgService } from "./domains/volumes/service.ts";
 import { createVolumes } from "./domains/volumes/volumes.ts";
-import { methodRuleOf } from "./method-table.ts";
+import { methodRuleOf, storeServices } from "./method-table.ts";
 import { type PlannerRegistration, registerPlanRefusal } from "./operations/planner.ts";
 import type { InlineRunner } from "./operations/run-inline.ts";
 import { registerRefusal, type ServiceRegistration } from "./rpc/service-handlers.ts";
@@ -61,9 +62,14 @@ export function createServices(options: {
   readonly systems: Systems;
   readonly runner: InlineRunner;
   readonly auth: Pick<DomainServices, "registrations" | "planners">;
-  readonly store: Pick<Store, "run">;
+  readonly store: Pick<Store, "run" | "isShared">;
   readonly facts: GatewayFacts;
-}): Pick<DomainServices, "registrations" | "backends"> {
+}): Pick<DomainServices, "registrations" | "backends"> & { readonly storeBackend: Backend } {
+  const storeBackend = createStoreBackend(
+    options.store,
+    options.facts.isSandbox ? "sandbox" : "real",
+    storeServices,
+  );
   const domains = [
     createVolumesDomain(options.systems, options.runner),
     { ...options.auth, backends: [] },
@@ -77,6 +83,7 @@ export function createServices(options: {
   ];
   const backends = domains
     .flatMap((domain) => domain.backends)
+    .concat(storeBackend)
     .toSorted((a, b) => `${a.domain}/${a.name}`.localeCompare(`${b.domain}/${b.name}`));
   const registrations = domains.flatMap((domain) => domain.registrations);
   const services = [...registrations.map(({ service }) => service), PlanService, SystemService, Health];
@@ -92,6 +99,7 @@ export function createServices(options: {
       ...createReflectionServices(services),
     ],
     backends,
+    storeBackend,
   };
 }
 

@@ -28,7 +28,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   "server/domains/idempotency": ["server/rpc", "server/store"],
   "server/domains/plan": ["adapters/host", "gen", "server/operations", "server/rpc"],
-  "server/domains/system": ["adapters/host", "gen", "server/rpc", "server/backend.ts"],
+  "server/domains/system": ["adapters/host", "gen", "server/rpc", "server/store", "server/backend.ts"],
   "server/domains/volumes": [
     "adapters/host",
     "adapters/lvm",

@@ -4,6 +4,7 @@ import { authChangeTransactions } from "./auth-changes.ts";
 import { idempotencyTransactions } from "./idempotency.ts";
 import { loginFailureTransactions } from "./login-failures.ts";
 import { sessionTransactions } from "./sessions.ts";
+import { storeCheckTransactions } from "./store-check.ts";
 import type { Transactions } from "./transaction.ts";
 import { userTransactions } from "./users.ts";
 
@@ -18,5 +19,6 @@ export const transactions = {
   ...idempotencyTransactions,
   ...loginFailureTransactions,
   ...sessionTransactions,
+  ...storeCheckTransactions,
   ...userTransactions,
 } satisfies Transactions;

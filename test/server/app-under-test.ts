@@ -3,6 +3,7 @@ import { pino } from "pino";
 import type { Test } from "tap";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { createApp } from "../../server/app.ts";
+import { createAbsentBackend } from "../../server/backend.ts";
 import { createMetrics } from "../../server/observability/metrics.ts";
 import { createRpcObserver } from "../../server/observability/rpc-observer.ts";
 import { createListener } from "../../server/rpc/listener/listener.ts";
@@ -41,6 +42,7 @@ export async function startAppUnderTest(
   const app = await createApp({
     registrations,
     backends: [],
+    storeBackend: createAbsentBackend("system", "none", "off", [], "there is no store"),
     isSandbox: false,
     chain: {
       around: [createRpcObserver({ metrics: metrics.rpc }), createCallLog(logger), assertKnownHeaders],

@@ -78,6 +78,7 @@ const served: readonly Row[] = [
         { domain: "hypervisors", name: "libvirt" },
         { domain: "pods", name: "podman" },
         { domain: "storage", name: "ceph", health: "BACKEND_HEALTH_UNAVAILABLE" },
+        { domain: "system", name: "sqlite", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
         { domain: "volumes", name: "lvm", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
       ],
     },
@@ -306,7 +307,7 @@ test("a domain that is off refuses in every protocol and says which key turns it
     systems,
     runner: createInlineRunner(() => {}),
     auth: { registrations: [], planners: [] },
-    store: { run: () => Promise.reject(new Error("there is no store")) },
+    store: { isShared: false, run: () => Promise.reject(new Error("there is no store")) },
     facts,
   });
   const { url } = await startAppUnderTest(t, registrations);

@@ -12,7 +12,7 @@ import { watchState } from "../../rpc/watch-state.ts";
 
 /**
  * grpc.health.v1.Health with one status for each service: SERVING while the system behind it answers, even
- * with a part missing. The empty name stands for the gateway itself.
+ * with a part missing. The empty name stands for the gateway itself, with its store.
  * @param serviceNames every service of the gateway; another name is NOT_FOUND, as health.proto says
  * @param unbuiltNames those of them that this version refuses
  */
@@ -27,7 +27,9 @@ export function createHealthService(
     if (unbuiltNames.includes(service)) {
       return ServingStatus.NOT_SERVING;
     }
-    const backend = backends.find(({ services }) => services.includes(service));
+    const isBehind = ({ domain, services }: Backend) =>
+      service === "" ? domain === "system" : services.includes(service);
+    const backend = backends.find(isBehind);
     if (backend === undefined) {
       return ServingStatus.SERVING;
     }

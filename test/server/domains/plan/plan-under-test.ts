@@ -73,7 +73,7 @@ export function createPlanUnderTest(
     systems,
     runner: createInlineRunner(() => {}),
     auth,
-    store: { run: () => Promise.reject(new Error("there is no store")) },
+    store: { isShared: false, run: () => Promise.reject(new Error("there is no store")) },
     facts: { version: "test", isSandbox: true, startedAtMs: 0, listeners: () => [] },
   });
 

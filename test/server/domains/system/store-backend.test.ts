@@ -1,0 +1,75 @@
+import { test } from "tap";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { createStoreBackend } from "../../../../server/domains/system/store-backend.ts";
+import type { Store } from "../../../../server/store/store.ts";
+import { startGatewayUnderTest } from "../../gateway-under-test.ts";
+
+function storeThat(run: () => Promise<unknown>): Pick<Store, "run" | "isShared"> {
+  return { isShared: true, run: run as Store["run"] };
+}
+
+test("the store of a gateway answers, and makes it ready", async (t) => {
+  const { url } = await startGatewayUnderTest(t);
+  const response = await fetch(`${url}/readyz`);
+  t.equal(response.status, 200);
+  t.match(await response.json(), {
+    status: "ready",
+    systems: [{ domain: "system", system: "sqlite", kind: "sandbox", health: "ok" }, {}],
+  });
+});
+
+test("a store that cannot be reached is unavailable and says why", async (t) => {
+  const down = new InfraError("STORE_UNAVAILABLE", "the database does not answer");
+  const backend = createStoreBackend(
+    storeThat(() => Promise.reject(down)),
+    "real",
+    ["a.Service"],
+  );
+  t.match(await backend.status(), { health: "unavailable", missing: [down.message] });
+  t.match(backend, { domain: "system", name: "postgresql", kind: "real", services: ["a.Service"] });
+});
+
+test("a store that hangs is unavailable after two seconds", { timeout: 10_000 }, async (t) => {
+  const backend = createStoreBackend(
+    storeThat(() => new Promise(() => {})),
+    "real",
+    [],
+  );
+  t.match(await backend.status(), { health: "unavailable", missing: [/has not answered for 2000 ms/] });
+});
+
+test("many who ask at once ask the store once", async (t) => {
+  let asked = 0;
+  const store = storeThat(async () => {
+    asked += 1;
+    return { schemaVersion: 1 };
+  });
+  const backend = createStoreBackend(store, "real", []);
+  await Promise.all(Array.from({ length: 50 }, () => backend.status()));
+  t.equal(asked, 1);
+});
+
+test("a watcher is called when the store goes and comes back", { timeout: 10_000 }, async (t) => {
+  let isUp = true;
+  const store = storeThat(async () => {
+    if (!isUp) {
+      throw new InfraError("STORE_UNAVAILABLE", "gone");
+    }
+    return { schemaVersion: 1 };
+  });
+  const backend = createStoreBackend(store, "real", []);
+  const seen: string[] = [];
+  const waiting: (() => void)[] = [];
+  t.teardown(
+    backend.subscribe(async () => {
+      seen.push((await backend.status()).health);
+      waiting.shift()?.();
+    }),
+  );
+  for (const next of [true, false, true]) {
+    const called = new Promise<void>((resolve) => waiting.push(resolve));
+    isUp = next;
+    await called;
+  }
+  t.same(seen, ["ok", "unavailable", "ok"]);
+});
