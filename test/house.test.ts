@@ -27,6 +27,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/store",
   ],
   "server/domains/idempotency": ["server/rpc", "server/store"],
+  "server/domains/operations": ["adapters/host", "gen", "server/operations", "server/rpc"],
   "server/domains/plan": ["adapters/host", "gen", "server/operations", "server/rpc"],
   "server/domains/system": ["adapters/host", "gen", "server/rpc", "server/store", "server/backend.ts"],
   "server/domains/volumes": [

@@ -1,0 +1,47 @@
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { Operation } from "../../operations/operation.ts";
+import { operationNotFound } from "../../operations/operation-not-found.ts";
+import { assertAllowed } from "../../rpc/authorize.ts";
+import type { Call } from "../../rpc/call.ts";
+import { callableServices } from "../../rpc/callable-services.ts";
+import { type MethodRule, methodPathOf } from "../../rpc/method-rule.ts";
+
+/** Who may know of an operation, and who may change it. Both follow from the RPC that began it. */
+export interface OperationAccess {
+  /** @throws InfraError OPERATION_NOT_FOUND unless the caller may call the service of its RPC, as if there were none */
+  assertVisible(call: Call, operation: Operation): void;
+  /** @throws InfraError OPERATION_NOT_FOUND, and ROLE_REQUIRED unless the caller may call its RPC */
+  assertChangeable(call: Call, operation: Operation): void;
+}
+
+export function createOperationAccess(
+  services: readonly DescService[],
+  ruleOf: (method: DescMethod) => MethodRule,
+): OperationAccess {
+  const methods = new Map(
+    services
+      .flatMap((service): readonly DescMethod[] => service.methods)
+      .map((method) => [methodPathOf(method), method]),
+  );
+
+  function assertVisible(call: Call, { id, rpc }: Operation): void {
+    const [service = ""] = rpc.split("/");
+    if (callableServices(call)?.has(service) === false) {
+      throw operationNotFound(id);
+    }
+  }
+
+  return {
+    assertVisible,
+    assertChangeable(call, operation) {
+      assertVisible(call, operation);
+      const method = methods.get(operation.rpc);
+      if (method === undefined) {
+        const message = `${operation.rpc}, which began the operation, is not known to this version of the gateway`;
+        throw new InfraError("METHOD_NOT_FOUND", message);
+      }
+      assertAllowed(call.caller, method, ruleOf(method));
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
+import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { EventSchema } from "../../../gen/hostplane/v1/event_pb.ts";
+import {
+  type OperationCommandSchema,
+  type OperationSchema,
+  OperationState as StateNumber,
+  StepState as StepStateNumber,
+} from "../../../gen/hostplane/v1/operation_pb.ts";
+import type { Json, Operation, OperationState, StepState } from "../../operations/operation.ts";
+import type { OperationCommand } from "../../operations/operations.ts";
+
+/** The number that stands for a state in messages. */
+export const numberOfState: Readonly<Record<OperationState, StateNumber>> = {
+  scheduled: StateNumber.SCHEDULED,
+  active: StateNumber.ACTIVE,
+  undoing: StateNumber.UNDOING,
+  completed: StateNumber.COMPLETED,
+  failed: StateNumber.FAILED,
+  cancelled: StateNumber.CANCELLED,
+  needsAttention: StateNumber.NEEDS_ATTENTION,
+};
+
+const numberOfStepState: Readonly<Record<StepState, StepStateNumber>> = {
+  pending: StepStateNumber.PENDING,
+  running: StepStateNumber.RUNNING,
+  done: StepStateNumber.DONE,
+  failed: StepStateNumber.FAILED,
+  undoing: StepStateNumber.UNDOING,
+  undone: StepStateNumber.UNDONE,
+  undoFailed: StepStateNumber.UNDO_FAILED,
+};
+
+/** The operation as the contract tells it. */
+export function operationMessage(operation: Operation): MessageInitShape<typeof OperationSchema> {
+  const { state, doneBytes, totalBytes, progress, steps, failure, attention, result = null } = operation;
+  const struct = structFrom(result);
+  return {
+    id: operation.id,
+    kind: operation.kind,
+    resource: operation.resource,
+    state: numberOfState[state],
+    message: operation.message,
+    ...(progress === undefined ? {} : { progress }),
+    ...(doneBytes === undefined ? {} : { doneBytes: BigInt(doneBytes) }),
+    ...(totalBytes === undefined ? {} : { totalBytes: BigInt(totalBytes) }),
+    step: operation.step ?? "",
+    steps: steps.map((step) => ({
+      name: step.name,
+      state: numberOfStepState[step.state],
+      attempt: step.attempt,
+      ...timeProperty("startedAt", step.startedAtMs),
+      ...timeProperty("endedAt", step.endedAtMs),
+      error: step.error ?? "",
+    })),
+    actor: operation.actor,
+    rpc: operation.rpc,
+    host: operation.host ?? "",
+    waitingFor: operation.waitingFor,
+    cancelRequested: operation.isCancelRequested,
+    cancellable: operation.isCancellable,
+    attempt: operation.attempt,
+    ...(failure === undefined ? {} : { error: { ...failure } }),
+    ...(attention === undefined
+      ? {}
+      : { attention: { left: [...attention.left], advice: [...attention.advice] } }),
+    ...(struct === undefined ? {} : { result: struct }),
+    createdAt: timestampFromMs(operation.createdAtMs),
+    ...timeProperty("startedAt", operation.startedAtMs),
+    ...timeProperty("endedAt", operation.endedAtMs),
+  };
+}
+
+/** The facts of an event of the topic "operations", whose payload is the operation after the change. */
+export function operationEventDetail(payload: unknown): MessageInitShape<typeof EventSchema>["detail"] {
+  return { case: "operation", value: operationMessage(payload as Operation) };
+}
+
+/** A command as the contract tells it. */
+export function commandMessage(command: OperationCommand): MessageInitShape<typeof OperationCommandSchema> {
+  const { atMs, step, argv, exitCode, signal, durationMs, host } = command;
+  return {
+    at: timestampFromMs(atMs),
+    step,
+    command: [...argv],
+    ...(exitCode === undefined ? {} : { exitCode }),
+    signal: signal ?? "",
+    durationMs: BigInt(durationMs),
+    host,
+  };
+}
+
+function timeProperty<Name extends string>(
+  name: Name,
+  ms: number | undefined,
+): { readonly [N in Name]?: Timestamp } {
+  return ms === undefined ? {} : ({ [name]: timestampFromMs(ms) } as { readonly [N in Name]: Timestamp });
+}
+
+/** A Struct holds an object alone: what is none is its `value`, and null is nothing. */
+function structFrom(result: Json): JsonObject | undefined {
+  if (result === null) {
+    return undefined;
+  }
+  return (typeof result === "object" && !Array.isArray(result) ? result : { value: result }) as JsonObject;
+}

@@ -1,0 +1,65 @@
+import { invalidField } from "../../../adapters/host/infra-error.ts";
+import type { ListOperationsRequest } from "../../../gen/hostplane/v1/operation_pb.ts";
+import { type OperationState, operationStates } from "../../operations/operation.ts";
+import type { OperationFilters } from "../../operations/operation-filters.ts";
+import { parsePageSize, parseTextFilter, parseTime } from "../../rpc/listing-fields.ts";
+import { seqFromPageToken } from "../../rpc/page-token.ts";
+import { numberOfState } from "./operation-messages.ts";
+
+/** One page of operations, as it was asked for. */
+export interface OperationQuery {
+  /** In one order, by which the token of a page knows them. */
+  readonly filters: Omit<OperationFilters, "services">;
+  readonly pageSize: number;
+  /** Where the page before ended; undefined for the first. */
+  readonly belowSeq: number | undefined;
+}
+
+/**
+ * Reads which operations are asked for.
+ * @throws InfraError INVALID_FIELD
+ */
+export function parseOperationQuery(request: ListOperationsRequest): OperationQuery {
+  const { pageToken, kind, from, to } = request;
+  const pageSize = parsePageSize(request.pageSize);
+  const states = statesFromNumbers(request.states);
+  if (kind !== "" && !/^\w{1,64}(\.\w{1,64})?$/.test(kind)) {
+    throw invalidField("kind", 'expected a kind such as "volumes.backup", or the part before its dot');
+  }
+  const filters: OperationQuery["filters"] = {
+    ...(states.length === 0 ? {} : { states }),
+    ...(kind === "" ? {} : { kind }),
+    ...parseTextFilter("resource", request.resource.replace(/\/+$/, "")),
+    ...parseTextFilter("actor", request.actor),
+    ...(from === undefined ? {} : { fromMs: parseTime("from", from) }),
+    ...(to === undefined ? {} : { toMs: parseTime("to", to) }),
+  };
+  return { filters, pageSize, belowSeq: seqFromPageToken(pageToken, filters) };
+}
+
+/** In the order of `operationStates`, each once. */
+function statesFromNumbers(numbers: readonly number[]): OperationState[] {
+  const wanted = new Set(numbers);
+  const states = operationStates.filter((state) => wanted.has(numberOfState[state]));
+  if (states.length !== wanted.size) {
+    throw invalidField("states", `expected states of an operation, which are ${stateNames}`);
+  }
+  return states;
+}
+
+const stateNames = operationStates
+  .map(
+    (state) => `OPERATION_STATE_${state.replaceAll(/[A-Z]/g, "_$&").toUpperCase()} (${numberOfState[state]})`,
+  )
+  .join(", ");
+
+/**
+ * The id of an operation, of the field `id`.
+ * @throws InfraError INVALID_FIELD
+ */
+export function parseOperationId(id: string): string {
+  if (!/^[\w-]{1,64}$/.test(id)) {
+    throw invalidField("id", "expected the id of an operation: 1 to 64 letters, digits, `-` and `_`");
+  }
+  return id;
+}

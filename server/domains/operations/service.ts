@@ -1,0 +1,101 @@
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import {
+  OperationCommandSchema,
+  OperationSchema,
+  OperationService,
+} from "../../../gen/hostplane/v1/operation_pb.ts";
+import type { Operation } from "../../operations/operation.ts";
+import type { Operations } from "../../operations/operations.ts";
+import type { Call } from "../../rpc/call.ts";
+import { callableServices } from "../../rpc/callable-services.ts";
+import { parsePageSize } from "../../rpc/listing-fields.ts";
+import type { MethodRule } from "../../rpc/method-rule.ts";
+import { pageTokenFrom, seqFromPageToken } from "../../rpc/page-token.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { createOperationAccess } from "./operation-access.ts";
+import { commandMessage, operationMessage } from "./operation-messages.ts";
+import { parseOperationId, parseOperationQuery } from "./operation-query.ts";
+import { readPage } from "./read-page.ts";
+import { type WatchSources, watchOperation } from "./watch-operation.ts";
+
+export interface OperationServiceOptions {
+  readonly operations: Pick<Operations, "get" | "getAtSeq" | "list" | "commands" | "cancel" | "retry">;
+  readonly events: WatchSources["events"];
+  /** Every service of the contract whose RPCs may begin operations. */
+  readonly services: readonly DescService[];
+  readonly ruleOf: (method: DescMethod) => MethodRule;
+}
+
+/** hostplane.v1.OperationService: operations for whoever may call the service that began them. */
+export function createOperationService(options: OperationServiceOptions): ServiceRegistration {
+  const { operations, events } = options;
+  const access = createOperationAccess(options.services, options.ruleOf);
+
+  async function visibleOperation(id: string, call: Call): Promise<Operation> {
+    const operation = await operations.get(parseOperationId(id));
+    access.assertVisible(call, operation);
+    return operation;
+  }
+
+  /** The id of an operation that the caller may change. */
+  async function changeableId(id: string, call: Call): Promise<string> {
+    const operation = await visibleOperation(id, call);
+    call.noteResource(operation.resource);
+    call.noteOperation(operation.id);
+    access.assertChangeable(call, operation);
+    return operation.id;
+  }
+
+  return registerService(OperationService, {
+    async getOperation({ id }, call) {
+      return { operation: operationMessage(await visibleOperation(id, call)) };
+    },
+    async listOperations(request, call) {
+      const { filters, pageSize, belowSeq } = parseOperationQuery(request);
+      const callable = callableServices(call);
+      const limited = callable === undefined ? filters : { ...filters, services: [...callable] };
+      const { rows, nextSeq } = await readPage(
+        OperationSchema,
+        { seq: belowSeq, pageSize, signal: call.signal },
+        async (seq, limit) => {
+          const page = await operations.list(limited, { belowSeq: seq, limit });
+          return { rows: page.operations, nextSeq: page.nextSeq };
+        },
+        operationMessage,
+      );
+      return {
+        operations: [...rows],
+        nextPageToken: nextSeq === undefined ? "" : pageTokenFrom(nextSeq, filters),
+      };
+    },
+    watchOperation({ id, cursor }, call) {
+      return watchOperation({ operations, events, access }, { id: parseOperationId(id), cursor }, call);
+    },
+    async cancelOperation({ id }, call) {
+      const operation = await operations.cancel(await changeableId(id, call));
+      return { operation: operationMessage(operation) };
+    },
+    async retryOperation({ id }, call) {
+      const operation = await operations.retry(await changeableId(id, call));
+      return { operation: operationMessage(operation) };
+    },
+    async listCommands({ id, pageSize: size, pageToken }, call) {
+      const pageSize = parsePageSize(size);
+      const seq = seqFromPageToken(pageToken, { id });
+      await visibleOperation(id, call);
+      const { rows, nextSeq } = await readPage(
+        OperationCommandSchema,
+        { seq, pageSize, signal: call.signal },
+        async (seq, limit) => {
+          const page = await operations.commands(id, { aboveSeq: seq ?? 0, limit });
+          return { rows: page.commands, nextSeq: page.nextSeq };
+        },
+        commandMessage,
+      );
+      return {
+        commands: [...rows],
+        nextPageToken: nextSeq === undefined ? "" : pageTokenFrom(nextSeq, { id }),
+      };
+    },
+  });
+}

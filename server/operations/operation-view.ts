@@ -1,0 +1,75 @@
+import { hasEnded, type Operation } from "./operation.ts";
+import { type OperationEvents, operationChanges, operationFromNow } from "./operation-changes.ts";
+import type { OperationAtSeq, Operations } from "./operations.ts";
+
+/** One message of a stream that tells of an operation in band; the last one is `completed` or `failed`. */
+export interface OperationViewMessage {
+  readonly state: "scheduled" | "active" | "completed" | "failed";
+  /** What there is to say, for people; of `failed` why. */
+  readonly message: string;
+}
+
+export interface OperationViewSources {
+  readonly operations: Pick<Operations, "getAtSeq">;
+  readonly events: OperationEvents & {
+    /** Number of the newest event that is known here. */ readonly headSeq: number;
+  };
+}
+
+/** Whoever looks at an operation: a call. */
+export interface OperationViewer {
+  readonly signal: AbortSignal;
+  /** Told which operation it is, before the first message. */
+  noteOperation(id: string): void;
+}
+
+/**
+ * Makes of an RPC that streams its progress a view of a durable operation: begins the operation, or finds the one that a
+ * request like it began, and tells its states up to the end. However the operation ends, the stream ends well. A viewer that
+ * leaves does not stop it, and finds it again by the same request.
+ * @param start `start` of an OperationStarter, with an `attachKey` that says which requests are the same
+ * @throws InfraError as `start` does, and the signal's reason
+ */
+export async function* operationView(
+  sources: OperationViewSources,
+  viewer: OperationViewer,
+  start: () => Promise<{ readonly operation: Operation; readonly isNew: boolean }>,
+): AsyncGenerator<OperationViewMessage, void> {
+  const beforeSeq = sources.events.headSeq;
+  const { operation, isNew } = await start();
+  viewer.noteOperation(operation.id);
+  // A new one is told from its beginning on, however quick it is.
+  const changes: AsyncIterable<OperationAtSeq> = isNew
+    ? operationChanges(sources.events, operation.id, beforeSeq, viewer.signal)
+    : operationFromNow(sources, operation.id, viewer.signal);
+  let last: OperationViewMessage | undefined;
+  for await (const change of changes) {
+    const told = viewMessage(change.operation);
+    if (told.state !== last?.state || told.message !== last.message) {
+      yield told;
+    }
+    last = told;
+    if (hasEnded(change.operation)) {
+      return;
+    }
+  }
+}
+
+function viewMessage(operation: Operation): OperationViewMessage {
+  const { state, message, waitingFor, failure, attention } = operation;
+  switch (state) {
+    case "scheduled":
+      return { state, message: waitingFor || message };
+    case "active":
+    case "undoing":
+      return { state: "active", message };
+    case "completed":
+      return { state, message };
+    case "failed":
+    case "cancelled":
+    case "needsAttention": {
+      const { left = [], advice = [] } = attention ?? {};
+      return { state: "failed", message: [failure?.message ?? message, ...left, ...advice].join("; ") };
+    }
+  }
+}
