@@ -50,6 +50,17 @@ export const configSchema = z.strictObject({
     description:
       "File with the master key (32 bytes in base64) that secrets in the store are encrypted with. Made as `key` in the data directory if absent, unless the variable HOSTPLANE_KEY holds the key itself.",
   }),
+  host: z
+    .string()
+    .max(253)
+    .regex(/^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?$/, {
+      error: "expected a host name: letters, digits, '-' and '.', with a letter or digit at both ends",
+    })
+    .exactOptional()
+    .meta({
+      description:
+        "Name of this host, by which gateways that share a store tell whose volumes, snapshots and operations are whose. The machine's own name if absent. It must not change while operations are under way.",
+    }),
   auth: z
     .strictObject({
       tokenHours: z.int().min(1).max(8760).default(12).meta({
@@ -140,6 +151,32 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .meta({ description: "The record of every change, and of calls that were denied." }),
+  operations: z
+    .strictObject({
+      perSystem: z.int().min(1).max(1024).default(4).meta({
+        description: "Operations of one system (such as LVM) that run at once on a host; others wait.",
+      }),
+      maxOpen: z.int().min(1).max(1_000_000).default(1000).meta({
+        description: "Operations that wait or run in all; further ones are refused as BUSY.",
+      }),
+      leaseMs: z.int().min(1000).max(600_000).default(5000).meta({
+        description:
+          "How long a gateway may be silent before another takes its operations over, in milliseconds; that takes at most twice as long. The same for all gateways of a store.",
+      }),
+      keepDays: z.int().min(1).max(36_500).default(30).meta({
+        description: "How long an operation is kept after its end, in days.",
+      }),
+    })
+    .prefault({})
+    .meta({ description: "Long work, which outlives the call that began it and the gateway." }),
+  events: z
+    .strictObject({
+      keepDays: z.int().min(1).max(36_500).default(7).meta({
+        description: "How long an event is kept, in days: how far back a subscriber can begin or go on.",
+      }),
+    })
+    .prefault({})
+    .meta({ description: "The log of what happens, which clients subscribe to." }),
   tracing: z
     .strictObject({
       endpoint: z
