@@ -74,10 +74,11 @@ export interface Call {
   /** Sets a response header; without effect once the first message of a stream is out. */
   setHeader(name: string, value: string): void;
   /**
-   * A way past the handler's own stream, for messages that many calls get alike. To be asked for when the handler has
-   * been asked for its second message, since its first one, and the headers before that, are then out. While it waits, the sink
-   * writes; what it yields or throws next comes behind what the sink has written. Closed when the handler has ended.
+   * A way past the handler's own stream, for messages that many calls get alike. A handler asks for it behind its first
+   * `yield`, when headers and that message are out, and then waits: what it yields or throws next comes behind what the
+   * sink has written. The sink writes until the handler has ended. Not for a method whose messages are repeated.
    * @param maxUnsentBytes with more than that unsent, the sink writes nothing; 1 MiB by default
+   * @throws TypeError when nothing is out
    */
   openSink(maxUnsentBytes?: number): DirectSink;
 }

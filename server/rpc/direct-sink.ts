@@ -1,5 +1,7 @@
+import { constants } from "node:http2";
+import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { NodeResponse } from "./node-adapter.ts";
-import type { Codec, SharedMessage } from "./shared-message.ts";
+import { type Codec, type SharedMessage, sharedPrefixBytes } from "./shared-message.ts";
 
 /** Writes messages that many streams share straight to the response of one of them. */
 export interface DirectSink {
@@ -8,41 +10,82 @@ export interface DirectSink {
    * @returns false when nothing was written: the call is over, its client has left, or more is unsent than is allowed
    */
   write(message: SharedMessage): boolean;
-  /** Bytes written to the response, by whomever, that have not left for the client. */
+  /**
+   * Bytes written to the response, by whomever, that have not left for the client. What Node hands on in one go counts
+   * until the last byte of it has left.
+   */
   readonly unsentBytes: number;
 }
 
 /** A sink for who made it, and will close it. */
 export interface ClosableSink extends DirectSink {
-  /** Writes nothing from now on: what ends the stream comes next. */
+  /**
+   * Writes nothing from now on: what ends the stream comes next. A client that has not taken all of it after
+   * `lingerMs` is cut, so that what waits for it does not wait forever.
+   */
   close(): void;
+}
+
+export interface SinkLimits {
+  /** With more than that unsent, nothing is written. */
+  readonly maxUnsentBytes: number;
+  /** Without envelope; a larger message ends the call. */
+  readonly maxMessageBytes: number;
+  readonly lingerMs: number;
 }
 
 /**
  * A sink on a response whose headers are out.
- * @param maxUnsentBytes with more than that unsent, nothing is written
+ * @param end ends the call with MESSAGE_TOO_LARGE
  */
-export function createDirectSink(response: NodeResponse, codec: Codec, maxUnsentBytes: number): ClosableSink {
-  const { stream } = response;
-  // The response of the compatibility API adds nothing to what its stream does, but costs.
-  const target = stream ?? response;
+export function createDirectSink(
+  response: NodeResponse,
+  codec: Codec,
+  limits: SinkLimits,
+  end: (error: InfraError) => void,
+): ClosableSink {
+  // Over HTTP/2 the response adds nothing to what its stream does, but costs.
+  const target = response.stream ?? response;
+  const maxFrameBytes = limits.maxMessageBytes + sharedPrefixBytes;
   let isClosed = false;
   return {
     write(message) {
       if (isClosed || target.destroyed || target.closed || target.writableEnded) {
         return false;
       }
-      if (target.writableLength > maxUnsentBytes) {
+      // Not `bufferSize` of HTTP/2, which counts twice what is on its way.
+      if (target.writableLength > limits.maxUnsentBytes) {
         return false;
       }
-      target.write(message.frame(codec));
+      const frame = message.frame(codec);
+      if (frame.byteLength > maxFrameBytes) {
+        end(tooLarge(frame.byteLength - sharedPrefixBytes, limits.maxMessageBytes));
+        return false;
+      }
+      target.write(frame);
       return true;
     },
     get unsentBytes() {
       return target.writableLength;
     },
-    close: () => {
+    close() {
       isClosed = true;
+      if (target.writableLength > 0) {
+        const timer = setTimeout(() => cut(response), limits.lingerMs).unref();
+        response.once("close", () => clearTimeout(timer));
+      }
     },
   };
+}
+
+function tooLarge(sizeBytes: number, maxMessageBytes: number): InfraError {
+  const message = `message size ${sizeBytes} is larger than the limit of ${maxMessageBytes} bytes (limits.maxMessageBytes)`;
+  return new InfraError("MESSAGE_TOO_LARGE", message);
+}
+
+function cut(response: NodeResponse): void {
+  // A reset that cannot be sent either would keep the stream, and what it holds.
+  response.stream?.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  response.stream?.destroy();
+  response.destroy();
 }

@@ -15,21 +15,29 @@ export interface RoutedCall extends Call {
   closeSink(): void;
 }
 
-/** What may wait for a client that does not keep up. */
+/** What may wait for a client that does not keep up, and for how long once its call has ended. */
 const maxUnsentBytesDefault = 1024 * 1024;
+const sinkLingerMs = 30_000;
+
+/** Limits of the gateway that a call keeps to. */
+export interface CallLimits {
+  /** The longest a unary call may take, whatever the client allows; streams have no cap. */
+  readonly maxDeadlineMs: number;
+  /** The largest message written, in bytes. */
+  readonly maxMessageBytes: number;
+}
 
 /**
  * The call of an RPC that connect-es carries.
- * @param maxDeadlineMs the longest a unary call may take, whatever the client allows; streams have no cap
  * @param readInput reads the one message of the request
  */
 export function callFromHandlerContext(
   context: HandlerContext,
   rule: MethodRule,
-  maxDeadlineMs: number,
+  limits: CallLimits,
   readInput: () => Promise<unknown>,
 ): RoutedCall {
-  const cap = context.method.methodKind === "unary" ? performance.now() + maxDeadlineMs : undefined;
+  const cap = context.method.methodKind === "unary" ? performance.now() + limits.maxDeadlineMs : undefined;
   const call = createCall({
     method: context.method,
     rule,
@@ -47,6 +55,7 @@ export function callFromHandlerContext(
       return clientsMs === undefined ? ownMs : Math.min(clientsMs, ownMs ?? clientsMs);
     },
     readInput: () => untilCallEnds(call, readInput()) as Promise<Message>,
+    maxMessageBytes: limits.maxMessageBytes,
   });
   return call;
 }
@@ -74,6 +83,7 @@ export function callFromRefusedRequest(
     setHeader: (name, value) => header.set(name, value),
     timeLeftMs: () => undefined,
     readInput: () => Promise.reject(error),
+    maxMessageBytes: 0,
   });
 }
 
@@ -83,6 +93,7 @@ interface CallParts extends Pick<Call, "method" | "rule" | "protocol" | "timeLef
   readonly signal: AbortSignal;
   readonly header: Headers;
   readonly readInput: () => Promise<Message>;
+  readonly maxMessageBytes: number;
 }
 
 function createCall(parts: CallParts): RoutedCall {
@@ -146,7 +157,11 @@ function createCall(parts: CallParts): RoutedCall {
         throw new TypeError(`${parts.method.name} has written nothing yet that a sink could go on with`);
       }
       const isJson = /\+json\b/i.test(parts.header.get("content-type") ?? "");
-      sink ??= createDirectSink(response, isJson ? "json" : "binary", maxUnsentBytes);
+      const { maxMessageBytes } = parts;
+      const limits = { maxUnsentBytes, maxMessageBytes, lingerMs: sinkLingerMs };
+      sink ??= createDirectSink(response, isJson ? "json" : "binary", limits, (error) =>
+        controller().abort(error),
+      );
       return sink;
     },
     closeSink: () => sink?.close(),

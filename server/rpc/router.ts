@@ -61,7 +61,7 @@ function createRouteHandler(
   const isSingle = method.methodKind === "unary" || method.methodKind === "server_streaming";
 
   async function* serve(inputs: Inputs, context: HandlerContext): AsyncGenerator<object, void> {
-    const call = callFromHandlerContext(context, rule, options.maxDeadlineMs, inputs.single);
+    const call = callFromHandlerContext(context, rule, options, inputs.single);
     try {
       const output = await runChain(options.around, call, async () => {
         const input = isSingle ? await call.input() : inputs.all;

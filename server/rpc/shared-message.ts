@@ -29,12 +29,13 @@ export function createSharedMessage<Desc extends DescMessage>(
   };
 }
 
-const prefixBytes = 5;
+/** What an envelope has in front of its message. */
+export const sharedPrefixBytes = 5;
 
 function envelopeOf(data: Uint8Array): Buffer {
-  const envelope = Buffer.allocUnsafe(prefixBytes + data.byteLength);
+  const envelope = Buffer.allocUnsafe(sharedPrefixBytes + data.byteLength);
   envelope.writeUInt8(0, 0);
   envelope.writeUInt32BE(data.byteLength, 1);
-  envelope.set(data, prefixBytes);
+  envelope.set(data, sharedPrefixBytes);
   return envelope;
 }

@@ -36,7 +36,7 @@ const maxDeadlineMs = 60_000;
 export function createConformanceRoutes(maxMessageBytes: number, shutdownSignal: AbortSignal): Route[] {
   return ConformanceService.methods.map((method) => {
     async function* serve(inputs: Inputs, context: HandlerContext): AsyncGenerator<object, void> {
-      const call = callFromHandlerContext(context, rule, maxDeadlineMs, inputs.single);
+      const call = callFromHandlerContext(context, rule, { maxDeadlineMs, maxMessageBytes }, inputs.single);
       try {
         yield* streamUntilCallEnds(call, answerCall(method, inputs, context), undefined);
       } catch (thrown) {

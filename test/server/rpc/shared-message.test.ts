@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { create, fromBinary, fromJsonString } from "@bufbuild/protobuf";
+import { encodeEnvelope } from "@connectrpc/connect/protocol";
+import fc from "fast-check";
+import { test } from "tap";
+import { SubscribeResponseSchema } from "../../../gen/hostplane/v1/event_pb.ts";
+import { createSharedMessage, sharedPrefixBytes } from "../../../server/rpc/shared-message.ts";
+
+test("a frame is the envelope that connect-es makes, and its message comes back", async () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 2_000 }), (cursor) => {
+      const message = create(SubscribeResponseSchema, { message: { case: "heartbeat", value: { cursor } } });
+      const shared = createSharedMessage(SubscribeResponseSchema, message);
+      for (const codec of ["binary", "json"] as const) {
+        const frame = shared.frame(codec);
+        const data = frame.subarray(sharedPrefixBytes);
+        assert.deepEqual(frame, Buffer.from(encodeEnvelope(0, data)));
+        const decoded =
+          codec === "binary"
+            ? fromBinary(SubscribeResponseSchema, data)
+            : fromJsonString(SubscribeResponseSchema, data.toString());
+        assert.deepEqual(decoded, message);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("a message is encoded once for each codec", async (t) => {
+  const shared = createSharedMessage(SubscribeResponseSchema, create(SubscribeResponseSchema));
+  t.equal(shared.frame("binary"), shared.frame("binary"));
+  t.equal(shared.frame("json"), shared.frame("json"));
+  t.same([...shared.frame("binary")], [0, 0, 0, 0, 0], "an empty message is an empty envelope");
+});
