@@ -36,7 +36,7 @@ share=${VM_SHARE:-$state/share}
 # Unbounded, the emulator's cache of translated code grows to a gigabyte.
 accel=${VM_ACCEL:-tcg,thread=multi,tb-size=128}
 packages=(lvm2 thin-provisioning-tools udev kmod e2fsprogs openssh-server iproute2 procps busybox-static
-  libstdc++6 ca-certificates)
+  libstdc++6 ca-certificates restic)
 
 say() { echo "vm $name: $*" >&2; }
 die() { say "$*"; exit 1; }

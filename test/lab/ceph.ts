@@ -1,0 +1,109 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import type { Test } from "tap";
+
+const scriptPath = fileURLToPath(new URL("ceph.sh", import.meta.url));
+
+export interface CephOptions {
+  /** Disks; 1 unless told otherwise. */
+  readonly osds?: number;
+  /** In memory unless told otherwise; bluestore takes files of the temporary directory. */
+  readonly store?: "memstore" | "bluestore";
+}
+
+export interface S3Keys {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+export interface S3Session extends S3Keys {
+  readonly sessionToken: string;
+}
+
+/** A cluster of the test alone, on ports of loopback. */
+export interface CephCluster {
+  /** Of client.admin, which may do everything. */
+  readonly confPath: string;
+  /** `http://127.0.0.1:port` */
+  readonly s3Url: string;
+  /** `https://127.0.0.1:port`, with a certificate that nobody trusts by itself. */
+  readonly s3HttpsUrl: string;
+  /** That certificate. It is for 127.0.0.1, localhost, 10.0.2.2 (what a virtual machine calls this host) and s3.test. */
+  readonly certificatePath: string;
+  /** Makes a user that may make buckets. */
+  createS3User(): Promise<S3Keys>;
+  /** Makes a user and has the gateway issue temporary keys to it. */
+  createS3Session(): Promise<S3Session>;
+  /** Kills one daemon, such as "rgw.a", and waits until it is gone. */
+  stop(daemon: string): Promise<void>;
+  start(daemon: string): Promise<void>;
+}
+
+/**
+ * Why no cluster can be made here, or false when one can. For tap's `skip` option. With HOSTPLANE_LAB=required it is
+ * always false: what is missing is installed, or the test fails by itself.
+ */
+export async function cephSkipReason(): Promise<string | false> {
+  if (process.env.HOSTPLANE_LAB === "required") {
+    return false;
+  }
+  if (process.getuid?.() !== 0) {
+    return "the Ceph cluster needs root";
+  }
+  for (const program of ["ceph-mon", "ceph-mgr", "ceph-osd", "radosgw"]) {
+    const isThere = await promisify(execFile)("sh", ["-c", `command -v ${program}`]).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere) {
+      return `${program} is missing; HOSTPLANE_LAB=required installs it`;
+    }
+  }
+  return false;
+}
+
+/**
+ * Starts a cluster by ceph.sh, until the test ends or this process does: 2 s in memory, 7 s with three disks in files.
+ * Rejects with what ceph.sh printed when it does not start.
+ */
+export async function startCeph(
+  t: Test,
+  { osds = 1, store = "memstore" }: CephOptions = {},
+): Promise<CephCluster> {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-ceph-"));
+  const environment = {
+    ...process.env,
+    CEPH_DIR: directory,
+    CEPH_OSDS: String(osds),
+    CEPH_STORE: store,
+    CEPH_OWNER_PID: String(process.pid),
+  };
+  const script = async (...args: readonly string[]): Promise<string> =>
+    (await promisify(execFile)(scriptPath, args, { env: environment, timeout: 600_000 })).stdout;
+  t.teardown(async () => {
+    await script("destroy");
+    await rm(directory, { recursive: true, force: true });
+  });
+  await script("up");
+
+  const said = async (file: string) => (await readFile(join(directory, file), "utf8")).trim();
+  let usersMade = 0;
+  const nextUser = () => {
+    usersMade += 1;
+    return `user${usersMade}`;
+  };
+  return {
+    confPath: join(directory, "ceph.conf"),
+    s3Url: await said("s3-url"),
+    s3HttpsUrl: await said("s3-https-url"),
+    certificatePath: join(directory, "cert.pem"),
+    createS3User: async () => JSON.parse(await script("s3-user", nextUser())),
+    createS3Session: async () => JSON.parse(await script("s3-session", nextUser())),
+    stop: async (daemon) => void (await script("stop", daemon)),
+    start: async (daemon) => void (await script("start", daemon)),
+  };
+}
