@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Client } from "@connectrpc/connect";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { AuditService } from "../../gen/hostplane/v1/audit_pb.ts";
+import type { OperationService } from "../../gen/hostplane/v1/operation_pb.ts";
 import type { UserService } from "../../gen/hostplane/v1/user_pb.ts";
 import type { Config } from "../config/schema.ts";
 import { adminSocketOf, shortSocketPath } from "../rpc/listener/admin-listener.ts";
@@ -13,6 +14,7 @@ import type { StoreBackup } from "../web/store-backup.ts";
 export interface AdminClient {
   readonly users: Client<typeof UserService>;
   readonly audit: Client<typeof AuditService>;
+  readonly operations: Client<typeof OperationService>;
   /** @param file absolute */
   backup(file: string): Promise<StoreBackup>;
 }
@@ -76,14 +78,21 @@ async function startForAdmin({ config, isSandbox, version }: AdminTarget, adminS
 }
 
 async function createAdminClient(socket: string): Promise<AdminClient> {
-  const [{ createClient }, { createConnectTransport }, { AuditService }, { UserService }, { postBackup }] =
-    await Promise.all([
-      import("@connectrpc/connect"),
-      import("@connectrpc/connect-node"),
-      import("../../gen/hostplane/v1/audit_pb.ts"),
-      import("../../gen/hostplane/v1/user_pb.ts"),
-      import("./post-backup.ts"),
-    ]);
+  const [
+    { createClient },
+    { createConnectTransport },
+    { AuditService },
+    { OperationService },
+    { UserService },
+    { postBackup },
+  ] = await Promise.all([
+    import("@connectrpc/connect"),
+    import("@connectrpc/connect-node"),
+    import("../../gen/hostplane/v1/audit_pb.ts"),
+    import("../../gen/hostplane/v1/operation_pb.ts"),
+    import("../../gen/hostplane/v1/user_pb.ts"),
+    import("./post-backup.ts"),
+  ]);
   const socketPath = shortSocketPath(socket);
   const transport = createConnectTransport({
     baseUrl: "http://localhost",
@@ -93,6 +102,7 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
   return {
     users: createClient(UserService, transport),
     audit: createClient(AuditService, transport),
+    operations: createClient(OperationService, transport),
     backup: (file) => postBackup(socketPath, file),
   };
 }

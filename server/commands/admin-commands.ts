@@ -1,10 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { callerRoles } from "../rpc/caller.ts";
-import { collect, withConfigFlags } from "./config-flags.ts";
+import { collect, withConfigFlags, withTargetFlags } from "./config-flags.ts";
+import { addOperationCommands } from "./operation-commands.ts";
 import type { ExitCode } from "./output.ts";
+import { parseTimeOption } from "./parse-time-option.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 
-/** Adds `user`, `token`, `key`, `store` and `audit`; each answers with its exit code. */
+/** Adds `user`, `token`, `key`, `store`, `audit` and `operation`; each answers with its exit code. */
 export function addAdminCommands(
   program: Command,
   context: CommandContext,
@@ -22,12 +24,12 @@ export function addAdminCommands(
   );
 
   const key = program.command("key").description("manage the keys that sign logins");
-  withTarget(key.command("rotate"))
+  withTargetFlags(key.command("rotate"))
     .description("sign logins with a new key; older ones stay good until they expire")
     .action(async (options) => onExit(await (await import("./key.ts")).rotateKey(options, context)));
 
   const store = program.command("store").description("save or move users, tokens and the audit log");
-  withTarget(store.command("backup"))
+  withTargetFlags(store.command("backup"))
     .description("write a consistent copy of the store, while the gateway goes on")
     .argument("<file>", "must not exist")
     .action(async (file, options) =>
@@ -42,21 +44,27 @@ export function addAdminCommands(
     );
 
   const audit = program.command("audit").description("tell who did what");
-  withTarget(audit.command("export"))
+  withTargetFlags(audit.command("export"))
     .description("print the audit log as JSON lines, newest first")
-    .option("--from <time>", "not before this time, e.g. 2026-01-31T00:00:00Z", parseTime)
-    .option("--to <time>", "before this time", parseTime)
+    .option("--from <time>", "not before this time, e.g. 2026-01-31T00:00:00Z", parseTimeOption)
+    .option("--to <time>", "before this time", parseTimeOption)
     .option("--actor <actor>", "exactly this caller, e.g. user/alice")
     .option("--address <address>", "exactly this address")
     .option("--rpc <rpc>", "this method (proto.LVService/RemoveLV) or all of this service")
     .option("--resource <resource>", "this resource, or what is below it")
     .option("--outcome <outcome>", "exactly this outcome, e.g. PERMISSION_DENIED")
     .action(async (options) => onExit(await (await import("./audit.ts")).exportAudit(options, context)));
+
+  addOperationCommands(
+    program.command("operation").description("tell of long work, and stop or retry it"),
+    context,
+    onExit,
+  );
 }
 
 function addUserCommands(user: Command, context: CommandContext, onExit: (code: ExitCode) => void): void {
   const commands = () => import("./user.ts");
-  withTarget(user.command("add"))
+  withTargetFlags(user.command("add"))
     .description("make a user; the password is asked for, or read from stdin")
     .argument("<name>", "3 to 24 letters, digits, '-' and '_'")
     .addOption(roleOption())
@@ -67,22 +75,22 @@ function addUserCommands(user: Command, context: CommandContext, onExit: (code: 
       collect,
     )
     .action(async (name, options) => onExit(await (await commands()).addUser(name, options, context)));
-  withTarget(user.command("list"))
+  withTargetFlags(user.command("list"))
     .description("list all users")
     .option("--json", "as JSON")
     .action(async (options) => onExit(await (await commands()).listUsers(options, context)));
-  withTarget(user.command("remove"))
+  withTargetFlags(user.command("remove"))
     .description("remove a user; every login of theirs ends")
     .argument("<name>")
     .action(async (name, options) => onExit(await (await commands()).removeUser(name, options, context)));
-  withTarget(user.command("passwd"))
+  withTargetFlags(user.command("passwd"))
     .description("give a user another password; it is asked for, or read from stdin")
     .argument("<name>")
     .action(async (name, options) =>
       onExit(await (await commands()).changeUserPassword(name, options, context)),
     );
   const role = user.createArgument("<role>").choices(callerRoles);
-  withTarget(user.command("role"))
+  withTargetFlags(user.command("role"))
     .description("give a user another role, or limit it to services")
     .argument("<name>")
     .addArgument(role)
@@ -95,26 +103,21 @@ function addUserCommands(user: Command, context: CommandContext, onExit: (code: 
 
 function addTokenCommands(token: Command, context: CommandContext, onExit: (code: ExitCode) => void): void {
   const commands = () => import("./token.ts");
-  withTarget(token.command("create"))
+  withTargetFlags(token.command("create"))
     .description("make a token and print it, this once")
     .argument("<name>", "what it is for")
     .addOption(roleOption())
     .option("--services <names>", "limit it to these services, separated by commas", parseNames)
     .option("--days <number>", "how long it is accepted; for ever if absent", parseDays)
     .action(async (name, options) => onExit(await (await commands()).createToken(name, options, context)));
-  withTarget(token.command("list"))
+  withTargetFlags(token.command("list"))
     .description("list all tokens, without the tokens themselves")
     .option("--json", "as JSON")
     .action(async (options) => onExit(await (await commands()).listTokens(options, context)));
-  withTarget(token.command("revoke"))
+  withTargetFlags(token.command("revoke"))
     .description("revoke a token at once")
     .argument("<name>")
     .action(async (name, options) => onExit(await (await commands()).revokeToken(name, options, context)));
-}
-
-/** Which gateway: that of a data directory, or the sandbox in it. */
-function withTarget(command: Command): Command {
-  return withConfigFlags(command).option("--sandbox", "the sandbox of the data directory");
 }
 
 function roleOption(): Option {
@@ -135,12 +138,4 @@ function parseDays(text: string): number {
     throw new InvalidArgumentError("expected a number of days, at most 3650");
   }
   return days;
-}
-
-function parseTime(text: string): Date {
-  const time = new Date(text);
-  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime())) {
-    throw new InvalidArgumentError("expected a time such as 2026-01-31T00:00:00Z");
-  }
-  return time;
 }

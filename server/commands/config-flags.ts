@@ -8,6 +8,11 @@ export function withConfigFlags(command: Command): Command {
     .option("--set <key=value>", "any other key of the configuration; repeatable", collect);
 }
 
+/** Adds those of commands that ask a gateway: that of a data directory, or the sandbox in it. */
+export function withTargetFlags(command: Command): Command {
+  return withConfigFlags(command).option("--sandbox", "the sandbox of the data directory");
+}
+
 /** Adds those of commands that listen, or look at what would. */
 export function withGatewayFlags(command: Command): Command {
   return withConfigFlags(command)

@@ -72,7 +72,9 @@ export function operationMessage(operation: Operation): MessageInitShape<typeof 
 }
 
 /** The facts of an event of the topic "operations", whose payload is the operation after the change. */
-export function operationEventDetail(payload: unknown): MessageInitShape<typeof EventSchema>["detail"] {
+export function operationEventDetail(
+  payload: unknown,
+): NonNullable<MessageInitShape<typeof EventSchema>["detail"]> {
   return { case: "operation", value: operationMessage(payload as Operation) };
 }
 

@@ -7,6 +7,7 @@ import { Argument, Command, Option } from "commander";
 import { type Test, test } from "tap";
 import { commandNodes } from "../../../server/commands/command-tree.ts";
 import { completionScript, shells } from "../../../server/commands/completion.ts";
+import { operationStateNames } from "../../../server/commands/operation-state.ts";
 import { hostplane } from "./run-hostplane.ts";
 
 const run = promisify(execFile);
@@ -50,6 +51,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"
   t.same(await complete("user", "add", "alice", "--role", ""), ["viewer", "operator", "admin"]);
   t.same(await complete("user", "role", "alice", "op"), ["operator"]);
   t.same(await complete("user", "--"), ["--help"]);
+  t.same(await complete("operation", "list", "--state", ""), [...operationStateNames]);
   t.same(await complete("token", "create", "user", "--ser"), ["--services"], "an argument is no command");
   t.same(await complete("completion", "z"), ["zsh"]);
   t.same(await complete("serve", "--config", "my"), ["compopt -o default"]);

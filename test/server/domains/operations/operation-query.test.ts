@@ -61,7 +61,7 @@ test("what is out of its limits is refused by the name of its field, with the li
     field: "states",
     description: /OPERATION_STATE_SCHEDULED \(1\), .*OPERATION_STATE_NEEDS_ATTENTION \(7\)$/,
   });
-  t.match(refused({ states: [OperationState.FAILED, 8] }), { field: "states" });
+  t.match(refused({ states: [OperationState.FAILED, 8 as OperationState] }), { field: "states" });
   t.match(refused({ kind: "a.b.c" }), { field: "kind" });
   t.match(refused({ resource: "a\0" }), { field: "resource", description: /1024/ });
   t.match(refused({ actor: "a".repeat(1025) }), { field: "actor", description: /1024/ });
@@ -79,7 +79,7 @@ test("any request is read or refused by a field", async () => {
   const requests = fc.record({
     pageSize: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
     pageToken: fc.string({ unit: "binary" }),
-    states: fc.array(fc.integer({ min: -1, max: 9 })),
+    states: fc.array(fc.integer({ min: -1, max: 9 }).map((state) => state as OperationState)),
     kind: fc.string({ unit: "binary" }),
     resource: fc.string({ unit: "binary" }),
     actor: fc.string({ unit: "binary" }),

@@ -1,0 +1,58 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { withTargetFlags } from "./config-flags.ts";
+import { operationStateNames } from "./operation-state.ts";
+import type { ExitCode } from "./output.ts";
+import { parseTimeOption } from "./parse-time-option.ts";
+import type { CommandContext } from "./run-admin-command.ts";
+
+/** Adds `list`, `show`, `watch`, `cancel`, `retry` and `commands` to the command `operation`. */
+export function addOperationCommands(
+  operation: Command,
+  context: CommandContext,
+  onExit: (code: ExitCode) => void,
+): void {
+  const commands = () => import("./operation.ts");
+  const states = new Option("--state <state...>", "in one of these states").choices(operationStateNames);
+  withTargetFlags(operation.command("list"))
+    .description("list operations, newest first")
+    .addOption(states)
+    .option("--kind <kind>", "this kind (volumes.backup), or all of a domain (volumes)")
+    .option("--resource <resource>", "this resource, or what is below it")
+    .option("--actor <actor>", "exactly this caller, e.g. user/alice")
+    .option("--from <time>", "asked for not before this time, e.g. 2026-01-31T00:00:00Z", parseTimeOption)
+    .option("--to <time>", "asked for before this time", parseTimeOption)
+    .option("--limit <number>", "at most so many; 100 if absent", parseLimit)
+    .option("--json", "as JSON")
+    .action(async (options) => onExit(await (await commands()).listOperations(options, context)));
+  withTargetFlags(operation.command("show"))
+    .description("tell all that is known of an operation")
+    .argument("<id>")
+    .option("--json", "as JSON")
+    .action(async (id, options) => onExit(await (await commands()).showOperation(id, options, context)));
+  withTargetFlags(operation.command("watch"))
+    .description("tell every change of an operation until it has ended; fails unless it completes")
+    .argument("<id>")
+    .option("--json", "as JSON lines")
+    .action(async (id, options) => onExit(await (await commands()).watchOperation(id, options, context)));
+  withTargetFlags(operation.command("cancel"))
+    .description("ask an operation to stop and to undo what it has done")
+    .argument("<id>")
+    .action(async (id, options) => onExit(await (await commands()).cancelOperation(id, options, context)));
+  withTargetFlags(operation.command("retry"))
+    .description("let an operation go on that has failed or needs attention")
+    .argument("<id>")
+    .action(async (id, options) => onExit(await (await commands()).retryOperation(id, options, context)));
+  withTargetFlags(operation.command("commands"))
+    .description("list the commands that an operation has run, oldest first")
+    .argument("<id>")
+    .option("--json", "as JSON lines")
+    .action(async (id, options) => onExit(await (await commands()).listCommands(id, options, context)));
+}
+
+function parseLimit(text: string): number {
+  const limit = Number(text);
+  if (!(Number.isInteger(limit) && limit >= 1)) {
+    throw new InvalidArgumentError("expected a whole number above 0");
+  }
+  return limit;
+}

@@ -1,0 +1,149 @@
+import { toJson } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  type Operation,
+  OperationCommandSchema,
+  OperationSchema,
+  OperationState,
+  WatchOperationResponseSchema,
+} from "../../gen/hostplane/v1/operation_pb.ts";
+import {
+  commandLines,
+  operationHead,
+  operationLines,
+  operationRow,
+  operationSummary,
+} from "./operation-lines.ts";
+import { type OperationStateName, operationStateFromName } from "./operation-state.ts";
+import type { ExitCode } from "./output.ts";
+import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
+import { textTable } from "./text-table.ts";
+
+export interface ListOperationsOptions extends AdminOptions {
+  readonly state?: readonly OperationStateName[];
+  readonly kind?: string;
+  readonly resource?: string;
+  readonly actor?: string;
+  readonly from?: Date;
+  readonly to?: Date;
+  readonly limit?: number;
+}
+
+const limitDefault = 100;
+
+/** Prints the newest operations that meet every filter, as a table or as a JSON array of the contract's messages. */
+export function listOperations(options: ListOperationsOptions, context: CommandContext): Promise<ExitCode> {
+  const { state = [], kind = "", resource = "", actor = "", from, to, limit = limitDefault } = options;
+  const query = {
+    states: state.map(operationStateFromName),
+    kind,
+    resource,
+    actor,
+    ...(from === undefined ? {} : { from: timestampFromDate(from) }),
+    ...(to === undefined ? {} : { to: timestampFromDate(to) }),
+  };
+  return runAdminCommand(options, context, async (client) => {
+    const operations: Operation[] = [];
+    let pageToken = "";
+    do {
+      const pageSize = Math.min(limit - operations.length, 1000);
+      const page = await client.operations.listOperations({ ...query, pageSize, pageToken });
+      operations.push(...page.operations);
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "" && operations.length < limit);
+    if (options.json === true) {
+      context.output.out(JSON.stringify(operations.map(jsonOf), null, 2));
+      return;
+    }
+    for (const line of textTable(operationHead, operations.map(operationRow))) {
+      context.output.out(line);
+    }
+  });
+}
+
+/** Prints all that is known of an operation. */
+export function showOperation(id: string, options: AdminOptions, context: CommandContext): Promise<ExitCode> {
+  return runAdminCommand(options, context, async ({ operations }) => {
+    const { operation } = await operations.getOperation({ id });
+    if (options.json === true) {
+      context.output.out(JSON.stringify(operation && jsonOf(operation), null, 2));
+      return;
+    }
+    for (const line of operation === undefined ? [] : operationLines(operation)) {
+      context.output.out(line);
+    }
+  });
+}
+
+/** Prints an operation as it is now and every change, until it has ended. Fails when it has not completed. */
+export async function watchOperation(
+  id: string,
+  options: AdminOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  let state: OperationState | undefined;
+  const code = await runAdminCommand(options, context, async ({ operations }) => {
+    for await (const message of operations.watchOperation({ id })) {
+      state = message.operation?.state;
+      if (options.json === true) {
+        const json = toJson(WatchOperationResponseSchema, message, { alwaysEmitImplicit: true });
+        context.output.out(JSON.stringify(json));
+      } else if (message.operation !== undefined) {
+        context.output.out(operationSummary(message.operation));
+      }
+    }
+  });
+  return code === 0 && state !== OperationState.COMPLETED ? 1 : code;
+}
+
+/** Asks an operation to stop. */
+export function cancelOperation(
+  id: string,
+  options: AdminOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  return runAdminCommand(options, context, async ({ operations }) => {
+    const { operation } = await operations.cancelOperation({ id });
+    if (operation !== undefined) {
+      context.output.out(`asked ${id} to stop: ${operationSummary(operation)}`);
+    }
+  });
+}
+
+/** Lets an operation go on that has failed or needs attention. */
+export function retryOperation(
+  id: string,
+  options: AdminOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  return runAdminCommand(options, context, async ({ operations }) => {
+    const { operation } = await operations.retryOperation({ id });
+    if (operation !== undefined) {
+      context.output.out(`${id} goes on: ${operationSummary(operation)}`);
+    }
+  });
+}
+
+/** Prints the commands that an operation has run, each as a shell would take it, or as JSON lines. */
+export function listCommands(id: string, options: AdminOptions, context: CommandContext): Promise<ExitCode> {
+  return runAdminCommand(options, context, async ({ operations }) => {
+    let pageToken = "";
+    do {
+      const page = await operations.listCommands({ id, pageSize: 1000, pageToken });
+      for (const command of page.commands) {
+        const lines =
+          options.json === true
+            ? [JSON.stringify(toJson(OperationCommandSchema, command, { alwaysEmitImplicit: true }))]
+            : commandLines(command);
+        for (const line of lines) {
+          context.output.out(line);
+        }
+      }
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "");
+  });
+}
+
+function jsonOf(operation: Operation) {
+  return toJson(OperationSchema, operation, { alwaysEmitImplicit: true });
+}

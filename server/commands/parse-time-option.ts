@@ -1,0 +1,10 @@
+import { InvalidArgumentError } from "commander";
+
+/** Reads the time that an option is given, in any form that begins with the date. */
+export function parseTimeOption(text: string): Date {
+  const time = new Date(text);
+  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime())) {
+    throw new InvalidArgumentError("expected a time such as 2026-01-31T00:00:00Z");
+  }
+  return time;
+}
