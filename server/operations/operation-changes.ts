@@ -1,9 +1,13 @@
+import { InfraError } from "../../adapters/host/infra-error.ts";
 import { hasEnded, type Operation } from "./operation.ts";
 import type { OperationAtSeq, Operations } from "./operations.ts";
 
 /** Where changes of operations are read from; server/events has it. */
 export interface OperationEvents {
-  /** Events of the filter behind `afterSeq`, in order, without gaps and repeats; never ends by itself. */
+  /**
+   * Events of the filter behind `afterSeq`, in order, without gaps and repeats. Ends when the signal is aborted or the gateway
+   * closes.
+   */
   follow(
     afterSeq: number,
     filter: {
@@ -20,8 +24,8 @@ export interface OperationEvents {
 export const operationsTopic = "operations";
 
 /**
- * Every change of an operation behind the event `afterSeq`, in order. Goes on behind its end, as it may be retried.
- * @throws InfraError HISTORY_GONE, and the signal's reason
+ * Every change of an operation behind the event `afterSeq`, in order. Does not end by itself, as the operation may be retried.
+ * @throws InfraError HISTORY_GONE, SHUTTING_DOWN, and the signal's reason
  */
 export async function* operationChanges(
   events: OperationEvents,
@@ -33,6 +37,8 @@ export async function* operationChanges(
   for await (const { seq, payload } of events.follow(afterSeq, filter, signal)) {
     yield { seq, operation: payload as Operation };
   }
+  signal.throwIfAborted();
+  throw new InfraError("SHUTTING_DOWN", "the gateway is stopping; the operation goes on with the next one");
 }
 
 /**

@@ -59,7 +59,7 @@ function viewMessage(operation: Operation): OperationViewMessage {
   const { state, message, waitingFor, failure, attention } = operation;
   switch (state) {
     case "scheduled":
-      return { state, message: waitingFor || message };
+      return { state, message: waitingFor || message || "it waits for its turn" };
     case "active":
     case "undoing":
       return { state: "active", message };

@@ -13,7 +13,7 @@ export interface WatchSources {
   readonly events: OperationEvents & {
     cursorOf(seq: number): string;
     /** @throws InfraError INVALID_FIELD cursor, HISTORY_GONE */
-    seqOf(cursor: string): number;
+    seqOf(cursor: string): Promise<number>;
   };
   readonly access: OperationAccess;
 }
@@ -32,7 +32,7 @@ export async function* watchOperation(
     access.assertVisible(call, operation);
     return { operation: operationMessage(operation), cursor: events.cursorOf(seq) };
   };
-  const afterSeq = cursor === "" ? undefined : seqOfCursor(events, cursor);
+  const afterSeq = cursor === "" ? undefined : await seqOfCursor(events, cursor);
   const now = await operations.getAtSeq(id);
   const first = messageOf(now);
   if (afterSeq === undefined || hasEnded(now.operation)) {
@@ -50,10 +50,10 @@ export async function* watchOperation(
   }
 }
 
-/** @throws InfraError INVALID_FIELD cursor */
-function seqOfCursor(events: WatchSources["events"], cursor: string): number | undefined {
+/** Undefined when what is behind it is no longer kept. @throws InfraError INVALID_FIELD cursor, STORE_UNAVAILABLE */
+async function seqOfCursor(events: WatchSources["events"], cursor: string): Promise<number | undefined> {
   try {
-    return events.seqOf(cursor);
+    return await events.seqOf(cursor);
   } catch (error) {
     if (error instanceof InfraError && error.reason === "HISTORY_GONE") {
       return undefined;
