@@ -70,7 +70,7 @@ export interface LvmState {
   readonly volumes: readonly LogicalVolume[];
 }
 
-/** One change of LVM that one command makes. Names must have passed `names.ts`. */
+/** One change of LVM that one command makes. Names and tags must have passed `names.ts`. */
 export type LvmStep =
   | {
       readonly kind: "create";
@@ -86,6 +86,37 @@ export type LvmStep =
       readonly volumeGroupName: string;
       readonly name: string;
       readonly sizeBytes: bigint;
+    }
+  | {
+      /**
+       * Makes `name` hold what `originName` holds at this moment. A thin snapshot of a thin volume is active even if the
+       * volume is not; a copy-on-write snapshot is active exactly while its origin is.
+       */
+      readonly kind: "snapshot";
+      readonly volumeGroupName: string;
+      readonly name: string;
+      readonly originName: string;
+      readonly tags: readonly string[];
+      /**
+       * Makes a copy-on-write snapshot with so much room (`snapshot-room.ts`), on extents of the group. Absent: a thin
+       * snapshot, which takes what it needs from the pool; only of a thin volume.
+       */
+      readonly roomBytes?: bigint;
+    }
+  | {
+      /** Renames a volume, open or not; its snapshots, device numbers and UUID stay. */
+      readonly kind: "rename";
+      readonly volumeGroupName: string;
+      readonly name: string;
+      readonly newName: string;
+    }
+  | {
+      /** Adds tags, then removes tags: one of each at least. Those that are there, or not there, already are no error. */
+      readonly kind: "changeTags";
+      readonly volumeGroupName: string;
+      readonly name: string;
+      readonly addTags: readonly string[];
+      readonly removeTags: readonly string[];
     }
   | {
       readonly kind: "activate" | "deactivate" | "remove";
@@ -141,7 +172,8 @@ export interface LvmAdapter {
    * Makes one change and ends when LVM has committed it; the state is stale from then on. Never killed: it
    * runs to its end whatever happens to its caller. It is refused, not forced, when LVM has an objection:
    * `remove` takes no open volume, and neither a thin pool nor one that has snapshots; `resize` only
-   * grows, and does nothing for a volume that has the size already.
+   * grows, and does nothing for a volume that has the size already; `activate` and `deactivate` take no copy-on-write
+   * snapshot, which goes with its origin; `snapshot` takes neither such a snapshot nor a thin pool for an origin.
    * @throws InfraError VOLUME_EXISTS, VOLUME_NOT_FOUND, VOLUME_GROUP_GONE, NO_SPACE, VOLUME_IN_USE,
    *   VOLUME_PROTECTED, SHRINK_NOT_ALLOWED, INVALID_FIELD, TOOL_MISSING, TOOL_FAILED, BUSY, SHUTTING_DOWN
    */

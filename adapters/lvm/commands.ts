@@ -82,8 +82,26 @@ export function commandOf(options: LvmCommandOptions, step: LvmStep): string[] {
     case "resize":
       // lvextend, not lvresize: it cannot shrink.
       return lvmCommand(options, "lvextend", ["--size", sizeOf(step.sizeBytes), "--", volume]);
+    case "snapshot":
+      return lvmCommand(options, "lvcreate", [
+        "--snapshot",
+        ...roomOptions(step.roomBytes),
+        ...["--name", step.name],
+        ...step.tags.flatMap((tag) => ["--addtag", tag]),
+        ...["--", `${step.volumeGroupName}/${step.originName}`],
+      ]);
+    case "rename":
+      return lvmCommand(options, "lvrename", ["--", step.volumeGroupName, step.name, step.newName]);
+    case "changeTags":
+      return lvmCommand(options, "lvchange", [
+        ...step.addTags.flatMap((tag) => ["--addtag", tag]),
+        ...step.removeTags.flatMap((tag) => ["--deltag", tag]),
+        ...["--", volume],
+      ]);
     case "activate":
-      return lvmCommand(options, "lvchange", ["-ay", "--", volume]);
+      // Of a volume that carries the activation-skip flag, as thin snapshots made by others do, lvchange -ay without -K
+      // leaves the device away, with exit code 0 and no word.
+      return lvmCommand(options, "lvchange", ["-ay", "-K", "--", volume]);
     case "deactivate":
       return lvmCommand(options, "lvchange", ["-an", "--", volume]);
     case "remove":
@@ -102,6 +120,16 @@ export function commandOf(options: LvmCommandOptions, step: LvmStep): string[] {
 function creationOptions({ activation }: LvmCommandOptions, thin: boolean): string[] {
   const wiping = activation === "none" ? ["-Zn", "-Wn"] : ["-Wy", "-Zy"];
   return [activation === "none" ? "-an" : "--yes", ...(thin ? [] : wiping)];
+}
+
+/**
+ * A size in percent (`--extents 10%ORIGIN`) is only an upper limit: with 5 extents free where 16 were meant, lvcreate
+ * makes a snapshot of 5 and ends with 0. One in bytes is had or refused. With a size the snapshot of a thin volume is
+ * copy-on-write too. `-kn` spares a thin snapshot the activation-skip flag, so that it gets its device at once and
+ * whenever it is activated later. lvcreate asks no question for either, not even where an old file system lies.
+ */
+function roomOptions(roomBytes: bigint | undefined): string[] {
+  return roomBytes === undefined ? ["-kn"] : ["--size", sizeOf(roomBytes)];
 }
 
 /** LVM rounds up to whole extents, but refuses what is no multiple of a sector. */

@@ -23,6 +23,10 @@ const patterns: readonly (readonly [RegExp, ReasonName])[] = [
   [/^Failed to find logical volume /, "VOLUME_NOT_FOUND"],
   // Logical volume nope not found in volume group vgt.
   [/^Logical volume \S+ not found in volume group/, "VOLUME_NOT_FOUND"],
+  // Existing logical volume "absent" not found in volume group "vg0"
+  [/^Existing logical volume \S+ not found in volume group/, "VOLUME_NOT_FOUND"],
+  // Snapshot origin LV absent not found in Volume group vg0.
+  [/^Snapshot origin LV \S+ not found in Volume group/i, "VOLUME_NOT_FOUND"],
   // Volume group "vgt" has insufficient free space (127 extents): 2560 required.
   [/has insufficient free space/, "NO_SPACE"],
   // Insufficient free space: 2557 extents needed, but only 123 available
@@ -35,6 +39,11 @@ const patterns: readonly (readonly [RegExp, ReasonName])[] = [
   [/^New size given .* not larger than existing size/, "SHRINK_NOT_ALLOWED"],
   // Snapshot origin volumes can be resized only while inactive: try lvchange -an.
   [/^Snapshot origin volumes can be resized only while inactive/, "VOLUME_PROTECTED"],
+  // Snapshots of snapshots are not supported.
+  // Snapshots of thin pool type volumes are not supported.
+  [/^Snapshots of .+ are not supported/, "VOLUME_PROTECTED"],
+  // Change of snapshot vg0/snap will also change its origin vg0/data. Proceed? [y/n]: [n]
+  [/^Change of snapshot \S+ will also change its origin/, "VOLUME_PROTECTED"],
   // Logical volume vg0/data in use.
   // Logical volume vg0/data contains a filesystem in use.
   [/^Logical volume \S+ (contains a filesystem )?in use/, "VOLUME_IN_USE"],
@@ -50,8 +59,11 @@ const argumentPatterns: readonly (readonly [RegExp, string])[] = [
   // Name "vg0-a--a--a--" too long.
   [/^(Logical volume name ".*" is invalid|Names (starting|including) )/, "name"],
   [/^(Internal error: LV name ".*" length|Name ".*" too long)/, "name"],
+  // Old and new logical volume names must differ
+  [/^Old and new logical volume names must differ/, "name"],
   // Invalid argument for --addtag: a b
-  [/^Invalid argument for --addtag/, "tags"],
+  // Invalid argument for --deltag: a@b
+  [/^Invalid argument for --(addtag|deltag)/, "tags"],
   // Invalid argument for --size: 10485761b
   // --size may not be zero.
   [/^(Invalid argument for --(size|virtualsize)|--(size|virtualsize) may not be zero)/, "size_gb"],
@@ -62,14 +74,13 @@ const argumentPatterns: readonly (readonly [RegExp, string])[] = [
  * @returns undefined if nothing did. A resize to the size a volume already has is nothing wrong.
  */
 export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraError | undefined {
-  const resource = volumeResource(step.volumeGroupName, step.name);
   if (result.exitCode === 0) {
     // Logical volume "data" successfully removed.
     if (step.kind !== "remove" || result.stdout.includes("successfully removed")) {
       return undefined;
     }
     const message = `${step.volumeGroupName}/${step.name} has snapshots or is a thin pool: LVM left it alone`;
-    return new InfraError("VOLUME_PROTECTED", message, { resource });
+    return new InfraError("VOLUME_PROTECTED", message, { resource: resourceOf(step, "VOLUME_PROTECTED") });
   }
   const lines = complaints(result.stderr);
   // New size (3 extents) matches existing size (3 extents).
@@ -85,10 +96,21 @@ export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraErr
   const message = lines.join("; ");
   for (const [pattern, reason] of patterns) {
     if (lines.some((line) => pattern.test(line))) {
-      return new InfraError(reason, message, { resource });
+      return new InfraError(reason, message, { resource: resourceOf(step, reason) });
     }
   }
   return errorWithoutPattern(result, message);
+}
+
+/** Which of the volumes that a step names an error is about. */
+export function resourceOf(step: LvmStep, reason: ReasonName): string {
+  const isOriginsFault =
+    step.kind === "snapshot" && (reason === "VOLUME_NOT_FOUND" || reason === "VOLUME_PROTECTED");
+  if (isOriginsFault) {
+    return volumeResource(step.volumeGroupName, step.originName);
+  }
+  const isTaken = step.kind === "rename" && reason === "VOLUME_EXISTS";
+  return volumeResource(step.volumeGroupName, isTaken ? step.newName : step.name);
 }
 
 /**

@@ -8,6 +8,7 @@ import { backupConfigurationCommand, parseBackupConfiguration } from "./backup-c
 import { commandOf, type LvmCommandOptions, readStateCommand, toolOf } from "./commands.ts";
 import { errorFromReadResult, errorFromStepResult } from "./errors.ts";
 import { inspectLvm } from "./inspect.ts";
+import { assertSnapshotNames } from "./names.ts";
 import { parseFullReport } from "./parse.ts";
 import { type DirectoryWatch, watchDirectory } from "./watch.ts";
 
@@ -99,6 +100,9 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     async run(step) {
       if (closing.signal.aborted) {
         throw closing.signal.reason;
+      }
+      if (step.kind === "snapshot" && step.roomBytes !== undefined) {
+        assertSnapshotNames(step.volumeGroupName, step.name, step.originName);
       }
       const argv = commandOf(options, step);
       await limiter.run(async () => {

@@ -53,11 +53,18 @@ export function assertVolumeName(name: string, field: string, volumeGroupName = 
     const room = maxNamesLength - volumeGroupName.length;
     throw invalidField(field, `must be at most ${room} characters long, is ${name.length}`);
   }
-  const deviceName = `${doubleHyphens(volumeGroupName)}-${doubleHyphens(name)}`;
-  if (deviceName.length > maxDeviceNameLength) {
-    const room = maxDeviceNameLength - deviceName.length + doubleHyphens(name).length;
-    throw invalidField(field, `must be at most ${room} characters long when each hyphen counts twice`);
-  }
+  assertDeviceNameLength(name, field, volumeGroupName, maxDeviceNameLength);
+}
+
+/**
+ * Refuses a copy-on-write snapshot that would need a device with too long a name: beside the snapshot's own LVM makes
+ * `...-cow`, and `...-real` of its origin. lvcreate finds out too late: it says `Aborting. Manual intervention required.`
+ * and leaves an ordinary volume with the snapshot's name and tags.
+ * @throws InfraError INVALID_FIELD
+ */
+export function assertSnapshotNames(volumeGroupName: string, name: string, originName: string): void {
+  assertDeviceNameLength(name, "name", volumeGroupName, maxDeviceNameLength - "-cow".length);
+  assertDeviceNameLength(originName, "originName", volumeGroupName, maxDeviceNameLength - "-real".length);
 }
 
 /**
@@ -91,6 +98,11 @@ export function assertTag(tag: string, field: string): void {
   }
 }
 
+/** Path of the block device of an active volume; LVM keeps these links for volumes with a device, whatever their names. */
+export function devicePathOf(volumeGroupName: string, name: string): string {
+  return `/dev/${volumeGroupName}/${name}`;
+}
+
 /** What errors, plans and events call a volume. */
 export function volumeResource(volumeGroupName: string, name: string): string {
   return `${volumeGroupResource(volumeGroupName)}/volumes/${name}`;
@@ -113,6 +125,19 @@ function assertName(name: string, field: string): void {
   }
   if (name === "." || name === "..") {
     throw invalidField(field, `must not be "${name}"`);
+  }
+}
+
+function assertDeviceNameLength(
+  name: string,
+  field: string,
+  volumeGroupName: string,
+  maxLength: number,
+): void {
+  const deviceName = `${doubleHyphens(volumeGroupName)}-${doubleHyphens(name)}`;
+  if (deviceName.length > maxLength) {
+    const room = maxLength - deviceName.length + doubleHyphens(name).length;
+    throw invalidField(field, `must be at most ${room} characters long when each hyphen counts twice`);
   }
 }
 

@@ -51,6 +51,12 @@ async function whatIsMissing(): Promise<string | undefined> {
   );
 }
 
+/** Whether volumes get block devices here. */
+export async function loopActivation(): Promise<"auto" | "none"> {
+  const { stdout } = await run(["lvm", "version"], { kind: "read" });
+  return stdout.includes("Driver version") ? "auto" : "none";
+}
+
 /**
  * Makes `count` volume groups of `extentCount` extents, each on a loop device of its own, and removes exactly
  * these when the test ends. With device-mapper volumes are activated; without, LVM works on metadata only.
@@ -59,10 +65,7 @@ export async function makeLoopVolumeGroups(t: Test, count = 1, extentCount = 50)
   const directory = await mkdtemp(join(tmpdir(), "hostplane-lvm-"));
   const systemDir = join(directory, "etc");
   const env = { LVM_SYSTEM_DIR: systemDir, LVM_SUPPRESS_FD_WARNINGS: "1" };
-  const activation = (await run(["lvm", "version"], { kind: "read" })).stdout.includes("Driver version")
-    ? "auto"
-    : "none";
-
+  const activation = await loopActivation();
   const loops: string[] = [];
   const names: string[] = [];
   // Teardowns run last registered first: groups, loop devices, files.

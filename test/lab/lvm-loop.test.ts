@@ -1,15 +1,18 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import tap, { test } from "tap";
 import type { ToolEnd } from "../../adapters/host/run.ts";
 import { createLvm } from "../../adapters/lvm/lvm.ts";
+import { devicePathOf } from "../../adapters/lvm/names.ts";
 import { reasonOf } from "../adapters/host/reason-of.ts";
 import { testLvmContract } from "../adapters/lvm/contract.ts";
-import { makeLoopVolumeGroups, reasonToSkip } from "./loop-volume-group.ts";
+import { testThinContract } from "../adapters/lvm/thin-contract.ts";
+import { loopActivation, makeLoopVolumeGroups, reasonToSkip } from "./loop-volume-group.ts";
 
 const skip = await reasonToSkip();
 const extent = 4n << 20n;
@@ -43,6 +46,33 @@ if (skip !== undefined) {
       activates: options.activation === "auto",
     };
   });
+
+  if ((await loopActivation()) === "auto") {
+    testThinContract("LVM on a loop device", async (t) => {
+      const { names, options, shell } = await makeLoopVolumeGroups(t);
+      const [volumeGroupName = ""] = names;
+      await shell("lvcreate", "--yes", "--type", "thin-pool", "-L80m", "-n", "pool", volumeGroupName);
+      return { lvm: createLvm(options), volumeGroupName, thinPoolName: "pool" };
+    });
+
+    test("a snapshot that overflows is seen by the next refresh, and can be removed", async (t) => {
+      const { names, options } = await makeLoopVolumeGroups(t);
+      const [volumeGroupName = ""] = names;
+      const lvm = createLvm(options);
+      const at = (name: string) => ({ volumeGroupName, name });
+      const snap = async () => (await lvm.refresh()).value.volumes.find(({ name }) => name === "the-snap");
+      await lvm.run({ kind: "create", ...at("the-data"), sizeBytes: 4n * extent, tags: [] });
+      const snapshot = { ...at("the-snap"), originName: "the-data", tags: [], roomBytes: extent };
+      await lvm.run({ kind: "snapshot", ...snapshot });
+      t.match(await snap(), { health: "ok" });
+      await writeFile(devicePathOf(volumeGroupName, "the-data"), Buffer.alloc(8 << 20, 1), { flush: true });
+      t.match(await snap(), { health: "invalidSnapshot", dataPercent: 100 });
+      await t.rejects(readFile(devicePathOf(volumeGroupName, "the-snap")), { code: "EIO" });
+      await lvm.run({ kind: "remove", ...at("the-snap") });
+      await lvm.run({ kind: "remove", ...at("the-data") });
+      await lvm.close();
+    });
+  }
 
   test("a thousand readers cost one lvm, and later ones none", async (t) => {
     const { options } = await makeLoopVolumeGroups(t);

@@ -18,7 +18,18 @@ test("each step is one command, and none is forced", (t) => {
     words({ kind: "resize", ...at, sizeBytes: 1n << 31n }),
     "lvm lvextend --size 2147483648b -- vg0/data",
   );
-  t.equal(words({ kind: "activate", ...at }), "lvm lvchange -ay -- vg0/data");
+  const snapshot = { kind: "snapshot", volumeGroupName: "vg0", name: "snap", originName: "data" } as const;
+  t.equal(
+    words({ ...snapshot, tags: ["a=b", "c"], roomBytes: 1n << 30n }),
+    "lvm lvcreate --snapshot --size 1073741824b --name snap --addtag a=b --addtag c -- vg0/data",
+  );
+  t.equal(words({ ...snapshot, tags: [] }), "lvm lvcreate --snapshot -kn --name snap -- vg0/data");
+  t.equal(words({ kind: "rename", ...at, newName: "other" }), "lvm lvrename -- vg0 data other");
+  t.equal(
+    words({ kind: "changeTags", ...at, addTags: ["a", "b"], removeTags: ["c", "d"] }),
+    "lvm lvchange --addtag a --addtag b --deltag c --deltag d -- vg0/data",
+  );
+  t.equal(words({ kind: "activate", ...at }), "lvm lvchange -ay -K -- vg0/data");
   t.equal(words({ kind: "deactivate", ...at }), "lvm lvchange -an -- vg0/data");
   t.equal(words({ kind: "remove", ...at }), "lvm lvremove --yes --select lv_attr!~^[oOt] -- vg0/data");
   t.end();

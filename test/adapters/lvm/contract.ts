@@ -8,6 +8,7 @@ import type {
   LvmStep,
   VolumeGroup,
 } from "../../../adapters/lvm/adapter.ts";
+import { snapshotRoomBytes } from "../../../adapters/lvm/snapshot-room.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
 /** An adapter to hold to the contract, with an empty volume group of `extentCount` extents of 4 MiB. */
@@ -28,6 +29,17 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
       const subject = await makeSubject(t);
       t.teardown(() => subject.lvm.close());
       await body(t, withSteps(subject));
+    });
+  }
+
+  /** What only volumes with block devices have. */
+  function snapshotTest(behaviour: string, body: (t: Test, subject: Subject) => Promise<void>): void {
+    contractTest(behaviour, async (t, subject) => {
+      if (subject.activates) {
+        await body(t, subject);
+      } else {
+        t.pass("there is no device-mapper here");
+      }
     });
   }
 
@@ -151,6 +163,8 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
         { kind: "resize", ...at, sizeBytes: extent },
         { kind: "activate", ...at },
         { kind: "deactivate", ...at },
+        { kind: "rename", ...at, newName: "other" },
+        { kind: "changeTags", ...at, addTags: ["a"], removeTags: [] },
         { kind: "remove", ...at },
       ];
       for (const step of steps) {
@@ -167,6 +181,113 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     t.equal(await reasonOf(lvm.run(inNoGroup)), "VOLUME_GROUP_GONE");
     const inNoPool = { ...inNoGroup, volumeGroupName, thinPoolName: "no-such-pool" };
     t.equal(await reasonOf(lvm.run(inNoPool)), "VOLUME_GROUP_GONE");
+  });
+
+  contractTest("a volume keeps all but its name when it is renamed", async (t, subject) => {
+    const { create, rename, state, volume } = subject;
+    await create("data", extent, ["kept"]);
+    await create("other", extent);
+    const before = await volume("data");
+    t.equal(await reasonOf(rename("data", "other")), "VOLUME_EXISTS");
+    t.equal(await reasonOf(rename("absent", "new")), "VOLUME_NOT_FOUND");
+    for (const name of ["data", "snapshot1", "x_tdata"]) {
+      t.equal(await reasonOf(rename("data", name)), "INVALID_FIELD", name);
+    }
+    await rename("data", "my-data");
+    t.strictSame(await volume("my-data"), { ...before, name: "my-data" });
+    t.equal((await state()).volumes.length, 2);
+  });
+
+  contractTest("tags are added and removed", async (t, { create, changeTags, volume }) => {
+    await create("data", extent, ["a", "b"]);
+    await changeTags("data", ["c", "a"], ["b", "absent"]);
+    t.strictSame((await volume("data"))?.tags, ["a", "c"]);
+    await changeTags("data", [], ["a", "c"]);
+    t.strictSame((await volume("data"))?.tags, []);
+    t.equal(await reasonOf(changeTags("data", ["a@b"], [])), "INVALID_FIELD");
+    t.equal(await reasonOf(changeTags("data", [], ["a b"])), "INVALID_FIELD");
+  });
+
+  contractTest("a snapshot needs a block device", async (t, { create, snapshot, state, activates }) => {
+    await create("data", extent);
+    const reason = await reasonOf(snapshot("snap", "data", extent));
+    t.equal(reason, activates ? undefined : "TOOL_FAILED");
+    t.equal((await state()).volumes.length, activates ? 2 : 1);
+  });
+
+  snapshotTest("a copy-on-write snapshot takes room, and gives it back", async (t, subject) => {
+    const { create, snapshot, rename, remove, group, volume, extentCount } = subject;
+    await create("data", 10n * extent);
+    await snapshot("snap", "data", 2n * extent - 1n, ["b", "a=1"]);
+    const snap = await volume("snap");
+    t.match(snap, {
+      kind: "snapshot",
+      health: "ok",
+      originName: "data",
+      sizeBytes: 10n * extent,
+      dataPercent: 0,
+      active: true,
+      open: false,
+    });
+    t.strictSame(snap?.tags, ["a=1", "b"]);
+    t.ok(snap?.device);
+    t.match(await volume("data"), { kind: "linear", originName: undefined, active: true });
+    t.equal((await group()).freeBytes, BigInt(extentCount - 12) * extent);
+    await rename("data", "origin");
+    t.equal((await volume("snap"))?.originName, "origin");
+    await remove("snap");
+    t.equal((await group()).freeBytes, BigInt(extentCount - 10) * extent);
+    await remove("origin");
+  });
+
+  snapshotTest("a snapshot takes no more room than it can ever need", async (t, subject) => {
+    const { create, snapshot, group, extentCount } = subject;
+    await create("data", 10n * extent);
+    await snapshot("snap", "data", 30n * extent);
+    await snapshot("whole", "data", snapshotRoomBytes(10n * extent, 100));
+    t.equal(
+      (await group()).freeBytes,
+      BigInt(extentCount - 32) * extent,
+      "ten for the data, one for its notes",
+    );
+  });
+
+  snapshotTest("an origin and its copy-on-write snapshots come and go together", async (t, subject) => {
+    const { create, snapshot, activate, deactivate, resize, remove, volume } = subject;
+    await create("data", 4n * extent);
+    await snapshot("snap", "data", extent);
+    t.equal(await reasonOf(remove("data")), "VOLUME_PROTECTED");
+    t.equal(await reasonOf(resize("data", 5n * extent)), "VOLUME_PROTECTED");
+    t.equal(await reasonOf(deactivate("snap")), "VOLUME_PROTECTED");
+    t.equal(await reasonOf(activate("snap")), "VOLUME_PROTECTED");
+    await deactivate("data");
+    t.match(await volume("snap"), { active: false, device: undefined });
+    t.equal(await reasonOf(remove("data")), "VOLUME_PROTECTED");
+    await snapshot("late", "data", extent);
+    t.match(await volume("late"), { active: false, device: undefined });
+    await activate("data");
+    t.match(await volume("late"), { active: true });
+    await deactivate("data");
+    await remove("snap");
+    await remove("late");
+    await remove("data");
+  });
+
+  snapshotTest("what cannot be a snapshot is refused, and leaves nothing", async (t, subject) => {
+    const { create, snapshot, state, group, extentCount } = subject;
+    await create("data", 10n * extent);
+    await create("fill", BigInt(extentCount - 12) * extent);
+    t.equal(await reasonOf(snapshot("snap", "data", 3n * extent)), "NO_SPACE");
+    t.equal(await reasonOf(snapshot("snap", "absent", extent)), "VOLUME_NOT_FOUND");
+    t.equal(await reasonOf(snapshot("fill", "data", extent)), "VOLUME_EXISTS");
+    t.equal(await reasonOf(snapshot("snapshot1", "data", extent)), "INVALID_FIELD");
+    t.equal(await reasonOf(snapshot("a-".repeat(50), "data", extent)), "INVALID_FIELD");
+    t.equal(await reasonOf(snapshot("snap", "data", extent, ["a@b"])), "INVALID_FIELD");
+    t.equal(await reasonOf(snapshot("thick", "data", undefined)), "TOOL_FAILED");
+    t.equal((await state()).volumes.length, 2);
+    await snapshot("snap", "data", 2n * extent);
+    t.equal(await reasonOf(snapshot("snap2", "snap", extent)), "VOLUME_PROTECTED");
+    t.equal((await group()).freeBytes, 0n);
   });
 
   contractTest(
@@ -243,6 +364,14 @@ interface Subject extends ContractSubject {
   volume(name: string): Promise<LogicalVolume | undefined>;
   create(name: string, sizeBytes: bigint, tags?: readonly string[]): Promise<void>;
   resize(name: string, sizeBytes: bigint): Promise<void>;
+  snapshot(
+    name: string,
+    originName: string,
+    roomBytes: bigint | undefined,
+    tags?: readonly string[],
+  ): Promise<void>;
+  rename(name: string, newName: string): Promise<void>;
+  changeTags(name: string, addTags: readonly string[], removeTags: readonly string[]): Promise<void>;
   activate(name: string): Promise<void>;
   deactivate(name: string): Promise<void>;
   remove(name: string): Promise<void>;
@@ -266,6 +395,18 @@ function withSteps(subject: ContractSubject): Subject {
     create: (name, sizeBytes, tags = []) =>
       lvm.run({ kind: "create", volumeGroupName, name, sizeBytes, tags }),
     resize: (name, sizeBytes) => lvm.run({ kind: "resize", volumeGroupName, name, sizeBytes }),
+    snapshot: (name, originName, roomBytes, tags = []) =>
+      lvm.run({
+        kind: "snapshot",
+        volumeGroupName,
+        name,
+        originName,
+        tags,
+        ...(roomBytes === undefined ? {} : { roomBytes }),
+      }),
+    rename: (name, newName) => lvm.run({ kind: "rename", volumeGroupName, name, newName }),
+    changeTags: (name, addTags, removeTags) =>
+      lvm.run({ kind: "changeTags", volumeGroupName, name, addTags, removeTags }),
     activate: (name) => lvm.run({ kind: "activate", volumeGroupName, name }),
     deactivate: (name) => lvm.run({ kind: "deactivate", volumeGroupName, name }),
     remove: (name) => lvm.run({ kind: "remove", volumeGroupName, name }),

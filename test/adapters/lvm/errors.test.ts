@@ -9,6 +9,16 @@ const create: LvmStep = { kind: "create", ...at, sizeBytes: 1n, tags: [] };
 const resize: LvmStep = { kind: "resize", ...at, sizeBytes: 1n };
 const deactivate: LvmStep = { kind: "deactivate", ...at };
 const remove: LvmStep = { kind: "remove", ...at };
+const rename: LvmStep = { kind: "rename", volumeGroupName: "vg0", name: "old", newName: "data" };
+const changeTags: LvmStep = { kind: "changeTags", ...at, addTags: ["a"], removeTags: [] };
+const snapshot: LvmStep = {
+  kind: "snapshot",
+  volumeGroupName: "vg0",
+  name: "snap",
+  originName: "data",
+  tags: [],
+  roomBytes: 1n,
+};
 
 function result(exitCode: number, stderr: string, stdout = ""): ToolResult {
   return { argv: ["lvm", "lvx", "--", "vg0/data"], exitCode, signal: null, stdout, stderr, durationMs: 1 };
@@ -141,6 +151,79 @@ const recorded: [LvmStep, number, string, ReasonName, RegExp][] = [
     '  device-mapper: message ioctl on  (253:3) failed: Device or resource busy\n  Failed to process message "delete 1".\n',
     "TOOL_FAILED",
     /exit code 5: device-mapper: message ioctl/,
+  ],
+  [
+    snapshot,
+    5,
+    "  Snapshot origin LV data not found in Volume group vg0.\n",
+    "VOLUME_NOT_FOUND",
+    /data not found/,
+  ],
+  [snapshot, 5, "  Snapshots of snapshots are not supported.\n", "VOLUME_PROTECTED", /of snapshots/],
+  [
+    snapshot,
+    5,
+    "  Snapshots of thin pool type volumes are not supported.\n",
+    "VOLUME_PROTECTED",
+    /thin pool/,
+  ],
+  [
+    snapshot,
+    5,
+    '  Volume group "vg0" has insufficient free space (5 extents): 16 required.\n',
+    "NO_SPACE",
+    /16 required/,
+  ],
+  [
+    snapshot,
+    5,
+    "  Insufficient suitable allocatable extents found for logical volume snap.\n",
+    "NO_SPACE",
+    /Insufficient suitable/,
+  ],
+  [snapshot, 5, "  Please specify either size or extents with snapshots.\n", "TOOL_FAILED", /either size/],
+  [
+    { ...snapshot, name: "data" },
+    5,
+    '  Logical Volume "data" already exists in volume group "vg0"\n',
+    "VOLUME_EXISTS",
+    /already exists/,
+  ],
+  [
+    rename,
+    5,
+    '  Logical Volume "data" already exists in volume group "vg0"\n',
+    "VOLUME_EXISTS",
+    /already exists/,
+  ],
+  [
+    { ...rename, name: "data", newName: "new" },
+    5,
+    '  Existing logical volume "data" not found in volume group "vg0"\n',
+    "VOLUME_NOT_FOUND",
+    /^Existing logical volume/,
+  ],
+  [
+    rename,
+    3,
+    "  Old and new logical volume names must differ\n  Run `lvrename --help' for more information.\n",
+    "INVALID_FIELD",
+    /^name: /,
+  ],
+  [changeTags, 5, '  Failed to find logical volume "vg0/data"\n', "VOLUME_NOT_FOUND", /Failed to find/],
+  [
+    changeTags,
+    3,
+    "  Invalid argument for --deltag: a@b\n  Error during parsing of command line.\n",
+    "INVALID_FIELD",
+    /^tags: /,
+  ],
+  [
+    deactivate,
+    5,
+    "Change of snapshot vg0/data will also change its origin vg0/origin. Proceed? [y/n]: [n]\n  Logical volume vg0/data not changed.\n",
+    "VOLUME_PROTECTED",
+    /will also change its origin/,
   ],
   [create, 127, "env: 'lvm': No such file or directory\n", "TOOL_MISSING", /No such file/],
   [create, 5, "", "TOOL_FAILED", /said nothing/],

@@ -2,9 +2,11 @@ import fc from "fast-check";
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import {
+  assertSnapshotNames,
   assertTag,
   assertVolumeGroupName,
   assertVolumeName,
+  devicePathOf,
   isReservedVolumeName,
 } from "../../../adapters/lvm/names.ts";
 
@@ -105,6 +107,31 @@ test("tags follow lvm(8)", (t) => {
       JSON.stringify(tag),
     );
   }
+  t.end();
+});
+
+test("names that the gateway itself gives are names, in groups with a name of usual length", (t) => {
+  for (const name of ["hostplane-restore-0123456789ab", "hostplane-backup-0123456789ab"]) {
+    t.equal(
+      violationOf(() => assertVolumeName(name, "name", "a-volume-group-with-a-rather-long-name")),
+      undefined,
+    );
+  }
+  t.end();
+});
+
+test("a copy-on-write snapshot needs longer device names than its volumes", (t) => {
+  const violation = (name: string, origin: string) =>
+    violationOf(() => assertSnapshotNames("vg0", name, origin));
+  t.equal(violation("a-".repeat(39), "a-".repeat(39)), undefined, "vg0-, three times 39 characters, -real");
+  t.match(violation("data", "a-".repeat(40)), "originName: must be at most 118 characters");
+  t.equal(violation(`${"a-".repeat(39)}aa`, "data"), undefined);
+  t.match(violation("a-".repeat(40), "data"), "name: must be at most 119 characters");
+  t.end();
+});
+
+test("a device is found below its group, without doubled hyphens", (t) => {
+  t.equal(devicePathOf("vg-0", "my-data"), "/dev/vg-0/my-data");
   t.end();
 });
 

@@ -70,6 +70,15 @@ test("every kind of volume of a host with device-mapper", (t) => {
   t.end();
 });
 
+test("a snapshot that overflowed is told from one that has room", (t) => {
+  const state = parseFullReport(sample("vm-snapshot-overflowed"));
+  const snapshot = { kind: "snapshot", originName: "active", active: true, sizeBytes: 64n << 20n } as const;
+  t.match(volumeNamed(state, "snap"), { ...snapshot, health: "invalidSnapshot", dataPercent: 100 });
+  t.match(volumeNamed(state, "other"), { ...snapshot, health: "ok" });
+  t.match(volumeNamed(state, "active"), { kind: "linear", health: "ok" });
+  t.end();
+});
+
 test("volumes internal to LVM are left out even where lvm reports them", (t) => {
   t.strictSame(parseFullReport(sample("device-mapper-all")), parseFullReport(sample("device-mapper")));
   t.match(sample("device-mapper-all"), "[pool_tdata]");

@@ -2,6 +2,7 @@ import { test } from "tap";
 import { createLvmSandbox } from "../../../adapters/lvm/sandbox.ts";
 import { reasonOf } from "../host/reason-of.ts";
 import { testLvmContract } from "./contract.ts";
+import { testThinContract } from "./thin-contract.ts";
 
 const mebibyte = 1n << 20n;
 
@@ -11,6 +12,17 @@ testLvmContract("sandbox", async () => ({
   extentCount: 50,
   activates: true,
 }));
+
+testThinContract("sandbox", async () => {
+  const pool = { name: "pool", sizeBytes: 20n * 4n * mebibyte, thinPool: true };
+  return {
+    lvm: createLvmSandbox({
+      volumeGroups: [{ name: "vg-test", sizeBytes: 50n * 4n * mebibyte, volumes: [pool] }],
+    }),
+    volumeGroupName: "vg-test",
+    thinPoolName: "pool",
+  };
+});
 
 test("sandbox: it starts with volumes to look at and several GiB free, the same every time", async (t) => {
   const { value } = await createLvmSandbox().read();

@@ -1,0 +1,156 @@
+import { InfraError } from "../host/infra-error.ts";
+import type { ReasonName } from "../host/reasons.ts";
+import type { LogicalVolume, LvmState, LvmStep, VolumeGroup } from "./adapter.ts";
+import { resourceOf } from "./errors.ts";
+
+/** What a volume is made with; the rest is the same for all. */
+export type NewSandboxVolume = Pick<
+  LogicalVolume,
+  "volumeGroupName" | "name" | "kind" | "sizeBytes" | "tags"
+> &
+  Partial<LogicalVolume>;
+
+/** Volume groups in memory, with the space that volumes take of them. */
+export interface SandboxGroups {
+  state(): LvmState;
+  addGroup(name: string, sizeBytes: bigint, extentSizeBytes: bigint): void;
+  /** @throws InfraError VOLUME_GROUP_GONE */
+  groupOf(step: LvmStep): VolumeGroup;
+  find(volumeGroupName: string, name: string): LogicalVolume | undefined;
+  /** The volume that the step changes. @throws InfraError VOLUME_GROUP_GONE, VOLUME_NOT_FOUND */
+  volumeOf(step: LvmStep): LogicalVolume;
+  /** The copy-on-write snapshots of a volume. */
+  snapshotsOf(volume: LogicalVolume): LogicalVolume[];
+  /**
+   * Adds a volume, active unless told, that takes `groupBytes` of its group.
+   * @throws InfraError NO_SPACE
+   */
+  add(step: LvmStep, volume: NewSandboxVolume, groupBytes: bigint): void;
+  /** @throws InfraError NO_SPACE */
+  grow(step: LvmStep, volume: LogicalVolume, sizeBytes: bigint): void;
+  alter(volume: LogicalVolume, change: Partial<LogicalVolume>): void;
+  /** Gives the volume a new name wherever it is named. */
+  rename(volume: LogicalVolume, newName: string): void;
+  setActive(volume: LogicalVolume, active: boolean): void;
+  /** Gives back what it takes of its group. A thin snapshot of it lives on without an origin. */
+  remove(step: LvmStep, volume: LogicalVolume): void;
+}
+
+/** A refusal in LVM's words. */
+export function sandboxFailure(reason: ReasonName, step: LvmStep, words: string): InfraError {
+  return new InfraError(reason, words, { resource: resourceOf(step, reason) });
+}
+
+/** Groups of which nothing is random. */
+export function createSandboxGroups(): SandboxGroups {
+  let volumeGroups: readonly VolumeGroup[] = [];
+  let volumes: readonly LogicalVolume[] = [];
+  let volumesMade = 0;
+  let devicesMade = 0;
+  /** Bytes of its group that each volume takes, by UUID; a thin one takes none. */
+  const takenBytes = new Map<string, bigint>();
+
+  function groupOf(step: LvmStep): VolumeGroup {
+    const group = volumeGroups.find(({ name }) => name === step.volumeGroupName);
+    if (group === undefined) {
+      throw sandboxFailure("VOLUME_GROUP_GONE", step, `Volume group "${step.volumeGroupName}" not found`);
+    }
+    return group;
+  }
+
+  function find(volumeGroupName: string, name: string): LogicalVolume | undefined {
+    return volumes.find((one) => one.volumeGroupName === volumeGroupName && one.name === name);
+  }
+
+  function take(step: LvmStep, uuid: string, bytes: bigint): void {
+    const group = groupOf(step);
+    if (bytes > group.freeBytes) {
+      const free = group.freeBytes / group.extentSizeBytes;
+      const needed = bytes / group.extentSizeBytes;
+      const words = `Volume group "${group.name}" has insufficient free space (${free} extents): ${needed} required.`;
+      throw sandboxFailure("NO_SPACE", step, words);
+    }
+    takenBytes.set(uuid, (takenBytes.get(uuid) ?? 0n) + bytes);
+    volumeGroups = volumeGroups.map((one) =>
+      one === group ? { ...one, freeBytes: one.freeBytes - bytes } : one,
+    );
+  }
+
+  function alter(volume: LogicalVolume, change: Partial<LogicalVolume>): void {
+    volumes = volumes.map((one) => (one.uuid === volume.uuid ? { ...one, ...change } : one));
+  }
+
+  return {
+    state: () => ({ volumeGroups, volumes }),
+    addGroup(name, sizeBytes, extentSizeBytes) {
+      const wholeExtents = (sizeBytes / extentSizeBytes) * extentSizeBytes;
+      const uuid = `sandbox-group-${volumeGroups.length + 1}`;
+      const sizes = { sizeBytes: wholeExtents, freeBytes: wholeExtents, extentSizeBytes };
+      volumeGroups = [...volumeGroups, { name, uuid, ...sizes, missingPvCount: 0 }];
+    },
+    groupOf,
+    find,
+    volumeOf(step) {
+      groupOf(step);
+      const volume = find(step.volumeGroupName, step.name);
+      if (volume === undefined) {
+        const words = `Failed to find logical volume "${step.volumeGroupName}/${step.name}"`;
+        throw sandboxFailure("VOLUME_NOT_FOUND", step, words);
+      }
+      return volume;
+    },
+    snapshotsOf: (volume) => volumes.filter((one) => one.kind === "snapshot" && isSnapshotOf(one, volume)),
+    add(step, volume, groupBytes) {
+      const uuid = `sandbox-volume-${volumesMade + 1}`;
+      take(step, uuid, groupBytes);
+      volumesMade += 1;
+      const made: LogicalVolume = {
+        uuid,
+        health: "ok",
+        active: true,
+        open: false,
+        thinPoolName: undefined,
+        originName: undefined,
+        dataPercent: undefined,
+        metadataPercent: undefined,
+        ...volume,
+        device: volume.active === false ? undefined : { major: 253, minor: devicesMade++ },
+        tags: [...new Set(volume.tags)].sort(),
+      };
+      volumes = [...volumes, made];
+    },
+    grow(step, volume, sizeBytes) {
+      if (volume.thinPoolName === undefined) {
+        take(step, volume.uuid, sizeBytes - volume.sizeBytes);
+      }
+      alter(volume, { sizeBytes });
+    },
+    alter,
+    rename(volume, newName) {
+      const { volumeGroupName, name, uuid } = volume;
+      const renamed = (link: string | undefined) => (link === name ? newName : link);
+      volumes = volumes.map((one) => {
+        if (one.volumeGroupName !== volumeGroupName) {
+          return one;
+        }
+        const links = { originName: renamed(one.originName), thinPoolName: renamed(one.thinPoolName) };
+        return { ...one, ...links, name: one.uuid === uuid ? newName : one.name };
+      });
+    },
+    setActive(volume, active) {
+      const device = volume.device ?? { major: 253, minor: devicesMade++ };
+      alter(volume, { active, device: active ? device : undefined });
+    },
+    remove(step, volume) {
+      take(step, volume.uuid, -(takenBytes.get(volume.uuid) ?? 0n));
+      takenBytes.delete(volume.uuid);
+      volumes = volumes
+        .filter(({ uuid }) => uuid !== volume.uuid)
+        .map((one) => (isSnapshotOf(one, volume) ? { ...one, originName: undefined } : one));
+    },
+  };
+}
+
+function isSnapshotOf(one: LogicalVolume, origin: LogicalVolume): boolean {
+  return one.volumeGroupName === origin.volumeGroupName && one.originName === origin.name;
+}

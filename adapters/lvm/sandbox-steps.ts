@@ -1,0 +1,191 @@
+import { invalidField } from "../host/infra-error.ts";
+import type { LogicalVolume, LvmStep } from "./adapter.ts";
+import { assertSnapshotNames, assertTag, assertVolumeName } from "./names.ts";
+import { type SandboxGroups, sandboxFailure } from "./sandbox-groups.ts";
+import { snapshotRoomBytes } from "./snapshot-room.ts";
+
+type StepOf<Kind extends LvmStep["kind"]> = Extract<LvmStep, { kind: Kind }>;
+
+/**
+ * Changes the groups as LVM would, by its rules and rounding.
+ * @throws InfraError as LVM would refuse the step; nothing has changed then
+ */
+export function applySandboxStep(groups: SandboxGroups, step: LvmStep): void {
+  switch (step.kind) {
+    case "create":
+      create(groups, step);
+      break;
+    case "resize":
+      resize(groups, step);
+      break;
+    case "snapshot":
+      snapshot(groups, step);
+      break;
+    case "rename":
+      rename(groups, step);
+      break;
+    case "changeTags":
+      changeTags(groups, step);
+      break;
+    case "activate":
+      setActive(groups, step, true);
+      break;
+    case "deactivate":
+      setActive(groups, step, false);
+      break;
+    case "remove":
+      remove(groups, step);
+      break;
+  }
+}
+
+function create(groups: SandboxGroups, step: StepOf<"create">): void {
+  const { volumeGroupName, name, tags, thinPoolName } = step;
+  assertVolumeName(name, "name", volumeGroupName);
+  assertTags(tags);
+  if (step.sizeBytes <= 0n) {
+    throw invalidField("size_gb", "must not be zero");
+  }
+  const { extentSizeBytes } = groups.groupOf(step);
+  assertNameFree(groups, step, name);
+  const sizeBytes = roundUp(step.sizeBytes, extentSizeBytes);
+  if (thinPoolName === undefined) {
+    groups.add(step, { volumeGroupName, name, kind: "linear", sizeBytes, tags }, sizeBytes);
+    return;
+  }
+  if (groups.find(volumeGroupName, thinPoolName)?.kind !== "thinPool") {
+    const words = `Pool ${thinPoolName} not found in Volume group ${volumeGroupName}.`;
+    throw sandboxFailure("VOLUME_GROUP_GONE", step, words);
+  }
+  const thin = { kind: "thinVolume", thinPoolName, dataPercent: 0 } as const;
+  groups.add(step, { volumeGroupName, name, sizeBytes, tags, ...thin }, 0n);
+}
+
+function resize(groups: SandboxGroups, step: StepOf<"resize">): void {
+  const { extentSizeBytes } = groups.groupOf(step);
+  const volume = groups.volumeOf(step);
+  const sizeBytes = roundUp(step.sizeBytes, extentSizeBytes);
+  // LVM refuses a size the volume has; to the caller that is what was asked.
+  if (sizeBytes === volume.sizeBytes) {
+    return;
+  }
+  if (sizeBytes < volume.sizeBytes) {
+    const extents = (bytes: bigint) => `${bytes / extentSizeBytes} extents`;
+    const words = `New size given (${extents(sizeBytes)}) not larger than existing size (${extents(volume.sizeBytes)})`;
+    throw sandboxFailure("SHRINK_NOT_ALLOWED", step, words);
+  }
+  if (volume.active && groups.snapshotsOf(volume).length > 0) {
+    const words = "Snapshot origin volumes can be resized only while inactive: try lvchange -an.";
+    throw sandboxFailure("VOLUME_PROTECTED", step, words);
+  }
+  groups.grow(step, volume, sizeBytes);
+}
+
+function snapshot(groups: SandboxGroups, step: StepOf<"snapshot">): void {
+  const { volumeGroupName, name, originName, tags, roomBytes } = step;
+  assertVolumeName(name, "name", volumeGroupName);
+  assertTags(tags);
+  const { extentSizeBytes } = groups.groupOf(step);
+  const origin = originOf(groups, step);
+  assertNameFree(groups, step, name);
+  const { sizeBytes, active } = origin;
+  const made = { volumeGroupName, name, originName, sizeBytes, tags };
+  if (roomBytes !== undefined) {
+    assertSnapshotNames(volumeGroupName, name, originName);
+    assertOrigin(step, origin);
+    // Reducing COW size 132.00 MiB down to maximum usable size 68.00 MiB.
+    const mostBytes = snapshotRoomBytes(sizeBytes, 100);
+    const takenBytes = roundUp(roomBytes < mostBytes ? roomBytes : mostBytes, extentSizeBytes);
+    groups.add(step, { ...made, kind: "snapshot", active, dataPercent: 0 }, takenBytes);
+    return;
+  }
+  if (origin.kind !== "thinVolume") {
+    throw sandboxFailure("TOOL_FAILED", step, "Please specify either size or extents with snapshots.");
+  }
+  const { thinPoolName, dataPercent } = origin;
+  groups.add(step, { ...made, kind: "thinVolume", thinPoolName, dataPercent }, 0n);
+}
+
+function originOf(groups: SandboxGroups, step: StepOf<"snapshot">): LogicalVolume {
+  const { volumeGroupName, originName } = step;
+  const origin = groups.find(volumeGroupName, originName);
+  if (origin === undefined) {
+    const words = `Snapshot origin LV ${originName} not found in Volume group ${volumeGroupName}.`;
+    throw sandboxFailure("VOLUME_NOT_FOUND", step, words);
+  }
+  return origin;
+}
+
+function assertOrigin(step: LvmStep, { kind }: LogicalVolume): void {
+  if (kind === "snapshot" || kind === "thinPool") {
+    const what = kind === "snapshot" ? "snapshots" : "thin pool type volumes";
+    throw sandboxFailure("VOLUME_PROTECTED", step, `Snapshots of ${what} are not supported.`);
+  }
+}
+
+function rename(groups: SandboxGroups, step: StepOf<"rename">): void {
+  const { volumeGroupName, name, newName } = step;
+  assertVolumeName(newName, "name", volumeGroupName);
+  if (newName === name) {
+    throw invalidField("name", "Old and new logical volume names must differ");
+  }
+  const volume = groups.volumeOf(step);
+  assertNameFree(groups, step, newName);
+  groups.rename(volume, newName);
+}
+
+function changeTags(groups: SandboxGroups, step: StepOf<"changeTags">): void {
+  assertTags([...step.addTags, ...step.removeTags]);
+  const volume = groups.volumeOf(step);
+  const kept = [...volume.tags, ...step.addTags].filter((tag) => !step.removeTags.includes(tag));
+  groups.alter(volume, { tags: [...new Set(kept)].sort() });
+}
+
+function setActive(groups: SandboxGroups, step: LvmStep, active: boolean): void {
+  const volume = groups.volumeOf(step);
+  if (volume.kind === "snapshot") {
+    const words = `Change of snapshot ${pathOf(volume)} will also change its origin. Proceed? [y/n]: [n]`;
+    throw sandboxFailure("VOLUME_PROTECTED", step, words);
+  }
+  const together = [volume, ...groups.snapshotsOf(volume)];
+  const open = together.find((one) => one.open);
+  if (open !== undefined && !active) {
+    throw sandboxFailure("VOLUME_IN_USE", step, `Logical volume ${pathOf(open)} in use.`);
+  }
+  for (const one of together) {
+    groups.setActive(one, active);
+  }
+}
+
+function remove(groups: SandboxGroups, step: LvmStep): void {
+  const volume = groups.volumeOf(step);
+  if (groups.snapshotsOf(volume).length > 0 || volume.kind === "thinPool") {
+    const words = `${pathOf(volume)} has snapshots or is a thin pool: LVM left it alone`;
+    throw sandboxFailure("VOLUME_PROTECTED", step, words);
+  }
+  if (volume.open) {
+    throw sandboxFailure("VOLUME_IN_USE", step, `Logical volume ${pathOf(volume)} in use.`);
+  }
+  groups.remove(step, volume);
+}
+
+function assertNameFree(groups: SandboxGroups, step: LvmStep, name: string): void {
+  if (groups.find(step.volumeGroupName, name) !== undefined) {
+    const words = `Logical Volume "${name}" already exists in volume group "${step.volumeGroupName}"`;
+    throw sandboxFailure("VOLUME_EXISTS", step, words);
+  }
+}
+
+function assertTags(tags: readonly string[]): void {
+  for (const [index, tag] of tags.entries()) {
+    assertTag(tag, `tags[${index}]`);
+  }
+}
+
+function pathOf({ volumeGroupName, name }: LogicalVolume): string {
+  return `${volumeGroupName}/${name}`;
+}
+
+function roundUp(sizeBytes: bigint, extentSizeBytes: bigint): bigint {
+  return ((sizeBytes + extentSizeBytes - 1n) / extentSizeBytes) * extentSizeBytes;
+}

@@ -1,0 +1,67 @@
+import { type Test, test } from "tap";
+import type { LvmAdapter } from "../../../adapters/lvm/adapter.ts";
+import { reasonOf } from "../host/reason-of.ts";
+
+/** An adapter with a group that holds nothing but a thin pool. */
+export interface ThinContractSubject {
+  readonly lvm: LvmAdapter;
+  readonly volumeGroupName: string;
+  readonly thinPoolName: string;
+}
+
+const extent = 4n << 20n;
+
+/** Registers the tests of thin volumes that every LvmAdapter with block devices must pass. */
+export function testThinContract(kind: string, makeSubject: (t: Test) => Promise<ThinContractSubject>): void {
+  test(`${kind}: thin snapshots`, async (t) => {
+    const { lvm, volumeGroupName, thinPoolName } = await makeSubject(t);
+    t.teardown(() => lvm.close());
+    const run = lvm.run;
+    const at = (name: string) => ({ volumeGroupName, name });
+    const volume = async (name: string) => (await lvm.read()).value.volumes.find((one) => one.name === name);
+    const freeBytes = async () => (await lvm.read()).value.volumeGroups[0]?.freeBytes;
+    const snapshot = (name: string, originName: string) =>
+      run({ kind: "snapshot", ...at(name), originName, tags: ["a=1"] });
+
+    await run({ kind: "create", ...at("data"), sizeBytes: 10n * extent, tags: [], thinPoolName });
+    const freeBefore = await freeBytes();
+    await snapshot("snap", "data");
+    const snap = await volume("snap");
+    t.match(snap, {
+      kind: "thinVolume",
+      thinPoolName,
+      originName: "data",
+      sizeBytes: 10n * extent,
+      active: true,
+    });
+    t.strictSame(snap?.tags, ["a=1"]);
+    t.ok(snap?.device, "although LVM makes thin snapshots that are skipped by activation");
+    t.equal(await freeBytes(), freeBefore, "it takes nothing of the group");
+
+    await run({ kind: "deactivate", ...at("snap") });
+    await run({ kind: "activate", ...at("snap") });
+    t.equal((await volume("snap"))?.active, true);
+    await run({ kind: "deactivate", ...at("data") });
+    await snapshot("idle", "data");
+    t.equal((await volume("idle"))?.active, true, "it is active though its origin is not");
+
+    await snapshot("second", "snap");
+    t.equal((await volume("second"))?.originName, "snap");
+    await run({ kind: "remove", ...at("snap") });
+    t.match(await volume("second"), { originName: undefined }, "it lives on without its origin");
+    t.equal(await reasonOf(snapshot("pooled", thinPoolName)), "TOOL_FAILED");
+    const ofPool = { kind: "snapshot", ...at("pooled"), originName: thinPoolName, tags: [] } as const;
+    t.equal(await reasonOf(run({ ...ofPool, roomBytes: extent })), "VOLUME_PROTECTED");
+
+    await run({ kind: "snapshot", ...at("thick"), originName: "second", tags: [], roomBytes: 2n * extent });
+    t.match(await volume("thick"), { kind: "snapshot", originName: "second", thinPoolName: undefined });
+    t.match(await volume("second"), { kind: "thinVolume", thinPoolName });
+    t.equal(await freeBytes(), (freeBefore ?? 0n) - 2n * extent);
+    t.equal(await reasonOf(run({ kind: "remove", ...at("second") })), "VOLUME_PROTECTED");
+    for (const name of ["thick", "second", "idle", "data"]) {
+      await run({ kind: "remove", ...at(name) });
+    }
+    t.equal((await lvm.read()).value.volumes.length, 1, "the pool");
+    t.equal(await freeBytes(), freeBefore);
+  });
+}
