@@ -11,6 +11,7 @@ const root = resolve(import.meta.dirname, "..");
 const allowed: Readonly<Record<string, readonly string[]>> = {
   "adapters/host": [],
   "adapters/lvm": ["adapters/host"],
+  "adapters/restic": ["adapters/host"],
   gen: [],
   "server/config": ["adapters/host", "adapters/lvm"],
   "server/rpc": ["adapters/host", "gen", "server/config"],

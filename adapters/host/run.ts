@@ -6,15 +6,22 @@ import { createHeadCollector, createTailCollector } from "./output-collector.ts"
 import type { ReasonName } from "./reasons.ts";
 import { environmentOf } from "./tool-environment.ts";
 import { errorFromSignal, errorFromSpawn } from "./tool-errors.ts";
+import { killGroup, type OpenFile, releasePipes, stdinOf } from "./tool-process.ts";
 
 /** What every tool is started with. */
 interface CommonRunOptions {
   /** Variables on top of PATH, HOME and LC_ALL=C; nothing else of the gateway's environment is passed on. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Given to the tool on its stdin; without it stdin is /dev/null. */
-  readonly input?: Uint8Array;
+  /** The tool's stdin: these bytes, or an open file, whose bytes do not pass through here. /dev/null unless told. */
+  readonly input?: Uint8Array | OpenFile;
+  /** Where stdout goes instead of into the result: an open file, or a function told of each chunk, which must not throw. */
+  readonly output?: OpenFile | ((chunk: Buffer) => void);
   /** Most bytes of stdout that are kept; 16 MiB unless told. */
   readonly maxStdoutBytes?: number;
+  /** Told of stderr as it comes, before anything is taken out of it. Must not throw. */
+  readonly onStderr?: (chunk: Buffer) => void;
+  /** Takes secrets out of stderr before the result and observers get it. Must not throw. */
+  readonly redact?: (stderr: string) => string;
   /** Called once for each tool, however it ended; for logs and metrics. Must not throw. */
   readonly onToolEnd?: ((end: ToolEnd) => void) | undefined;
   /** What the tool is, for observers; the program's file name alone unless told. */
@@ -24,10 +31,12 @@ interface CommonRunOptions {
 /** A tool that changes nothing: it may be stopped at any time. */
 export interface ReadRunOptions extends CommonRunOptions {
   readonly kind: "read";
-  /** From the start to the SIGTERM. */
+  /** From the start to the first signal. */
   readonly timeoutMs?: number;
   /** Stops the tool. Its reason becomes the error if that is an InfraError, otherwise CALLER_LEFT. */
   readonly signal?: AbortSignal | undefined;
+  /** What the tool is first asked to stop with; SIGTERM unless told. */
+  readonly stopSignal?: "SIGINT" | "SIGTERM";
 }
 
 /** A tool that changes something: nothing here ever stops it, so it takes no timeout and no signal. */
@@ -68,8 +77,8 @@ const drainMs = 125;
  * Starts a tool and waits for its end: the only place of the gateway that starts a program. Never a shell:
  * argv reaches the program as it is. The tool leads its own session and process group.
  *
- * A reading tool that is aborted, too slow or too talkative gets SIGTERM and, 500 ms later, SIGKILL, and with
- * it its whole process group. A mutating tool is never signalled; output beyond the limit is dropped.
+ * A reading tool that is aborted, too slow or too talkative gets SIGTERM (or `stopSignal`) and, 500 ms later, SIGKILL, and
+ * with it its whole process group. A mutating tool is never signalled; output beyond the limit is dropped.
  * A tool that has exited while a descendant still holds its output ends a quarter of a second later, with the output so far.
  *
  * Any exit code is a result, to be judged by the caller. Observers are told by `toolChannel`.
@@ -104,6 +113,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
   const startedAtMs = performance.now();
   const stdout = createHeadCollector(options.maxStdoutBytes ?? defaultMaxStdoutBytes);
   const stderr = createTailCollector(maxStderrBytes);
+  const { input, output, redact = (text: string) => text } = options;
   const timers = new Set<NodeJS.Timeout>();
   let child: ChildProcess | undefined;
   let failure: InfraError | undefined;
@@ -127,7 +137,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
       argv: [program, ...args],
       exitCode: exit?.code ?? null,
       signal: exit?.signal ?? null,
-      stderr: stderr.text(),
+      stderr: redact(stderr.text()),
       durationMs: performance.now() - startedAtMs,
     };
     options.onToolEnd?.({
@@ -148,7 +158,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
       return;
     }
     failure = error;
-    killGroup(child, "SIGTERM");
+    killGroup(child, readOptions?.stopSignal ?? "SIGTERM");
     after(killAfterMs, () => {
       killGroup(child, "SIGKILL");
       // A process in uninterruptible sleep outlives SIGKILL; its caller must not wait for the disk.
@@ -178,7 +188,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
     child = spawn(program, args, {
       detached: true,
       env: environmentOf(options.env),
-      stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+      stdio: [stdinOf(input), typeof output === "object" ? output.fd : "pipe", "pipe"],
     });
   } catch (cause) {
     failure = errorFromSpawn(program, cause);
@@ -206,7 +216,9 @@ function start(program: string, args: readonly string[], options: RunOptions): P
   });
   child.on("close", settle);
   child.stdout?.on("data", (chunk: Buffer) => {
-    if (!settled && !stdout.add(chunk) && options.kind === "read") {
+    if (typeof output === "function") {
+      output(chunk);
+    } else if (!settled && !stdout.add(chunk) && options.kind === "read") {
       const limit = options.maxStdoutBytes ?? defaultMaxStdoutBytes;
       stop(new InfraError("TOOL_OUTPUT", `${program} printed more than ${limit} bytes`));
     }
@@ -214,14 +226,15 @@ function start(program: string, args: readonly string[], options: RunOptions): P
   child.stderr?.on("data", (chunk: Buffer) => {
     if (!settled) {
       stderr.add(chunk);
+      options.onStderr?.(chunk);
     }
   });
   for (const stream of [child.stdin, child.stdout, child.stderr]) {
     // EPIPE when the tool closes its stdin early: its exit code tells whether that mattered.
     stream?.on("error", () => {});
   }
-  if (options.input !== undefined) {
-    child.stdin?.end(options.input);
+  if (input instanceof Uint8Array) {
+    child.stdin?.end(input);
   }
 
   readOptions?.signal?.addEventListener("abort", onAbort, { once: true });
@@ -232,30 +245,4 @@ function start(program: string, args: readonly string[], options: RunOptions): P
     );
   }
   return promise;
-}
-
-function killGroup(child: ChildProcess | undefined, signal: NodeJS.Signals): void {
-  if (child?.pid === undefined) {
-    return;
-  }
-  try {
-    process.kill(-child.pid, signal);
-  } catch {
-    // ESRCH: the group is already gone. EPERM: it runs as another user, as under sudo.
-  }
-}
-
-/**
- * Lets go of pipes that a descendant still holds. Those of a mutating tool are drained on, since closing
- * them would end their writer by SIGPIPE; they no longer keep the gateway running.
- */
-function releasePipes(child: ChildProcess | undefined, kind: RunOptions["kind"]): void {
-  for (const stream of [child?.stdout, child?.stderr]) {
-    if (kind === "read") {
-      stream?.destroy();
-    } else if (stream !== null && stream !== undefined && "unref" in stream) {
-      (stream.unref as () => void)();
-    }
-  }
-  child?.unref();
 }

@@ -1,0 +1,41 @@
+import type { ChildProcess } from "node:child_process";
+
+/** An open file; a FileHandle is one. Whoever opened it closes it. */
+export interface OpenFile {
+  readonly fd: number;
+}
+
+/** What `spawn` takes for a stdin of nothing, of bytes that are written to it, or of an open file. */
+export function stdinOf(input: Uint8Array | OpenFile | undefined): "ignore" | "pipe" | number {
+  if (input === undefined) {
+    return "ignore";
+  }
+  return input instanceof Uint8Array ? "pipe" : input.fd;
+}
+
+/** Sends a signal to all processes of a tool that leads its own group; to nobody once they are gone. */
+export function killGroup(child: ChildProcess | undefined, signal: NodeJS.Signals): void {
+  if (child?.pid === undefined) {
+    return;
+  }
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // ESRCH: the group is already gone. EPERM: it runs as another user, as under sudo.
+  }
+}
+
+/**
+ * Lets go of pipes that a descendant still holds. Those of a mutating tool are drained on, since closing
+ * them would end their writer by SIGPIPE; they no longer keep the gateway running.
+ */
+export function releasePipes(child: ChildProcess | undefined, kind: "read" | "mutate"): void {
+  for (const stream of [child?.stdout, child?.stderr]) {
+    if (kind === "read") {
+      stream?.destroy();
+    } else if (stream !== null && stream !== undefined && "unref" in stream) {
+      (stream.unref as () => void)();
+    }
+  }
+  child?.unref();
+}

@@ -1,0 +1,118 @@
+import { InfraError } from "../host/infra-error.ts";
+import type { ReasonName } from "../host/reasons.ts";
+import type { ToolResult } from "../host/run.ts";
+
+/** Since restic 0.17; before it, everything ended with 1 (or 2 and 130 for faults and signals) and its words decide. */
+const exitCodes: Readonly<Record<number, ReasonName>> = {
+  10: "REPOSITORY_NOT_FOUND",
+  11: "REPOSITORY_LOCKED",
+  12: "REPOSITORY_KEY_WRONG",
+  // sh: restic: not found; env: 'restic': No such file or directory (said by what stands before restic)
+  126: "TOOL_MISSING",
+  127: "TOOL_MISSING",
+};
+
+/** Each pattern stands under the output it was written for, seen of restic 0.14.0 unless told. The first that fits counts. */
+const patterns: readonly (readonly [RegExp, ReasonName])[] = [
+  // Fatal: wrong password or no key found
+  [/wrong password or no key found/, "REPOSITORY_KEY_WRONG"],
+  // unable to create lock in backend: repository is already locked by PID 21962 on vm by root (UID 0, GID 0)
+  [/repository is already locked/, "REPOSITORY_LOCKED"],
+  // Fatal: config or key edd6e96d... is damaged: ciphertext verification failed
+  [/(config or key|file) \S+ is damaged/, "BACKUP_DAMAGED"],
+  // Fatal: unable to open config file: Stat: Access Denied.
+  // Fatal: unable to open config file: Stat: The Access Key Id you provided does not exist in our records.
+  // Fatal: unable to open config file: stat /srv/backup/config: permission denied
+  [/Access ?Denied|Forbidden|permission denied|Proxy Authentication Required/i, "REPOSITORY_DENIED"],
+  [/InvalidAccessKeyId|Access Key I[dD] you provided does not exist/i, "REPOSITORY_DENIED"],
+  [/SignatureDoesNotMatch|request signature we calculated does not match/i, "REPOSITORY_DENIED"],
+  [/(security|provided) token .*(invalid|expired)|ExpiredToken|InvalidToken/i, "REPOSITORY_DENIED"],
+  // Save(<data/0a1b2c3d4e>) returned error, retrying after 552.330144ms: write ...: no space left on device
+  [/no space left on device|disk quota exceeded|QuotaExceeded|read-only file system/i, "REPOSITORY_DENIED"],
+  // Get "http://127.0.0.1:9/bucket/?location=": dial tcp 127.0.0.1:9: connect: connection refused
+  [
+    /\b(dial (tcp|udp)|proxyconnect|connection (refused|reset)|no such host|i\/o timeout|deadline exceeded)\b/,
+    "REPOSITORY_UNREACHABLE",
+  ],
+  // Get "https://...": x509: certificate signed by unknown authority
+  // Get "https://...": http: server gave HTTP response to HTTPS client
+  [
+    /\b(x509|tls): |server gave HTTP response|server misbehaving|network is unreachable/,
+    "REPOSITORY_UNREACHABLE",
+  ],
+  // 503 and its kin, in the words of S3 servers.
+  [
+    /Service ?Unavailable|Slow ?Down|reduce your request rate|Internal ?(Server )?Error|Bad Gateway|Gateway Time-?out/i,
+    "REPOSITORY_UNREACHABLE",
+  ],
+  // invalid id "deadbeef...": no matching ID found for prefix "deadbeef..."
+  // cannot dump file: path "/nope" not found in snapshot
+  [/no matching ID found|no snapshot found|path ".*" not found in snapshot/, "BACKUP_NOT_FOUND"],
+  // cannot dump file: decrypting blob 001831c3... failed: ciphertext verification failed
+  // loading snapshot "38944138..." failed: load <snapshot/38944138ad>: invalid data returned
+  // Ignoring "38944138...", could not load snapshot: load <snapshot/38944138ad>: invalid data returned
+  [/ciphertext verification failed|invalid data returned|wrong data returned/, "BACKUP_DAMAGED"],
+  // loading tree for snapshot "38944138..." failed: id 01a04c30... not found in repository
+  [/(id|blob) [\w/<>]+ not found in (repository|index)/, "BACKUP_DAMAGED"],
+  // cannot dump file: ReadFull(<data/fb6a5afe7b>): unexpected EOF
+  // cannot dump file: ReadFull(<data/fb6a5afe7b>): open /srv/backup/data/fb/fb6a5a...: no such file or directory
+  // cannot dump file: ReadFull(<data/fb6a5afe7b>): The specified key does not exist.
+  [/<(data|index|snapshot)\/\w+>.*(unexpected EOF|no such file|does not exist)/, "BACKUP_DAMAGED"],
+  // Fatal: unable to open config file: stat /srv/backup/config: no such file or directory
+  // Is there a repository at the following location?
+  [/Is there a repository at the following location|repository does not exist/, "REPOSITORY_NOT_FOUND"],
+];
+
+/** Ends of a message that add nothing to the error's reason, and what a crash of restic prints of its inside. */
+const noise =
+  /^(Is there a repository at the following location|the `unlock` command can be used|lock was created at|storage ID |goroutine |\s|signal \w+ received|github\.com\/|main\.|runtime\.)/;
+
+/**
+ * What restic's end means, in its own words; undefined if it ended well.
+ * @param result of a run whose stderr was redacted
+ */
+export function errorFromResult(result: ToolResult): InfraError | undefined {
+  return result.exitCode === 0 ? undefined : errorFromFailure(result);
+}
+
+/** As `errorFromResult`, of an end that is known to be a failure whatever its exit code. */
+export function errorFromFailure({ argv, exitCode, signal, stderr }: ToolResult): InfraError {
+  const text = messagesOf(stderr).join("\n");
+  const reason = exitCodes[exitCode ?? 0] ?? reasonOfText(text) ?? "TOOL_FAILED";
+  const words = text
+    .split("\n")
+    .filter((line) => line.trim() !== "" && !noise.test(line))
+    .slice(-3)
+    .join("; ");
+  const end = exitCode === null ? `was ended by ${signal}` : `ended with exit code ${exitCode}`;
+  return new InfraError(reason, `${commandName(argv)} ${end}: ${words || "it said nothing"}`);
+}
+
+/** The reason that words of restic stand for. */
+export function reasonOfText(text: string): ReasonName | undefined {
+  return patterns.find(([pattern]) => pattern.test(text))?.[1];
+}
+
+/** Lines of stderr; since 0.17 some are JSON: {"message_type":"exit_error","code":12,"message":"Fatal: ..."}. */
+function messagesOf(stderr: string): string[] {
+  // "\u001b[2K" clears a line of a terminal: restic prints it before its words on a signal.
+  return stderr.replaceAll("\u001b[2K", "").split("\n").map(messageOf);
+}
+
+function messageOf(line: string): string {
+  if (!line.startsWith("{")) {
+    return line.trimEnd();
+  }
+  try {
+    const { message, error } = JSON.parse(line) as { message?: unknown; error?: { message?: unknown } };
+    return String(message ?? error?.message ?? line);
+  } catch {
+    return line;
+  }
+}
+
+/** `restic backup`, whatever stands in front of it. */
+function commandName(argv: readonly string[]): string {
+  const at = argv.findIndex((word) => word === "--no-cache" || word === "--cache-dir");
+  return argv.slice(0, at === -1 ? 1 : at).join(" ");
+}

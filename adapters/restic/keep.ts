@@ -1,0 +1,28 @@
+import type { KeepPolicy } from "./adapter.ts";
+
+/**
+ * Which of some moments (ms) a policy keeps, as restic counts: the newest ones, and of the newest days and weeks (ISO, local
+ * time) that have any, the newest one each.
+ */
+export function kept(momentsMs: readonly number[], keep: KeepPolicy): ReadonlySet<number> {
+  const newestFirst = momentsMs.toSorted((a, b) => b - a);
+  const newestOf = (count: number, periodOf: (atMs: number) => string) =>
+    [...Map.groupBy(newestFirst, periodOf).values()].slice(0, count).flatMap(([newest = 0]) => [newest]);
+  return new Set([
+    ...newestFirst.slice(0, keep.last),
+    ...newestOf(keep.daily, dayOf),
+    ...newestOf(keep.weekly, weekOf),
+  ]);
+}
+
+function dayOf(atMs: number): string {
+  const at = new Date(atMs);
+  return `${at.getFullYear()}-${at.getMonth()}-${at.getDate()}`;
+}
+
+/** The day of the week's Monday. */
+function weekOf(atMs: number): string {
+  const at = new Date(atMs);
+  at.setDate(at.getDate() - ((at.getDay() + 6) % 7));
+  return dayOf(at.getTime());
+}

@@ -1,0 +1,226 @@
+import { hostname as machineName } from "node:os";
+import { filePosition } from "../host/file-position.ts";
+import { InfraError } from "../host/infra-error.ts";
+import { createLimiter } from "../host/limiter.ts";
+import { stopMarked } from "../host/marked-processes.ts";
+import type { ToolResult } from "../host/run.ts";
+import type { Repository, ResticAdapter, TransferOptions } from "./adapter.ts";
+import {
+  backupArguments,
+  dumpArguments,
+  expiredArguments,
+  resticCommand,
+  snapshotsArguments,
+} from "./commands.ts";
+import { openSource, openTarget } from "./device.ts";
+import { errorFromFailure, errorFromResult } from "./errors.ts";
+import { inspectRestic } from "./inspect.ts";
+import { assertFileName, assertRepository, assertSnapshotId, assertSomeTags, assertTags } from "./names.ts";
+import { parseBackupSummary, parseExpired, parseRestoreSize, parseSnapshots } from "./parse.ts";
+import { createResticProcesses, type ResticProcessOptions } from "./processes.ts";
+
+/** restic of this machine. Starts nothing until it is asked for something. Linux only. */
+export function createRestic(options: ResticProcessOptions = {}): ResticAdapter {
+  const { hostname = machineName() } = options;
+  const processes = createResticProcesses(options);
+  // Of two that make one repository at once each would leave a key, and the one that comes first may not be the one that
+  // opens it: "Fatal: config or key edd6e96d... is damaged: ciphertext verification failed".
+  const making = createLimiter({ what: "restic init", maxRunning: 1, maxWaiting: 256 });
+
+  async function ask(
+    repository: Repository,
+    subcommand: string,
+    args: readonly string[],
+    askOptions: { readonly signal: AbortSignal; readonly token?: string },
+  ): Promise<ToolResult> {
+    assertRepository(repository);
+    return succeeded(await processes.ask(repository, subcommand, args, askOptions));
+  }
+
+  /**
+   * Finds out in a moment whether a repository is there, can be reached and opens, before something begins that takes long;
+   * and removes locks of processes that have died (on other hosts: that are older than half an hour).
+   */
+  function unlock(repository: Repository, transferOptions: TransferOptions): Promise<ToolResult> {
+    return ask(repository, "unlock", [], transferOptions);
+  }
+
+  async function snapshots(repository: Repository, args: readonly string[], signal: AbortSignal) {
+    return parseSnapshots((await ask(repository, "snapshots", args, { signal })).stdout);
+  }
+
+  async function isRepository(repository: Repository, signal: AbortSignal): Promise<boolean> {
+    const error = errorFromResult(
+      await processes.ask(repository, "cat", ["--no-lock", "config"], { signal }),
+    );
+    if (error !== undefined && error.reason !== "REPOSITORY_NOT_FOUND") {
+      throw error;
+    }
+    return error === undefined;
+  }
+
+  async function dump(
+    repository: Repository,
+    snapshot: { readonly id: string; readonly fileName: string; readonly sizeBytes: number },
+    transferOptions: TransferOptions,
+    data: Pick<Parameters<typeof processes.transfer>[4] & object, "output" | "position">,
+  ): Promise<void> {
+    const args = dumpArguments(snapshot.id, snapshot.fileName);
+    const all = { ...data, totalBytes: snapshot.sizeBytes };
+    succeeded(await processes.transfer(repository, "dump", args, transferOptions, all));
+    const doneBytes = await data.position();
+    if (doneBytes !== snapshot.sizeBytes) {
+      const words = `snapshot ${snapshot.id} holds ${doneBytes} bytes instead of ${snapshot.sizeBytes}`;
+      throw new InfraError("BACKUP_DAMAGED", words);
+    }
+  }
+
+  return {
+    kind: "real",
+    commandOf: (step) => {
+      const args = { backup: ["--stdin"], restore: [], forget: [] }[step];
+      return resticCommand(options, {}, step === "restore" ? "dump" : step, args);
+    },
+    async ensureRepository(repository, signal) {
+      assertRepository(repository);
+      if (await isRepository(repository, signal)) {
+        return;
+      }
+      await making.run(async () => {
+        if (await isRepository(repository, signal)) {
+          return;
+        }
+        const made = await processes.ask(repository, "init", ["--quiet"], { signal });
+        // Fatal: create repository at /srv/backup failed: config file already exists
+        if (made.exitCode !== 0 && !(await isRepository(repository, signal))) {
+          throw errorFromFailure(made);
+        }
+      }, signal);
+    },
+    async list(repository, tags, signal) {
+      assertTags(tags, "tags");
+      return snapshots(repository, snapshotsArguments(tags), signal);
+    },
+    async backup(repository, source, transferOptions) {
+      assertFileName(source.fileName, "fileName");
+      assertTags(source.tags, "tags");
+      const device = await openSource(source.device);
+      try {
+        await unlock(repository, transferOptions);
+        const args = backupArguments(source.fileName, source.tags, hostname);
+        const data = {
+          input: device,
+          totalBytes: source.sizeBytes,
+          position: () => filePosition(device),
+        };
+        const result = await processes.transfer(repository, "backup", args, transferOptions, data);
+        const summary = parseBackupSummary(result.stdout);
+        if (result.exitCode === 0 && summary?.sizeBytes === source.sizeBytes) {
+          return await wholeId(repository, summary.snapshotId, transferOptions.signal);
+        }
+        // It stores what it could read, says so by exit code 3, and makes a snapshot all the same.
+        if (summary !== undefined) {
+          // Should this fail, then whoever began the backup finds the snapshot by its tags.
+          await ask(repository, "forget", ["--", summary.snapshotId], transferOptions).catch(() => {});
+        }
+        throw errorFromBackup(source, result, summary?.sizeBytes);
+      } finally {
+        await device.close();
+      }
+    },
+    async sizeOf(repository, snapshotId, signal) {
+      assertSnapshotId(snapshotId, "snapshotId");
+      const args = ["--no-lock", "--json", "--mode", "restore-size", "--", snapshotId];
+      const result = await ask(repository, "stats", args, { signal });
+      const sizeBytes = parseRestoreSize(result.stdout);
+      if (sizeBytes === undefined) {
+        // 0.14 ends with 0: Ignoring "deadbeef...": no matching ID found for prefix "deadbeef..."
+        throw errorFromFailure(result);
+      }
+      return sizeBytes;
+    },
+    async restore(repository, snapshot, device, transferOptions) {
+      assertFileName(snapshot.fileName, "fileName");
+      assertSnapshotId(snapshot.id, "snapshotId");
+      const target = await openTarget(device);
+      try {
+        await unlock(repository, transferOptions);
+        await dump(repository, snapshot, transferOptions, {
+          output: target,
+          position: () => filePosition(target),
+        });
+        await target.sync();
+      } finally {
+        await target.close();
+      }
+    },
+    async verify(repository, snapshot, transferOptions) {
+      assertFileName(snapshot.fileName, "fileName");
+      assertSnapshotId(snapshot.id, "snapshotId");
+      await unlock(repository, transferOptions);
+      let doneBytes = 0;
+      await dump(repository, snapshot, transferOptions, {
+        output: (chunk) => {
+          doneBytes += chunk.length;
+        },
+        position: async () => doneBytes,
+      });
+      return doneBytes;
+    },
+    async forget(repository, snapshotIds, transferOptions) {
+      for (const id of snapshotIds) {
+        assertSnapshotId(id, "snapshotIds");
+      }
+      await unlock(repository, transferOptions);
+      const there = await snapshots(repository, snapshotsArguments([]), transferOptions.signal);
+      const ids = snapshotIds.filter((id) => there.some((snapshot) => snapshot.id.startsWith(id)));
+      if (ids.length > 0) {
+        await ask(repository, "forget", ["--quiet", "--", ...ids], transferOptions);
+      }
+      // Also when they were gone already: an earlier call may have ended between the two.
+      succeeded(await processes.transfer(repository, "prune", ["--quiet"], transferOptions));
+    },
+    async expired(repository, tags, keep, signal) {
+      assertSomeTags(tags, "tags");
+      if (keep.last <= 0 && keep.daily <= 0 && keep.weekly <= 0) {
+        return [];
+      }
+      return parseExpired((await ask(repository, "forget", expiredArguments(tags, keep), { signal })).stdout);
+    },
+    settle: stopMarked,
+    inspect: () => inspectRestic(options),
+    close: processes.close,
+  };
+
+  async function wholeId(repository: Repository, id: string, signal: AbortSignal): Promise<string> {
+    if (id.length === 64) {
+      return id;
+    }
+    const [snapshot] = await snapshots(repository, ["--no-lock", "--json", "--", id], signal);
+    if (snapshot === undefined) {
+      throw new InfraError("BACKUP_NOT_FOUND", `snapshot ${id} is gone as soon as it was made`);
+    }
+    return snapshot.id;
+  }
+}
+
+function succeeded(result: ToolResult): ToolResult {
+  const error = errorFromResult(result);
+  if (error !== undefined) {
+    throw error;
+  }
+  return result;
+}
+
+function errorFromBackup(
+  { device, sizeBytes }: { readonly device: string; readonly sizeBytes: number },
+  result: ToolResult,
+  storedBytes: number | undefined,
+): InfraError {
+  if (storedBytes === undefined) {
+    return errorFromFailure(result);
+  }
+  const words = `of ${device} ${storedBytes} bytes could be read instead of ${sizeBytes}`;
+  const more = result.exitCode === 0 ? "" : `: ${errorFromFailure(result).message}`;
+  return new InfraError("TOOL_FAILED", words + more);
+}

@@ -1,0 +1,186 @@
+import { createHash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { InfraError } from "../host/infra-error.ts";
+import type { Repository, ResticAdapter, ResticSnapshot, TransferOptions } from "./adapter.ts";
+import { environmentOfRepository, resticCommand } from "./commands.ts";
+import { kept } from "./keep.ts";
+import { assertFileName, assertRepository, assertSnapshotId, assertSomeTags, assertTags } from "./names.ts";
+
+export interface ResticSandboxOptions {
+  /** How long a transfer takes; 200 ms unless told. */
+  readonly transferMs?: number;
+  /** What snapshots say they were made on. */
+  readonly hostname?: string;
+  /** Asked before each step: the error with which it is to fail, for tests. */
+  readonly fault?: (step: "backup" | "restore" | "verify" | "forget") => InfraError | undefined;
+}
+
+interface SandboxSnapshot extends ResticSnapshot {
+  readonly sizeBytes: number;
+}
+
+interface SandboxRepository {
+  readonly password: string;
+  readonly snapshots: Map<string, SandboxSnapshot>;
+}
+
+const progressSteps = 10;
+
+/**
+ * restic in memory: the same rules and errors as the real one, with snapshots that hold no data. It neither reads nor writes
+ * a device, and touches neither a disk nor the network.
+ */
+export function createResticSandbox(options: ResticSandboxOptions = {}): ResticAdapter {
+  const { transferMs = 200, hostname = "sandbox", fault = () => undefined } = options;
+  const repositories = new Map<string, SandboxRepository>();
+  const closing = new AbortController();
+  let snapshotsMade = 0;
+  let lastAtMs = 0;
+
+  function placeOf(repository: Repository): string {
+    assertRepository(repository);
+    return environmentOfRepository(repository).RESTIC_REPOSITORY ?? "";
+  }
+
+  function open(repository: Repository): SandboxRepository {
+    const place = placeOf(repository);
+    const opened = repositories.get(place);
+    if (opened === undefined) {
+      throw new InfraError("REPOSITORY_NOT_FOUND", `There is no repository at ${place}`);
+    }
+    if (opened.password !== repository.password) {
+      throw new InfraError("REPOSITORY_KEY_WRONG", "wrong password or no key found");
+    }
+    return opened;
+  }
+
+  function snapshotOf(repository: Repository, id: string): SandboxSnapshot {
+    assertSnapshotId(id, "snapshotId");
+    const snapshot = [...open(repository).snapshots.values()].find((one) => one.id.startsWith(id));
+    if (snapshot === undefined) {
+      throw new InfraError("BACKUP_NOT_FOUND", `no matching ID found for prefix "${id}"`);
+    }
+    return snapshot;
+  }
+
+  function list(repository: Repository, tags: readonly string[]): ResticSnapshot[] {
+    assertTags(tags, "tags");
+    return [...open(repository).snapshots.values()]
+      .filter((snapshot) => tags.every((tag) => snapshot.tags.includes(tag)))
+      .map(({ sizeBytes, ...snapshot }) => snapshot);
+  }
+
+  /** Takes its time, and tells how far it is. */
+  async function transfer(
+    step: "backup" | "restore" | "verify" | "forget",
+    totalBytes: number,
+    { signal, onProgress }: TransferOptions,
+  ): Promise<void> {
+    const stop = AbortSignal.any([signal, closing.signal]);
+    for (let done = 1; done <= progressSteps; done += 1) {
+      await sleep(transferMs / progressSteps, undefined, { signal: stop }).catch(() => {
+        throw errorFromSignal(stop);
+      });
+      const failure = fault(step);
+      if (failure !== undefined) {
+        throw failure;
+      }
+      onProgress({ doneBytes: Math.floor((totalBytes * done) / progressSteps), totalBytes });
+    }
+  }
+
+  /** The file of a snapshot that a transfer is about. */
+  function fileOf(
+    repository: Repository,
+    { id, fileName }: { readonly id: string; readonly fileName: string },
+  ): SandboxSnapshot {
+    assertFileName(fileName, "fileName");
+    const snapshot = snapshotOf(repository, id);
+    if (snapshot.fileName !== fileName) {
+      throw new InfraError("BACKUP_NOT_FOUND", `path "/${fileName}" not found in snapshot`);
+    }
+    return snapshot;
+  }
+
+  async function dump(
+    step: "restore" | "verify",
+    repository: Repository,
+    wanted: { readonly id: string; readonly fileName: string; readonly sizeBytes: number },
+    transferOptions: TransferOptions,
+  ): Promise<number> {
+    const { id, sizeBytes } = fileOf(repository, wanted);
+    await transfer(step, sizeBytes, transferOptions);
+    if (sizeBytes !== wanted.sizeBytes) {
+      const words = `snapshot ${id} holds ${sizeBytes} bytes instead of ${wanted.sizeBytes}`;
+      throw new InfraError("BACKUP_DAMAGED", words);
+    }
+    return sizeBytes;
+  }
+
+  return {
+    kind: "sandbox",
+    commandOf: (step) => resticCommand({}, {}, step === "restore" ? "dump" : step, []),
+    async ensureRepository(repository) {
+      const place = placeOf(repository);
+      if (!repositories.has(place)) {
+        repositories.set(place, { password: repository.password, snapshots: new Map() });
+      }
+      open(repository);
+    },
+    list: async (repository, tags) => list(repository, tags),
+    async backup(repository, { sizeBytes, fileName, tags }, transferOptions) {
+      assertFileName(fileName, "fileName");
+      assertTags(tags, "tags");
+      const { snapshots } = open(repository);
+      await transfer("backup", sizeBytes, transferOptions);
+      snapshotsMade += 1;
+      lastAtMs = Math.max(Date.now(), lastAtMs + 1);
+      const id = createHash("sha256").update(`sandbox-snapshot-${snapshotsMade}`).digest("hex");
+      snapshots.set(id, { id, atMs: lastAtMs, hostname, tags: [...tags], fileName, sizeBytes });
+      return id;
+    },
+    sizeOf: async (repository, id) => snapshotOf(repository, id).sizeBytes,
+    async restore(repository, snapshot, _device, transferOptions) {
+      await dump("restore", repository, snapshot, transferOptions);
+    },
+    verify: (repository, snapshot, transferOptions) => dump("verify", repository, snapshot, transferOptions),
+    async forget(repository, snapshotIds, transferOptions) {
+      for (const id of snapshotIds) {
+        assertSnapshotId(id, "snapshotIds");
+      }
+      const { snapshots } = open(repository);
+      await transfer("forget", 0, transferOptions);
+      for (const { id } of [...snapshots.values()]) {
+        if (snapshotIds.some((wanted) => id.startsWith(wanted))) {
+          snapshots.delete(id);
+        }
+      }
+    },
+    async expired(repository, tags, keep) {
+      assertSomeTags(tags, "tags");
+      const candidates = list(repository, tags);
+      if (keep.last <= 0 && keep.daily <= 0 && keep.weekly <= 0) {
+        return [];
+      }
+      const keptMs = kept(
+        candidates.map(({ atMs }) => atMs),
+        keep,
+      );
+      return candidates.filter(({ atMs }) => !keptMs.has(atMs)).map(({ id }) => id);
+    },
+    async settle() {},
+    inspect: async () => ({
+      version: "sandbox",
+      findings: [{ ok: true, what: "backups are kept in memory, hold no data, and vanish with the gateway" }],
+    }),
+    async close() {
+      closing.abort(new InfraError("SHUTTING_DOWN", "The gateway is stopping"));
+    },
+  };
+}
+
+function errorFromSignal({ reason }: AbortSignal): InfraError {
+  return reason instanceof InfraError
+    ? reason
+    : new InfraError("CALLER_LEFT", "restic was stopped because its caller left", { cause: reason });
+}

@@ -1,0 +1,58 @@
+import type { Repository } from "./adapter.ts";
+
+/** Takes the secrets of a repository out of a text, however they are written in it: plain, in a URL, in JSON. */
+export type Redact = (text: string) => string;
+
+const replacement = "[secret]";
+// A shorter end of a secret tells nothing, and would be found in any text.
+const shortestPart = 4;
+
+/** Makes the `Redact` for a repository: its password, its S3 keys, and the user names and passwords of its proxies. */
+export function createRedact({ password, access, httpProxy, httpsProxy }: Repository): Redact {
+  const plain = [
+    password,
+    ...(access === undefined ? [] : [access.accessKeyId, access.secretAccessKey, access.sessionToken ?? ""]),
+    ...[httpProxy, httpsProxy].flatMap(credentialsOfUrl),
+  ];
+  const forms = plain
+    .filter((secret) => secret !== "")
+    .flatMap((secret) => [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]);
+  const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length);
+  const pattern = new RegExp(
+    longestFirst.map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|"),
+    "g",
+  );
+
+  return (text) => {
+    // Of a tool's output the last bytes are kept: they may begin amid a secret.
+    const cut = Math.max(0, ...longestFirst.map((form) => overlap(form, text)));
+    const whole = cut === 0 ? text : `${replacement}${text.slice(cut)}`;
+    return longestFirst.length === 0 ? whole : whole.replace(pattern, replacement);
+  };
+}
+
+function credentialsOfUrl(text: string | undefined): string[] {
+  const url = URL.parse(text ?? "");
+  if (url === null) {
+    return [];
+  }
+  return [url.username, url.password].flatMap((part) => [part, decoded(part)]);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** Length of the longest proper end of `secret` that `text` begins with. */
+function overlap(secret: string, text: string): number {
+  for (let length = secret.length - 1; length >= shortestPart; length -= 1) {
+    if (text.startsWith(secret.slice(-length))) {
+      return length;
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,264 @@
+import { type Test, test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type {
+  Repository,
+  ResticAdapter,
+  TransferOptions,
+  Transferred,
+} from "../../../adapters/restic/adapter.ts";
+import { reasonOf } from "../host/reason-of.ts";
+
+/** An adapter to hold to the contract, with an empty place for a repository and two devices of `sizeBytes`. */
+export interface ContractSubject {
+  readonly restic: ResticAdapter;
+  readonly repository: Repository;
+  readonly source: string;
+  readonly target: string;
+  readonly sizeBytes: number;
+  /** A faster way than `ensureRepository` to have the repository there. */
+  readonly prepare?: () => Promise<void>;
+}
+
+/** Options of a transfer that nobody stops. */
+export function transferOptions(more: Partial<TransferOptions> = {}): TransferOptions {
+  return { signal: new AbortController().signal, onProgress: () => {}, token: crypto.randomUUID(), ...more };
+}
+
+const absentId = "deadbeef".repeat(8);
+
+/** Registers the tests that every ResticAdapter must pass. The subject is made anew for each. */
+export function testResticContract(
+  kind: string,
+  makeSubject: (t: Test) => Promise<ContractSubject>,
+  skip: string | false = false,
+): void {
+  function contractTest(behaviour: string, body: (t: Test, subject: Subject) => Promise<void>): void {
+    test(`${kind}: ${behaviour}`, { skip }, async (t) => {
+      const subject = await makeSubject(t);
+      t.teardown(() => subject.restic.close());
+      await body(t, withSteps(subject));
+    });
+  }
+
+  contractTest(
+    "a repository is made once, whoever asks at the same time",
+    async (t, { restic, repository }) => {
+      const { signal } = new AbortController();
+      t.equal(await reasonOf(restic.list(repository, [], signal)), "REPOSITORY_NOT_FOUND");
+      await Promise.all(Array.from({ length: 3 }, () => restic.ensureRepository(repository, signal)));
+      await restic.ensureRepository(repository, signal);
+      t.strictSame(await restic.list(repository, [], signal), []);
+    },
+  );
+
+  contractTest("nothing works where there is no repository", async (t, subject) => {
+    const { restic, repository, source, target, sizeBytes } = subject;
+    const { signal } = new AbortController();
+    const snapshot = { id: absentId, fileName: "data", sizeBytes };
+    const calls = [
+      restic.list(repository, [], signal),
+      restic.backup(repository, { device: source, sizeBytes, fileName: "data", tags: [] }, transferOptions()),
+      restic.sizeOf(repository, absentId, signal),
+      restic.restore(repository, snapshot, target, transferOptions()),
+      restic.verify(repository, snapshot, transferOptions()),
+      restic.forget(repository, [absentId], transferOptions()),
+      restic.expired(repository, ["a"], { last: 1, daily: 0, weekly: 0 }, signal),
+    ];
+    const reasons = await Promise.all(calls.map(reasonOf));
+    t.strictSame(reasons, Array(calls.length).fill("REPOSITORY_NOT_FOUND"));
+  });
+
+  contractTest("the wrong password opens nothing, and makes nothing anew", async (t, subject) => {
+    const { restic, repository, backup } = await subject.made();
+    const wrong = { ...repository, password: "not the one" };
+    const id = await backup(["a"]);
+    const { signal } = new AbortController();
+    t.equal(await reasonOf(restic.ensureRepository(wrong, signal)), "REPOSITORY_KEY_WRONG");
+    t.equal(await reasonOf(restic.list(wrong, [], signal)), "REPOSITORY_KEY_WRONG");
+    t.equal(await reasonOf(restic.forget(wrong, [id], transferOptions())), "REPOSITORY_KEY_WRONG");
+    t.equal((await restic.list(repository, [], signal)).length, 1);
+  });
+
+  contractTest("a backup is listed under its tags, and can be restored and verified", async (t, subject) => {
+    const { restic, repository, backup, target, sizeBytes } = await subject.made();
+    const startedAtMs = Date.now();
+    const id = await backup(["volume=data", "name=nightly"]);
+    t.match(id, /^[0-9a-f]{64}$/);
+    const { signal } = new AbortController();
+    const [snapshot, ...others] = await restic.list(repository, ["name=nightly", "volume=data"], signal);
+    t.match(snapshot, { id, fileName: "data", tags: ["volume=data", "name=nightly"] });
+    t.type(snapshot?.hostname, "string");
+    t.ok(Math.abs((snapshot?.atMs ?? 0) - startedAtMs) < 60_000);
+    t.strictSame(others, []);
+    t.strictSame(await restic.list(repository, ["volume=data", "name=other"], signal), []);
+    t.equal(await restic.sizeOf(repository, id, signal), sizeBytes);
+    const wanted = { id, fileName: "data", sizeBytes };
+    t.equal(await restic.verify(repository, wanted, transferOptions()), sizeBytes);
+    await restic.restore(repository, wanted, target, transferOptions());
+  });
+
+  contractTest("transfers tell how far they are, up to the end", async (t, subject) => {
+    const { restic, repository, source, target, sizeBytes } = await subject.made();
+    const steps = {
+      backup: [] as Transferred[],
+      restore: [] as Transferred[],
+      verify: [] as Transferred[],
+    };
+    const telling = (step: keyof typeof steps) =>
+      transferOptions({ onProgress: (transferred) => steps[step].push(transferred) });
+    const wanted = { device: source, sizeBytes, fileName: "data", tags: ["a"] };
+    const id = await restic.backup(repository, wanted, telling("backup"));
+    await restic.restore(repository, { ...wanted, id }, target, telling("restore"));
+    await restic.verify(repository, { ...wanted, id }, telling("verify"));
+    for (const [step, told] of Object.entries(steps)) {
+      t.strictSame(told.at(-1), { doneBytes: sizeBytes, totalBytes: sizeBytes }, step);
+      const places = told.map(({ doneBytes }) => doneBytes);
+      t.strictSame(
+        places,
+        places.toSorted((a, b) => a - b),
+        step,
+      );
+    }
+  });
+
+  contractTest("what a snapshot holds must be what is asked of it", async (t, subject) => {
+    const { restic, repository, backup, target, sizeBytes } = await subject.made();
+    const id = await backup([]);
+    const { signal } = new AbortController();
+    const absent = { id: absentId, fileName: "data", sizeBytes };
+    t.equal(await reasonOf(restic.sizeOf(repository, absentId, signal)), "BACKUP_NOT_FOUND");
+    t.equal(
+      await reasonOf(restic.restore(repository, absent, target, transferOptions())),
+      "BACKUP_NOT_FOUND",
+    );
+    t.equal(await reasonOf(restic.verify(repository, absent, transferOptions())), "BACKUP_NOT_FOUND");
+    const other = { id, fileName: "other", sizeBytes };
+    t.equal(await reasonOf(restic.verify(repository, other, transferOptions())), "BACKUP_NOT_FOUND");
+    const larger = { id, fileName: "data", sizeBytes: sizeBytes + 1 };
+    t.equal(await reasonOf(restic.verify(repository, larger, transferOptions())), "BACKUP_DAMAGED");
+    t.equal(await reasonOf(restic.restore(repository, larger, target, transferOptions())), "BACKUP_DAMAGED");
+  });
+
+  contractTest("forgotten snapshots are gone, and may be forgotten again", async (t, subject) => {
+    const { restic, repository, backup } = await subject.made();
+    const ids = [await backup(["a"]), await backup(["a"]), await backup(["b"])];
+    const { signal } = new AbortController();
+    const listed = async () => (await restic.list(repository, [], signal)).map(({ id }) => id);
+    t.strictSame(await listed(), ids, "oldest first");
+    await restic.forget(repository, ids.slice(0, 2), transferOptions());
+    t.strictSame(await listed(), ids.slice(2));
+    await restic.forget(repository, [...ids.slice(0, 2), absentId], transferOptions());
+    t.strictSame(await listed(), ids.slice(2));
+  });
+
+  contractTest("a policy keeps the newest of its tags, and one of zeros all", async (t, subject) => {
+    const { restic, repository, backup } = await subject.made();
+    const ids = [
+      await backup(["a", "x"]),
+      await backup(["a"]),
+      await backup(["a", "x"]),
+      await backup(["b"]),
+    ];
+    const { signal } = new AbortController();
+    const expired = async (tags: string[], last: number, daily = 0, weekly = 0) =>
+      (await restic.expired(repository, tags, { last, daily, weekly }, signal)).toSorted();
+    t.strictSame(await expired(["a"], 1), [ids[0], ids[1]].toSorted());
+    t.strictSame(await expired(["a", "x"], 1), [ids[0]]);
+    t.strictSame(await expired(["a"], 3), []);
+    t.strictSame(await expired(["a"], 0), []);
+    t.strictSame(await expired(["nobody"], 1), []);
+    t.ok((await expired(["a"], 0, 1)).length >= 1);
+    t.equal(await reasonOf(expired([], 1)), "INVALID_FIELD", "without tags it would be about all");
+    t.equal((await restic.list(repository, [], signal)).length, ids.length, "nothing was removed");
+  });
+
+  contractTest(
+    "a transfer that is stopped ends with the reason, and leaves no snapshot",
+    async (t, subject) => {
+      const { restic, repository, source, sizeBytes, backup, target } = await subject.made();
+      const id = await backup([]);
+      const cancelled = new InfraError("OPERATION_CANCELLED", "by the test");
+      for (const step of ["backup", "restore", "verify", "forget"] as const) {
+        const controller = new AbortController();
+        const options = transferOptions({ signal: controller.signal });
+        const wanted = { id, fileName: "data", sizeBytes };
+        const running = {
+          backup: () =>
+            restic.backup(repository, { device: source, sizeBytes, fileName: "data", tags: ["a"] }, options),
+          restore: () => restic.restore(repository, wanted, target, options),
+          verify: () => restic.verify(repository, wanted, options),
+          forget: () => restic.forget(repository, [absentId], options),
+        }[step]();
+        const reason = reasonOf(running);
+        setTimeout(() => controller.abort(cancelled), 20);
+        t.equal(await reason, "OPERATION_CANCELLED", step);
+      }
+      const { signal } = new AbortController();
+      t.strictSame(await restic.list(repository, ["a"], signal), []);
+      t.equal(
+        await reasonOf(restic.list(repository, [], AbortSignal.abort(cancelled))),
+        restic.kind === "real" ? "OPERATION_CANCELLED" : undefined,
+      );
+    },
+  );
+
+  contractTest("what could be taken for something else is refused", async (t, subject) => {
+    const { restic, repository, source, sizeBytes } = await subject.made();
+    const { signal } = new AbortController();
+    const wanted = { device: source, sizeBytes, fileName: "data", tags: [] };
+    const s3 = (endpoint: string, path: string): Repository => ({
+      ...repository,
+      location: { kind: "s3", endpoint, path },
+      access: { accessKeyId: "a", secretAccessKey: "b" },
+    });
+    const bad: Promise<unknown>[] = [
+      restic.ensureRepository({ ...repository, location: { kind: "local", path: "sftp:host:/x" } }, signal),
+      restic.ensureRepository(s3("rest:http://localhost:1", "bucket"), signal),
+      restic.ensureRepository(s3("http://localhost:1", "bucket/../other"), signal),
+      restic.ensureRepository({ ...repository, password: "" }, signal),
+      restic.backup(repository, { ...wanted, fileName: "a/b" }, transferOptions()),
+      restic.backup(repository, { ...wanted, tags: ["a,b"] }, transferOptions()),
+      restic.list(repository, ["--json"], signal).then(() => restic.list(repository, [""], signal)),
+      restic.sizeOf(repository, "latest", signal),
+      restic.verify(repository, { id: "--help", fileName: "data", sizeBytes }, transferOptions()),
+      restic.forget(repository, ["--prune"], transferOptions()),
+    ];
+    t.strictSame(await Promise.all(bad.map(reasonOf)), Array(bad.length).fill("INVALID_FIELD"));
+  });
+
+  contractTest("its commands can be shown, and inspection never throws", async (t, { restic }) => {
+    for (const [step, word] of [
+      ["backup", "backup"],
+      ["restore", "dump"],
+      ["forget", "forget"],
+    ] as const) {
+      t.ok(restic.commandOf(step).includes(word));
+    }
+    const { version, findings } = await restic.inspect();
+    t.type(version, "string");
+    t.ok(findings.every(({ ok, fix }) => ok || fix !== undefined));
+    await restic.settle(crypto.randomUUID());
+  });
+}
+
+interface Subject extends ContractSubject {
+  /** With the repository made. */
+  made(): Promise<Subject>;
+  /** Makes a backup of the source as `data`. */
+  backup(tags: readonly string[]): Promise<string>;
+}
+
+function withSteps(plain: ContractSubject): Subject {
+  const { restic, repository, source, sizeBytes } = plain;
+  const subject: Subject = {
+    ...plain,
+    async made() {
+      await plain.prepare?.();
+      await restic.ensureRepository(repository, new AbortController().signal);
+      return subject;
+    },
+    backup: (tags) =>
+      restic.backup(repository, { device: source, sizeBytes, fileName: "data", tags }, transferOptions()),
+  };
+  return subject;
+}

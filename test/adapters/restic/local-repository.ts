@@ -1,0 +1,71 @@
+import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Test } from "tap";
+import { run } from "../../../adapters/host/run.ts";
+import type { ResticProcessOptions } from "../../../adapters/restic/processes.ts";
+import { createRestic } from "../../../adapters/restic/restic.ts";
+import type { ContractSubject } from "./contract.ts";
+
+const mebibyte = 1 << 20;
+const password = "correct horse battery";
+
+/** Why there is no real restic here; false if there is. Throws instead when HOSTPLANE_LAB=required. */
+export async function reasonToSkip(): Promise<string | false> {
+  const isThere = await run(["restic", "version"], { kind: "read" }).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere && process.env.HOSTPLANE_LAB === "required") {
+    throw new Error("HOSTPLANE_LAB=required, but restic is not installed");
+  }
+  return isThere ? false : "restic is not installed";
+}
+
+/** A real restic with a place for a local repository, a file of random bytes as the source, and an empty one as the target. */
+export async function makeLocalSubject(
+  t: Test,
+  options: ResticProcessOptions & { readonly sizeBytes?: number } = {},
+): Promise<ContractSubject & { readonly directory: string; readonly path: string }> {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-restic-"));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const sizeBytes = options.sizeBytes ?? 5 * mebibyte + 4096;
+  const [source, target, path] = [
+    join(directory, "source"),
+    join(directory, "target"),
+    join(directory, "repository"),
+  ];
+  await writeFile(source, randomBytes(sizeBytes));
+  await writeFile(target, Buffer.alloc(sizeBytes + mebibyte));
+  return {
+    restic: createRestic({ progressMs: 20, ...options }),
+    repository: { location: { kind: "local", path }, password },
+    source,
+    target,
+    sizeBytes,
+    directory,
+    path,
+    prepare: async () => cp(await template(), path, { recursive: true }),
+  };
+}
+
+let made: Promise<string> | undefined;
+
+/** An empty repository to be copied: restic takes seconds to choose how hard guessing the password shall be. */
+function template(): Promise<string> {
+  made ??= makeTemplate();
+  return made;
+}
+
+async function makeTemplate(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), "hostplane-restic-template-"));
+  process.once("exit", () => rmSync(path, { recursive: true, force: true }));
+  const restic = createRestic();
+  await restic.ensureRepository(
+    { location: { kind: "local", path }, password },
+    new AbortController().signal,
+  );
+  return path;
+}
