@@ -27,7 +27,7 @@ export interface AppUnderTest {
  * is closed with the test.
  */
 export async function startAppUnderTest(
-  t: Test,
+  t: Pick<Test, "teardown">,
   registrations: readonly ServiceRegistration[],
   settings: { readonly maxDeadlineMs?: number; readonly logLevel?: string } = {},
 ): Promise<AppUnderTest> {

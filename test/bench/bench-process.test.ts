@@ -1,0 +1,26 @@
+import { join } from "node:path";
+import { test } from "tap";
+import { startBenchProcess } from "./bench-process.ts";
+import { createFanOut, type FanOutServer } from "./fan-out/fan-out.ts";
+
+test("a process answers what it knows, says what it does not, and ends when it is let go", async (t) => {
+  const file = join(import.meta.dirname, "fan-out/bare-server.ts");
+  const server = await startBenchProcess<FanOutServer & { unknown: () => void }>(file);
+  t.ok((await server.ask("port")) > 0);
+  t.ok((await server.ask("cpuMs")) > 0);
+  await t.rejects(server.ask("unknown"), /no answer to unknown/);
+  await server.stop();
+  await t.rejects(server.ask("port"), /has ended/);
+});
+
+test("fan-out: both sides tell every subscriber, and have a cost", async (t) => {
+  const run = await createFanOut({ subscribers: 12, connections: 3, events: 5 }).start();
+  try {
+    for (const side of [run.baseline, run.ours]) {
+      t.ok((await side.measure()) > 0);
+      t.ok((await side.measure()) > 0, "again");
+    }
+  } finally {
+    await run.stop();
+  }
+});

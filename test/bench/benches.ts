@@ -1,0 +1,5 @@
+import type { Bench } from "./bench.ts";
+import { createFanOut } from "./fan-out/fan-out.ts";
+
+/** All benches, in the order of docs/benchmarks.md. */
+export const benches: readonly Bench[] = [createFanOut()];

@@ -1,0 +1,87 @@
+import { join } from "node:path";
+import type { Bench, Side } from "../bench.ts";
+import { type BenchProcess, startBenchProcess } from "../bench-process.ts";
+
+/** What both servers can be asked. */
+export type FanOutServer = Readonly<{
+  port: () => Promise<number>;
+  /** Tells one event to all subscribers. */
+  publish: () => Promise<void>;
+  cpuMs: () => number;
+}>;
+
+/** Where the subscribers go. */
+export interface Subscription {
+  readonly port: number;
+  readonly subscribers: number;
+  readonly connections: number;
+}
+
+/** What the process of the subscribers can be asked. */
+export type FanOutClients = Readonly<{
+  /** Resolves when all have got their first message. */
+  subscribe: (subscription: Subscription) => Promise<void>;
+  /** Resolves when every subscriber has got so many events since it came. */
+  received: (count: number) => Promise<void>;
+}>;
+
+export interface FanOutSize {
+  readonly subscribers: number;
+  readonly connections: number;
+  /** In a round. */
+  readonly events: number;
+}
+
+/** One event to many gRPC subscribers, against one buffer written to as many bare HTTP/2 streams. */
+export function createFanOut(
+  size: FanOutSize = { subscribers: 1_000, connections: 10, events: 100 },
+  nodeFlags: readonly string[] = [],
+): Bench {
+  const { subscribers, connections } = size;
+  return {
+    name: "fan-out",
+    what: `an event that ${subscribers.toLocaleString("en")} gRPC subscribers get over ${connections} connections`,
+    baseline: "`node:http2` writing one buffer to as many streams",
+    unit: "ms CPU",
+    maxRatio: 3,
+    async start() {
+      const baseline = await startSide("bare-server.ts", size, []);
+      const ours = await startSide("event-server.ts", size, nodeFlags);
+      return {
+        baseline,
+        ours,
+        stop: async () => void (await Promise.all([baseline.stop(), ours.stop()])),
+      };
+    },
+  };
+}
+
+async function startSide(
+  file: string,
+  { subscribers, connections, events }: FanOutSize,
+  nodeFlags: readonly string[],
+): Promise<Side & { stop(): Promise<void> }> {
+  const start = <A extends FanOutServer | FanOutClients>(name: string, flags: readonly string[]) =>
+    startBenchProcess<A>(join(import.meta.dirname, name), flags);
+  const server: BenchProcess<FanOutServer> = await start(file, nodeFlags);
+  const clients: BenchProcess<FanOutClients> = await start("subscribers.ts", []);
+  await clients.ask("subscribe", { port: await server.ask("port"), subscribers, connections });
+  let published = 0;
+  return {
+    async measure() {
+      const before = await server.ask("cpuMs");
+      for (let count = 0; count < events; count += 1) {
+        published += 1;
+        const received = clients.ask("received", published);
+        await server.ask("publish");
+        // One after the other, so that how busy the machine is does not decide how many leave together.
+        await received;
+      }
+      return ((await server.ask("cpuMs")) - before) / events;
+    },
+    async stop() {
+      await clients.stop();
+      await server.stop();
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { once } from "node:events";
+import * as http2 from "node:http2";
+import { answerParent } from "../bench-process.ts";
+import type { FanOutClients, Subscription } from "./fan-out.ts";
+
+/** The subscribers of one server: raw streams, so that the clients' work does not keep the server waiting. */
+
+const sessions: http2.ClientHttp2Session[] = [];
+let subscriberCount = 0;
+/** How many subscribers have got at least so many events. */
+const reachedBy: number[] = [];
+const waiting = new Map<number, () => void>();
+
+/** An envelope's first byte of data says which field is set: 2 is the event, 1 the first message, 3 a heartbeat. */
+const eventTag = (2 << 3) | 2;
+
+function countEvents(stream: http2.ClientHttp2Stream): void {
+  let received = 0;
+  let rest: Buffer = Buffer.alloc(0);
+  stream.on("data", (chunk: Buffer) => {
+    rest = rest.byteLength === 0 ? chunk : Buffer.concat([rest, chunk]);
+    while (rest.byteLength >= 5) {
+      const end = 5 + rest.readUInt32BE(1);
+      if (rest.byteLength < end) {
+        break;
+      }
+      if (rest[5] === eventTag) {
+        received += 1;
+        const reached = (reachedBy[received] ?? 0) + 1;
+        reachedBy[received] = reached;
+        if (reached === subscriberCount) {
+          waiting.get(received)?.();
+        }
+      }
+      rest = rest.subarray(end);
+    }
+  });
+}
+
+async function subscribe(session: http2.ClientHttp2Session): Promise<void> {
+  const stream = session.request({
+    ":method": "POST",
+    ":path": "/hostplane.v1.EventService/Subscribe",
+    "content-type": "application/grpc+proto",
+    te: "trailers",
+  });
+  stream.end(Buffer.alloc(5));
+  countEvents(stream);
+  await once(stream, "data");
+}
+
+answerParent(
+  {
+    async subscribe({ port, subscribers, connections }: Subscription) {
+      subscriberCount = subscribers;
+      for (let index = 0; index < connections; index += 1) {
+        const session = http2.connect(`http://127.0.0.1:${port}`);
+        session.on("error", () => {});
+        await once(session, "connect");
+        sessions.push(session);
+      }
+      await Promise.all(
+        Array.from({ length: subscribers }, async (_, index) => {
+          const session = sessions[index % connections];
+          if (session !== undefined) {
+            await subscribe(session);
+          }
+        }),
+      );
+    },
+    received: (count: number) =>
+      new Promise<void>((resolve) => {
+        if (reachedBy[count] === subscriberCount) {
+          resolve();
+        } else {
+          waiting.set(count, resolve);
+        }
+      }),
+  } satisfies FanOutClients,
+  () => {
+    for (const session of sessions) {
+      session.destroy();
+    }
+  },
+);

@@ -1,0 +1,53 @@
+import { test } from "tap";
+import type { Bench } from "./bench.ts";
+import { measure, median } from "./measure.ts";
+
+/** A bench whose sides cost what they are told, and which notes who was asked. */
+function createBench(baseline: readonly number[], ours: readonly number[]) {
+  const asked: string[] = [];
+  const side = (name: string, costs: readonly number[]) => {
+    let index = 0;
+    return {
+      async measure() {
+        asked.push(name);
+        const cost = costs[index];
+        index += 1;
+        if (cost === undefined) {
+          throw new Error(`${name} is broken`);
+        }
+        return cost;
+      },
+    };
+  };
+  const bench: Bench = {
+    name: "test",
+    what: "a test",
+    baseline: "nothing",
+    unit: "ms",
+    maxRatio: 1,
+    start: async () => ({
+      baseline: side("baseline", baseline),
+      ours: side("ours", ours),
+      stop: async () => void asked.push("stop"),
+    }),
+  };
+  return { bench, asked };
+}
+
+test("the first round does not count, and the sides take turns in being the first", async (t) => {
+  const { bench, asked } = createBench([99, 1, 2, 4], [1, 3, 2, 6]);
+  t.match(await measure(bench, 3), { baseline: 2, ours: 3, ratio: 1.5, minRatio: 1, maxRatio: 3, rounds: 3 });
+  t.equal(asked.join(" "), "baseline ours baseline ours ours baseline baseline ours stop");
+});
+
+test("a bench that fails is stopped", async (t) => {
+  const { bench, asked } = createBench([1, 1], [1]);
+  await t.rejects(measure(bench, 3), /ours is broken/);
+  t.equal(asked.at(-1), "stop");
+});
+
+test("a median stands in the middle", async (t) => {
+  t.equal(median([3]), 3);
+  t.equal(median([5, 1, 3]), 3);
+  t.equal(median([4, 1, 2, 100]), 3);
+});

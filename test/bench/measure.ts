@@ -1,0 +1,67 @@
+import type { Bench, Side } from "./bench.ts";
+
+/** What a bench has found. */
+export interface Result {
+  readonly bench: Bench;
+  readonly rounds: number;
+  /** Medians of all rounds, in the bench's unit. */
+  readonly baseline: number;
+  readonly ours: number;
+  /** The median of the rounds' ratios; the smallest and the largest say how far it can be trusted. */
+  readonly ratio: number;
+  readonly minRatio: number;
+  readonly maxRatio: number;
+}
+
+/**
+ * Runs a bench: a round of either side that does not count, since compilers and caches are cold, and then as many of both
+ * by turns, so that what else the machine does meets both.
+ * @param onRound told of each round that counts
+ */
+export async function measure(
+  bench: Bench,
+  rounds: number,
+  onRound: (baseline: number, ours: number) => void = () => {},
+): Promise<Result> {
+  const { baseline, ours, stop } = await bench.start();
+  try {
+    await baseline.measure();
+    await ours.measure();
+    const pairs: { readonly baseline: number; readonly ours: number }[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const pair = await measurePair(baseline, ours, round % 2 === 0);
+      pairs.push(pair);
+      onRound(pair.baseline, pair.ours);
+    }
+    const ratios = pairs.map((pair) => pair.ours / pair.baseline);
+    return {
+      bench,
+      rounds,
+      baseline: median(pairs.map((pair) => pair.baseline)),
+      ours: median(pairs.map((pair) => pair.ours)),
+      ratio: median(ratios),
+      minRatio: Math.min(...ratios),
+      maxRatio: Math.max(...ratios),
+    };
+  } finally {
+    await stop();
+  }
+}
+
+/** Neither side is always the first. */
+async function measurePair(baseline: Side, ours: Side, isBaselineFirst: boolean) {
+  if (isBaselineFirst) {
+    const cost = await baseline.measure();
+    return { baseline: cost, ours: await ours.measure() };
+  }
+  const cost = await ours.measure();
+  return { baseline: await baseline.measure(), ours: cost };
+}
+
+/** @param values at least one */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const below = sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
+  const above = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+  return (below + above) / 2;
+}
