@@ -349,6 +349,12 @@ export const reasons = {
     meaning:
       "The volume must not be changed: it matches `volumes.protect`, is a thin pool, is internal to LVM, or has snapshots.",
   },
+  VOLUME_INACTIVE: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "The volume has no block device to be read, since it is not active; the message has the command.",
+  },
 
   // Operations and events
   OPERATION_NOT_FOUND: {
@@ -401,6 +407,11 @@ export const reasons = {
     code: "NOT_FOUND",
     retryable: false,
     meaning: "There is no such backup, or its repository no longer holds it.",
+  },
+  BACKUP_EXISTS: {
+    code: "ALREADY_EXISTS",
+    retryable: false,
+    meaning: "The volume has a backup of this name already.",
   },
   BACKUP_TOO_YOUNG: {
     code: "FAILED_PRECONDITION",

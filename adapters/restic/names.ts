@@ -5,7 +5,7 @@ import type { Repository } from "./adapter.ts";
 const maxS3PathLength = 900;
 const maxSegmentLength = 255;
 const maxSecretLength = 4096;
-const maxTagLength = 200;
+const maxTagLength = 300;
 
 /**
  * The scheme, host and port of an S3 endpoint, as they are compared with a list and given to restic.
@@ -109,7 +109,7 @@ export function assertSecret(secret: string, field: string): void {
 }
 
 /**
- * Refuses tags other than 1 to 200 characters of `[a-zA-Z0-9_.:=/+@-]`: restic splits at commas.
+ * Refuses tags other than 1 to 300 characters of `[a-zA-Z0-9_.:=/+@-]`: restic splits at commas.
  * @throws InfraError INVALID_FIELD
  */
 export function assertTags(tags: readonly string[], field: string): void {

@@ -111,8 +111,11 @@ function typeOf(schema: JsonSchema, kind: KeyKind): string {
   return kind;
 }
 
+/** Of entries that may be text or a group the group. */
 function itemsOf(schema: JsonSchema): JsonSchema {
-  return schema.items !== undefined && typeof schema.items === "object" && !Array.isArray(schema.items)
-    ? schema.items
-    : {};
+  const items =
+    schema.items !== undefined && typeof schema.items === "object" && !Array.isArray(schema.items)
+      ? schema.items
+      : {};
+  return items.anyOf?.find((alternative) => alternative.type === "object") ?? items;
 }

@@ -27,7 +27,7 @@ export interface ConfigSources {
 const laterKeys: Readonly<Record<string, readonly string[]>> = {
   "": ["storage", "clusters", "hypervisors", "pods", "host"],
   "listen[]": ["host", "maxMessageBytes"],
-  volumes: ["backup"],
+  "volumes.backup": ["schedules", "keep"],
 };
 
 /**
@@ -48,7 +48,7 @@ export async function loadConfig({ file, env, flags = {} }: ConfigSources): Prom
 
   const parsed = configSchema.safeParse(tree, { error: expectationOf });
   const sources = { content, keys, settings, tree, hasFile: path !== undefined };
-  const issues = (parsed.error?.issues ?? []).filter(
+  const issues = (parsed.error?.issues ?? []).flatMap(issuesMeant).filter(
     // What a file that cannot be read lacks is not worth telling.
     (issue) => content.understood || settingOf(issue.path, settings) !== undefined,
   );
@@ -70,6 +70,18 @@ interface Sources {
   readonly settings: readonly Setting[];
   readonly tree: unknown;
   readonly hasFile: boolean;
+}
+
+/** Where a value may be text or a group: the issues of the one that it is. */
+function issuesMeant(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== "invalid_union") {
+    return [issue];
+  }
+  const isOther = ({ code, path }: z.core.$ZodIssue) => code === "invalid_type" && path.length === 0;
+  const meant = issue.errors.find((issues) => !issues.some(isOther));
+  return meant === undefined
+    ? [issue]
+    : meant.map((each) => ({ ...each, path: [...issue.path, ...each.path] }));
 }
 
 function mistakesFromIssue(issue: z.core.$ZodIssue, sources: Sources): Mistake[] {

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { InfraError } from "../../adapters/host/infra-error.ts";
 
 /**
  * Adds an issue for each row whose `identityOf` was already met, at the row's `key`. Rows whose value is
@@ -41,5 +42,23 @@ export function assertOneDefault(rows: readonly { default: boolean }[], context:
       path: [index, "default"],
       message: "expected only one entry with default: true",
     });
+  }
+}
+
+/** Adds an issue with the words of an adapter's own rule for `what`, which `assertion` applies. */
+export function assertByAdapter(
+  assertion: () => void,
+  context: z.RefinementCtx,
+  what: string,
+  path: readonly string[] = [],
+): void {
+  try {
+    assertion();
+  } catch (error) {
+    if (!(error instanceof InfraError)) {
+      throw error;
+    }
+    const [{ description } = { description: error.message }] = error.violations;
+    context.addIssue({ code: "custom", path: [...path], message: `expected ${what}, which ${description}` });
   }
 }

@@ -1,7 +1,9 @@
 import { z } from "zod";
-import { InfraError } from "../../adapters/host/infra-error.ts";
 import { assertVolumeGroupName, assertVolumeName } from "../../adapters/lvm/names.ts";
-import { assertOneDefault, assertUnique } from "./schema-rules.ts";
+import { backupSchema } from "./backup-schema.ts";
+import { assertByAdapter, assertOneDefault, assertUnique } from "./schema-rules.ts";
+
+const lvmName = "a name of LVM";
 
 const deviceClass = z
   .strictObject({
@@ -14,7 +16,9 @@ const deviceClass = z
       .meta({ description: "What clients call the class; at most 63 characters." }),
     volumeGroup: z
       .string()
-      .superRefine((name, context) => assertLvmName(() => assertVolumeGroupName(name, "name"), context))
+      .superRefine((name, context) =>
+        assertByAdapter(() => assertVolumeGroupName(name, "name"), context, lvmName),
+      )
       .meta({ description: "The LVM volume group of the class." }),
     default: z.boolean().default(false).meta({
       description: "The class of requests that name none. Exactly one class has it.",
@@ -34,7 +38,7 @@ const deviceClass = z
   })
   .superRefine(({ volumeGroup, thinPool, overprovision }, context) => {
     if (thinPool !== undefined) {
-      assertLvmName(() => assertVolumeName(thinPool, "name", volumeGroup), context, ["thinPool"]);
+      assertByAdapter(() => assertVolumeName(thinPool, "name", volumeGroup), context, lvmName, ["thinPool"]);
     }
     if (thinPool === undefined && overprovision !== undefined) {
       context.addIssue({ code: "custom", path: ["overprovision"], message: "expected only with thinPool" });
@@ -81,8 +85,15 @@ export const volumesSchema = z
         examples: [["root", "swap*"]],
       }),
     lvm: lvm.prefault({}).meta({ description: "How LVM is reached." }),
+    backup: backupSchema.exactOptional().meta({
+      description: "Backups of volumes, and restores. Off if absent; `backup: {}` is enough to turn them on.",
+    }),
   })
-  .superRefine(({ deviceClasses, lvm: { activation } }, context) => {
+  .superRefine(({ deviceClasses, backup, lvm: { activation } }, context) => {
+    if (activation === "none" && backup !== undefined) {
+      const message = "expected only with lvm.activation: auto, since a volume is read by its block device";
+      context.addIssue({ code: "custom", path: ["backup"], message });
+    }
     // `lvremove --driverloaded n` of a thin volume fails, and leaves its pool broken.
     const thin = deviceClasses.findIndex(({ thinPool }) => thinPool !== undefined);
     if (activation === "none" && thin !== -1) {
@@ -90,20 +101,3 @@ export const volumesSchema = z
       context.addIssue({ code: "custom", path: ["deviceClasses", thin, "thinPool"], message });
     }
   });
-
-/** Adds an issue with the words of the adapter's own rule, which `assertion` applies. */
-function assertLvmName(assertion: () => void, context: z.RefinementCtx, path: readonly string[] = []): void {
-  try {
-    assertion();
-  } catch (error) {
-    if (!(error instanceof InfraError)) {
-      throw error;
-    }
-    const [{ description } = { description: error.message }] = error.violations;
-    context.addIssue({
-      code: "custom",
-      path: [...path],
-      message: `expected a name of LVM, which ${description}`,
-    });
-  }
-}

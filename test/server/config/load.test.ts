@@ -277,3 +277,26 @@ test("no mistake repeats what may be a password", async (t) => {
   t.notMatch(mistakes.join("\n"), "s3cret");
   t.match(mistakes.join("\n"), /^--set store: .*HOSTPLANE_STORE$/m);
 });
+
+test("where text or a group may stand, the mistakes are those of the one that stands there", async (t) => {
+  const file = join(t.testdir(), "a.yaml");
+  await writeFile(
+    file,
+    [
+      "volumes:",
+      "  deviceClasses: [{ name: a, volumeGroup: b, default: true }]",
+      "  backup:",
+      "    allowEndpoints:",
+      "      - https://s3.example.org/bucket",
+      "      - { url: http://a:9000, proxis: [] }",
+      "      - 3",
+      "      - {}",
+    ].join("\n"),
+  );
+  t.match(await mistakesOf({ file }), [
+    /^.*:5:9: volumes\.backup\.allowEndpoints\[0\]: found "https.*", expected a URL, which must have no path/,
+    /^.*:6:\d+: volumes\.backup\.allowEndpoints\[1\]\.proxis: unknown key; did you mean "proxies"\?/,
+    /^.*:7:9: volumes\.backup\.allowEndpoints\[2\]: found 3, expected the URL of an S3 service, or a group/,
+    /^.*:8:\d+: volumes\.backup\.allowEndpoints\[3\]\.url: missing, expected text$/,
+  ]);
+});

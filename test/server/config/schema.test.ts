@@ -31,6 +31,8 @@ test("an empty configuration has every default", async (t) => {
       caller: { requestsPerSecond: 1000, streams: 256, mutations: 32 },
     },
     audit: { keepDays: 365 },
+    operations: { perSystem: 4, maxOpen: 1000, leaseMs: 5000, keepDays: 30 },
+    events: { keepDays: 7 },
     keepAliveMs: 15000,
     shutdownGraceMs: 1500,
   });
@@ -175,4 +177,30 @@ test("every key is described, and every settable one has its own variable", asyn
     { isSecret: true, variable: "HOSTPLANE_STORE", flag: undefined },
   );
   t.equal(keys.find(({ path }) => path === "listen[].mode")?.variable, undefined);
+});
+
+test("an endpoint for backups is text or a group, and each is told what is wrong with itself", async (t) => {
+  const backup = (value: unknown) => ({ volumes: { deviceClasses: [ssd], backup: value } });
+  t.same(configSchema.parse(backup({})).volumes?.backup, {
+    snapshotPercent: 10,
+    allowEndpoints: [],
+    minimumAgeHours: 1,
+    restic: { command: ["restic"] },
+  });
+  const allowEndpoints = [
+    "https://s3.example.org",
+    { url: "http://127.0.0.1:9000", proxies: ["http://proxy:3128"], unverifiedTls: true },
+  ];
+  t.same(configSchema.parse(backup({ allowEndpoints })).volumes?.backup?.allowEndpoints, [
+    { url: "https://s3.example.org", proxies: [], unverifiedTls: false },
+    allowEndpoints[1],
+  ]);
+  for (const repository of ["backup", "s3:https://a/b", "/srv/../backup", "/srv/\u0007"]) {
+    t.match(messagesOf(backup({ repository })), [/repository: expected a path, which must/], repository);
+  }
+});
+
+test("backups are refused where there is to be no block device", async (t) => {
+  const input = { volumes: { deviceClasses: [ssd], lvm: { activation: "none" }, backup: {} } };
+  t.match(messagesOf(input), [/^volumes\.backup: expected only with lvm\.activation: auto/]);
 });

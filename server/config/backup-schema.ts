@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { assertLocalPath, endpointOrigin } from "../../adapters/restic/names.ts";
+import { assertByAdapter } from "./schema-rules.ts";
+
+const serverUrl = z
+  .string()
+  .superRefine((url, context) => assertByAdapter(() => endpointOrigin(url, "url"), context, "a URL"));
+
+const endpoint = z.strictObject({
+  url: serverUrl.meta({ description: "URL of the S3 service, without a bucket or a path." }),
+  proxies: z
+    .array(serverUrl)
+    .default([])
+    .meta({ description: "Proxies that a request may name for it, as URLs without name and password." }),
+  unverifiedTls: z.boolean().default(false).meta({
+    description:
+      "Whether a request may take whatever certificate it shows (`verify_tls: false`, which is what a request asks for that does not set it).",
+  }),
+});
+
+/** The key `volumes.backup`. */
+export const backupSchema = z.strictObject({
+  repository: z
+    .string()
+    .superRefine((path, context) => assertByAdapter(() => assertLocalPath(path, "path"), context, "a path"))
+    .exactOptional()
+    .meta({
+      description:
+        "Directory of this host for backups whose request names no S3 endpoint; it is made when it is first needed. Without it every request has to name one.",
+    }),
+  snapshotPercent: z.int().min(1).max(100).default(10).meta({
+    description:
+      "How much of a thick volume may change during its backup, in percent of its size. The volume group needs so much free space for that long.",
+  }),
+  allowEndpoints: z
+    .array(
+      z.union(
+        [serverUrl.transform((url) => ({ url, proxies: [] as string[], unverifiedTls: false })), endpoint],
+        { error: "expected the URL of an S3 service, or a group of keys with it" },
+      ),
+    )
+    .default([])
+    .meta({
+      description:
+        "S3 services that requests may name: the URL alone, or a group with what is permitted besides. Others are refused.",
+    }),
+  minimumAgeHours: z.int().min(0).max(876_000).default(1).meta({
+    description: "A backup younger than this is never deleted, in hours.",
+  }),
+  restic: z
+    .strictObject({
+      command: z.array(z.string().min(1)).min(1).default(["restic"]).meta({
+        description: "The restic program, with whatever goes in front of it.",
+      }),
+      cacheDir: z.string().min(1).exactOptional().meta({
+        description:
+          "Directory for restic's cache; it may be lost. `restic-cache` in the data directory if absent.",
+      }),
+    })
+    .prefault({})
+    .meta({ description: "How restic is run, which stores the backups." }),
+});
