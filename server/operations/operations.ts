@@ -1,4 +1,5 @@
-import type { Json, Operation, OperationState } from "./operation.ts";
+import type { Json, Operation } from "./operation.ts";
+import type { OperationFilters } from "./operation-filters.ts";
 import type { OperationKind } from "./operation-kind.ts";
 
 /** Who asks. */
@@ -31,20 +32,6 @@ export interface OperationStarter<Input extends Json, Secrets extends Json> {
   start(
     wanted: WantedOperation<Input, Secrets>,
   ): Promise<{ readonly operation: Operation; readonly isNew: boolean }>;
-}
-
-/** Which operations to list; every filter that is set must be met. */
-export interface OperationFilters {
-  readonly states?: readonly OperationState[];
-  /** The kind, or the part before its dot. */
-  readonly kind?: string;
-  /** The resource itself, or what is below it. */
-  readonly resource?: string;
-  readonly actor?: string;
-  readonly fromMs?: number;
-  readonly toMs?: number;
-  /** Full names of services: only operations that their RPCs began. */
-  readonly services?: readonly string[];
 }
 
 /** A command that an operation has run. */

@@ -3,6 +3,10 @@ import { auditTransactions } from "./audit.ts";
 import { authChangeTransactions } from "./auth-changes.ts";
 import { idempotencyTransactions } from "./idempotency.ts";
 import { loginFailureTransactions } from "./login-failures.ts";
+import { operationClaimTransactions } from "./operation-claims.ts";
+import { operationRequestTransactions } from "./operation-requests.ts";
+import { operationStepTransactions } from "./operation-steps.ts";
+import { operationTransactions } from "./operations.ts";
 import { sessionTransactions } from "./sessions.ts";
 import { storeCheckTransactions } from "./store-check.ts";
 import type { Transactions } from "./transaction.ts";
@@ -18,6 +22,10 @@ export const transactions = {
   ...authChangeTransactions,
   ...idempotencyTransactions,
   ...loginFailureTransactions,
+  ...operationTransactions,
+  ...operationClaimTransactions,
+  ...operationRequestTransactions,
+  ...operationStepTransactions,
   ...sessionTransactions,
   ...storeCheckTransactions,
   ...userTransactions,

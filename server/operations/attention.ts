@@ -1,0 +1,29 @@
+import type { Attention, OperationFailure } from "./operation.ts";
+import { type AnyStep, type OperationRun, stepRunOf } from "./operation-run.ts";
+
+/** What a person is told of a step that failed for good, by the step itself where it says something. */
+export function attentionOf(
+  run: OperationRun,
+  step: AnyStep,
+  error: unknown,
+  { message }: OperationFailure,
+): Attention {
+  try {
+    const stepRun = stepRunOf(run, step, run.lease.lost);
+    const told = step.attention?.(stepRun, error instanceof Error ? error : new Error(String(error)));
+    if (told !== undefined) {
+      return { left: told.left.map(run.redact), advice: told.advice.map(run.redact) };
+    }
+  } catch (fault) {
+    run.onFault(`what to do about step ${step.name}`, fault);
+  }
+  return run.isPastReturn
+    ? {
+        left: [`Step ${step.name} (${step.title}) and those behind it are not done: ${message}.`],
+        advice: ["Mend what the error says, then retry the operation: it goes on with this step."],
+      }
+    : {
+        left: [`What step ${step.name} (${step.title}) has made may still be there: ${message}.`],
+        advice: ["Mend what the error says, then retry the operation: it goes on with undoing this step."],
+      };
+}

@@ -1,0 +1,91 @@
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { ClaimArgs } from "../store/operation-claims.ts";
+import type { ResultOf, Store } from "../store/store.ts";
+import type { Leases } from "./lease.ts";
+
+export type ClaimedOperation = NonNullable<ResultOf<"operations.claim">>;
+
+/** Claims operations as long as there are some for this gateway. */
+export interface Claims {
+  begin(): void;
+  /** Looks again: there may be room. */
+  wake(): void;
+  /** Claims no more; resolves once no claim is under way. */
+  close(): Promise<void>;
+}
+
+/**
+ * Looks when something has changed, and every half lease for those that their gateways have left. Looking writes nothing;
+ * a claim is tried only where it would do something.
+ * @param run begins to run what was claimed, and returns at once
+ * @param onFailed told when the store did not answer; it looks again later
+ */
+export function createClaims(
+  store: Pick<Store, "run" | "subscribe">,
+  leases: Leases,
+  leaseMs: number,
+  argsNow: () => ClaimArgs,
+  run: (claimed: ClaimedOperation, sinceMs: number) => void,
+  onFailed: (error: unknown) => void,
+): Claims {
+  let isWanted = false;
+  let isOpen = false;
+  let looking: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let unsubscribe = () => {};
+
+  function wake(): void {
+    isWanted = true;
+    if (looking === undefined && isOpen) {
+      looking = lookWhileWanted().finally(() => {
+        looking = undefined;
+        if (isWanted) {
+          wake();
+        }
+      });
+    }
+  }
+
+  async function lookWhileWanted(): Promise<void> {
+    try {
+      while (isWanted && isOpen) {
+        isWanted = false;
+        await look();
+      }
+    } catch (error) {
+      isWanted = false;
+      if (!(error instanceof InfraError && error.reason === "SHUTTING_DOWN")) {
+        onFailed(error);
+      }
+    }
+  }
+
+  async function look(): Promise<void> {
+    const { isDue, cancelledIds } = await store.run("operations.look", argsNow());
+    leases.cancel(cancelledIds);
+    for (let isMore = isDue; isMore && isOpen; ) {
+      const sinceMs = performance.now();
+      const claimed = await store.run("operations.claim", argsNow());
+      isMore = claimed !== undefined;
+      if (claimed !== undefined) {
+        run(claimed, sinceMs);
+      }
+    }
+  }
+
+  return {
+    begin() {
+      isOpen = true;
+      unsubscribe = store.subscribe("operations", wake);
+      timer = setInterval(wake, leaseMs / 2).unref();
+      wake();
+    },
+    wake,
+    async close() {
+      isOpen = false;
+      unsubscribe();
+      clearInterval(timer);
+      await looking;
+    },
+  };
+}

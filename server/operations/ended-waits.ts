@@ -1,0 +1,84 @@
+import type { Store } from "../store/store.ts";
+import type { Operation } from "./operation.ts";
+import { operationNotFound } from "./operation-not-found.ts";
+
+/** Those who wait for the end of operations, whoever runs them. */
+export interface EndedWaits {
+  /** @throws InfraError OPERATION_NOT_FOUND, and the signal's reason */
+  ended(id: string, signal: AbortSignal): Promise<Operation>;
+  close(): void;
+}
+
+interface Wait {
+  readonly id: string;
+  resolve(operation: Operation): void;
+  reject(error: unknown): void;
+}
+
+const againMs = 1000;
+
+/** All who wait share one question to the store, when something has changed. */
+export function createEndedWaits(store: Pick<Store, "run" | "subscribe">): EndedWaits {
+  const waits = new Set<Wait>();
+  let isAsking = false;
+  let isWanted = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  function ask(): void {
+    isWanted = true;
+    if (!isAsking && waits.size > 0) {
+      isAsking = true;
+      void askWhileWanted();
+    }
+  }
+
+  async function askWhileWanted(): Promise<void> {
+    try {
+      while (isWanted && waits.size > 0) {
+        isWanted = false;
+        const ids = [...new Set([...waits].map(({ id }) => id))];
+        for (const { id, operation } of await store.run("operations.endedOf", { ids })) {
+          settle(id, operation);
+        }
+      }
+    } catch {
+      // Those who wait are patient: the operation goes on whether or not the store answers.
+      clearTimeout(timer);
+      timer = setTimeout(ask, againMs).unref();
+    }
+    isAsking = false;
+  }
+
+  function settle(id: string, operation: Operation | undefined): void {
+    for (const wait of [...waits].filter((each) => each.id === id)) {
+      if (operation === undefined) {
+        wait.reject(operationNotFound(id));
+      } else {
+        wait.resolve(operation);
+      }
+    }
+  }
+
+  const unsubscribe = store.subscribe("operations", ask);
+  return {
+    async ended(id, signal) {
+      signal.throwIfAborted();
+      const { promise, resolve, reject } = Promise.withResolvers<Operation>();
+      const wait: Wait = { id, resolve, reject };
+      const leave = () => reject(signal.reason);
+      signal.addEventListener("abort", leave, { once: true });
+      waits.add(wait);
+      ask();
+      try {
+        return await promise;
+      } finally {
+        waits.delete(wait);
+        signal.removeEventListener("abort", leave);
+      }
+    },
+    close() {
+      clearTimeout(timer);
+      unsubscribe();
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { Fenced, operationStepTransactions, Written } from "../store/operation-steps.ts";
+import type { Store } from "../store/store.ts";
+import type { CommandLog } from "./command-log.ts";
+import type { Lease } from "./lease.ts";
+
+type StepTransactions = typeof operationStepTransactions;
+export type FencedName = keyof StepTransactions;
+type ArgsOf<N extends FencedName> = Omit<Parameters<StepTransactions[N]>[1], keyof Fenced>;
+
+/** `lost`: nothing was written, and nothing more may be done, since another gateway has the operation. */
+export type WriteOutcome = "written" | "cancelled" | "lost";
+
+/**
+ * Writes down how an operation goes on. While the store cannot be reached it tries again, for as long as the lease lasts;
+ * what may have been written already is written once more, which changes nothing.
+ */
+export type FencedWrite = <N extends FencedName>(name: N, args: ArgsOf<N>) => Promise<WriteOutcome>;
+
+/** For tests: called at each boundary of an operation's life, by its name. */
+export type Boundary = (name: string) => void | Promise<void>;
+
+const firstPauseMs = 20;
+const longestPauseMs = 1000;
+
+export function createFencedWrite(
+  store: Pick<Store, "run">,
+  owner: string,
+  lease: Lease,
+  commandLog: CommandLog,
+  boundary: Boundary | undefined,
+): FencedWrite {
+  async function attempt(name: FencedName, args: object): Promise<Written> {
+    const { id, fence } = lease;
+    const commands = commandLog.take();
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      try {
+        return (await store.run(name, { ...args, id, owner, fence, commands } as never)) as Written;
+      } catch (error) {
+        const reason = error instanceof InfraError ? error.reason : undefined;
+        if (reason === "SHUTTING_DOWN" || (reason === "STORE_UNAVAILABLE" && lease.isLost())) {
+          return { ok: false, why: "lost" };
+        }
+        if (reason !== "STORE_UNAVAILABLE") {
+          throw error;
+        }
+      }
+      await delay(pauseMs * (0.5 + Math.random() / 2));
+    }
+  }
+
+  return async (name, args) => {
+    await boundary?.(`before ${name}`);
+    const written = await attempt(name, args);
+    await boundary?.(`after ${name}`);
+    if (written.ok) {
+      return "written";
+    }
+    if (written.why === "lost") {
+      lease.lose();
+    }
+    return written.why;
+  };
+}

@@ -1,0 +1,32 @@
+import type { Seal } from "../crypto/seal.ts";
+import type { Json } from "./operation.ts";
+
+/** Encrypts the secrets of one operation; undefined where there are none. */
+export function sealSecrets(seal: Seal, secrets: Json, operationId: string): Uint8Array | undefined {
+  return secrets === null ? undefined : seal.seal(Buffer.from(JSON.stringify(secrets)), operationId);
+}
+
+/** The other way round. @throws Error when they cannot be opened with this master key */
+export function openSecrets(seal: Seal, sealed: Uint8Array | undefined, operationId: string): Json {
+  return sealed === undefined
+    ? null
+    : (JSON.parse(Buffer.from(seal.open(sealed, operationId)).toString("utf8")) as Json);
+}
+
+/** Shorter texts stand in ordinary ones by chance. */
+const shortestSecret = 4;
+
+/** Returns the function that leaves the secrets out of a text, as a step's error may repeat what it was given. */
+export function createRedaction(secrets: Json): (text: string) => string {
+  const texts = textsOf(secrets)
+    .filter((text) => text.length >= shortestSecret)
+    .toSorted((a, b) => b.length - a.length);
+  return (text) => texts.reduce((rest, secret) => rest.replaceAll(secret, "***"), text);
+}
+
+function textsOf(value: Json): string[] {
+  if (typeof value === "string") {
+    return [value];
+  }
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];
+}

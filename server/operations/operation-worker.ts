@@ -1,0 +1,144 @@
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { ClaimArgs } from "../store/operation-claims.ts";
+import { type ClaimedOperation, createClaims } from "./claims.ts";
+import { createCommandLog } from "./command-log.ts";
+import { createFencedWrite } from "./fenced-writes.ts";
+import { createLeases } from "./lease.ts";
+import type { Json } from "./operation.ts";
+import type { AnyKind, OperationRun } from "./operation-run.ts";
+import { createRedaction, openSecrets } from "./operation-secrets.ts";
+import type { OperationsOptions } from "./operations-options.ts";
+import { giveUpSealed, runOperation } from "./run-operation.ts";
+
+/** Claims and runs the operations that are this gateway's to run. */
+export interface OperationWorker {
+  begin(): void;
+  /** Lets go of what runs, and resolves once nothing does. */
+  close(): Promise<void>;
+}
+
+const defaultFirstPauseMs = 1000;
+
+/** @param kinds those known here, by their names; complete before `begin` */
+export function createOperationWorker(
+  options: OperationsOptions,
+  kinds: ReadonlyMap<string, AnyKind>,
+): OperationWorker {
+  const { store, instance, limits, log, seal, boundary, firstPauseMs = defaultFirstPauseMs } = options;
+  const { instanceId, host } = instance;
+  const { leaseMs, perSystem } = limits;
+  const closing = new AbortController();
+  const running = new Set<Promise<void>>();
+  const onStoreFailed = createOutageLog(log);
+
+  const leases = createLeases(
+    async (held) => {
+      const renewed = await store.run("operations.renew", { instanceId, host, leases: held, leaseMs });
+      onStoreFailed(undefined);
+      return renewed;
+    },
+    leaseMs,
+    onStoreFailed,
+  );
+
+  function claimArgs(): ClaimArgs {
+    return {
+      instanceId,
+      host,
+      kinds: [...kinds.values()].map(({ kind, steps }) => ({ kind, steps: steps.map(({ name }) => name) })),
+      runningIds: leases.ids,
+      isAlone: !store.isShared,
+      perSystem,
+      leaseMs,
+    };
+  }
+
+  const claims = createClaims(store, leases, leaseMs, claimArgs, start, onStoreFailed);
+
+  function start(claimed: ClaimedOperation, sinceMs: number): void {
+    const ended = runClaimed(claimed, sinceMs).catch((error: unknown) =>
+      log.warn(`operation ${claimed.operation.id} stopped, and is taken up again after its lease`, error),
+    );
+    running.add(ended);
+    void ended.then(() => running.delete(ended));
+  }
+
+  async function runClaimed(claimed: ClaimedOperation, sinceMs: number): Promise<void> {
+    const { operation, fence, secretsSealed } = claimed;
+    const { id } = operation;
+    const lease = leases.hold({ id, fence }, sinceMs);
+    try {
+      if (operation.isCancelRequested) {
+        lease.cancel();
+      }
+      const run = runOf(claimed, lease);
+      let secrets: Json;
+      try {
+        secrets = openSecrets(seal, secretsSealed, id);
+      } catch (error) {
+        return await giveUpSealed(run, error);
+      }
+      const end = await runOperation({ ...run, secrets, redact: createRedaction(secrets) });
+      if (end === "released") {
+        await store.run("operations.release", { id, owner: instanceId, fence });
+      } else if (end === "lost") {
+        log.warn(`operation ${id} was left to another gateway, or to a later time`);
+      }
+    } finally {
+      lease.drop();
+      claims.wake();
+    }
+  }
+
+  /** Without the secrets. */
+  function runOf(claimed: ClaimedOperation, lease: ReturnType<typeof leases.hold>): OperationRun {
+    const { operation, isPastReturn, outputs } = claimed;
+    const kind = kinds.get(operation.kind);
+    if (kind === undefined) {
+      throw new Error(`${operation.kind} is no kind of this gateway`);
+    }
+    const commandLog = createCommandLog(host);
+    return {
+      kind,
+      operation,
+      secrets: null,
+      redact: (text) => text,
+      outputs: new Map(Object.entries(outputs).map(([name, json]) => [name, JSON.parse(json) as Json])),
+      steps: new Map(operation.steps.map(({ name, state, attempt }) => [name, { state, attempt }])),
+      isPastReturn,
+      lease,
+      write: createFencedWrite(store, instanceId, lease, commandLog, boundary),
+      commandLog,
+      closing: closing.signal,
+      firstPauseMs,
+      onFault: (what, error) => log.warn(`operation ${operation.id}: ${what} failed`, error),
+      boundary,
+    };
+  }
+
+  return {
+    begin() {
+      leases.begin();
+      claims.begin();
+    },
+    async close() {
+      await claims.close();
+      closing.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping; the operation goes on later"));
+      await Promise.all(running);
+      leases.close();
+    },
+  };
+}
+
+/** Tells of an outage of the store once, and of its end. Called with undefined when the store has answered. */
+function createOutageLog(log: OperationsOptions["log"]): (error: unknown) => void {
+  let isOut = false;
+  return (error) => {
+    if (error !== undefined && !isOut) {
+      log.warn("operations cannot go on: the store does not answer; it is asked again", error);
+    } else if (error === undefined && isOut) {
+      log.info("operations go on: the store answers again");
+    }
+    isOut = error !== undefined;
+  };
+}

@@ -1,0 +1,34 @@
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { CancelOutcome, RetryOutcome } from "../store/operation-requests.ts";
+import { operationNotFound } from "./operation-not-found.ts";
+
+type Why<Outcome> = Extract<Outcome, { ok: false }> extends { readonly why: infer W } ? W : never;
+
+/** Why an operation is not cancelled, as its caller is told. */
+export function cancelRefused(id: string, why: Why<CancelOutcome>, detail: string): InfraError {
+  const resource = `operations/${id}`;
+  switch (why) {
+    case "missing":
+      return operationNotFound(id);
+    case "ended":
+      return new InfraError("OPERATION_ENDED", `the operation has ended: it is ${detail}`, { resource });
+    case "pastReturn":
+      return new InfraError("POINT_OF_NO_RETURN", "the operation can no longer be taken back", { resource });
+  }
+}
+
+/** Why an operation is not retried. */
+export function retryRefused(id: string, why: Why<RetryOutcome>, detail: string): InfraError {
+  const refused = (message: string) =>
+    new InfraError("OPERATION_NOT_RETRYABLE", message, { resource: `operations/${id}` });
+  switch (why) {
+    case "missing":
+      return operationNotFound(id);
+    case "state":
+      return refused(`it is ${detail}, and only one that failed or needs attention can be retried`);
+    case "secretsGone":
+      return refused("its secrets are no longer kept, so it has to be asked for anew");
+    case "attached":
+      return refused(`operation ${detail}, which does the same, has not ended`);
+  }
+}

@@ -1,0 +1,183 @@
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import { attentionOf } from "./attention.ts";
+import { backOffMs, pause } from "./back-off.ts";
+import type { Json } from "./operation.ts";
+import {
+  type AnyStep,
+  failureOf,
+  type OperationRun,
+  performStep,
+  type RunEnd,
+  type StepEnd,
+} from "./operation-run.ts";
+
+const defaultAttempts = 3;
+const perMillion = 1_000_000;
+
+/** Runs the steps that are not done, up to the end of the operation or a failure. */
+export async function runForward(run: OperationRun): Promise<RunEnd> {
+  for (const step of run.kind.steps) {
+    if (run.steps.get(step.name)?.state !== "done") {
+      const end = await runStep(run, step);
+      if (end !== "done") {
+        return end;
+      }
+    }
+  }
+  return complete(run);
+}
+
+/** Runs one step, as often as it takes. */
+async function runStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "done"> {
+  const { lease, closing, write } = run;
+  const facts = run.steps.get(step.name) ?? { state: "pending", attempt: 0 };
+  run.steps.set(step.name, facts);
+  for (let failures = 0; ; ) {
+    if (closing.aborted) {
+      return "released";
+    }
+    const wasBegun = facts.state !== "pending";
+    const begun = await write("operations.beginStep", {
+      step: step.name,
+      attempt: facts.attempt + 1,
+      message: step.title,
+      progressPpm: ppmOf(run, step, 0),
+    });
+    if (begun !== "written") {
+      return begun === "cancelled" ? beginUndo(run, undefined) : "lost";
+    }
+    facts.attempt += 1;
+    facts.state = "running";
+    // What was written may be long ago when the process slept meanwhile.
+    if (lease.isLost()) {
+      return "lost";
+    }
+    const end = await performForward(run, step, wasBegun);
+    if (end.ok) {
+      return endStep(run, step, end.value);
+    }
+    if (lease.isLost()) {
+      return "lost";
+    }
+    if (step.isAbortable && closing.aborted) {
+      return "released";
+    }
+    if (step.isAbortable && isCancelled(run)) {
+      return beginUndo(run, undefined);
+    }
+    failures += 1;
+    const { error } = end;
+    const isWorthRepeating = error instanceof InfraError && error.retryable;
+    if (!isWorthRepeating || failures >= (step.maxAttempts ?? defaultAttempts)) {
+      return failFinally(run, step, error);
+    }
+    const { message } = failureOf(run, `step ${step.name}`, error);
+    const failed = await write("operations.failStep", {
+      step: step.name,
+      error: message,
+      message: `${step.title}: it failed and is tried again soon: ${message}`,
+    });
+    if (failed === "lost") {
+      return "lost";
+    }
+    await pause(backOffMs(failures, run.firstPauseMs), [lease.lost, lease.cancelled, closing]);
+  }
+}
+
+/** @param wasBegun an earlier run may have had its effect */
+async function performForward(run: OperationRun, step: AnyStep, wasBegun: boolean): Promise<StepEnd<Json>> {
+  const { lease, closing, boundary } = run;
+  const signals = step.isAbortable
+    ? [lease.lost, closing, ...(run.isPastReturn ? [] : [lease.cancelled])]
+    : [lease.lost];
+  const around = {
+    name: step.name,
+    message: step.title,
+    signal: AbortSignal.any(signals),
+    ppmOf: (share: number) => ppmOf(run, step, share),
+  };
+  return performStep(run, step, around, async (stepRun) => {
+    const happened = wasBegun ? await step.happened?.(stepRun) : undefined;
+    if (happened !== undefined) {
+      return happened.output;
+    }
+    await boundary?.(`before forward ${step.name}`);
+    const output = await step.forward(stepRun);
+    await boundary?.(`after forward ${step.name}`);
+    return output;
+  });
+}
+
+async function endStep(run: OperationRun, step: AnyStep, output: Json): Promise<RunEnd | "done"> {
+  const isPastReturn = run.isPastReturn || step.name === run.kind.pointOfNoReturn;
+  const ended = await run.write("operations.endStep", {
+    step: step.name,
+    outputJson: JSON.stringify(output),
+    isPastReturn,
+    progressPpm: ppmOf(run, step, 1),
+  });
+  if (ended !== "written") {
+    return "lost";
+  }
+  run.steps.set(step.name, { attempt: run.steps.get(step.name)?.attempt ?? 1, state: "done" });
+  run.outputs.set(step.name, output);
+  run.isPastReturn = isPastReturn;
+  return "done";
+}
+
+async function failFinally(run: OperationRun, step: AnyStep, error: unknown): Promise<RunEnd> {
+  const failure = failureOf(run, `step ${step.name}`, error);
+  if (!run.isPastReturn) {
+    return beginUndo(run, { step: step.name, failure });
+  }
+  const outcome = await run.write("operations.giveUp", {
+    failed: { step: step.name, state: "failed" },
+    failure,
+    attention: attentionOf(run, step, error, failure),
+  });
+  return outcome === "lost" ? "lost" : "ended";
+}
+
+/** @param failed undefined: it was cancelled */
+async function beginUndo(
+  run: OperationRun,
+  failed: { step: string; failure: ReturnType<typeof failureOf> } | undefined,
+): Promise<RunEnd> {
+  const message =
+    failed === undefined ? "cancelled; undoing" : `${failed.failure.message}; undoing what was done`;
+  const outcome = await run.write("operations.beginUndo", { failed, message });
+  return outcome === "lost" ? "lost" : "undo";
+}
+
+async function complete(run: OperationRun): Promise<RunEnd> {
+  const { kind, operation, outputs, closing } = run;
+  const last = kind.steps.at(-1);
+  if (closing.aborted) {
+    return "released";
+  }
+  let result: Json;
+  try {
+    result = kind.result({
+      operationId: operation.id,
+      input: operation.input,
+      output: (name) => outputs.get(name),
+    });
+  } catch (error) {
+    return last === undefined ? "lost" : failFinally(run, last, error);
+  }
+  const outcome = await run.write("operations.complete", { resultJson: JSON.stringify(result) });
+  return outcome === "lost" ? "lost" : "ended";
+}
+
+function isCancelled({ isPastReturn, lease }: OperationRun): boolean {
+  return lease.cancelled.aborted && !isPastReturn;
+}
+
+/** How much of the whole operation is done with so much of a step. */
+function ppmOf({ kind }: OperationRun, step: AnyStep, shareOfStep: number): number {
+  const weights = kind.steps.map(({ weight = 1 }) => weight);
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
+  const before = kind.steps.indexOf(step);
+  const done = sum(weights.slice(0, before)) + (weights[before] ?? 0) * shareOfStep;
+  return Math.round((perMillion * done) / Math.max(sum(weights), Number.MIN_VALUE));
+}

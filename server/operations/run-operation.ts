@@ -1,0 +1,47 @@
+import type { StepState } from "./operation.ts";
+import { failureOf, type OperationRun, type RunEnd } from "./operation-run.ts";
+import { runForward } from "./run-forward.ts";
+import { runUndo } from "./run-undo.ts";
+
+/**
+ * Runs an operation from where it stands: forward, or only back once its undoing has begun.
+ * @returns `ended` once it is completed, undone or left to a person
+ */
+export async function runOperation(run: OperationRun): Promise<Exclude<RunEnd, "undo">> {
+  const end = run.operation.state === "undoing" ? "undo" : await runForward(run);
+  return end === "undo" ? ((await runUndo(run)) as Exclude<RunEnd, "undo">) : end;
+}
+
+const stands: ReadonlySet<StepState> = new Set(["running", "done", "failed", "undoing", "undoFailed"]);
+
+/**
+ * Ends an operation whose secrets cannot be opened: no step can be run or undone without them. One that has done nothing
+ * has failed, and any other is for a person to mend.
+ */
+export async function giveUpSealed(run: OperationRun, error: unknown): Promise<void> {
+  const failure = failureOf(run, "opening the secrets", error);
+  const begun = [...run.steps].filter(([, { state }]) => stands.has(state));
+  const last = begun.at(-1);
+  if (last === undefined) {
+    const failed = run.operation.steps[0];
+    if (run.operation.state !== "undoing" && failed !== undefined) {
+      const facts = { failed: { step: failed.name, failure }, message: failure.message };
+      if ((await run.write("operations.beginUndo", facts)) === "lost") {
+        return;
+      }
+    }
+    await run.write("operations.endUndo", {});
+    return;
+  }
+  const [step] = last;
+  await run.write("operations.giveUp", {
+    failed: { step, state: run.operation.state === "undoing" ? "undoFailed" : "failed" },
+    failure,
+    attention: {
+      left: begun.map(([name]) => `What step ${name} has made is there.`),
+      advice: [
+        "Give the gateway the master key that the operation was begun with, then retry the operation.",
+      ],
+    },
+  });
+}

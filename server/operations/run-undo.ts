@@ -1,0 +1,88 @@
+import { attentionOf } from "./attention.ts";
+import { backOffMs, pause } from "./back-off.ts";
+import type { StepState } from "./operation.ts";
+import { type AnyStep, failureOf, type OperationRun, performStep, type RunEnd } from "./operation-run.ts";
+
+const maxAttempts = 3;
+
+/** Steps in these states have done nothing, or nothing that is still there. */
+const nothingToUndo: ReadonlySet<StepState> = new Set(["pending", "undone"]);
+
+/** Takes back what was done, from the last step on, up to the end of the operation. */
+export async function runUndo(run: OperationRun): Promise<RunEnd> {
+  for (const step of run.kind.steps.toReversed()) {
+    if (!nothingToUndo.has(run.steps.get(step.name)?.state ?? "pending")) {
+      const end = await undoStep(run, step);
+      if (end !== "undone") {
+        return end;
+      }
+    }
+  }
+  const unknown = unknownSteps(run);
+  if (unknown.length > 0) {
+    return giveUpUnknown(run, unknown);
+  }
+  const outcome = await run.write("operations.endUndo", {});
+  return outcome === "lost" ? "lost" : "ended";
+}
+
+async function undoStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "undone"> {
+  const { lease, closing, write, boundary } = run;
+  let error: string | undefined;
+  for (let failures = 0; ; ) {
+    if (closing.aborted) {
+      return "released";
+    }
+    const message = `undoing: ${step.title}`;
+    const begun = await write("operations.beginUndoStep", { step: step.name, error, message });
+    if (begun === "lost" || lease.isLost()) {
+      return "lost";
+    }
+    const around = { name: `undo ${step.name}`, message, signal: lease.lost, ppmOf: () => undefined };
+    const end = await performStep(run, step, around, async (stepRun) => {
+      await boundary?.(`before undo ${step.name}`);
+      await step.undo?.(stepRun);
+      await boundary?.(`after undo ${step.name}`);
+    });
+    if (end.ok) {
+      const outcome = await write("operations.endUndoStep", { step: step.name });
+      return outcome === "lost" ? "lost" : "undone";
+    }
+    if (lease.isLost()) {
+      return "lost";
+    }
+    failures += 1;
+    const failure = failureOf(run, `undoing step ${step.name}`, end.error);
+    if (failures >= maxAttempts) {
+      const outcome = await write("operations.giveUp", {
+        failed: { step: step.name, state: "undoFailed" },
+        failure,
+        attention: attentionOf(run, step, end.error, failure),
+      });
+      return outcome === "lost" ? "lost" : "ended";
+    }
+    error = failure.message;
+    await pause(backOffMs(failures, run.firstPauseMs), [lease.lost, closing]);
+  }
+}
+
+/** Steps that another version of the kind has run and this one does not know. */
+function unknownSteps({ kind, steps }: OperationRun): string[] {
+  const known = new Set(kind.steps.map(({ name }) => name));
+  return [...steps].flatMap(([name, { state }]) =>
+    known.has(name) || nothingToUndo.has(state) ? [] : [name],
+  );
+}
+
+async function giveUpUnknown(run: OperationRun, names: readonly string[]): Promise<RunEnd> {
+  const message = `this version of the gateway does not know how to undo ${names.join(", ")}`;
+  const outcome = await run.write("operations.giveUp", {
+    failed: { step: names.at(-1) ?? "", state: "undoFailed" },
+    failure: { code: "INTERNAL", reason: "INTERNAL", message },
+    attention: {
+      left: names.map((name) => `What step ${name} has made may still be there.`),
+      advice: ["Retry the operation with the version of the gateway that began it."],
+    },
+  });
+  return outcome === "lost" ? "lost" : "ended";
+}

@@ -1,0 +1,79 @@
+import type { FencedWrite } from "./fenced-writes.ts";
+
+/** What a step tells of itself. */
+export interface ToldProgress {
+  readonly message?: string;
+  readonly doneBytes?: number;
+  readonly totalBytes?: number;
+}
+
+/** Writes down how far a step is, at most once a second. */
+export interface StepProgress {
+  tell(told: ToldProgress): void;
+  /** Something else waits to be written, such as commands. */
+  wake(): void;
+  /** Writes nothing more, and resolves once nothing is being written. */
+  stop(): Promise<void>;
+}
+
+const writeEveryMs = 1000;
+
+/**
+ * @param message until the step tells another
+ * @param ppmOf what share of the whole operation is done with so much of the step, in millionths; undefined: as before
+ */
+export function createStepProgress(
+  write: FencedWrite,
+  message: string,
+  ppmOf: (shareOfStep: number) => number | undefined,
+): StepProgress {
+  let latest: ToldProgress = { message };
+  let isTold = false;
+  let lastMs = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<unknown> = Promise.resolve();
+  let isStopped = false;
+
+  function wake(): void {
+    if (timer === undefined && !isStopped) {
+      timer = setTimeout(flush, Math.max(0, lastMs + writeEveryMs - performance.now())).unref();
+    }
+  }
+
+  function flush(): void {
+    const { message: text = message, doneBytes, totalBytes } = latest;
+    const share = totalBytes !== undefined && totalBytes > 0 ? (doneBytes ?? 0) / totalBytes : 0;
+    const columns = isTold
+      ? {
+          message: text,
+          progress_ppm: ppmOf(Math.min(1, Math.max(0, share))),
+          done_bytes: doneBytes ?? null,
+          total_bytes: totalBytes ?? null,
+        }
+      : undefined;
+    isTold = false;
+    // What fails here is told by the step's next write.
+    writing = write("operations.progress", { columns }).catch(() => {});
+    void writing.then(() => {
+      lastMs = performance.now();
+      timer = undefined;
+      if (isTold) {
+        wake();
+      }
+    });
+  }
+
+  return {
+    tell(told) {
+      latest = { ...latest, ...told };
+      isTold = true;
+      wake();
+    },
+    wake,
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      return writing.then(() => {});
+    },
+  };
+}

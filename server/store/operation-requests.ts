@@ -1,0 +1,161 @@
+import type { Operation } from "../operations/operation.ts";
+import { type OperationRow, operationOf, rowOf, tellOperation, withoutSecrets } from "./operation-row.ts";
+import type { TransactionContext } from "./transaction.ts";
+
+/** `detail`: the state it is in, or the id of the operation that is in the way. */
+export type Requested<Why extends string> =
+  | { readonly ok: true; readonly operation: Operation }
+  | { readonly ok: false; readonly why: Why; readonly detail: string };
+
+export type CancelOutcome = Requested<"missing" | "ended" | "pastReturn">;
+export type RetryOutcome = Requested<"missing" | "state" | "secretsGone" | "attached">;
+
+/** What anybody asks of an operation that is kept, and the end of its keeping. */
+export const operationRequestTransactions = {
+  /** Asks an operation to stop; one that has done nothing is over at once. */
+  async "operations.cancel"(context: TransactionContext, { id }: { id: string }): Promise<CancelOutcome> {
+    const { db, nowMs, notify } = context;
+    const row = await rowOf(context, id);
+    if (row === undefined) {
+      return { ok: false, why: "missing", detail: "" };
+    }
+    if (row.ended_at !== null) {
+      return { ok: false, why: "ended", detail: row.state };
+    }
+    if (row.past_return === 1) {
+      return { ok: false, why: "pastReturn", detail: row.state };
+    }
+    const begun = await stepStatesOf(context, id);
+    // What is being undone has stopped already.
+    if (row.cancel_requested === 1 || row.state === "undoing" || begun.has("undoing")) {
+      return { ok: true, operation: await operationOf(context, row) };
+    }
+    const isOver = row.state === "scheduled" && begun.size === 0;
+    const changed = await db
+      .updateTable("operations")
+      .set({
+        cancel_requested: 1,
+        ...(isOver
+          ? {
+              state: "cancelled",
+              message: "cancelled before it began",
+              waiting_for: "",
+              ended_at: nowMs,
+              ...withoutSecrets(row),
+            }
+          : {}),
+      })
+      .where("id", "=", id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    notify("operations");
+    return { ok: true, operation: await tellOperation(context, changed) };
+  },
+
+  /**
+   * Lets a failed operation begin anew, and one that needs attention go on with the step or the undoing that failed.
+   */
+  async "operations.retry"(context: TransactionContext, { id }: { id: string }): Promise<RetryOutcome> {
+    const { db, notify } = context;
+    const row = await rowOf(context, id);
+    if (row === undefined) {
+      return { ok: false, why: "missing", detail: "" };
+    }
+    if (row.state !== "failed" && row.state !== "needsAttention") {
+      return { ok: false, why: "state", detail: row.state };
+    }
+    if (row.secrets_sealed?.length === 0) {
+      return { ok: false, why: "secretsGone", detail: row.state };
+    }
+    const other = await attachedTo(context, row);
+    if (other !== undefined) {
+      return { ok: false, why: "attached", detail: other.id };
+    }
+    if (row.state === "failed") {
+      await db
+        .updateTable("operation_steps")
+        .set({ state: "pending", output_json: null, error: null, started_at: null, ended_at: null })
+        .where("operation_id", "=", id)
+        .execute();
+    } else {
+      await db
+        .updateTable("operation_steps")
+        .set({ state: "undoing" })
+        .where("operation_id", "=", id)
+        .where("state", "=", "undoFailed")
+        .execute();
+    }
+    const isUndone = row.state === "needsAttention" && (await stepStatesOf(context, id)).has("undoing");
+    const changed = await db
+      .updateTable("operations")
+      .set({
+        state: "scheduled",
+        message: "",
+        attention_json: null,
+        // An undoing that goes on ends as it would have ended.
+        error_json: isUndone && row.cancel_requested === 0 ? row.error_json : null,
+        cancel_requested: isUndone ? row.cancel_requested : 0,
+        progress_ppm: row.state === "failed" ? null : row.progress_ppm,
+        ended_at: null,
+      })
+      .where("id", "=", id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    notify("operations");
+    return { ok: true, operation: await tellOperation(context, changed) };
+  },
+
+  /**
+   * Removes operations that ended before `keepMs`, `limit` at most, and returns how many. Those that need attention stay:
+   * nobody else knows what they have left.
+   */
+  async "operations.purge"(
+    { db, nowMs }: TransactionContext,
+    { keepMs, limit }: { keepMs: number; limit: number },
+  ) {
+    const old = await db
+      .selectFrom("operations")
+      .select("id")
+      .where("ended_at", "<", nowMs - keepMs)
+      .where("state", "!=", "needsAttention")
+      .limit(limit)
+      .execute();
+    const ids = old.map(({ id }) => id);
+    if (ids.length > 0) {
+      await db.deleteFrom("operation_commands").where("operation_id", "in", ids).execute();
+      await db.deleteFrom("operation_steps").where("operation_id", "in", ids).execute();
+      await db.deleteFrom("operations").where("id", "in", ids).execute();
+    }
+    await db
+      .deleteFrom("gateways")
+      .where("seen_at", "<", nowMs - keepMs)
+      .execute();
+    return { count: ids.length };
+  },
+};
+
+/** The states of those steps that have done something which is not undone. */
+async function stepStatesOf({ db }: TransactionContext, id: string): Promise<ReadonlySet<string>> {
+  const steps = await db
+    .selectFrom("operation_steps")
+    .select("state")
+    .where("operation_id", "=", id)
+    .where("state", "not in", ["pending", "undone"])
+    .execute();
+  return new Set(steps.map(({ state }) => state));
+}
+
+/** The open operation that a request like the one of `row` would be taken for. */
+async function attachedTo(
+  { db }: TransactionContext,
+  { attach_key }: OperationRow,
+): Promise<{ id: string } | undefined> {
+  return attach_key === null
+    ? undefined
+    : db
+        .selectFrom("operations")
+        .select("id")
+        .where("attach_key", "=", attach_key)
+        .where("ended_at", "is", null)
+        .executeTakeFirst();
+}

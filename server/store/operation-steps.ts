@@ -1,0 +1,296 @@
+import type { Attention, OperationFailure } from "../operations/operation.ts";
+import { type OperationRow, tellOperation, withoutSecrets } from "./operation-row.ts";
+import type { OperationCommandsTable, OperationStepsTable } from "./schema.ts";
+import type { TransactionContext } from "./transaction.ts";
+
+/** A command that a step has run, as it is kept. */
+export type NewCommand = Pick<
+  OperationCommandsTable,
+  "step" | "at" | "argv_json" | "exit_code" | "signal" | "duration_ms" | "host"
+>;
+
+/**
+ * Who writes: nothing is written unless the operation is still of this claim (owner and fence), so that a gateway which
+ * was replaced while it slept does no harm.
+ */
+export interface Fenced {
+  readonly id: string;
+  readonly owner: string;
+  readonly fence: number;
+  /** What was run since the last write. */
+  readonly commands: readonly NewCommand[];
+}
+
+/** How far the operation is, as a whole (undefined: as before) and in its current step. */
+export interface ProgressColumns {
+  readonly message: string;
+  readonly progress_ppm: number | undefined;
+  readonly done_bytes: number | null;
+  readonly total_bytes: number | null;
+}
+
+export type Written = { readonly ok: true } | { readonly ok: false; readonly why: "lost" | "cancelled" };
+
+const written = { ok: true } as const;
+const lost = { ok: false, why: "lost" } as const;
+
+/** How many commands of one operation are kept. */
+const maxCommands = 1000;
+
+type OperationChange = Partial<Omit<OperationRow, "seq" | "id">>;
+type StepChange = Partial<Omit<OperationStepsTable, "operation_id" | "position" | "name">>;
+
+/** What the gateway that has claimed an operation writes down while it runs it. */
+export const operationStepTransactions = {
+  /** A step is about to run, unless the operation was asked to stop and still can. */
+  async "operations.beginStep"(
+    context: TransactionContext,
+    args: Fenced & { step: string; attempt: number; message: string; progressPpm: number },
+  ): Promise<Written> {
+    const { step, attempt, message, progressPpm: progress_ppm } = args;
+    const row = await held(context, args);
+    if (row === undefined) {
+      return lost;
+    }
+    if (row.cancel_requested === 1 && row.past_return === 0) {
+      return { ok: false, why: "cancelled" };
+    }
+    await changeStep(context, args.id, step, { state: "running", attempt, error: null, ended_at: null });
+    return change(context, args, { step, message, progress_ppm, done_bytes: null, total_bytes: null });
+  },
+
+  async "operations.endStep"(
+    context: TransactionContext,
+    args: Fenced & { step: string; outputJson: string; isPastReturn: boolean; progressPpm: number },
+  ): Promise<Written> {
+    if ((await held(context, args)) === undefined) {
+      return lost;
+    }
+    await changeStep(context, args.id, args.step, {
+      state: "done",
+      output_json: args.outputJson,
+      error: null,
+      ended_at: context.nowMs,
+    });
+    return change(context, args, {
+      progress_ppm: args.progressPpm,
+      done_bytes: null,
+      total_bytes: null,
+      ...(args.isPastReturn ? { past_return: 1 } : {}),
+    });
+  },
+
+  /** A run of a step failed, and there will be another. */
+  async "operations.failStep"(
+    context: TransactionContext,
+    args: Fenced & { step: string; error: string; message: string },
+  ): Promise<Written> {
+    if ((await held(context, args)) === undefined) {
+      return lost;
+    }
+    const { error, message } = args;
+    await changeStep(context, args.id, args.step, { state: "failed", error, ended_at: context.nowMs });
+    return change(context, args, { message });
+  },
+
+  async "operations.progress"(
+    context: TransactionContext,
+    args: Fenced & { columns: ProgressColumns | undefined },
+  ): Promise<Written> {
+    if ((await held(context, args)) === undefined) {
+      return lost;
+    }
+    if (args.columns === undefined) {
+      await addCommands(context, args);
+      return written;
+    }
+    const { progress_ppm, ...columns } = args.columns;
+    return change(context, args, { ...columns, ...(progress_ppm === undefined ? {} : { progress_ppm }) });
+  },
+
+  /** From here on the operation is only undone. `failed` is absent when it was cancelled. */
+  async "operations.beginUndo"(
+    context: TransactionContext,
+    args: Fenced & {
+      failed: { readonly step: string; readonly failure: OperationFailure } | undefined;
+      message: string;
+    },
+  ): Promise<Written> {
+    if ((await held(context, args)) === undefined) {
+      return lost;
+    }
+    const { failed, message } = args;
+    if (failed !== undefined) {
+      await changeStep(context, args.id, failed.step, {
+        state: "failed",
+        error: failed.failure.message,
+        ended_at: context.nowMs,
+      });
+    }
+    return change(context, args, {
+      state: "undoing",
+      message,
+      done_bytes: null,
+      total_bytes: null,
+      ...(failed === undefined ? {} : { error_json: JSON.stringify(failed.failure) }),
+    });
+  },
+
+  /** A step is about to be taken back. `error`: why that failed before. */
+  async "operations.beginUndoStep"(
+    context: TransactionContext,
+    args: Fenced & { step: string; error: string | undefined; message: string },
+  ): Promise<Written> {
+    if ((await held(context, args)) === undefined) {
+      return lost;
+    }
+    const { step, error, message } = args;
+    await changeStep(context, args.id, step, {
+      state: "undoing",
+      ended_at: null,
+      ...(error === undefined ? {} : { error }),
+    });
+    return change(context, args, { step, message });
+  },
+
+  async "operations.endUndoStep"(
+    context: TransactionContext,
+    args: Fenced & { step: string },
+  ): Promise<Written> {
+    if ((await held(context, args)) === undefined) {
+      return lost;
+    }
+    await changeStep(context, args.id, args.step, { state: "undone", ended_at: context.nowMs });
+    return change(context, args, {});
+  },
+
+  /** All steps are done. */
+  async "operations.complete"(
+    context: TransactionContext,
+    args: Fenced & { resultJson: string },
+  ): Promise<Written> {
+    const result = { result_json: args.resultJson, progress_ppm: 1_000_000, message: "done" };
+    const row = await held(context, args);
+    return row === undefined
+      ? lost
+      : end(context, args, { state: "completed", ...result, ...withoutSecrets(row) });
+  },
+
+  /** All that was done is undone. */
+  async "operations.endUndo"(context: TransactionContext, args: Fenced): Promise<Written> {
+    const row = await held(context, args);
+    if (row === undefined) {
+      return lost;
+    }
+    const outcome =
+      row.cancel_requested === 1
+        ? { state: "cancelled", error_json: null, message: "cancelled; nothing of it is left" }
+        : { state: "failed", message: "failed; nothing of it is left" };
+    return end(context, args, { ...outcome, ...withoutSecrets(row) });
+  },
+
+  /** It can be neither done nor undone. Its secrets are kept, for it may be retried. */
+  async "operations.giveUp"(
+    context: TransactionContext,
+    args: Fenced & {
+      failed: { readonly step: string; readonly state: "failed" | "undoFailed" } | undefined;
+      failure: OperationFailure;
+      attention: Attention;
+    },
+  ): Promise<Written> {
+    const row = await held(context, args);
+    if (row === undefined) {
+      return lost;
+    }
+    const { failed, failure, attention } = args;
+    if (failed !== undefined) {
+      await changeStep(context, args.id, failed.step, {
+        state: failed.state,
+        error: failure.message,
+        ended_at: context.nowMs,
+      });
+    }
+    return end(context, args, {
+      state: "needsAttention",
+      error_json: row.error_json ?? JSON.stringify(failure),
+      attention_json: JSON.stringify(attention),
+      message: failure.message,
+    });
+  },
+};
+
+function held({ db }: TransactionContext, { id, owner, fence }: Fenced): Promise<OperationRow | undefined> {
+  return db
+    .selectFrom("operations")
+    .selectAll()
+    .where("id", "=", id)
+    .where("owner", "=", owner)
+    .where("fence", "=", fence)
+    .executeTakeFirst();
+}
+
+async function changeStep(
+  { db, nowMs }: TransactionContext,
+  id: string,
+  name: string,
+  set: StepChange,
+): Promise<void> {
+  await db
+    .updateTable("operation_steps")
+    .set(({ fn, val }) => ({ ...set, started_at: fn.coalesce("started_at", val(nowMs)) }))
+    .where("operation_id", "=", id)
+    .where("name", "=", name)
+    .execute();
+}
+
+async function change(
+  context: TransactionContext,
+  { id, commands }: Fenced,
+  set: OperationChange,
+): Promise<Written> {
+  await addCommands(context, { id, commands });
+  const row = await context.db
+    .updateTable("operations")
+    .set({ ...set, waiting_for: "" })
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await tellOperation(context, row);
+  return written;
+}
+
+/** The resource and the place among those that run are free now, so whoever claims is told. */
+async function end(context: TransactionContext, args: Fenced, set: OperationChange): Promise<Written> {
+  await change(context, args, {
+    ...set,
+    owner: null,
+    lease_until: 0,
+    ended_at: context.nowMs,
+    step: null,
+    done_bytes: null,
+    total_bytes: null,
+  });
+  context.notify("operations");
+  return written;
+}
+
+async function addCommands(
+  { db }: TransactionContext,
+  { id, commands }: Pick<Fenced, "id" | "commands">,
+): Promise<void> {
+  if (commands.length === 0) {
+    return;
+  }
+  const { count } = await db
+    .selectFrom("operation_commands")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("operation_id", "=", id)
+    .executeTakeFirstOrThrow();
+  const kept = commands.slice(0, Math.max(0, maxCommands - Number(count)));
+  if (kept.length > 0) {
+    await db
+      .insertInto("operation_commands")
+      .values(kept.map((command) => ({ ...command, operation_id: id })))
+      .execute();
+  }
+}

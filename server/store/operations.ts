@@ -1,0 +1,194 @@
+import { sql } from "kysely";
+import type { Operation } from "../operations/operation.ts";
+import type { OperationFilters } from "../operations/operation-filters.ts";
+import { insertSteps } from "./operation-claims.ts";
+import { operationOf, operationsFromRows, rowOf, tellOperation } from "./operation-row.ts";
+import type { OperationsTable } from "./schema.ts";
+import type { TransactionContext } from "./transaction.ts";
+
+/** What is known of an operation when it is asked for. */
+export type NewOperation = Pick<
+  OperationsTable,
+  | "id"
+  | "kind"
+  | "resource"
+  | "backend"
+  | "system"
+  | "host"
+  | "rpc"
+  | "actor"
+  | "account_id"
+  | "attach_key"
+  | "input_json"
+  | "secrets_sealed"
+>;
+
+/** What anybody asks of operations; who runs them uses `operation-claims.ts` and `operation-steps.ts`. */
+export const operationTransactions = {
+  /** Keeps a new operation, or finds the open one with its `attach_key`. */
+  async "operations.start"(
+    context: TransactionContext,
+    { wanted, steps, maxOpen }: { wanted: NewOperation; steps: readonly string[]; maxOpen: number },
+  ) {
+    const { db, nowMs, notify } = context;
+    if (wanted.attach_key !== null) {
+      const running = await db
+        .selectFrom("operations")
+        .selectAll()
+        .where("attach_key", "=", wanted.attach_key)
+        .where("ended_at", "is", null)
+        .executeTakeFirst();
+      if (running !== undefined) {
+        return { ok: true as const, isNew: false, operation: await operationOf(context, running) };
+      }
+    }
+    const { count } = await db
+      .selectFrom("operations")
+      .select(({ fn }) => fn.countAll<number>().as("count"))
+      .where("ended_at", "is", null)
+      .executeTakeFirstOrThrow();
+    if (Number(count) >= maxOpen) {
+      return { ok: false as const, open: Number(count) };
+    }
+    const row = await db
+      .insertInto("operations")
+      .values({
+        ...wanted,
+        state: "scheduled",
+        message: "",
+        waiting_for: "",
+        attempt: 0,
+        cancel_requested: 0,
+        past_return: 0,
+        fence: 0,
+        lease_until: 0,
+        not_before: nowMs,
+        created_at: nowMs,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    await insertSteps(context, wanted.id, steps, 0);
+    notify("operations");
+    return { ok: true as const, isNew: true, operation: await tellOperation(context, row) };
+  },
+
+  async "operations.get"(
+    context: TransactionContext,
+    { id }: { id: string },
+  ): Promise<{ operation: Operation; seq: number } | undefined> {
+    const row = await rowOf(context, id);
+    if (row === undefined) {
+      return undefined;
+    }
+    const { newest } = await context.db
+      .selectFrom("events")
+      .select(({ fn }) => fn.max("seq").as("newest"))
+      .executeTakeFirstOrThrow();
+    const gone = await context.db
+      .selectFrom("meta")
+      .select("value")
+      .where("name", "=", "events_gone_seq")
+      .executeTakeFirst();
+    return {
+      operation: await operationOf(context, row),
+      seq: Math.max(Number(newest ?? 0), Number(gone?.value ?? 0)),
+    };
+  },
+
+  /** Those of the ids that have ended or are not kept. */
+  async "operations.endedOf"(
+    context: TransactionContext,
+    { ids }: { ids: readonly string[] },
+  ): Promise<{ id: string; operation: Operation | undefined }[]> {
+    const found = await context.db.selectFrom("operations").selectAll().where("id", "in", ids).execute();
+    const ended = await operationsFromRows(
+      context,
+      found.filter(({ ended_at }) => ended_at !== null),
+    );
+    const missing = ids.filter((id) => !found.some((row) => row.id === id));
+    return [
+      ...ended.map((operation) => ({ id: operation.id, operation })),
+      ...missing.map((id) => ({ id, operation: undefined })),
+    ];
+  },
+
+  /** Newest first, below a number; `nextSeq` is where the next page begins. */
+  async "operations.list"(
+    context: TransactionContext,
+    { filters, belowSeq, limit }: { filters: OperationFilters; belowSeq: number | undefined; limit: number },
+  ) {
+    let query = context.db
+      .selectFrom("operations")
+      .selectAll()
+      .orderBy("seq", "desc")
+      .limit(limit + 1);
+    const { states, kind, resource, actor, fromMs, toMs, services } = filters;
+    if (belowSeq !== undefined) {
+      query = query.where("seq", "<", belowSeq);
+    }
+    if (states !== undefined) {
+      query = query.where("state", "in", states);
+    }
+    if (kind !== undefined) {
+      query = query.where(sql<boolean>`(kind = ${kind} or ${isBelow("kind", kind, ".")})`);
+    }
+    if (resource !== undefined) {
+      query = query.where(sql<boolean>`(resource = ${resource} or ${isBelow("resource", resource, "/")})`);
+    }
+    if (actor !== undefined) {
+      query = query.where("actor", "=", actor);
+    }
+    if (fromMs !== undefined) {
+      query = query.where("created_at", ">=", fromMs);
+    }
+    if (toMs !== undefined) {
+      query = query.where("created_at", "<", toMs);
+    }
+    if (services !== undefined) {
+      query = query.where(({ or }) => or(services.map((service) => isBelow("rpc", service, "/"))));
+    }
+    const rows = await query.execute();
+    const page = rows.slice(0, limit);
+    const operations = await operationsFromRows(context, page);
+    return { operations, nextSeq: rows.length > limit ? page.at(-1)?.seq : undefined };
+  },
+
+  /** Commands of an operation, oldest first; undefined when there is no such operation. */
+  async "operations.commands"(
+    context: TransactionContext,
+    { id, aboveSeq, limit }: { id: string; aboveSeq: number; limit: number },
+  ) {
+    if ((await rowOf(context, id)) === undefined) {
+      return undefined;
+    }
+    return context.db
+      .selectFrom("operation_commands")
+      .selectAll()
+      .where("operation_id", "=", id)
+      .where("seq", ">", aboveSeq)
+      .orderBy("seq")
+      .limit(limit)
+      .execute();
+  },
+
+  /** The operation that works on a resource of a host, or waits for it; undefined: there is none. */
+  async "operations.openOf"(
+    { db }: TransactionContext,
+    { resource, host }: { resource: string; host: string },
+  ) {
+    return db
+      .selectFrom("operations")
+      .select(["id", "kind"])
+      .where("resource", "=", resource)
+      .where(({ or, eb }) => or([eb("host", "is", null), eb("host", "=", host)]))
+      .where("ended_at", "is", null)
+      .orderBy("seq")
+      .executeTakeFirst();
+  },
+};
+
+/** Texts are compared byte by byte on either database, so that all that begin with a prefix stand together. */
+function isBelow(column: "kind" | "resource" | "rpc", parent: string, separator: "." | "/") {
+  const next = separator === "." ? "/" : "0";
+  return sql<boolean>`(${sql.ref(column)} >= ${parent + separator} and ${sql.ref(column)} < ${parent + next})`;
+}

@@ -1,0 +1,123 @@
+import { createSecretKey, randomUUID } from "node:crypto";
+import type { Test } from "tap";
+import { createSeal } from "../../../server/crypto/seal.ts";
+import { createOperations } from "../../../server/operations/create-operations.ts";
+import type { Json, Operation } from "../../../server/operations/operation.ts";
+import type { OperationKind } from "../../../server/operations/operation-kind.ts";
+import type { OperationStarter, Operations } from "../../../server/operations/operations.ts";
+import type { OperationLimits, OperationsOptions } from "../../../server/operations/operations-options.ts";
+import type { Store } from "../../../server/store/store.ts";
+
+/** What engines need of a store. */
+export type EngineStore = OperationsOptions["store"];
+
+export interface EngineOptions {
+  readonly store: EngineStore;
+  readonly kind: OperationKind<Json, Json>;
+  readonly instanceId?: string;
+  readonly host?: string;
+  readonly limits?: Partial<OperationLimits>;
+  readonly boundary?: (name: string) => void | Promise<void>;
+  readonly seal?: OperationsOptions["seal"];
+  /** Only asks: it runs nothing. */
+  readonly isIdle?: boolean;
+}
+
+export interface TestEngine {
+  readonly operations: Operations;
+  readonly starter: OperationStarter<Json, Json>;
+  readonly logged: readonly string[];
+  /** Starts one with little else to say. */
+  start(wanted?: Partial<Wanted>): Promise<Operation>;
+  /** The operation once it has ended. */
+  end(id: string): Promise<Operation>;
+}
+
+export interface Wanted {
+  readonly resource: string;
+  readonly input: Json;
+  readonly secrets: Json;
+  readonly actor: string;
+  readonly attachKey: string;
+}
+
+const key = createSecretKey(Buffer.alloc(32, 7));
+export const testSeal = createSeal(
+  { deriveKey: () => key, fingerprint: "test", source: "test" },
+  "operations",
+);
+
+export const shortLeaseMs = 400;
+
+/** An engine on a store, which is closed when the test ends. */
+export function createEngine(t: Test, options: EngineOptions): TestEngine {
+  const logged: string[] = [];
+  const log = (message: string, cause?: unknown) =>
+    void logged.push(cause instanceof Error ? `${message}: ${cause.stack}` : message);
+  const operations = createOperations({
+    store: options.store,
+    instance: { instanceId: options.instanceId ?? randomUUID(), host: options.host ?? "alpha" },
+    seal: options.seal ?? testSeal,
+    limits: { perSystem: 4, maxOpen: 200, leaseMs: shortLeaseMs, keepMs: 86_400_000, ...options.limits },
+    log: { info: log, warn: log },
+    firstPauseMs: 5,
+    ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
+  });
+  const starter = operations.register(options.kind);
+  if (options.isIdle !== true) {
+    operations.begin();
+  }
+  t.teardown(async () => {
+    if (!("isDead" in options.store && options.store.isDead)) {
+      await operations.close();
+    }
+  });
+  return {
+    operations,
+    starter,
+    logged,
+    async start(wanted = {}) {
+      const { resource = `things/${randomUUID()}`, input = null, secrets = null, actor = "user/a" } = wanted;
+      const { operation } = await starter.start({
+        resource,
+        backend: "test",
+        input,
+        secrets,
+        asker: { actor, accountId: actor, rpc: "test.Service/Method" },
+        ...(wanted.attachKey === undefined ? {} : { attachKey: wanted.attachKey }),
+      });
+      return operation;
+    },
+    end: (id) => operations.ended(id, AbortSignal.timeout(20_000)),
+  };
+}
+
+/** A store as several gateways share it, though it is in one process. */
+export function asShared(store: Store): EngineStore {
+  return { isShared: true, run: store.run, subscribe: store.subscribe };
+}
+
+/** A gateway's way to the store, which can be cut, as by its death: what it asks is never answered, nor done. */
+export interface MortalStore extends EngineStore {
+  readonly isDead: boolean;
+  die(): void;
+}
+
+export function createMortalStore(store: EngineStore): MortalStore {
+  let isDead = false;
+  const run: EngineStore["run"] = async (name, args) => {
+    const answer = isDead ? undefined : await store.run(name, args);
+    return isDead ? new Promise<never>(() => {}) : (answer as never);
+  };
+  return {
+    isShared: store.isShared,
+    run,
+    subscribe: (topic, onChange) => store.subscribe(topic, () => (isDead ? undefined : onChange())),
+    get isDead() {
+      return isDead;
+    },
+    die() {
+      isDead = true;
+    },
+  };
+}
