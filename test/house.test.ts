@@ -29,6 +29,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/rpc",
     "server/store",
   ],
+  "server/domains/events": ["adapters/host", "gen", "server/events", "server/rpc"],
   "server/domains/idempotency": ["server/rpc", "server/store"],
   "server/domains/operations": ["adapters/host", "gen", "server/operations", "server/rpc"],
   "server/domains/plan": ["adapters/host", "gen", "server/operations", "server/rpc"],
@@ -44,6 +45,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/rpc",
     "server/store",
   ],
+  "server/events": ["adapters/host", "server/store"],
   "server/store": [
     "adapters/host",
     "server/operations/operation.ts",

@@ -26,7 +26,7 @@ export interface Schema {
   repository_keys: RepositoryKeysTable;
 }
 
-/** Facts of the database itself: `kind`, `created_at`, `key_check`, `schema_version`, `auth_version`, `event_epoch`, `events_gone_seq`. */
+/** Facts of the database itself: `kind`, `created_at`, `key_check`, `schema_version`, `auth_version`, `event_epoch`, `events_gone_seq`, `events_gone_at`. */
 export interface MetaTable {
   name: string;
   value: string;

@@ -1,19 +1,26 @@
+import { randomUUID } from "node:crypto";
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { syncDirectory } from "./sqlite-file.ts";
 
 /**
  * Writes a consistent copy of an open database, outside of a transaction, to a file of mode 0600 that must not
- * exist. Returns its size once it would survive a power cut. A copy that fails leaves no file.
+ * exist. Returns its size once it would survive a power cut. A copy that fails leaves no file. Its events are of an epoch of
+ * their own: a gateway that goes on from the copy counts numbers that have been given to other events since.
  * @throws InfraError BACKUP_REFUSED
  */
 export function backupSqlite(database: DatabaseSync, file: string): number {
+  return writeCopy(database, file, giveOwnEpoch);
+}
+
+function writeCopy(database: DatabaseSync, file: string, change: (file: string) => void): number {
   makeEmptyFile(file);
   try {
     // VACUUM INTO takes an empty file as a missing one, and thus keeps the mode it was made with.
     database.prepare("vacuum into ?").run(file);
+    change(file);
     syncFile(file);
     syncDirectory(dirname(file));
     return statSync(file).size;
@@ -23,12 +30,21 @@ export function backupSqlite(database: DatabaseSync, file: string): number {
   }
 }
 
+function giveOwnEpoch(file: string): void {
+  const copy = new DatabaseSync(file);
+  try {
+    copy.prepare("update meta set value = ? where name = 'event_epoch'").run(randomUUID());
+  } finally {
+    copy.close();
+  }
+}
+
 /** Writes the copy that is made before the tables are changed to `version`. Returns the file's name. */
 export function backupBeforeMigration(database: DatabaseSync, file: string, version: number): string {
   const target = freeName(`${file}.before-${version}`);
   const unfinished = `${target}.unfinished`;
   rmSync(unfinished, { force: true });
-  backupSqlite(database, unfinished);
+  writeCopy(database, unfinished, () => {});
   renameSync(unfinished, target);
   syncDirectory(dirname(target));
   return target;

@@ -1,6 +1,7 @@
 import { apiTokenTransactions } from "./api-tokens.ts";
 import { auditTransactions } from "./audit.ts";
 import { authChangeTransactions } from "./auth-changes.ts";
+import { eventTransactions } from "./events.ts";
 import { idempotencyTransactions } from "./idempotency.ts";
 import { loginFailureTransactions } from "./login-failures.ts";
 import { operationClaimTransactions } from "./operation-claims.ts";
@@ -20,6 +21,7 @@ export const transactions = {
   ...auditTransactions,
   ...apiTokenTransactions,
   ...authChangeTransactions,
+  ...eventTransactions,
   ...idempotencyTransactions,
   ...loginFailureTransactions,
   ...operationTransactions,

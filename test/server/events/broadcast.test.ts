@@ -1,0 +1,273 @@
+import { type Test, test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { type Broadcast, createBroadcast } from "../../../server/events/broadcast.ts";
+import type { EventFilter, EventRecord } from "../../../server/events/event-record.ts";
+import type { Events } from "../../../server/events/events.ts";
+import { errorOf } from "../store/contract.ts";
+
+const all: EventFilter = { topics: [], resources: [], services: undefined };
+
+/** Events that the test lets happen, and what it broadcasts them by. */
+function startBroadcast(t: Test, { headSeq = 0, silenceMs = 60_000 } = {}) {
+  const waiting: (EventRecord | Error)[] = [];
+  const made: string[] = [];
+  const closing = new AbortController();
+  let wake = () => {};
+  let onAllWritten = () => {};
+  // Heartbeats alone keep no process.
+  const alive = setInterval(() => {}, 1000);
+  const state = { headSeq };
+  const events: Pick<Events, "follow" | "headSeq" | "cursorOf"> = {
+    get headSeq() {
+      return state.headSeq;
+    },
+    cursorOf: (seq) => `c${seq}`,
+    async *follow(afterSeq) {
+      let seq = afterSeq;
+      while (!closing.signal.aborted) {
+        const next = waiting.shift();
+        if (next instanceof Error) {
+          throw next;
+        }
+        if (next === undefined) {
+          onAllWritten();
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        } else {
+          t.ok(next.seq > seq);
+          seq = next.seq;
+          yield next;
+        }
+      }
+    },
+  };
+  const broadcast: Broadcast<string> = createBroadcast({
+    events,
+    messageOf: ({ seq, type }) => {
+      if (type === "bad") {
+        throw new TypeError("bad");
+      }
+      made.push(`e${seq}`);
+      return `e${seq}`;
+    },
+    heartbeatOf: (cursor) => {
+      made.push(cursor);
+      return cursor;
+    },
+    silenceMs,
+  });
+  const close = () => {
+    clearInterval(alive);
+    closing.abort();
+    wake();
+  };
+  t.teardown(close);
+  return {
+    broadcast,
+    made,
+    state,
+    close,
+    /** Resolves once all of it is written. */
+    happen(...records: (Partial<EventRecord> | Error)[]): Promise<void> {
+      return new Promise((resolve) => {
+        onAllWritten = resolve;
+        waiting.push(...(records as (EventRecord | Error)[]));
+        wake();
+      });
+    },
+  };
+}
+
+/** A subscriber that takes some messages. */
+function subscriber(takes = Number.POSITIVE_INFINITY, filter = all) {
+  const got: string[] = [];
+  let wake = () => {};
+  const leaving = new AbortController();
+  return {
+    got,
+    leaving,
+    wanted: {
+      filter,
+      writtenAtMs: performance.now(),
+      sink: {
+        write(message: string) {
+          if (got.length >= takes) {
+            return false;
+          }
+          got.push(message);
+          wake();
+          return true;
+        },
+      },
+    },
+    async untilGot(count: number) {
+      while (got.length < count) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+  };
+}
+
+function join(
+  broadcast: Broadcast<string>,
+  afterSeq: number,
+  { wanted, leaving }: ReturnType<typeof subscriber>,
+) {
+  const joined = broadcast.join(afterSeq, wanted, leaving.signal);
+  if (joined === undefined) {
+    throw new Error("there are events to be read first");
+  }
+  joined.catch(() => {});
+  return joined;
+}
+
+test("every subscriber gets the events after its place, and each message is made once", async (t) => {
+  const { broadcast, happen, made } = startBroadcast(t, { headSeq: 5 });
+  const early = subscriber();
+  const ahead = subscriber();
+  join(broadcast, 5, early);
+  // It has read two more than were broadcast.
+  join(broadcast, 8, ahead);
+  await happen({ seq: 7 }, { seq: 8 }, { seq: 9 });
+  const late = subscriber();
+  t.equal(broadcast.join(8, late.wanted, late.leaving.signal), undefined, "the ninth is to be read first");
+  join(broadcast, 9, late);
+  await happen({ seq: 12 });
+  t.same(early.got, ["e7", "e8", "e9", "e12"]);
+  t.same(ahead.got, ["e9", "e12"]);
+  t.same(late.got, ["e12"]);
+  t.same(made, ["e7", "e8", "e9", "e12"]);
+});
+
+test("a subscriber gets what it wants alone, and nothing once it has left", async (t) => {
+  const { broadcast, happen, made } = startBroadcast(t);
+  const volumes = subscriber(9, { ...all, topics: ["volumes"] });
+  const joined = join(broadcast, 0, volumes);
+  await happen({ seq: 1, topic: "operations" }, { seq: 2, topic: "volumes" });
+  volumes.leaving.abort();
+  await joined;
+  await happen({ seq: 3, topic: "volumes" });
+  t.same(volumes.got, ["e2"]);
+  t.same(made, ["e2"], "what nobody wants is not made");
+  const gone = subscriber();
+  gone.leaving.abort();
+  await join(broadcast, 3, gone);
+});
+
+test("who takes no more is told the last place that was written, and the others go on", async (t) => {
+  const { broadcast, happen } = startBroadcast(t);
+  const quick = subscriber();
+  const slow = subscriber(1, { ...all, topics: ["volumes"] });
+  join(broadcast, 0, quick);
+  const ended = errorOf(join(broadcast, 0, slow));
+  await happen(
+    { seq: 1, topic: "volumes" },
+    { seq: 4, topic: "operations" },
+    { seq: 6, topic: "volumes" },
+    { seq: 7, topic: "volumes" },
+  );
+  t.match(await ended, { reason: "SUBSCRIBER_TOO_SLOW", metadata: { cursor: "c4" } });
+  t.same(slow.got, ["e1"]);
+  t.same(quick.got, ["e1", "e4", "e6", "e7"]);
+});
+
+test("one whose filter throws ends with that, and nobody else", async (t) => {
+  const { broadcast, happen } = startBroadcast(t);
+  const revoked = subscriber(9, {
+    ...all,
+    get services(): ReadonlySet<string> {
+      throw new InfraError("TOKEN_REVOKED", "revoked");
+    },
+  });
+  const other = subscriber();
+  const ended = errorOf(join(broadcast, 0, revoked));
+  join(broadcast, 0, other);
+  await happen({ seq: 1 }, { seq: 2 });
+  t.match(await ended, { reason: "TOKEN_REVOKED" });
+  t.same(other.got, ["e1", "e2"]);
+});
+
+test("an event of which no message can be made is not skipped: who wanted it is ended", async (t) => {
+  const { broadcast, happen } = startBroadcast(t);
+  const [wanting, other] = [subscriber(), subscriber(9, { ...all, topics: ["volumes"] })];
+  const ended = t.rejects(join(broadcast, 0, wanting), { message: "bad" });
+  join(broadcast, 0, other);
+  await happen({ seq: 1, type: "bad", topic: "tests" }, { seq: 2, topic: "volumes" });
+  await ended;
+  t.same(other.got, ["e2"]);
+});
+
+test("silence is broken by a heartbeat with the place up to which all is written", async (t) => {
+  const { broadcast, happen, made } = startBroadcast(t, { headSeq: 3, silenceMs: 150 });
+  const silent = [1, 2].map(() => subscriber(9, { ...all, topics: ["volumes"] }));
+  const ahead = subscriber(9);
+  for (const each of silent) {
+    join(broadcast, 3, each);
+  }
+  join(broadcast, 8, ahead);
+  const begunAtMs = performance.now();
+  await happen({ seq: 5, topic: "operations" });
+  await Promise.all([...silent, ahead].map((each) => each.untilGot(1)));
+  t.ok(performance.now() - begunAtMs > 130, "not before");
+  t.same(
+    silent.map(({ got }) => got),
+    [["c5"], ["c5"]],
+  );
+  t.same(ahead.got, ["c8"], "its own place is further");
+  t.same(made.toSorted(), ["c5", "c8"], "one message for all who are at the same place");
+  await happen({ seq: 9, topic: "volumes" });
+  await Promise.all(silent.map((each) => each.untilGot(3)));
+  t.same(silent[0]?.got, ["c5", "e9", "c9"]);
+});
+
+test("a heartbeat that is not taken ends the subscriber too", async (t) => {
+  const { broadcast } = startBroadcast(t, { headSeq: 3, silenceMs: 30 });
+  t.match(await errorOf(join(broadcast, 3, subscriber(0))), {
+    reason: "SUBSCRIBER_TOO_SLOW",
+    metadata: { cursor: "c3" },
+  });
+});
+
+test("when events are gone unread every subscriber is told, and later ones go on with the newest", async (t) => {
+  const { broadcast, happen, state } = startBroadcast(t);
+  const before = subscriber();
+  const ended = errorOf(join(broadcast, 0, before));
+  state.headSeq = 20;
+  await happen(new InfraError("HISTORY_GONE", "gone"));
+  t.match(await ended, { reason: "HISTORY_GONE" });
+  const after = subscriber();
+  t.equal(broadcast.join(0, after.wanted, after.leaving.signal), undefined);
+  join(broadcast, 20, after);
+  await happen({ seq: 21 });
+  t.same(after.got, ["e21"]);
+});
+
+test("the end of the events ends the subscribers that are left", async (t) => {
+  const { broadcast, close } = startBroadcast(t);
+  const ended = errorOf(join(broadcast, 0, subscriber()));
+  close();
+  t.match(await ended, { reason: "SHUTTING_DOWN" });
+});
+
+test("many events at once leave the rest of the process its turn", async (t) => {
+  const { broadcast, happen } = startBroadcast(t);
+  const slowToTake = subscriber();
+  const { write } = slowToTake.wanted.sink;
+  slowToTake.wanted.sink.write = (message) => {
+    const untilMs = performance.now() + 1;
+    while (performance.now() < untilMs) {}
+    return write(message);
+  };
+  join(broadcast, 0, slowToTake);
+  let turns = 0;
+  const count = setInterval(() => {
+    turns += 1;
+  }, 1);
+  await happen(...Array.from({ length: 100 }, (_, index) => ({ seq: index + 1 })));
+  await slowToTake.untilGot(100);
+  clearInterval(count);
+  t.ok(turns >= 5, `${turns} turns in 100 ms`);
+});

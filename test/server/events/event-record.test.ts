@@ -1,0 +1,53 @@
+import fc from "fast-check";
+import { test } from "tap";
+import { type EventFilter, type EventRecord, isWanted } from "../../../server/events/event-record.ts";
+
+const record: EventRecord = {
+  seq: 1,
+  atMs: 0,
+  topic: "volumes",
+  type: "volume.created",
+  resource: "volumeGroups/vg0/volumes/data",
+  host: "h",
+  operationId: "op-1",
+  services: ["proto.LVService", "proto.VGService"],
+  payload: null,
+};
+const all: EventFilter = { topics: [], resources: [], services: undefined };
+
+test("an event is wanted when it meets every condition", async (t) => {
+  const cases: readonly [Partial<EventFilter>, boolean][] = [
+    [{}, true],
+    [{ topics: ["operations", "volumes"] }, true],
+    [{ topics: ["operations"] }, false],
+    [{ resources: ["volumeGroups/vg0/volumes/data"] }, true],
+    [{ resources: ["volumeGroups/vg1", "volumeGroups/vg0"] }, true],
+    [{ resources: ["volumeGroups/vg"] }, false],
+    [{ resources: ["volumeGroups/vg0/volumes/data/more"] }, false],
+    [{ services: new Set(["proto.VGService"]) }, true],
+    [{ services: new Set(["stats.StatsService"]) }, false],
+    [{ services: new Set() }, false],
+    [{ operationId: "op-1" }, true],
+    [{ operationId: "op-2" }, false],
+    [{ topics: ["volumes"], resources: ["volumeGroups/vg1"] }, false],
+  ];
+  for (const [filter, expected] of cases) {
+    t.equal(isWanted(record, { ...all, ...filter }), expected, JSON.stringify(filter));
+  }
+  const ofNone = { ...record, services: [], operationId: undefined };
+  t.equal(isWanted(ofNone, all), true);
+  t.equal(isWanted(ofNone, { ...all, services: new Set(["proto.VGService"]) }), false);
+  t.equal(isWanted(ofNone, { ...all, operationId: "op-1" }), false);
+});
+
+test("a resource takes itself and what is below it, and nothing else", async () => {
+  const segment = fc.stringMatching(/^[\w.-]{1,3}$/);
+  const path = fc.array(segment, { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(path, path, (wanted, resource) => {
+      const isBelow = wanted.every((part, index) => resource[index] === part);
+      const filter = { ...all, resources: [wanted.join("/")] };
+      return isWanted({ ...record, resource: resource.join("/") }, filter) === isBelow;
+    }),
+  );
+});

@@ -1,0 +1,124 @@
+import type { Test } from "tap";
+import type { StoreOptions } from "../../../server/store/open-store.ts";
+import { appendEach, newEvent, openStoreWithEvents, range } from "../events/store-with-events.ts";
+
+const dayMs = 86_400_000;
+
+/** What every store promises of its events. */
+export function testEventContract(t: Test, makeOptions: (t: Test) => Promise<Partial<StoreOptions>>): void {
+  const open = async (t: Test) => openStoreWithEvents(t, await makeOptions(t));
+
+  t.test("events are read in order, as they were told", async (t) => {
+    const store = await open(t);
+    t.match(await store.run("events.head", undefined), { epoch: /^[\da-f-]{36}$/, goneSeq: 0, headSeq: 0 });
+    let calls = 0;
+    store.subscribe("events", () => {
+      calls += 1;
+    });
+    const facts = { host: "h1", operationId: "op-1", payload: { text: "\0 ü 'x'", list: [1, null] } };
+    await store.run("events.append", { events: [newEvent(1, facts), newEvent(2)] });
+    t.equal(calls, 1, "one call for one commit");
+    const { rows, goneSeq } = await store.run("events.read", { afterSeq: 0, limit: 10 });
+    t.equal(goneSeq, 0);
+    t.match(rows, [
+      {
+        topic: "test",
+        type: "test.happened",
+        resource: "tests/a",
+        host: "h1",
+        operation_id: "op-1",
+        services: '["proto.VGService"]',
+        payload_json: JSON.stringify(facts.payload),
+      },
+      { operation_id: null, payload_json: '{"id":2}' },
+    ]);
+    const [first, second] = rows.map(({ seq }) => seq) as [number, number];
+    t.ok(second > first);
+    t.ok(Math.abs(Date.now() - (rows[0]?.at ?? 0)) < 60_000);
+    t.equal((await store.run("events.head", undefined)).headSeq, second);
+    t.same((await store.run("events.read", { afterSeq: first, limit: 10 })).rows, rows.slice(1));
+    t.same(
+      (await store.run("events.read", { afterSeq: 0, upToSeq: first, limit: 10 })).rows,
+      rows.slice(0, 1),
+    );
+    t.same((await store.run("events.read", { afterSeq: 0, limit: 1 })).rows, rows.slice(0, 1));
+  });
+
+  t.test("no events are written for none, and nobody is called", async (t) => {
+    const store = await open(t);
+    store.subscribe("events", () => t.fail("called"));
+    await store.run("events.append", { events: [] });
+    t.equal((await store.run("events.head", undefined)).headSeq, 0);
+  });
+
+  t.test("the oldest go, and their numbers are known to be gone", async (t) => {
+    const store = await open(t);
+    const nowMs = Date.now();
+    await store.run("test.appendAt", { times: range(1, 5).map((day) => nowMs - (9.5 - day) * dayMs) });
+    await appendEach(store, [6, 7]);
+    const seqs = (await store.run("events.read", { afterSeq: 0, limit: 10 })).rows.map(({ seq }) => seq);
+    const purge = (limit: number) => store.run("events.purge", { keepMs: 7 * dayMs, limit });
+    t.same(await purge(1), { count: 1 });
+    t.same(await purge(10), { count: 1 });
+    t.same(await purge(10), { count: 0 });
+    const left = await store.run("events.read", { afterSeq: 0, limit: 10 });
+    t.equal(left.goneSeq, seqs[1]);
+    t.same(
+      left.rows.map(({ seq }) => seq),
+      seqs.slice(2),
+    );
+    t.same(await store.run("events.purge", { keepMs: -dayMs, limit: 10 }), { count: 5 });
+    t.match(await store.run("events.head", undefined), { goneSeq: seqs.at(-1), headSeq: seqs.at(-1) });
+    await appendEach(store, [8]);
+    const { headSeq } = await store.run("events.head", undefined);
+    t.ok(headSeq > (seqs.at(-1) ?? 0), "a number is not given twice");
+  });
+
+  t.test("what was written behind an event that is kept is kept as well, whatever its time", async (t) => {
+    const store = await open(t);
+    const nowMs = Date.now();
+    await store.run("test.appendAt", { times: [nowMs - 9 * dayMs, nowMs, nowMs - 9 * dayMs] });
+    t.same(await store.run("events.purge", { keepMs: 7 * dayMs, limit: 10 }), { count: 1 });
+    t.equal((await store.run("events.read", { afterSeq: 0, limit: 10 })).rows.length, 2);
+  });
+
+  t.test("a time has its place", async (t) => {
+    const store = await open(t);
+    const place = (atMs: number) => store.run("events.atTime", { atMs });
+    t.same(await place(0), { isKept: true, seq: 0 }, "of no events");
+    // The third was written behind the second by a transaction that had begun before it.
+    await store.run("test.appendAt", { times: [1000, 3000, 2000, 3000, 200_000] });
+    const seqs = (await store.run("events.read", { afterSeq: 0, limit: 10 })).rows.map(({ seq }) => seq);
+    const before = (index: number) => ({ isKept: true, seq: (seqs[index] ?? 0) - 1 });
+    t.same(await place(0), before(0));
+    t.same(await place(1000), before(0));
+    t.same(await place(1001), before(1), "the first that is not before it, not that of the smallest time");
+    t.same(await place(3000), before(1));
+    t.same(await place(3001), before(4));
+    t.same(await place(200_001), { isKept: true, seq: seqs[4] }, "there is none yet");
+    await store.run("events.purge", { keepMs: 0, limit: 4 });
+    t.same(await place(3000), { isKept: false, goneSeq: seqs[3] });
+    t.same(await place(3001), before(4));
+    await store.run("events.purge", { keepMs: 0, limit: 4 });
+    t.same(await place(200_000), { isKept: false, goneSeq: seqs[4] });
+    t.same(await place(200_001), { isKept: true, seq: seqs[4] });
+  });
+
+  t.test("many that write at once are read in one order, and none is missed", async (t) => {
+    const store = await open(t);
+    const ids = range(1, 60);
+    const writing = appendEach(store, ids);
+    const seen: number[] = [];
+    let afterSeq = 0;
+    while (seen.length < ids.length) {
+      const { rows } = await store.run("events.read", { afterSeq, limit: 7 });
+      seen.push(...rows.map(({ payload_json }) => JSON.parse(payload_json).id));
+      afterSeq = rows.at(-1)?.seq ?? afterSeq;
+    }
+    await writing;
+    t.same(
+      seen.toSorted((a, b) => a - b),
+      ids,
+    );
+  });
+}
