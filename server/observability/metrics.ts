@@ -1,6 +1,8 @@
 import { Gauge, Registry } from "@prometheus-io/client";
 import type { Backend } from "../backend.ts";
+import type { OperationCounts } from "../operations/operations.ts";
 import { createBackendMetrics } from "./backend-metrics.ts";
+import { createOperationMetrics } from "./operation-metrics.ts";
 import { processMetrics } from "./process-metrics.ts";
 import { createRpcMetrics, type RpcMetrics } from "./rpc-metrics.ts";
 import { observeWorkMetrics } from "./work-metrics.ts";
@@ -9,6 +11,8 @@ export interface MetricsOptions {
   readonly version: string;
   readonly isSandbox: boolean;
   readonly backends: readonly Backend[];
+  /** Counts the durable operations of the store; absent where there are none. */
+  readonly countOperations?: () => Promise<OperationCounts>;
   /** How long reading the metrics waits for a system's status; 2,000 unless told. */
   readonly patienceMs?: number;
 }
@@ -19,7 +23,7 @@ export interface Metrics {
   /** Everything in Prometheus' text format; `contentType` is its media type. */
   text(): Promise<string>;
   readonly contentType: string;
-  /** Counts tools, snapshots, queues and mutations no more. */
+  /** Counts tools, snapshots, queues, mutations and operations no more. */
   close(): void;
 }
 
@@ -34,13 +38,17 @@ export function createMetrics(options: MetricsOptions): Metrics {
     registers,
   }).set({ version: options.version, sandbox: String(options.isSandbox) }, 1);
   const rpc = createRpcMetrics(registry);
-  const askBackends = createBackendMetrics(registry, options.backends, options.patienceMs ?? 2_000);
+  const { backends, countOperations, patienceMs = 2_000 } = options;
+  const asks = [
+    createBackendMetrics(registry, backends, patienceMs),
+    ...(countOperations === undefined ? [] : [createOperationMetrics(registry, countOperations, patienceMs)]),
+  ];
   const close = observeWorkMetrics(registry);
   const all = Registry.merge([registry, processMetrics()]);
   return {
     rpc,
     async text() {
-      await askBackends();
+      await Promise.all(asks.map((ask) => ask()));
       return all.metrics();
     },
     contentType: all.contentType,

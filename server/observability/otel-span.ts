@@ -43,11 +43,11 @@ export function createSpan(
       }
       budget.left -= 1;
       const kind = isProgram === true ? SpanKind.CLIENT : SpanKind.INTERNAL;
-      const child = tracer.startSpan(name, { kind, attributes: mutable(attributes) }, context);
+      const child = tracer.startSpan(name, { kind, attributes: mutableAttributes(attributes) }, context);
       return createSpan(tracer, propagator, child, trace.setSpan(context, child), budget);
     },
     end(attributes, errorType) {
-      span.setAttributes(mutable(attributes));
+      span.setAttributes(mutableAttributes(attributes));
       if (errorType !== undefined) {
         span.setAttribute(ATTR_ERROR_TYPE, errorType);
         span.setStatus({ code: SpanStatusCode.ERROR });
@@ -58,6 +58,8 @@ export function createSpan(
 }
 
 /** OpenTelemetry's type has no readonly arrays. */
-function mutable(attributes: SpanAttributes): Record<string, string | number | boolean | string[]> {
+export function mutableAttributes(
+  attributes: SpanAttributes,
+): Record<string, string | number | boolean | string[]> {
   return { ...attributes } as Record<string, string | number | boolean | string[]>;
 }

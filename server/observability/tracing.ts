@@ -14,7 +14,8 @@ import type { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Call } from "../rpc/call.ts";
 import { methodPathOf } from "../rpc/method-rule.ts";
 import { activeSpan } from "./active-span.ts";
-import { createSpan } from "./otel-span.ts";
+import { traceOperations } from "./operation-spans.ts";
+import { createSpan, mutableAttributes } from "./otel-span.ts";
 import { rpcBeginAttributes, rpcEndAttributes, rpcErrorType } from "./rpc-attributes.ts";
 import { readTraceHeaders } from "./trace-headers.ts";
 import { watchExports } from "./watch-exports.ts";
@@ -52,7 +53,7 @@ export interface Tracing {
 const flushMs = 2_000;
 
 /**
- * Traces calls from the RPC to the command, and sends the spans to a collector. Sending costs calls nothing: at most
+ * Traces calls from the RPC to the command, and operations from their claim on, and sends the spans to a collector. Sending costs calls nothing: at most
  * 2,048 ended spans wait for it, and further ones are dropped. Nothing is registered with OpenTelemetry's globals.
  * @throws Error when the file of headers cannot be used
  */
@@ -81,6 +82,11 @@ export async function startTracing(options: TracingOptions): Promise<Tracing> {
   const tracer = provider.getTracer("hostplane", options.version);
   const propagator = new W3CTraceContextPropagator();
   traceWork();
+  const endOperations = traceOperations(({ name, attributes }) => {
+    const options = { kind: SpanKind.INTERNAL, attributes: mutableAttributes(attributes) };
+    const otel = tracer.startSpan(name, options, ROOT_CONTEXT);
+    return createSpan(tracer, propagator, otel, trace.setSpan(ROOT_CONTEXT, otel));
+  });
 
   return {
     startRpc(call) {
@@ -104,6 +110,7 @@ export async function startTracing(options: TracingOptions): Promise<Tracing> {
       };
     },
     async close() {
+      endOperations();
       const patience = Promise.withResolvers<void>();
       const timer = setTimeout(patience.resolve, flushMs);
       // Whoever could not be told of the spans has been told of by `onExportFailed`.

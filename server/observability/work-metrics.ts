@@ -5,14 +5,21 @@ import {
   toolChannel,
   waitChannel,
 } from "../../adapters/host/observation.ts";
-import { mutationChannel } from "../operations/observation.ts";
+import {
+  mutationChannel,
+  type OperationEnd,
+  operationChannel,
+  operationEndChannel,
+} from "../operations/observation.ts";
 import { observeWork } from "./observe-work.ts";
 
 /** Seconds: from a tool that only looks at a file to one that copies a disk. */
-const bucketsSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
+const bucketsSeconds = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200, 28800,
+];
 
 /**
- * Tools, snapshots, queues and mutations, as the channels of the process tell them. Their labels take their values
+ * Tools, snapshots, queues, mutations and durable operations, as the channels of the process tell them. Their labels take their values
  * from the code and the configuration. Returns the function that ends it.
  */
 export function observeWorkMetrics(registry: Registry): () => void {
@@ -42,10 +49,14 @@ export function observeWorkMetrics(registry: Registry): () => void {
     "Time it took to read a system's state.",
     ["system", "outcome"],
   );
-  const operationsRunning = gauge("hostplane_operations_running", "Mutations under way.", ["kind"]);
+  const operationsRunning = gauge(
+    "hostplane_operations_running",
+    "Mutations and durable operations that this gateway runs.",
+    ["kind"],
+  );
   const operationDuration = histogram(
     "hostplane_operation_duration_seconds",
-    "Time a mutation took, once it was its turn.",
+    "Time a mutation took once it was its turn, or a durable operation from when it was first begun to its end.",
     ["kind", "outcome"],
   );
 
@@ -86,13 +97,25 @@ export function observeWorkMetrics(registry: Registry): () => void {
         operationDuration.observe({ kind, outcome: failed ? "failed" : "done" }, durationMs / 1000);
       },
     ),
+    observeWork(
+      operationChannel,
+      ({ kind }) => operationsRunning.inc({ kind }),
+      ({ kind }) => operationsRunning.dec({ kind }),
+    ),
   ];
+  const onOperationEnd = (message: unknown) => {
+    const { kind, state, durationMs } = message as OperationEnd;
+    const outcome = state === "completed" ? "done" : state;
+    operationDuration.observe({ kind, outcome }, durationMs / 1000);
+  };
+  operationEndChannel.subscribe(onOperationEnd);
   // So that a queue nobody waits in is 0 and not missing.
   queueWaiting.set({ queue: "mutations" }, 0);
   return () => {
     for (const end of ends) {
       end();
     }
+    operationEndChannel.unsubscribe(onOperationEnd);
   };
 }
 

@@ -3,6 +3,7 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import { type Purge, startPurge } from "../store/purge.ts";
 import { createEndedWaits } from "./ended-waits.ts";
 import type { Json } from "./operation.ts";
+import { publishEnd } from "./operation-end.ts";
 import type { OperationKind } from "./operation-kind.ts";
 import { operationNotFound } from "./operation-not-found.ts";
 import type { AnyKind } from "./operation-run.ts";
@@ -81,6 +82,7 @@ export function createOperations(options: OperationsOptions): Operations {
     get: async (id) => (await getAtSeq(id)).operation,
     getAtSeq,
     list: (filters, { belowSeq, limit }) => store.run("operations.list", { filters, belowSeq, limit }),
+    counts: () => store.run("operations.counts", undefined),
     async commands(id, { aboveSeq, limit }) {
       const rows = await store.run("operations.commands", { id, aboveSeq, limit: limit + 1 });
       if (rows === undefined) {
@@ -103,6 +105,7 @@ export function createOperations(options: OperationsOptions): Operations {
       if (!outcome.ok) {
         throw cancelRefused(id, outcome.why, outcome.detail);
       }
+      publishEnd(outcome.operation);
       return outcome.operation;
     },
     async retry(id) {

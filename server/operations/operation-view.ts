@@ -68,8 +68,9 @@ function viewMessage(operation: Operation): OperationViewMessage {
     case "failed":
     case "cancelled":
     case "needsAttention": {
-      const { left = [], advice = [] } = attention ?? {};
-      return { state: "failed", message: [failure?.message ?? message, ...left, ...advice].join("; ") };
+      const why = failure?.message ?? message;
+      const words = attention && [...attention.left, ...attention.advice].join(" ");
+      return { state: "failed", message: words === undefined ? why : `${why} (${words})` };
     }
   }
 }

@@ -4,7 +4,9 @@ import { type ClaimedOperation, createClaims } from "./claims.ts";
 import { createCommandLog } from "./command-log.ts";
 import { createFencedWrite } from "./fenced-writes.ts";
 import { createLeases } from "./lease.ts";
+import { operationChannel } from "./observation.ts";
 import type { Json } from "./operation.ts";
+import { tellEnd } from "./operation-end.ts";
 import type { AnyKind, OperationRun } from "./operation-run.ts";
 import { createRedaction, openSecrets } from "./operation-secrets.ts";
 import type { OperationsOptions } from "./operations-options.ts";
@@ -56,8 +58,10 @@ export function createOperationWorker(
   const claims = createClaims(store, leases, leaseMs, claimArgs, start, onStoreFailed);
 
   function start(claimed: ClaimedOperation, sinceMs: number): void {
-    const ended = runClaimed(claimed, sinceMs).catch((error: unknown) =>
-      log.warn(`operation ${claimed.operation.id} stopped, and is taken up again after its lease`, error),
+    const { id, kind, resource } = claimed.operation;
+    const run = operationChannel.tracePromise(() => runClaimed(claimed, sinceMs), { id, kind, resource });
+    const ended = run.catch((error: unknown) =>
+      log.warn(`operation ${id} stopped, and is taken up again after its lease`, error),
     );
     running.add(ended);
     void ended.then(() => running.delete(ended));
@@ -76,13 +80,16 @@ export function createOperationWorker(
       try {
         secrets = openSecrets(seal, secretsSealed, id);
       } catch (error) {
-        return await giveUpSealed(run, error);
+        await giveUpSealed(run, error);
+        return await tellEnd(store, id);
       }
       const end = await runOperation({ ...run, secrets, redact: createRedaction(secrets) });
       if (end === "released") {
         await store.run("operations.release", { id, owner: instanceId, fence });
       } else if (end === "lost") {
         log.warn(`operation ${id} was left to another gateway, or to a later time`);
+      } else {
+        await tellEnd(store, id);
       }
     } finally {
       lease.drop();

@@ -51,6 +51,9 @@ export interface OperationAtSeq {
   readonly seq: number;
 }
 
+/** How many operations the store holds that are not done with, by their states. */
+export type OperationCounts = Readonly<Record<"scheduled" | "active" | "undoing" | "needsAttention", number>>;
+
 /** Durable operations: kept in the store, run by whichever gateway has claimed them. */
 export interface Operations {
   /** Makes a kind known; before `begin`. Operations of kinds that are not known here are left to other gateways. */
@@ -68,6 +71,8 @@ export interface Operations {
     filters: OperationFilters,
     page: { readonly belowSeq: number | undefined; readonly limit: number },
   ): Promise<{ readonly operations: readonly Operation[]; readonly nextSeq: number | undefined }>;
+  /** Of all gateways that share the store. */
+  counts(): Promise<OperationCounts>;
   /** Oldest first. @throws InfraError OPERATION_NOT_FOUND */
   commands(
     id: string,

@@ -153,6 +153,23 @@ export const operationTransactions = {
     return { operations, nextSeq: rows.length > limit ? page.at(-1)?.seq : undefined };
   },
 
+  /** How many have not ended, or need attention, by their states. */
+  async "operations.counts"({ db }: TransactionContext) {
+    const rows = await db
+      .selectFrom("operations")
+      .select(({ fn }) => ["state", fn.countAll<number>().as("count")])
+      .where(({ or, eb }) => or([eb("ended_at", "is", null), eb("state", "=", "needsAttention")]))
+      .groupBy("state")
+      .execute();
+    const countOf = (state: string) => Number(rows.find((row) => row.state === state)?.count ?? 0);
+    return {
+      scheduled: countOf("scheduled"),
+      active: countOf("active"),
+      undoing: countOf("undoing"),
+      needsAttention: countOf("needsAttention"),
+    };
+  },
+
   /** Commands of an operation, oldest first; undefined when there is no such operation. */
   async "operations.commands"(
     context: TransactionContext,
