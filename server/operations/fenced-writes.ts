@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import type { Fenced, operationStepTransactions, Written } from "../store/operation-steps.ts";
+import type { Fenced, Written } from "../store/fenced-change.ts";
+import type { operationStepTransactions } from "../store/operation-steps.ts";
 import type { Store } from "../store/store.ts";
 import type { CommandLog } from "./command-log.ts";
 import type { Lease } from "./lease.ts";

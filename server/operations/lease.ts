@@ -62,7 +62,7 @@ export function createLeases(
       for (const lease of asked) {
         if (lostIds.includes(lease.id)) {
           lease.lose();
-        } else {
+        } else if (held.get(lease.id) === lease) {
           lease.extend(begunMs + leaseMs);
         }
       }

@@ -40,8 +40,8 @@ export interface OperationStep<Input, Secrets> {
   /** How often it is run before a retryable failure counts; 3 unless told. Another failure counts at once. */
   readonly maxAttempts?: number;
   /**
-   * Asked before `forward` is run again after a run whose end nobody saw: whether the effect is there. It first waits until
-   * nothing of the earlier run goes on. Without it `forward` is safe to repeat.
+   * Asked before `forward` is run again, after a run that failed or whose end nobody saw: whether the effect is there as a
+   * whole. It first waits until nothing of the earlier run goes on. Without it `forward` is safe to repeat.
    * @returns the output when it happened, undefined when it did not
    */
   happened?(run: StepRun<Input, Secrets>): Promise<{ readonly output: Json } | undefined>;

@@ -80,16 +80,14 @@ async function runStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "done
     if (failed === "lost") {
       return "lost";
     }
-    await pause(backOffMs(failures, run.firstPauseMs), [lease.lost, lease.cancelled, closing]);
+    await pause(backOffMs(failures, run.firstPauseMs), [...stopSignals(run), closing]);
   }
 }
 
 /** @param wasBegun an earlier run may have had its effect */
 async function performForward(run: OperationRun, step: AnyStep, wasBegun: boolean): Promise<StepEnd<Json>> {
   const { lease, closing, boundary } = run;
-  const signals = step.isAbortable
-    ? [lease.lost, closing, ...(run.isPastReturn ? [] : [lease.cancelled])]
-    : [lease.lost];
+  const signals = step.isAbortable ? [...stopSignals(run), closing] : [lease.lost];
   const around = {
     name: step.name,
     message: step.title,
@@ -166,7 +164,15 @@ async function complete(run: OperationRun): Promise<RunEnd> {
     return last === undefined ? "lost" : failFinally(run, last, error);
   }
   const outcome = await run.write("operations.complete", { resultJson: JSON.stringify(result) });
+  if (outcome === "cancelled") {
+    return beginUndo(run, undefined);
+  }
   return outcome === "lost" ? "lost" : "ended";
+}
+
+/** Aborted when the operation is to go no further. */
+function stopSignals({ isPastReturn, lease }: OperationRun): AbortSignal[] {
+  return isPastReturn ? [lease.lost] : [lease.lost, lease.cancelled];
 }
 
 function isCancelled({ isPastReturn, lease }: OperationRun): boolean {

@@ -1,25 +1,17 @@
 import type { Attention, OperationFailure } from "../operations/operation.ts";
-import { type OperationRow, tellOperation, withoutSecrets } from "./operation-row.ts";
-import type { OperationCommandsTable, OperationStepsTable } from "./schema.ts";
+import {
+  addCommands,
+  change,
+  changeStep,
+  end,
+  type Fenced,
+  held,
+  lost,
+  type Written,
+  written,
+} from "./fenced-change.ts";
+import { type OperationRow, withoutSecrets } from "./operation-row.ts";
 import type { TransactionContext } from "./transaction.ts";
-
-/** A command that a step has run, as it is kept. */
-export type NewCommand = Pick<
-  OperationCommandsTable,
-  "step" | "at" | "argv_json" | "exit_code" | "signal" | "duration_ms" | "host"
->;
-
-/**
- * Who writes: nothing is written unless the operation is still of this claim (owner and fence), so that a gateway which
- * was replaced while it slept does no harm.
- */
-export interface Fenced {
-  readonly id: string;
-  readonly owner: string;
-  readonly fence: number;
-  /** What was run since the last write. */
-  readonly commands: readonly NewCommand[];
-}
 
 /** How far the operation is, as a whole (undefined: as before) and in its current step. */
 export interface ProgressColumns {
@@ -28,17 +20,6 @@ export interface ProgressColumns {
   readonly done_bytes: number | null;
   readonly total_bytes: number | null;
 }
-
-export type Written = { readonly ok: true } | { readonly ok: false; readonly why: "lost" | "cancelled" };
-
-const written = { ok: true } as const;
-const lost = { ok: false, why: "lost" } as const;
-
-/** How many commands of one operation are kept. */
-const maxCommands = 1000;
-
-type OperationChange = Partial<Omit<OperationRow, "seq" | "id">>;
-type StepChange = Partial<Omit<OperationStepsTable, "operation_id" | "position" | "name">>;
 
 /** What the gateway that has claimed an operation writes down while it runs it. */
 export const operationStepTransactions = {
@@ -52,8 +33,8 @@ export const operationStepTransactions = {
     if (row === undefined) {
       return lost;
     }
-    if (row.cancel_requested === 1 && row.past_return === 0) {
-      return { ok: false, why: "cancelled" };
+    if (isToStop(row)) {
+      return cancelled;
     }
     await changeStep(context, args.id, step, { state: "running", attempt, error: null, ended_at: null });
     return change(context, args, { step, message, progress_ppm, done_bytes: null, total_bytes: null });
@@ -164,16 +145,25 @@ export const operationStepTransactions = {
     return change(context, args, {});
   },
 
-  /** All steps are done. */
+  /** All steps are done; but it is undone after all if it was asked to stop meanwhile and still can. */
   async "operations.complete"(
     context: TransactionContext,
     args: Fenced & { resultJson: string },
   ): Promise<Written> {
-    const result = { result_json: args.resultJson, progress_ppm: 1_000_000, message: "done" };
     const row = await held(context, args);
-    return row === undefined
-      ? lost
-      : end(context, args, { state: "completed", ...result, ...withoutSecrets(row) });
+    if (row === undefined) {
+      return lost;
+    }
+    if (isToStop(row)) {
+      return cancelled;
+    }
+    return end(context, args, {
+      state: "completed",
+      message: "done",
+      progress_ppm: 1_000_000,
+      result_json: args.resultJson,
+      ...withoutSecrets(row),
+    });
   },
 
   /** All that was done is undone. */
@@ -219,78 +209,8 @@ export const operationStepTransactions = {
   },
 };
 
-function held({ db }: TransactionContext, { id, owner, fence }: Fenced): Promise<OperationRow | undefined> {
-  return db
-    .selectFrom("operations")
-    .selectAll()
-    .where("id", "=", id)
-    .where("owner", "=", owner)
-    .where("fence", "=", fence)
-    .executeTakeFirst();
-}
+const cancelled = { ok: false, why: "cancelled" } as const;
 
-async function changeStep(
-  { db, nowMs }: TransactionContext,
-  id: string,
-  name: string,
-  set: StepChange,
-): Promise<void> {
-  await db
-    .updateTable("operation_steps")
-    .set(({ fn, val }) => ({ ...set, started_at: fn.coalesce("started_at", val(nowMs)) }))
-    .where("operation_id", "=", id)
-    .where("name", "=", name)
-    .execute();
-}
-
-async function change(
-  context: TransactionContext,
-  { id, commands }: Fenced,
-  set: OperationChange,
-): Promise<Written> {
-  await addCommands(context, { id, commands });
-  const row = await context.db
-    .updateTable("operations")
-    .set({ ...set, waiting_for: "" })
-    .where("id", "=", id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  await tellOperation(context, row);
-  return written;
-}
-
-/** The resource and the place among those that run are free now, so whoever claims is told. */
-async function end(context: TransactionContext, args: Fenced, set: OperationChange): Promise<Written> {
-  await change(context, args, {
-    ...set,
-    owner: null,
-    lease_until: 0,
-    ended_at: context.nowMs,
-    step: null,
-    done_bytes: null,
-    total_bytes: null,
-  });
-  context.notify("operations");
-  return written;
-}
-
-async function addCommands(
-  { db }: TransactionContext,
-  { id, commands }: Pick<Fenced, "id" | "commands">,
-): Promise<void> {
-  if (commands.length === 0) {
-    return;
-  }
-  const { count } = await db
-    .selectFrom("operation_commands")
-    .select(({ fn }) => fn.countAll<number>().as("count"))
-    .where("operation_id", "=", id)
-    .executeTakeFirstOrThrow();
-  const kept = commands.slice(0, Math.max(0, maxCommands - Number(count)));
-  if (kept.length > 0) {
-    await db
-      .insertInto("operation_commands")
-      .values(kept.map((command) => ({ ...command, operation_id: id })))
-      .execute();
-  }
+function isToStop({ cancel_requested, past_return }: OperationRow): boolean {
+  return cancel_requested === 1 && past_return === 0;
 }

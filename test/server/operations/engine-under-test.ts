@@ -19,6 +19,7 @@ export interface EngineOptions {
   readonly limits?: Partial<OperationLimits>;
   readonly boundary?: (name: string) => void | Promise<void>;
   readonly seal?: OperationsOptions["seal"];
+  readonly firstPauseMs?: number;
   /** Only asks: it runs nothing. */
   readonly isIdle?: boolean;
 }
@@ -31,6 +32,8 @@ export interface TestEngine {
   start(wanted?: Partial<Wanted>): Promise<Operation>;
   /** The operation once it has ended. */
   end(id: string): Promise<Operation>;
+  /** The operation once it is as is wanted. */
+  until(id: string, isWanted: (operation: Operation) => boolean): Promise<Operation>;
 }
 
 export interface Wanted {
@@ -47,7 +50,9 @@ export const testSeal = createSeal(
   "operations",
 );
 
-export const shortLeaseMs = 400;
+/** For tests of what happens when a lease passes; a slow machine must not let others lose theirs. */
+export const shortLeaseMs = 600;
+const longLeaseMs = 20_000;
 
 /** An engine on a store, which is closed when the test ends. */
 export function createEngine(t: Test, options: EngineOptions): TestEngine {
@@ -58,9 +63,9 @@ export function createEngine(t: Test, options: EngineOptions): TestEngine {
     store: options.store,
     instance: { instanceId: options.instanceId ?? randomUUID(), host: options.host ?? "alpha" },
     seal: options.seal ?? testSeal,
-    limits: { perSystem: 4, maxOpen: 200, leaseMs: shortLeaseMs, keepMs: 86_400_000, ...options.limits },
+    limits: { perSystem: 4, maxOpen: 200, leaseMs: longLeaseMs, keepMs: 86_400_000, ...options.limits },
     log: { info: log, warn: log },
-    firstPauseMs: 5,
+    firstPauseMs: options.firstPauseMs ?? 5,
     ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
   });
   const starter = operations.register(options.kind);
@@ -89,6 +94,19 @@ export function createEngine(t: Test, options: EngineOptions): TestEngine {
       return operation;
     },
     end: (id) => operations.ended(id, AbortSignal.timeout(20_000)),
+    until: (id, isWanted) =>
+      new Promise((resolve, reject) => {
+        const unsubscribe = options.store.subscribe("events", look);
+        function look(): void {
+          operations.get(id).then((operation) => {
+            if (isWanted(operation)) {
+              unsubscribe();
+              resolve(operation);
+            }
+          }, reject);
+        }
+        look();
+      }),
   };
 }
 

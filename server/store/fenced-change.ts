@@ -1,0 +1,113 @@
+import { type OperationRow, tellOperation } from "./operation-row.ts";
+import type { OperationCommandsTable, OperationStepsTable } from "./schema.ts";
+import type { TransactionContext } from "./transaction.ts";
+
+/** A command that a step has run, as it is kept. */
+export type NewCommand = Pick<
+  OperationCommandsTable,
+  "step" | "at" | "argv_json" | "exit_code" | "signal" | "duration_ms" | "host"
+>;
+
+/**
+ * Who writes: nothing is written unless the operation is still of this claim (owner and fence), so that a gateway which
+ * was replaced while it slept does no harm.
+ */
+export interface Fenced {
+  readonly id: string;
+  readonly owner: string;
+  readonly fence: number;
+  /** What was run since the last write. */
+  readonly commands: readonly NewCommand[];
+}
+
+export type Written = { readonly ok: true } | { readonly ok: false; readonly why: "lost" | "cancelled" };
+
+export const written = { ok: true } as const;
+export const lost = { ok: false, why: "lost" } as const;
+
+/** How many commands of one operation are kept. */
+const maxCommands = 1000;
+
+export type OperationChange = Partial<Omit<OperationRow, "seq" | "id">>;
+type StepChange = Partial<Omit<OperationStepsTable, "operation_id" | "position" | "name">>;
+
+/** The operation, if it is still of this claim. */
+export function held(
+  { db }: TransactionContext,
+  { id, owner, fence }: Fenced,
+): Promise<OperationRow | undefined> {
+  return db
+    .selectFrom("operations")
+    .selectAll()
+    .where("id", "=", id)
+    .where("owner", "=", owner)
+    .where("fence", "=", fence)
+    .executeTakeFirst();
+}
+
+export async function changeStep(
+  { db, nowMs }: TransactionContext,
+  id: string,
+  name: string,
+  set: StepChange,
+): Promise<void> {
+  await db
+    .updateTable("operation_steps")
+    .set(({ fn, val }) => ({ ...set, started_at: fn.coalesce("started_at", val(nowMs)) }))
+    .where("operation_id", "=", id)
+    .where("name", "=", name)
+    .execute();
+}
+
+/** Changes an operation that is held, and tells of it. */
+export async function change(
+  context: TransactionContext,
+  { id, commands }: Fenced,
+  set: OperationChange,
+): Promise<Written> {
+  await addCommands(context, { id, commands });
+  const row = await context.db
+    .updateTable("operations")
+    .set({ ...set, waiting_for: "" })
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await tellOperation(context, row);
+  return written;
+}
+
+/** The resource and the place among those that run are free now, so whoever claims is told. */
+export async function end(context: TransactionContext, args: Fenced, set: OperationChange): Promise<Written> {
+  await change(context, args, {
+    ...set,
+    owner: null,
+    lease_until: 0,
+    ended_at: context.nowMs,
+    step: null,
+    done_bytes: null,
+    total_bytes: null,
+  });
+  context.notify("operations");
+  return written;
+}
+
+export async function addCommands(
+  { db }: TransactionContext,
+  { id, commands }: Pick<Fenced, "id" | "commands">,
+): Promise<void> {
+  if (commands.length === 0) {
+    return;
+  }
+  const { count } = await db
+    .selectFrom("operation_commands")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("operation_id", "=", id)
+    .executeTakeFirstOrThrow();
+  const kept = commands.slice(0, Math.max(0, maxCommands - Number(count)));
+  if (kept.length > 0) {
+    await db
+      .insertInto("operation_commands")
+      .values(kept.map((command) => ({ ...command, operation_id: id })))
+      .execute();
+  }
+}

@@ -1,0 +1,156 @@
+import { test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { Json } from "../../../server/operations/operation.ts";
+import type { StepRun } from "../../../server/operations/operation-kind.ts";
+import { errorOf } from "../store/contract.ts";
+import { openOwnStore } from "../store/own-store.ts";
+import { createCountingKind } from "./counting-kind.ts";
+import { asShared, createEngine } from "./engine-under-test.ts";
+
+/** Resolves when it is called, and holds the step until it is let go or its signal is aborted. */
+function createHold() {
+  const reached = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  return {
+    reached: reached.promise,
+    release: gate.resolve,
+    async untilAborted({ signal }: StepRun<Json, Json>) {
+      reached.resolve();
+      await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    },
+    async untilReleased() {
+      reached.resolve();
+      await gate.promise;
+    },
+  };
+}
+
+test("an operation that waits is cancelled at once", async (t) => {
+  const store = await openOwnStore(t);
+  const counting = createCountingKind();
+  const engine = createEngine(t, { store, kind: counting.kind, isIdle: true });
+  const { id } = await engine.start({ secrets: { key: "hush hush" } });
+  t.match(await engine.operations.cancel(id), {
+    state: "cancelled",
+    isCancelRequested: true,
+    isCancellable: false,
+  });
+  t.match(await errorOf(engine.operations.cancel(id)), { reason: "OPERATION_ENDED", message: /cancelled/ });
+  t.match(await errorOf(engine.operations.cancel("none")), { reason: "OPERATION_NOT_FOUND" });
+  t.same(counting.done, []);
+});
+
+test("Cancel aborts an abortable step, and what was done is undone in reverse", async (t) => {
+  const counting = createCountingKind({ isAbortable: true });
+  const hold = createHold();
+  counting.before("forward second", hold.untilAborted);
+  const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
+  const { id } = await engine.start();
+  await hold.reached;
+  t.match(await engine.operations.cancel(id), { state: "active", isCancelRequested: true });
+  t.match(await engine.end(id), { state: "cancelled", failure: undefined });
+  t.same(counting.done, ["forward first", "forward second", "undo second", "undo first"]);
+});
+
+test("Cancel waits for the end of a step that is not abortable", async (t) => {
+  const counting = createCountingKind();
+  const hold = createHold();
+  let wasAborted = true;
+  counting.before("forward second", async (run) => {
+    await hold.untilReleased();
+    wasAborted = run.signal.aborted;
+  });
+  const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
+  const { id } = await engine.start();
+  await hold.reached;
+  await engine.operations.cancel(id);
+  await engine.operations.cancel(id);
+  hold.release();
+  t.match(await engine.end(id), { state: "cancelled" });
+  t.notOk(wasAborted);
+  t.same(counting.done, ["forward first", "forward second", "undo second", "undo first"]);
+});
+
+test("Cancel during the last step is no completion", async (t) => {
+  const counting = createCountingKind();
+  const hold = createHold();
+  counting.before("forward third", hold.untilReleased);
+  const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
+  const { id } = await engine.start();
+  await hold.reached;
+  await engine.operations.cancel(id);
+  hold.release();
+  t.match(await engine.end(id), { state: "cancelled", result: undefined });
+  t.equal(counting.present.size, 0);
+});
+
+test("behind the point of no return Cancel is refused", async (t) => {
+  const counting = createCountingKind({ pointOfNoReturn: "first" });
+  const hold = createHold();
+  counting.before("forward second", hold.untilReleased);
+  const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
+  const { id } = await engine.start();
+  await hold.reached;
+  t.match(await engine.operations.get(id), { isCancellable: false });
+  t.match(await errorOf(engine.operations.cancel(id)), { reason: "POINT_OF_NO_RETURN" });
+  hold.release();
+  t.match(await engine.end(id), { state: "completed", isCancelRequested: false });
+});
+
+test("a step that got through the point of no return before Cancel reached it leads to the end", async (t) => {
+  const counting = createCountingKind({ pointOfNoReturn: "second", isAbortable: true });
+  const hold = createHold();
+  counting.before("forward second", hold.untilReleased);
+  const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
+  const { id } = await engine.start();
+  await hold.reached;
+  await engine.operations.cancel(id);
+  let wasAborted = true;
+  counting.before("forward third", ({ signal }) => {
+    wasAborted = signal.aborted;
+  });
+  hold.release();
+  t.match(await engine.end(id), { state: "completed" });
+  t.notOk(wasAborted);
+});
+
+test("Cancel ends the wait for another attempt", async (t) => {
+  const counting = createCountingKind();
+  counting.before("forward second", () => {
+    throw new InfraError("STORE_UNAVAILABLE", "not now");
+  });
+  const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind, firstPauseMs: 60_000 });
+  const { id } = await engine.start();
+  await engine.until(id, ({ steps }) => steps[1]?.state === "failed");
+  await engine.operations.cancel(id);
+  t.match(await engine.end(id), { state: "cancelled" });
+});
+
+test("Cancel of what is being undone already changes nothing", async (t) => {
+  const counting = createCountingKind();
+  const hold = createHold();
+  counting.before("forward second", () => {
+    throw new Error("no");
+  });
+  counting.before("undo first", hold.untilReleased);
+  const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
+  const { id } = await engine.start();
+  await hold.reached;
+  t.match(await engine.operations.cancel(id), { state: "undoing", isCancelRequested: false });
+  hold.release();
+  t.match(await engine.end(id), { state: "failed" });
+});
+
+test("Cancel is asked at any gateway, whichever runs the operation", async (t) => {
+  const store = asShared(await openOwnStore(t));
+  const counting = createCountingKind({ isAbortable: true });
+  const hold = createHold();
+  counting.before("forward second", hold.untilAborted);
+  const worker = createEngine(t, { store, kind: counting.kind });
+  const other = createEngine(t, { store, kind: createCountingKind().kind, isIdle: true });
+  const { id } = await worker.start();
+  await hold.reached;
+  await other.operations.cancel(id);
+  t.match(await other.end(id), { state: "cancelled" });
+  t.equal(counting.present.size, 0);
+});
