@@ -15,7 +15,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   gen: [],
   "server/config": ["adapters/host", "adapters/lvm", "adapters/restic"],
   "server/rpc": ["adapters/host", "gen", "server/config"],
-  "server/operations": ["adapters/host", "server/crypto", "server/store"],
+  "server/operations": ["adapters/host", "server/crypto", "server/events", "server/store"],
   "server/operations/operation.ts": ["adapters/host"],
   "server/operations/operation-filters.ts": ["server/operations/operation.ts"],
   "server/observability": ["adapters/host", "server/backend.ts", "server/operations", "server/rpc"],
@@ -31,7 +31,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ],
   "server/domains/events": ["adapters/host", "gen", "server/events", "server/rpc"],
   "server/domains/idempotency": ["server/rpc", "server/store"],
-  "server/domains/operations": ["adapters/host", "gen", "server/operations", "server/rpc"],
+  "server/domains/operations": ["adapters/host", "gen", "server/events", "server/operations", "server/rpc"],
   "server/domains/plan": ["adapters/host", "gen", "server/operations", "server/rpc"],
   "server/domains/system": ["adapters/host", "gen", "server/rpc", "server/store", "server/backend.ts"],
   "server/domains/volumes": [

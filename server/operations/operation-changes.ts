@@ -1,24 +1,7 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { Events } from "../events/events.ts";
 import { hasEnded, type Operation } from "./operation.ts";
 import type { OperationAtSeq, Operations } from "./operations.ts";
-
-/** Where changes of operations are read from; server/events has it. */
-export interface OperationEvents {
-  /**
-   * Events of the filter behind `afterSeq`, in order, without gaps and repeats. Ends when the signal is aborted or the gateway
-   * closes.
-   */
-  follow(
-    afterSeq: number,
-    filter: {
-      readonly topics: readonly string[];
-      readonly resources: readonly string[];
-      readonly services: undefined;
-      readonly operationId: string;
-    },
-    signal: AbortSignal,
-  ): AsyncIterable<{ readonly seq: number; readonly payload: unknown }>;
-}
 
 /** The topic of the events that tell of operations. */
 export const operationsTopic = "operations";
@@ -28,7 +11,7 @@ export const operationsTopic = "operations";
  * @throws InfraError HISTORY_GONE, SHUTTING_DOWN, and the signal's reason
  */
 export async function* operationChanges(
-  events: OperationEvents,
+  events: Pick<Events, "follow">,
   id: string,
   afterSeq: number,
   signal: AbortSignal,
@@ -49,7 +32,7 @@ export async function* operationFromNow(
   {
     operations,
     events,
-  }: { readonly operations: Pick<Operations, "getAtSeq">; readonly events: OperationEvents },
+  }: { readonly operations: Pick<Operations, "getAtSeq">; readonly events: Pick<Events, "follow"> },
   id: string,
   signal: AbortSignal,
 ): AsyncGenerator<OperationAtSeq, void> {

@@ -1,5 +1,6 @@
+import type { Events } from "../events/events.ts";
 import { hasEnded, type Operation } from "./operation.ts";
-import { type OperationEvents, operationChanges, operationFromNow } from "./operation-changes.ts";
+import { operationChanges, operationFromNow } from "./operation-changes.ts";
 import type { OperationAtSeq, Operations } from "./operations.ts";
 
 /** One message of a stream that tells of an operation in band; the last one is `completed` or `failed`. */
@@ -11,9 +12,7 @@ export interface OperationViewMessage {
 
 export interface OperationViewSources {
   readonly operations: Pick<Operations, "getAtSeq">;
-  readonly events: OperationEvents & {
-    /** Number of the newest event that is known here. */ readonly headSeq: number;
-  };
+  readonly events: Pick<Events, "follow" | "headSeq">;
 }
 
 /** Whoever looks at an operation: a call. */

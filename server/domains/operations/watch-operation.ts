@@ -1,8 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { WatchOperationResponseSchema } from "../../../gen/hostplane/v1/operation_pb.ts";
+import type { Events } from "../../events/events.ts";
 import { hasEnded } from "../../operations/operation.ts";
-import { type OperationEvents, operationChanges } from "../../operations/operation-changes.ts";
+import { operationChanges } from "../../operations/operation-changes.ts";
 import type { OperationAtSeq, Operations } from "../../operations/operations.ts";
 import type { Call } from "../../rpc/call.ts";
 import type { OperationAccess } from "./operation-access.ts";
@@ -10,11 +11,7 @@ import { operationMessage } from "./operation-messages.ts";
 
 export interface WatchSources {
   readonly operations: Pick<Operations, "getAtSeq">;
-  readonly events: OperationEvents & {
-    cursorOf(seq: number): string;
-    /** @throws InfraError INVALID_FIELD cursor, HISTORY_GONE */
-    seqOf(cursor: string): Promise<number>;
-  };
+  readonly events: Pick<Events, "follow" | "cursorOf" | "seqOf">;
   readonly access: OperationAccess;
 }
 
