@@ -1,6 +1,7 @@
 import { apiTokenTransactions } from "./api-tokens.ts";
 import { auditTransactions } from "./audit.ts";
 import { authChangeTransactions } from "./auth-changes.ts";
+import { backupTransactions } from "./backups.ts";
 import { eventTransactions } from "./events.ts";
 import { idempotencyTransactions } from "./idempotency.ts";
 import { loginFailureTransactions } from "./login-failures.ts";
@@ -8,6 +9,7 @@ import { operationClaimTransactions } from "./operation-claims.ts";
 import { operationRequestTransactions } from "./operation-requests.ts";
 import { operationStepTransactions } from "./operation-steps.ts";
 import { operationTransactions } from "./operations.ts";
+import { repositoryKeyTransactions } from "./repository-keys.ts";
 import { sessionTransactions } from "./sessions.ts";
 import { storeCheckTransactions } from "./store-check.ts";
 import type { Transactions } from "./transaction.ts";
@@ -21,6 +23,7 @@ export const transactions = {
   ...auditTransactions,
   ...apiTokenTransactions,
   ...authChangeTransactions,
+  ...backupTransactions,
   ...eventTransactions,
   ...idempotencyTransactions,
   ...loginFailureTransactions,
@@ -28,6 +31,7 @@ export const transactions = {
   ...operationClaimTransactions,
   ...operationRequestTransactions,
   ...operationStepTransactions,
+  ...repositoryKeyTransactions,
   ...sessionTransactions,
   ...storeCheckTransactions,
   ...userTransactions,
