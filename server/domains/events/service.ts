@@ -1,0 +1,41 @@
+import { create } from "@bufbuild/protobuf";
+import { EventService, SubscribeResponseSchema } from "../../../gen/hostplane/v1/event_pb.ts";
+import { createBroadcast } from "../../events/broadcast.ts";
+import type { Events } from "../../events/events.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { createSharedMessage } from "../../rpc/shared-message.ts";
+import { createEventMessages, type DetailOf } from "./event-messages.ts";
+import { findStart, parseFilter } from "./subscribe-request.ts";
+import { subscription } from "./subscription.ts";
+
+/** What `createEventService` needs. */
+export interface EventServiceOptions {
+  readonly events: Events;
+  /** Every topic that there is, with what its events tell. */
+  readonly details: Readonly<Record<string, DetailOf>>;
+  readonly isSandbox: boolean;
+  /** After so long a silence a subscriber gets a heartbeat; 15 s if absent. */
+  readonly silenceMs?: number;
+}
+
+/** hostplane.v1.EventService: what happens, in order. Ends with `events`. */
+export function createEventService(options: EventServiceOptions): ServiceRegistration {
+  const { events, details, isSandbox, silenceMs = 15_000 } = options;
+  const messages = createEventMessages({ cursorOf: events.cursorOf, details, isSandbox });
+  const shared = (message: ReturnType<typeof messages.event>) =>
+    createSharedMessage(SubscribeResponseSchema, create(SubscribeResponseSchema, message));
+  const broadcast = createBroadcast({
+    events,
+    messageOf: (record) => shared(messages.event(record)),
+    heartbeatOf: (cursor) => shared(messages.heartbeat(cursor)),
+    silenceMs,
+  });
+  const topics = Object.keys(details).toSorted();
+  return registerService(EventService, {
+    async *subscribe(request, call) {
+      const filter = parseFilter(request, topics, call);
+      const afterSeq = await findStart(request, events);
+      yield* subscription({ events, broadcast, messages, silenceMs }, afterSeq, filter, call);
+    },
+  });
+}

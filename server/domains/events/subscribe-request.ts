@@ -1,0 +1,70 @@
+import { invalidField } from "../../../adapters/host/infra-error.ts";
+import type { SubscribeRequest } from "../../../gen/hostplane/v1/event_pb.ts";
+import type { EventFilter } from "../../events/event-record.ts";
+import type { Events } from "../../events/events.ts";
+import type { Call } from "../../rpc/call.ts";
+import { callableServices } from "../../rpc/callable-services.ts";
+import { parseTime } from "../../rpc/listing-fields.ts";
+
+const topicsMax = 64;
+const resourcesMax = 256;
+const resourceMaxLength = 1024;
+
+/**
+ * Which events a subscriber gets: what it asks for, of the services that it may call at the time of the event.
+ * @throws InfraError INVALID_FIELD; its `services` throws once the caller's credential is accepted no more
+ */
+export function parseFilter(
+  { topics, resources }: Pick<SubscribeRequest, "topics" | "resources">,
+  knownTopics: readonly string[],
+  call: Pick<Call, "caller" | "peer">,
+): EventFilter {
+  assertCount("topics", topics, topicsMax);
+  assertCount("resources", resources, resourcesMax);
+  for (const [index, topic] of topics.entries()) {
+    if (!knownTopics.includes(topic)) {
+      throw invalidField(`topics[${index}]`, `expected one of ${knownTopics.join(", ")}`);
+    }
+  }
+  for (const [index, resource] of resources.entries()) {
+    if (!isResource(resource)) {
+      const expected = `expected 1 to ${resourceMaxLength} characters, and no "/" at either end`;
+      throw invalidField(`resources[${index}]`, expected);
+    }
+  }
+  return {
+    topics,
+    resources,
+    get services() {
+      return callableServices(call);
+    },
+  };
+}
+
+/**
+ * Number of the event behind which the stream begins.
+ * @throws InfraError INVALID_FIELD, HISTORY_GONE, STORE_UNAVAILABLE
+ */
+export function findStart(
+  { start }: Pick<SubscribeRequest, "start">,
+  events: Pick<Events, "seqOf" | "seqAtTime" | "currentSeq">,
+): Promise<number> {
+  switch (start.case) {
+    case "cursor":
+      return events.seqOf(start.value);
+    case "time":
+      return events.seqAtTime(parseTime("time", start.value));
+    default:
+      return events.currentSeq();
+  }
+}
+
+function assertCount(field: string, values: readonly string[], max: number): void {
+  if (values.length > max) {
+    throw invalidField(field, `expected at most ${max}, got ${values.length}`);
+  }
+}
+
+function isResource(text: string): boolean {
+  return text !== "" && text.length <= resourceMaxLength && !text.startsWith("/") && !text.endsWith("/");
+}

@@ -1,0 +1,70 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { SubscribeResponseSchema } from "../../../gen/hostplane/v1/event_pb.ts";
+import type { Broadcast } from "../../events/broadcast.ts";
+import { type EventFilter, isWanted } from "../../events/event-record.ts";
+import type { Events } from "../../events/events.ts";
+import type { Call } from "../../rpc/call.ts";
+import type { SharedMessage } from "../../rpc/shared-message.ts";
+import type { EventMessages } from "./event-messages.ts";
+
+/** What a subscription needs. */
+export interface SubscriptionOptions {
+  readonly events: Pick<Events, "after" | "cursorOf">;
+  readonly broadcast: Broadcast<SharedMessage>;
+  readonly messages: EventMessages;
+  /** After so long a silence there is a heartbeat. */
+  readonly silenceMs: number;
+}
+
+/**
+ * The messages of one subscriber: where it begins, what has happened since at its own pace, and once it has caught up,
+ * through `call.openSink()`, what happens, together with all others. Ends when the call does.
+ * @throws InfraError as `Events.after` and `Broadcast.join` do
+ */
+export async function* subscription(
+  { events, broadcast, messages, silenceMs }: SubscriptionOptions,
+  afterSeq: number,
+  filter: EventFilter,
+  call: Pick<Call, "signal" | "openSink">,
+): AsyncGenerator<MessageInitShape<typeof SubscribeResponseSchema>, void> {
+  let seq = afterSeq;
+  yield messages.snapshot(events.cursorOf(seq));
+  let writtenAtMs = performance.now();
+  for (;;) {
+    const next = events.after(seq, call.signal);
+    for (;;) {
+      const leftMs = writtenAtMs + silenceMs - performance.now();
+      if (leftMs > 0 && (await isSettledWithin(next, leftMs))) {
+        break;
+      }
+      yield messages.heartbeat(events.cursorOf(seq));
+      writtenAtMs = performance.now();
+    }
+    const records = await next;
+    for (const record of records) {
+      seq = record.seq;
+      if (isWanted(record, filter)) {
+        yield messages.event(record);
+        writtenAtMs = performance.now();
+      }
+    }
+    if (records.length === 0) {
+      const sink = call.openSink();
+      const joined = broadcast.join(seq, { filter, sink, writtenAtMs }, call.signal);
+      if (joined !== undefined) {
+        return await joined;
+      }
+    }
+  }
+}
+
+function isSettledWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms, false);
+    const settle = () => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    promise.then(settle, settle);
+  });
+}

@@ -1,0 +1,135 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { type Client, createClient } from "@connectrpc/connect";
+import type { Test } from "tap";
+import { EventService, type SubscribeResponse } from "../../../../gen/hostplane/v1/event_pb.ts";
+import { detailFromJson } from "../../../../server/domains/events/event-messages.ts";
+import { createEventService } from "../../../../server/domains/events/service.ts";
+import { createEvents, type Events, type EventsOptions } from "../../../../server/events/events.ts";
+import type { Caller } from "../../../../server/rpc/caller.ts";
+import type { ServiceRegistration } from "../../../../server/rpc/service-handlers.ts";
+import type { NewEvent } from "../../../../server/store/events.ts";
+import { type AppUnderTest, startAppUnderTest } from "../../app-under-test.ts";
+import { openStoreWithEvents, type StoreWithEvents } from "../../events/store-with-events.ts";
+import type { Protocol } from "../../protocols.ts";
+
+const dayMs = 86_400_000;
+
+/** The event service on a store of its own, behind a listener. */
+export interface EventsUnderTest extends AppUnderTest {
+  readonly store: StoreWithEvents;
+  readonly events: Events;
+  /** Appends an event about a volume for each name, each in a transaction of its own, one after the other. */
+  append(names: readonly string[], facts?: Partial<NewEvent>): Promise<void>;
+  clientOf(protocol: Protocol): Client<typeof EventService>;
+}
+
+export interface EventsUnderTestOptions extends Partial<Omit<EventsOptions, "store">> {
+  readonly silenceMs?: number;
+  /** What stands between the events and their store. */
+  readonly aroundStore?: (store: EventsOptions["store"]) => EventsOptions["store"];
+  /** Who every call is by. */
+  readonly caller?: Caller;
+}
+
+/** Starts it; it is closed with the test. */
+export async function startEventsUnderTest(
+  t: Test,
+  { silenceMs, caller, aroundStore = (store) => store, ...options }: EventsUnderTestOptions = {},
+): Promise<EventsUnderTest> {
+  const store = await openStoreWithEvents(t);
+  const onFailed = (error: unknown) => t.fail(String(error));
+  const events = await createEvents({ store: aroundStore(store), keepMs: 7 * dayMs, onFailed, ...options });
+  t.teardown(() => events.close());
+  const service = createEventService({
+    events,
+    details: { volumes: detailFromJson, test: () => ({ case: undefined }) },
+    isSandbox: true,
+    ...(silenceMs === undefined ? {} : { silenceMs }),
+  });
+  const app = await startAppUnderTest(t, [caller === undefined ? service : calledBy(service, caller)]);
+  return {
+    ...app,
+    store,
+    events,
+    async append(names, facts = {}) {
+      for (const name of names) {
+        await store.run("events.append", { events: [volumeEvent(name, facts)] });
+      }
+    },
+    clientOf: (protocol) => createClient(EventService, protocol.createTransport(app.url)),
+  };
+}
+
+export function volumeEvent(name: string, facts: Partial<NewEvent> = {}): NewEvent {
+  return {
+    topic: "volumes",
+    type: "volume.created",
+    resource: `volumeGroups/vg0/volumes/${name}`,
+    host: "host",
+    services: ["proto.LVService"],
+    payload: { volume: { name, volumeGroup: "vg0", sizeBytes: "1073741824" } },
+    ...facts,
+  };
+}
+
+function calledBy(service: ServiceRegistration, caller: Caller): ServiceRegistration {
+  return {
+    ...service,
+    handlerOf: (method) => (input, call) => {
+      call.identify(caller);
+      return service.handlerOf(method)(input, call);
+    },
+  };
+}
+
+/** A subscriber of the test's. */
+export interface Subscribed {
+  /** The next message. @throws what the stream ends with */
+  next(): Promise<SubscribeResponse["message"]>;
+  /** Names of the volumes of the next events; heartbeats are passed over. */
+  names(count: number): Promise<string[]>;
+  leave(): void;
+}
+
+/** Subscribes, and leaves with the test. */
+export function subscribe(
+  t: Test,
+  client: Client<typeof EventService>,
+  request: Parameters<Client<typeof EventService>["subscribe"]>[0] = {},
+): Subscribed {
+  const leaving = new AbortController();
+  const leave = () => leaving.abort();
+  t.teardown(async () => {
+    leave();
+    await turn();
+  });
+  const messages = client.subscribe(request, { signal: leaving.signal })[Symbol.asyncIterator]();
+  async function next() {
+    const { value, done } = await messages.next();
+    if (done === true) {
+      throw new Error("the stream has ended");
+    }
+    return value.message;
+  }
+  return {
+    next,
+    leave,
+    async names(count) {
+      const names: string[] = [];
+      while (names.length < count) {
+        const message = await next();
+        if (message.case === "event") {
+          names.push(nameOf(message.value));
+        } else if (message.case !== "heartbeat") {
+          throw new Error(`a ${message.case} among the events`);
+        }
+      }
+      return names;
+    },
+  };
+}
+
+/** The last part of an event's resource. */
+export function nameOf({ resource }: { readonly resource: string }): string {
+  return resource.split("/").at(-1) ?? "";
+}
