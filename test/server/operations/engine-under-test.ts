@@ -115,27 +115,41 @@ export function asShared(store: Store): EngineStore {
   return { isShared: true, run: store.run, subscribe: store.subscribe };
 }
 
-/** A gateway's way to the store, which can be cut, as by its death: what it asks is never answered, nor done. */
+/** A gateway's way to the store, which can be cut. */
 export interface MortalStore extends EngineStore {
   readonly isDead: boolean;
+  /** As by the gateway's death: what it asks is neither done nor answered. */
   die(): void;
+  /** What it asks waits for `thaw`, as does what it is told. */
+  freeze(): void;
+  thaw(): void;
 }
 
 export function createMortalStore(store: EngineStore): MortalStore {
   let isDead = false;
+  let frozen: PromiseWithResolvers<void> | undefined;
   const run: EngineStore["run"] = async (name, args) => {
+    await frozen?.promise;
     const answer = isDead ? undefined : await store.run(name, args);
     return isDead ? new Promise<never>(() => {}) : (answer as never);
   };
   return {
     isShared: store.isShared,
     run,
-    subscribe: (topic, onChange) => store.subscribe(topic, () => (isDead ? undefined : onChange())),
+    subscribe: (topic, onChange) =>
+      store.subscribe(topic, () => (isDead || frozen !== undefined ? undefined : onChange())),
     get isDead() {
       return isDead;
     },
     die() {
       isDead = true;
+    },
+    freeze() {
+      frozen = Promise.withResolvers();
+    },
+    thaw() {
+      frozen?.resolve();
+      frozen = undefined;
     },
   };
 }

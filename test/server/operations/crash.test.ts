@@ -1,0 +1,106 @@
+import { randomUUID } from "node:crypto";
+import { type Test, test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { Operation } from "../../../server/operations/operation.ts";
+import type { Store } from "../../../server/store/store.ts";
+import { openOwnStore } from "../store/own-store.ts";
+import { type CountingKind, createCountingKind } from "./counting-kind.ts";
+import { createEngine, createMortalStore } from "./engine-under-test.ts";
+
+/** What an operation is made to do, besides dying. */
+interface Story {
+  readonly name: string;
+  readonly expected: readonly Operation["state"][];
+  prepare(counting: CountingKind, cancel: (id: string) => Promise<unknown>): void;
+}
+
+const stories: readonly Story[] = [
+  { name: "one that succeeds", expected: ["completed"], prepare() {} },
+  {
+    name: "one whose last step fails",
+    expected: ["failed"],
+    prepare(counting) {
+      counting.before("forward third", () => {
+        throw new InfraError("VOLUME_EXISTS", "there is one already");
+      });
+    },
+  },
+  {
+    name: "one that is cancelled",
+    expected: ["cancelled", "completed"],
+    prepare(counting, cancel) {
+      counting.before("forward second", async ({ operationId, signal }) => {
+        await cancel(operationId);
+        signal.throwIfAborted();
+      });
+    },
+  },
+  {
+    name: "one that cannot be undone",
+    expected: ["needsAttention"],
+    prepare(counting) {
+      counting.before("forward third", () => {
+        throw new InfraError("VOLUME_EXISTS", "there is one already");
+      });
+      counting.before("undo first", () => {
+        throw new Error("stuck");
+      });
+    },
+  },
+];
+
+/** Runs an operation whose gateway dies at its boundary number `dieAt`; another one takes it up. */
+async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
+  const counting = createCountingKind({ kind: `test.${randomUUID()}` });
+  const asker = createEngine(t, { store, kind: counting.kind, isIdle: true });
+  story.prepare(counting, (id) => asker.operations.cancel(id));
+  const mortal = createMortalStore(store);
+  const boundaries: string[] = [];
+  const died = Promise.withResolvers<string>();
+  const { id } = await asker.start();
+  createEngine(t, {
+    store: mortal,
+    kind: counting.kind,
+    boundary(name) {
+      boundaries.push(name);
+      if (boundaries.length === dieAt) {
+        mortal.die();
+        died.resolve(name);
+        return new Promise<void>(() => {});
+      }
+    },
+  });
+  const ended = asker.end(id);
+  const place = await Promise.race([died.promise, ended.then(() => undefined)]);
+  if (place !== undefined) {
+    createEngine(t, { store, kind: counting.kind });
+  }
+  return { operation: await ended, counting, place };
+}
+
+for (const story of stories) {
+  test(`${story.name} ends as it would have, wherever its gateway dies`, { timeout: 600_000 }, async (t) => {
+    const store = await openOwnStore(t);
+    for (let dieAt = 1; ; dieAt += 1) {
+      const { operation, counting, place } = await runStory(t, store, story, dieAt);
+      const where = place ?? "nowhere";
+      t.ok(story.expected.includes(operation.state), `killed at ${where}: it is ${operation.state}`);
+      t.ok(
+        [...counting.made.values()].every((count) => count === 1),
+        `killed at ${where}: no effect twice`,
+      );
+      const firstUndo = counting.done.findIndex((what) => what.startsWith("undo"));
+      const after = firstUndo === -1 ? [] : counting.done.slice(firstUndo);
+      t.notOk(
+        after.some((what) => what.startsWith("forward")),
+        `killed at ${where}: never forward again once it is undone`,
+      );
+      const left = { completed: 3, needsAttention: 1 }[operation.state as string] ?? 0;
+      t.equal(counting.present.size, left, `killed at ${where}: what is left`);
+      if (place === undefined) {
+        t.ok(dieAt > 15, `${dieAt - 1} boundaries`);
+        return;
+      }
+    }
+  });
+}

@@ -1,0 +1,139 @@
+import { test } from "tap";
+import { openOwnStore } from "../store/own-store.ts";
+import { createCountingKind } from "./counting-kind.ts";
+import { asShared, createEngine, createMortalStore, shortLeaseMs } from "./engine-under-test.ts";
+
+const limits = { leaseMs: shortLeaseMs };
+
+test("another gateway takes an operation over within two leases", async (t) => {
+  const store = asShared(await openOwnStore(t));
+  const counting = createCountingKind();
+  const mortal = createMortalStore(store);
+  const died = Promise.withResolvers<number>();
+  counting.before("forward second", () => {
+    if (!mortal.isDead) {
+      mortal.die();
+      died.resolve(performance.now());
+      return new Promise<void>(() => {});
+    }
+  });
+  const first = createEngine(t, { store: mortal, kind: counting.kind, limits });
+  const { id } = await first.start();
+  const diedMs = await died.promise;
+  const second = createEngine(t, { store, kind: counting.kind, limits });
+  const taken = await second.until(id, ({ attempt }) => attempt === 2);
+  const tookMs = performance.now() - diedMs;
+  t.ok(tookMs < 2 * shortLeaseMs, `taken over after ${Math.round(tookMs)} ms`);
+  t.equal(taken.state, "active");
+  t.match(await second.end(id), { state: "completed", attempt: 2 });
+  t.ok([...counting.made.values()].every((count) => count === 1));
+});
+
+test("a gateway that froze and wakes after another has taken over writes nothing", async (t) => {
+  const store = asShared(await openOwnStore(t));
+  const counting = createCountingKind();
+  const frozen = createMortalStore(store);
+  const reached = Promise.withResolvers<void>();
+  const woken = Promise.withResolvers<void>();
+  let runs = 0;
+  let signal: AbortSignal | undefined;
+  counting.before("forward second", async (run) => {
+    runs += 1;
+    if (runs === 1) {
+      signal = run.signal;
+      frozen.freeze();
+      reached.resolve();
+      await woken.promise;
+    }
+  });
+  const first = createEngine(t, { store: frozen, kind: counting.kind, limits });
+  const { id } = await first.start();
+  await reached.promise;
+  const second = createEngine(t, { store, kind: counting.kind, limits });
+  const ended = await second.end(id);
+  t.match(ended, { state: "completed", attempt: 2 });
+  frozen.thaw();
+  woken.resolve();
+  t.ok(signal?.aborted, "its step was told to stop");
+  await first.operations.close();
+  t.same(await second.operations.get(id), ended);
+  t.match(first.logged.join("\n"), /left to another gateway/);
+});
+
+test("a gateway that runs on keeps what it runs, however long it takes", async (t) => {
+  const store = asShared(await openOwnStore(t));
+  const counting = createCountingKind();
+  counting.before("forward second", () => new Promise((resolve) => setTimeout(resolve, 3 * shortLeaseMs)));
+  const engines = [1, 2].map(() => createEngine(t, { store, kind: counting.kind, limits }));
+  const { id } = (await engines[0]?.start()) ?? { id: "" };
+  t.match(await engines[1]?.end(id), { state: "completed", attempt: 1 });
+});
+
+test("operations of a host run on that host alone", async (t) => {
+  const store = asShared(await openOwnStore(t));
+  const counting = createCountingKind({ runsOn: "host" });
+  const beta = createCountingKind({ runsOn: "host" });
+  createEngine(t, { store, kind: beta.kind, host: "beta", limits });
+  const alpha = createEngine(t, { store, kind: counting.kind, host: "alpha", limits });
+  const operations = await Promise.all(Array.from({ length: 6 }, () => alpha.start()));
+  for (const { id } of operations) {
+    t.match(await alpha.end(id), { state: "completed", host: "alpha" });
+  }
+  t.same(beta.done, []);
+});
+
+test("operations of a host whose gateway is away wait and say so, until it is back", async (t) => {
+  const store = asShared(await openOwnStore(t));
+  const counting = createCountingKind({ runsOn: "host" });
+  const asker = createEngine(t, { store, kind: counting.kind, host: "alpha", isIdle: true });
+  const beta = createEngine(t, {
+    store,
+    kind: createCountingKind({ runsOn: "host" }).kind,
+    host: "beta",
+    limits,
+  });
+  const { id } = await asker.start();
+  const waiting = await beta.until(id, ({ waitingFor }) => waitingFor !== "");
+  t.match(waiting, {
+    state: "scheduled",
+    waitingFor: /^the gateway of host alpha is away since \d{4}-\d\d-\d\dT.*Z$/,
+  });
+  createEngine(t, { store, kind: counting.kind, host: "alpha", limits });
+  t.match(await beta.end(id), { state: "completed", waitingFor: "" });
+});
+
+test("a running operation of a host that went away says that it stands still", async (t) => {
+  const store = asShared(await openOwnStore(t));
+  const counting = createCountingKind({ runsOn: "host" });
+  const mortal = createMortalStore(store);
+  counting.before("forward second", () => {
+    if (!mortal.isDead) {
+      mortal.die();
+      return new Promise<void>(() => {});
+    }
+  });
+  const alpha = createEngine(t, { store: mortal, kind: counting.kind, host: "alpha", limits });
+  const { id } = await alpha.start();
+  const beta = createEngine(t, {
+    store,
+    kind: createCountingKind({ runsOn: "host" }).kind,
+    host: "beta",
+    limits,
+  });
+  t.match(await beta.until(id, ({ waitingFor }) => waitingFor !== ""), {
+    state: "active",
+    waitingFor: /away since/,
+  });
+  createEngine(t, { store, kind: counting.kind, host: "alpha", limits });
+  t.match(await beta.end(id), { state: "completed", waitingFor: "" });
+});
+
+test("operations of a kind that is not known here are left to other gateways", async (t) => {
+  const store = asShared(await openOwnStore(t));
+  const known = createCountingKind({ kind: "test.known" });
+  createEngine(t, { store, kind: createCountingKind({ kind: "test.other" }).kind });
+  const asker = createEngine(t, { store, kind: known.kind, isIdle: true });
+  const { id } = await asker.start();
+  createEngine(t, { store, kind: known.kind });
+  t.match(await asker.end(id), { state: "completed" });
+});
