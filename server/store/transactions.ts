@@ -5,6 +5,7 @@ import { backupTransactions } from "./backups.ts";
 import { eventTransactions } from "./events.ts";
 import { idempotencyTransactions } from "./idempotency.ts";
 import { loginFailureTransactions } from "./login-failures.ts";
+import { observedStateTransactions } from "./observed-states.ts";
 import { operationClaimTransactions } from "./operation-claims.ts";
 import { operationRequestTransactions } from "./operation-requests.ts";
 import { operationStepTransactions } from "./operation-steps.ts";
@@ -27,6 +28,7 @@ export const transactions = {
   ...eventTransactions,
   ...idempotencyTransactions,
   ...loginFailureTransactions,
+  ...observedStateTransactions,
   ...operationTransactions,
   ...operationClaimTransactions,
   ...operationRequestTransactions,
