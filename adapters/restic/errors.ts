@@ -14,6 +14,8 @@ const exitCodes: Readonly<Record<number, ReasonName>> = {
 
 /** Each pattern stands under the output it was written for, seen of restic 0.14.0 unless told. The first that fits counts. */
 const patterns: readonly (readonly [RegExp, ReasonName])[] = [
+  // cannot dump file: Write: write /dev/stdout: no space left on device (about the target, not the repository)
+  [/write \/dev\/stdout: /, "TOOL_FAILED"],
   // Fatal: wrong password or no key found
   [/wrong password or no key found/, "REPOSITORY_KEY_WRONG"],
   // unable to create lock in backend: repository is already locked by PID 21962 on vm by root (UID 0, GID 0)
@@ -21,13 +23,16 @@ const patterns: readonly (readonly [RegExp, ReasonName])[] = [
   // Fatal: config or key edd6e96d... is damaged: ciphertext verification failed
   [/(config or key|file) \S+ is damaged/, "BACKUP_DAMAGED"],
   // Fatal: unable to open config file: Stat: Access Denied.
-  // Fatal: unable to open config file: Stat: The Access Key Id you provided does not exist in our records.
-  // Fatal: unable to open config file: stat /srv/backup/config: permission denied
+  // Fatal: unable to open repository at /srv/backup: ReadDir: open /srv/backup/keys: permission denied
   [/Access ?Denied|Forbidden|permission denied|Proxy Authentication Required/i, "REPOSITORY_DENIED"],
+  // Fatal: unable to open config file: Stat: The access key ID you provided does not exist in our records.
   [/InvalidAccessKeyId|Access Key I[dD] you provided does not exist/i, "REPOSITORY_DENIED"],
+  // Fatal: unable to open config file: Stat: The request signature we calculated does not match the signature you provided. ...
   [/SignatureDoesNotMatch|request signature we calculated does not match/i, "REPOSITORY_DENIED"],
+  // Fatal: unable to open config file: Stat: The provided token has expired.
+  // Fatal: unable to open config file: Stat: The provided token is malformed or otherwise invalid.
   [/(security|provided) token .*(invalid|expired)|ExpiredToken|InvalidToken/i, "REPOSITORY_DENIED"],
-  // Save(<data/0a1b2c3d4e>) returned error, retrying after 552.330144ms: write ...: no space left on device
+  // Fatal: unable to save snapshot: write /srv/backup/data/24/24dfd605...-tmp-688328458: no space left on device
   [/no space left on device|disk quota exceeded|QuotaExceeded|read-only file system/i, "REPOSITORY_DENIED"],
   // Get "http://127.0.0.1:9/bucket/?location=": dial tcp 127.0.0.1:9: connect: connection refused
   [
@@ -40,11 +45,18 @@ const patterns: readonly (readonly [RegExp, ReasonName])[] = [
     /\b(x509|tls): |server gave HTTP response|server misbehaving|network is unreachable/,
     "REPOSITORY_UNREACHABLE",
   ],
-  // 503 and its kin, in the words of S3 servers.
+  // Get "http://127.0.0.1:443/bucket/?location=": Connection closed by foreign host http://... Retry again.
+  [/Connection closed by foreign host/, "REPOSITORY_UNREACHABLE"],
+  // Fatal: unable to open config file: Stat: Please reduce your request rate.
+  // Fatal: unable to open config file: Stat: We encountered an internal error, please try again.
   [
     /Service ?Unavailable|Slow ?Down|reduce your request rate|Internal ?(Server )?Error|Bad Gateway|Gateway Time-?out/i,
     "REPOSITORY_UNREACHABLE",
   ],
+  // What answers is no S3 store, or one that keeps the bucket elsewhere:
+  // Fatal: unable to open config file: Stat: XML syntax error on line 1: unexpected EOF
+  // ... Stat: The bucket you are attempting to access must be addressed using the specified endpoint.
+  [/XML syntax error|must be addressed using the specified endpoint/, "REPOSITORY_UNREACHABLE"],
   // invalid id "deadbeef...": no matching ID found for prefix "deadbeef..."
   // cannot dump file: path "/nope" not found in snapshot
   [/no matching ID found|no snapshot found|path ".*" not found in snapshot/, "BACKUP_NOT_FOUND"],
@@ -59,8 +71,9 @@ const patterns: readonly (readonly [RegExp, ReasonName])[] = [
   // cannot dump file: ReadFull(<data/fb6a5afe7b>): The specified key does not exist.
   [/<(data|index|snapshot)\/\w+>.*(unexpected EOF|no such file|does not exist)/, "BACKUP_DAMAGED"],
   // Fatal: unable to open config file: stat /srv/backup/config: no such file or directory
-  // Is there a repository at the following location?
-  [/Is there a repository at the following location|repository does not exist/, "REPOSITORY_NOT_FOUND"],
+  // Fatal: unable to open config file: Stat: The specified bucket does not exist
+  // Fatal: repository does not exist: unable to open config file: ... (0.17)
+  [/unable to open config file.*(no such file|does not exist)/i, "REPOSITORY_NOT_FOUND"],
 ];
 
 /** Ends of a message that add nothing to the error's reason, and what a crash of restic prints of its inside. */
