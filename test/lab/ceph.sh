@@ -64,7 +64,7 @@ pid_of() {
     tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -qxF -- "$conf" && echo "$pid"
 }
 
-# They go to the background by themselves, once they have read what they need.
+# They go to the background by themselves, once they have read what they need; S3 is waited for.
 start() {
   local daemon=$1 program
   ! pid_of "$daemon" >/dev/null || return 0
@@ -75,6 +75,7 @@ start() {
   esac
   "${program[@]}" -c "$conf" </dev/null >>"$dir/log/$daemon.out" 2>&1 ||
     { tail -n 20 "$dir/log/$daemon".* >&2; die "$daemon does not start"; }
+  [ "$daemon" != rgw.a ] || wait_for_s3
 }
 
 stop() {
@@ -228,6 +229,7 @@ make_cluster() {
   umask 077
   mkdir -p "$dir"/{run,log,crash,keys,mon,mgr,rgw}
   echo "$osds" >"$dir/osds"
+  watch_owner
   base=$(choose_ports)
   fsid=$(cat /proc/sys/kernel/random/uuid)
   # Virtual machines reach this host's loopback as 10.0.2.2; s3.test is for clients that go through a proxy.
@@ -244,16 +246,17 @@ make_cluster() {
     jobs+=($!)
   done
   for job in "${jobs[@]}"; do wait "$job" || die "a daemon does not start"; done
-  start rgw.a
   echo "http://127.0.0.1:$((base + 2))" >"$dir/s3-url"
   echo "https://127.0.0.1:$((base + 3))" >"$dir/s3-https-url"
+  start rgw.a
+  touch "$dir/made"
 }
 
 wait_for_s3() {
   local deadline=$(($(millis) + 60000))
+  # Its process id is no sign yet: it is written late.
   until curl --silent --fail --noproxy '*' --max-time 5 --output /dev/null "$(cat "$dir/s3-url")"; do
-    pid_of rgw.a >/dev/null && [ "$(millis)" -lt "$deadline" ] ||
-      { tail -n 20 "$dir"/log/* >&2; die "the S3 endpoint does not answer"; }
+    [ "$(millis)" -lt "$deadline" ] || { tail -n 20 "$dir"/log/* >&2; die "the S3 endpoint does not answer"; }
     sleep 0.1
   done
 }
@@ -262,14 +265,12 @@ up() {
   local started daemon
   prepare
   started=$(millis)
-  if [ -e "$dir/s3-url" ]; then
+  if [ -e "$dir/made" ]; then
     for daemon in $(daemons); do start "$daemon"; done
   else
     [ ! -e "$dir/osds" ] || destroy
     make_cluster
   fi
-  watch_owner
-  wait_for_s3
   say "up after $(($(millis) - started)) ms, S3 at $(cat "$dir/s3-url")"
 }
 
