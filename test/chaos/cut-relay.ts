@@ -1,0 +1,40 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import type { Test } from "tap";
+
+/** A way to a server on which connections can be cut. */
+export interface CutRelay {
+  /** `http://127.0.0.1:port` */
+  readonly url: string;
+  /** Cuts every connection at once, with whatever is on its way. */
+  cut(): void;
+}
+
+/** Opens a relay to a server on loopback; it is closed with the test. */
+export async function openCutRelay(t: Pick<Test, "teardown">, url: string): Promise<CutRelay> {
+  const { hostname, port } = new URL(url);
+  const sockets = new Set<Socket>();
+  const keep = (socket: Socket) => {
+    sockets.add(socket.on("error", () => undefined));
+    socket.once("close", () => sockets.delete(socket));
+    return socket;
+  };
+  const relay = createServer((near) => {
+    const far = keep(connect(Number(port), hostname));
+    keep(near).pipe(far).pipe(near);
+    near.once("close", () => far.destroy());
+    far.once("close", () => near.destroy());
+  }).listen(0, "127.0.0.1");
+  await once(relay, "listening");
+  const address = relay.address();
+  const cut = () => {
+    for (const socket of sockets) {
+      socket.destroy();
+    }
+  };
+  t.teardown(() => {
+    relay.close();
+    cut();
+  });
+  return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`, cut };
+}

@@ -1,0 +1,150 @@
+/** An event as the store has it, in the store's order. */
+export interface AppendedEvent {
+  readonly seq: number;
+  /** No other event's. */
+  readonly id: string;
+}
+
+/** A message as a subscriber got it. */
+export type HistoryMessage =
+  | { readonly kind: "snapshot" | "heartbeat"; readonly cursor: string }
+  | { readonly kind: "event"; readonly cursor: string; readonly id: string };
+
+/** What came over one connection, however it ended. */
+export interface ConnectionHistory {
+  /** The cursor that it was to go on from; undefined: it began anew, from now or a time. */
+  readonly from: string | undefined;
+  readonly messages: readonly HistoryMessage[];
+}
+
+/** Everything that one subscriber has got. */
+export interface SubscriberHistory {
+  /** For failures. */
+  readonly name: string;
+  /** Which events it asked for. */
+  readonly isWanted: (event: AppendedEvent) => boolean;
+  /** One after the other. */
+  readonly connections: readonly ConnectionHistory[];
+}
+
+/** After so many failures of one subscriber the rest says nothing new. */
+const failuresMax = 5;
+
+/**
+ * Holds what a subscriber has got against what was appended: from the place where its first connection began, every event
+ * that it asked for must have come exactly once, in the store's order, up to the end, over whichever connections; each cursor
+ * must be true (everything wanted up to it has come), and each connection must begin with one snapshot of the place it was to
+ * go on from.
+ * @param appended all events, in the store's order
+ * @param placeOf the number behind which a cursor stands
+ * @returns a sentence for each failure; none when all is as it should be
+ */
+export function historyFailures(
+  { name, isWanted, connections }: SubscriberHistory,
+  appended: readonly AppendedEvent[],
+  placeOf: (cursor: string) => number,
+): string[] {
+  const failures: string[] = [];
+  const byId = new Map(appended.map((event) => [event.id, event]));
+  const wanted = appended.filter(isWanted);
+  /** Everything wanted up to it has come. */
+  let place: number | undefined;
+  /** Index of the first wanted event behind the place. */
+  let next = 0;
+  let where = "";
+
+  const fail = (what: string) => failures.push(`${name}, ${where}: ${what}`);
+
+  function moveTo(seq: number): void {
+    place = seq;
+    while ((wanted[next]?.seq ?? Number.POSITIVE_INFINITY) <= seq) {
+      next += 1;
+    }
+  }
+
+  /** Tells what is missing between the place and a number, that one excluded. */
+  function assertNoneMissing(beforeSeq: number, found: string): void {
+    const missing = wanted.slice(next).filter(({ seq }) => seq < beforeSeq);
+    const [first] = missing;
+    if (first !== undefined) {
+      fail(`gap: ${shown(first)} has not come, and ${missing.length - 1} more behind it, before ${found}`);
+    }
+  }
+
+  function checkSnapshot(cursor: string, from: string | undefined, index: number): void {
+    const seq = placeOf(cursor);
+    if (index > 0) {
+      fail(`a snapshot in the middle, at ${seq}`);
+    } else if (from === undefined && place === undefined) {
+      moveTo(seq);
+    } else if (from !== undefined && placeOf(from) !== seq) {
+      fail(`it was to go on from ${placeOf(from)}, and the snapshot is at ${seq}`);
+    }
+  }
+
+  function checkEvent(cursor: string, id: string): void {
+    const event = byId.get(id);
+    if (event === undefined) {
+      fail(`the event ${id} was never appended`);
+      return;
+    }
+    if (placeOf(cursor) !== event.seq) {
+      fail(`${shown(event)} has the cursor of ${placeOf(cursor)}`);
+    }
+    if (!isWanted(event)) {
+      fail(`${shown(event)} was not asked for`);
+    } else if (event.seq <= (place ?? 0)) {
+      fail(`repeat or disorder: ${shown(event)} came behind the place ${place}`);
+    } else {
+      assertNoneMissing(event.seq, shown(event));
+      moveTo(event.seq);
+    }
+  }
+
+  function checkHeartbeat(cursor: string): void {
+    const seq = placeOf(cursor);
+    if (seq < (place ?? 0)) {
+      fail(`a heartbeat goes back from ${place} to ${seq}`);
+    } else {
+      assertNoneMissing(seq + 1, `a heartbeat that says so, at ${seq}`);
+      moveTo(seq);
+    }
+  }
+
+  for (const [connection, { from, messages }] of connections.entries()) {
+    where = `connection ${connection + 1}`;
+    if (from === undefined ? place !== undefined : placeOf(from) !== (place ?? placeOf(from))) {
+      fail(`it was asked to go on from ${from === undefined ? "now" : placeOf(from)}, and was at ${place}`);
+    }
+    if (place === undefined && from !== undefined) {
+      moveTo(placeOf(from));
+    }
+    for (const [index, message] of messages.entries()) {
+      where = `connection ${connection + 1}, message ${index + 1}`;
+      if (index === 0 && message.kind !== "snapshot") {
+        fail(`it begins with a message of the kind ${message.kind}`);
+      }
+      if (message.kind === "event") {
+        checkEvent(message.cursor, message.id);
+      } else if (message.kind === "snapshot") {
+        checkSnapshot(message.cursor, from, index);
+      } else {
+        checkHeartbeat(message.cursor);
+      }
+      if (failures.length >= failuresMax) {
+        return failures;
+      }
+    }
+  }
+  where = `after ${connections.length} connections`;
+  if (place === undefined) {
+    fail("nothing has come at all");
+  } else {
+    assertNoneMissing(Number.POSITIVE_INFINITY, "the end");
+  }
+  return failures;
+}
+
+function shown({ seq, id }: AppendedEvent): string {
+  return `event ${seq} (${id})`;
+}
