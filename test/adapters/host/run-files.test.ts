@@ -1,0 +1,91 @@
+import { open, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "tap";
+import { filePosition } from "../../../adapters/host/file-position.ts";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { run, type ToolEnd } from "../../../adapters/host/run.ts";
+import { reasonOf } from "./reason-of.ts";
+
+const read = { kind: "read", timeoutMs: 20_000 } as const;
+
+test("open files become a tool's stdin and stdout, and tell how far it is", async (t) => {
+  const directory = t.testdir({ source: "x".repeat(100_000), target: "" });
+  const source = await open(join(directory, "source"), "r");
+  const target = await open(join(directory, "target"), "r+");
+  t.equal(await filePosition(source), 0);
+  const { stdout, exitCode } = await run(["cat"], { ...read, input: source, output: target });
+  t.equal(exitCode, 0);
+  t.equal(stdout, "");
+  t.equal(await filePosition(source), 100_000);
+  t.equal(await filePosition(target), 100_000);
+  await Promise.all([source.close(), target.close()]);
+  t.equal(await readFile(join(directory, "target"), "utf8"), "x".repeat(100_000));
+});
+
+test("the place is told while the tool runs, and from behind a wrapper", async (t) => {
+  const source = join(t.testdir(), "source");
+  await writeFile(source, Buffer.alloc(1 << 20));
+  const file = await open(source, "r");
+  t.teardown(() => file.close());
+  const controller = new AbortController();
+  const script = "head -c 300000 >/dev/null; echo read; sleep 30";
+  let told = "";
+  const running = run(["env", "sh", "-c", script], {
+    ...read,
+    input: file,
+    signal: controller.signal,
+    output: (chunk) => {
+      told += chunk;
+      controller.abort(new InfraError("OPERATION_CANCELLED", "seen"));
+    },
+  });
+  t.equal(await reasonOf(running), "OPERATION_CANCELLED");
+  t.equal(told, "read\n");
+  t.ok((await filePosition(file)) >= 300_000);
+});
+
+test("a function is told of all of stdout, without a limit and without its being kept", async (t) => {
+  let bytes = 0;
+  const { stdout } = await run(["head", "-c", "20000000", "/dev/zero"], {
+    ...read,
+    maxStdoutBytes: 10,
+    output: (chunk) => {
+      bytes += chunk.length;
+    },
+  });
+  t.equal(bytes, 20_000_000);
+  t.equal(stdout, "");
+});
+
+test("stderr is told as it comes, and is redacted for the result and for observers", async (t) => {
+  const ends: ToolEnd[] = [];
+  let told = "";
+  const { stderr } = await run(["sh", "-c", "echo secret >&2; exit 1"], {
+    ...read,
+    onStderr: (chunk) => {
+      told += chunk;
+    },
+    redact: (text) => text.replaceAll("secret", "***"),
+    onToolEnd: (end) => ends.push(end),
+  });
+  t.equal(told, "secret\n");
+  t.equal(stderr, "***\n");
+  t.equal(ends[0]?.stderr, "***\n");
+});
+
+test("a tool is stopped by the signal it wants to be stopped with", async (t) => {
+  const controller = new AbortController();
+  const ends: ToolEnd[] = [];
+  const running = run(
+    ["sh", "-c", "trap 'exit 42' INT; trap 'exit 43' TERM; echo up; while :; do sleep 0.05; done"],
+    {
+      ...read,
+      signal: controller.signal,
+      stopSignal: "SIGINT",
+      output: () => controller.abort(),
+      onToolEnd: (end) => ends.push(end),
+    },
+  );
+  t.equal(await reasonOf(running), "CALLER_LEFT");
+  t.equal(ends[0]?.exitCode, 42);
+});
