@@ -61,7 +61,7 @@ function viewMessage(operation: Operation): OperationViewMessage {
       return { state, message: waitingFor || message || "it waits for its turn" };
     case "active":
     case "undoing":
-      return { state: "active", message };
+      return { state: "active", message: message || "it begins" };
     case "completed":
       return { state, message };
     case "failed":

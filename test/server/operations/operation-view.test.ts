@@ -1,0 +1,176 @@
+import { type Client, createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { type Test, test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { OperationState, OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
+import { createEvents } from "../../../server/events/events.ts";
+import { operationView } from "../../../server/operations/operation-view.ts";
+import type { Call } from "../../../server/rpc/call.ts";
+import { registerService } from "../../../server/rpc/service-handlers.ts";
+import { startAppUnderTest } from "../app-under-test.ts";
+import { streamProtocols } from "../protocols.ts";
+import { rpcErrorOf } from "../rpc-error.ts";
+import { openOwnStore } from "../store/own-store.ts";
+import { createCountingKind } from "./counting-kind.ts";
+import { createEngine } from "./engine-under-test.ts";
+
+const states = {
+  scheduled: OperationState.SCHEDULED,
+  active: OperationState.ACTIVE,
+  completed: OperationState.COMPLETED,
+  failed: OperationState.FAILED,
+} as const;
+
+const refuse = (): never => {
+  throw new InfraError("NOT_BUILT", "not in this test");
+};
+
+/** An app in which CreateHypervisor is a view of an operation, one for each hypervisor at once. */
+async function startViews(t: Test) {
+  const store = await openOwnStore(t);
+  const events = await createEvents({
+    store,
+    keepMs: 86_400_000,
+    onFailed: (error) => t.fail(String(error)),
+  });
+  t.teardown(() => events.close());
+  const counting = createCountingKind({ steps: ["boot", "join"] });
+  const engine = createEngine(t, { store, kind: counting.kind, limits: { maxOpen: 3 } });
+  const { operations, starter } = engine;
+  const ended = Promise.withResolvers<void>();
+
+  async function* createHypervisor({ id }: { readonly id: string }, call: Call) {
+    const asker = {
+      actor: "user/a",
+      accountId: "a",
+      rpc: "operations.v1.OperationsService/CreateHypervisor",
+    };
+    const wanted = { resource: `hypervisors/${id}`, backend: "test", input: { id }, secrets: null, asker };
+    const view = operationView({ operations, events }, call, () =>
+      starter.start({ ...wanted, attachKey: `create ${id}` }),
+    );
+    try {
+      for await (const { state, message } of view) {
+        yield { state: states[state], msg: message };
+      }
+    } finally {
+      ended.resolve();
+    }
+  }
+
+  const registration = registerService(OperationsService, {
+    listHypervisors: refuse,
+    createHypervisor,
+    createHypervisors: refuse,
+    destroyHypervisor: refuse,
+    destroyHypervisors: refuse,
+    expandStorage: refuse,
+    shrinkStorage: refuse,
+    createBackup: refuse,
+  });
+  const { url } = await startAppUnderTest(t, [registration]);
+  const client = createClient(OperationsService, createGrpcTransport({ baseUrl: url }));
+  return { url, client, counting, engine, handlerEnded: ended.promise };
+}
+
+/** What a client is told, and which operation stands behind it. */
+async function follow(
+  client: Client<typeof OperationsService>,
+  id: string,
+  onMessage: (text: string) => unknown = () => {},
+  signal?: AbortSignal,
+) {
+  let operationId: string | null = null;
+  const told: string[] = [];
+  const onHeader = (headers: Headers) => {
+    operationId = headers.get("hostplane-operation");
+  };
+  const options = { onHeader, ...(signal === undefined ? {} : { signal }) };
+  for await (const { state, msg } of client.createHypervisor({ id }, options)) {
+    const [name] = Object.entries(states).find(([, number]) => number === state) ?? [];
+    const text = `${name}: ${msg}`;
+    told.push(text);
+    await onMessage(text);
+  }
+  return { told, operationId };
+}
+
+test("a stream of an older API tells an operation from its beginning to its end", async (t) => {
+  const { url, engine } = await startViews(t);
+  for (const { name, createTransport } of streamProtocols) {
+    const { told, operationId } = await follow(createClient(OperationsService, createTransport(url)), name);
+    t.same(told, [
+      "scheduled: it waits for its turn",
+      "active: it begins",
+      "active: doing boot",
+      "active: doing join",
+      "completed: done",
+    ]);
+    t.match(await engine.operations.get(operationId ?? ""), { state: "completed", input: { id: name } });
+  }
+});
+
+test("however an operation ends, its stream ends well and says in band that it failed", async (t) => {
+  const { client, counting, engine } = await startViews(t);
+  counting.before("forward join", () => {
+    throw new InfraError("NO_SPACE", "there is no room");
+  });
+  const failed = await follow(client, "a");
+  t.equal(failed.told.at(-1), "failed: there is no room");
+  t.ok(failed.told.includes("active: undoing: doing join"), failed.told.join(", "));
+
+  counting.before("undo boot", () => {
+    throw new InfraError("TOOL_FAILED", "it is stuck");
+  });
+  const left = await follow(client, "b");
+  t.match(left.told.at(-1), /^failed: there is no room \(What step boot .*it is stuck.* Mend what .*\)$/);
+
+  const gate = Promise.withResolvers<void>();
+  counting.before("forward boot", () => gate.promise);
+  const cancelled = await follow(client, "c", async (text) => {
+    if (text === "active: doing boot") {
+      const [{ id } = { id: "" }] = (
+        await engine.operations.list({ resource: "hypervisors/c" }, { belowSeq: undefined, limit: 1 })
+      ).operations;
+      await engine.operations.cancel(id);
+      counting.before("undo boot", () => {});
+      gate.resolve();
+    }
+  });
+  t.equal(cancelled.told.at(-1), "failed: cancelled; nothing of it is left");
+});
+
+test("leaving does not stop an operation, and the same request finds it again", async (t) => {
+  const { client, counting, engine, handlerEnded } = await startViews(t);
+  const gate = Promise.withResolvers<void>();
+  counting.before("forward join", () => gate.promise);
+  const leaving = new AbortController();
+  const joining = "active: doing join";
+  const left = follow(client, "a", (text) => text === joining && leaving.abort(), leaving.signal);
+  t.equal((await rpcErrorOf(left)).code, "CANCELLED");
+  await handlerEnded;
+  const again = await follow(client, "a", (text) => text === joining && gate.resolve());
+  t.same(again.told, [joining, "completed: done"]);
+  t.equal([...counting.made.values()].join(), "1,1", "each step was done once");
+  const { operations } = await engine.operations.list({}, { belowSeq: undefined, limit: 9 });
+  t.same(
+    operations.map(({ id }) => id),
+    [again.operationId],
+  );
+  const anew = await follow(client, "a");
+  t.not(anew.operationId, again.operationId, "one that has ended is not found, but begun again");
+});
+
+test("what cannot be begun is refused by the call itself", async (t) => {
+  const { client, counting } = await startViews(t);
+  const gate = Promise.withResolvers<void>();
+  counting.before("forward boot", () => gate.promise);
+  const begun = ["a", "b", "c"].map((id) => {
+    const reached = Promise.withResolvers<void>();
+    return { reached: reached.promise, end: follow(client, id, () => reached.resolve()) };
+  });
+  await Promise.all(begun.map(({ reached }) => reached));
+  t.match(await rpcErrorOf(follow(client, "d")), { code: "RESOURCE_EXHAUSTED", reason: "BUSY" });
+  gate.resolve();
+  await Promise.all(begun.map(({ end }) => end));
+});
