@@ -1,5 +1,6 @@
 import type { Attention, OperationFailure } from "./operation.ts";
 import { type AnyStep, type OperationRun, stepRunOf } from "./operation-run.ts";
+import { redactedError } from "./operation-secrets.ts";
 
 /** What a person is told of a step that failed for good, by the step itself where it says something. */
 export function attentionOf(
@@ -15,7 +16,7 @@ export function attentionOf(
       return { left: told.left.map(run.redact), advice: told.advice.map(run.redact) };
     }
   } catch (fault) {
-    run.onFault(`what to do about step ${step.name}`, fault);
+    run.onFault(`what to do about step ${step.name}`, redactedError(fault, run.redact));
   }
   return run.isPastReturn
     ? {

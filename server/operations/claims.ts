@@ -18,7 +18,7 @@ export interface Claims {
  * Looks when something has changed, and every half lease for those that their gateways have left. Looking writes nothing;
  * a claim is tried only where it would do something.
  * @param run begins to run what was claimed, and returns at once
- * @param onFailed told when the store did not answer; it looks again later
+ * @param onStore told why the store did not answer, after which it looks again later; undefined: it did
  */
 export function createClaims(
   store: Pick<Store, "run" | "subscribe">,
@@ -26,7 +26,7 @@ export function createClaims(
   leaseMs: number,
   argsNow: () => ClaimArgs,
   run: (claimed: ClaimedOperation, sinceMs: number) => void,
-  onFailed: (error: unknown) => void,
+  onStore: (error: unknown) => void,
 ): Claims {
   let isWanted = false;
   let isOpen = false;
@@ -55,13 +55,14 @@ export function createClaims(
     } catch (error) {
       isWanted = false;
       if (!(error instanceof InfraError && error.reason === "SHUTTING_DOWN")) {
-        onFailed(error);
+        onStore(error);
       }
     }
   }
 
   async function look(): Promise<void> {
     const { isDue, cancelledIds } = await store.run("operations.look", argsNow());
+    onStore(undefined);
     leases.cancel(cancelledIds);
     for (let isMore = isDue; isMore && isOpen; ) {
       const sinceMs = performance.now();

@@ -7,17 +7,22 @@ export interface CommandLog {
   /** Runs the task; commands that it starts count as the step's. */
   during<T>(step: string, task: () => Promise<T>): Promise<T>;
   /** Those that have ended since the last time. */
-  take(): readonly NewCommand[];
+  take(): readonly EndedCommand[];
   /** Called when one has ended. */
   onAdded: () => void;
 }
 
+export interface EndedCommand extends Omit<NewCommand, "startedMsAgo"> {
+  /** Of `performance.now()`. */
+  readonly startedMs: number;
+}
+
 interface Recorder {
-  add(observation: ToolObservation, atMs: number): void;
+  add(observation: ToolObservation, startedMs: number): void;
 }
 
 const recorders = new AsyncLocalStorage<Recorder>();
-const started = new WeakMap<ToolObservation, { readonly recorder: Recorder; readonly atMs: number }>();
+const started = new WeakMap<ToolObservation, { readonly recorder: Recorder; readonly startedMs: number }>();
 let isListening = false;
 
 /** The channels are the process's, and so is the one listener. */
@@ -30,12 +35,12 @@ function listen(): void {
     start(observation) {
       const recorder = recorders.getStore();
       if (recorder !== undefined) {
-        started.set(observation, { recorder, atMs: Date.now() });
+        started.set(observation, { recorder, startedMs: performance.now() });
       }
     },
     asyncEnd(observation) {
       const begun = started.get(observation);
-      begun?.recorder.add(observation, begun.atMs);
+      begun?.recorder.add(observation, begun.startedMs);
     },
     end() {},
     asyncStart() {},
@@ -46,17 +51,17 @@ function listen(): void {
 /** @param host where the commands run */
 export function createCommandLog(host: string): CommandLog {
   listen();
-  let ended: NewCommand[] = [];
+  let ended: EndedCommand[] = [];
   const log: CommandLog = {
     onAdded: () => {},
     during: (step, task) => {
       const recorder: Recorder = {
-        add({ argv, outcome }, atMs) {
+        add({ argv, outcome }, startedMs) {
           if (outcome !== undefined) {
             const { exitCode, signal, durationMs } = outcome;
             ended.push({
               step,
-              at: atMs,
+              startedMs,
               argv_json: JSON.stringify(argv),
               exit_code: exitCode,
               signal,

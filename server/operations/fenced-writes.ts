@@ -34,8 +34,12 @@ export function createFencedWrite(
 ): FencedWrite {
   async function attempt(name: FencedName, args: object): Promise<Written> {
     const { id, fence } = lease;
-    const commands = commandLog.take();
+    const ended = commandLog.take();
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      const commands = ended.map(({ startedMs, ...command }) => ({
+        ...command,
+        startedMsAgo: Math.round(performance.now() - startedMs),
+      }));
       try {
         return (await store.run(name, { ...args, id, owner, fence, commands } as never)) as Written;
       } catch (error) {

@@ -5,6 +5,7 @@ import type { Lease } from "./lease.ts";
 import { stepChannel } from "./observation.ts";
 import type { Json, Operation, OperationFailure, StepState } from "./operation.ts";
 import type { OperationKind, OperationStep, StepRun } from "./operation-kind.ts";
+import { redactedError } from "./operation-secrets.ts";
 import { createStepProgress } from "./step-progress.ts";
 
 /** A kind as the engine sees it, which does not know what its operations are about. */
@@ -103,6 +104,6 @@ export function failureOf(run: OperationRun, what: string, error: unknown): Oper
   if (error instanceof InfraError) {
     return { code: error.code, reason: error.reason, message: run.redact(error.message) };
   }
-  run.onFault(what, error);
+  run.onFault(what, redactedError(error, run.redact));
   return { code: "INTERNAL", reason: "INTERNAL", message: `${what} failed; the log of the gateway says why` };
 }

@@ -24,6 +24,20 @@ export function createRedaction(secrets: Json): (text: string) => string {
   return (text) => texts.reduce((rest, secret) => rest.replaceAll(secret, "***"), text);
 }
 
+/** The same for an error and what caused it, for the log. */
+export function redactedError(error: unknown, redact: (text: string) => string): Error {
+  if (!(error instanceof Error)) {
+    return new Error(redact(String(error)));
+  }
+  const { message, stack = "", cause } = error;
+  const plain = new Error(
+    redact(message),
+    cause === undefined ? undefined : { cause: redactedError(cause, redact) },
+  );
+  plain.stack = redact(stack);
+  return plain;
+}
+
 function textsOf(value: Json): string[] {
   if (typeof value === "string") {
     return [value];

@@ -31,16 +31,16 @@ export function createOperationWorker(
   const { leaseMs, perSystem } = limits;
   const closing = new AbortController();
   const running = new Set<Promise<void>>();
-  const onStoreFailed = createOutageLog(log);
+  const onStore = createOutageLog(log);
 
   const leases = createLeases(
     async (held) => {
       const renewed = await store.run("operations.renew", { instanceId, host, leases: held, leaseMs });
-      onStoreFailed(undefined);
+      onStore(undefined);
       return renewed;
     },
     leaseMs,
-    onStoreFailed,
+    onStore,
   );
 
   function claimArgs(): ClaimArgs {
@@ -55,7 +55,7 @@ export function createOperationWorker(
     };
   }
 
-  const claims = createClaims(store, leases, leaseMs, claimArgs, start, onStoreFailed);
+  const claims = createClaims(store, leases, leaseMs, claimArgs, start, onStore);
 
   function start(claimed: ClaimedOperation, sinceMs: number): void {
     const { id, kind, resource } = claimed.operation;

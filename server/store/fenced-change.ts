@@ -3,10 +3,14 @@ import type { OperationCommandsTable, OperationStepsTable } from "./schema.ts";
 import type { TransactionContext } from "./transaction.ts";
 
 /** A command that a step has run, as it is kept. */
-export type NewCommand = Pick<
-  OperationCommandsTable,
-  "step" | "at" | "argv_json" | "exit_code" | "signal" | "duration_ms" | "host"
->;
+export interface NewCommand
+  extends Pick<
+    OperationCommandsTable,
+    "step" | "argv_json" | "exit_code" | "signal" | "duration_ms" | "host"
+  > {
+  /** How long ago it was started: the clock that counts is the store's. */
+  readonly startedMsAgo: number;
+}
 
 /**
  * Who writes: nothing is written unless the operation is still of this claim (owner and fence), so that a gateway which
@@ -92,7 +96,7 @@ export async function end(context: TransactionContext, args: Fenced, set: Operat
 }
 
 export async function addCommands(
-  { db }: TransactionContext,
+  { db, nowMs }: TransactionContext,
   { id, commands }: Pick<Fenced, "id" | "commands">,
 ): Promise<void> {
   if (commands.length === 0) {
@@ -107,7 +111,13 @@ export async function addCommands(
   if (kept.length > 0) {
     await db
       .insertInto("operation_commands")
-      .values(kept.map((command) => ({ ...command, operation_id: id })))
+      .values(
+        kept.map(({ startedMsAgo, ...command }) => ({
+          ...command,
+          operation_id: id,
+          at: nowMs - startedMsAgo,
+        })),
+      )
       .execute();
   }
 }

@@ -1,0 +1,77 @@
+import { test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { backOffMs } from "../../../server/operations/back-off.ts";
+import { openOwnStore } from "../store/own-store.ts";
+import { createCountingKind } from "./counting-kind.ts";
+import { createEngine } from "./engine-under-test.ts";
+
+const busy = () => new InfraError("STORE_UNAVAILABLE", "not now");
+
+test("a step that fails for now is run again", async (t) => {
+  const counting = createCountingKind();
+  const attempts: number[] = [];
+  counting.before("forward second", ({ attempt }) => {
+    attempts.push(attempt);
+    if (attempt < 3) {
+      throw busy();
+    }
+  });
+  const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
+  const operation = await engine.end((await engine.start()).id);
+  t.match(operation, { state: "completed", failure: undefined });
+  t.same(attempts, [1, 2, 3]);
+  t.match(operation.steps[1], { attempt: 3, error: undefined, state: "done" });
+});
+
+test("it is told why a step is run again", async (t) => {
+  const counting = createCountingKind();
+  counting.before("forward second", ({ attempt }) => {
+    if (attempt === 1) {
+      throw busy();
+    }
+  });
+  const store = await openOwnStore(t);
+  const engine = createEngine(t, { store, kind: counting.kind, firstPauseMs: 300 });
+  const { id } = await engine.start();
+  const between = await engine.until(id, ({ steps }) => steps[1]?.state === "failed");
+  t.match(between, {
+    state: "active",
+    message: /doing second: it failed and is tried again soon: not now/,
+  });
+  t.match(await engine.end(id), { state: "completed" });
+});
+
+test("a step that fails for now is given up after so many attempts", async (t) => {
+  const counting = createCountingKind();
+  counting.before("forward second", () => {
+    throw busy();
+  });
+  const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
+  t.match(await engine.end((await engine.start()).id), {
+    state: "failed",
+    failure: { reason: "STORE_UNAVAILABLE" },
+  });
+  t.equal(counting.done.filter((what) => what === "forward second").length, 3);
+});
+
+test("before a step is run again it is asked whether it had its effect", async (t) => {
+  const counting = createCountingKind();
+  counting.after("forward second", () => {
+    throw busy();
+  });
+  const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
+  t.match(await engine.end((await engine.start()).id), {
+    state: "completed",
+    result: { outputs: ["made first", "found second", "made third"] },
+  });
+  t.equal(counting.done.filter((what) => what === "forward second").length, 1);
+});
+
+test("pauses between attempts grow up to a minute and differ", async (t) => {
+  for (let failures = 1; failures < 20; failures += 1) {
+    const longest = Math.min(1000 * 2 ** (failures - 1), 60_000);
+    const pauses = Array.from({ length: 20 }, () => backOffMs(failures, 1000));
+    t.ok(pauses.every((ms) => ms >= longest / 2 && ms <= longest));
+    t.ok(new Set(pauses).size > 1);
+  }
+});

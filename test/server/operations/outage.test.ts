@@ -1,0 +1,116 @@
+import { test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { openOwnStore } from "../store/own-store.ts";
+import { createCountingKind } from "./counting-kind.ts";
+import { asShared, createEngine, type EngineStore, shortLeaseMs } from "./engine-under-test.ts";
+
+/** A store that can be out of reach. */
+function createFlakyStore(store: EngineStore) {
+  let isOut = false;
+  let onAnswered: (() => void) | undefined;
+  const flaky: EngineStore = {
+    ...store,
+    async run(name, args) {
+      if (isOut) {
+        throw new InfraError("STORE_UNAVAILABLE", "the database cannot be reached");
+      }
+      const answer = await store.run(name, args);
+      onAnswered?.();
+      return answer as never;
+    },
+  };
+  return {
+    store: flaky,
+    cut: () => {
+      isOut = true;
+    },
+    mend: () => {
+      isOut = false;
+    },
+    /** The next answer is lost, though it was done. */
+    loseNextAnswer: () => {
+      onAnswered = () => {
+        onAnswered = undefined;
+        throw new InfraError("STORE_UNAVAILABLE", "the database was lost during a commit");
+      };
+    },
+  };
+}
+
+test("a short outage of the store delays an operation, and nothing else", async (t) => {
+  const flaky = createFlakyStore(asShared(await openOwnStore(t)));
+  const counting = createCountingKind();
+  counting.after("forward second", () => {
+    flaky.cut();
+    setTimeout(flaky.mend, 300);
+  });
+  const engine = createEngine(t, { store: flaky.store, kind: counting.kind });
+  const { id } = await engine.start();
+  t.match(await engine.end(id), { state: "completed", attempt: 1 });
+  t.same(counting.done, ["forward first", "forward second", "forward third"]);
+});
+
+test("an outage longer than the lease stops the step, and the operation goes on after it", async (t) => {
+  const flaky = createFlakyStore(asShared(await openOwnStore(t)));
+  const counting = createCountingKind();
+  const stopped = Promise.withResolvers<void>();
+  counting.before("forward second", async ({ signal, attempt }) => {
+    if (attempt === 1) {
+      flaky.cut();
+      await new Promise((_, reject) =>
+        signal.addEventListener("abort", () => {
+          stopped.resolve();
+          reject(signal.reason);
+        }),
+      );
+    }
+  });
+  const engine = createEngine(t, {
+    store: flaky.store,
+    kind: counting.kind,
+    limits: { leaseMs: shortLeaseMs },
+  });
+  const { id } = await engine.start();
+  const begunMs = performance.now();
+  await stopped.promise;
+  const tookMs = performance.now() - begunMs;
+  t.ok(tookMs < 2 * shortLeaseMs, `stopped after ${Math.round(tookMs)} ms`);
+  flaky.mend();
+  t.match(await engine.end(id), { state: "completed", attempt: 2, failure: undefined });
+  const told = engine.logged.filter((line) => line.startsWith("operations cannot go on"));
+  t.equal(told.length, 1, "the outage is told once");
+  t.ok(engine.logged.some((line) => line.startsWith("operations go on")));
+});
+
+test("a write whose answer was lost is written again, which changes nothing", async (t) => {
+  const store = asShared(await openOwnStore(t));
+  for (const name of [
+    "operations.beginStep",
+    "operations.endStep",
+    "operations.complete",
+    "operations.beginUndo",
+    "operations.endUndo",
+  ]) {
+    const flaky = createFlakyStore(store);
+    const counting = createCountingKind({ kind: `test.${name}` });
+    if (name.endsWith("Undo")) {
+      counting.before("forward third", () => {
+        throw new Error("no");
+      });
+    }
+    const engine = createEngine(t, {
+      store: flaky.store,
+      kind: counting.kind,
+      boundary: (boundary) => {
+        if (boundary === `before ${name}`) {
+          flaky.loseNextAnswer();
+        }
+      },
+    });
+    const { id } = await engine.start();
+    const expected = name.endsWith("Undo") ? "failed" : "completed";
+    t.match(await engine.end(id), { state: expected, attempt: 1 }, name);
+    t.ok([...counting.made.values()].every((count) => count === 1));
+    await engine.operations.close();
+  }
+});

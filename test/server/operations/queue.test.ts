@@ -1,0 +1,150 @@
+import { test } from "tap";
+import { errorOf } from "../store/contract.ts";
+import { openOwnStore } from "../store/own-store.ts";
+import { createCountingKind } from "./counting-kind.ts";
+import { createEngine } from "./engine-under-test.ts";
+
+test("operations of one resource run one after the other, in their order", async (t) => {
+  const counting = createCountingKind({ steps: ["only"] });
+  const order: string[] = [];
+  let running = 0;
+  counting.before("forward only", async ({ operationId }) => {
+    running += 1;
+    t.equal(running, 1);
+    order.push(operationId);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    running -= 1;
+  });
+  const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
+  const ids: string[] = [];
+  for (let count = 0; count < 5; count += 1) {
+    ids.push((await engine.start({ resource: "things/a" })).id);
+  }
+  await Promise.all(ids.map(engine.end));
+  t.same(order, ids);
+});
+
+test("an operation that waits says for what", async (t) => {
+  const counting = createCountingKind({ steps: ["only"] });
+  const gate = Promise.withResolvers<void>();
+  counting.before("forward only", () => gate.promise);
+  const engine = createEngine(t, {
+    store: await openOwnStore(t),
+    kind: counting.kind,
+    limits: { perSystem: 1 },
+  });
+  const first = await engine.start({ resource: "things/a" });
+  const second = await engine.start({ resource: "things/a" });
+  const third = await engine.start({ resource: "things/b" });
+  const isTold = ({ waitingFor }: { readonly waitingFor: string }) => waitingFor !== "";
+  t.equal(
+    (await engine.until(second.id, isTold)).waitingFor,
+    `operation ${first.id}, which works on the same, has to end first`,
+  );
+  t.equal((await engine.until(third.id, isTold)).waitingFor, "1 operations of test run, which is the limit");
+  gate.resolve();
+  t.match(await engine.end(second.id), { state: "completed", waitingFor: "" });
+  t.match(await engine.end(third.id), { state: "completed", waitingFor: "" });
+});
+
+test("a caller with many operations does not keep others waiting", async (t) => {
+  const counting = createCountingKind({ steps: ["only"] });
+  const begun: string[] = [];
+  counting.before("forward only", async ({ input }) => void begun.push(String(input)));
+  const store = await openOwnStore(t);
+  const asker = createEngine(t, { store, kind: counting.kind, isIdle: true });
+  for (let count = 0; count < 10; count += 1) {
+    await asker.start({ actor: "user/many", input: "many" });
+  }
+  const { id } = await asker.start({ actor: "user/few", input: "few" });
+  createEngine(t, { store, kind: counting.kind, limits: { perSystem: 2 } });
+  await asker.end(id);
+  t.ok(begun.indexOf("few") <= 2, `after ${begun.indexOf("few")} of the other's`);
+});
+
+test("a request that is repeated finds the operation that it began, until that has ended", async (t) => {
+  const counting = createCountingKind({ steps: ["only"] });
+  const gate = Promise.withResolvers<void>();
+  counting.before("forward only", () => gate.promise);
+  const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
+  const wanted = {
+    resource: "things/a",
+    backend: "test",
+    input: null,
+    secrets: null,
+    asker: { actor: "user/a", accountId: "a", rpc: "test.Service/Method" },
+    attachKey: "backup of a",
+  };
+  const answers = await Promise.all([1, 2, 3].map(() => engine.starter.start(wanted)));
+  t.equal(new Set(answers.map(({ operation }) => operation.id)).size, 1);
+  t.equal(answers.filter(({ isNew }) => isNew).length, 1);
+  gate.resolve();
+  await engine.end(answers[0]?.operation.id ?? "");
+  t.equal((await engine.starter.start(wanted)).isNew, true);
+});
+
+test("no more operations are taken than the limit allows", async (t) => {
+  const counting = createCountingKind();
+  const engine = createEngine(t, {
+    store: await openOwnStore(t),
+    kind: counting.kind,
+    limits: { maxOpen: 2 },
+    isIdle: true,
+  });
+  await engine.start();
+  await engine.start();
+  t.match(await errorOf(engine.start()), { reason: "BUSY", message: /2 operations run and wait/ });
+});
+
+test("what an operation works on is not free", async (t) => {
+  const counting = createCountingKind({ runsOn: "host" });
+  const store = await openOwnStore(t);
+  const engine = createEngine(t, { store, kind: counting.kind, host: "alpha", isIdle: true });
+  const other = createEngine(t, { store, kind: counting.kind, host: "beta", isIdle: true });
+  const { id } = await engine.start({ resource: "things/a" });
+  t.match(await errorOf(engine.operations.assertFree("things/a")), {
+    reason: "OPERATION_IN_PROGRESS",
+    message: new RegExp(id),
+  });
+  await engine.operations.assertFree("things/b");
+  await other.operations.assertFree("things/a");
+  await engine.operations.cancel(id);
+  await engine.operations.assertFree("things/a");
+});
+
+test("operations are listed from the newest on, a page at a time, by what is asked for", async (t) => {
+  const counting = createCountingKind({ kind: "volumes.backup" });
+  const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind, isIdle: true });
+  const a = await engine.start({ resource: "groups/a/volumes/x", actor: "user/a" });
+  const b = await engine.start({ resource: "groups/b/volumes/x", actor: "user/b" });
+  const c = await engine.start({ resource: "groups/b", actor: "user/b" });
+  await engine.operations.cancel(c.id);
+  const idsOf = async (filters: Parameters<typeof engine.operations.list>[0]) => {
+    const { operations } = await engine.operations.list(filters, { belowSeq: undefined, limit: 10 });
+    return operations.map(({ id }) => id);
+  };
+  t.same(await idsOf({}), [c.id, b.id, a.id]);
+  t.same(await idsOf({ states: ["cancelled"] }), [c.id]);
+  t.same(await idsOf({ states: ["scheduled", "cancelled"] }), [c.id, b.id, a.id]);
+  t.same(await idsOf({ resource: "groups/b" }), [c.id, b.id]);
+  t.same(await idsOf({ actor: "user/a" }), [a.id]);
+  t.same(await idsOf({ kind: "volumes" }), [c.id, b.id, a.id]);
+  t.same(await idsOf({ kind: "volumes.backup", actor: "user/b" }), [c.id, b.id]);
+  t.same(await idsOf({ kind: "volume" }), []);
+  t.same(await idsOf({ services: ["test.Service"] }), [c.id, b.id, a.id]);
+  t.same(await idsOf({ services: ["test.Serv"] }), []);
+  t.same(await idsOf({ services: [] }), []);
+  t.same(await idsOf({ fromMs: b.createdAtMs, toMs: b.createdAtMs }), []);
+  t.same(await idsOf({ toMs: c.createdAtMs + 1 }), [c.id, b.id, a.id]);
+  const first = await engine.operations.list({}, { belowSeq: undefined, limit: 2 });
+  t.same(
+    first.operations.map(({ id }) => id),
+    [c.id, b.id],
+  );
+  const second = await engine.operations.list({}, { belowSeq: first.nextSeq, limit: 2 });
+  t.same(
+    second.operations.map(({ id }) => id),
+    [a.id],
+  );
+  t.equal(second.nextSeq, undefined);
+});
