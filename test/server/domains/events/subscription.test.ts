@@ -45,9 +45,12 @@ test("a subscriber that was overtaken while it joined reads on, and joins behind
   const call = { signal: new AbortController().signal, openSink: () => sink };
   const cursors: unknown[] = [];
   for await (const { message } of subscription(options, 1, filter, call)) {
-    cursors.push((message?.value as { cursor: string }).cursor);
+    cursors.push(message?.value);
   }
-  t.same(cursors, ["c1", "c2", "c3", "c4"]);
+  t.match(
+    cursors,
+    ["c1", "c2", "c3", "c4"].map((cursor) => ({ cursor })),
+  );
   t.same(asked, [1, 3, 3, 4]);
   t.same(joins, [3, 4]);
 });
