@@ -24,11 +24,17 @@ export async function reasonToSkip(): Promise<string | false> {
   return isThere ? false : "restic is not installed";
 }
 
+export interface LocalSubject extends Required<ContractSubject> {
+  readonly directory: string;
+  /** Of the repository. */
+  readonly path: string;
+}
+
 /** A real restic with a place for a local repository, a file of random bytes as the source, and an empty one as the target. */
 export async function makeLocalSubject(
   t: Test,
   options: ResticProcessOptions & { readonly sizeBytes?: number } = {},
-): Promise<ContractSubject & { readonly directory: string; readonly path: string }> {
+): Promise<LocalSubject> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-restic-"));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   const sizeBytes = options.sizeBytes ?? 5 * mebibyte + 4096;

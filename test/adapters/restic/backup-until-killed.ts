@@ -1,0 +1,16 @@
+import { createRestic } from "../../../adapters/restic/restic.ts";
+
+/**
+ * A process that is to be killed in the midst of a backup: prints a line with each progress.
+ * Arguments: path of the repository, its password, the source, its size, the token.
+ */
+const [path = "", password = "", device = "", sizeBytes = "", token = ""] = process.argv.slice(2);
+await createRestic({ progressMs: 20 }).backup(
+  { location: { kind: "local", path }, password },
+  { device, sizeBytes: Number(sizeBytes), fileName: "data", tags: ["killed"] },
+  {
+    signal: new AbortController().signal,
+    onProgress: ({ doneBytes }) => process.stdout.write(`${doneBytes}\n`),
+    token,
+  },
+);
