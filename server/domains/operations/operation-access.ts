@@ -11,7 +11,10 @@ import { type MethodRule, methodPathOf } from "../../rpc/method-rule.ts";
 export interface OperationAccess {
   /** @throws InfraError OPERATION_NOT_FOUND unless the caller may call the service of its RPC, as if there were none */
   assertVisible(call: Call, operation: Operation): void;
-  /** @throws InfraError OPERATION_NOT_FOUND, and ROLE_REQUIRED unless the caller may call its RPC */
+  /**
+   * @throws InfraError OPERATION_NOT_FOUND, and ROLE_REQUIRED unless the caller may call its RPC, or is an admin where the RPC
+   *   is one of another version of the gateway
+   */
   assertChangeable(call: Call, operation: Operation): void;
 }
 
@@ -37,11 +40,12 @@ export function createOperationAccess(
     assertChangeable(call, operation) {
       assertVisible(call, operation);
       const method = methods.get(operation.rpc);
-      if (method === undefined) {
-        const message = `${operation.rpc}, which began the operation, is not known to this version of the gateway`;
-        throw new InfraError("METHOD_NOT_FOUND", message);
+      if (method !== undefined) {
+        assertAllowed(call.caller, method, ruleOf(method));
+      } else if (call.caller.role !== "admin") {
+        const message = `this version of the gateway does not know ${operation.rpc}, which began the operation: that needs the role admin`;
+        throw new InfraError("ROLE_REQUIRED", message);
       }
-      assertAllowed(call.caller, method, ruleOf(method));
     },
   };
 }

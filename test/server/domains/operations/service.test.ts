@@ -147,7 +147,9 @@ test("cancel and retry need the role of the RPC that began the operation, and sa
     t.equal(await reasonOf(call(name, { id: admins.id }, { caller: callerOf("operator") })), "ROLE_REQUIRED");
   }
   const unknown = await begin("proto.LVService/OfALaterVersion");
-  t.equal(await reasonOf(call("cancelOperation", { id: unknown.id })), "METHOD_NOT_FOUND");
+  const operator = { caller: callerOf("operator") };
+  t.equal(await reasonOf(call("cancelOperation", { id: unknown.id }, operator)), "ROLE_REQUIRED");
+  t.match(await call("cancelOperation", { id: unknown.id }), { operation: { cancelRequested: true } });
 
   const noted: (string | undefined)[] = [];
   const note = (of: Call) => noted.push(of.resource(), of.operationId());
