@@ -84,6 +84,10 @@ export const volumesSchema = z
           "Names of logical volumes that are never removed or resized; `*` and `?` stand for others.",
         examples: [["root", "swap*"]],
       }),
+    lowSpacePercent: z.number().min(0).max(90).default(10).meta({
+      description:
+        "A volume group or thin pool with a smaller share of free space than this is told as low on space. 0: never.",
+    }),
     lvm: lvm.prefault({}).meta({ description: "How LVM is reached." }),
     backup: backupSchema.exactOptional().meta({
       description: "Backups of volumes, and restores. Off if absent; `backup: {}` is enough to turn them on.",

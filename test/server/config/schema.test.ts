@@ -42,6 +42,7 @@ test("volumes need no more than one class", async (t) => {
   t.same(configSchema.parse({ volumes: { deviceClasses: [ssd] } }).volumes, {
     deviceClasses: [{ ...ssd, spareGiB: 10 }],
     protect: [],
+    lowSpacePercent: 10,
     lvm: { command: ["lvm"], activation: "auto" },
   });
 });

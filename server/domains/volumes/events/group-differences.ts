@@ -1,0 +1,111 @@
+import type { LvmState } from "../../../../adapters/lvm/adapter.ts";
+import type { DeviceClass } from "../device-class.ts";
+import { type ClassStore, spaceOf, storesOf } from "./class-stores.ts";
+import type { ObservedGroup, ObservedVolumes } from "./observed-volumes.ts";
+
+/** One thing that happened to a volume group, or to the thin pool of a device class. */
+export interface GroupDifference {
+  readonly type: "volumeGroup.gone" | "volumeGroup.back" | "volumeGroup.low" | "volumeGroup.enough";
+  readonly volumeGroup: string;
+  /** Set when it is about the pool. */
+  readonly thinPool: string | undefined;
+  /** Names of the classes that stand on it. */
+  readonly deviceClasses: readonly string[];
+  /** As last known. */
+  readonly freeBytes: string;
+  readonly sizeBytes: string;
+}
+
+/** So many points of free space above the limit are needed for enough. */
+const hysteresisPercent = 2;
+
+type Observed = Omit<ObservedVolumes, "low">;
+
+/**
+ * Groups that are gone and that are back, and thin pools of device classes whose group is there. A group that nobody has seen
+ * before is back only if a device class waits for it.
+ */
+export function presenceDifferences(
+  before: Observed,
+  after: Observed,
+  deviceClasses: readonly DeviceClass[],
+): GroupDifference[] {
+  const stores = storesOf(deviceClasses);
+  const isThere = ({ groups }: Observed, name: string) =>
+    groups.some((group) => group.name === name && !group.isAway);
+  const classesOn = (name: string) =>
+    deviceClasses.filter(({ volumeGroup }) => volumeGroup === name).map((one) => one.name);
+  const told = (type: GroupDifference["type"], { name, freeBytes, sizeBytes }: ObservedGroup) => {
+    const facts = { freeBytes, sizeBytes, deviceClasses: classesOn(name) };
+    return { type, volumeGroup: name, thinPool: undefined, ...facts };
+  };
+  const gone = before.groups.filter(({ name, isAway }) => !isAway && !isThere(after, name));
+  const back = after.groups.filter(({ uuid, name, isAway }) => {
+    const isAwaited = classesOn(name).length > 0 || before.groups.some((group) => group.uuid === uuid);
+    return !isAway && isAwaited && !isThere(before, name);
+  });
+  return [
+    ...gone.map((group) => told("volumeGroup.gone", group)),
+    ...back.map((group) => told("volumeGroup.back", group)),
+    ...stores.flatMap((store) => poolPresence(before, after, store)),
+  ];
+}
+
+/** A group that is away takes its pools with it, and brings them back, without a word of theirs. */
+function poolPresence(before: Observed, after: Observed, store: ClassStore): GroupDifference[] {
+  const { volumeGroup, thinPool, deviceClasses } = store;
+  const poolIn = ({ volumes }: Observed) =>
+    volumes.find(
+      ({ groupName, name, kind }) => groupName === volumeGroup && name === thinPool && kind === "thinPool",
+    );
+  const isKnown = ({ groups }: Observed) => groups.some(({ name }) => name === volumeGroup);
+  const [poolBefore, poolAfter] = [poolIn(before), poolIn(after)];
+  const pool = poolBefore ?? poolAfter;
+  const isSame = (poolBefore === undefined) === (poolAfter === undefined);
+  if (thinPool === undefined || pool === undefined || isSame || !isKnown(before) || !isKnown(after)) {
+    return [];
+  }
+  const type = poolAfter === undefined ? "volumeGroup.gone" : "volumeGroup.back";
+  const names = deviceClasses.map(({ name }) => name);
+  return [{ type, volumeGroup, thinPool, deviceClasses: names, freeBytes: "0", sizeBytes: pool.sizeBytes }];
+}
+
+/**
+ * Stores that have become low on space, and that have enough again.
+ * @returns with them the names of all that are low now
+ */
+export function spaceDifferences(
+  low: readonly string[],
+  state: LvmState,
+  deviceClasses: readonly DeviceClass[],
+  lowSpacePercent: number,
+): { readonly differences: GroupDifference[]; readonly low: string[] } {
+  const differences: GroupDifference[] = [];
+  const lowNow: string[] = [];
+  for (const store of storesOf(deviceClasses)) {
+    const space = spaceOf(store, state);
+    const wasLow = low.includes(store.name);
+    if (space === undefined && wasLow) {
+      lowNow.push(store.name);
+    }
+    if (space === undefined || space === "gone") {
+      continue;
+    }
+    const limit = lowSpacePercent + (wasLow ? hysteresisPercent : 0);
+    const isLow = space.freePercent < limit;
+    if (isLow) {
+      lowNow.push(store.name);
+    }
+    if (isLow !== wasLow) {
+      differences.push({
+        type: isLow ? "volumeGroup.low" : "volumeGroup.enough",
+        volumeGroup: store.volumeGroup,
+        thinPool: store.thinPool,
+        deviceClasses: store.deviceClasses.map(({ name }) => name),
+        freeBytes: String(space.freeBytes),
+        sizeBytes: String(space.sizeBytes),
+      });
+    }
+  }
+  return { differences, low: lowNow };
+}

@@ -1,0 +1,95 @@
+import { z } from "zod";
+import type { LvmState } from "../../../../adapters/lvm/adapter.ts";
+
+const bytes = z.string().regex(/^\d{1,20}$/);
+
+const observedGroup = z.object({
+  uuid: z.string(),
+  name: z.string(),
+  sizeBytes: bytes,
+  freeBytes: bytes,
+  missingPvCount: z.number(),
+  /** It was there once, and is not now: its volumes are as they were then. */
+  isAway: z.boolean(),
+});
+
+const observedVolume = z.object({
+  uuid: z.string(),
+  name: z.string(),
+  groupUuid: z.string(),
+  groupName: z.string(),
+  sizeBytes: bytes,
+  tags: z.array(z.string()),
+  kind: z.string(),
+  isActive: z.boolean(),
+  health: z.string(),
+  originName: z.string().nullable(),
+  thinPoolName: z.string().nullable(),
+});
+
+const observedVolumes = z.object({
+  groups: z.array(observedGroup),
+  volumes: z.array(observedVolume),
+  /** Stores of device classes that are low on space, as `storeName` calls them. */
+  low: z.array(z.string()),
+});
+
+export type ObservedGroup = Readonly<z.infer<typeof observedGroup>>;
+
+export type ObservedVolume = Readonly<z.infer<typeof observedVolume>>;
+
+/**
+ * What of LVM's state is told by events, as JSON: what is kept to compare the next state with. Left out is what changes
+ * without anybody changing LVM, such as `open`.
+ */
+export interface ObservedVolumes {
+  readonly groups: readonly ObservedGroup[];
+  readonly volumes: readonly ObservedVolume[];
+  readonly low: readonly string[];
+}
+
+/** Reads what was kept; undefined when it is not understood, as another version of hostplane may have written it. */
+export function parseObservedVolumes(json: unknown): ObservedVolumes | undefined {
+  const parsed = observedVolumes.safeParse(json);
+  return parsed.success ? parsed.data : undefined;
+}
+
+/**
+ * The groups and volumes of a state. A group of `before` that is not there any more is kept as away, with its volumes, until
+ * it comes back or another takes its name: a disk that is pulled out removes no volume.
+ */
+export function observeVolumes(
+  before: ObservedVolumes | undefined,
+  state: LvmState,
+): Omit<ObservedVolumes, "low"> {
+  const there = state.volumeGroups.map(({ uuid, name, sizeBytes, freeBytes, missingPvCount }) => ({
+    uuid,
+    name,
+    sizeBytes: String(sizeBytes),
+    freeBytes: String(freeBytes),
+    missingPvCount,
+    isAway: false,
+  }));
+  const uuids = new Map(there.map(({ name, uuid }) => [name, uuid]));
+  const isKnown = (group: ObservedGroup) =>
+    uuids.has(group.name) || there.some(({ uuid }) => uuid === group.uuid);
+  const away = (before?.groups ?? [])
+    .filter((group) => !isKnown(group))
+    .map((group) => ({ ...group, isAway: true }));
+  const awayUuids = new Set(away.map(({ uuid }) => uuid));
+  const volumes = state.volumes.map((volume) => ({
+    uuid: volume.uuid,
+    name: volume.name,
+    groupUuid: uuids.get(volume.volumeGroupName) ?? "",
+    groupName: volume.volumeGroupName,
+    sizeBytes: String(volume.sizeBytes),
+    tags: [...volume.tags],
+    kind: volume.kind,
+    isActive: volume.active,
+    health: volume.health,
+    originName: volume.originName ?? null,
+    thinPoolName: volume.thinPoolName ?? null,
+  }));
+  const awayVolumes = (before?.volumes ?? []).filter(({ groupUuid }) => awayUuids.has(groupUuid));
+  return { groups: [...there, ...away], volumes: [...volumes, ...awayVolumes] };
+}

@@ -1,0 +1,98 @@
+import type { Test } from "tap";
+import type { LvmAdapter, LvmStep } from "../../../../../adapters/lvm/adapter.ts";
+import { createLvmSandbox } from "../../../../../adapters/lvm/sandbox.ts";
+import { createOwnChanges } from "../../../../../server/domains/volumes/events/own-changes.ts";
+import {
+  observeVolumeChanges,
+  type VolumeObserver,
+  type VolumeObserverOptions,
+} from "../../../../../server/domains/volumes/events/volume-observer.ts";
+import type { NewEvent } from "../../../../../server/store/events.ts";
+import type { Store } from "../../../../../server/store/store.ts";
+
+/** An observer, and the LVM by which its gateway makes changes. */
+export interface ObserverUnderTest extends VolumeObserver {
+  readonly lvm: LvmAdapter;
+  readonly failures: readonly unknown[];
+}
+
+/** An LVM of memory with a group `vg0` of 1,000 extents of 4 MiB, closed when the test ends. */
+export function makeLvm(t: Test): LvmAdapter {
+  const lvm = createLvmSandbox({ volumeGroups: [{ name: "vg0", sizeBytes: 1000n << 22n }] });
+  t.teardown(() => lvm.close());
+  return lvm;
+}
+
+/** Closed when the test ends. */
+export function startObserver(
+  t: Test,
+  lvm: LvmAdapter,
+  store: Pick<Store, "run">,
+  options: Partial<VolumeObserverOptions> = {},
+): ObserverUnderTest {
+  const own = createOwnChanges(lvm);
+  const failures: unknown[] = [];
+  const observer = observeVolumeChanges({
+    store,
+    own,
+    host: "h1",
+    deviceClasses: [{ name: "ssd", volumeGroup: "vg0", default: true, spareGiB: 0 }],
+    lowSpacePercent: 10,
+    onFailed: (error) => failures.push(error),
+    retryMs: 20,
+    ...options,
+  });
+  t.teardown(() => observer.close());
+  return { ...observer, lvm: own.lvm, failures };
+}
+
+/** All events that are told. */
+export async function toldEvents(store: Pick<Store, "run">): Promise<NewEvent[]> {
+  const { rows } = await store.run("events.read", { afterSeq: 0, limit: 10_000 });
+  return rows.map(({ topic, type, resource, host, operation_id, services, payload_json }) => ({
+    topic,
+    type,
+    resource,
+    host,
+    ...(operation_id === null ? {} : { operationId: operation_id }),
+    services: JSON.parse(services),
+    payload: JSON.parse(payload_json),
+  }));
+}
+
+/** Waits until what is told satisfies the condition. */
+export async function untilTold(
+  store: Pick<Store, "run" | "subscribe">,
+  isEnough: (events: readonly NewEvent[]) => boolean,
+): Promise<NewEvent[]> {
+  let wake = () => {};
+  const unsubscribe = store.subscribe("events", () => wake());
+  try {
+    for (;;) {
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      const events = await toldEvents(store);
+      if (isEnough(events)) {
+        return events;
+      }
+      await woken;
+    }
+  } finally {
+    unsubscribe();
+  }
+}
+
+/** Waits until a state is kept whose version is at least this one. */
+export async function untilVersion(store: Pick<Store, "run">, version: number): Promise<void> {
+  for (;;) {
+    const { observed } = await store.run("observed.read", { source: "sandbox-lvm/h1" });
+    if ((observed?.version ?? 0) >= version) {
+      return;
+    }
+  }
+}
+
+export function create(name: string, tags: readonly string[] = []): LvmStep {
+  return { kind: "create", volumeGroupName: "vg0", name, sizeBytes: 1n << 22n, tags };
+}

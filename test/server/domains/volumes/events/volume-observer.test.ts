@@ -1,0 +1,246 @@
+import fc from "fast-check";
+import { test } from "tap";
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import type { LvmAdapter } from "../../../../../adapters/lvm/adapter.ts";
+import type { Store } from "../../../../../server/store/store.ts";
+import { openOwnStore } from "../../../store/own-store.ts";
+import {
+  create,
+  makeLvm,
+  startObserver,
+  toldEvents,
+  untilTold,
+  untilVersion,
+} from "./observer-under-test.ts";
+import { applyEvent, type Picture } from "./volume-picture.ts";
+
+const at = (name: string) => ({ volumeGroupName: "vg0", name });
+
+/** Fails calls of a transaction of the store, before it runs or when it has run. */
+function failing(store: Store, name: string, when: "before" | "after", times: number): Pick<Store, "run"> {
+  let left = times;
+  return {
+    run(transaction, args) {
+      if (transaction !== name || left-- <= 0) {
+        return store.run(transaction, args);
+      }
+      const refuse = () => Promise.reject(new InfraError("STORE_UNAVAILABLE", "the database is lost"));
+      return when === "before" ? refuse() : store.run(transaction, args).then(refuse);
+    },
+  };
+}
+
+test("the first look is silent; after it each change is told, one's own and those of others", async (t) => {
+  const store = await openOwnStore(t);
+  const lvm = makeLvm(t);
+  const { lvm: ownLvm } = startObserver(t, lvm, store);
+  await untilVersion(store, 1);
+  t.strictSame(await toldEvents(store), []);
+
+  await ownLvm.run(create("mine", ["a"]));
+  await untilTold(store, ({ length }) => length === 1);
+  await lvm.run(create("theirs"));
+  await untilTold(store, ({ length }) => length === 2);
+  await lvm.run({ kind: "changeTags", ...at("mine"), addTags: ["b"], removeTags: [] });
+  const events = await untilTold(store, ({ length }) => length === 3);
+  t.match(events, [
+    {
+      topic: "volumes",
+      type: "volume.created",
+      resource: "volumeGroups/vg0/volumes/mine",
+      host: "h1",
+      services: ["proto.LVService", "proto.VGService", "hostplane.v1.BackupService"],
+      payload: { volume: { deviceClass: "ssd", tags: ["a"], outside: false } },
+    },
+    { resource: /theirs$/, payload: { volume: { outside: true } } },
+    { type: "volume.changed", payload: { volume: { outside: true, changes: ["tags: a -> a, b"] } } },
+  ]);
+});
+
+test("every step of one's own is known as such", async (t) => {
+  const store = await openOwnStore(t);
+  const { lvm } = startObserver(t, makeLvm(t), store);
+  await untilVersion(store, 1);
+  const snapshot = { kind: "snapshot", ...at("snap"), originName: "data", tags: [], roomBytes: 1n } as const;
+  const steps = [
+    [create("data", ["hostplane-operation-op-1"]), 1],
+    [{ kind: "resize", ...at("data"), sizeBytes: 3n << 22n }, 2],
+    [{ ...snapshot, tags: ["hostplane-operation-op-2"] }, 3],
+    [{ kind: "remove", ...at("snap") }, 4],
+    [{ kind: "deactivate", ...at("data") }, 5],
+    [{ kind: "activate", ...at("data") }, 6],
+    [{ kind: "rename", ...at("data"), newName: "other" }, 7],
+    [{ kind: "changeTags", ...at("other"), addTags: [], removeTags: ["hostplane-operation-op-1"] }, 8],
+    [{ kind: "remove", ...at("other") }, 9],
+  ] as const;
+  for (const [step, count] of steps) {
+    await lvm.run(step);
+    await untilTold(store, ({ length }) => length >= count);
+  }
+  const events = await toldEvents(store);
+  t.strictSame(
+    events.map(({ type, operationId = "" }) => `${type} ${operationId}`),
+    [
+      "volume.created op-1",
+      "volume.resized op-1",
+      "volume.created op-2",
+      "volume.removed op-2",
+      "volume.changed op-1",
+      "volume.changed op-1",
+      "volume.changed op-1",
+      "volume.changed op-1",
+      "volume.removed ",
+    ],
+  );
+  t.match(
+    events.map(({ payload }) => payload),
+    events.map(() => ({ volume: { outside: false } })),
+  );
+});
+
+test("after a break the differences are told, and a gap", async (t) => {
+  const store = await openOwnStore(t);
+  const lvm = makeLvm(t);
+  await lvm.run(create("old"));
+  const first = startObserver(t, lvm, store);
+  await untilVersion(store, 1);
+  await first.close();
+  const { observed } = await store.run("observed.read", { source: "sandbox-lvm/h1" });
+
+  await lvm.run({ kind: "remove", ...at("old") });
+  await lvm.run(create("brief"));
+  await lvm.run({ kind: "remove", ...at("brief") });
+  await lvm.run(create("new"));
+  await lvm.run(create("made", ["hostplane-operation-op-1"]));
+  startObserver(t, lvm, store);
+  const events = await untilTold(store, ({ length }) => length > 0);
+  t.match(events, [
+    { type: "volume.removed", resource: /old$/, payload: { volume: { outside: true } } },
+    { type: "volume.created", resource: /new$/, payload: { volume: { outside: true } } },
+    {
+      type: "volume.created",
+      resource: /made$/,
+      operationId: "op-1",
+      payload: { volume: { outside: false } },
+    },
+    {
+      type: "gap",
+      host: "h1",
+      payload: {
+        gap: { from: new Date(observed?.observedAtMs ?? 0).toISOString(), reason: /begun to watch LVM/ },
+      },
+    },
+  ]);
+  const { gap } = (events.at(-1)?.payload ?? {}) as { gap: { from: string; to: string } };
+  t.ok(Date.parse(gap.to) >= Date.parse(gap.from));
+});
+
+test("what was kept by a version that nobody understands is a gap, and a beginning", async (t) => {
+  const store = await openOwnStore(t);
+  const source = "sandbox-lvm/h1";
+  await store.run("observed.write", { source, version: 0, state: { newer: true }, events: [] });
+  const lvm = makeLvm(t);
+  await lvm.run(create("data"));
+  startObserver(t, lvm, store);
+  t.match(await untilTold(store, ({ length }) => length > 0), [{ type: "gap" }]);
+});
+
+test("observers that share a store tell each change once, in an order that can be", async (t) => {
+  const store = await openOwnStore(t);
+  const lvm = makeLvm(t);
+  const observers = [
+    startObserver(t, lvm, store),
+    startObserver(t, lvm, store),
+    startObserver(t, lvm, store),
+  ];
+  await untilVersion(store, 1);
+  const names = fc.sample(fc.nat(4), { numRuns: 60, seed: 42 }).map((number) => `lv${number}`);
+  const present = new Set<string>();
+  for (const [index, name] of names.entries()) {
+    const by = [lvm, ...observers.map((observer) => observer.lvm)][index % 4] ?? lvm;
+    if (present.delete(name)) {
+      await by.run({ kind: "remove", ...at(name) });
+    } else {
+      present.add(name);
+      await by.run(create(name));
+    }
+  }
+  await lvm.run(create("last"));
+  const events = await untilTold(store, (told) => told.some(({ resource }) => resource.endsWith("/last")));
+  const picture: Picture = new Map();
+  for (const event of events) {
+    applyEvent(picture, event);
+  }
+  t.strictSame(
+    [...picture.keys()].sort(),
+    [...present, "last"].map((name) => `volumeGroups/vg0/volumes/${name}`).sort(),
+  );
+  await Promise.all(observers.map(({ close }) => close()));
+  const later = (await toldEvents(store)).slice(events.length).filter(({ type }) => type !== "gap");
+  t.strictSame(later, [], "nothing more is told, but that one of them has begun after another");
+  t.strictSame(
+    observers.flatMap(({ failures }) => failures),
+    [],
+  );
+});
+
+test("what could not be written is written later, and what was written is not told twice", async (t) => {
+  for (const when of ["before", "after"] as const) {
+    const store = await openOwnStore(t);
+    const lvm = makeLvm(t);
+    const first = startObserver(t, lvm, store);
+    await untilVersion(store, 1);
+    await first.close();
+    const { failures } = startObserver(t, lvm, failing(store, "observed.write", when, 3));
+    await untilTold(store, (events) => events.some(({ type }) => type === "gap"));
+    await lvm.run(create("a"));
+    await untilTold(store, (events) => events.some(({ resource }) => resource.endsWith("/a")));
+    await lvm.run(create("b"));
+    const events = await untilTold(store, (told) => told.some(({ resource }) => resource.endsWith("/b")));
+    const created = events.filter(({ type }) => type === "volume.created");
+    t.strictSame(
+      created.map(({ resource }) => resource),
+      ["volumeGroups/vg0/volumes/a", "volumeGroups/vg0/volumes/b"],
+    );
+    t.ok(failures.length > 0 && failures.length <= 3);
+  }
+});
+
+test("while LVM cannot be read nothing is told; then the differences, and a gap", async (t) => {
+  const store = await openOwnStore(t);
+  const sandbox = makeLvm(t);
+  let isBroken = false;
+  const breakable: LvmAdapter["read"] = async (signal) => {
+    if (isBroken) {
+      throw new InfraError("TOOL_FAILED", "lvm is broken");
+    }
+    return sandbox.read(signal);
+  };
+  const { failures } = startObserver(t, { ...sandbox, read: breakable }, store);
+  await untilVersion(store, 1);
+  isBroken = true;
+  await sandbox.run(create("data"));
+  while (failures.length === 0) {
+    await new Promise(setImmediate);
+  }
+  isBroken = false;
+  const events = await untilTold(store, ({ length }) => length > 0);
+  t.match(events, [
+    { type: "volume.created" },
+    { type: "gap", payload: { gap: { reason: "LVM could not be read: lvm is broken" } } },
+  ]);
+  t.match(failures, [{ reason: "TOOL_FAILED" }]);
+});
+
+test("that nothing has changed is noted from time to time", async (t) => {
+  const store = await openOwnStore(t);
+  startObserver(t, makeLvm(t), store, { confirmMs: 5 });
+  await untilVersion(store, 1);
+  const read = async () => (await store.run("observed.read", { source: "sandbox-lvm/h1" })).observed;
+  const first = await read();
+  let later = first;
+  while (later?.observedAtMs === first?.observedAtMs) {
+    later = await read();
+  }
+  t.equal(later?.version, 1);
+});
