@@ -1,7 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import { type EventFilter, type EventRecord, isWanted } from "./event-record.ts";
+import type { EventFilter, EventRecord } from "./event-record.ts";
 import type { Events } from "./events.ts";
+import { createSubscriberGroups } from "./subscriber-groups.ts";
 
 /** What a subscriber is written to. */
 export interface Sink<Message> {
@@ -35,6 +36,8 @@ export interface BroadcastOptions<Message> {
   readonly heartbeatOf: (cursor: string) => Message;
   /** After so long a silence a subscriber gets a heartbeat. */
   readonly silenceMs: number;
+  /** Filters are asked for their `services` again before an event if that was so long ago. */
+  readonly recheckMs: number;
 }
 
 interface Joined<Message> extends Omit<Subscriber<Message>, "writtenAtMs"> {
@@ -53,14 +56,15 @@ const everything: EventFilter = { topics: [], resources: [], services: undefined
 
 /** Broadcasts until `events` is closed. */
 export function createBroadcast<Message>(options: BroadcastOptions<Message>): Broadcast<Message> {
-  const { events, messageOf, heartbeatOf, silenceMs } = options;
-  const subscribers = new Set<Joined<Message>>();
+  const { events, messageOf, heartbeatOf, silenceMs, recheckMs } = options;
+  const groups = createSubscriberGroups<Joined<Message>>();
   /** Number of the event that was written last. */
   let position = events.headSeq;
+  let recheckedAtMs = performance.now();
 
-  function write(subscriber: Joined<Message>, message: () => Message): void {
-    if (subscriber.sink.write(message())) {
-      subscriber.writtenAtMs = performance.now();
+  function write(subscriber: Joined<Message>, message: Message, nowMs: number): void {
+    if (subscriber.sink.write(message)) {
+      subscriber.writtenAtMs = nowMs;
       return;
     }
     const cursor = events.cursorOf(Math.max(position, subscriber.afterSeq));
@@ -70,38 +74,43 @@ export function createBroadcast<Message>(options: BroadcastOptions<Message>): Br
   }
 
   function writeToAll(record: EventRecord): void {
-    let made: Message | undefined;
-    const message = () => {
-      made ??= messageOf(record);
-      return made;
-    };
-    for (const subscriber of subscribers) {
-      try {
-        if (record.seq > subscriber.afterSeq && isWanted(record, subscriber.filter)) {
-          write(subscriber, message);
+    const nowMs = performance.now();
+    if (nowMs - recheckedAtMs >= recheckMs) {
+      recheckedAtMs = nowMs;
+      groups.refresh((subscriber, error) => subscriber.end(error));
+    }
+    let made: { readonly message: Message } | undefined;
+    for (const { members } of groups.wanting(record)) {
+      for (const subscriber of members) {
+        if (record.seq <= subscriber.afterSeq) {
+          continue;
         }
-      } catch (error) {
-        subscriber.end(error);
+        try {
+          made ??= { message: messageOf(record) };
+          write(subscriber, made.message, nowMs);
+        } catch (error) {
+          subscriber.end(error);
+        }
       }
     }
     position = record.seq;
   }
 
   function writeHeartbeats(): void {
-    const silentSinceMs = performance.now() - silenceMs;
+    const nowMs = performance.now();
     const messages = new Map<number, Message>();
-    for (const subscriber of subscribers) {
+    for (const subscriber of groups.members) {
       const seq = Math.max(position, subscriber.afterSeq);
-      if (subscriber.writtenAtMs <= silentSinceMs) {
+      if (subscriber.writtenAtMs <= nowMs - silenceMs) {
         const message = messages.get(seq) ?? heartbeatOf(events.cursorOf(seq));
         messages.set(seq, message);
-        write(subscriber, () => message);
+        write(subscriber, message, nowMs);
       }
     }
   }
 
   function endAll(error: unknown): void {
-    for (const subscriber of [...subscribers]) {
+    for (const subscriber of [...groups.members]) {
       subscriber.end(error);
     }
   }
@@ -146,7 +155,7 @@ export function createBroadcast<Message>(options: BroadcastOptions<Message>): Br
       }
       return new Promise((resolve, reject) => {
         const leave = () => {
-          subscribers.delete(subscriber);
+          groups.delete(subscriber);
           signal.removeEventListener("abort", onAbort);
         };
         const onAbort = () => {
@@ -163,7 +172,7 @@ export function createBroadcast<Message>(options: BroadcastOptions<Message>): Br
             reject(error);
           },
         };
-        subscribers.add(subscriber);
+        groups.add(subscriber);
         signal.addEventListener("abort", onAbort, { once: true });
         if (signal.aborted) {
           onAbort();

@@ -22,16 +22,19 @@ export interface EventRecord {
 export interface EventFilter {
   /** One of these; any when empty. */
   readonly topics: readonly string[];
-  /** About one of these or what is below it; anything when empty. */
+  /** About one of these or what is below it; anything when empty. A gap above one of these is about it too. */
   readonly resources: readonly string[];
-  /** Those that the caller may call, of which the event must have one; undefined: all. Asked for at every event. */
+  /** Those that the caller may call, of which the event must have one; undefined: all. As of when it is asked for. */
   readonly services: ReadonlySet<string> | undefined;
   readonly operationId?: string;
 }
 
+/** The type of an event that says that others may be missing, about its resource and all that is below. */
+const gapType = "gap";
+
 /** Whether the event is wanted. @throws what a getter of the filter throws */
 export function isWanted(
-  { topic, resource, operationId, services }: EventRecord,
+  { topic, type, resource, operationId, services }: EventRecord,
   filter: EventFilter,
 ): boolean {
   if (filter.operationId !== undefined && operationId !== filter.operationId) {
@@ -40,7 +43,9 @@ export function isWanted(
   if (filter.topics.length > 0 && !filter.topics.includes(topic)) {
     return false;
   }
-  if (filter.resources.length > 0 && !filter.resources.some((wanted) => isWithin(resource, wanted))) {
+  const isAbout = (wanted: string) =>
+    isWithin(resource, wanted) || (type === gapType && isWithin(wanted, resource));
+  if (filter.resources.length > 0 && !filter.resources.some(isAbout)) {
     return false;
   }
   const allowed = filter.services;

@@ -16,11 +16,13 @@ export interface EventServiceOptions {
   readonly isSandbox: boolean;
   /** After so long a silence a subscriber gets a heartbeat; 15 s if absent. */
   readonly silenceMs?: number;
+  /** For so long a change of what a caller may call may go unnoticed; 1 s if absent. */
+  readonly recheckMs?: number;
 }
 
 /** hostplane.v1.EventService: what happens, in order. Ends with `events`. */
 export function createEventService(options: EventServiceOptions): ServiceRegistration {
-  const { events, details, isSandbox, silenceMs = 15_000 } = options;
+  const { events, details, isSandbox, silenceMs = 15_000, recheckMs = 1_000 } = options;
   const messages = createEventMessages({ cursorOf: events.cursorOf, details, isSandbox });
   const shared = (message: ReturnType<typeof messages.event>) =>
     createSharedMessage(SubscribeResponseSchema, create(SubscribeResponseSchema, message));
@@ -29,6 +31,7 @@ export function createEventService(options: EventServiceOptions): ServiceRegistr
     messageOf: (record) => shared(messages.event(record)),
     heartbeatOf: (cursor) => shared(messages.heartbeat(cursor)),
     silenceMs,
+    recheckMs,
   });
   const topics = Object.keys(details).toSorted();
   return registerService(EventService, {

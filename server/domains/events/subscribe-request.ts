@@ -11,7 +11,7 @@ const resourcesMax = 256;
 const resourceMaxLength = 1024;
 
 /**
- * Which events a subscriber gets: what it asks for, of the services that it may call at the time of the event.
+ * Which events a subscriber gets: what it asks for, of the services that it may call when the filter is asked.
  * @throws InfraError INVALID_FIELD; its `services` throws once the caller's credential is accepted no more
  */
 export function parseFilter(

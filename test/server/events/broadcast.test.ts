@@ -8,7 +8,7 @@ import { errorOf } from "../store/contract.ts";
 const all: EventFilter = { topics: [], resources: [], services: undefined };
 
 /** Events that the test lets happen, and what it broadcasts them by. */
-function startBroadcast(t: Test, { headSeq = 0, silenceMs = 60_000 } = {}) {
+function startBroadcast(t: Test, { headSeq = 0, silenceMs = 60_000, recheckMs = 0 } = {}) {
   const waiting: (EventRecord | Error)[] = [];
   const made: string[] = [];
   const closing = new AbortController();
@@ -56,6 +56,7 @@ function startBroadcast(t: Test, { headSeq = 0, silenceMs = 60_000 } = {}) {
       return cursor;
     },
     silenceMs,
+    recheckMs,
   });
   const close = () => {
     clearInterval(alive);
@@ -176,18 +177,52 @@ test("who takes no more is told the last place that was written, and the others 
 
 test("one whose filter throws ends with that, and nobody else", async (t) => {
   const { broadcast, happen } = startBroadcast(t);
-  const revoked = subscriber(9, {
-    ...all,
-    get services(): ReadonlySet<string> {
-      throw new InfraError("TOKEN_REVOKED", "revoked");
-    },
-  });
-  const other = subscriber();
+  let isRevoked = false;
+  const revocable = () =>
+    subscriber(9, {
+      ...all,
+      get services() {
+        if (isRevoked) {
+          throw new InfraError("TOKEN_REVOKED", "revoked");
+        }
+        return undefined;
+      },
+    });
+  const [revoked, other] = [revocable(), subscriber()];
   const ended = errorOf(join(broadcast, 0, revoked));
   join(broadcast, 0, other);
-  await happen({ seq: 1 }, { seq: 2 });
+  await happen({ seq: 1 });
+  isRevoked = true;
+  await happen({ seq: 2 });
   t.match(await ended, { reason: "TOKEN_REVOKED" });
-  t.same(other.got, ["e1", "e2"]);
+  t.same(revoked.got, ["e1"]);
+  t.match(await errorOf(join(broadcast, 2, revocable())), { reason: "TOKEN_REVOKED" }, "nor is it let in");
+  await happen({ seq: 3 });
+  t.same(other.got, ["e1", "e2", "e3"]);
+});
+
+test("what a caller may see is looked at again after a while, and not at every event", async (t) => {
+  const { broadcast, happen } = startBroadcast(t, { recheckMs: 100 });
+  let services = new Set(["a"]);
+  let asked = 0;
+  const limited = subscriber(9, {
+    ...all,
+    get services() {
+      asked += 1;
+      return services;
+    },
+  });
+  join(broadcast, 0, limited);
+  const both = { services: ["a", "b"] };
+  await happen({ seq: 1, services: ["a"] }, { seq: 2, services: ["b"] }, { seq: 3, ...both });
+  services = new Set(["b"]);
+  const beforeMs = performance.now();
+  for (let seq = 4; performance.now() - beforeMs < 150; seq += 1) {
+    await happen({ seq, services: ["c"] });
+  }
+  await happen({ seq: 1e6, services: ["a"] }, { seq: 1e6 + 1, services: ["b"] });
+  t.same(limited.got, ["e1", "e3", "e1000001"]);
+  t.ok(asked >= 2 && asked <= 5, `asked ${asked} times`);
 });
 
 test("an event of which no message can be made is not skipped: who wanted it is ended", async (t) => {

@@ -25,6 +25,7 @@ export interface EventsUnderTest extends AppUnderTest {
 
 export interface EventsUnderTestOptions extends Partial<Omit<EventsOptions, "store">> {
   readonly silenceMs?: number;
+  readonly recheckMs?: number;
   /** What stands between the events and their store. */
   readonly aroundStore?: (store: EventsOptions["store"]) => EventsOptions["store"];
   /** Who every call is by. */
@@ -34,7 +35,7 @@ export interface EventsUnderTestOptions extends Partial<Omit<EventsOptions, "sto
 /** Starts it; it is closed with the test. */
 export async function startEventsUnderTest(
   t: Test,
-  { silenceMs, caller, aroundStore = (store) => store, ...options }: EventsUnderTestOptions = {},
+  { silenceMs, recheckMs, caller, aroundStore = (store) => store, ...options }: EventsUnderTestOptions = {},
 ): Promise<EventsUnderTest> {
   const store = await openStoreWithEvents(t);
   const onFailed = (error: unknown) => t.fail(String(error));
@@ -45,6 +46,7 @@ export async function startEventsUnderTest(
     details: { volumes: detailFromJson, test: () => ({ case: undefined }) },
     isSandbox: true,
     ...(silenceMs === undefined ? {} : { silenceMs }),
+    ...(recheckMs === undefined ? {} : { recheckMs }),
   });
   const app = await startAppUnderTest(t, [caller === undefined ? service : calledBy(service, caller)]);
   return {

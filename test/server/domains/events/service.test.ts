@@ -207,7 +207,7 @@ function changingCaller(): { readonly caller: Caller; current: Partial<Caller> |
 
 test("a caller gets the events of the services that it may call at the time", async (t) => {
   const who = changingCaller();
-  const { clientOf, append, events } = await startEventsUnderTest(t, { caller: who.caller });
+  const { clientOf, append, events } = await startEventsUnderTest(t, { caller: who.caller, recheckMs: 0 });
   who.current = { services: new Set(["proto.VGService"]) };
   await append(["a"]);
   await append(["b"], { services: ["proto.LVService", "proto.VGService"] });
