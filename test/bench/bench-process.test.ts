@@ -6,11 +6,11 @@ import { createFanOut, type FanOutServer } from "./fan-out/fan-out.ts";
 test("a process answers what it knows, says what it does not, and ends when it is let go", async (t) => {
   const file = join(import.meta.dirname, "fan-out/bare-server.ts");
   const server = await startBenchProcess<FanOutServer & { unknown: () => void }>(file);
-  t.ok((await server.ask("port")) > 0);
+  t.ok((await server.ask("target")).port > 0);
   t.ok((await server.ask("cpuMs")) > 0);
   await t.rejects(server.ask("unknown"), /no answer to unknown/);
   await server.stop();
-  await t.rejects(server.ask("port"), /has ended/);
+  await t.rejects(server.ask("target"), /has ended/);
 });
 
 test("fan-out: both sides tell every subscriber, and have a cost", async (t) => {

@@ -1,17 +1,33 @@
 import { once } from "node:events";
 import * as http2 from "node:http2";
 import type { AddressInfo } from "node:net";
-import { encodeEnvelope } from "@connectrpc/connect/protocol";
+import { create } from "@bufbuild/protobuf";
+import { SubscribeResponseSchema } from "../../../gen/hostplane/v1/event_pb.ts";
+import { createEventMessages, detailFromJson } from "../../../server/domains/events/event-messages.ts";
+import { createSharedMessage } from "../../../server/rpc/shared-message.ts";
 import { answerParent, cpuMs } from "../bench-process.ts";
+import { eventUnderBench } from "./event-under-bench.ts";
 import type { FanOutServer } from "./fan-out.ts";
 
-/** The least: one buffer, and Node's HTTP/2. */
+/** The least: buffers that are ready, and Node's HTTP/2. */
+
+const messages = createEventMessages({
+  cursorOf: () => "A".repeat(22),
+  details: { volumes: detailFromJson },
+  isSandbox: true,
+});
+const frameOf = (message: ReturnType<typeof messages.event>) =>
+  createSharedMessage(SubscribeResponseSchema, create(SubscribeResponseSchema, message)).frame("binary");
+const first = frameOf(messages.snapshot(""));
+const event = frameOf(
+  messages.event({ seq: 1, atMs: Date.now(), operationId: undefined, ...eventUnderBench(1) }),
+);
 
 const server = http2.createServer();
 const streams = new Set<http2.ServerHttp2Stream>();
 server.on("stream", (stream) => {
   stream.respond({ ":status": 200, "content-type": "application/grpc+proto" }, { waitForTrailers: true });
-  stream.write(Buffer.from(encodeEnvelope(0, new Uint8Array([0x0a, 0]))));
+  stream.write(first);
   streams.add(stream);
   stream.on("close", () => streams.delete(stream));
   stream.on("error", () => {});
@@ -20,17 +36,12 @@ server.on("stream", (stream) => {
 server.listen(0, "127.0.0.1");
 await once(server, "listening");
 
-// As long as the message of `event-server.ts`, and marked as an event.
-const event = new Uint8Array(190);
-event.set([0x12, 0xbb, 0x01]);
-const frame = Buffer.from(encodeEnvelope(0, event));
-
 answerParent(
   {
-    port: async () => (server.address() as AddressInfo).port,
+    target: async () => ({ port: (server.address() as AddressInfo).port, token: "" }),
     async publish() {
       for (const stream of streams) {
-        stream.write(frame);
+        stream.write(event);
       }
     },
     cpuMs,

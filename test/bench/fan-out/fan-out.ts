@@ -2,17 +2,22 @@ import { join } from "node:path";
 import type { Bench, Side } from "../bench.ts";
 import { type BenchProcess, startBenchProcess } from "../bench-process.ts";
 
+/** Where subscribers go, and what they show there. */
+export interface Target {
+  readonly port: number;
+  readonly token: string;
+}
+
 /** What both servers can be asked. */
 export type FanOutServer = Readonly<{
-  port: () => Promise<number>;
-  /** Tells one event to all subscribers. */
-  publish: () => Promise<void>;
+  target: () => Promise<Target>;
+  /** Tells one event to all subscribers; `count` is its number. */
+  publish: (count: number) => Promise<void>;
   cpuMs: () => number;
 }>;
 
-/** Where the subscribers go. */
 export interface Subscription {
-  readonly port: number;
+  readonly target: Target;
   readonly subscribers: number;
   readonly connections: number;
 }
@@ -65,7 +70,7 @@ async function startSide(
     startBenchProcess<A>(join(import.meta.dirname, name), flags);
   const server: BenchProcess<FanOutServer> = await start(file, nodeFlags);
   const clients: BenchProcess<FanOutClients> = await start("subscribers.ts", []);
-  await clients.ask("subscribe", { port: await server.ask("port"), subscribers, connections });
+  await clients.ask("subscribe", { target: await server.ask("target"), subscribers, connections });
   let published = 0;
   return {
     async measure() {
@@ -73,7 +78,7 @@ async function startSide(
       for (let count = 0; count < events; count += 1) {
         published += 1;
         const received = clients.ask("received", published);
-        await server.ask("publish");
+        await server.ask("publish", published);
         // One after the other, so that how busy the machine is does not decide how many leave together.
         await received;
       }

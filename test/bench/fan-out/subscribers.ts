@@ -10,6 +10,9 @@ let subscriberCount = 0;
 /** How many subscribers have got at least so many events. */
 const reachedBy: number[] = [];
 const waiting = new Map<number, () => void>();
+/** Rejected when a stream has ended, after which nothing is measured any more. */
+const broken = Promise.withResolvers<never>();
+broken.promise.catch(() => {});
 
 /** An envelope's first byte of data says which field is set: 2 is the event, 1 the first message, 3 a heartbeat. */
 const eventTag = (2 << 3) | 2;
@@ -37,24 +40,27 @@ function countEvents(stream: http2.ClientHttp2Stream): void {
   });
 }
 
-async function subscribe(session: http2.ClientHttp2Session): Promise<void> {
+async function subscribe(session: http2.ClientHttp2Session, token: string): Promise<void> {
   const stream = session.request({
     ":method": "POST",
     ":path": "/hostplane.v1.EventService/Subscribe",
     "content-type": "application/grpc+proto",
     te: "trailers",
+    authorization: `Bearer ${token}`,
   });
   stream.end(Buffer.alloc(5));
+  stream.on("error", broken.reject);
+  stream.on("close", () => broken.reject(new Error("a subscriber's stream has ended")));
   countEvents(stream);
   await once(stream, "data");
 }
 
 answerParent(
   {
-    async subscribe({ port, subscribers, connections }: Subscription) {
+    async subscribe({ target, subscribers, connections }: Subscription) {
       subscriberCount = subscribers;
       for (let index = 0; index < connections; index += 1) {
-        const session = http2.connect(`http://127.0.0.1:${port}`);
+        const session = http2.connect(`http://127.0.0.1:${target.port}`);
         session.on("error", () => {});
         await once(session, "connect");
         sessions.push(session);
@@ -63,19 +69,20 @@ answerParent(
         Array.from({ length: subscribers }, async (_, index) => {
           const session = sessions[index % connections];
           if (session !== undefined) {
-            await subscribe(session);
+            await subscribe(session, target.token);
           }
         }),
       );
     },
-    received: (count: number) =>
-      new Promise<void>((resolve) => {
-        if (reachedBy[count] === subscriberCount) {
-          resolve();
-        } else {
-          waiting.set(count, resolve);
-        }
-      }),
+    received(count: number) {
+      const all = Promise.withResolvers<void>();
+      if (reachedBy[count] === subscriberCount) {
+        all.resolve();
+      } else {
+        waiting.set(count, all.resolve);
+      }
+      return Promise.race([all.promise, broken.promise]);
+    },
   } satisfies FanOutClients,
   () => {
     for (const session of sessions) {
