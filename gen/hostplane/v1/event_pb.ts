@@ -56,7 +56,7 @@ export type SubscribeRequest = Message<"hostplane.v1.SubscribeRequest"> & {
 
   /**
    * Only about these resources and what is below them: "volumeGroups/vg0" takes "volumeGroups/vg0/volumes/data".
-   * All when empty.
+   * All when empty. A gap above them comes as well.
    *
    * @generated from field: repeated string resources = 4;
    */

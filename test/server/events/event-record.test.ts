@@ -40,6 +40,16 @@ test("an event is wanted when it meets every condition", async (t) => {
   t.equal(isWanted(ofNone, { ...all, operationId: "op-1" }), false);
 });
 
+test("a gap is about all that is below its resource", async (t) => {
+  const gap = { ...record, type: "gap", resource: "volumeGroups" };
+  const isAbout = (resource: string) => isWanted(gap, { ...all, resources: [resource] });
+  t.equal(isAbout("volumeGroups/vg0/volumes/data"), true);
+  t.equal(isAbout("volumeGroups"), true);
+  t.equal(isAbout("volumeGroups2/vg0"), false);
+  t.equal(isAbout("backups/a"), false);
+  t.equal(isWanted(gap, { ...all, topics: ["operations"], resources: ["volumeGroups/vg0"] }), false);
+});
+
 test("a resource takes itself and what is below it, and nothing else", async () => {
   const segment = fc.stringMatching(/^[\w.-]{1,3}$/);
   const path = fc.array(segment, { minLength: 1, maxLength: 4 });
