@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Client } from "@connectrpc/connect";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { AuditService } from "../../gen/hostplane/v1/audit_pb.ts";
+import type { EventService } from "../../gen/hostplane/v1/event_pb.ts";
 import type { OperationService } from "../../gen/hostplane/v1/operation_pb.ts";
 import type { UserService } from "../../gen/hostplane/v1/user_pb.ts";
 import type { Config } from "../config/schema.ts";
@@ -15,6 +16,7 @@ export interface AdminClient {
   readonly users: Client<typeof UserService>;
   readonly audit: Client<typeof AuditService>;
   readonly operations: Client<typeof OperationService>;
+  readonly events: Client<typeof EventService>;
   /** @param file absolute */
   backup(file: string): Promise<StoreBackup>;
 }
@@ -24,12 +26,18 @@ export interface AdminTarget {
   readonly config: Config;
   readonly isSandbox: boolean;
   readonly version: string;
+  /**
+   * Ask no other gateway than one that runs: for what only makes sense there, or would keep the store from one that is to be
+   * started.
+   */
+  readonly mustRun: boolean;
 }
 
 /**
  * Does `work` with the gateway of a data directory. One that runs is asked by its admin socket. When none does, this
  * process serves the same services on the same store for as long as `work` takes, on a socket that only it knows.
- * @throws InfraError STORE_MISSING, STORE_IN_USE, ...; Error when the data belong to another user; what `work` throws
+ * @throws InfraError STORE_MISSING, STORE_IN_USE, ...; Error when the data belong to another user, or no gateway runs that
+ *   has to; what `work` throws
  */
 export async function withAdminClient<Result>(
   target: AdminTarget,
@@ -40,6 +48,9 @@ export async function withAdminClient<Result>(
   const socket = adminSocketOf(directory);
   if (await isAnswered(socket)) {
     return work(await createAdminClient(socket));
+  }
+  if (target.mustRun) {
+    throw new Error(`no gateway runs with the data in ${directory}, and this needs one that does`);
   }
   await assertOwnStore(target, directory);
   const ownSocket = join(directory, `admin-${process.pid}.sock`);
@@ -82,6 +93,7 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     { createClient },
     { createConnectTransport },
     { AuditService },
+    { EventService },
     { OperationService },
     { UserService },
     { postBackup },
@@ -89,6 +101,7 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     import("@connectrpc/connect"),
     import("@connectrpc/connect-node"),
     import("../../gen/hostplane/v1/audit_pb.ts"),
+    import("../../gen/hostplane/v1/event_pb.ts"),
     import("../../gen/hostplane/v1/operation_pb.ts"),
     import("../../gen/hostplane/v1/user_pb.ts"),
     import("./post-backup.ts"),
@@ -103,6 +116,7 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     users: createClient(UserService, transport),
     audit: createClient(AuditService, transport),
     operations: createClient(OperationService, transport),
+    events: createClient(EventService, transport),
     backup: (file) => postBackup(socketPath, file),
   };
 }

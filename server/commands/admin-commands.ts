@@ -6,7 +6,7 @@ import type { ExitCode } from "./output.ts";
 import { parseTimeOption } from "./parse-time-option.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 
-/** Adds `user`, `token`, `key`, `store`, `audit` and `operation`; each answers with its exit code. */
+/** Adds `user`, `token`, `key`, `store`, `audit`, `operation` and `events`; each answers with its exit code. */
 export function addAdminCommands(
   program: Command,
   context: CommandContext,
@@ -60,6 +60,17 @@ export function addAdminCommands(
     context,
     onExit,
   );
+
+  withTargetFlags(program.command("events"))
+    .description("tell what happens, from now on, until it is stopped")
+    .addOption(
+      new Option("--from-cursor <cursor>", "begin behind the event that has this cursor").conflicts("since"),
+    )
+    .option("--since <time>", "begin with this time, e.g. 2026-01-31T00:00:00Z", parseTimeOption)
+    .option("--topic <topic>", "of this topic (volumes, operations); repeatable", collect)
+    .option("--resource <resource>", "about this resource, or what is below it; repeatable", collect)
+    .option("--json", "as JSON lines, with cursors")
+    .action(async (options) => onExit(await (await import("./events.ts")).followEvents(options, context)));
 }
 
 function addUserCommands(user: Command, context: CommandContext, onExit: (code: ExitCode) => void): void {

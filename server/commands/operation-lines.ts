@@ -6,6 +6,7 @@ import {
   StepState,
 } from "../../gen/hostplane/v1/operation_pb.ts";
 import { nameOfOperationState } from "./operation-state.ts";
+import { printableLine } from "./printable-line.ts";
 import { textTable } from "./text-table.ts";
 
 export const operationHead = ["ID", "KIND", "RESOURCE", "ASKED FOR", "STATE"];
@@ -35,7 +36,7 @@ export function operationSummary(operation: Operation): string {
 }
 
 function withWords(name: string, words: string): string {
-  return words === "" ? name : `${name}: ${onOneLine(words)}`;
+  return words === "" ? name : `${name}: ${printableLine(words)}`;
 }
 
 /** All that is known of an operation: a line for each fact, and its steps. */
@@ -57,7 +58,7 @@ export function operationLines(operation: Operation): string[] {
     ...(attention?.advice ?? []).map((line) => ["to do", line] as const),
   ];
   const known = facts.flatMap(([name, value]) =>
-    value === undefined || value === "" ? [] : [`${name.padEnd(10)} ${onOneLine(value)}`],
+    value === undefined || value === "" ? [] : [`${name.padEnd(10)} ${printableLine(value)}`],
   );
   const rows = operation.steps.map(({ name, state, attempt, startedAt, endedAt, error }) => [
     name,
@@ -65,7 +66,7 @@ export function operationLines(operation: Operation): string[] {
     String(attempt),
     timeText(startedAt),
     timeText(endedAt),
-    onOneLine(error),
+    printableLine(error),
   ]);
   return [...known, "", ...textTable(["STEP", "STATE", "ATTEMPT", "STARTED", "ENDED", "ERROR"], rows)];
 }
@@ -94,9 +95,4 @@ function timeText(time: Timestamp | undefined): string {
 function nameOfStepState(state: StepState): string {
   const [name] = Object.entries(StepState).find(([, number]) => number === state) ?? [String(state)];
   return name.toLowerCase().replaceAll("_", "-");
-}
-
-/** In one line, and without what a terminal would obey: the words may be those of a tool. */
-function onOneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, " ").replaceAll(/\p{Cc}/gu, "\ufffd");
 }

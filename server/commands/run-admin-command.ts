@@ -20,17 +20,19 @@ export interface CommandContext {
 /**
  * Does `work` with a client of the gateway that the options name. What the gateway refuses is told in its own
  * sentence: with exit code 2 where what was asked for could never be done, 1 otherwise.
+ * @param mustRun as `AdminTarget` says; false if absent
  */
 export async function runAdminCommand(
   options: AdminOptions,
   { output, version }: CommandContext,
   work: (client: AdminClient) => Promise<void>,
+  { mustRun = false }: { readonly mustRun?: boolean } = {},
 ): Promise<ExitCode> {
   const loaded = await loadConfigOrExplain(configOptionsOf(options), output);
   if (loaded === undefined) {
     return 2;
   }
-  const target = { config: loaded.config, isSandbox: options.sandbox === true, version };
+  const target = { config: loaded.config, isSandbox: options.sandbox === true, version, mustRun };
   try {
     await withAdminClient(target, work);
     return 0;

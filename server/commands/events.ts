@@ -1,0 +1,63 @@
+import { toJson } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { ConnectError } from "@connectrpc/connect";
+import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
+import { EventSchema } from "../../gen/hostplane/v1/event_pb.ts";
+import { eventLine } from "./event-line.ts";
+import type { ExitCode } from "./output.ts";
+import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
+
+export interface FollowEventsOptions extends AdminOptions {
+  readonly fromCursor?: string;
+  readonly since?: Date;
+  readonly topic?: readonly string[];
+  readonly resource?: readonly string[];
+}
+
+/**
+ * Prints events as they happen, until the gateway stops or nobody reads them any more. When it ends otherwise it says by
+ * which cursor to go on.
+ */
+export function followEvents(options: FollowEventsOptions, context: CommandContext): Promise<ExitCode> {
+  const { fromCursor, since, topic = [], resource = [], json } = options;
+  const leaving = new AbortController();
+  // `hostplane events | head` has read enough.
+  process.stdout.once("error", () => leaving.abort());
+  return runAdminCommand(
+    options,
+    context,
+    async ({ events }) => {
+      const request = { topics: [...topic], resources: [...resource], ...startOf(fromCursor, since) };
+      let cursor: string | undefined;
+      try {
+        for await (const { message } of events.subscribe(request, { signal: leaving.signal })) {
+          cursor = message.value?.cursor;
+          if (message.case === "event") {
+            const { value } = message;
+            context.output.out(json === true ? JSON.stringify(toJson(EventSchema, value)) : eventLine(value));
+          }
+        }
+      } catch (error) {
+        if (!leaving.signal.aborted) {
+          throw withNextCursor(error, cursor);
+        }
+      }
+    },
+    { mustRun: true },
+  );
+}
+
+function startOf(cursor: string | undefined, since: Date | undefined) {
+  if (cursor !== undefined) {
+    return { start: { case: "cursor" as const, value: cursor } };
+  }
+  return since === undefined ? {} : { start: { case: "time" as const, value: timestampFromDate(since) } };
+}
+
+/** The error with how to go on, where there is a way. */
+function withNextCursor(error: unknown, cursor: string | undefined): unknown {
+  const failure = ConnectError.from(error);
+  const [info] = failure.findDetails(ErrorInfoSchema);
+  const next = info?.metadata.cursor ?? info?.metadata.oldestCursor ?? cursor;
+  return next === undefined ? error : new Error(`${failure.rawMessage}; go on with --from-cursor ${next}`);
+}

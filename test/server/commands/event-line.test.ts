@@ -1,0 +1,54 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { test } from "tap";
+import { EventSchema } from "../../../gen/hostplane/v1/event_pb.ts";
+import { OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
+import { eventLine } from "../../../server/commands/event-line.ts";
+
+const at = timestampFromMs(Date.UTC(2026, 0, 31, 10));
+const lineOf = (event: Parameters<typeof create<typeof EventSchema>>[1]) =>
+  eventLine(create(EventSchema, { at, resource: "r/1", ...event }));
+const time = "2026-01-31T10:00:00.000Z";
+
+test("an event of any kind is one line", async (t) => {
+  t.equal(lineOf({ type: "newer.thing" }), `${time} newer.thing r/1`);
+  const volume = { name: "data", sizeBytes: 1n << 30n };
+  t.equal(
+    lineOf({ type: "volume.created", host: "h", detail: { case: "volume", value: volume } }),
+    `${time} volume.created r/1 on h: 1 GiB`,
+  );
+  const resized = { ...volume, sizeBytes: 3n << 29n, previousSizeBytes: 1000n, outside: true };
+  t.equal(
+    lineOf({ type: "volume.resized", detail: { case: "volume", value: resized } }),
+    `${time} volume.resized r/1: 1.5 GiB, before 1000 bytes; not by this gateway`,
+  );
+  const changed = { ...volume, sizeBytes: 0n, changes: ["active: no -> yes", "tags: none -> a"] };
+  t.equal(
+    lineOf({ type: "volume.changed", operationId: "op-1", detail: { case: "volume", value: changed } }),
+    `${time} volume.changed r/1: 0 bytes; active: no -> yes; tags: none -> a; by the operation op-1`,
+  );
+  const group = { name: "vg0", deviceClasses: ["ssd", "fast"], freeBytes: 5n << 20n, sizeBytes: 1n << 62n };
+  t.equal(
+    lineOf({ type: "volumeGroup.low", detail: { case: "volumeGroup", value: group } }),
+    `${time} volumeGroup.low r/1: 5 MiB of 4 EiB free; ssd, fast`,
+  );
+  const gap = { to: at, reason: "the gateway was down" };
+  t.equal(
+    lineOf({ type: "gap", detail: { case: "gap", value: gap } }),
+    `${time} gap r/1: to ${time}: the gateway was down`,
+  );
+  t.equal(
+    lineOf({ type: "gap", detail: { case: "gap", value: { ...gap, from: timestampFromMs(0) } } }),
+    `${time} gap r/1: from 1970-01-01T00:00:00.000Z to ${time}: the gateway was down`,
+  );
+  const operation = { id: "op-1", kind: "volumes.backup", state: OperationState.ACTIVE, message: "reading" };
+  t.equal(
+    lineOf({ type: "operation.changed", detail: { case: "operation", value: operation } }),
+    `${time} operation.changed r/1: volumes.backup op-1 active: reading`,
+  );
+});
+
+test("what a tool has said cannot write to the terminal", async (t) => {
+  const gap = { to: at, reason: "broken\n\u001b[2Jscreen" };
+  t.match(lineOf({ detail: { case: "gap", value: gap } }), /broken \ufffd\[2Jscreen$/);
+});
