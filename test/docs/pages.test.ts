@@ -10,6 +10,7 @@ import { AuthService } from "../../gen/services/auth/auth_pb.ts";
 import { configKeys } from "../../server/config/keys.ts";
 import { configSchema } from "../../server/config/schema.ts";
 import { otherVariables } from "../../server/config/settings.ts";
+import { readContractServices } from "../server/contract-services.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
 import { blocksOf, pages, readPage } from "./markdown.ts";
 import { testBlocks } from "./run-blocks.ts";
@@ -62,10 +63,15 @@ test("every reason, key and variable that a page names exists", async (t) => {
   const groups = new Set([...paths].map((path) => path.replace(/(\[\])?\..*/, "")));
   const variables = new Set(keys.flatMap(({ variable }) => variable ?? []));
   const named = new Set([...otherVariables, ...variables]);
+  const services = (await readContractServices()).map(({ typeName }) => typeName);
+  const isOfContract = (name: string) => services.some((service) => `${service}.`.startsWith(`${name}.`));
   let count = 0;
   for (const page of prose) {
     for (const [, code = ""] of readPage(page).matchAll(/`([\w.[\]]+)`/g)) {
       const [group = ""] = code.split(/[.[]/);
+      if (isOfContract(code)) {
+        continue;
+      }
       if (/^HOSTPLANE_/.test(code)) {
         t.ok(named.has(code), `${page}: ${code}`);
       } else if (/^[A-Z]+(_[A-Z]+)+$/.test(code)) {
