@@ -14,6 +14,9 @@ export interface Claims {
   close(): Promise<void>;
 }
 
+/** How long a gateway waits to look for what another one has changed. */
+const longestWaitMs = 80;
+
 /**
  * Looks when something has changed, and every half lease for those that their gateways have left. Looking writes nothing;
  * a claim is tried only where it would do something.
@@ -21,7 +24,7 @@ export interface Claims {
  * @param onStore told why the store did not answer, after which it looks again later; undefined: it did
  */
 export function createClaims(
-  store: Pick<Store, "run" | "subscribe">,
+  store: Pick<Store, "run" | "subscribe" | "isShared">,
   leases: Leases,
   leaseMs: number,
   argsNow: () => ClaimArgs,
@@ -32,9 +35,17 @@ export function createClaims(
   let isOpen = false;
   let looking: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let soon: NodeJS.Timeout | undefined;
   let unsubscribe = () => {};
 
+  /** Whoever has made the change looks at once; if all did, all but one would try in vain to claim the same. */
+  function wakeSoon(): void {
+    soon ??= setTimeout(wake, store.isShared ? longestWaitMs * Math.random() : 0).unref();
+  }
+
   function wake(): void {
+    clearTimeout(soon);
+    soon = undefined;
     isWanted = true;
     if (looking === undefined && isOpen) {
       looking = lookWhileWanted().finally(() => {
@@ -77,7 +88,7 @@ export function createClaims(
   return {
     begin() {
       isOpen = true;
-      unsubscribe = store.subscribe("operations", wake);
+      unsubscribe = store.subscribe("operations", wakeSoon);
       timer = setInterval(wake, leaseMs / 2).unref();
       wake();
     },
@@ -86,6 +97,7 @@ export function createClaims(
       isOpen = false;
       unsubscribe();
       clearInterval(timer);
+      clearTimeout(soon);
       await looking;
     },
   };

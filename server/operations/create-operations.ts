@@ -57,6 +57,7 @@ export function createOperations(options: OperationsOptions): Operations {
       const message = `${outcome.open} operations run and wait already, which is the limit`;
       throw new InfraError("BUSY", message, { retryAfterMs: 1000 });
     }
+    worker.wake();
     return outcome;
   }
 
@@ -105,6 +106,7 @@ export function createOperations(options: OperationsOptions): Operations {
       if (!outcome.ok) {
         throw cancelRefused(id, outcome.why, outcome.detail);
       }
+      worker.wake();
       publishEnd(outcome.operation);
       return outcome.operation;
     },
@@ -113,6 +115,7 @@ export function createOperations(options: OperationsOptions): Operations {
       if (!outcome.ok) {
         throw retryRefused(id, outcome.why, outcome.detail);
       }
+      worker.wake();
       return outcome.operation;
     },
     ended: waits.ended,

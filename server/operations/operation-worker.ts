@@ -15,6 +15,8 @@ import { giveUpSealed, runOperation } from "./run-operation.ts";
 /** Claims and runs the operations that are this gateway's to run. */
 export interface OperationWorker {
   begin(): void;
+  /** Something has changed here: looks whether there is something to do. */
+  wake(): void;
   /** Lets go of what runs, and resolves once nothing does. */
   close(): Promise<void>;
 }
@@ -128,6 +130,7 @@ export function createOperationWorker(
       leases.begin();
       claims.begin();
     },
+    wake: claims.wake,
     async close() {
       await claims.close();
       closing.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping; the operation goes on later"));

@@ -93,7 +93,7 @@ export function createEngine(t: Test, options: EngineOptions): TestEngine {
       });
       return operation;
     },
-    end: (id) => operations.ended(id, AbortSignal.timeout(20_000)),
+    end: (id) => operations.ended(id, AbortSignal.timeout(120_000)),
     until: (id, isWanted) =>
       new Promise((resolve, reject) => {
         const unsubscribe = options.store.subscribe("events", look);
@@ -118,6 +118,8 @@ export function asShared(store: Store): EngineStore {
 /** A gateway's way to the store, which can be cut. */
 export interface MortalStore extends EngineStore {
   readonly isDead: boolean;
+  /** Operations that the gateway has claimed. */
+  readonly claimedIds: ReadonlySet<string>;
   /** As by the gateway's death: what it asks is neither done nor answered. */
   die(): void;
   /** What it asks waits for `thaw`, as does what it is told. */
@@ -126,15 +128,20 @@ export interface MortalStore extends EngineStore {
 }
 
 export function createMortalStore(store: EngineStore): MortalStore {
+  const claimedIds = new Set<string>();
   let isDead = false;
   let frozen: PromiseWithResolvers<void> | undefined;
   const run: EngineStore["run"] = async (name, args) => {
     await frozen?.promise;
-    const answer = isDead ? undefined : await store.run(name, args);
+    const answer: unknown = isDead ? undefined : await store.run(name, args);
+    if (name === "operations.claim" && answer !== undefined) {
+      claimedIds.add((answer as { readonly operation: Operation }).operation.id);
+    }
     return isDead ? new Promise<never>(() => {}) : (answer as never);
   };
   return {
     isShared: store.isShared,
+    claimedIds,
     run,
     subscribe: (topic, onChange) =>
       store.subscribe(topic, () => (isDead || frozen !== undefined ? undefined : onChange())),
