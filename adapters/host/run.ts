@@ -20,7 +20,7 @@ interface CommonRunOptions {
   readonly maxStdoutBytes?: number;
   /** Told of stderr as it comes, before anything is taken out of it. Must not throw. */
   readonly onStderr?: (chunk: Buffer) => void;
-  /** Takes secrets out of stderr before the result and observers get it. Must not throw. */
+  /** Takes secrets out of stderr before observers get it; the result has it as it is. Must not throw. */
   readonly redact?: (stderr: string) => string;
   /** Called once for each tool, however it ended; for logs and metrics. Must not throw. */
   readonly onToolEnd?: ((end: ToolEnd) => void) | undefined;
@@ -137,11 +137,12 @@ function start(program: string, args: readonly string[], options: RunOptions): P
       argv: [program, ...args],
       exitCode: exit?.code ?? null,
       signal: exit?.signal ?? null,
-      stderr: redact(stderr.text()),
+      stderr: stderr.text(),
       durationMs: performance.now() - startedAtMs,
     };
     options.onToolEnd?.({
       ...facts,
+      stderr: redact(facts.stderr),
       kind: options.kind,
       stdoutBytes: stdout.seenBytes(),
       failure: failure?.reason,

@@ -37,14 +37,17 @@ export interface Transferred {
 
 /** What is common to everything that takes long. */
 export interface TransferOptions {
-  /** Stops the tool: it is gone within a second, and so is what it began in the repository, but for data nobody refers to. */
+  /**
+   * Stops the tool: it is gone within a second. In the repository may remain data that nobody refers to, until the next
+   * `forget`, and the snapshot of a backup that was complete in that very moment, under its tags.
+   */
   readonly signal: AbortSignal;
   readonly onProgress: (transferred: Transferred) => void;
-  /** Marks the process, so that `settle` finds it after a crash of the gateway. */
+  /** Marks the processes, so that `settle` finds them after a crash of the gateway. */
   readonly token: string;
 }
 
-/** How many of the newest of each to keep. */
+/** Of how many of the newest days, and ISO weeks, to keep the newest one, and how many of the newest at all. */
 export interface KeepPolicy {
   readonly last: number;
   readonly daily: number;
@@ -63,8 +66,10 @@ export interface ResticFinding {
  * restic, which stores what block devices hold. The real one runs the `restic` program; the sandbox keeps sizes and names
  * in memory. Both pass test/adapters/restic/contract.ts.
  *
- * All methods throw InfraError: REPOSITORY_NOT_FOUND, REPOSITORY_KEY_WRONG, REPOSITORY_DENIED (its credentials),
- * REPOSITORY_UNREACHABLE, REPOSITORY_LOCKED, TOOL_MISSING, TOOL_FAILED, and the signal's reason.
+ * All methods throw InfraError: REPOSITORY_NOT_FOUND, REPOSITORY_KEY_WRONG, REPOSITORY_DENIED (its credentials, or no room),
+ * REPOSITORY_UNREACHABLE (about a minute after it was last heard of; ten minutes when it falls silent in the midst of a
+ * transfer), REPOSITORY_LOCKED, BACKUP_DAMAGED, TOOL_MISSING, TOOL_OUTPUT, TOOL_FAILED, the signal's reason, and INVALID_FIELD
+ * by the rules of names.ts. No error holds a secret.
  */
 export interface ResticAdapter {
   readonly kind: "real" | "sandbox";
@@ -72,10 +77,13 @@ export interface ResticAdapter {
   /** The command of a transfer, as argv without secrets, for plans. */
   commandOf(step: "backup" | "restore" | "forget"): readonly string[];
 
-  /** Makes the repository unless it is there. */
+  /**
+   * Makes the repository unless it is there, on S3 with its bucket. Two calls here do not meet; but of two gateways that make
+   * the same repository within the same seconds one can leave a key in it by which it does not open: callers see to that.
+   */
   ensureRepository(repository: Repository, signal: AbortSignal): Promise<void>;
 
-  /** Those that carry all of the tags, oldest first. */
+  /** Those that carry all of the tags, oldest first; all, without tags. One whose own file is damaged is left out. */
   list(
     repository: Repository,
     tags: readonly string[],
@@ -84,7 +92,8 @@ export interface ResticAdapter {
 
   /**
    * Stores all bytes of a block device or file as one file in a new snapshot with these tags; returns its id.
-   * @throws InfraError TOOL_FAILED also when the device cannot be read to its end
+   * @throws InfraError TOOL_FAILED also when the device holds more or less than `sizeBytes` or cannot be read to its end;
+   *   then no snapshot is left
    */
   backup(
     repository: Repository,
@@ -102,8 +111,9 @@ export interface ResticAdapter {
 
   /**
    * Writes a snapshot to the beginning of a block device or file, which nothing else may have open meanwhile, and ends when
-   * it is on the disk.
-   * @throws InfraError BACKUP_NOT_FOUND, VOLUME_IN_USE when the device is open
+   * it is on the disk. When it fails, part of it may be there.
+   * @throws InfraError BACKUP_NOT_FOUND; BACKUP_DAMAGED also when it is not of `sizeBytes`; VOLUME_IN_USE when the device is
+   *   mounted or held by another device (not when a process merely has it open)
    */
   restore(
     repository: Repository,
@@ -114,7 +124,7 @@ export interface ResticAdapter {
 
   /**
    * Reads a snapshot to its end, which checks all its data, and returns how many bytes there were.
-   * @throws InfraError BACKUP_NOT_FOUND, BACKUP_DAMAGED
+   * @throws InfraError BACKUP_NOT_FOUND; BACKUP_DAMAGED also when it is not of `sizeBytes`
    */
   verify(
     repository: Repository,
@@ -122,10 +132,16 @@ export interface ResticAdapter {
     options: TransferOptions,
   ): Promise<number>;
 
-  /** Removes snapshots and the data that only they used. Those that are gone already are no error. */
+  /**
+   * Removes snapshots and the data that only they used. Those that are gone already are no error. Nobody else may work on the
+   * repository meanwhile: REPOSITORY_LOCKED; locks of processes that have died are removed.
+   */
   forget(repository: Repository, snapshotIds: readonly string[], options: TransferOptions): Promise<void>;
 
-  /** Ids of the snapshots with these tags that a policy does not keep. */
+  /**
+   * Ids of the snapshots with all of these tags that a policy does not keep. A policy of zeros keeps all.
+   * @throws InfraError INVALID_FIELD without any tag, which would be about everybody's
+   */
   expired(
     repository: Repository,
     tags: readonly string[],
@@ -139,6 +155,6 @@ export interface ResticAdapter {
   /** What is there and what is missing. Never throws. */
   inspect(): Promise<{ readonly version: string | undefined; readonly findings: readonly ResticFinding[] }>;
 
-  /** Waits for the tools that still run. */
+  /** Stops the tools that still run, whose calls end with SHUTTING_DOWN, and resolves once they are gone. */
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { InfraError } from "../host/infra-error.ts";
 import type { ReasonName } from "../host/reasons.ts";
 import type { ToolResult } from "../host/run.ts";
+import type { Redact } from "./secrets.ts";
 
 /** Since restic 0.17; before it, everything ended with 1 (or 2 and 130 for faults and signals) and its words decide. */
 const exitCodes: Readonly<Record<number, ReasonName>> = {
@@ -53,6 +54,8 @@ const patterns: readonly (readonly [RegExp, ReasonName])[] = [
     /Service ?Unavailable|Slow ?Down|reduce your request rate|Internal ?(Server )?Error|Bad Gateway|Gateway Time-?out/i,
     "REPOSITORY_UNREACHABLE",
   ],
+  // Load(<data/fb6a5afe7b>, 1616799, 0) returned error, retrying after 1s: Get "http://...": EOF
+  [/https?:\/\/\S+: (unexpected )?EOF/, "REPOSITORY_UNREACHABLE"],
   // What answers is no S3 store, or one that keeps the bucket elsewhere:
   // Fatal: unable to open config file: Stat: XML syntax error on line 1: unexpected EOF
   // ... Stat: The bucket you are attempting to access must be addressed using the specified endpoint.
@@ -66,37 +69,36 @@ const patterns: readonly (readonly [RegExp, ReasonName])[] = [
   [/ciphertext verification failed|invalid data returned|wrong data returned/, "BACKUP_DAMAGED"],
   // loading tree for snapshot "38944138..." failed: id 01a04c30... not found in repository
   [/(id|blob) [\w/<>]+ not found in (repository|index)/, "BACKUP_DAMAGED"],
-  // cannot dump file: ReadFull(<data/fb6a5afe7b>): unexpected EOF
+  // cannot dump file: ReadFull(<data/fb6a5afe7b>): unexpected EOF (or EOF, where nothing of it is left)
   // cannot dump file: ReadFull(<data/fb6a5afe7b>): open /srv/backup/data/fb/fb6a5a...: no such file or directory
   // cannot dump file: ReadFull(<data/fb6a5afe7b>): The specified key does not exist.
-  [/<(data|index|snapshot)\/\w+>.*(unexpected EOF|no such file|does not exist)/, "BACKUP_DAMAGED"],
+  [/<(data|index|snapshot)\/\w+>((?!https?:).)*(\bEOF|no such file|does not exist)/, "BACKUP_DAMAGED"],
   // Fatal: unable to open config file: stat /srv/backup/config: no such file or directory
   // Fatal: unable to open config file: Stat: The specified bucket does not exist
   // Fatal: repository does not exist: unable to open config file: ... (0.17)
   [/unable to open config file.*(no such file|does not exist)/i, "REPOSITORY_NOT_FOUND"],
 ];
 
+// A store of S3 may say whatever it likes.
+const maxWordsLength = 1_000;
+
 /** Ends of a message that add nothing to the error's reason, and what a crash of restic prints of its inside. */
 const noise =
   /^(Is there a repository at the following location|the `unlock` command can be used|lock was created at|storage ID |goroutine |\s|signal \w+ received|github\.com\/|main\.|runtime\.)/;
 
 /**
- * What restic's end means, in its own words; undefined if it ended well.
- * @param result of a run whose stderr was redacted
+ * What the end of restic means where it is a failure, whatever its exit code: the reason by all of its words, since a secret
+ * may be one of them, and a message by those that `redact` leaves.
  */
-export function errorFromResult(result: ToolResult): InfraError | undefined {
-  return result.exitCode === 0 ? undefined : errorFromFailure(result);
-}
-
-/** As `errorFromResult`, of an end that is known to be a failure whatever its exit code. */
-export function errorFromFailure({ argv, exitCode, signal, stderr }: ToolResult): InfraError {
+export function errorFromFailure({ argv, exitCode, signal, stderr }: ToolResult, redact: Redact): InfraError {
   const text = messagesOf(stderr).join("\n");
   const reason = exitCodes[exitCode ?? 0] ?? reasonOfText(text) ?? "TOOL_FAILED";
-  const words = text
+  const words = redact(text)
     .split("\n")
     .filter((line) => line.trim() !== "" && !noise.test(line))
     .slice(-3)
-    .join("; ");
+    .join("; ")
+    .slice(0, maxWordsLength);
   const end = exitCode === null ? `was ended by ${signal}` : `ended with exit code ${exitCode}`;
   return new InfraError(reason, `${commandName(argv)} ${end}: ${words || "it said nothing"}`);
 }

@@ -2,9 +2,10 @@ import { basename } from "node:path";
 import { InfraError } from "../host/infra-error.ts";
 import { createLimiter } from "../host/limiter.ts";
 import { markOf } from "../host/marked-processes.ts";
-import { type ReadRunOptions, run, type ToolEnd, type ToolResult } from "../host/run.ts";
+import { type ReadRunOptions, run, type ToolEnd } from "../host/run.ts";
 import type { Repository, TransferOptions } from "./adapter.ts";
 import { environmentOfRepository, type ResticCommandOptions, resticCommand } from "./commands.ts";
+import { errorFromFailure } from "./errors.ts";
 import { createRetryWatch } from "./retry-watch.ts";
 import { createRedact } from "./secrets.ts";
 
@@ -30,7 +31,15 @@ export interface TransferData {
   readonly position: () => Promise<number>;
 }
 
-/** Starts restic. Results are of any exit code; no secret is in their stderr or in an error. */
+/** How restic ended, whatever its exit code. */
+export interface ResticResult {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  /** What its end means where it is a failure, in its own words without secrets. */
+  readonly failure: () => InfraError;
+}
+
+/** Starts restic. Results are of any exit code; no secret is in an error or told to an observer. */
 export interface ResticProcesses {
   /** A command that is done in a moment. @throws InfraError REPOSITORY_UNREACHABLE when it is not, and as `run` */
   ask(
@@ -38,7 +47,7 @@ export interface ResticProcesses {
     subcommand: string,
     args: readonly string[],
     options: { readonly signal: AbortSignal; readonly token?: string },
-  ): Promise<ToolResult>;
+  ): Promise<ResticResult>;
   /** A command that takes long. @throws InfraError REPOSITORY_UNREACHABLE when it gets nowhere, and as `run` */
   transfer(
     repository: Repository,
@@ -46,7 +55,7 @@ export interface ResticProcesses {
     args: readonly string[],
     options: TransferOptions,
     data?: TransferData,
-  ): Promise<ToolResult>;
+  ): Promise<ResticResult>;
   /** Stops all, and resolves once they are gone. */
   close(): Promise<void>;
 }
@@ -60,13 +69,14 @@ export function createResticProcesses(options: ResticProcessOptions): ResticProc
   // How many run at once is for those to decide who begin them.
   const transfers = createLimiter({ what: "restic transfers", maxRunning: 1_000, maxWaiting: 0 });
 
-  function start(
+  async function start(
     repository: Repository,
     subcommand: string,
     args: readonly string[],
     { token, signal, ...more }: Partial<ReadRunOptions> & { readonly token?: string | undefined },
-  ): Promise<ToolResult> {
-    return run(resticCommand(options, repository, subcommand, args), {
+  ): Promise<ResticResult> {
+    const redact = createRedact(repository);
+    const result = await run(resticCommand(options, repository, subcommand, args), {
       ...more,
       kind: "read",
       env: { ...environmentOfRepository(repository), ...(token === undefined ? {} : markOf(token)) },
@@ -74,9 +84,11 @@ export function createResticProcesses(options: ResticProcessOptions): ResticProc
       // restic 0.14 removes its lock on this one only: "signal interrupt received, cleaning up".
       stopSignal: "SIGINT",
       tool: { program: basename(command.at(-1) ?? ""), subcommand },
-      redact: createRedact(repository),
+      redact,
       onToolEnd,
     });
+    const { exitCode, stdout } = result;
+    return { exitCode, stdout, failure: () => errorFromFailure(result, redact) };
   }
 
   return {

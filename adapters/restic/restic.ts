@@ -3,7 +3,6 @@ import { filePosition } from "../host/file-position.ts";
 import { InfraError } from "../host/infra-error.ts";
 import { createLimiter } from "../host/limiter.ts";
 import { stopMarked } from "../host/marked-processes.ts";
-import type { ToolResult } from "../host/run.ts";
 import type { Repository, ResticAdapter, TransferOptions } from "./adapter.ts";
 import {
   backupArguments,
@@ -13,11 +12,10 @@ import {
   snapshotsArguments,
 } from "./commands.ts";
 import { openSource, openTarget } from "./device.ts";
-import { errorFromFailure, errorFromResult } from "./errors.ts";
 import { inspectRestic } from "./inspect.ts";
 import { assertFileName, assertRepository, assertSnapshotId, assertSomeTags, assertTags } from "./names.ts";
 import { parseBackupSummary, parseExpired, parseRestoreSize, parseSnapshots } from "./parse.ts";
-import { createResticProcesses, type ResticProcessOptions } from "./processes.ts";
+import { createResticProcesses, type ResticProcessOptions, type ResticResult } from "./processes.ts";
 
 /** restic of this machine. Starts nothing until it is asked for something. Linux only. */
 export function createRestic(options: ResticProcessOptions = {}): ResticAdapter {
@@ -32,7 +30,7 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
     subcommand: string,
     args: readonly string[],
     askOptions: { readonly signal: AbortSignal; readonly token?: string },
-  ): Promise<ToolResult> {
+  ): Promise<ResticResult> {
     assertRepository(repository);
     return succeeded(await processes.ask(repository, subcommand, args, askOptions));
   }
@@ -41,7 +39,7 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
    * Finds out in a moment whether a repository is there, can be reached and opens, before something begins that takes long;
    * and removes locks of processes that have died (on other hosts: that are older than half an hour).
    */
-  function unlock(repository: Repository, transferOptions: TransferOptions): Promise<ToolResult> {
+  function unlock(repository: Repository, transferOptions: TransferOptions): Promise<ResticResult> {
     return ask(repository, "unlock", [], transferOptions);
   }
 
@@ -50,9 +48,8 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
   }
 
   async function isRepository(repository: Repository, signal: AbortSignal): Promise<boolean> {
-    const error = errorFromResult(
-      await processes.ask(repository, "cat", ["--no-lock", "config"], { signal }),
-    );
+    const { exitCode, failure } = await processes.ask(repository, "cat", ["--no-lock", "config"], { signal });
+    const error = exitCode === 0 ? undefined : failure();
     if (error !== undefined && error.reason !== "REPOSITORY_NOT_FOUND") {
       throw error;
     }
@@ -93,7 +90,7 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
         const made = await processes.ask(repository, "init", ["--quiet"], { signal });
         // Fatal: create repository at /srv/backup failed: config file already exists
         if (made.exitCode !== 0 && !(await isRepository(repository, signal))) {
-          throw errorFromFailure(made);
+          throw made.failure();
         }
       }, signal);
     },
@@ -135,7 +132,7 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
       const sizeBytes = parseRestoreSize(result.stdout);
       if (sizeBytes === undefined) {
         // 0.14 ends with 0: Ignoring "deadbeef...": no matching ID found for prefix "deadbeef..."
-        throw errorFromFailure(result);
+        throw result.failure();
       }
       return sizeBytes;
     },
@@ -204,23 +201,22 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
   }
 }
 
-function succeeded(result: ToolResult): ToolResult {
-  const error = errorFromResult(result);
-  if (error !== undefined) {
-    throw error;
+function succeeded(result: ResticResult): ResticResult {
+  if (result.exitCode !== 0) {
+    throw result.failure();
   }
   return result;
 }
 
 function errorFromBackup(
   { device, sizeBytes }: { readonly device: string; readonly sizeBytes: number },
-  result: ToolResult,
+  result: ResticResult,
   storedBytes: number | undefined,
 ): InfraError {
   if (storedBytes === undefined) {
-    return errorFromFailure(result);
+    return result.failure();
   }
   const words = `of ${device} ${storedBytes} bytes could be read instead of ${sizeBytes}`;
-  const more = result.exitCode === 0 ? "" : `: ${errorFromFailure(result).message}`;
+  const more = result.exitCode === 0 ? "" : `: ${result.failure().message}`;
   return new InfraError("TOOL_FAILED", words + more);
 }

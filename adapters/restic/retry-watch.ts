@@ -33,10 +33,9 @@ export function createRetryWatch(
         return;
       }
       firstAtMs ??= performance.now();
-      const words = redact(retry.trim());
-      const reason = reasonOfText(words) ?? "REPOSITORY_UNREACHABLE";
+      const reason = reasonOfText(retry) ?? "REPOSITORY_UNREACHABLE";
       if (reason === "REPOSITORY_DENIED" || performance.now() - firstAtMs >= patienceMs) {
-        onGivenUp(new InfraError(reason, `restic: ${words}`));
+        onGivenUp(new InfraError(reason, `restic: ${redact(retry.trim())}`));
       }
     },
     moved() {

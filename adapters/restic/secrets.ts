@@ -4,10 +4,13 @@ import type { Repository } from "./adapter.ts";
 export type Redact = (text: string) => string;
 
 const replacement = "[secret]";
-// A shorter end of a secret tells nothing, and would be found in any text.
-const shortestPart = 4;
+// What is shorter would be found in any text, and be told by what is missing there.
+const shortest = 4;
 
-/** Makes the `Redact` for a repository: its password, its S3 keys, and the user names and passwords of its proxies. */
+/**
+ * Makes the `Redact` for a repository: its password, its S3 keys, and the user names and passwords of its proxies, as far as
+ * they have four characters.
+ */
 export function createRedact({ password, access, httpProxy, httpsProxy }: Repository): Redact {
   const plain = [
     password,
@@ -15,7 +18,7 @@ export function createRedact({ password, access, httpProxy, httpsProxy }: Reposi
     ...[httpProxy, httpsProxy].flatMap(credentialsOfUrl),
   ];
   const forms = plain
-    .filter((secret) => secret !== "")
+    .filter((secret) => secret.length >= shortest)
     .flatMap((secret) => [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]);
   const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length);
   const pattern = new RegExp(
@@ -49,7 +52,7 @@ function decoded(part: string): string {
 
 /** Length of the longest proper end of `secret` that `text` begins with. */
 function overlap(secret: string, text: string): number {
-  for (let length = secret.length - 1; length >= shortestPart; length -= 1) {
+  for (let length = secret.length - 1; length >= shortest; length -= 1) {
     if (text.startsWith(secret.slice(-length))) {
       return length;
     }

@@ -37,6 +37,9 @@ test("what is refused or lost is told as that", async (t) => {
   const denied = watch(60_000);
   denied.add(retry("client.PutObject: Access Denied."));
   t.match(denied.errors, [{ reason: "REPOSITORY_DENIED" }], "at once");
+  const cutOff = watch(0);
+  cutOff.add(retry('client.PutObject: Put "http://127.0.0.1:1/bucket/data/4e/4e05": EOF'));
+  t.match(cutOff.errors, [{ reason: "REPOSITORY_UNREACHABLE" }]);
   const lost = watch(0);
   lost.add(
     Buffer.from(
