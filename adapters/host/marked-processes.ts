@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { killGroup } from "./tool-process.ts";
 
 const killAfterMs = 500;
 const lookEveryMs = 25;
@@ -24,7 +25,7 @@ export async function stopMarked(token: string): Promise<void> {
     }
     const signal = performance.now() - startedAtMs < killAfterMs ? "SIGTERM" : "SIGKILL";
     for (const group of groups) {
-      signalGroup(group, signal);
+      killGroup(group, signal);
     }
     await sleep(lookEveryMs);
   }
@@ -50,13 +51,5 @@ async function markedGroup(pid: string, token: string): Promise<number | undefin
   } catch {
     // It has ended meanwhile, or is somebody else's.
     return undefined;
-  }
-}
-
-function signalGroup(group: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-group, signal);
-  } catch {
-    // ESRCH: it has ended meanwhile.
   }
 }

@@ -159,9 +159,9 @@ function start(program: string, args: readonly string[], options: RunOptions): P
       return;
     }
     failure = error;
-    killGroup(child, readOptions?.stopSignal ?? "SIGTERM");
+    killGroup(child?.pid, readOptions?.stopSignal ?? "SIGTERM");
     after(killAfterMs, () => {
-      killGroup(child, "SIGKILL");
+      killGroup(child?.pid, "SIGKILL");
       // A process in uninterruptible sleep outlives SIGKILL; its caller must not wait for the disk.
       after(drainMs, abandon);
     });
@@ -174,7 +174,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
 
   function onDescendantHoldsPipe(): void {
     if (options.kind === "read") {
-      killGroup(child, "SIGKILL");
+      killGroup(child?.pid, "SIGKILL");
     }
     abandon();
   }
@@ -209,7 +209,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
     exit = { code, signal };
     // The leader may go on SIGTERM while a descendant ignores it.
     if (failure !== undefined) {
-      killGroup(child, "SIGKILL");
+      killGroup(child?.pid, "SIGKILL");
     }
     // Twice, because timers come before input in a turn of the event loop: after a stall the first wait may be
     // over although the last output lies in the pipe unread.

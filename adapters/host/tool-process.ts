@@ -1,4 +1,4 @@
-import type { ChildProcess } from "node:child_process";
+import type { Readable } from "node:stream";
 
 /** An open file; a FileHandle is one. Whoever opened it closes it. */
 export interface OpenFile {
@@ -13,13 +13,20 @@ export function stdinOf(input: Uint8Array | OpenFile | undefined): "ignore" | "p
   return input instanceof Uint8Array ? "pipe" : input.fd;
 }
 
-/** Sends a signal to all processes of a tool that leads its own group; to nobody once they are gone. */
-export function killGroup(child: ChildProcess | undefined, signal: NodeJS.Signals): void {
-  if (child?.pid === undefined) {
+/** What is needed of a ChildProcess; only run.ts makes one. */
+interface ToolProcess {
+  readonly stdout: Readable | null;
+  readonly stderr: Readable | null;
+  unref(): void;
+}
+
+/** Sends a signal to all processes of the group that a tool leads; to nobody once they are gone. */
+export function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) {
     return;
   }
   try {
-    process.kill(-child.pid, signal);
+    process.kill(-pid, signal);
   } catch {
     // ESRCH: the group is already gone. EPERM: it runs as another user, as under sudo.
   }
@@ -29,7 +36,7 @@ export function killGroup(child: ChildProcess | undefined, signal: NodeJS.Signal
  * Lets go of pipes that a descendant still holds. Those of a mutating tool are drained on, since closing
  * them would end their writer by SIGPIPE; they no longer keep the gateway running.
  */
-export function releasePipes(child: ChildProcess | undefined, kind: "read" | "mutate"): void {
+export function releasePipes(child: ToolProcess | undefined, kind: "read" | "mutate"): void {
   for (const stream of [child?.stdout, child?.stderr]) {
     if (kind === "read") {
       stream?.destroy();

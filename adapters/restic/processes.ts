@@ -27,6 +27,8 @@ export interface TransferData {
   readonly input?: ReadRunOptions["input"];
   readonly output?: ReadRunOptions["output"];
   readonly totalBytes: number;
+  /** Read all from the repository itself, and nothing from the cache. */
+  readonly isUncached?: boolean;
   /** How many bytes have moved. */
   readonly position: () => Promise<number>;
 }
@@ -60,6 +62,11 @@ export interface ResticProcesses {
   close(): Promise<void>;
 }
 
+interface StartOptions extends Partial<ReadRunOptions> {
+  readonly token?: string | undefined;
+  readonly isUncached?: boolean;
+}
+
 /** Starts the restic of this machine, of short commands at most four at once. */
 export function createResticProcesses(options: ResticProcessOptions): ResticProcesses {
   const { answerTimeoutMs = 60_000, patienceMs = 40_000, stallMs = 600_000, progressMs = 1_000 } = options;
@@ -73,10 +80,11 @@ export function createResticProcesses(options: ResticProcessOptions): ResticProc
     repository: Repository,
     subcommand: string,
     args: readonly string[],
-    { token, signal, ...more }: Partial<ReadRunOptions> & { readonly token?: string | undefined },
+    { token, signal, isUncached = false, ...more }: StartOptions,
   ): Promise<ResticResult> {
     const redact = createRedact(repository);
-    const result = await run(resticCommand(options, repository, subcommand, args), {
+    const cache = isUncached ? { cacheDir: undefined } : {};
+    const result = await run(resticCommand({ ...options, ...cache }, repository, subcommand, args), {
       ...more,
       kind: "read",
       env: { ...environmentOfRepository(repository), ...(token === undefined ? {} : markOf(token)) },
@@ -109,7 +117,7 @@ export function createResticProcesses(options: ResticProcessOptions): ResticProc
       return transfers.run(async () => {
         const stop = new AbortController();
         const retries = createRetryWatch(patienceMs, createRedact(repository), (error) => stop.abort(error));
-        const { input, output, totalBytes = 0, position = async () => 0 } = data ?? {};
+        const { input, output, totalBytes = 0, isUncached = false, position = async () => 0 } = data ?? {};
         let doneBytes = 0;
         let movedAtMs = performance.now();
 
@@ -133,6 +141,7 @@ export function createResticProcesses(options: ResticProcessOptions): ResticProc
             ...(output === undefined ? {} : { output }),
             signal: AbortSignal.any([signal, stop.signal]),
             token,
+            isUncached,
             onStderr: retries.add,
           });
           await look();

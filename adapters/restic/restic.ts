@@ -15,7 +15,12 @@ import { openSource, openTarget } from "./device.ts";
 import { inspectRestic } from "./inspect.ts";
 import { assertFileName, assertRepository, assertSnapshotId, assertSomeTags, assertTags } from "./names.ts";
 import { parseBackupSummary, parseExpired, parseRestoreSize, parseSnapshots } from "./parse.ts";
-import { createResticProcesses, type ResticProcessOptions, type ResticResult } from "./processes.ts";
+import {
+  createResticProcesses,
+  type ResticProcessOptions,
+  type ResticResult,
+  type TransferData,
+} from "./processes.ts";
 
 /** restic of this machine. Starts nothing until it is asked for something. Linux only. */
 export function createRestic(options: ResticProcessOptions = {}): ResticAdapter {
@@ -60,7 +65,7 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
     repository: Repository,
     snapshot: { readonly id: string; readonly fileName: string; readonly sizeBytes: number },
     transferOptions: TransferOptions,
-    data: Pick<Parameters<typeof processes.transfer>[4] & object, "output" | "position">,
+    data: Omit<TransferData, "totalBytes">,
   ): Promise<void> {
     const args = dumpArguments(snapshot.id, snapshot.fileName);
     const all = { ...data, totalBytes: snapshot.sizeBytes };
@@ -161,6 +166,7 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
           doneBytes += chunk.length;
         },
         position: async () => doneBytes,
+        isUncached: true,
       });
       return doneBytes;
     },

@@ -27,12 +27,16 @@ async function checksum(path: string, sizeBytes: number): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Does something to all packs that hold data; the others are small. */
-async function damagePacks(repositoryPath: string, damage: (path: string) => Promise<void>): Promise<void> {
+/** Does something to all packs that hold data, or to the others, which are small and hold trees. */
+async function damagePacks(
+  repositoryPath: string,
+  damage: (path: string) => Promise<void>,
+  isChosen = (sizeBytes: number) => sizeBytes > 64 * 1024,
+): Promise<void> {
   const files = await readdir(join(repositoryPath, "data"), { recursive: true, withFileTypes: true });
   for (const file of files.filter((entry) => entry.isFile())) {
     const path = join(file.parentPath, file.name);
-    if ((await stat(path)).size > 64 * 1024) {
+    if (isChosen((await stat(path)).size)) {
       await chmod(path, 0o600);
       await damage(path);
     }
@@ -97,6 +101,22 @@ test("a backup whose data was changed, cut or removed is BACKUP_DAMAGED", { skip
     const restored = restic.restore(repository, { ...wanted, id }, target, transferOptions());
     t.match(await restored.catch((error: unknown) => error), { reason: "BACKUP_DAMAGED" }, what);
   }
+});
+
+test("what is verified is the repository, not what is cached of it", { skip }, async (t) => {
+  const cacheDir = t.testdir();
+  const subject = await makeLocalSubject(t, { cacheDir, patienceMs: 500 });
+  const { restic, repository, prepare, source, sizeBytes, path } = subject;
+  await prepare();
+  const wanted = { device: source, sizeBytes, fileName: "data", tags: [] };
+  const id = await restic.backup(repository, wanted, transferOptions());
+  t.ok(
+    (await readdir(cacheDir, { recursive: true })).some((name) => name.includes("/data/")),
+    "it is cached",
+  );
+  await damagePacks(path, rm, (packBytes) => packBytes < 64 * 1024);
+  const verified = restic.verify(repository, { ...wanted, id }, transferOptions());
+  t.equal(await reasonOf(verified), "BACKUP_DAMAGED");
 });
 
 test("secrets are in the environment of restic and in no argv", { skip }, async (t) => {
