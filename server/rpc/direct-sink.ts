@@ -47,15 +47,18 @@ export function createDirectSink(
   const { stream } = response;
   // Over HTTP/2 the response adds nothing to what its stream does, but costs.
   const target = stream ?? response;
-  // Of a stream one look at what it has to be asked for anyhow: with a thousand of them memory is what takes time.
-  const isOver =
-    stream === undefined ? () => response.destroyed || response.writableEnded : () => !stream.writable;
+  const { maxUnsentBytes } = limits;
   const maxFrameBytes = limits.maxMessageBytes + sharedPrefixBytes;
   let isClosed = false;
   return {
     write(message) {
-      // Not `bufferSize` of HTTP/2, which counts twice what is on its way.
-      if (isClosed || isOver() || target.writableLength > limits.maxUnsentBytes) {
+      // With a thousand streams it is memory that takes time, and of a stream these two need no more than writing does.
+      // Not `bufferSize`, which counts twice what is on its way.
+      if (isClosed || !target.writable || target.writableLength > maxUnsentBytes) {
+        return false;
+      }
+      // Over HTTP/1.1 `writable` is always true.
+      if (stream === undefined && (target.destroyed || target.writableEnded)) {
         return false;
       }
       const frame = message.frame(codec);

@@ -22,5 +22,8 @@ export interface Bench {
   readonly unit: string;
   /** The ratio that is not to be exceeded. */
   readonly maxRatio: number;
+  /** How many rounds of each side count, and how many before that do not, since compilers and caches are cold. */
+  readonly rounds: number;
+  readonly coldRounds: number;
   start(): Promise<BenchRun>;
 }

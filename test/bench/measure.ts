@@ -3,7 +3,6 @@ import type { Bench, Side } from "./bench.ts";
 /** What a bench has found. */
 export interface Result {
   readonly bench: Bench;
-  readonly rounds: number;
   /** Medians of all rounds, in the bench's unit. */
   readonly baseline: number;
   readonly ours: number;
@@ -13,30 +12,20 @@ export interface Result {
   readonly maxRatio: number;
 }
 
-/**
- * Runs a bench: a round of either side that does not count, since compilers and caches are cold, and then as many of both
- * by turns, so that what else the machine does meets both.
- * @param onRound told of each round that counts
- */
-export async function measure(
-  bench: Bench,
-  rounds: number,
-  onRound: (baseline: number, ours: number) => void = () => {},
-): Promise<Result> {
+/** Runs a bench: rounds of both sides by turns, so that what else the machine does meets both. */
+export async function measure(bench: Bench): Promise<Result> {
   const { baseline, ours, stop } = await bench.start();
   try {
-    await baseline.measure();
-    await ours.measure();
     const pairs: { readonly baseline: number; readonly ours: number }[] = [];
-    for (let round = 0; round < rounds; round += 1) {
+    for (let round = -bench.coldRounds; round < bench.rounds; round += 1) {
       const pair = await measurePair(baseline, ours, round % 2 === 0);
-      pairs.push(pair);
-      onRound(pair.baseline, pair.ours);
+      if (round >= 0) {
+        pairs.push(pair);
+      }
     }
     const ratios = pairs.map((pair) => pair.ours / pair.baseline);
     return {
       bench,
-      rounds,
       baseline: median(pairs.map((pair) => pair.baseline)),
       ours: median(pairs.map((pair) => pair.ours)),
       ratio: median(ratios),

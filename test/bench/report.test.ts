@@ -7,7 +7,6 @@ import { describeMachine, withResults } from "./report.ts";
 const bench = createFanOut();
 const result = {
   bench,
-  rounds: 3,
   baseline: 2,
   ours: 3.005,
   ratio: 1.5,

@@ -33,13 +33,13 @@ export type FanOutClients = Readonly<{
 export interface FanOutSize {
   readonly subscribers: number;
   readonly connections: number;
-  /** In a round. */
+  /** In a round. Short rounds, so that a pair of them meets the machine in the same state. */
   readonly events: number;
 }
 
 /** One event to many gRPC subscribers, against one buffer written to as many bare HTTP/2 streams. */
 export function createFanOut(
-  size: FanOutSize = { subscribers: 1_000, connections: 10, events: 100 },
+  size: FanOutSize = { subscribers: 1_000, connections: 10, events: 25 },
   nodeFlags: readonly string[] = [],
 ): Bench {
   const { subscribers, connections } = size;
@@ -49,6 +49,8 @@ export function createFanOut(
     baseline: "`node:http2` writing one buffer to as many streams",
     unit: "ms CPU",
     maxRatio: 3,
+    rounds: 60,
+    coldRounds: 20,
     async start() {
       const baseline = await startSide("bare-server.ts", size, []);
       const ours = await startSide("event-server.ts", size, nodeFlags);
