@@ -1,5 +1,6 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { retryDelayMs } from "./back-off.ts";
 import type { EventFilter, EventRecord } from "./event-record.ts";
 import type { Events } from "./events.ts";
 import { createSubscriberGroups } from "./subscriber-groups.ts";
@@ -46,8 +47,9 @@ interface Joined<Message> extends Omit<Subscriber<Message>, "writtenAtMs"> {
   end(error: unknown): void;
 }
 
-/** After so long the rest of the gateway gets its turn. */
+/** After so much the rest of the gateway gets its turn, and what was written can leave. */
 const turnMs = 10;
+const turnEvents = 16;
 
 /** How often it is looked for subscribers to whom nothing was written. */
 const checksInSilence = 15;
@@ -118,20 +120,24 @@ export function createBroadcast<Message>(options: BroadcastOptions<Message>): Br
   /** @returns whether there is more to come */
   async function writeEvents(): Promise<boolean> {
     let workedMs = 0;
+    let written = 0;
     try {
       for await (const record of events.follow(position, everything, new AbortController().signal)) {
         const begunAtMs = performance.now();
         writeToAll(record);
         workedMs += performance.now() - begunAtMs;
-        if (workedMs > turnMs) {
+        written += 1;
+        if (workedMs > turnMs || written === turnEvents) {
           await turn();
           workedMs = 0;
+          written = 0;
         }
       }
     } catch (error) {
       // Events are gone that nobody has read: each subscriber is told, and has to begin anew.
       endAll(error);
       position = events.headSeq;
+      await delay(retryDelayMs(1), undefined, { ref: false });
       return true;
     }
     endAll(new InfraError("SHUTTING_DOWN", "the gateway is stopping"));

@@ -280,6 +280,28 @@ test("when events are gone unread every subscriber is told, and later ones go on
   t.same(after.got, ["e21"]);
 });
 
+test("what cannot be followed is not tried again without a pause", async (t) => {
+  let tries = 0;
+  const events: Pick<Events, "follow" | "headSeq" | "cursorOf"> = {
+    headSeq: 0,
+    cursorOf: String,
+    // biome-ignore lint/correctness/useYield: it has nothing to yield
+    async *follow() {
+      tries += 1;
+      throw new InfraError("INTERNAL", "broken");
+    },
+  };
+  createBroadcast<string>({
+    events,
+    messageOf: String,
+    heartbeatOf: String,
+    silenceMs: 60_000,
+    recheckMs: 1000,
+  });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  t.ok(tries >= 1 && tries <= 10, `${tries} tries`);
+});
+
 test("the end of the events ends the subscribers that are left", async (t) => {
   const { broadcast, close } = startBroadcast(t);
   const ended = errorOf(join(broadcast, 0, subscriber()));
