@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { ClaimArgs } from "../store/operation-claims.ts";
 import { type ClaimedOperation, createClaims } from "./claims.ts";
@@ -32,6 +33,8 @@ export function createOperationWorker(
   const { instanceId, host } = instance;
   const { leaseMs, perSystem } = limits;
   const closing = new AbortController();
+  // An operation is no part of the call that happened to wake who claims it.
+  const outside = AsyncLocalStorage.snapshot();
   const running = new Set<Promise<void>>();
   const onStore = createOutageLog(log);
 
@@ -61,7 +64,9 @@ export function createOperationWorker(
 
   function start(claimed: ClaimedOperation, sinceMs: number): void {
     const { id, kind, resource } = claimed.operation;
-    const run = operationChannel.tracePromise(() => runClaimed(claimed, sinceMs), { id, kind, resource });
+    const run = outside(() =>
+      operationChannel.tracePromise(() => runClaimed(claimed, sinceMs), { id, kind, resource }),
+    );
     const ended = run.catch((error: unknown) =>
       log.warn(`operation ${id} stopped, and is taken up again after its lease`, error),
     );

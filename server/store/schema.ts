@@ -162,7 +162,7 @@ export interface OperationsTable {
   /** What a repeated request is known by while the operation has not ended. */
   attach_key: string | null;
   input_json: string;
-  /** Null once the operation has ended. */
+  /** Null: it was given none. Empty: they were erased at its end; one that needs attention keeps them. */
   secrets_sealed: Uint8Array | null;
   /** `scheduled`, `active`, `undoing`, `completed`, `failed`, `cancelled`, `needsAttention`. */
   state: string;

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { test } from "tap";
 import { errorOf } from "../store/contract.ts";
 import { openOwnStore } from "../store/own-store.ts";
@@ -81,6 +82,15 @@ test("a request that is repeated finds the operation that it began, until that h
   gate.resolve();
   await engine.end(answers[0]?.operation.id ?? "");
   t.equal((await engine.starter.start(wanted)).isNew, true);
+});
+
+test("an operation is no part of the call that began it", async (t) => {
+  const counting = createCountingKind({ steps: ["only"] });
+  const call = new AsyncLocalStorage<string>();
+  counting.before("forward only", () => t.equal(call.getStore(), undefined));
+  const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
+  const { id } = await call.run("a call", () => engine.start());
+  t.match(await engine.end(id), { state: "completed" });
 });
 
 test("no more operations are taken than the limit allows", async (t) => {

@@ -1,0 +1,217 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import type { Test } from "tap";
+import type { Operation } from "../../server/operations/operation.ts";
+import type { Store } from "../../server/store/store.ts";
+import { openStormEffects, pointOfNoReturn, type StormInput, stormSteps } from "./storm-kind.ts";
+import type { StormArgs } from "./storm-process.ts";
+
+const program = fileURLToPath(new URL("./storm-process.ts", import.meta.url));
+
+/** How often processes of a storm are killed: `OPERATION_KILLS`, or a few times. */
+export const killsOr = (few: number) => Number(process.env.OPERATION_KILLS ?? few);
+
+const writes = ["beginStep", "endStep", "failStep", "progress", "beginUndo", "beginUndoStep", "endUndoStep"];
+const ends = ["complete", "endUndo", "giveUp"];
+
+/** Every boundary of the life of an operation of the storm. */
+export const boundaries: readonly string[] = ["before", "after"].flatMap((when) => [
+  ...[...writes, ...ends].map((name) => `${when} operations.${name}`),
+  ...stormSteps.map((name) => `${when} forward ${name}`),
+  // What is behind the point of no return is never undone.
+  ...stormSteps.slice(0, stormSteps.indexOf(pointOfNoReturn) + 1).map((name) => `${when} undo ${name}`),
+]);
+
+/** A storm, as far as it went. */
+export interface StormReport {
+  readonly kills: number;
+  /** Of those, by themselves at a boundary. */
+  readonly atBoundaries: ReadonlySet<string>;
+  readonly wanted: number;
+}
+
+export interface StormOptions extends Pick<StormArgs, "url" | "directory" | "effects" | "leaseMs"> {
+  readonly kills: number;
+  /** How many run at once. */
+  readonly processes: number;
+}
+
+/** The next process kills itself at a boundary, or is killed at any moment; each in turn. */
+interface Fate {
+  readonly failpoint: StormArgs["failpoint"];
+  readonly afterMs: number;
+}
+
+/**
+ * Runs operations in processes that are killed again and again, at every boundary and at random moments, and then lets
+ * all operations come to their end.
+ */
+export async function storm(t: Test, options: StormOptions): Promise<StormReport> {
+  const { kills, processes, ...args } = options;
+  const atBoundaries = new Set<string>();
+  let killed = 0;
+  let wanted = 40;
+  let turn = 0;
+  const places = boundaries.toSorted(() => Math.random() - 0.5);
+
+  function nextFate(): Fate | undefined {
+    if (killed >= kills) {
+      return undefined;
+    }
+    turn += 1;
+    if (turn % 2 === 0) {
+      return { failpoint: undefined, afterMs: Math.random() * 400 };
+    }
+    const name = places[((turn - 1) / 2) % places.length] ?? "";
+    // Not every boundary is met by what is to do at that time.
+    return { failpoint: { name, visit: 1 + Math.floor(Math.random() * 3) }, afterMs: 2000 };
+  }
+
+  /** Lives one life; resolves with whether all operations had ended. */
+  async function live(fate: Fate | undefined): Promise<boolean> {
+    const stormArgs = JSON.stringify({ ...args, wanted, failpoint: fate?.failpoint });
+    const child = spawn(process.execPath, [program, stormArgs], { stdio: ["ignore", "pipe", "pipe"] });
+    t.teardown(() => child.kill("SIGKILL"));
+    const exited = once(child, "exit");
+    const lines = followLines(child);
+    let timer: NodeJS.Timeout | undefined;
+    void lines.ready.then(() => {
+      if (fate !== undefined) {
+        timer = setTimeout(() => child.kill("SIGKILL"), fate.afterMs);
+      }
+    });
+    const isDone = await Promise.race([lines.done.then(() => true), exited.then(() => false)]);
+    if (isDone && fate === undefined) {
+      child.kill("SIGKILL");
+      await exited;
+      return true;
+    }
+    if (isDone) {
+      // There has to be something to be killed at.
+      wanted += 20;
+    }
+    const [code, signal] = (await exited) as [number | null, NodeJS.Signals | null];
+    clearTimeout(timer);
+    if (signal !== "SIGKILL") {
+      throw new Error(`a process of the storm ended by itself with ${code}: ${lines.errors()}`);
+    }
+    killed += 1;
+    if (fate?.failpoint !== undefined && !child.killed) {
+      atBoundaries.add(fate.failpoint.name);
+    }
+    return false;
+  }
+
+  async function liveOn(): Promise<void> {
+    while (!(await live(nextFate()))) {}
+  }
+
+  await Promise.all(Array.from({ length: processes }, liveOn));
+  return { kills: killed, atBoundaries, wanted };
+}
+
+function followLines({ stdout, stderr }: ChildProcess) {
+  const ready = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<void>();
+  let seen = "";
+  let errors = "";
+  stdout?.setEncoding("utf8").on("data", (text: string) => {
+    seen += text;
+    if (seen.includes("ready\n")) {
+      ready.resolve();
+    }
+    if (seen.includes("done\n")) {
+      done.resolve();
+    }
+  });
+  stderr?.setEncoding("utf8").on("data", (text: string) => {
+    errors = (errors + text).slice(-4000);
+  });
+  return { ready: ready.promise, done: done.promise, errors: () => errors };
+}
+
+const expected: Readonly<Record<StormInput["plan"], readonly Operation["state"][]>> = {
+  succeed: ["completed"],
+  fail: ["failed"],
+  // Cancel may come too late.
+  cancel: ["cancelled", "completed"],
+  stick: ["needsAttention"],
+};
+
+/** Every operation has ended as it should have, every effect is there once or gone, and the events tell no other story. */
+export async function assertCalm(
+  t: Test,
+  store: Pick<Store, "run">,
+  { effects, report }: { effects: string; report: StormReport },
+): Promise<void> {
+  const { operations } = await store.run("operations.list", {
+    filters: {},
+    belowSeq: undefined,
+    limit: 100_000,
+  });
+  t.ok(operations.length >= report.wanted, `${operations.length} operations, ${report.kills} kills`);
+  const wrong = operations.filter(
+    ({ state, input }) => !expected[(input as StormInput).plan].includes(state),
+  );
+  t.same(wrong, [], "every operation has ended as it should have");
+  const { present, violations } = openStormEffects(effects);
+  t.same(violations(), [], "nothing was done twice, and nothing done after it was undone");
+  const left = operations.flatMap(({ id, state, steps }) => {
+    const done = state === "completed" ? stormSteps : state === "needsAttention" ? ["prepare"] : [];
+    return done
+      .filter((name) => state === "completed" || wasMade(steps, name))
+      .map((name) => `${id}.${name}`);
+  });
+  const there = present();
+  t.same(
+    there.filter((token) => !left.includes(token)),
+    [],
+    "nothing is left behind",
+  );
+  const completed = operations.filter(({ state }) => state === "completed");
+  const missing = completed.flatMap(({ id }) =>
+    stormSteps.map((name) => `${id}.${name}`).filter((token) => !there.includes(token)),
+  );
+  t.same(missing, [], "what is completed is there");
+  t.same(await strayEvents(store), [], "no event tells of a way back");
+  const counts = Map.groupBy(operations, ({ state }) => state);
+  t.comment([...counts].map(([state, all]) => `${all.length} ${state}`).join(", "));
+  t.comment(`${operations.reduce((sum, { attempt }) => sum + Math.max(0, attempt - 1), 0)} takeovers`);
+  t.comment(`${report.atBoundaries.size} of ${boundaries.length} boundaries were died at`);
+}
+
+function wasMade(steps: Operation["steps"], name: string): boolean {
+  return steps.some((step) => step.name === name && step.state !== "pending");
+}
+
+const order: readonly Operation["state"][] = [
+  "scheduled",
+  "active",
+  "undoing",
+  "completed",
+  "failed",
+  "cancelled",
+  "needsAttention",
+];
+
+/** Events in which an operation is at an earlier stage than before. */
+async function strayEvents(store: Pick<Store, "run">): Promise<string[]> {
+  const stray: string[] = [];
+  const stages = new Map<string, number>();
+  for (let afterSeq = 0, isMore = true; isMore; ) {
+    const { rows } = await store.run("events.read", { afterSeq, limit: 1000 });
+    for (const { payload_json } of rows) {
+      const { id, state } = JSON.parse(payload_json) as Operation;
+      const stage = order.indexOf(state);
+      const before = stages.get(id) ?? 0;
+      if (stage < before || (before >= order.indexOf("completed") && stage !== before)) {
+        stray.push(`${id} is ${state} after ${order[before]}`);
+      }
+      stages.set(id, stage);
+    }
+    afterSeq = rows.at(-1)?.seq ?? afterSeq;
+    isMore = rows.length === 1000;
+  }
+  return stray;
+}
