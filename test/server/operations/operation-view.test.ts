@@ -68,9 +68,9 @@ async function startViews(t: Test) {
     shrinkStorage: refuse,
     createBackup: refuse,
   });
-  const { url } = await startAppUnderTest(t, [registration]);
+  const { url, log } = await startAppUnderTest(t, [registration]);
   const client = createClient(OperationsService, createGrpcTransport({ baseUrl: url }));
-  return { url, client, counting, engine, handlerEnded: ended.promise };
+  return { url, log, client, counting, engine, handlerEnded: ended.promise };
 }
 
 /** What a client is told, and which operation stands behind it. */
@@ -96,7 +96,7 @@ async function follow(
 }
 
 test("a stream of an older API tells an operation from its beginning to its end", async (t) => {
-  const { url, engine } = await startViews(t);
+  const { url, log, engine } = await startViews(t);
   for (const { name, createTransport } of streamProtocols) {
     const { told, operationId } = await follow(createClient(OperationsService, createTransport(url)), name);
     t.same(told, [
@@ -107,6 +107,11 @@ test("a stream of an older API tells an operation from its beginning to its end"
       "completed: done",
     ]);
     t.match(await engine.operations.get(operationId ?? ""), { state: "completed", input: { id: name } });
+    t.match(
+      log.findLast(({ msg }) => msg === "call"),
+      { operationId, code: "OK" },
+      "the log names it",
+    );
   }
 });
 
