@@ -149,6 +149,26 @@ test("operations on one PostgreSQL", { skip, timeout }, async (t) => {
     t.equal(counting.present.size, 0);
   });
 
+  t.test("go on when PostgreSQL is killed under them and comes back", async (t) => {
+    const { counting, engines } = await startEngines(t, postgres, 2, { limits: { leaseMs: 3000 } });
+    for (const name of ["first", "second", "third"]) {
+      counting.before(`forward ${name}`, () => delay(50 + Math.random() * 100));
+    }
+    const begun = await Promise.all(Array.from({ length: 30 }, (_, index) => at(engines, index).start()));
+    for (let outage = 1; outage <= 2; outage += 1) {
+      await delay(700);
+      await postgres.kill();
+      await delay(200);
+      await postgres.start();
+    }
+    const ended = await Promise.all(begun.map(({ id }) => at(engines, 1).end(id)));
+    t.ok(ended.every(({ state }) => state === "completed"));
+    t.equal(counting.made.size, 90);
+    t.ok([...counting.made.values()].every((times) => times === 1));
+    const again = ended.filter(({ attempt }) => attempt > 1).length;
+    t.comment(`${again} of 30 were taken up again`);
+  });
+
   t.test("that have nothing to do cost the database next to nothing", async (t) => {
     const { url } = await startEngines(t, postgres, 3, { limits: { leaseMs: 2000 } });
     const commitsOf = async () => {
