@@ -41,9 +41,8 @@ test("volumes on real device-mapper", { skip, timeout }, async (t) => {
     "the adapter keeps its contract",
     { skip: !isFull && "only in the long form", timeout },
     async (t) => {
-      const result = await vm.run("HOSTPLANE_LAB=required node test/lab/lvm-loop.test.ts", {
-        timeoutMs: 900_000,
-      });
+      const tests = "node test/lab/lvm-loop.test.ts && node test/lab/volume-events-loop.test.ts";
+      const result = await vm.run(`export HOSTPLANE_LAB=required; ${tests}`, { timeoutMs: 900_000 });
       t.equal(result.exitCode, 0, result.stdout.slice(-20_000));
     },
   );

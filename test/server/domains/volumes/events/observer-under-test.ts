@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Test } from "tap";
 import type { LvmAdapter, LvmStep } from "../../../../../adapters/lvm/adapter.ts";
 import { createLvmSandbox } from "../../../../../adapters/lvm/sandbox.ts";
@@ -84,12 +85,17 @@ export async function untilTold(
 }
 
 /** Waits until a state is kept whose version is at least this one. */
-export async function untilVersion(store: Pick<Store, "run">, version: number): Promise<void> {
+export async function untilVersion(
+  store: Pick<Store, "run">,
+  version: number,
+  source = "sandbox-lvm/h1",
+): Promise<void> {
   for (;;) {
-    const { observed } = await store.run("observed.read", { source: "sandbox-lvm/h1" });
+    const { observed } = await store.run("observed.read", { source });
     if ((observed?.version ?? 0) >= version) {
       return;
     }
+    await delay(5);
   }
 }
 
