@@ -76,7 +76,12 @@ export function planClaim(open: readonly OpenOperation[], claimant: Claimant): C
       if (away !== undefined && away !== operation.waiting_for) {
         waiting.push({ id: operation.id, waitingFor: away });
       }
-    } else if (kinds.has(operation.kind) && !runningIds.has(operation.id)) {
+    } else if (!kinds.has(operation.kind)) {
+      // Another gateway that knows it would have begun it, or have said why it waits.
+      if (operation.waiting_for === "" && idleSinceMs(operation) < nowMs - claimant.silentMs) {
+        waiting.push({ id: operation.id, waitingFor: `no gateway knows the kind ${operation.kind}` });
+      }
+    } else if (!runningIds.has(operation.id)) {
       const waitingFor = isBegun(operation) ? "" : reasonToWait(operation);
       if (waitingFor !== operation.waiting_for) {
         waiting.push({ id: operation.id, waitingFor });
@@ -98,6 +103,10 @@ function isBegun({ state }: OpenOperation): boolean {
 /** Whether a gateway that may be alive has it. */
 function isHeld(operation: OpenOperation, { nowMs, isAlone, instanceId }: Claimant): boolean {
   return isBegun(operation) && operation.lease_until > nowMs && !(isAlone && operation.owner !== instanceId);
+}
+
+function idleSinceMs(operation: OpenOperation): number {
+  return isBegun(operation) ? operation.lease_until : operation.created_at;
 }
 
 /** Where the limit of its system counts. */

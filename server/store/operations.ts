@@ -62,7 +62,7 @@ export const operationTransactions = {
         past_return: 0,
         fence: 0,
         lease_until: 0,
-        not_before: nowMs,
+        not_before: 0,
         created_at: nowMs,
       })
       .returningAll()

@@ -115,6 +115,17 @@ test("what belongs to another host is left to it, and told when it is away", asy
   t.equal(back.nextId, "1");
 });
 
+test("what nobody knows how to run says so, unless another gateway has said something else", async (t) => {
+  const kind = "test.newer";
+  const told = { id: "1", waitingFor: "no gateway knows the kind test.newer" };
+  const planOf = (operation: OpenOperation) => planClaim([operation], claimantOf());
+  t.same(planOf(scheduled("1", { kind })), { nextId: undefined, waiting: [told] });
+  t.same(planOf(scheduled("1", { kind, created_at: nowMs - 1000 })).waiting, []);
+  t.same(planOf(scheduled("1", { kind, waiting_for: "the limit" })).waiting, []);
+  t.same(planOf(active("1", { kind })).waiting, []);
+  t.same(planOf(active("1", { kind, lease_until: nowMs - 1001 })).waiting, [told]);
+});
+
 test("kinds that are not known and times that have not come are left alone", async (t) => {
   t.equal(nextOf([scheduled("1", { kind: "test.newer" })]), undefined);
   t.equal(nextOf([scheduled("1", { not_before: nowMs + 1 })]), undefined);
