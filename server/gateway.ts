@@ -7,13 +7,17 @@ import { InfraError } from "../adapters/host/infra-error.ts";
 import { createApp } from "./app.ts";
 import { createCallChain } from "./call-chain.ts";
 import type { Config, ListenerConfig } from "./config/schema.ts";
+import { createSeal } from "./crypto/seal.ts";
 import { adminPasswordFile, writeAdminPassword } from "./domains/auth/admin-password-file.ts";
 import { type Auth, createAuth } from "./domains/auth/auth.ts";
 import { ensureFirstAdmin, type FirstAdmin, firstAdminName } from "./domains/auth/first-admin.ts";
+import { createEvents } from "./events/events.ts";
 import { knownServices, unknownServicesOf } from "./method-table.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import type { Tracing } from "./observability/tracing.ts";
 import { openData } from "./open-data.ts";
+import { createOperations } from "./operations/create-operations.ts";
+import type { OperationsLog } from "./operations/operations-options.ts";
 import { createInlineRunner } from "./operations/run-inline.ts";
 import { adminSocketOf, createAdminListener } from "./rpc/listener/admin-listener.ts";
 import { createCertificateReload } from "./rpc/listener/certificate-reload.ts";
@@ -27,6 +31,8 @@ import { createRealSystems, createSandboxSystems } from "./systems.ts";
 
 /** How soon a certificate that was renewed on disk is used. */
 const certificateCheckMs = 60_000;
+
+const dayMs = 86_400_000;
 
 /** What a request that came by no listener may reach: nothing. */
 const nowhere: ListenerFacts = {
@@ -116,12 +122,34 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
       "undo failed",
     ),
   );
-  opened.defer(() => runner.drain());
-  const { registrations, backends, storeBackend } = createServices({
+  const log: OperationsLog = {
+    info: (message) => logger.info(message),
+    warn: (message, err) => logger.warn({ err }, message),
+  };
+  const instance = { instanceId: randomUUID(), host: config.host ?? hostname() };
+  const events = await createEvents({
+    store: data.store,
+    keepMs: config.events.keepDays * dayMs,
+    onFailed: (err) => logger.error({ err }, "events could not be read; tried again until they can"),
+  });
+  opened.defer(() => events.close());
+  const operations = createOperations({
+    store: data.store,
+    instance,
+    seal: createSeal(data.masterKey, "operations"),
+    limits: { ...config.operations, keepMs: config.operations.keepDays * dayMs },
+    log,
+  });
+  const { registrations, backends, storeBackend, observe } = createServices({
     systems,
     runner,
+    operations,
+    events,
+    repositoryKeySeal: createSeal(data.masterKey, "repository-key"),
+    host: instance.host,
     auth,
     store: data.store,
+    log,
     facts: {
       version,
       isSandbox,
@@ -134,14 +162,19 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
         })),
     },
   });
-  const metrics = createMetrics({ version, isSandbox, backends });
+  // It outlives what changes systems, and tells that as well.
+  const observer = observe();
+  opened.defer(() => observer.close());
+  opened.defer(() => runner.drain());
+  opened.defer(() => operations.close());
+  const metrics = createMetrics({ version, isSandbox, backends, countOperations: operations.counts });
   opened.defer(() => metrics.close());
   const chain = createCallChain({
     data,
     authenticate: auth.authenticate,
     observe: { metrics: metrics.rpc, tracing },
     config,
-    instance: { instanceId: randomUUID(), host: hostname(), isSandbox },
+    instance: { ...instance, isSandbox },
     logger,
   });
   opened.defer(() => chain.close());
@@ -194,6 +227,7 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     entries.push({ config: entry, listener: await open(listener) });
   }
 
+  operations.begin();
   // Last, so that a start that fails has made no password that the next one would say nothing of.
   const firstAdmin = await ensureFirstAdmin({
     store: data.store,

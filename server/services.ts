@@ -12,17 +12,30 @@ import { LVService, VGService } from "../gen/proto/lvmd_pb.ts";
 import { StatsService } from "../gen/stats/stats_pb.ts";
 import { PublicAPI } from "../gen/v1alpha/api_pb.ts";
 import { type Backend, createAbsentBackend } from "./backend.ts";
+import type { Seal } from "./crypto/seal.ts";
 import { createAuditService } from "./domains/audit/service.ts";
+import { detailFromJson } from "./domains/events/event-messages.ts";
+import { createEventService } from "./domains/events/service.ts";
+import { operationEventDetail, operationMessage } from "./domains/operations/operation-messages.ts";
+import { createOperationService } from "./domains/operations/service.ts";
 import { createPlanService } from "./domains/plan/service.ts";
 import { createHealthService } from "./domains/system/health.ts";
 import { createReflectionServices, reflectionServices } from "./domains/system/reflection.ts";
 import { createSystemService, type GatewayFacts } from "./domains/system/service.ts";
 import { createStoreBackend } from "./domains/system/store-backend.ts";
 import { createLvmBackend } from "./domains/volumes/backend.ts";
+import { backupsOff } from "./domains/volumes/backups/backup-messages.ts";
+import { createBackups } from "./domains/volumes/backups/backups.ts";
+import { createBackupPlanners } from "./domains/volumes/backups/planners.ts";
+import { createBackupService } from "./domains/volumes/backups/service.ts";
+import { createOwnChanges } from "./domains/volumes/events/own-changes.ts";
+import { observeVolumeChanges } from "./domains/volumes/events/volume-observer.ts";
 import { createLvPlanners } from "./domains/volumes/planners.ts";
 import { createLvService, createVgService } from "./domains/volumes/service.ts";
 import { createVolumes } from "./domains/volumes/volumes.ts";
+import type { Events } from "./events/events.ts";
 import { methodRuleOf, storeServices } from "./method-table.ts";
+import type { Operations } from "./operations/operations.ts";
 import { type PlannerRegistration, registerPlanRefusal } from "./operations/planner.ts";
 import type { InlineRunner } from "./operations/run-inline.ts";
 import { registerRefusal, type ServiceRegistration } from "./rpc/service-handlers.ts";
@@ -34,6 +47,13 @@ interface DomainServices {
   readonly registrations: readonly ServiceRegistration[];
   readonly planners: readonly PlannerRegistration[];
   readonly backends: readonly Backend[];
+  /** Begins to tell what happens to the domain's systems. */
+  readonly observe?: () => Observer;
+}
+
+/** Tells what happens until it is closed. */
+export interface Observer {
+  close(): Promise<void>;
 }
 
 interface UnbuiltDomain {
@@ -43,9 +63,6 @@ interface UnbuiltDomain {
   readonly service: DescService;
 }
 
-/** Services of the gateway itself that are not built yet. */
-const unbuiltServices: readonly DescService[] = [OperationService, EventService, BackupService];
-
 /** Services of the contract whose domain is not built yet. */
 const unbuilt: readonly UnbuiltDomain[] = [
   { domain: "storage", system: "ceph", service: StatsService },
@@ -54,31 +71,41 @@ const unbuilt: readonly UnbuiltDomain[] = [
   { domain: "pods", system: "podman", service: PublicAPI },
 ];
 
+export interface ServicesOptions {
+  readonly systems: Systems;
+  readonly runner: InlineRunner;
+  readonly operations: Operations;
+  readonly events: Events;
+  readonly auth: Pick<DomainServices, "registrations" | "planners">;
+  readonly store: Pick<Store, "run" | "isShared">;
+  /** `createSeal(masterKey, "repository-key")`. */
+  readonly repositoryKeySeal: Seal;
+  /** Name of this host. */
+  readonly host: string;
+  readonly facts: GatewayFacts;
+  readonly log: { warn(message: string, cause?: unknown): void };
+}
+
+export interface Services extends Pick<DomainServices, "registrations" | "backends"> {
+  readonly storeBackend: Backend;
+  /** Begins to tell what happens to the systems. */
+  observe(): Observer;
+}
+
 /**
  * Every service of the contract with who answers it, and every system as ListBackends tells it. Precedence of
  * answers: not built, off, sandbox or real.
  */
-export function createServices(options: {
-  readonly systems: Systems;
-  readonly runner: InlineRunner;
-  readonly auth: Pick<DomainServices, "registrations" | "planners">;
-  readonly store: Pick<Store, "run" | "isShared">;
-  readonly facts: GatewayFacts;
-}): Pick<DomainServices, "registrations" | "backends"> & { readonly storeBackend: Backend } {
+export function createServices(options: ServicesOptions): Services {
   const storeBackend = createStoreBackend(
     options.store,
     options.facts.isSandbox ? "sandbox" : "real",
     storeServices,
   );
-  const domains = [
-    createVolumesDomain(options.systems, options.runner),
+  const domains: readonly DomainServices[] = [
+    createVolumesDomain(options),
     { ...options.auth, backends: [] },
     { registrations: [createAuditService(options.store)], planners: [], backends: [] },
-    ...unbuiltServices.map((service) => ({
-      registrations: [registerRefusal(service, refusalOf(service))],
-      planners: [registerPlanRefusal(service, refusalOf(service))],
-      backends: [],
-    })),
     ...unbuilt.map(createUnbuiltDomain),
   ];
   const backends = domains
@@ -86,13 +113,26 @@ export function createServices(options: {
     .concat(storeBackend)
     .toSorted((a, b) => `${a.domain}/${a.name}`.localeCompare(`${b.domain}/${b.name}`));
   const registrations = domains.flatMap((domain) => domain.registrations);
-  const services = [...registrations.map(({ service }) => service), PlanService, SystemService, Health];
+  const services = [
+    ...registrations.map(({ service }) => service),
+    OperationService,
+    EventService,
+    PlanService,
+    SystemService,
+    Health,
+  ];
   const allServices = [...services, ...reflectionServices];
   const planners = domains.flatMap((domain) => domain.planners);
   const names = namesOf(allServices);
   return {
     registrations: [
       ...registrations,
+      createOperationService({ ...options, services: allServices, ruleOf: methodRuleOf }),
+      createEventService({
+        events: options.events,
+        details: { operations: operationEventDetail, volumes: detailFromJson },
+        isSandbox: options.facts.isSandbox,
+      }),
       createPlanService({ services: allServices, planners, ruleOf: methodRuleOf }),
       createSystemService(options.facts, backends),
       createHealthService(backends, names, namesOf(unbuilt.map(({ service }) => service))),
@@ -100,11 +140,16 @@ export function createServices(options: {
     ],
     backends,
     storeBackend,
+    observe() {
+      const observers = domains.flatMap(({ observe }) => observe?.() ?? []);
+      return { close: async () => void (await Promise.all(observers.map((one) => one.close()))) };
+    },
   };
 }
 
-function createVolumesDomain({ volumes: system }: Systems, runner: InlineRunner): DomainServices {
-  const services = [LVService, VGService];
+function createVolumesDomain(options: ServicesOptions): DomainServices {
+  const services = [LVService, VGService, BackupService];
+  const { volumes: system } = options.systems;
   if (system === undefined) {
     const missing = "volumes are off: set `volumes.deviceClasses` in the configuration";
     const refusal = () => new InfraError("DOMAIN_OFF", missing);
@@ -114,11 +159,32 @@ function createVolumesDomain({ volumes: system }: Systems, runner: InlineRunner)
       backends: [createAbsentBackend("volumes", "lvm", "off", namesOf(services), missing)],
     };
   }
-  const volumes = createVolumes({ ...system, runner });
+  const own = createOwnChanges(system.lvm);
+  const volumes = createVolumes({ ...options, ...system, lvm: own.lvm });
+  const { backup } = system;
+  const backups =
+    backup &&
+    createBackups({ ...options, ...system, ...backup, lvm: own.lvm, keySeal: options.repositoryKeySeal });
   return {
-    registrations: [createLvService(volumes), createVgService(volumes)],
-    planners: [createLvPlanners(volumes)],
+    registrations: [
+      createLvService(volumes, backups),
+      createVgService(volumes),
+      backups === undefined
+        ? registerRefusal(BackupService, backupsOff)
+        : createBackupService(backups, operationMessage),
+    ],
+    planners: [
+      createLvPlanners(volumes, backups),
+      backups === undefined ? registerPlanRefusal(BackupService, backupsOff) : createBackupPlanners(backups),
+    ],
     backends: [createLvmBackend(system.lvm, volumes)],
+    observe: () =>
+      observeVolumeChanges({
+        ...options,
+        ...system,
+        own,
+        onFailed: (error) => options.log.warn("changes of volumes could not be told; tried again", error),
+      }),
   };
 }
 

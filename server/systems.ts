@@ -1,8 +1,13 @@
+import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
 import type { LvmAdapter } from "../adapters/lvm/adapter.ts";
 import { createLvm } from "../adapters/lvm/lvm.ts";
 import { createLvmSandbox } from "../adapters/lvm/sandbox.ts";
+import type { ResticAdapter } from "../adapters/restic/adapter.ts";
+import { createRestic } from "../adapters/restic/restic.ts";
+import { createResticSandbox } from "../adapters/restic/sandbox.ts";
 import type { Config } from "./config/schema.ts";
+import type { BackupSettings } from "./domains/volumes/backups/backup-settings.ts";
 import type { DeviceClass } from "./domains/volumes/device-class.ts";
 
 /** The systems behind the domains; undefined where a domain is off. */
@@ -12,6 +17,10 @@ export interface Systems {
         readonly lvm: LvmAdapter;
         readonly deviceClasses: readonly DeviceClass[];
         readonly protect: readonly string[];
+        /** A volume group or thin pool with less free space is told to be low. */
+        readonly lowSpacePercent: number;
+        /** Undefined where backups are off. */
+        readonly backup?: { readonly restic: ResticAdapter; readonly settings: BackupSettings } | undefined;
       }
     | undefined;
   close(): Promise<void>;
@@ -25,12 +34,27 @@ const sandboxClass: DeviceClass = {
   spareGiB: 1,
 };
 
+/** How backups can be tried in the sandbox: neither the directory nor the endpoint is real. */
+const sandboxBackups: BackupSettings = {
+  repository: "/sandbox/backups",
+  snapshotPercent: 10,
+  allowEndpoints: [{ url: "https://s3.sandbox.invalid", proxies: [], unverifiedTls: false }],
+  minimumAgeHours: 0,
+};
+
 /** Systems that touch nothing of the host. */
 export function createSandboxSystems(): Systems {
   const lvm = createLvmSandbox();
+  const restic = createResticSandbox();
   return {
-    volumes: { lvm, deviceClasses: [sandboxClass], protect: [] },
-    close: () => lvm.close(),
+    volumes: {
+      lvm,
+      deviceClasses: [sandboxClass],
+      protect: [],
+      lowSpacePercent: 10,
+      backup: { restic, settings: sandboxBackups },
+    },
+    close: () => closeAll(lvm, restic),
   };
 }
 
@@ -46,8 +70,22 @@ export function createRealSystems(config: Config, logger: FastifyBaseLogger): Sy
     maxWaiting: config.limits.toolsWaiting,
     onToolEnd: (event) => logger.debug({ tool: event }, "tool"),
   });
+  const { deviceClasses, protect, lowSpacePercent, backup } = volumes;
+  if (backup === undefined) {
+    return { volumes: { lvm, deviceClasses, protect, lowSpacePercent, backup }, close: () => lvm.close() };
+  }
+  const restic = createRestic({
+    command: backup.restic.command,
+    cacheDir: backup.restic.cacheDir ?? join(config.data, "restic-cache"),
+    ...(config.host === undefined ? {} : { hostname: config.host }),
+    onToolEnd: (event) => logger.debug({ tool: event }, "tool"),
+  });
   return {
-    volumes: { lvm, deviceClasses: volumes.deviceClasses, protect: volumes.protect },
-    close: () => lvm.close(),
+    volumes: { lvm, deviceClasses, protect, lowSpacePercent, backup: { restic, settings: backup } },
+    close: () => closeAll(lvm, restic),
   };
+}
+
+async function closeAll(...systems: readonly { close(): Promise<void> }[]): Promise<void> {
+  await Promise.all(systems.map((system) => system.close()));
 }

@@ -41,6 +41,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "gen",
     "server/backend.ts",
     "server/crypto",
+    "server/events",
     "server/operations",
     "server/rpc",
     "server/store",

@@ -25,7 +25,10 @@ test("a plan leaves LVM's metadata alone and shows the commands that are then st
   const ends: ToolEnd[] = [];
   const lvm = createLvm({ ...options, onToolEnd: (end) => ends.push(end) });
   const deviceClasses = [{ name: "ssd", volumeGroup, default: true, spareGiB: 0 }];
-  const systems = { volumes: { lvm, deviceClasses, protect: [] }, close: () => lvm.close() };
+  const systems = {
+    volumes: { lvm, deviceClasses, protect: [], lowSpacePercent: 10 },
+    close: () => lvm.close(),
+  };
   const { plan, call } = createPlanUnderTest(systems);
   const started = () =>
     ends

@@ -13,6 +13,7 @@ import { readContractServices } from "./contract-services.ts";
 import { adminPassword, startGatewayUnderTest } from "./gateway-under-test.ts";
 import { protocols } from "./protocols.ts";
 import { rpcErrorOf } from "./rpc-error.ts";
+import { withoutStore } from "./without-store.ts";
 
 /** What a call results in, in every protocol: the (first) message as JSON, or an error. */
 interface Row {
@@ -33,6 +34,8 @@ const gib = (count: number) => String(count * 2 ** 30);
 
 const admin = { username: "admin", password: adminPassword };
 const alice = { name: "alice", role: "ROLE_OPERATOR", password: "correct horse" };
+
+const noOperation = "00000000-0000-4000-8000-000000000000";
 
 /** The domains this version serves, in an order in which each call finds what it needs. */
 const served: readonly Row[] = [
@@ -63,7 +66,31 @@ const served: readonly Row[] = [
   refuses("proto.LVService/ResizeLV", { name: "none", sizeGb: "2" }, "NOT_FOUND", "VOLUME_NOT_FOUND"),
   answers("proto.LVService/RemoveLV", { name: "table" }, {}),
   refuses("proto.LVService/RemoveLV", { name: "sandbox-db" }, "FAILED_PRECONDITION", "VOLUME_IN_USE"),
-  refuses("proto.LVService/CreateBackup", {}, "UNIMPLEMENTED", "NOT_BUILT"),
+  refuses("proto.LVService/CreateBackup", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "backup"),
+  answers(
+    "proto.LVService/CreateBackup",
+    { backup: { name: "monday", volumeHandle: "none" } },
+    { backupState: { name: "monday", state: "ERROR", msg: /no device class has a logical volume none/ } },
+  ),
+  refuses(
+    "proto.LVService/CreateLV",
+    { name: "restored", sizeGb: "1", dataSource: { s3: { path: "bucket" } } },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "data_source.s3.endpoint",
+  ),
+  answers("hostplane.v1.BackupService/ListBackups", {}, {}),
+  refuses(
+    "hostplane.v1.BackupService/ListBackups",
+    { pageToken: "?" },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "page_token",
+  ),
+  ...["GetBackup", "VerifyBackup", "RestoreBackup", "DeleteBackup"].flatMap((name) => [
+    refuses(`hostplane.v1.BackupService/${name}`, {}, "INVALID_ARGUMENT", "INVALID_FIELD", "id"),
+    refuses(`hostplane.v1.BackupService/${name}`, { id: noOperation }, "NOT_FOUND", "BACKUP_NOT_FOUND"),
+  ]),
   answers(
     "hostplane.v1.SystemService/GetInfo",
     {},
@@ -82,6 +109,40 @@ const served: readonly Row[] = [
         { domain: "volumes", name: "lvm", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
       ],
     },
+  ),
+  answers("hostplane.v1.OperationService/ListOperations", {}, {}),
+  refuses(
+    "hostplane.v1.OperationService/ListOperations",
+    { pageSize: -1 },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "page_size",
+  ),
+  ...["GetOperation", "WatchOperation", "CancelOperation", "RetryOperation", "ListCommands"].flatMap(
+    (name) => [
+      refuses(`hostplane.v1.OperationService/${name}`, {}, "INVALID_ARGUMENT", "INVALID_FIELD", "id"),
+      refuses(
+        `hostplane.v1.OperationService/${name}`,
+        { id: noOperation },
+        "NOT_FOUND",
+        "OPERATION_NOT_FOUND",
+      ),
+    ],
+  ),
+  answers("hostplane.v1.EventService/Subscribe", {}, { snapshot: { cursor: /./ } }),
+  refuses(
+    "hostplane.v1.EventService/Subscribe",
+    { cursor: "?" },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "cursor",
+  ),
+  refuses(
+    "hostplane.v1.EventService/Subscribe",
+    { topics: ["none"] },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "topics[0]",
   ),
   refuses("hostplane.v1.PlanService/Plan", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "method"),
   answers(
@@ -187,16 +248,6 @@ const served: readonly Row[] = [
 
 /** Services of the contract whose domain this version does not serve: every method refuses. */
 const unbuilt: Readonly<Record<string, readonly string[]>> = {
-  "hostplane.v1.OperationService": [
-    "GetOperation",
-    "ListOperations",
-    "WatchOperation",
-    "CancelOperation",
-    "RetryOperation",
-    "ListCommands",
-  ],
-  "hostplane.v1.EventService": ["Subscribe"],
-  "hostplane.v1.BackupService": ["ListBackups", "GetBackup", "VerifyBackup", "RestoreBackup", "DeleteBackup"],
   "stats.StatsService": [
     "GetClusterStats",
     "GetClusterResources",
@@ -307,7 +358,7 @@ test("a domain that is off refuses in every protocol and says which key turns it
     systems,
     runner: createInlineRunner(() => {}),
     auth: { registrations: [], planners: [] },
-    store: { isShared: false, run: () => Promise.reject(new Error("there is no store")) },
+    ...withoutStore(),
     facts,
   });
   const { url } = await startAppUnderTest(t, registrations);

@@ -102,10 +102,3 @@ test("an open volume is not removed, and the error says what stands in the way",
     { violations: [{ type: "VOLUME_IN_USE", subject: "volumeGroups/sandbox-vg/volumes/sandbox-db" }] },
   ]);
 });
-
-test("a restore is refused until it is built, and nothing is made", async (t) => {
-  const { lv, vg } = await connect(t);
-  const request = { name: "restored", sizeGb: 1n, dataSource: { synchronousRestore: true } };
-  t.match(await rpcErrorOf(lv.createLV(request)), { code: "UNIMPLEMENTED", reason: "NOT_BUILT" });
-  t.equal((await vg.getLVList({})).volumes.length, 2);
-});

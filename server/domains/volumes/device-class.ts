@@ -1,6 +1,7 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmState, VolumeGroup } from "../../../adapters/lvm/adapter.ts";
 import { volumeGroupResource } from "../../../adapters/lvm/names.ts";
+import { isBackupSnapshot } from "./operation-marks.ts";
 import { bytesPerGiB } from "./size.ts";
 
 /** What clients order volumes from: a volume group, or a thin pool in one. */
@@ -96,7 +97,9 @@ export function allocatableBytes(resolved: ResolvedClass, state: LvmState): bigi
     return group.freeBytes;
   }
   const thousandths = BigInt(Math.round((deviceClass.overprovision ?? 1) * 1000));
-  const promised = volumesOf(resolved, state).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0n);
+  // The snapshots that backups read last no longer than those: nobody is to find a pool full because of one.
+  const lasting = volumesOf(resolved, state).filter((volume) => !isBackupSnapshot(volume));
+  const promised = lasting.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0n);
   return atLeastZero((pool.sizeBytes * thousandths) / 1000n - promised);
 }
 

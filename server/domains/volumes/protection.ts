@@ -1,6 +1,7 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmState, VolumeGroup } from "../../../adapters/lvm/adapter.ts";
 import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
+import { operationOf } from "./operation-marks.ts";
 
 /** Says whether a volume's name is in the configured list of names that are never removed or resized. */
 export type IsProtectedName = (name: string) => boolean;
@@ -22,6 +23,7 @@ export function createIsProtectedName(patterns: readonly string[]): IsProtectedN
  * @throws InfraError VOLUME_PROTECTED
  */
 export function assertResizable(volume: LogicalVolume, isProtectedName: IsProtectedName): void {
+  assertNobodysWork(volume);
   if (isProtectedName(volume.name)) {
     throw isProtected(volume, "its name matches `volumes.protect`");
   }
@@ -41,6 +43,7 @@ export function assertRemovable(
   state: LvmState,
   isProtectedName: IsProtectedName,
 ): void {
+  assertNobodysWork(volume);
   if (isProtectedName(volume.name)) {
     throw isProtected(volume, "its name matches `volumes.protect`");
   }
@@ -53,6 +56,22 @@ export function assertRemovable(
   if (snapshots.length > 0) {
     const names = snapshots.map(({ name }) => name).join(", ");
     throw isProtected(volume, `it is the origin of ${names}, which would be lost with it`);
+  }
+}
+
+/**
+ * Refuses the growing of an active volume that has copy-on-write snapshots, as LVM does.
+ * @throws InfraError VOLUME_PROTECTED
+ */
+export function assertNoActiveOrigin(state: LvmState, volumeGroupName: string, name: string): void {
+  const inGroup = state.volumes.filter((one) => one.volumeGroupName === volumeGroupName);
+  const volume = inGroup.find((one) => one.name === name);
+  const snapshot = inGroup.find(({ kind, originName }) => kind === "snapshot" && originName === name);
+  if (volume?.active === true && snapshot !== undefined) {
+    throw isProtected(
+      volume,
+      `it is the origin of ${snapshot.name}, and can grow only while it is not active`,
+    );
   }
 }
 
@@ -79,6 +98,17 @@ export function assertWhole({ name, missingPvCount }: VolumeGroup): void {
   if (missingPvCount > 0) {
     const message = `volume group ${name} lacks ${missingPvCount} of its physical volumes`;
     throw new InfraError("VOLUME_GROUP_GONE", message, { resource: volumeGroupResource(name) });
+  }
+}
+
+/** @throws InfraError VOLUME_PROTECTED for what an operation has made and will remove or release itself */
+function assertNobodysWork(volume: LogicalVolume): void {
+  const operationId = operationOf(volume);
+  if (operationId !== undefined) {
+    throw isProtected(
+      volume,
+      `operation ${operationId} has made it: cancel that, or retry it if it has ended`,
+    );
   }
 }
 

@@ -3,16 +3,34 @@ import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
 import type { Call } from "../../rpc/call.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 import { watchState } from "../../rpc/watch-state.ts";
+import {
+  askerFrom,
+  assertBackups,
+  backupStateMessage,
+  sourceFromCreate,
+  wantedFromCreateBackup,
+} from "./backups/backup-messages.ts";
+import type { Backups } from "./backups/backups.ts";
 import { reportedFreeBytes, volumesOf } from "./device-class.ts";
+import { shownVolume } from "./operation-marks.ts";
 import { volumeMessage, watchMessage } from "./volume-messages.ts";
-import { backupsNotBuilt, wantedFromCreate, wantedFromRemove, wantedFromResize } from "./volume-requests.ts";
+import { wantedFromCreate, wantedFromRemove, wantedFromResize } from "./volume-requests.ts";
 import type { Volumes } from "./volumes.ts";
 
-/** proto.LVService: what changes volumes. */
-export function createLvService(volumes: Volumes): ServiceRegistration {
+/**
+ * proto.LVService: what changes volumes.
+ * @param backups undefined where they are not configured
+ */
+export function createLvService(volumes: Volumes, backups: Backups | undefined): ServiceRegistration {
   return registerService(LVService, {
     async createLV(request, call) {
-      return { volume: volumeMessage(await volumes.create(wantedFromCreate(request), call)) };
+      const wanted = wantedFromCreate(request);
+      const source = sourceFromCreate(request);
+      const made =
+        source === undefined
+          ? await volumes.create(wanted, call)
+          : await assertBackups(backups).restoreVolume.create(wanted, source, askerFrom(call));
+      return { volume: volumeMessage(made) };
     },
     async removeLV(request, call) {
       await volumes.remove(wantedFromRemove(request), call);
@@ -22,8 +40,10 @@ export function createLvService(volumes: Volumes): ServiceRegistration {
       await volumes.resize(wantedFromResize(request), call);
       return {};
     },
-    async createBackup() {
-      throw backupsNotBuilt();
+    async createBackup(request, call) {
+      const wanted = wantedFromCreateBackup(request);
+      const poll = await assertBackups(backups).createBackup.poll(wanted, askerFrom(call));
+      return backupStateMessage(wanted.name, poll);
     },
   });
 }
@@ -34,7 +54,7 @@ export function createVgService(volumes: Volumes): ServiceRegistration {
     async getLVList({ deviceClass }, call) {
       const { resolved, snapshot } = await volumes.resolve(deviceClass, call.signal);
       tellAge(call, snapshot);
-      return { volumes: volumesOf(resolved, snapshot.value).map(volumeMessage) };
+      return { volumes: volumesOf(resolved, snapshot.value).map(shownVolume).map(volumeMessage) };
     },
     async getFreeBytes({ deviceClass }, call) {
       const { resolved, snapshot } = await volumes.resolve(deviceClass, call.signal);

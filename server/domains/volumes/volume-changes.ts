@@ -3,7 +3,14 @@ import type { LvmAdapter, LvmState } from "../../../adapters/lvm/adapter.ts";
 import { assertTag, assertVolumeName, isReservedVolumeName } from "../../../adapters/lvm/names.ts";
 import type { Mutation } from "../../operations/mutation.ts";
 import { assertResolved, type DeviceClass, findDeviceClass, type ResolvedClass } from "./device-class.ts";
-import { assertClosed, assertWhole, type IsProtectedName, isProtected } from "./protection.ts";
+import { reservedTagStart } from "./operation-marks.ts";
+import {
+  assertClosed,
+  assertNoActiveOrigin,
+  assertWhole,
+  type IsProtectedName,
+  isProtected,
+} from "./protection.ts";
 import { bytesFromSizeGb } from "./size.ts";
 import { describeCreate, describeRemove, describeResize } from "./volume-mutations.ts";
 
@@ -32,7 +39,7 @@ export interface VolumeChange {
   describe(state: LvmState): Mutation;
   /**
    * Refuses what LVM will refuse when the command runs, as far as the state shows that. For plans: a change asks LVM.
-   * @throws InfraError VOLUME_GROUP_GONE, VOLUME_IN_USE
+   * @throws InfraError VOLUME_GROUP_GONE, VOLUME_IN_USE, VOLUME_PROTECTED
    */
   foresee(state: LvmState): void;
 }
@@ -95,7 +102,10 @@ export function createVolumeChanges(options: {
         name,
         deviceClass,
         (state, resolved) => describeResize(lvm, state, resolved, { name, sizeBytes }, isProtectedName),
-        (_state, { group }) => assertWhole(group),
+        (state, { group }) => {
+          assertWhole(group);
+          assertNoActiveOrigin(state, group.name, name);
+        },
       );
     },
 
@@ -119,6 +129,12 @@ function assertTags(tags: readonly string[]): void {
   }
   for (const [index, tag] of tags.entries()) {
     assertTag(tag, `tags[${index}]`);
+    if (tag.startsWith(reservedTagStart)) {
+      throw invalidField(
+        `tags[${index}]`,
+        `must not begin with ${reservedTagStart}, as the gateway's own do`,
+      );
+    }
   }
 }
 

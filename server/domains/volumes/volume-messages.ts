@@ -5,7 +5,9 @@ import { type DeviceClass, reportedFreeBytes, resolveClass } from "./device-clas
 import { sizeGbFromBytes } from "./size.ts";
 
 /** A volume as the contract shows it; the device numbers of an inactive one are 0. */
-export function volumeMessage(volume: LogicalVolume): MessageInitShape<typeof LogicalVolumeSchema> {
+export function volumeMessage(
+  volume: Pick<LogicalVolume, "name" | "sizeBytes" | "device" | "tags">,
+): MessageInitShape<typeof LogicalVolumeSchema> {
   return {
     name: volume.name,
     sizeGb: sizeGbFromBytes(volume.sizeBytes),

@@ -3,6 +3,7 @@ import type { LogicalVolume, LvmAdapter, LvmState, LvmStep } from "../../../adap
 import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
 import type { Mutation, MutationStep } from "../../operations/mutation.ts";
 import { allocatableBytes, describeStore, type ResolvedClass, volumesOf } from "./device-class.ts";
+import { shownName } from "./operation-marks.ts";
 import { assertRemovable, assertResizable, type IsProtectedName, isProtected } from "./protection.ts";
 import { describeSize, roundUpToExtents } from "./size.ts";
 
@@ -17,28 +18,40 @@ export function describeCreate(
   resolved: ResolvedClass,
   wanted: { readonly name: string; readonly sizeBytes: bigint; readonly tags: readonly string[] },
 ): Mutation {
-  const { group, pool } = resolved;
-  const resource = volumeResource(group.name, wanted.name);
-  if (
-    state.volumes.some(({ name, volumeGroupName }) => volumeGroupName === group.name && name === wanted.name)
-  ) {
-    throw new InfraError("VOLUME_EXISTS", `${group.name}/${wanted.name} already exists`, { resource });
-  }
+  const { group } = resolved;
+  const step = createVolumeStep(state, resolved, wanted);
   const sizeBytes = roundUpToExtents(wanted.sizeBytes, group.extentSizeBytes);
-  assertSpace(resolved, state, sizeBytes);
-  const step: LvmStep = {
-    kind: "create",
-    volumeGroupName: group.name,
-    ...wanted,
-    ...(pool === undefined ? {} : { thinPoolName: pool.name }),
-  };
   return {
     kind: "volumes.create",
-    resource,
+    resource: volumeResource(group.name, wanted.name),
     backend: group.uuid,
     plan: { changes: [describeNewVolume(resolved, wanted, sizeBytes)], losses: [] },
     steps: [stepOf(lvm, step)],
     pointOfNoReturn: 0,
+  };
+}
+
+/** The step that makes a volume. */
+export type LvmCreateStep = Extract<LvmStep, { kind: "create" }>;
+
+/** @throws InfraError VOLUME_EXISTS, NO_SPACE */
+export function createVolumeStep(
+  state: LvmState,
+  resolved: ResolvedClass,
+  wanted: { readonly name: string; readonly sizeBytes: bigint; readonly tags: readonly string[] },
+): LvmCreateStep {
+  const { group, pool } = resolved;
+  if (state.volumes.some((one) => one.volumeGroupName === group.name && shownName(one) === wanted.name)) {
+    throw new InfraError("VOLUME_EXISTS", `${group.name}/${wanted.name} already exists`, {
+      resource: volumeResource(group.name, wanted.name),
+    });
+  }
+  assertSpace(resolved, state, roundUpToExtents(wanted.sizeBytes, group.extentSizeBytes));
+  return {
+    kind: "create",
+    volumeGroupName: group.name,
+    ...wanted,
+    ...(pool === undefined ? {} : { thinPoolName: pool.name }),
   };
 }
 
@@ -127,7 +140,7 @@ function findVolume(resolved: ResolvedClass, state: LvmState, name: string): Log
   if (isPool !== undefined) {
     throw isProtected(isPool, "it is a thin pool");
   }
-  return volumesOf(resolved, state).find((one) => one.name === name);
+  return volumesOf(resolved, state).find((one) => shownName(one) === name);
 }
 
 /** @throws InfraError NO_SPACE */

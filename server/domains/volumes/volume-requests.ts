@@ -5,12 +5,9 @@ import type { WantedCreate, WantedRemove, WantedResize } from "./volume-changes.
 /** Field numbers of `size_bytes` in today's lvmd protocol, whose messages have the same names. */
 const upstreamSizeBytes = { CreateLV: 6, ResizeLV: 7 } as const;
 
-/** @throws InfraError NEWER_LVMD_PROTOCOL, NOT_BUILT */
+/** @throws InfraError NEWER_LVMD_PROTOCOL */
 export function wantedFromCreate(request: CreateLVRequest): WantedCreate {
   assertThisProtocol(request, upstreamSizeBytes.CreateLV);
-  if (request.dataSource !== undefined) {
-    throw new InfraError("NOT_BUILT", "data_source: restoring a volume is not served yet");
-  }
   const { name, sizeGb, tags, deviceClass } = request;
   return { name, sizeGb, tags, deviceClass };
 }
@@ -24,11 +21,6 @@ export function wantedFromResize(request: ResizeLVRequest): WantedResize {
 
 export function wantedFromRemove({ name, deviceClass }: RemoveLVRequest): WantedRemove {
   return { name, deviceClass };
-}
-
-/** What every CreateBackup ends with. */
-export function backupsNotBuilt(): InfraError {
-  return new InfraError("NOT_BUILT", "backups are not served yet");
 }
 
 /**

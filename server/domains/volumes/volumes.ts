@@ -3,6 +3,7 @@ import type { Snapshot } from "../../../adapters/host/snapshot.ts";
 import type { LogicalVolume, LvmAdapter, LvmState } from "../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../adapters/lvm/names.ts";
 import type { Mutation, PlannedMutation } from "../../operations/mutation.ts";
+import type { Operations } from "../../operations/operations.ts";
 import type { PlanAsker } from "../../operations/planner.ts";
 import type { InlineRunner } from "../../operations/run-inline.ts";
 import type { Call } from "../../rpc/call.ts";
@@ -28,6 +29,7 @@ export interface VolumesOptions {
   /** Patterns of names that are never removed or resized. */
   readonly protect: readonly string[];
   readonly runner: InlineRunner;
+  readonly operations: Pick<Operations, "assertFree">;
 }
 
 /** Who asks for a change: told what it is about, and may leave before it begins. */
@@ -42,11 +44,11 @@ export interface Volumes {
     deviceClassName: string,
     signal: AbortSignal,
   ): Promise<{ readonly resolved: ResolvedClass; readonly snapshot: Snapshot<LvmState> }>;
-  /** @throws InfraError as `VolumeChanges.create` and `VolumeChange.describe`, and what LVM refuses */
+  /** @throws InfraError as `VolumeChanges.create` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses */
   create(wanted: WantedCreate, asker: Asker): Promise<LogicalVolume>;
-  /** @throws InfraError as `VolumeChanges.resize` and `VolumeChange.describe`, and what LVM refuses */
+  /** @throws InfraError as `VolumeChanges.resize` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses */
   resize(wanted: WantedResize, asker: Asker): Promise<void>;
-  /** @throws InfraError as `VolumeChanges.remove` and `VolumeChange.describe`, and what LVM refuses */
+  /** @throws InfraError as `VolumeChanges.remove` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses */
   remove(wanted: WantedRemove, asker: Asker): Promise<void>;
   /** What `create` would do now. @throws InfraError as `create` would, as far as LVM's state shows that */
   planCreate(wanted: WantedCreate, asker: PlanAsker): Promise<PlannedMutation>;
@@ -59,7 +61,7 @@ export interface Volumes {
 }
 
 export function createVolumes(options: VolumesOptions): Volumes {
-  const { lvm, deviceClasses, runner } = options;
+  const { lvm, deviceClasses, runner, operations } = options;
   const isProtectedName = createIsProtectedName(options.protect);
   const changes = createVolumeChanges({ lvm, deviceClasses, isProtectedName });
   const listeners = new Set<() => void>();
@@ -72,18 +74,26 @@ export function createVolumes(options: VolumesOptions): Volumes {
 
   /**
    * Runs a change of one volume once its turn has come, checked against the state of that moment; not at all
-   * when its caller has left by then. Volumes of a thin pool take turns with each other: how much a pool may
+   * when its caller has left by then, or an operation works on the volume. Volumes of a thin pool take turns with each other: how much a pool may
    * promise is for us alone to hold, while LVM itself holds the space of a group.
    */
   function run({ name, deviceClass, describe }: VolumeChange, asker: Asker): Promise<Mutation> {
     const { volumeGroup, thinPool } = deviceClass;
-    asker.noteResource(volumeResource(volumeGroup, name));
-    const turnOf = volumeResource(volumeGroup, thinPool ?? name);
-    return runner.run(turnOf, async () => describe((await lvm.read()).value), asker.signal);
+    const resource = volumeResource(volumeGroup, name);
+    asker.noteResource(resource);
+    const describeFree = async () => {
+      await operations.assertFree(resource);
+      return describe((await lvm.read()).value);
+    };
+    return runner.run(volumeResource(volumeGroup, thinPool ?? name), describeFree, asker.signal);
   }
 
-  async function plan({ describe, foresee }: VolumeChange, { signal }: PlanAsker): Promise<PlannedMutation> {
+  async function plan(
+    { name, deviceClass, describe, foresee }: VolumeChange,
+    { signal }: PlanAsker,
+  ): Promise<PlannedMutation> {
     const { value: state } = await lvm.refresh(signal);
+    await operations.assertFree(volumeResource(deviceClass.volumeGroup, name));
     const mutation = describe(state);
     if (mutation.steps.length > 0) {
       foresee(state);

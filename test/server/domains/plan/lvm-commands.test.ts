@@ -59,7 +59,10 @@ async function startWithStandIn(t: Test) {
     await rm(folder, { recursive: true });
   });
   const deviceClasses = [{ name: "ssd", volumeGroup: "vg0", default: true, spareGiB: 0 }];
-  const systems = { volumes: { lvm, deviceClasses, protect: [] }, close: () => lvm.close() };
+  const systems = {
+    volumes: { lvm, deviceClasses, protect: [], lowSpacePercent: 10 },
+    close: () => lvm.close(),
+  };
   const ran = async () =>
     (await readFile(join(folder, "ran.jsonl"), "utf8"))
       .split("\n")

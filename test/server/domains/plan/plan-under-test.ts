@@ -24,6 +24,7 @@ import { createServices } from "../../../../server/services.ts";
 import { createSandboxSystems, type Systems } from "../../../../server/systems.ts";
 import { createCall } from "../../rpc/call-under-test.ts";
 import { openOwnStore } from "../../store/own-store.ts";
+import { withoutStore } from "../../without-store.ts";
 
 /** Who a test calls as. */
 export function callerOf(role: Caller["role"], services?: readonly string[]): Caller {
@@ -73,7 +74,7 @@ export function createPlanUnderTest(
     systems,
     runner: createInlineRunner(() => {}),
     auth,
-    store: { isShared: false, run: () => Promise.reject(new Error("there is no store")) },
+    ...withoutStore(),
     facts: { version: "test", isSandbox: true, startedAtMs: 0, listeners: () => [] },
   });
 

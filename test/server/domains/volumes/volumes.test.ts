@@ -1,4 +1,5 @@
 import { test } from "tap";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LvmAdapter, LvmState, LvmStep } from "../../../../adapters/lvm/adapter.ts";
 import { createVolumes } from "../../../../server/domains/volumes/volumes.ts";
 import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
@@ -33,9 +34,11 @@ function createThinLvm(): LvmAdapter {
   };
 }
 
+const operations = { assertFree: async () => {} };
+
 function createThinVolumes() {
   const runner = createInlineRunner(() => {});
-  return createVolumes({ lvm: createThinLvm(), deviceClasses, protect: [], runner });
+  return createVolumes({ lvm: createThinLvm(), deviceClasses, protect: [], runner, operations });
 }
 
 test("creates at once never promise more than the pool may", async (t) => {
@@ -84,7 +87,7 @@ test("a plan asks LVM anew, and refuses what LVM would", async (t) => {
     run: () => Promise.reject(new TypeError("nothing is to be run")),
   };
   const runner = createInlineRunner(() => {});
-  const volumes = createVolumes({ lvm, deviceClasses, protect: [], runner });
+  const volumes = createVolumes({ lvm, deviceClasses, protect: [], runner, operations });
   await t.rejects(volumes.planRemove({ name: "data", deviceClass: "" }, asker), {
     name: "InfraError",
     reason: "VOLUME_IN_USE",
@@ -104,7 +107,7 @@ test("a plan says what is lost with a snapshot, and where a thin volume is made"
   const snapshotOf = async () => ({ value: state, revision: 1, readAtMs: 0 });
   const lvm = { ...createThinLvm(), read: snapshotOf, refresh: snapshotOf };
   const runner = createInlineRunner(() => {});
-  const volumes = createVolumes({ lvm, deviceClasses, protect: [], runner });
+  const volumes = createVolumes({ lvm, deviceClasses, protect: [], runner, operations });
   t.match((await volumes.planRemove({ name: "snap", deviceClass: "" }, asker)).plan.losses, [
     "vg0/snap, a snapshot of data: what data held when it was taken",
   ]);
@@ -112,4 +115,46 @@ test("a plan says what is lost with a snapshot, and where a thin volume is made"
   t.match((await volumes.planCreate(thin, asker)).plan.changes, [
     "vg0/a is made with 2 GiB (2147483648 bytes) in thin pool vg0/pool, tagged x, y=1",
   ]);
+});
+
+test("a volume that an operation works on is left alone, and what an operation has made stays its own", async (t) => {
+  const busy = {
+    async assertFree(resource: string) {
+      throw new InfraError("OPERATION_IN_PROGRESS", `operation 1 works on ${resource}`);
+    },
+  };
+  const refused = { name: "InfraError", reason: "OPERATION_IN_PROGRESS", message: /vg0\/volumes\/data/ };
+  const runner = createInlineRunner(() => {});
+  const data = { name: "data", deviceClass: "", sizeGb: 2n, tags: [] };
+  const working = createVolumes({
+    lvm: createThinLvm(),
+    deviceClasses,
+    protect: [],
+    runner,
+    operations: busy,
+  });
+  await t.rejects(working.create(data, asker), refused);
+  await t.rejects(working.resize(data, asker), refused);
+  await t.rejects(working.remove(data, asker), refused);
+  await t.rejects(working.planRemove(data, asker), refused);
+
+  const lvm = createThinLvm();
+  const tags = ["hostplane-operation-7", "hostplane-volume=data"];
+  const restoring = volumeOf("vg0", "hostplane-restore-0123456789ab", { tags, active: true });
+  const state = stateOf([groupOf("vg0", 20n * gib)], [restoring]);
+  const read = async () => ({ value: state, revision: 1, readAtMs: 0 });
+  const volumes = createVolumes({ lvm: { ...lvm, read }, deviceClasses, protect: [], runner, operations });
+  const mine = { name: "InfraError", reason: "VOLUME_PROTECTED", message: /operation 7 has made it/ };
+  await t.rejects(volumes.remove(data, asker), mine);
+  await t.rejects(volumes.resize(data, asker), mine);
+  await t.rejects(volumes.create(data, asker), { name: "InfraError", reason: "VOLUME_EXISTS" });
+});
+
+test("nobody puts the gateway's own tags on a volume", async (t) => {
+  const wanted = { name: "a", sizeGb: 1n, tags: ["x", "hostplane-operation-1"], deviceClass: "" };
+  await t.rejects(createThinVolumes().create(wanted, asker), {
+    name: "InfraError",
+    reason: "INVALID_FIELD",
+    violations: [{ field: "tags[1]" }],
+  });
 });

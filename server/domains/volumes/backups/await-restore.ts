@@ -1,0 +1,66 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { LogicalVolume } from "../../../../adapters/lvm/adapter.ts";
+import { volumeResource } from "../../../../adapters/lvm/names.ts";
+import { hasEnded, type Operation } from "../../../operations/operation.ts";
+import { operationFromNow } from "../../../operations/operation-changes.ts";
+import type { BackupParts } from "./backup-parts.ts";
+import { backupFailed } from "./backup-words.ts";
+import { findVolume } from "./made-volumes.ts";
+import type { RestoreInput } from "./restore-run.ts";
+
+/** A volume as the answer of CreateLV tells it. */
+export type RestoredVolume = Pick<LogicalVolume, "name" | "sizeBytes" | "device" | "tags">;
+
+type AwaitedParts = Pick<BackupParts, "lvm" | "operations" | "events">;
+
+/**
+ * Waits until the volume is filled.
+ * @throws InfraError why the operation has failed, and the signal's reason
+ */
+export async function untilFilled(
+  parts: AwaitedParts,
+  id: string,
+  signal: AbortSignal,
+): Promise<RestoredVolume> {
+  return readFilled(parts, await parts.operations.ended(id, signal));
+}
+
+/**
+ * Waits until the volume is made, or the operation has to wait for others; the volume has no device then.
+ * @throws InfraError why the operation has failed, and the signal's reason
+ */
+export async function untilMade(
+  parts: AwaitedParts,
+  id: string,
+  signal: AbortSignal,
+): Promise<RestoredVolume> {
+  for await (const { operation } of operationFromNow(parts, id, signal)) {
+    const isMade = operation.steps.some(({ name, state }) => name === "create" && state === "done");
+    const waits = operation.state === "scheduled" && operation.waitingFor !== "";
+    if ((operation.state === "active" && isMade) || waits) {
+      const { volume: name, sizeBytes, tags } = operation.input as RestoreInput;
+      return { name, sizeBytes: BigInt(sizeBytes), tags, device: undefined };
+    }
+    if (hasEnded(operation)) {
+      break;
+    }
+  }
+  return untilFilled(parts, id, signal);
+}
+
+/** The volume of a restore that has ended. @throws InfraError why it has failed */
+async function readFilled({ lvm }: AwaitedParts, operation: Operation): Promise<LogicalVolume> {
+  const { state, failure, resource } = operation;
+  if (state !== "completed") {
+    const reason = state === "cancelled" ? "OPERATION_CANCELLED" : (failure?.reason ?? "INTERNAL");
+    throw new InfraError(reason, backupFailed(operation), { resource });
+  }
+  const { volumeGroup, volume } = operation.input as RestoreInput;
+  const made = findVolume((await lvm.read()).value, volumeGroup, volume);
+  if (made === undefined) {
+    throw new InfraError("VOLUME_NOT_FOUND", `${volume} was restored, and removed by somebody else at once`, {
+      resource: volumeResource(volumeGroup, volume),
+    });
+  }
+  return made;
+}

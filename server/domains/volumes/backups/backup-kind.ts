@@ -1,0 +1,34 @@
+import type { OperationKind } from "../../../operations/operation-kind.ts";
+import { type BackupInput, type BackupResult, type BackupTools, snapshotBy, storedBy } from "./backup-run.ts";
+import { describePlace, type RepositorySecrets } from "./repository-place.ts";
+import { removeSnapshotStep, snapshotVolumeStep } from "./snapshot-steps.ts";
+import { openStep, recordStep, storeStep, verifyStep } from "./store-steps.ts";
+
+export const backupKindName = "volumes.backup";
+
+/**
+ * volumes.backup: a snapshot of the volume is read into a repository and removed, whatever happens. All that it makes
+ * carries the operation's id, by which it is found again.
+ */
+export function createBackupKind(tools: BackupTools): OperationKind<BackupInput, RepositorySecrets | null> {
+  return {
+    kind: backupKindName,
+    system: "restic",
+    runsOn: "host",
+    steps: [
+      openStep(tools),
+      snapshotVolumeStep(tools),
+      storeStep(tools),
+      verifyStep(tools),
+      recordStep(tools),
+      removeSnapshotStep(tools),
+    ],
+    pointOfNoReturn: "record",
+    result: ({ input, output }): BackupResult => ({
+      backupId: input.backupId,
+      snapshotId: storedBy({ output }).snapshotId,
+      sizeBytes: snapshotBy({ output }).sizeBytes,
+      repository: describePlace(input.place),
+    }),
+  };
+}

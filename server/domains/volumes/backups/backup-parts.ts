@@ -1,0 +1,40 @@
+import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
+import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
+import type { Events } from "../../../events/events.ts";
+import type { OperationAsker, Operations } from "../../../operations/operations.ts";
+import type { Store } from "../../../store/store.ts";
+import type { DeviceClass } from "../device-class.ts";
+import type { BackupSettings } from "./backup-settings.ts";
+import type { Repositories } from "./repositories.ts";
+import type { RepositoryKeys } from "./repository-keys.ts";
+
+/** What backups and restores are made of. */
+export interface BackupParts {
+  readonly lvm: LvmAdapter;
+  readonly restic: ResticAdapter;
+  readonly deviceClasses: readonly DeviceClass[];
+  readonly settings: BackupSettings;
+  readonly repositories: Repositories;
+  readonly keys: RepositoryKeys;
+  readonly store: Pick<Store, "run">;
+  readonly operations: Operations;
+  readonly events: Pick<Events, "follow">;
+  /** Name of this host. */
+  readonly host: string;
+}
+
+/** What a request would do now. */
+export interface Foreseen<Planned> {
+  /** What it is about. */
+  readonly resource: string;
+  /** Undefined: it would find what it asks for there or under way. */
+  readonly begins: Planned | undefined;
+}
+
+/** Who asks for a backup or a restore: a call, or a schedule. */
+export interface BackupAsker extends OperationAsker {
+  /** Aborted when the asker has left, which ends no operation. */
+  readonly signal: AbortSignal;
+  noteResource(resource: string): void;
+  noteOperation(id: string): void;
+}

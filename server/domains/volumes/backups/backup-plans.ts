@@ -1,0 +1,135 @@
+import type { LvmStep } from "../../../../adapters/lvm/adapter.ts";
+import { volumeResource } from "../../../../adapters/lvm/names.ts";
+import type { PlannedMutation } from "../../../operations/mutation.ts";
+import type { BackupRow } from "../../../store/backups.ts";
+import { operationTag, temporaryName, wantedNameTag } from "../operation-marks.ts";
+import { describeSize } from "../size.ts";
+import { backupKindName } from "./backup-kind.ts";
+import type { BackupParts } from "./backup-parts.ts";
+import type { PlannedBackup } from "./begin-backup.ts";
+import { deleteKindName } from "./delete-kind.ts";
+import { describePlace, type RepositoryPlace } from "./repository-place.ts";
+import { restoreKindName } from "./restore-kind.ts";
+import type { PlannedRestore } from "./restore-volume.ts";
+import { snapshotStep } from "./snapshot-volume.ts";
+import { placeOf } from "./stored-backups.ts";
+import { verifyKindName } from "./verify-kind.ts";
+
+/** Stands in commands for the id of the operation, which is made when it begins. */
+const operationId = "OPERATION";
+
+/** What the operations of backups would do, for plans. */
+export interface BackupPlans {
+  backup(planned: PlannedBackup): PlannedMutation;
+  restore(planned: PlannedRestore): PlannedMutation;
+  verify(row: BackupRow): PlannedMutation;
+  remove(row: BackupRow): PlannedMutation;
+}
+
+export function createBackupPlans({ lvm, restic }: Pick<BackupParts, "lvm" | "restic">): BackupPlans {
+  const lvmStep = (name: string, step: LvmStep) => ({ name, command: lvm.commandOf(step) });
+  const step = (name: string, command: readonly string[] = []) => ({ name, command });
+
+  return {
+    backup({ volume, group, named, input }) {
+      const { volumeGroup, volume: volumeName, place } = input;
+      const name = temporaryName("backup", operationId);
+      const made = snapshotStep({
+        volume,
+        group,
+        name,
+        tags: [operationTag(operationId)],
+        percent: input.snapshotPercent,
+      });
+      const key =
+        typeof named.secrets?.encryptionKey === "string" ? "the key of the request" : "the gateway's key";
+      return {
+        kind: backupKindName,
+        resource: volumeResource(volumeGroup, volumeName),
+        backend: input.groupUuid,
+        plan: {
+          changes: [
+            `${volumeGroup}/${volumeName}, ${describeSize(volume.sizeBytes)}, is stored as ${input.name} in ${describePlace(place)}, encrypted with ${key}`,
+          ],
+          losses: [],
+        },
+        steps: [
+          step("open"),
+          lvmStep("snapshot", made),
+          step("store", restic.commandOf("backup")),
+          step("verify"),
+          step("record"),
+          lvmStep("removeSnapshot", { kind: "remove", volumeGroupName: volumeGroup, name }),
+        ],
+        pointOfNoReturn: 4,
+      };
+    },
+
+    restore({ input, resource, change, create }) {
+      const name = temporaryName("restore", operationId);
+      const at = { volumeGroupName: input.volumeGroup };
+      const tags = [operationTag(operationId), wantedNameTag(input.volume)];
+      return {
+        kind: restoreKindName,
+        resource,
+        backend: input.groupUuid,
+        plan: {
+          changes: [`${change}, and filled from ${sourceWords(input.place, input.selector)}`],
+          losses: [],
+        },
+        steps: [
+          step("locate"),
+          lvmStep("create", { ...create, name, tags: [...create.tags, ...tags] }),
+          step("fill", restic.commandOf("restore")),
+          lvmStep("release", { kind: "rename", ...at, name, newName: input.volume }),
+          lvmStep("removeTags", {
+            kind: "changeTags",
+            ...at,
+            name: input.volume,
+            addTags: [],
+            removeTags: tags,
+          }),
+        ],
+        pointOfNoReturn: 3,
+      };
+    },
+
+    verify: (row) => ({
+      kind: verifyKindName,
+      resource: `backups/${row.id}`,
+      backend: describePlace(placeOf(row)),
+      plan: {
+        changes: [
+          `backup ${row.name} of ${row.volume} is read to its end, and what is found is written down`,
+        ],
+        losses: [],
+      },
+      steps: [step("read", restic.commandOf("restore")), step("record")],
+      pointOfNoReturn: 2,
+    }),
+
+    remove: (row) => ({
+      kind: deleteKindName,
+      resource: `backups/${row.id}`,
+      backend: describePlace(placeOf(row)),
+      plan: {
+        changes: [`backup ${row.name} of ${row.volume} is deleted`],
+        losses: [
+          `what ${row.volume} held at ${new Date(row.at).toISOString()}, ${describeSize(BigInt(row.size_bytes))}, in ${describePlace(placeOf(row))}`,
+        ],
+      },
+      steps: [step("forget", restic.commandOf("forget")), step("removeRecord")],
+      pointOfNoReturn: 0,
+    }),
+  };
+}
+
+/** A call that joins an operation that is under way, or finds what it asks for, begins nothing. */
+export function nothingToDo(kind: string, resource: string): PlannedMutation {
+  return { kind, resource, backend: "", plan: { changes: [], losses: [] }, steps: [], pointOfNoReturn: 0 };
+}
+
+function sourceWords(place: RepositoryPlace, selector: string): string {
+  const which = selector === "" ? "the latest backup" : `the backup ${selector}`;
+  return `${which} in ${describePlace(place)}`;
+}

@@ -1,0 +1,88 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { volumeResource } from "../../../../adapters/lvm/names.ts";
+import type { Repository, ResticAdapter } from "../../../../adapters/restic/adapter.ts";
+import type { OperationStep, StepRun } from "../../../operations/operation-kind.ts";
+import type { Store } from "../../../store/store.ts";
+import type { MadeVolumes } from "./made-volumes.ts";
+import type { Repositories } from "./repositories.ts";
+import { describePlace, type RepositoryPlace, type RepositorySecrets } from "./repository-place.ts";
+
+/** A backup that is to be made. */
+export type BackupInput = {
+  readonly backupId: string;
+  readonly name: string;
+  readonly schedule: string | null;
+  readonly actor: string;
+  readonly host: string;
+  readonly volumeGroup: string;
+  readonly groupUuid: string;
+  readonly volume: string;
+  readonly volumeUuid: string;
+  readonly thinPool: string | null;
+  readonly snapshotPercent: number;
+  readonly place: RepositoryPlace;
+  /** Of the gateway's key; null: the owner has the key. */
+  readonly keyName: string | null;
+};
+
+/** What came of it. */
+export type BackupResult = {
+  readonly backupId: string;
+  readonly snapshotId: string;
+  readonly sizeBytes: number;
+  readonly repository: string;
+};
+
+/** The snapshot of the volume, as its step tells it. */
+export type SnapshotOutput = {
+  readonly name: string;
+  readonly uuid: string;
+  readonly sizeBytes: number;
+  readonly atMs: number;
+};
+
+export type StoreOutput = { readonly snapshotId: string };
+
+export type BackupRun = StepRun<BackupInput, RepositorySecrets | null>;
+export type BackupStep = OperationStep<BackupInput, RepositorySecrets | null>;
+
+export interface BackupTools {
+  readonly made: MadeVolumes;
+  readonly restic: ResticAdapter;
+  readonly repositories: Repositories;
+  readonly store: Pick<Store, "run">;
+}
+
+export function openRepository(
+  repositories: Repositories,
+  { input, secrets }: Pick<BackupRun, "input" | "secrets">,
+): Promise<Repository> {
+  return repositories.open(input.place, secrets, input.keyName);
+}
+
+/** Outputs come back as the steps of the same names have returned them. */
+export function snapshotBy({ output }: Pick<BackupRun, "output">): SnapshotOutput {
+  return output("snapshot") as SnapshotOutput;
+}
+
+export function storedBy({ output }: Pick<BackupRun, "output">): StoreOutput {
+  return output("store") as StoreOutput;
+}
+
+export function volumeGone({ volumeGroup, volume }: BackupInput): InfraError {
+  return new InfraError(
+    "VOLUME_NOT_FOUND",
+    `${volumeGroup}/${volume} is not there any more, or is another volume now`,
+    { resource: volumeResource(volumeGroup, volume) },
+  );
+}
+
+export function nameTaken({ volumeGroup, volume, name }: BackupInput): InfraError {
+  return new InfraError("BACKUP_EXISTS", `${volumeGroup}/${volume} has a backup ${name} already`, {
+    resource: volumeResource(volumeGroup, volume),
+  });
+}
+
+export function damaged({ place, volumeGroup, volume }: BackupInput, what: string): InfraError {
+  return new InfraError("BACKUP_DAMAGED", `${describePlace(place)} ${what} of ${volumeGroup}/${volume}`);
+}

@@ -1,0 +1,31 @@
+import type { Operation } from "../../../operations/operation.ts";
+import type { BackupRow } from "../../../store/backups.ts";
+import { describeSize } from "../size.ts";
+import { describePlace, type RepositoryPlace } from "./repository-place.ts";
+
+/** What is told of a backup that is there. */
+export function backupDone(row: BackupRow): string {
+  const place = describePlace(JSON.parse(row.repository_json) as RepositoryPlace);
+  const key = row.key_name === null ? "its owner's key" : `the gateway's key ${row.key_name}`;
+  const at = new Date(row.at).toISOString();
+  return `backup ${row.id}: ${describeSize(BigInt(row.size_bytes))} as of ${at}, stored in ${place} as snapshot ${row.snapshot_id.slice(0, 8)}, encrypted with ${key}`;
+}
+
+/** What is told of a backup that is under way. */
+export function backupUnderWay({ id, state, message, waitingFor, doneBytes, totalBytes }: Operation): string {
+  const what = state === "scheduled" ? waitingFor || message || "waiting for its turn" : message;
+  const bytes =
+    doneBytes === undefined || totalBytes === undefined || totalBytes === 0
+      ? ""
+      : ` (${Math.floor((100 * doneBytes) / totalBytes)} %, ${doneBytes} of ${totalBytes} bytes)`;
+  return `${what}${bytes}; operation ${id}`;
+}
+
+/** Why an operation that has ended did not do what it was to do. */
+export function backupFailed({ id, state, message, failure, attention }: Operation): string {
+  if (state === "cancelled") {
+    return `it was cancelled; operation ${id}`;
+  }
+  const left = attention === undefined ? "" : ` ${[...attention.left, ...attention.advice].join(" ")}`;
+  return `${failure?.message ?? message}${left === "" ? "" : `.${left}`}; operation ${id}`;
+}

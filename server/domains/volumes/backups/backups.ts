@@ -1,0 +1,73 @@
+import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
+import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
+import type { Seal } from "../../../crypto/seal.ts";
+import type { Events } from "../../../events/events.ts";
+import type { Operations } from "../../../operations/operations.ts";
+import type { InlineRunner } from "../../../operations/run-inline.ts";
+import type { Store } from "../../../store/store.ts";
+import type { DeviceClass } from "../device-class.ts";
+import { createIsProtectedName } from "../protection.ts";
+import { createVolumeChanges } from "../volume-changes.ts";
+import { createBackupKind } from "./backup-kind.ts";
+import type { BackupParts } from "./backup-parts.ts";
+import type { BackupSettings } from "./backup-settings.ts";
+import { createBeginBackup } from "./begin-backup.ts";
+import { type CreateBackup, createCreateBackup } from "./create-backup.ts";
+import { createDeleteKind } from "./delete-kind.ts";
+import { createMadeVolumes } from "./made-volumes.ts";
+import { createRepositories } from "./repositories.ts";
+import { createRepositoryKeys } from "./repository-keys.ts";
+import { createRestoreKind } from "./restore-kind.ts";
+import { createRestoreVolume, type RestoreVolume } from "./restore-volume.ts";
+import { createStoredBackups, type StoredBackups } from "./stored-backups.ts";
+import { createVerifyKind } from "./verify-kind.ts";
+
+export interface BackupsOptions {
+  readonly lvm: LvmAdapter;
+  readonly restic: ResticAdapter;
+  readonly deviceClasses: readonly DeviceClass[];
+  readonly settings: BackupSettings;
+  /** That of `volumes.ts`, with which the operations take turns. */
+  readonly runner: InlineRunner;
+  readonly operations: Operations;
+  readonly events: Pick<Events, "follow">;
+  readonly store: Pick<Store, "run">;
+  /** `createSeal(masterKey, "repository-key")`. */
+  readonly keySeal: Seal;
+  /** Name of this host. */
+  readonly host: string;
+}
+
+/** Backups of the volumes of this host. */
+export interface Backups {
+  readonly createBackup: CreateBackup;
+  readonly restoreVolume: RestoreVolume;
+  readonly stored: StoredBackups;
+  /** The commands of the tools, for plans. */
+  readonly commands: Pick<BackupParts, "lvm" | "restic">;
+}
+
+/** Registers the kinds of operations, so it comes before `operations.begin`. */
+export function createBackups(options: BackupsOptions): Backups {
+  const { lvm, restic, deviceClasses, settings, operations, store } = options;
+  const keys = createRepositoryKeys(store, options.keySeal);
+  const repositories = createRepositories(settings, keys);
+  const made = createMadeVolumes(lvm, options.runner);
+  const parts: BackupParts = { ...options, keys, repositories };
+  const tools = { made, restic, repositories, store };
+  // Whether a volume may be removed or resized is no question here.
+  const changes = createVolumeChanges({ lvm, deviceClasses, isProtectedName: createIsProtectedName([]) });
+
+  const backup = operations.register(createBackupKind(tools));
+  const restore = operations.register(createRestoreKind({ ...tools, deviceClasses }));
+  const verify = operations.register(createVerifyKind(tools));
+  const remove = operations.register(createDeleteKind(tools));
+
+  const restoreVolume = createRestoreVolume(parts, changes, restore);
+  return {
+    createBackup: createCreateBackup(parts, createBeginBackup(parts, backup)),
+    restoreVolume,
+    stored: createStoredBackups(parts, restoreVolume, { verify, remove }),
+    commands: { lvm, restic },
+  };
+}

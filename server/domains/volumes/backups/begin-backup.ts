@@ -1,0 +1,87 @@
+import { randomUUID } from "node:crypto";
+import { invalidField } from "../../../../adapters/host/infra-error.ts";
+import type { LogicalVolume, LvmState, VolumeGroup } from "../../../../adapters/lvm/adapter.ts";
+import type { Operation } from "../../../operations/operation.ts";
+import type { OperationStarter } from "../../../operations/operations.ts";
+import type { BackupAsker, BackupParts } from "./backup-parts.ts";
+import type { BackupInput } from "./backup-run.ts";
+import { assertSameGroup } from "./made-volumes.ts";
+import type { NamedRepository, S3Fields } from "./repositories.ts";
+import type { RepositorySecrets } from "./repository-place.ts";
+import { snapshotStep } from "./snapshot-volume.ts";
+import { resourceOf } from "./volume-handle.ts";
+
+/** What a volume is to be backed up as, and where to. */
+export interface BackupRequest {
+  readonly name: string;
+  /** Undefined: the local repository. */
+  readonly s3: S3Fields | undefined;
+}
+
+/** A backup, checked as far as it can be without beginning anything. */
+export interface PlannedBackup {
+  readonly volume: LogicalVolume;
+  readonly group: VolumeGroup;
+  readonly named: NamedRepository;
+  readonly input: Omit<BackupInput, "keyName" | "actor">;
+}
+
+export interface BeginBackup {
+  /** @throws InfraError INVALID_FIELD, ENDPOINT_NOT_ALLOWED, VOLUME_PROTECTED, VOLUME_INACTIVE, VOLUME_GROUP_GONE, NO_SPACE */
+  describe(request: BackupRequest, volume: LogicalVolume, state: LvmState): PlannedBackup;
+  /**
+   * Begins it, or finds the one of this volume and name that is under way.
+   * @throws InfraError BUSY, STORE_UNAVAILABLE
+   */
+  begin(planned: PlannedBackup, asker: BackupAsker): Promise<Operation>;
+}
+
+const s3Prefix = "backup.data_source.s3.";
+
+export function createBeginBackup(
+  { repositories, keys, settings, host }: BackupParts,
+  starter: OperationStarter<BackupInput, RepositorySecrets | null>,
+): BeginBackup {
+  function describe(request: BackupRequest, volume: LogicalVolume, state: LvmState): PlannedBackup {
+    const named = repositories.named(request.s3, s3Prefix);
+    if (named.selector !== "") {
+      throw invalidField(`${s3Prefix}path`, "must hold no #, which names a backup to restore");
+    }
+    const { volumeGroupName, name, uuid, thinPoolName } = volume;
+    const groupUuid = state.volumeGroups.find((one) => one.name === volumeGroupName)?.uuid ?? "";
+    const group = assertSameGroup(state, { volumeGroup: volumeGroupName, groupUuid });
+    const input = {
+      backupId: randomUUID(),
+      name: request.name,
+      schedule: null,
+      host,
+      volumeGroup: volumeGroupName,
+      groupUuid,
+      volume: name,
+      volumeUuid: uuid,
+      thinPool: thinPoolName ?? null,
+      snapshotPercent: settings.snapshotPercent,
+      place: named.place,
+    };
+    const percent = settings.snapshotPercent;
+    snapshotStep({ volume, group, name: "", tags: [], percent });
+    return { volume, group, named, input };
+  }
+
+  async function begin({ volume, named, input }: PlannedBackup, asker: BackupAsker): Promise<Operation> {
+    const { secrets, place } = named;
+    const keyName = typeof secrets?.encryptionKey === "string" ? null : await keys.ensure(place);
+    const resource = resourceOf(volume);
+    const { operation } = await starter.start({
+      resource,
+      backend: input.groupUuid,
+      input: { ...input, actor: asker.actor, keyName },
+      secrets,
+      asker: { actor: asker.actor, accountId: asker.accountId, rpc: asker.rpc },
+      attachKey: `backup ${host} ${resource} ${input.name}`,
+    });
+    return operation;
+  }
+
+  return { describe, begin };
+}

@@ -1,0 +1,188 @@
+import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
+import { createLimiter } from "../../../../adapters/host/limiter.ts";
+import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
+import { hasEnded, type Operation } from "../../../operations/operation.ts";
+import type { BackupRow } from "../../../store/backups.ts";
+import type { BackupAsker, BackupParts, Foreseen } from "./backup-parts.ts";
+import { backupDone, backupFailed, backupUnderWay } from "./backup-words.ts";
+import type { BackupRequest, BeginBackup, PlannedBackup } from "./begin-backup.ts";
+import { findOperation } from "./find-operation.ts";
+import {
+  ambiguousHandle,
+  parseVolumeHandle,
+  resourceOf,
+  resourcesByHandle,
+  volumesByHandle,
+} from "./volume-handle.ts";
+
+/** A backup as CreateBackup names it. */
+export interface WantedBackup extends BackupRequest {
+  readonly volumeHandle: string;
+}
+
+/** How far a backup is. */
+export interface BackupPoll {
+  readonly state: "inProgress" | "complete" | "error";
+  readonly message: string;
+}
+
+export interface CreateBackup {
+  /**
+   * Begins the backup, or tells how far it is: COMPLETE as long as it is there, ERROR once. Of whatever depends on the
+   * volume an ERROR tells.
+   * @throws InfraError INVALID_FIELD, ENDPOINT_NOT_ALLOWED, BUSY, STORE_UNAVAILABLE, and what reading LVM throws
+   */
+  poll(wanted: WantedBackup, asker: BackupAsker): Promise<BackupPoll>;
+  /**
+   * What a poll would begin now: nothing when the backup is there or under way.
+   * @throws InfraError as `poll`, and what an ERROR would tell
+   */
+  plan(wanted: WantedBackup, signal: AbortSignal): Promise<Foreseen<PlannedBackup>>;
+}
+
+/** What is told by the state ERROR: clients of the original know no other way. */
+const toldAsState: ReadonlySet<string> = new Set([
+  "VOLUME_NOT_FOUND",
+  "VOLUME_PROTECTED",
+  "VOLUME_INACTIVE",
+  "VOLUME_GROUP_GONE",
+  "NO_SPACE",
+]);
+
+export function createCreateBackup(parts: BackupParts, beginBackup: BeginBackup): CreateBackup {
+  const { lvm, deviceClasses, store, operations, host } = parts;
+  // Between looking and beginning nobody else may begin.
+  const turns = createLimiter({ what: "requests for backups", maxRunning: 1, maxWaiting: 256 });
+
+  /** @throws InfraError VOLUME_NOT_FOUND when there is more than one */
+  function findVolume({ volumeHandle }: WantedBackup, state: LvmState): LogicalVolume | undefined {
+    const volumes = volumesByHandle(parseVolumeHandle(volumeHandle), deviceClasses, state);
+    if (volumes.length > 1) {
+      throw ambiguousHandle(volumeHandle, volumes.map(resourceOf));
+    }
+    return volumes[0];
+  }
+
+  /** What is known of the name: a backup of it, or what the operation that was to make it has come to. */
+  async function known(name: string, resources: readonly string[], handle: string): Promise<Known> {
+    const { backups, requests } = await store.run("backups.named", { host, volumes: resources, name });
+    const found = new Set([...backups, ...requests].map(({ volume }) => volume));
+    if (found.size > 1) {
+      throw ambiguousHandle(handle, [...found]);
+    }
+    const [backup] = backups;
+    const [request] = requests;
+    if (backup !== undefined) {
+      return { backup };
+    }
+    const operation = request && (await findOperation(operations, request.operation_id));
+    if (operation?.state !== "completed") {
+      return { operation, resource: request?.volume };
+    }
+    // It wrote the backup down after we looked, or that was deleted since.
+    const [late] = (await store.run("backups.named", { host, volumes: resources, name })).backups;
+    return { backup: late };
+  }
+
+  async function pollInTurn(wanted: WantedBackup, asker: BackupAsker, state: LvmState): Promise<BackupPoll> {
+    const { name, volumeHandle } = wanted;
+    const volume = findVolume(wanted, state);
+    const resources =
+      volume === undefined
+        ? resourcesByHandle(parseVolumeHandle(volumeHandle), deviceClasses)
+        : [resourceOf(volume)];
+    if (resources.length === 0) {
+      throw noVolume(volumeHandle);
+    }
+    const { backup, operation, resource } = await known(name, resources, volumeHandle);
+    const about = volume === undefined ? (backup?.volume ?? resource) : resourceOf(volume);
+    if (about !== undefined) {
+      asker.noteResource(about);
+    }
+    if (backup !== undefined) {
+      asker.noteOperation(backup.operation_id);
+      return { state: "complete", message: backupDone(backup) };
+    }
+    if (operation !== undefined && resource !== undefined) {
+      if (!hasEnded(operation)) {
+        asker.noteOperation(operation.id);
+        return { state: "inProgress", message: backupUnderWay(operation) };
+      }
+      const address = { host, volume: resource, name };
+      const { ended } = await store.run("backups.endAsking", { address, operationId: operation.id });
+      if (ended) {
+        asker.noteOperation(operation.id);
+        return { state: "error", message: backupFailed(operation) };
+      }
+    }
+    if (volume === undefined) {
+      throw noVolume(volumeHandle);
+    }
+    const planned = beginBackup.describe(wanted, volume, state);
+    const begun = await beginBackup.begin(planned, asker);
+    const address = { host, volume: resourceOf(volume), name };
+    await store.run("backups.ask", { address, operationId: begun.id });
+    asker.noteOperation(begun.id);
+    return { state: "inProgress", message: backupUnderWay(begun) };
+  }
+
+  return {
+    async poll(wanted, asker) {
+      assertBackupName(wanted.name, "backup.name");
+      assertHandle(wanted.volumeHandle);
+      const { value: state } = await lvm.read(asker.signal);
+      try {
+        return await turns.run(() => pollInTurn(wanted, asker, state), asker.signal);
+      } catch (error) {
+        if (error instanceof InfraError && toldAsState.has(error.reason)) {
+          return { state: "error", message: error.message };
+        }
+        throw error;
+      }
+    },
+
+    async plan(wanted, signal) {
+      assertBackupName(wanted.name, "backup.name");
+      assertHandle(wanted.volumeHandle);
+      const { value: state } = await lvm.refresh(signal);
+      const volume = findVolume(wanted, state);
+      if (volume === undefined) {
+        throw noVolume(wanted.volumeHandle);
+      }
+      const resource = resourceOf(volume);
+      const { backup, operation } = await known(wanted.name, [resource], wanted.volumeHandle);
+      const isThere = backup !== undefined || (operation !== undefined && !hasEnded(operation));
+      return { resource, begins: isThere ? undefined : beginBackup.describe(wanted, volume, state) };
+    },
+  };
+}
+
+interface Known {
+  readonly backup?: BackupRow | undefined;
+  readonly operation?: Operation | undefined;
+  /** The volume that the operation is about. */
+  readonly resource?: string | undefined;
+}
+
+/**
+ * Refuses names that restic could not keep as a part of a tag.
+ * @throws InfraError INVALID_FIELD
+ */
+function assertBackupName(name: string, field: string): void {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,252}$/.test(name)) {
+    throw invalidField(
+      field,
+      "must be 1 to 253 letters, digits and . _ : @ + -, the first a letter or digit",
+    );
+  }
+}
+
+function assertHandle(handle: string): void {
+  if (handle === "" || handle.length > 300) {
+    throw invalidField("backup.volume_handle", "must name a logical volume");
+  }
+}
+
+function noVolume(handle: string): InfraError {
+  return new InfraError("VOLUME_NOT_FOUND", `no device class has a logical volume ${handle}`);
+}

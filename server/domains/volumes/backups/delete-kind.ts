@@ -1,0 +1,79 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { OperationKind } from "../../../operations/operation-kind.ts";
+import { describePlace, type RepositorySecrets } from "./repository-place.ts";
+import type { StoredBackupInput, StoredBackupRun, StoredBackupTools } from "./stored-backup-run.ts";
+
+export const deleteKindName = "volumes.deleteBackup";
+
+/** volumes.deleteBackup: a backup is removed from its repository, and then from the gateway's list. */
+export function createDeleteKind({
+  restic,
+  repositories,
+  store,
+}: StoredBackupTools): OperationKind<StoredBackupInput, RepositorySecrets | null> {
+  const forgetRecord = ({ input }: StoredBackupRun) => store.run("backups.remove", { ids: [input.backupId] });
+
+  async function isStored({ input, secrets, signal }: StoredBackupRun): Promise<boolean> {
+    const repository = await repositories.open(input.place, secrets, input.keyName);
+    const stored = await restic.list(repository, [], signal);
+    return stored.some(({ id }) => id === input.snapshotId);
+  }
+
+  return {
+    kind: deleteKindName,
+    system: "restic",
+    runsOn: "host",
+    steps: [
+      {
+        name: "forget",
+        title: "removing the backup from its repository",
+        weight: 100,
+        isAbortable: false,
+        async happened({ token }) {
+          await restic.settle(token);
+          return undefined;
+        },
+        async forward(run) {
+          const { input, secrets, signal, token, progress } = run;
+          const repository = await repositories.open(input.place, secrets, input.keyName);
+          const options = { signal, token, onProgress: progress };
+          try {
+            await restic.forget(repository, [input.snapshotId], options);
+          } catch (error) {
+            // With its repository the backup is gone as well.
+            if (!(error instanceof InfraError && error.reason === "REPOSITORY_NOT_FOUND")) {
+              throw error;
+            }
+          }
+          return null;
+        },
+        // What was removed cannot be put back: then at least nobody is told that it is there.
+        async undo(run) {
+          await restic.settle(run.token);
+          if (!(await isStored(run))) {
+            await forgetRecord(run);
+          }
+        },
+        attention: ({ input }) => ({
+          left: [
+            `Nobody knows whether ${describePlace(input.place)} still holds the snapshot ${input.snapshotId}; the backup is still listed.`,
+          ],
+          advice: [
+            "Retry the operation once the repository can be reached: then it looks. Or verify the backup, and delete it again.",
+          ],
+        }),
+      },
+      {
+        name: "removeRecord",
+        title: "removing the backup from the list",
+        isAbortable: false,
+        async forward(run) {
+          await forgetRecord(run);
+          return null;
+        },
+      },
+    ],
+    pointOfNoReturn: "forget",
+    result: ({ input }) => ({ backupId: input.backupId }),
+  };
+}

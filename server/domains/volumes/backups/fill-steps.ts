@@ -1,0 +1,88 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { devicePathOf, volumeResource } from "../../../../adapters/lvm/names.ts";
+import { describeSize } from "../size.ts";
+import { findMade } from "./made-volumes.ts";
+import { describePlace } from "./repository-place.ts";
+import {
+  createdBy,
+  type LocateOutput,
+  locatedBy,
+  type RestoreStep,
+  type RestoreTools,
+} from "./restore-run.ts";
+import { selectBackup } from "./select-backup.ts";
+import { storedBackupFrom } from "./stored-backup.ts";
+
+/** Finds the backup that is meant, before anything is made. */
+export function locateStep({ restic, repositories }: RestoreTools): RestoreStep {
+  return {
+    name: "locate",
+    title: "looking for the backup",
+    isAbortable: true,
+    async forward({ input, secrets, signal }) {
+      const { place, selector, volumeGroup, volume } = input;
+      const repository = await repositories.open(place, secrets, input.keyName);
+      const stored = (await restic.list(repository, [], signal)).map(storedBackupFrom);
+      const backup = selectBackup(stored, selector, `${volumeGroup}/${volume}`, describePlace(place));
+      const sizeBytes = await restic.sizeOf(repository, backup.id, signal);
+      if (sizeBytes > input.sizeBytes) {
+        throw tooSmall(volumeResource(volumeGroup, volume), BigInt(sizeBytes), BigInt(input.sizeBytes));
+      }
+      return {
+        snapshotId: backup.id,
+        fileName: backup.fileName,
+        sizeBytes,
+        backupId: backup.backupId ?? null,
+      } satisfies LocateOutput;
+    },
+  };
+}
+
+/** Fills the volume, which nobody else can have open meanwhile. */
+export function fillStep({ made, restic, repositories }: RestoreTools): RestoreStep {
+  return {
+    name: "fill",
+    title: "filling the volume",
+    weight: 100,
+    isAbortable: true,
+    async happened({ token }) {
+      // The volume is filled from its beginning again, but not by two at once.
+      await restic.settle(token);
+      return undefined;
+    },
+    async forward(run) {
+      const { input, secrets, signal, token, operationId } = run;
+      const { name, uuid } = createdBy(run);
+      const volume = findMade(await made.readState(), input, operationId);
+      if (volume?.uuid !== uuid || volume.name !== name) {
+        throw new InfraError(
+          "VOLUME_NOT_FOUND",
+          `${input.volumeGroup}/${name}, which was being filled, was removed by somebody else`,
+          { resource: volumeResource(input.volumeGroup, input.volume) },
+        );
+      }
+      const { snapshotId, fileName, sizeBytes } = locatedBy(run);
+      const repository = await repositories.open(input.place, secrets, input.keyName);
+      const device = devicePathOf(input.volumeGroup, name);
+      const options = { signal, token, onProgress: run.progress };
+      await restic.restore(repository, { id: snapshotId, fileName, sizeBytes }, device, options);
+      return null;
+    },
+    undo: ({ token }) => restic.settle(token),
+    attention: ({ input }) => ({
+      left: [
+        `restic may still be writing to the volume that was to become ${input.volumeGroup}/${input.volume}.`,
+      ],
+      advice: ["Look for it (`pgrep -a restic`), then retry the operation: it removes the volume."],
+    }),
+  };
+}
+
+/** A volume that is too small for what it is to be filled from. */
+export function tooSmall(resource: string, backupBytes: bigint, volumeBytes: bigint): InfraError {
+  return new InfraError(
+    "VOLUME_TOO_SMALL",
+    `the backup has ${describeSize(backupBytes)}, and the volume would have ${describeSize(volumeBytes)}`,
+    { resource },
+  );
+}

@@ -1,0 +1,18 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { Operation } from "../../../operations/operation.ts";
+import type { Operations } from "../../../operations/operations.ts";
+
+/** An operation; undefined when it is no longer kept. */
+export async function findOperation(
+  operations: Pick<Operations, "get">,
+  id: string,
+): Promise<Operation | undefined> {
+  try {
+    return await operations.get(id);
+  } catch (error) {
+    if (error instanceof InfraError && error.reason === "OPERATION_NOT_FOUND") {
+      return undefined;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,124 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type {
+  LogicalVolume,
+  LvmAdapter,
+  LvmState,
+  LvmStep,
+  VolumeGroup,
+} from "../../../../adapters/lvm/adapter.ts";
+import { volumeGroupResource, volumeResource } from "../../../../adapters/lvm/names.ts";
+import type { InlineRunner } from "../../../operations/run-inline.ts";
+import { operationTag } from "../operation-marks.ts";
+
+/** A volume group by its name and by what no other has. */
+export interface GroupIdentity {
+  readonly volumeGroup: string;
+  readonly groupUuid: string;
+}
+
+/** A volume that an operation works on. */
+export interface VolumePlace extends GroupIdentity {
+  readonly volume: string;
+  /** The thin pool it is in; null: none. */
+  readonly thinPool: string | null;
+}
+
+/**
+ * What operations do with LVM: each change in the turn of its volume, as `volumes.ts` makes its own, and only in the
+ * volume group that was meant.
+ */
+export interface MadeVolumes {
+  /** A state that was read after this call began. */
+  readState(): Promise<LvmState>;
+  /**
+   * Runs the steps that `stepsFrom` finds in the state of the moment when it is the volume's turn.
+   * @throws InfraError VOLUME_GROUP_GONE, and what `stepsFrom` and LVM throw
+   */
+  change(
+    place: VolumePlace,
+    kind: string,
+    stepsFrom: (state: LvmState, group: VolumeGroup) => readonly LvmStep[],
+    signal: AbortSignal,
+  ): Promise<void>;
+  /**
+   * Removes what the operation has made, if it is there.
+   * @throws InfraError VOLUME_GROUP_GONE, VOLUME_IN_USE
+   */
+  remove(place: VolumePlace, kind: string, operationId: string, signal: AbortSignal): Promise<void>;
+}
+
+export function createMadeVolumes(lvm: LvmAdapter, runner: InlineRunner): MadeVolumes {
+  const change: MadeVolumes["change"] = async (place, kind, stepsFrom, signal) => {
+    const { volumeGroup, volume, thinPool, groupUuid } = place;
+    const describe = async () => {
+      const { value: state } = await lvm.refresh();
+      const steps = stepsFrom(state, assertSameGroup(state, place));
+      return {
+        kind,
+        resource: volumeResource(volumeGroup, volume),
+        backend: groupUuid,
+        plan: { changes: [], losses: [] },
+        steps: steps.map((step) => ({
+          name: step.kind,
+          command: lvm.commandOf(step),
+          forward: () => lvm.run(step),
+        })),
+        pointOfNoReturn: 0,
+      };
+    };
+    await runner.run(volumeResource(volumeGroup, thinPool ?? volume), describe, signal);
+  };
+  return {
+    readState: async () => (await lvm.refresh()).value,
+    change,
+    remove: (place, kind, operationId, signal) =>
+      change(
+        place,
+        kind,
+        (state) => {
+          const made = findMade(state, place, operationId);
+          return made === undefined
+            ? []
+            : [{ kind: "remove", volumeGroupName: place.volumeGroup, name: made.name }];
+        },
+        signal,
+      ),
+  };
+}
+
+/**
+ * The group of that name, if it is the one that was meant.
+ * @throws InfraError VOLUME_GROUP_GONE
+ */
+export function assertSameGroup(state: LvmState, { volumeGroup, groupUuid }: GroupIdentity): VolumeGroup {
+  const group = state.volumeGroups.find(({ name }) => name === volumeGroup);
+  if (group?.uuid !== groupUuid) {
+    const what =
+      group === undefined ? "is not there" : `is another one now (${group.uuid} instead of ${groupUuid})`;
+    throw new InfraError("VOLUME_GROUP_GONE", `volume group ${volumeGroup} ${what}`, {
+      resource: volumeGroupResource(volumeGroup),
+    });
+  }
+  return group;
+}
+
+/** The volume of a group, if there is one of that name. */
+export function findVolume(state: LvmState, volumeGroup: string, name: string): LogicalVolume | undefined {
+  return state.volumes.find((one) => one.volumeGroupName === volumeGroup && one.name === name);
+}
+
+/**
+ * What an operation has made, under whatever name.
+ * @throws InfraError VOLUME_GROUP_GONE, as then nobody knows
+ */
+export function findMade(
+  state: LvmState,
+  identity: GroupIdentity,
+  operationId: string,
+): LogicalVolume | undefined {
+  assertSameGroup(state, identity);
+  const tag = operationTag(operationId);
+  return state.volumes.find(
+    ({ volumeGroupName, tags }) => volumeGroupName === identity.volumeGroup && tags.includes(tag),
+  );
+}

@@ -1,0 +1,37 @@
+import { volumeResource } from "../../../../adapters/lvm/names.ts";
+import type { OperationKind } from "../../../operations/operation-kind.ts";
+import { fillStep, locateStep } from "./fill-steps.ts";
+import type { RepositorySecrets } from "./repository-place.ts";
+import {
+  createdBy,
+  locatedBy,
+  type RestoreInput,
+  type RestoreResult,
+  type RestoreTools,
+} from "./restore-run.ts";
+import { createStep, releaseStep, removeTagsStep } from "./restored-volume-steps.ts";
+
+export const restoreKindName = "volumes.restore";
+
+/**
+ * volumes.restore: a new volume is filled from a backup under a temporary name, and gets its own when it is whole. Should
+ * it fail, the volume is removed.
+ */
+export function createRestoreKind(
+  tools: RestoreTools,
+): OperationKind<RestoreInput, RepositorySecrets | null> {
+  return {
+    kind: restoreKindName,
+    system: "restic",
+    runsOn: "host",
+    steps: [locateStep(tools), createStep(tools), fillStep(tools), releaseStep(tools), removeTagsStep(tools)],
+    pointOfNoReturn: "release",
+    result: ({ input, output }): RestoreResult => ({
+      volume: volumeResource(input.volumeGroup, input.volume),
+      sizeBytes: createdBy({ output }).sizeBytes,
+      restoredBytes: locatedBy({ output }).sizeBytes,
+      snapshotId: locatedBy({ output }).snapshotId,
+      backupId: locatedBy({ output }).backupId,
+    }),
+  };
+}

@@ -1,0 +1,203 @@
+import { createHash } from "node:crypto";
+import type { LvmState } from "../../../../adapters/lvm/adapter.ts";
+import { volumeResource } from "../../../../adapters/lvm/names.ts";
+import type { Operation } from "../../../operations/operation.ts";
+import type { OperationStarter } from "../../../operations/operations.ts";
+import { assertResolved } from "../device-class.ts";
+import { bytesFromSizeGb } from "../size.ts";
+import type { VolumeChange, VolumeChanges, WantedCreate } from "../volume-changes.ts";
+import { createVolumeStep, type LvmCreateStep } from "../volume-mutations.ts";
+import { type RestoredVolume, untilFilled, untilMade } from "./await-restore.ts";
+import type { BackupAsker, BackupParts, Foreseen } from "./backup-parts.ts";
+import type { NamedRepository, S3Fields } from "./repositories.ts";
+import type { RepositorySecrets } from "./repository-place.ts";
+import { restoreKindName } from "./restore-kind.ts";
+import type { RestoreInput } from "./restore-run.ts";
+
+/** What a new volume is to be filled from, as CreateLV names it. */
+export interface RestoreSource {
+  /** Whether the call lasts until the volume is filled. */
+  readonly isSynchronous: boolean;
+  /** Undefined: the local repository. */
+  readonly s3: S3Fields | undefined;
+}
+
+/** A restore that is asked for. */
+interface AskedRestore {
+  /** The making of the volume. */
+  readonly change: VolumeChange;
+  readonly input: Omit<RestoreInput, "keyName">;
+  readonly resource: string;
+  /** The same for requests that ask for the same. */
+  readonly attachKey: string;
+}
+
+/** A restore, checked as far as it can be without the repository. */
+export interface PlannedRestore {
+  readonly input: Omit<RestoreInput, "keyName">;
+  readonly resource: string;
+  /** What will be there, in words. */
+  readonly change: string;
+  /** What makes the volume, under the name that it will have. */
+  readonly create: LvmCreateStep;
+}
+
+export interface RestoreVolume {
+  /**
+   * Makes and fills a volume; a request for one that is under way already joins that. Returns once it is filled, or, if it
+   * is not synchronous, once it is made or waits for its turn: it then has no device.
+   * @throws InfraError what CreateLV throws, INVALID_FIELD, ENDPOINT_NOT_ALLOWED, OPERATION_IN_PROGRESS,
+   *   OPERATION_CANCELLED, BACKUP_NOT_FOUND, VOLUME_TOO_SMALL, REPOSITORY reasons, and the signal's reason: the operation
+   *   goes on then
+   */
+  create(wanted: WantedCreate, source: RestoreSource, asker: BackupAsker): Promise<RestoredVolume>;
+  /**
+   * Begins the same for a repository that is known, and returns at once.
+   * @throws InfraError as `create` does before it begins
+   */
+  begin(
+    wanted: WantedCreate,
+    named: NamedRepository,
+    keyName: string | null,
+    asker: BackupAsker,
+  ): Promise<Operation>;
+  /**
+   * What `create` would begin now: nothing when it would join what is under way.
+   * @throws InfraError as `create` does before it begins
+   */
+  planCreate(
+    wanted: WantedCreate,
+    source: RestoreSource,
+    signal: AbortSignal,
+  ): Promise<Foreseen<PlannedRestore>>;
+  /** The same for `begin`. @throws InfraError as `begin` does */
+  planBegin(
+    wanted: WantedCreate,
+    named: NamedRepository,
+    signal: AbortSignal,
+  ): Promise<Foreseen<PlannedRestore>>;
+}
+
+const s3Prefix = "data_source.s3.";
+
+export function createRestoreVolume(
+  parts: BackupParts,
+  changes: VolumeChanges,
+  starter: OperationStarter<RestoreInput, RepositorySecrets | null>,
+): RestoreVolume {
+  const { lvm, operations, repositories, keys, host } = parts;
+
+  /** What a request asks for, when its fields are good. */
+  function read(wanted: WantedCreate, named: NamedRepository, state: LvmState): AskedRestore {
+    const change = changes.create(wanted);
+    const { deviceClass } = change;
+    const { group } = assertResolved(deviceClass, state);
+    const input = {
+      volumeGroup: group.name,
+      groupUuid: group.uuid,
+      volume: wanted.name,
+      thinPool: deviceClass.thinPool ?? null,
+      deviceClass: deviceClass.name,
+      sizeBytes: Number(bytesFromSizeGb(wanted.sizeGb)),
+      tags: wanted.tags,
+      place: named.place,
+      selector: named.selector,
+    };
+    return {
+      change,
+      input,
+      resource: volumeResource(group.name, wanted.name),
+      attachKey: keyOf(host, input),
+    };
+  }
+
+  /** The operation under way that a request like this one has begun. */
+  async function findLike({ attachKey, resource }: AskedRestore): Promise<Operation | undefined> {
+    const states = ["scheduled", "active", "undoing"] as const;
+    const filters = { kind: restoreKindName, resource, states };
+    const { operations: open } = await operations.list(filters, { belowSeq: undefined, limit: 100 });
+    return open.find((one) => one.host === host && keyOf(host, one.input as RestoreInput) === attachKey);
+  }
+
+  /** @throws InfraError OPERATION_IN_PROGRESS, and what CreateLV throws */
+  async function assertPossible(
+    { change, input, resource }: AskedRestore,
+    state: LvmState,
+  ): Promise<PlannedRestore> {
+    await operations.assertFree(resource);
+    const words = change.describe(state).plan.changes.join("; ");
+    change.foresee(state);
+    const wanted = { name: input.volume, sizeBytes: BigInt(input.sizeBytes), tags: input.tags };
+    const create = createVolumeStep(state, assertResolved(change.deviceClass, state), wanted);
+    return { input, resource, create, change: words };
+  }
+
+  async function begin(
+    wanted: WantedCreate,
+    named: NamedRepository,
+    findKey: () => Promise<string | null>,
+    asker: BackupAsker,
+  ): Promise<Operation> {
+    const { value: state } = await lvm.read(asker.signal);
+    const asked = read(wanted, named, state);
+    const { input, resource, attachKey } = asked;
+    asker.noteResource(resource);
+    const like = await findLike(asked);
+    if (like !== undefined) {
+      asker.noteOperation(like.id);
+      return like;
+    }
+    await assertPossible(asked, state);
+    const { operation } = await starter.start({
+      resource,
+      backend: input.groupUuid,
+      input: { ...input, keyName: await findKey() },
+      secrets: named.secrets,
+      asker: { actor: asker.actor, accountId: asker.accountId, rpc: asker.rpc },
+      attachKey,
+    });
+    asker.noteOperation(operation.id);
+    return operation;
+  }
+
+  async function planBegin(
+    wanted: WantedCreate,
+    named: NamedRepository,
+    signal: AbortSignal,
+  ): Promise<Foreseen<PlannedRestore>> {
+    const { value: state } = await lvm.refresh(signal);
+    const asked = read(wanted, named, state);
+    const isUnderWay = (await findLike(asked)) !== undefined;
+    return { resource: asked.resource, begins: isUnderWay ? undefined : await assertPossible(asked, state) };
+  }
+
+  async function findKeyOf({ secrets, place }: NamedRepository): Promise<string | null> {
+    return typeof secrets?.encryptionKey === "string" ? null : keys.find(place);
+  }
+
+  return {
+    async create(wanted, { isSynchronous, s3 }, asker) {
+      const named = repositories.named(s3, s3Prefix);
+      const { id } = await begin(wanted, named, () => findKeyOf(named), asker);
+      return isSynchronous ? untilFilled(parts, id, asker.signal) : untilMade(parts, id, asker.signal);
+    },
+    begin: (wanted, named, keyName, asker) => begin(wanted, named, async () => keyName, asker),
+    planBegin,
+    async planCreate(wanted, { s3 }, signal) {
+      const named = repositories.named(s3, s3Prefix);
+      const planned = await planBegin(wanted, named, signal);
+      await findKeyOf(named);
+      return planned;
+    },
+  };
+}
+
+/** Requests with the same key ask for the same. */
+function keyOf(
+  host: string,
+  asked: Pick<RestoreInput, "volumeGroup" | "volume" | "sizeBytes" | "place" | "selector">,
+): string {
+  const { volumeGroup, volume, sizeBytes, place, selector } = asked;
+  const text = JSON.stringify([host, volumeGroup, volume, sizeBytes, place, selector]);
+  return `restore ${createHash("sha256").update(text).digest("hex")}`;
+}

@@ -1,0 +1,67 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { StoredBackup } from "./stored-backup.ts";
+
+/**
+ * Which backup of a repository is meant. A selector is the backup's id, the id of its snapshot (8 digits or more), its
+ * name, its volume (`data` or `vg0/data`), or volume and name (`data/monday`, `vg0/data/monday`). Without one it is a
+ * backup of the volume that is to be made, or else of the only volume there is. Of several of one volume it is the latest.
+ * @param stored all of the repository
+ * @param selector empty for none
+ * @param wanted the volume that is to be made, as `group/volume`
+ * @param where the repository, for messages
+ * @throws InfraError BACKUP_NOT_FOUND when there is none, or when it may be of more than one volume
+ */
+export function selectBackup(
+  stored: readonly StoredBackup[],
+  selector: string,
+  wanted: string,
+  where: string,
+): StoredBackup {
+  const meant =
+    selector === "" ? withoutSelector(stored, wanted) : stored.filter((one) => isNamed(one, selector));
+  const asked = selector === "" ? "" : ` that ${JSON.stringify(selector)} names`;
+  const volumes = [...new Set(meant.map(({ id, volume }) => volume ?? `snapshot ${id.slice(0, 8)}`))];
+  if (volumes.length > 1) {
+    throw notFound(
+      `${where} holds backups of ${listed(volumes)}${asked}: name one at the end of \`path\`, as #${volumes[0]} or #${volumes[0]}/<name of the backup>`,
+    );
+  }
+  const latest = meant.toSorted((a, b) => a.atMs - b.atMs).at(-1);
+  if (latest === undefined) {
+    throw notFound(`${where} holds no backup${asked}`);
+  }
+  return latest;
+}
+
+function withoutSelector(stored: readonly StoredBackup[], wanted: string): readonly StoredBackup[] {
+  const ours = stored.filter(({ volume }) => volume !== undefined);
+  const same = ours.filter(({ volume }) => volume === wanted);
+  const sameName = ours.filter(({ volume }) => shortNameOf(volume) === shortNameOf(wanted));
+  return [same, sameName, ours].find(({ length }) => length > 0) ?? [];
+}
+
+function isNamed({ id, backupId, volume, name }: StoredBackup, selector: string): boolean {
+  const names = [
+    backupId,
+    name,
+    volume,
+    shortNameOf(volume),
+    ...(name === undefined || volume === undefined
+      ? []
+      : [`${volume}/${name}`, `${shortNameOf(volume)}/${name}`]),
+  ];
+  return names.includes(selector) || (/^[0-9a-f]{8,64}$/.test(selector) && id.startsWith(selector));
+}
+
+function shortNameOf(volume: string | undefined): string | undefined {
+  return volume?.split("/").at(-1);
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(", ");
+  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown;
+}
+
+function notFound(message: string): InfraError {
+  return new InfraError("BACKUP_NOT_FOUND", message);
+}

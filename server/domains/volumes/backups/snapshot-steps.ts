@@ -1,0 +1,91 @@
+import { operationTag, temporaryName } from "../operation-marks.ts";
+import {
+  type BackupRun,
+  type BackupStep,
+  type BackupTools,
+  type SnapshotOutput,
+  volumeGone,
+} from "./backup-run.ts";
+import { findMade, findVolume, type MadeVolumes } from "./made-volumes.ts";
+import { snapshotStep } from "./snapshot-volume.ts";
+
+const timeTag = "hostplane-at-";
+
+/** Makes the snapshot that is stored. */
+export function snapshotVolumeStep({ made }: BackupTools): BackupStep {
+  const madeSnapshot = async ({ input, operationId }: BackupRun): Promise<SnapshotOutput | undefined> => {
+    const snapshot = findMade(await made.readState(), input, operationId);
+    if (snapshot === undefined) {
+      return undefined;
+    }
+    const { name, uuid, sizeBytes, tags } = snapshot;
+    const atMs = Number(tags.find((tag) => tag.startsWith(timeTag))?.slice(timeTag.length));
+    return { name, uuid, sizeBytes: Number(sizeBytes), atMs };
+  };
+  return {
+    name: "snapshot",
+    title: "making a snapshot",
+    isAbortable: false,
+    async happened(run) {
+      const output = await madeSnapshot(run);
+      return output === undefined ? undefined : { output };
+    },
+    async forward(run) {
+      const { input, operationId, signal } = run;
+      const name = temporaryName("backup", operationId);
+      await made.change(
+        input,
+        "volumes.snapshot",
+        (state, group) => {
+          const volume = findVolume(state, input.volumeGroup, input.volume);
+          if (volume === undefined || volume.uuid !== input.volumeUuid) {
+            throw volumeGone(input);
+          }
+          const tags = [operationTag(operationId), `${timeTag}${Date.now()}`];
+          return [snapshotStep({ volume, group, name, tags, percent: input.snapshotPercent })];
+        },
+        signal,
+      );
+      const output = await madeSnapshot(run);
+      if (output === undefined) {
+        throw volumeGone(input);
+      }
+      return output;
+    },
+    undo: (run) => removeSnapshot(made, run),
+    attention: (run) => leftSnapshot(run),
+  };
+}
+
+/** Removes it once the backup is written down. */
+export function removeSnapshotStep({ made }: BackupTools): BackupStep {
+  return {
+    name: "removeSnapshot",
+    title: "removing the snapshot",
+    isAbortable: false,
+    // udev looks at a device that was closed, and has it open for that long.
+    maxAttempts: 6,
+    async forward(run) {
+      await removeSnapshot(made, run);
+      return null;
+    },
+    attention: (run) => leftSnapshot(run),
+  };
+}
+
+/** Removes the snapshot of an operation, if it is there. */
+export function removeSnapshot(made: MadeVolumes, { input, operationId, signal }: BackupRun): Promise<void> {
+  return made.remove(input, "volumes.removeSnapshot", operationId, signal);
+}
+
+function leftSnapshot({ input, operationId }: BackupRun) {
+  const name = `${input.volumeGroup}/${temporaryName("backup", operationId)}`;
+  return {
+    left: [
+      `The snapshot ${name} of ${input.volume} may still be there, and takes up room of ${input.volumeGroup}.`,
+    ],
+    advice: [
+      `See what has it open (\`lsof /dev/${name}\`), then retry the operation; or remove it by \`lvremove ${name}\`.`,
+    ],
+  };
+}

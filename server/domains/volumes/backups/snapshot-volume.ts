@@ -1,0 +1,90 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { LogicalVolume, LvmState, LvmStep, VolumeGroup } from "../../../../adapters/lvm/adapter.ts";
+import { volumeGroupResource, volumeResource } from "../../../../adapters/lvm/names.ts";
+import { snapshotRoomBytes } from "../../../../adapters/lvm/snapshot-room.ts";
+import { assertWhole, isProtected } from "../protection.ts";
+import { roundUpToExtents } from "../size.ts";
+
+/** A snapshot of a volume that is wanted. */
+export interface WantedSnapshot {
+  readonly volume: LogicalVolume;
+  readonly group: VolumeGroup;
+  readonly name: string;
+  readonly tags: readonly string[];
+  /** Share of a thick volume that may change before the snapshot is full. */
+  readonly percent: number;
+}
+
+/**
+ * The step that makes a snapshot of a volume, thin of a thin volume and copy-on-write of any other.
+ * @throws InfraError VOLUME_PROTECTED, VOLUME_INACTIVE, VOLUME_GROUP_GONE, NO_SPACE
+ */
+export function snapshotStep({ volume, group, name, tags, percent }: WantedSnapshot): LvmStep {
+  assertBackable(volume);
+  assertWhole(group);
+  const step = {
+    kind: "snapshot",
+    volumeGroupName: group.name,
+    name,
+    originName: volume.name,
+    tags,
+  } as const;
+  if (volume.thinPoolName !== undefined) {
+    return step;
+  }
+  const roomBytes = roundUpToExtents(snapshotRoomBytes(volume.sizeBytes, percent), group.extentSizeBytes);
+  if (group.freeBytes < roomBytes) {
+    throw new InfraError(
+      "NO_SPACE",
+      `no room for a snapshot of ${group.name}/${volume.name} on volume group ${group.name}: free=${group.freeBytes}, requested=${roomBytes} (\`volumes.backup.snapshotPercent\` is ${percent})`,
+      { resource: volumeGroupResource(group.name) },
+    );
+  }
+  return { ...step, roomBytes };
+}
+
+/** @throws InfraError VOLUME_PROTECTED, VOLUME_INACTIVE */
+function assertBackable(volume: LogicalVolume): void {
+  if (volume.kind === "thinPool") {
+    throw isProtected(volume, "it is a thin pool; its volumes can be backed up");
+  }
+  if (volume.kind === "snapshot") {
+    throw isProtected(volume, `it is a snapshot; its origin ${volume.originName} can be backed up`);
+  }
+  const { volumeGroupName, name } = volume;
+  // A copy-on-write snapshot is active exactly while its origin is, and only then can be read.
+  if (!volume.active && volume.thinPoolName === undefined) {
+    throw new InfraError(
+      "VOLUME_INACTIVE",
+      `${volumeGroupName}/${name} is not active, so it cannot be read: lvchange -ay ${volumeGroupName}/${name}`,
+      { resource: volumeResource(volumeGroupName, name) },
+    );
+  }
+}
+
+/**
+ * Refuses a snapshot that holds its volume no more.
+ * @throws InfraError SNAPSHOT_FULL, VOLUME_NOT_FOUND when it is gone
+ */
+export function assertSnapshotGood(
+  state: LvmState,
+  { volumeGroup, volume }: { readonly volumeGroup: string; readonly volume: string },
+  { uuid, name }: { readonly uuid: string; readonly name: string },
+): void {
+  const found = state.volumes.find((one) => one.uuid === uuid);
+  const resource = volumeResource(volumeGroup, volume);
+  if (found === undefined) {
+    throw new InfraError(
+      "VOLUME_NOT_FOUND",
+      `the snapshot ${volumeGroup}/${name} of ${volume} was removed by somebody else`,
+      { resource },
+    );
+  }
+  if (found.health === "invalidSnapshot" || found.health === "failed") {
+    throw new InfraError(
+      "SNAPSHOT_FULL",
+      `${volumeGroup}/${volume} changed more during its backup than its snapshot had room for: raise \`volumes.backup.snapshotPercent\`, or back it up when less is written`,
+      { resource },
+    );
+  }
+}

@@ -1,0 +1,169 @@
+import { devicePathOf, volumeResource } from "../../../../adapters/lvm/names.ts";
+import type { Repository, ResticAdapter } from "../../../../adapters/restic/adapter.ts";
+import {
+  type BackupRun,
+  type BackupStep,
+  type BackupTools,
+  damaged,
+  nameTaken,
+  openRepository,
+  type StoreOutput,
+  snapshotBy,
+  storedBy,
+} from "./backup-run.ts";
+import { describePlace } from "./repository-place.ts";
+import { removeSnapshot } from "./snapshot-steps.ts";
+import { assertSnapshotGood } from "./snapshot-volume.ts";
+import { operationTagOf, tagsFromMarks } from "./stored-backup.ts";
+
+/** Before anything is made: a wrong key or endpoint is told at once. */
+export function openStep({ repositories, restic, store }: BackupTools): BackupStep {
+  return {
+    name: "open",
+    title: "opening the repository",
+    isAbortable: true,
+    async forward({ input, secrets, signal }) {
+      const { host, name, backupId } = input;
+      const volumes = [volumeResource(input.volumeGroup, input.volume)];
+      const { backups } = await store.run("backups.named", { host, volumes, name });
+      if (backups.some(({ id }) => id !== backupId)) {
+        throw nameTaken(input);
+      }
+      await restic.ensureRepository(await openRepository(repositories, { input, secrets }), signal);
+      return null;
+    },
+  };
+}
+
+export function storeStep({ made, restic, repositories }: BackupTools): BackupStep {
+  return {
+    name: "store",
+    title: "storing the volume",
+    weight: 100,
+    isAbortable: true,
+    async happened(run) {
+      await restic.settle(run.token);
+      const repository = await openRepository(repositories, run);
+      const snapshotId = (await storedIds(restic, repository, run)).at(-1);
+      assertSnapshotGood(await made.readState(), run.input, snapshotBy(run));
+      return snapshotId === undefined ? undefined : { output: { snapshotId } };
+    },
+    async forward(run) {
+      const { input, operationId, signal, token } = run;
+      const snapshot = snapshotBy(run);
+      const repository = await openRepository(repositories, run);
+      const assertGood = async () => assertSnapshotGood(await made.readState(), input, snapshot);
+      await assertGood();
+      const source = {
+        device: devicePathOf(input.volumeGroup, snapshot.name),
+        sizeBytes: snapshot.sizeBytes,
+        fileName: input.volume,
+        tags: tagsFromMarks({
+          backupId: input.backupId,
+          operationId,
+          volume: `${input.volumeGroup}/${input.volume}`,
+          name: input.name,
+        }),
+      };
+      try {
+        const snapshotId = await restic.backup(repository, source, {
+          signal,
+          token,
+          onProgress: run.progress,
+        });
+        await assertGood();
+        return { snapshotId } satisfies StoreOutput;
+      } catch (error) {
+        // A snapshot that is full cannot be read on: that, and not what the reader says, is why.
+        await assertGood();
+        throw error;
+      }
+    },
+    async undo(run) {
+      await restic.settle(run.token);
+      // First, as the repository may be out of reach, and the snapshot takes up room.
+      await removeSnapshot(made, run);
+      const repository = await openRepository(repositories, run);
+      const ids = await storedIds(restic, repository, run);
+      if (ids.length > 0) {
+        const { signal, token } = run;
+        await restic.forget(repository, ids, { signal, token, onProgress: () => {} });
+      }
+    },
+    attention: ({ input, operationId }) => ({
+      left: [
+        `What was stored may still be in ${describePlace(input.place)}, in snapshots with the tag ${operationTagOf(operationId)}.`,
+      ],
+      advice: [
+        "Retry the operation once the repository can be reached: it then removes them. Nothing else depends on them.",
+      ],
+    }),
+  };
+}
+
+export function verifyStep({ restic, repositories }: BackupTools): BackupStep {
+  return {
+    name: "verify",
+    title: "holding what was stored against the volume",
+    isAbortable: true,
+    async forward(run) {
+      const { snapshotId } = storedBy(run);
+      const { sizeBytes } = snapshotBy(run);
+      const repository = await openRepository(repositories, run);
+      if (!(await storedIds(restic, repository, run)).includes(snapshotId)) {
+        throw damaged(run.input, `does not list the snapshot ${snapshotId} that was just stored`);
+      }
+      const storedBytes = await restic.sizeOf(repository, snapshotId, run.signal);
+      if (storedBytes !== sizeBytes) {
+        throw damaged(run.input, `holds ${storedBytes} bytes of ${sizeBytes}`);
+      }
+      return null;
+    },
+  };
+}
+
+export function recordStep({ store }: BackupTools): BackupStep {
+  return {
+    name: "record",
+    title: "writing the backup down",
+    isAbortable: false,
+    async forward(run) {
+      const { input, operationId } = run;
+      const { sizeBytes, atMs } = snapshotBy(run);
+      const { ok } = await store.run("backups.record", {
+        backup: {
+          id: input.backupId,
+          name: input.name,
+          volume: volumeResource(input.volumeGroup, input.volume),
+          host: input.host,
+          backend: input.groupUuid,
+          size_bytes: sizeBytes,
+          at: atMs,
+          repository_json: JSON.stringify(input.place),
+          snapshot_id: storedBy(run).snapshotId,
+          key_name: input.keyName,
+          schedule: input.schedule,
+          operation_id: operationId,
+          actor: input.actor,
+        },
+      });
+      if (!ok) {
+        throw nameTaken(input);
+      }
+      return null;
+    },
+    async undo({ input }) {
+      await store.run("backups.remove", { ids: [input.backupId] });
+    },
+  };
+}
+
+/** Ids of the snapshots that the operation has stored. */
+async function storedIds(
+  restic: ResticAdapter,
+  repository: Repository,
+  { operationId, signal }: BackupRun,
+): Promise<readonly string[]> {
+  const stored = await restic.list(repository, [operationTagOf(operationId)], signal);
+  return stored.map(({ id }) => id);
+}

@@ -1,0 +1,32 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
+import type { StepRun } from "../../../operations/operation-kind.ts";
+import type { Store } from "../../../store/store.ts";
+import type { Repositories } from "./repositories.ts";
+import type { RepositoryPlace, RepositorySecrets } from "./repository-place.ts";
+
+/** A backup that was written down, and what is needed to reach it. */
+export type StoredBackupInput = {
+  readonly backupId: string;
+  readonly snapshotId: string;
+  readonly fileName: string;
+  readonly sizeBytes: number;
+  readonly place: RepositoryPlace;
+  /** Of the gateway's key; null: the owner has the key. */
+  readonly keyName: string | null;
+};
+
+export type StoredBackupRun = StepRun<StoredBackupInput, RepositorySecrets | null>;
+
+export interface StoredBackupTools {
+  readonly restic: ResticAdapter;
+  readonly repositories: Repositories;
+  readonly store: Pick<Store, "run">;
+}
+
+/** Whether the error says that the repository does not hold what it should. */
+export function isLoss(error: unknown): error is InfraError {
+  return (
+    error instanceof InfraError && (error.reason === "BACKUP_DAMAGED" || error.reason === "BACKUP_NOT_FOUND")
+  );
+}

@@ -1,0 +1,76 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { OperationKind } from "../../../operations/operation-kind.ts";
+import type { RepositorySecrets } from "./repository-place.ts";
+import {
+  isLoss,
+  type StoredBackupInput,
+  type StoredBackupRun,
+  type StoredBackupTools,
+} from "./stored-backup-run.ts";
+
+/** What was found; null: it is whole. */
+type ReadOutput = { readonly damage: string | null };
+
+export const verifyKindName = "volumes.verifyBackup";
+
+/** volumes.verifyBackup: a backup is read to its end, and what was found is written down. It fails when it found damage. */
+export function createVerifyKind({
+  restic,
+  repositories,
+  store,
+}: StoredBackupTools): OperationKind<StoredBackupInput, RepositorySecrets | null> {
+  return {
+    kind: verifyKindName,
+    system: "restic",
+    runsOn: "host",
+    steps: [
+      {
+        name: "read",
+        title: "reading the backup",
+        weight: 100,
+        isAbortable: true,
+        async happened({ token }) {
+          await restic.settle(token);
+          return undefined;
+        },
+        async forward({ input, secrets, signal, token, progress }) {
+          const { place, snapshotId: id, fileName, sizeBytes } = input;
+          const repository = await repositories.open(place, secrets, input.keyName);
+          try {
+            await restic.verify(
+              repository,
+              { id, fileName, sizeBytes },
+              { signal, token, onProgress: progress },
+            );
+            return { damage: null } satisfies ReadOutput;
+          } catch (error) {
+            if (!isLoss(error)) {
+              throw error;
+            }
+            return { damage: error.message } satisfies ReadOutput;
+          }
+        },
+        undo: ({ token }) => restic.settle(token),
+      },
+      {
+        name: "record",
+        title: "writing down what was found",
+        isAbortable: false,
+        async forward(run) {
+          const { damage } = readBy(run);
+          await store.run("backups.verified", { id: run.input.backupId, damage });
+          if (damage !== null) {
+            throw new InfraError("BACKUP_DAMAGED", damage, { resource: `backups/${run.input.backupId}` });
+          }
+          return null;
+        },
+      },
+    ],
+    result: ({ input }) => ({ backupId: input.backupId, sizeBytes: input.sizeBytes }),
+  };
+}
+
+/** Outputs come back as the steps of the same names have returned them. */
+function readBy({ output }: Pick<StoredBackupRun, "output">): ReadOutput {
+  return output("read") as ReadOutput;
+}

@@ -1,0 +1,261 @@
+import { randomBytes } from "node:crypto";
+import { create, type DescMethodUnary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import type { Test } from "tap";
+import type { LvmAdapter, LvmState } from "../../../../../adapters/lvm/adapter.ts";
+import { createLvmSandbox } from "../../../../../adapters/lvm/sandbox.ts";
+import type { ResticAdapter } from "../../../../../adapters/restic/adapter.ts";
+import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
+import { type BackupState, type DataSourceSchema, LVService } from "../../../../../gen/proto/lvmd_pb.ts";
+import { masterKeyFromText } from "../../../../../server/crypto/master-key.ts";
+import { createSeal } from "../../../../../server/crypto/seal.ts";
+import type { BackupSettings } from "../../../../../server/domains/volumes/backups/backup-settings.ts";
+import type { DeviceClass } from "../../../../../server/domains/volumes/device-class.ts";
+import { createEvents } from "../../../../../server/events/events.ts";
+import { createOperations } from "../../../../../server/operations/create-operations.ts";
+import type { Operation } from "../../../../../server/operations/operation.ts";
+import type { Operations } from "../../../../../server/operations/operations.ts";
+import type { OperationsOptions } from "../../../../../server/operations/operations-options.ts";
+import { createInlineRunner } from "../../../../../server/operations/run-inline.ts";
+import type { Caller } from "../../../../../server/rpc/caller.ts";
+import { createServices } from "../../../../../server/services.ts";
+import { createCall } from "../../../rpc/call-under-test.ts";
+import { openOwnStore } from "../../../store/own-store.ts";
+import { callerOf } from "../../plan/plan-under-test.ts";
+
+export const gib = 1n << 30n;
+
+export const deviceClasses: readonly DeviceClass[] = [
+  { name: "thick", volumeGroup: "vg0", default: true, spareGiB: 0 },
+  { name: "thin", volumeGroup: "vg1", default: false, spareGiB: 0, thinPool: "pool", overprovision: 2 },
+];
+
+export const settings: BackupSettings = {
+  repository: "/srv/backup",
+  snapshotPercent: 10,
+  allowEndpoints: [
+    { url: "https://s3.test", proxies: ["http://proxy.test:3128"], unverifiedTls: false },
+    { url: "https://self-signed.test:9000", proxies: [], unverifiedTls: true },
+  ],
+  minimumAgeHours: 1,
+};
+
+/** What several gateways of one test share: the host's volumes, the repositories, the store and the keys. */
+export interface HostUnderTest {
+  readonly lvm: LvmAdapter;
+  readonly restic: ResticAdapter;
+  readonly store: OperationsOptions["store"];
+  readonly masterKey: ReturnType<typeof masterKeyFromText>;
+}
+
+/** A host with the volume `data` of 2 GiB in `vg0` and `small` of 1 GiB in the thin pool of `vg1`. */
+export async function createHost(t: Test, facts: Partial<HostUnderTest> = {}): Promise<HostUnderTest> {
+  const lvm = facts.lvm ?? createLvm();
+  if (facts.lvm === undefined) {
+    const at = { volumeGroupName: "vg1", name: "small", thinPoolName: "pool" };
+    await lvm.run({ kind: "create", ...at, sizeBytes: gib, tags: [] });
+  }
+  return {
+    lvm,
+    restic: facts.restic ?? createResticSandbox({ transferMs: 30 }),
+    store: facts.store ?? (await openOwnStore(t)),
+    masterKey: facts.masterKey ?? masterKeyFromText(randomBytes(32).toString("base64"), "test"),
+  };
+}
+
+function createLvm(): LvmAdapter {
+  return createLvmSandbox({
+    volumeGroups: [
+      { name: "vg0", sizeBytes: 8n * gib, volumes: [{ name: "data", sizeBytes: 2n * gib, tags: ["mine"] }] },
+      { name: "vg1", sizeBytes: 8n * gib, volumes: [{ name: "pool", sizeBytes: 4n * gib, thinPool: true }] },
+    ],
+  });
+}
+
+export interface GatewayOptions {
+  readonly settings?: BackupSettings | undefined;
+  readonly boundary?: OperationsOptions["boundary"];
+  readonly store?: OperationsOptions["store"];
+  readonly host?: string;
+  readonly perSystem?: number;
+  readonly leaseMs?: number;
+  /** It only asks, and runs nothing. */
+  readonly isIdle?: boolean;
+  /** Instead of the host's own, for what goes wrong in one gateway. */
+  readonly lvm?: LvmAdapter;
+  readonly restic?: ResticAdapter;
+}
+
+/** The parts of a gateway that know of backups, called without a network. */
+export interface BackupsGateway {
+  readonly host: string;
+  readonly operations: Operations;
+  call<I extends MessageDesc, O extends MessageDesc>(
+    method: DescMethodUnary<I, O>,
+    request: MessageInitShape<I>,
+    facts?: CallFacts,
+  ): Promise<MessageShape<O>>;
+  /** CreateBackup, with the id of the operation that the answer's header names. */
+  poll(
+    name: string,
+    volumeHandle: string,
+    facts?: PollFacts,
+  ): Promise<BackupState & { readonly operationId: string }>;
+  /** Polls until it is COMPLETE or ERROR. */
+  backUp(name: string, volumeHandle: string, facts?: PollFacts): Promise<BackupState>;
+  /** The operation once it has ended. */
+  end(id: string): Promise<Operation>;
+  close(): Promise<void>;
+}
+
+type MessageDesc = DescMethodUnary["input"];
+
+interface CallFacts {
+  readonly caller?: Caller;
+  readonly ending?: AbortController;
+  readonly answered?: Headers;
+}
+
+export interface PollFacts {
+  readonly dataSource?: MessageInitShape<typeof DataSourceSchema>;
+}
+
+/** Parts of a gateway on a host; closed with the test. */
+export async function createGateway(
+  t: Test,
+  hostUnderTest: HostUnderTest,
+  options: GatewayOptions = {},
+): Promise<BackupsGateway> {
+  const { masterKey } = hostUnderTest;
+  const { lvm = hostUnderTest.lvm, restic = hostUnderTest.restic } = options;
+  const store = options.store ?? hostUnderTest.store;
+  const host = options.host ?? "alpha";
+  const events = await createEvents({
+    store,
+    keepMs: 86_400_000,
+    onFailed: (error) => t.comment(String(error)),
+  });
+  const operations = createOperations({
+    store,
+    instance: { instanceId: randomBytes(4).toString("hex"), host },
+    seal: createSeal(masterKey, "operations"),
+    limits: {
+      perSystem: options.perSystem ?? 4,
+      maxOpen: 100,
+      leaseMs: options.leaseMs ?? 20_000,
+      keepMs: 86_400_000,
+    },
+    log: { info: () => {}, warn: (message, cause) => t.comment(`${message} ${cause}`) },
+    firstPauseMs: 5,
+    ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
+  });
+  const runner = createInlineRunner((_mutation, step, error) => t.fail(`undo of ${step.name}: ${error}`));
+  const backupSettings = "settings" in options ? options.settings : settings;
+  const { registrations } = createServices({
+    systems: {
+      volumes: {
+        lvm,
+        deviceClasses,
+        protect: [],
+        lowSpacePercent: 0,
+        ...(backupSettings === undefined ? {} : { backup: { restic, settings: backupSettings } }),
+      },
+      close: async () => {},
+    },
+    runner,
+    operations,
+    events,
+    auth: { registrations: [], planners: [] },
+    store,
+    repositoryKeySeal: createSeal(masterKey, "repository-key"),
+    host,
+    log: { warn: (message, cause) => t.comment(`${message} ${cause}`) },
+    facts: { version: "test", isSandbox: true, startedAtMs: 0, listeners: () => [] },
+  });
+  if (options.isIdle !== true) {
+    operations.begin();
+  }
+
+  const call: BackupsGateway["call"] = async (method, request, facts = {}) => {
+    const registration = registrations.find(({ service }) => service.typeName === method.parent.typeName);
+    if (registration === undefined) {
+      throw new TypeError(`nobody serves ${method.parent.typeName}`);
+    }
+    const { ending, answered } = facts;
+    const made = createCall({
+      method,
+      ...(ending === undefined ? {} : { ending }),
+      ...(answered === undefined ? {} : { answered }),
+    });
+    made.identify(facts.caller ?? callerOf("admin"));
+    const input = create(method.input, request);
+    const output = await (registration.handlerOf(method)(input, made) as Promise<object>);
+    return create(method.output, output as MessageInitShape<typeof method.output>);
+  };
+
+  const poll: BackupsGateway["poll"] = async (name, volumeHandle, facts = {}) => {
+    const answered = new Headers();
+    const { backupState } = await call(
+      LVService.method.createBackup,
+      { backup: { name, volumeHandle, ...facts } },
+      { answered },
+    );
+    if (backupState === undefined) {
+      throw new TypeError("there is no state in the answer");
+    }
+    return { ...backupState, operationId: answered.get("hostplane-operation") ?? "" };
+  };
+
+  const end = (id: string) => operations.ended(id, AbortSignal.timeout(60_000));
+  let isClosed = false;
+  async function close(): Promise<void> {
+    const isDead = "isDead" in store && store.isDead === true;
+    if (!isClosed && !isDead) {
+      isClosed = true;
+      await operations.close();
+      await runner.drain();
+      await events.close();
+    }
+  }
+  t.teardown(close);
+
+  return {
+    host,
+    operations,
+    call,
+    poll,
+    async backUp(name, volumeHandle, facts) {
+      const begun = await poll(name, volumeHandle, facts);
+      if (begun.operationId === "") {
+        return begun;
+      }
+      await end(begun.operationId);
+      return poll(name, volumeHandle, facts);
+    },
+    end,
+    close,
+  };
+}
+
+/** Names of all volumes that LVM has. */
+export async function volumeNames(lvm: LvmAdapter): Promise<string[]> {
+  const { volumes } = await stateOfLvm(lvm);
+  return volumes.map(({ volumeGroupName, name }) => `${volumeGroupName}/${name}`).toSorted();
+}
+
+/** The state of LVM. */
+export async function stateOfLvm(lvm: LvmAdapter): Promise<LvmState> {
+  return (await lvm.refresh()).value;
+}
+
+/** LVM that tells a changed state. */
+export function withState(lvm: LvmAdapter, change: (state: LvmState) => LvmState): LvmAdapter {
+  const changed = async (snapshot: Awaited<ReturnType<LvmAdapter["read"]>>) => ({
+    ...snapshot,
+    value: change(snapshot.value),
+  });
+  return {
+    ...lvm,
+    read: async (signal) => changed(await lvm.read(signal)),
+    refresh: async (signal) => changed(await lvm.refresh(signal)),
+  };
+}

@@ -1,0 +1,134 @@
+import { type Test, test } from "tap";
+import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
+import { BackupService } from "../../../../../gen/hostplane/v1/backup_pb.ts";
+import { LVService } from "../../../../../gen/proto/lvmd_pb.ts";
+import { createMortalStore } from "../../../operations/engine-under-test.ts";
+import {
+  type BackupsGateway,
+  createGateway,
+  createHost,
+  type HostUnderTest,
+  stateOfLvm,
+  volumeNames,
+} from "./backups-under-test.ts";
+
+/** What is begun, and what must be there in the end. */
+interface Story {
+  readonly name: string;
+  readonly isCancelled: boolean;
+  begin(gateway: BackupsGateway): Promise<string>;
+  /** Names of volumes and of backups. */
+  readonly done: { readonly volumes: readonly string[]; readonly backups: readonly string[] };
+  readonly undone: { readonly volumes: readonly string[]; readonly backups: readonly string[] };
+}
+
+const volumesBefore = ["vg0/data", "vg1/pool", "vg1/small"];
+
+/** Those of the gateway's host. */
+async function backupsOf(gateway: BackupsGateway) {
+  const { backups } = await gateway.call(BackupService.method.listBackups, { pageSize: 1000 });
+  return backups.filter(({ host }) => host === gateway.host);
+}
+
+async function beginBackup(gateway: BackupsGateway): Promise<string> {
+  return (await gateway.poll("second", "data")).operationId;
+}
+
+async function beginRestore(gateway: BackupsGateway): Promise<string> {
+  const [{ id } = { id: "" }] = await backupsOf(gateway);
+  const request = { id, volumeName: "again", tags: ["mine"] };
+  return (await gateway.call(BackupService.method.restoreBackup, request)).operation?.id ?? "";
+}
+
+const backup = {
+  begin: beginBackup,
+  done: { volumes: volumesBefore, backups: ["second", "first"] },
+  undone: { volumes: volumesBefore, backups: ["first"] },
+};
+
+const restore = {
+  begin: beginRestore,
+  done: { volumes: ["vg0/again", ...volumesBefore], backups: ["first"] },
+  undone: { volumes: volumesBefore, backups: ["first"] },
+};
+
+const stories: readonly Story[] = [
+  { name: "a backup", isCancelled: false, ...backup },
+  { name: "a backup that is cancelled while no gateway runs", isCancelled: true, ...backup },
+  { name: "a restore", isCancelled: false, ...restore },
+  { name: "a restore that is cancelled while no gateway runs", isCancelled: true, ...restore },
+];
+
+/**
+ * Begins a story with a gateway that dies at its boundary number `dieAt`; another one takes it up. Each time on a host of
+ * its own, so that one store will do.
+ */
+async function runStory(t: Test, shared: HostUnderTest, story: Story, dieAt: number) {
+  const { store, masterKey } = shared;
+  const restic = createResticSandbox({ transferMs: 2 });
+  const host = await createHost(t, { store, masterKey, restic });
+  const at = { host: `host-${dieAt}` };
+  const asker = await createGateway(t, host, { ...at, isIdle: true });
+  const helper = await createGateway(t, host, at);
+  await helper.backUp("first", "data");
+  await helper.close();
+  const id = await story.begin(asker);
+  const mortal = createMortalStore(host.store);
+  const died = Promise.withResolvers<string>();
+  let boundaries = 0;
+  await createGateway(t, host, {
+    ...at,
+    store: mortal,
+    boundary(name) {
+      boundaries += 1;
+      if (boundaries === dieAt) {
+        mortal.die();
+        died.resolve(name);
+        return new Promise<void>(() => {});
+      }
+    },
+  });
+  const ended = asker.end(id);
+  const place = await Promise.race([died.promise, ended.then(() => undefined)]);
+  if (place !== undefined) {
+    if (story.isCancelled) {
+      await asker.operations.cancel(id).catch(() => {});
+    }
+    const heir = await createGateway(t, host, at);
+    await asker.end(id);
+    await heir.close();
+  }
+  return { host, asker, operation: await ended, place };
+}
+
+async function leftOf(host: HostUnderTest, gateway: BackupsGateway) {
+  const backups = await backupsOf(gateway);
+  const { volumes } = await stateOfLvm(host.lvm);
+  return {
+    volumes: await volumeNames(host.lvm),
+    backups: backups.map(({ name }) => name),
+    marks: volumes.flatMap(({ tags }) => tags.filter((tag) => tag.startsWith("hostplane"))),
+  };
+}
+
+for (const story of stories) {
+  test(`${story.name} ends well wherever its gateway dies`, { timeout: 600_000 }, async (t) => {
+    const shared = await createHost(t);
+    for (let dieAt = 1; ; dieAt += 1) {
+      const { host, asker, operation, place } = await runStory(t, shared, story, dieAt);
+      const where = `killed at ${place ?? "nowhere"}`;
+      const isDone = operation.state === "completed";
+      if (!story.isCancelled) {
+        t.ok(isDone, `${where}: ${operation.state} ${operation.failure?.message}`);
+      }
+      t.match(operation.state, /^(completed|cancelled)$/, where);
+      t.same(await leftOf(host, asker), { ...(isDone ? story.done : story.undone), marks: [] }, where);
+      await asker.call(LVService.method.removeLV, { name: "data" });
+      t.notOk((await volumeNames(host.lvm)).includes("vg0/data"), `${where}: the volume is nobody's`);
+      if (place === undefined) {
+        t.ok(dieAt > 15, `${dieAt - 1} boundaries`);
+        return;
+      }
+    }
+  });
+}

@@ -1,0 +1,303 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { test } from "tap";
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
+import { type DataSourceSchema, LVService, StateType, VGService } from "../../../../../gen/proto/lvmd_pb.ts";
+import { openOwnStore } from "../../../store/own-store.ts";
+import {
+  type BackupsGateway,
+  createGateway,
+  createHost,
+  gib,
+  stateOfLvm,
+  volumeNames,
+} from "./backups-under-test.ts";
+
+type Source = MessageInitShape<typeof DataSourceSchema>;
+
+/** The local repository; `path` names a backup in it. */
+function local(path = "", facts: { encryptionKey?: string; synchronousRestore?: boolean } = {}): Source {
+  const { encryptionKey = "", synchronousRestore = true } = facts;
+  return { synchronousRestore, type: { case: "s3", value: { path, encryptionKey } } };
+}
+
+async function restore(
+  gateway: BackupsGateway,
+  name: string,
+  dataSource: Source,
+  facts: { sizeGb?: bigint; deviceClass?: string; tags?: string[]; ending?: AbortController } = {},
+) {
+  const { sizeGb = 2n, deviceClass = "", tags = [], ending } = facts;
+  const answered = new Headers();
+  const request = { name, sizeGb, deviceClass, tags, dataSource };
+  const call = { answered, ...(ending === undefined ? {} : { ending }) };
+  const { volume } = await gateway.call(LVService.method.createLV, request, call);
+  return { volume, operationId: answered.get("hostplane-operation") ?? "" };
+}
+
+async function listed(gateway: BackupsGateway, deviceClass = "") {
+  return (await gateway.call(VGService.method.getLVList, { deviceClass })).volumes;
+}
+
+/** restic that waits with each restore for `go`. */
+function createSlowRestic() {
+  const restic = createResticSandbox({ transferMs: 10 });
+  const filling = Promise.withResolvers<string>();
+  const go = Promise.withResolvers<void>();
+  const slow: typeof restic = {
+    ...restic,
+    async restore(repository, snapshot, device, options) {
+      filling.resolve(device);
+      await Promise.race([
+        go.promise,
+        new Promise<never>((_resolve, reject) =>
+          options.signal.addEventListener("abort", () => reject(options.signal.reason), { once: true }),
+        ),
+      ]);
+      await restic.restore(repository, snapshot, device, options);
+    },
+  };
+  return { restic: slow, filling: filling.promise, go: () => go.resolve() };
+}
+
+test("a synchronous restore ends with the volume, which is like any other then", async (t) => {
+  const host = await createHost(t);
+  const gateway = await createGateway(t, host);
+  await gateway.backUp("monday", "data");
+  const { volume } = await restore(gateway, "again", local(), { sizeGb: 3n, tags: ["mine", "b=c"] });
+  t.match(volume, { name: "again", sizeGb: 3n, devMajor: 253, tags: ["b=c", "mine"] });
+  const { volumes } = await stateOfLvm(host.lvm);
+  t.match(
+    volumes.find(({ name }) => name === "again"),
+    { kind: "linear", sizeBytes: 3n * gib, tags: ["b=c", "mine"] },
+    "nothing of the gateway's is on it",
+  );
+  await gateway.call(LVService.method.resizeLV, { name: "again", sizeGb: 4n });
+  await gateway.call(LVService.method.removeLV, { name: "again" });
+  const thin = await restore(gateway, "thin", local(), { deviceClass: "thin" });
+  t.match(thin.volume, { name: "thin", sizeGb: 2n });
+  t.same(await volumeNames(host.lvm), ["vg0/data", "vg1/pool", "vg1/small", "vg1/thin"]);
+});
+
+test("a volume that is being restored is told of, and nobody can open, change or make it", async (t) => {
+  const { restic, filling, go } = createSlowRestic();
+  const host = await createHost(t, { restic });
+  const gateway = await createGateway(t, host);
+  await gateway.backUp("monday", "data");
+  const asynchronous = local("", { synchronousRestore: false });
+  const { volume, operationId } = await restore(gateway, "again", asynchronous, { tags: ["mine"] });
+  t.match(volume, { name: "again", sizeGb: 2n, devMajor: 0, devMinor: 0, tags: ["mine"] });
+  t.match(await filling, /^\/dev\/vg0\/hostplane-restore-[0-9a-f]{12}$/);
+  t.match(
+    (await listed(gateway)).find(({ name }) => name === "again"),
+    { sizeGb: 2n, devMajor: 0, devMinor: 0, tags: ["mine"] },
+  );
+  t.same(
+    (await listed(gateway)).filter(({ name }) => name.startsWith("hostplane")),
+    [],
+  );
+  const busy = { name: "InfraError", reason: "OPERATION_IN_PROGRESS", message: new RegExp(operationId) };
+  const again = { name: "again", sizeGb: 4n };
+  await t.rejects(gateway.call(LVService.method.removeLV, { name: "again" }), busy);
+  await t.rejects(gateway.call(LVService.method.resizeLV, again), busy);
+  await t.rejects(gateway.call(LVService.method.createLV, again), busy);
+  await t.rejects(
+    restore(gateway, "again", asynchronous, { sizeGb: 3n }),
+    busy,
+    "another size is another one",
+  );
+  t.match(await gateway.poll("b", "again"), { state: StateType.ERROR }, "and it is no volume to back up");
+  const same = await restore(gateway, "again", asynchronous, { tags: ["mine"] });
+  t.equal(same.operationId, operationId, "the same request joins it");
+  go();
+  t.match(await gateway.end(operationId), {
+    state: "completed",
+    result: { volume: "volumeGroups/vg0/volumes/again", sizeBytes: Number(2n * gib) },
+  });
+  t.match(
+    (await listed(gateway)).find(({ name }) => name === "again"),
+    { devMajor: 253, tags: ["mine"] },
+  );
+  await t.rejects(restore(gateway, "again", local()), { name: "InfraError", reason: "VOLUME_EXISTS" });
+});
+
+test("a restore goes on when the call's time is over", async (t) => {
+  const { restic, filling, go } = createSlowRestic();
+  const host = await createHost(t, { restic });
+  const gateway = await createGateway(t, host);
+  await gateway.backUp("monday", "data");
+  const ending = new AbortController();
+  const first = restore(gateway, "again", local(), { ending });
+  await filling;
+  ending.abort(new InfraError("DEADLINE", "the time is over"));
+  await t.rejects(first, { name: "InfraError", reason: "DEADLINE" });
+  const second = restore(gateway, "again", local());
+  go();
+  t.match((await second).volume, { name: "again", devMajor: 253 });
+  const { operations } = await gateway.operations.list(
+    { kind: "volumes.restore" },
+    { belowSeq: undefined, limit: 10 },
+  );
+  t.equal(operations.length, 1);
+});
+
+test("a restore that fails leaves no volume, and who waits is told why", async (t) => {
+  const fault = (step: string) =>
+    step === "restore" ? new InfraError("BACKUP_DAMAGED", "a pack is broken") : undefined;
+  const host = await createHost(t, { restic: createResticSandbox({ transferMs: 10, fault }) });
+  const gateway = await createGateway(t, host);
+  await gateway.backUp("monday", "data");
+  const before = await volumeNames(host.lvm);
+  await t.rejects(restore(gateway, "again", local()), {
+    name: "InfraError",
+    reason: "BACKUP_DAMAGED",
+    message: /^a pack is broken; operation /,
+    resource: "volumeGroups/vg0/volumes/again",
+  });
+  t.same(await volumeNames(host.lvm), before);
+});
+
+test("what speaks against a restore is said before anything is made, also when nobody waits for its end", async (t) => {
+  const made: string[] = [];
+  const plain = await createHost(t);
+  const run: typeof plain.lvm.run = (step) => {
+    made.push(step.kind);
+    return plain.lvm.run(step);
+  };
+  const host = { ...plain, lvm: { ...plain.lvm, run } };
+  const gateway = await createGateway(t, host);
+  await gateway.backUp("monday", "data");
+  made.length = 0;
+  const refusals: readonly (readonly [Parameters<typeof restore>[2], object, string, RegExp])[] = [
+    [local("#none"), {}, "BACKUP_NOT_FOUND", /\/srv\/backup holds no backup that "none" names/],
+    [local(), { sizeGb: 1n }, "VOLUME_TOO_SMALL", /the backup has 2 GiB .* would have 1 GiB/],
+    [local(), { sizeGb: 7n }, "NO_SPACE", /free=\d+, requested=\d+/],
+    [local("", { encryptionKey: "other" }), {}, "REPOSITORY_KEY_WRONG", /wrong password/],
+    [local("bucket"), {}, "INVALID_FIELD", /^data_source\.s3\.endpoint: /],
+    [local(), { sizeGb: 0n }, "INVALID_FIELD", /^size_gb: /],
+    [local(), { tags: ["hostplane-volume=x"] }, "INVALID_FIELD", /^tags\[0\]: /],
+    [local(), { deviceClass: "none" }, "DEVICE_CLASS_NOT_FOUND", /none/],
+  ];
+  for (const [source, facts, reason, message] of refusals) {
+    for (const synchronousRestore of [true, false]) {
+      const refusal = { name: "InfraError", reason, message };
+      await t.rejects(restore(gateway, "again", { ...source, synchronousRestore }, facts), refusal, reason);
+    }
+  }
+  await t.rejects(restore(gateway, "data", local()), { name: "InfraError", reason: "VOLUME_EXISTS" });
+  t.same(made, []);
+  await gateway.close();
+});
+
+test("a restore that waits for its turn is told as begun", async (t) => {
+  const { restic, filling, go } = createSlowRestic();
+  const gateway = await createGateway(t, await createHost(t, { restic }), { perSystem: 1 });
+  await gateway.backUp("monday", "data");
+  const asynchronous = local("", { synchronousRestore: false });
+  const first = await restore(gateway, "first", asynchronous);
+  await filling;
+  const second = await restore(gateway, "second", asynchronous);
+  t.match(second.volume, { name: "second", sizeGb: 2n, devMajor: 0 });
+  go();
+  t.equal((await gateway.end(first.operationId)).state, "completed");
+  t.equal((await gateway.end(second.operationId)).state, "completed");
+});
+
+test("a name that is taken meanwhile stays with who took it", async (t) => {
+  const host = await createHost(t);
+  const gateway = await createGateway(t, host, {
+    async boundary(name) {
+      if (name === "before forward release") {
+        const theirs = { volumeGroupName: "vg0", name: "again", sizeBytes: gib, tags: ["theirs"] };
+        await host.lvm.run({ kind: "create", ...theirs });
+      }
+    },
+  });
+  await gateway.backUp("monday", "data");
+  await t.rejects(restore(gateway, "again", local()), { name: "InfraError", reason: "VOLUME_EXISTS" });
+  const { volumes } = await stateOfLvm(host.lvm);
+  t.same(
+    volumes.filter(({ volumeGroupName }) => volumeGroupName === "vg0").map(({ name, tags }) => [name, tags]),
+    [
+      ["data", ["mine"]],
+      ["again", ["theirs"]],
+    ],
+  );
+});
+
+test("a volume that somebody has opened is not removed", async (t) => {
+  const fault = (step: string) => (step === "restore" ? new InfraError("TOOL_FAILED", "broken") : undefined);
+  const plain = await createHost(t, { restic: createResticSandbox({ transferMs: 10, fault }) });
+  let isOpen = true;
+  const run: typeof plain.lvm.run = async (step) => {
+    if (isOpen && step.kind === "remove" && step.name.startsWith("hostplane-restore-")) {
+      throw new InfraError("VOLUME_IN_USE", `${step.name} is in use`);
+    }
+    await plain.lvm.run(step);
+  };
+  const host = { ...plain, lvm: { ...plain.lvm, run } };
+  const gateway = await createGateway(t, host);
+  await gateway.backUp("monday", "data");
+  const { operationId } = await restore(gateway, "again", local("", { synchronousRestore: false }));
+  t.match(await gateway.end(operationId), {
+    state: "needsAttention",
+    attention: {
+      left: [/The volume vg0\/hostplane-restore-\w{12} may still be there/],
+      advice: [/lsof .*lvremove/],
+    },
+  });
+  await t.rejects(gateway.call(LVService.method.removeLV, { name: "again" }), {
+    name: "InfraError",
+    reason: "VOLUME_PROTECTED",
+    message: new RegExp(operationId),
+  });
+  isOpen = false;
+  await gateway.operations.retry(operationId);
+  t.equal((await gateway.end(operationId)).state, "failed");
+  t.same(await volumeNames(host.lvm), ["vg0/data", "vg1/pool", "vg1/small"]);
+});
+
+test("a gateway that knows nothing of a repository restores from it by the key alone", async (t) => {
+  const host = await createHost(t);
+  const first = await createGateway(t, host);
+  const dataSource = local("", { encryptionKey: "mine" });
+  for (const [name, volume] of [
+    ["monday", "data"],
+    ["tuesday", "data"],
+    ["monday", "small"],
+  ] as const) {
+    t.equal((await first.backUp(name, volume, { dataSource })).state, StateType.COMPLETE);
+  }
+  const { volumes } = await stateOfLvm(host.lvm);
+  t.equal(volumes.length, 3);
+  await first.close();
+  await host.lvm.run({ kind: "remove", volumeGroupName: "vg0", name: "data" });
+
+  const store = await openOwnStore(t);
+  const other = await createGateway(t, { ...host, store }, { host: "beta" });
+  const from = (path: string) => local(path, { encryptionKey: "mine" });
+  await t.rejects(restore(other, "new", from("")), {
+    name: "InfraError",
+    reason: "BACKUP_NOT_FOUND",
+    message:
+      /holds backups of vg0\/data, vg1\/small: name one at the end of `path`, as #vg0\/data or #vg0\/data\//,
+  });
+  t.match((await restore(other, "data", from(""))).volume, { name: "data" }, "its own, when it has the name");
+  await t.rejects(restore(other, "new", from("#monday")), { name: "InfraError", reason: "BACKUP_NOT_FOUND" });
+  const selected: readonly (readonly [string, bigint])[] = [
+    ["#data/monday", 2n],
+    ["#vg0/data", 2n],
+    ["#tuesday", 2n],
+    ["#small", 1n],
+  ];
+  for (const [path, sizeGb] of selected) {
+    const { operationId } = await restore(other, "new", from(path), { sizeGb, deviceClass: "thin" });
+    t.match((await other.end(operationId)).result, { restoredBytes: Number(sizeGb * gib) }, path);
+    await other.call(LVService.method.removeLV, { name: "new", deviceClass: "thin" });
+  }
+  await t.rejects(restore(other, "new", local("#small")), {
+    name: "InfraError",
+    reason: "REPOSITORY_KEY_WRONG",
+    message: /this gateway has made no key for \/srv\/backup/,
+  });
+});

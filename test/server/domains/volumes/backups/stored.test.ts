@@ -1,0 +1,207 @@
+import { fromJson, type JsonObject } from "@bufbuild/protobuf";
+import { test } from "tap";
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
+import { BackupService } from "../../../../../gen/hostplane/v1/backup_pb.ts";
+import { PlanService } from "../../../../../gen/hostplane/v1/plan_pb.ts";
+import { LVService, StateType } from "../../../../../gen/proto/lvmd_pb.ts";
+import { createGateway, createHost, settings, volumeNames } from "./backups-under-test.ts";
+
+const { listBackups, getBackup, verifyBackup, restoreBackup, deleteBackup } = BackupService.method;
+
+const anyAge = { ...settings, minimumAgeHours: 0 };
+
+const byOwner = {
+  dataSource: {
+    type: {
+      case: "s3" as const,
+      value: {
+        endpoint: "https://s3.test",
+        path: "bucket",
+        verifyTls: true,
+        accessKeyId: "an-id",
+        secretAccessKey: "a-secret",
+        encryptionKey: "a-key",
+      },
+    },
+  },
+};
+
+test("backups are listed newest first, by page and by filter", async (t) => {
+  const gateway = await createGateway(t, await createHost(t));
+  for (const [name, volume] of [
+    ["a", "data"],
+    ["b", "small"],
+    ["c", "data"],
+  ] as const) {
+    await gateway.backUp(name, volume);
+  }
+  const first = await gateway.call(listBackups, { pageSize: 2 });
+  t.match(
+    first.backups.map(({ name }) => name),
+    ["c", "b"],
+  );
+  const rest = await gateway.call(listBackups, { pageSize: 2, pageToken: first.nextPageToken });
+  t.match([rest.backups, rest.nextPageToken], [[{ name: "a" }], ""]);
+  const namesOf = async (request: { volume?: string; name?: string; schedule?: string }) =>
+    (await gateway.call(listBackups, request)).backups.map(({ name }) => name);
+  t.same(await namesOf({ volume: "volumeGroups/vg0" }), ["c", "a"]);
+  t.same(await namesOf({ volume: "volumeGroups/vg1/volumes/small/" }), ["b"]);
+  t.same(await namesOf({ volume: "volumeGroups/vg" }), []);
+  t.same(await namesOf({ name: "a" }), ["a"]);
+  t.same(await namesOf({ schedule: "daily" }), []);
+  const { backup } = await gateway.call(getBackup, { id: rest.backups[0]?.id ?? "" });
+  t.same(backup, rest.backups[0]);
+});
+
+test("a verification reads a backup to its end and writes down what it found", async (t) => {
+  let isLost = false;
+  const lost = new InfraError("BACKUP_NOT_FOUND", "no matching ID found");
+  const fault = (step: string) => (isLost && step === "verify" ? lost : undefined);
+  const restic = createResticSandbox({ transferMs: 10, fault });
+  const gateway = await createGateway(t, await createHost(t, { restic }));
+  await gateway.backUp("a", "data");
+  const [backup] = (await gateway.call(listBackups, {})).backups;
+  const { id = "" } = backup ?? {};
+  const begun = (await gateway.call(verifyBackup, { id })).operation;
+  t.match(begun, { kind: "volumes.verifyBackup", resource: `backups/${id}` });
+  t.equal((await gateway.end(begun?.id ?? "")).state, "completed");
+  t.match((await gateway.call(getBackup, { id })).backup, { verifiedAt: { nanos: Number }, damage: "" });
+
+  isLost = true;
+  const second = (await gateway.call(verifyBackup, { id })).operation;
+  t.match(await gateway.end(second?.id ?? ""), { state: "failed", failure: { reason: "BACKUP_DAMAGED" } });
+  t.match((await gateway.call(getBackup, { id })).backup, { damage: /no matching ID found/ });
+});
+
+test("a backup is deleted when it is old enough, and its name is free then", async (t) => {
+  const host = await createHost(t);
+  const young = await createGateway(t, host);
+  await young.backUp("a", "data");
+  const [{ id } = { id: "" }] = (await young.call(listBackups, {})).backups;
+  await t.rejects(young.call(deleteBackup, { id }), {
+    name: "InfraError",
+    reason: "BACKUP_TOO_YOUNG",
+    message: /`volumes\.backup\.minimumAgeHours` is 1/,
+  });
+  await young.close();
+  const gateway = await createGateway(t, host, { settings: anyAge });
+  const { operation } = await gateway.call(deleteBackup, { id });
+  t.match(await gateway.end(operation?.id ?? ""), { state: "completed", kind: "volumes.deleteBackup" });
+  t.same((await gateway.call(listBackups, {})).backups, []);
+  await t.rejects(gateway.call(getBackup, { id }), { name: "InfraError", reason: "BACKUP_NOT_FOUND" });
+  const again = await gateway.poll("a", "data");
+  t.match(again, { state: StateType.INPROGRESS }, "the next poll begins anew");
+  t.equal((await gateway.end(again.operationId)).state, "completed");
+});
+
+test("a backup of a volume that is gone can be told, restored and deleted", async (t) => {
+  const gateway = await createGateway(t, await createHost(t), { settings: anyAge });
+  await gateway.backUp("a", "data");
+  const [{ id } = { id: "" }] = (await gateway.call(listBackups, {})).backups;
+  await gateway.call(LVService.method.removeLV, { name: "data" });
+  t.match(await gateway.poll("a", "data"), { state: StateType.COMPLETE }, "it is there");
+  t.match(await gateway.poll("b", "data"), { state: StateType.ERROR, msg: /no device class/ });
+  const small = { name: "InfraError", reason: "VOLUME_TOO_SMALL", message: /2 GiB .* 1 GiB/ };
+  await t.rejects(gateway.call(restoreBackup, { id, volumeName: "data", sizeGb: 1n }), small);
+  const { operation } = await gateway.call(restoreBackup, { id, volumeName: "data", tags: ["x"] });
+  t.match(operation, { kind: "volumes.restore", resource: "volumeGroups/vg0/volumes/data" });
+  t.match((await gateway.end(operation?.id ?? "")).result, { sizeBytes: 2 ** 31, backupId: id });
+});
+
+test("what only its owner can open has to be given each time", async (t) => {
+  const host = await createHost(t);
+  const gateway = await createGateway(t, host, { settings: anyAge });
+  await gateway.backUp("a", "data", byOwner);
+  const [{ id } = { id: "" }] = (await gateway.call(listBackups, {})).backups;
+  const access = { accessKeyId: "an-id", secretAccessKey: "a-secret", encryptionKey: "a-key" };
+  for (const [missing, field] of [
+    [{ ...access, encryptionKey: "" }, "access.encryption_key"],
+    [{ ...access, accessKeyId: "" }, "access.access_key_id"],
+    [{ ...access, secretAccessKey: "" }, "access.secret_access_key"],
+  ] as const) {
+    const refusal = { name: "InfraError", reason: "INVALID_FIELD", violations: [{ field }] };
+    await t.rejects(gateway.call(verifyBackup, { id, access: missing }), refusal);
+    await t.rejects(gateway.call(deleteBackup, { id, access: missing }), refusal);
+    await t.rejects(gateway.call(restoreBackup, { id, volumeName: "b", access: missing }), refusal);
+  }
+  const proxied = { ...access, httpsProxy: "http://evil.test" };
+  const refusal = { name: "InfraError", reason: "ENDPOINT_NOT_ALLOWED" };
+  await t.rejects(gateway.call(verifyBackup, { id, access: proxied }), refusal);
+  const verified = await gateway.call(verifyBackup, { id, access });
+  t.equal((await gateway.end(verified.operation?.id ?? "")).state, "completed");
+  const restored = await gateway.call(restoreBackup, { id, volumeName: "b", access });
+  t.equal((await gateway.end(restored.operation?.id ?? "")).state, "completed");
+  const wrong = await gateway.call(verifyBackup, { id, access: { ...access, encryptionKey: "other" } });
+  t.match(await gateway.end(wrong.operation?.id ?? ""), { failure: { reason: "REPOSITORY_KEY_WRONG" } });
+  t.match((await gateway.call(getBackup, { id })).backup, { damage: "" }, "a wrong key is no damage");
+  await gateway.close();
+
+  const none = await createGateway(t, host, { settings: { ...settings, allowEndpoints: [] } });
+  await t.rejects(none.call(verifyBackup, { id, access }), refusal, "what is permitted is asked each time");
+});
+
+test("a local backup is reached by the gateway of its host alone", async (t) => {
+  const host = await createHost(t);
+  const alpha = await createGateway(t, host);
+  await alpha.backUp("a", "data");
+  await alpha.close();
+  const beta = await createGateway(t, host, { host: "beta" });
+  const [{ id } = { id: "" }] = (await beta.call(listBackups, {})).backups;
+  await t.rejects(beta.call(verifyBackup, { id }), {
+    name: "InfraError",
+    reason: "REPOSITORY_NOT_FOUND",
+    message: /\/srv\/backup of host alpha/,
+  });
+});
+
+test("plans tell what would be made and lost, by which commands, and begin nothing", async (t) => {
+  const host = await createHost(t);
+  const gateway = await createGateway(t, host, { settings: anyAge });
+  const plan = (method: string, value: JsonObject) =>
+    gateway.call(PlanService.method.plan, { method, request: { case: "json", value } });
+  const wanted = { backup: { name: "a", volumeHandle: "data" } };
+  const backup = await plan("proto.LVService/CreateBackup", wanted);
+  t.match(backup, {
+    kind: "volumes.backup",
+    resource: "volumeGroups/vg0/volumes/data",
+    changes: [
+      "vg0/data, 2 GiB (2147483648 bytes), is stored as a in /srv/backup, encrypted with the gateway's key",
+    ],
+    losses: [],
+    pointOfNoReturn: 4,
+  });
+  const { operationId } = await gateway.poll("a", "data");
+  const { steps } = await gateway.end(operationId);
+  const namesOf = (some: readonly { readonly name: string }[]) => some.map(({ name }) => name);
+  t.same(namesOf(backup.steps), namesOf(steps), "the steps are those of the operation");
+  t.match(backup.steps[1]?.command, ["lvm", "lvcreate"]);
+  t.match(backup.steps[2]?.command, ["restic", "backup"]);
+  t.match(await plan("proto.LVService/CreateBackup", wanted), { steps: [], changes: [] }, "it is there");
+
+  const restore = { name: "b", sizeGb: "2", dataSource: { s3: { path: "#a" } } };
+  const planned = await plan("proto.LVService/CreateLV", restore);
+  t.match(planned, {
+    kind: "volumes.restore",
+    resource: "volumeGroups/vg0/volumes/b",
+    changes: ["vg0/b is made with 2 GiB (2147483648 bytes), and filled from the backup a in /srv/backup"],
+    pointOfNoReturn: 3,
+  });
+  const message = fromJson(LVService.method.createLV.input, restore);
+  const answered = new Headers();
+  await gateway.call(LVService.method.createLV, message, { answered });
+  const restored = await gateway.end(answered.get("hostplane-operation") ?? "");
+  t.same(namesOf(planned.steps), namesOf(restored.steps));
+  await t.rejects(plan("proto.LVService/CreateLV", restore), { name: "InfraError", reason: "VOLUME_EXISTS" });
+
+  const [{ id } = { id: "" }] = (await gateway.call(listBackups, {})).backups;
+  t.match(await plan("hostplane.v1.BackupService/DeleteBackup", { id }), {
+    losses: [/what volumeGroups\/vg0\/volumes\/data held at .*, 2 GiB .*, in \/srv\/backup/],
+    pointOfNoReturn: 0,
+  });
+  t.match(await plan("hostplane.v1.BackupService/VerifyBackup", { id }), { losses: [], steps: [{}, {}] });
+  t.match(await plan("hostplane.v1.BackupService/RestoreBackup", { id, volumeName: "c" }), {
+    resource: "volumeGroups/vg0/volumes/c",
+  });
+  t.same(await volumeNames(host.lvm), ["vg0/b", "vg0/data", "vg1/pool", "vg1/small"]);
+});

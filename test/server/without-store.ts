@@ -1,0 +1,45 @@
+import type { Seal } from "../../server/crypto/seal.ts";
+import type { Events } from "../../server/events/events.ts";
+import { createOperations } from "../../server/operations/create-operations.ts";
+import type { Operations } from "../../server/operations/operations.ts";
+import type { Store } from "../../server/store/store.ts";
+
+const refuse = () => Promise.reject(new Error("there is no store"));
+
+const store: Pick<Store, "run" | "subscribe" | "isShared"> = {
+  isShared: false,
+  run: refuse,
+  subscribe: () => () => {},
+};
+
+const events: Events = {
+  headSeq: 0,
+  cursorOf: String,
+  seqOf: refuse,
+  currentSeq: refuse,
+  seqAtTime: refuse,
+  after: refuse,
+  async *follow() {},
+  close: async () => {},
+};
+
+const seal: Seal = { seal: (secret) => secret, open: (sealed) => sealed };
+
+/** What services are made with, for tests of calls that need no store: what needs one fails. No operation is under way. */
+export function withoutStore() {
+  const operations: Operations = createOperations({
+    store,
+    instance: { instanceId: "test", host: "host.test" },
+    seal,
+    limits: { perSystem: 1, maxOpen: 1, leaseMs: 1000, keepMs: 1000 },
+    log: { info() {}, warn() {} },
+  });
+  return {
+    store,
+    events,
+    operations: { ...operations, assertFree: async () => {} },
+    repositoryKeySeal: seal,
+    log: { warn() {} },
+    host: "host.test",
+  };
+}
