@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { assertLocalPath, endpointOrigin } from "../../adapters/restic/names.ts";
-import { assertByAdapter } from "./schema-rules.ts";
+import { backupScheduleSchema } from "./backup-schedule-schema.ts";
+import { assertByAdapter, assertUnique } from "./schema-rules.ts";
 
 const serverUrl = z
   .string()
@@ -19,44 +20,59 @@ const endpoint = z.strictObject({
 });
 
 /** The key `volumes.backup`. */
-export const backupSchema = z.strictObject({
-  repository: z
-    .string()
-    .superRefine((path, context) => assertByAdapter(() => assertLocalPath(path, "path"), context, "a path"))
-    .exactOptional()
-    .meta({
-      description:
-        "Directory of this host for backups whose request names no S3 endpoint; it is made when it is first needed. Without it every request has to name one.",
-    }),
-  snapshotPercent: z.int().min(1).max(100).default(10).meta({
-    description:
-      "How much of a thick volume may change during its backup, in percent of its size. The volume group needs so much free space for that long.",
-  }),
-  allowEndpoints: z
-    .array(
-      z.union(
-        [serverUrl.transform((url) => ({ url, proxies: [] as string[], unverifiedTls: false })), endpoint],
-        { error: "expected the URL of an S3 service, or a group of keys with it" },
-      ),
-    )
-    .default([])
-    .meta({
-      description:
-        "S3 services that requests may name: the URL alone, or a group with what is permitted besides. Others are refused.",
-    }),
-  minimumAgeHours: z.int().min(0).max(876_000).default(1).meta({
-    description: "A backup younger than this is never deleted, in hours.",
-  }),
-  restic: z
-    .strictObject({
-      command: z.array(z.string().min(1)).min(1).default(["restic"]).meta({
-        description: "The restic program, with whatever goes in front of it.",
-      }),
-      cacheDir: z.string().min(1).exactOptional().meta({
+export const backupSchema = z
+  .strictObject({
+    repository: z
+      .string()
+      .superRefine((path, context) => assertByAdapter(() => assertLocalPath(path, "path"), context, "a path"))
+      .exactOptional()
+      .meta({
         description:
-          "Directory for restic's cache; it may be lost. `restic-cache` in the data directory if absent.",
+          "Directory of this host for backups whose request names no S3 endpoint; it is made when it is first needed. Without it every request has to name one.",
       }),
-    })
-    .prefault({})
-    .meta({ description: "How restic is run, which stores the backups." }),
-});
+    snapshotPercent: z.int().min(1).max(100).default(10).meta({
+      description:
+        "How much of a thick volume may change during its backup, in percent of its size. The volume group needs so much free space for that long.",
+    }),
+    allowEndpoints: z
+      .array(
+        z.union(
+          [serverUrl.transform((url) => ({ url, proxies: [] as string[], unverifiedTls: false })), endpoint],
+          { error: "expected the URL of an S3 service, or a group of keys with it" },
+        ),
+      )
+      .default([])
+      .meta({
+        description:
+          "S3 services that requests may name: the URL alone, or a group with what is permitted besides. Others are refused.",
+      }),
+    minimumAgeHours: z.int().min(0).max(876_000).default(1).meta({
+      description: "A backup younger than this is never deleted, in hours.",
+    }),
+    schedules: z
+      .array(backupScheduleSchema)
+      .default([])
+      .superRefine((schedules, context) => assertUnique(schedules, context, "name", ({ name }) => name))
+      .meta({
+        description:
+          "Backups that the gateway makes by itself, in the local repository with the gateway's key; and which of them it keeps.",
+      }),
+    restic: z
+      .strictObject({
+        command: z.array(z.string().min(1)).min(1).default(["restic"]).meta({
+          description: "The restic program, with whatever goes in front of it.",
+        }),
+        cacheDir: z.string().min(1).exactOptional().meta({
+          description:
+            "Directory for restic's cache; it may be lost. `restic-cache` in the data directory if absent.",
+        }),
+      })
+      .prefault({})
+      .meta({ description: "How restic is run, which stores the backups." }),
+  })
+  .superRefine(({ repository, schedules }, context) => {
+    if (schedules.length > 0 && repository === undefined) {
+      const message = "expected the directory that the schedules back up to";
+      context.addIssue({ code: "custom", path: ["repository"], message });
+    }
+  });

@@ -27,7 +27,6 @@ export interface ConfigSources {
 const laterKeys: Readonly<Record<string, readonly string[]>> = {
   "": ["storage", "clusters", "hypervisors", "pods", "host"],
   "listen[]": ["host", "maxMessageBytes"],
-  "volumes.backup": ["schedules", "keep"],
 };
 
 /**

@@ -98,6 +98,13 @@ export const volumesSchema = z
       const message = "expected only with lvm.activation: auto, since a volume is read by its block device";
       context.addIssue({ code: "custom", path: ["backup"], message });
     }
+    for (const [index, { deviceClass: name }] of (backup?.schedules ?? []).entries()) {
+      if (name !== undefined && !deviceClasses.some((one) => one.name === name)) {
+        const message = `expected one of the device classes: ${deviceClasses.map((one) => one.name).join(", ")}`;
+        const path = ["backup", "schedules", index, "deviceClass"];
+        context.addIssue({ code: "custom", path, message });
+      }
+    }
     // `lvremove --driverloaded n` of a thin volume fails, and leaves its pool broken.
     const thin = deviceClasses.findIndex(({ thinPool }) => thinPool !== undefined);
     if (activation === "none" && thin !== -1) {

@@ -186,6 +186,7 @@ test("an endpoint for backups is text or a group, and each is told what is wrong
     snapshotPercent: 10,
     allowEndpoints: [],
     minimumAgeHours: 1,
+    schedules: [],
     restic: { command: ["restic"] },
   });
   const allowEndpoints = [
@@ -204,4 +205,40 @@ test("an endpoint for backups is text or a group, and each is told what is wrong
 test("backups are refused where there is to be no block device", async (t) => {
   const input = { volumes: { deviceClasses: [ssd], lvm: { activation: "none" }, backup: {} } };
   t.match(messagesOf(input), [/^volumes\.backup: expected only with lvm\.activation: auto/]);
+});
+
+test("a schedule says when it comes, of what is there, and where its backups go", async (t) => {
+  const backup = (schedules: readonly unknown[], rest: object = { repository: "/srv/backup" }) => ({
+    volumes: { deviceClasses: [ssd], backup: { ...rest, schedules } },
+  });
+  const nightly = { name: "nightly", volumes: ["data*"], cron: "0 2 * * *" };
+  const schedules = [
+    { ...nightly, timeZone: "Europe/Berlin", keep: { last: 3 } },
+    { name: "often", volumes: ["db"], deviceClass: "ssd", everyHours: 6 },
+  ];
+  t.same(configSchema.parse(backup(schedules)).volumes?.backup?.schedules, [
+    { ...nightly, timeZone: "Europe/Berlin", keep: { last: 3, daily: 0, weekly: 0 } },
+    { name: "often", volumes: ["db"], deviceClass: "ssd", everyHours: 6, timeZone: "UTC" },
+  ]);
+  t.same(configSchema.parse(backup([nightly])).volumes?.backup?.schedules, [{ ...nightly, timeZone: "UTC" }]);
+  const at = "volumes\\.backup\\.schedules\\.0\\.";
+  const mistakes: readonly (readonly [object, string])[] = [
+    [{ cron: undefined }, `${at}cron: expected when it runs`],
+    [{ everyHours: 6 }, `${at}everyHours: expected only without cron`],
+    [{ cron: "0 2 * *" }, `${at}cron: expected five fields`],
+    [{ cron: "0 0 2 * * *" }, `${at}cron: expected five fields`],
+    [{ cron: "0 2 30 2 *" }, `${at}cron: expected five fields of cron that come true`],
+    [{ timeZone: "Mars/Crater" }, `${at}timeZone: expected the name of a time zone`],
+    [{ name: "a/b" }, `${at}name: expected letters`],
+    [{ volumes: [] }, `${at}volumes: `],
+    [{ keep: {} }, `${at}keep: expected a number above 0`],
+    [{ deviceClass: "none" }, `${at}deviceClass: expected one of the device classes: ssd`],
+  ];
+  for (const [change, words] of mistakes) {
+    t.match(messagesOf(backup([{ ...nightly, ...change }])), [new RegExp(words)], JSON.stringify(change));
+  }
+  t.match(messagesOf(backup([nightly, nightly])), [/schedules\.1\.name: expected another one/]);
+  t.match(messagesOf(backup([nightly], {})), [
+    /backup\.repository: expected the directory that the schedules/,
+  ]);
 });

@@ -1,0 +1,98 @@
+import { Cron } from "croner";
+import { z } from "zod";
+
+/** How many to keep of one kind; a number that no repository reaches stands for all. */
+function keptCount(description: string) {
+  return z.int().min(0).max(100_000).default(0).meta({ description });
+}
+
+const keep = z
+  .strictObject({
+    last: keptCount("So many of the newest."),
+    daily: keptCount(
+      "The newest of each of so many of the newest days that have one, in the host's local time.",
+    ),
+    weekly: keptCount("The newest of each of so many of the newest ISO weeks that have one."),
+  })
+  .superRefine(({ last, daily, weekly }, context) => {
+    if (last + daily + weekly === 0) {
+      const message = "expected a number above 0 in it; without keep nothing is deleted";
+      context.addIssue({ code: "custom", message });
+    }
+  });
+
+/** An entry of `volumes.backup.schedules`. */
+export const backupScheduleSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .max(63)
+      .regex(/^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/, {
+        error: "expected letters, digits, '-', '_' and '.', with a letter or digit at both ends",
+      })
+      .meta({
+        description: "What its backups are named after: `NAME-20260131T0200Z`; at most 63 characters.",
+      }),
+    volumes: z
+      .array(z.string().min(1))
+      .min(1)
+      .meta({
+        description:
+          "Names of the volumes; `*` and `?` stand for others. Volumes that are made later are taken as well.",
+        examples: [["data*", "pvc-*"]],
+      }),
+    deviceClass: z.string().exactOptional().meta({
+      description: "Only volumes of this device class. Of all classes if absent.",
+    }),
+    cron: z
+      .string()
+      .exactOptional()
+      .meta({
+        description:
+          "When, in five fields: minute, hour, day of the month, month, day of the week. Either this or everyHours.",
+        examples: ["0 2 * * *"],
+      }),
+    timeZone: z.string().default("UTC").meta({
+      description: "The time zone of `cron`, e.g. `Europe/Berlin`.",
+    }),
+    everyHours: z.int().min(1).max(8784).exactOptional().meta({
+      description: "Every so many hours, counted from 1970-01-01T00:00Z on, instead of cron.",
+    }),
+    keep: keep.exactOptional().meta({
+      description:
+        "Which of its backups are kept; the others are deleted after a run that has made one, as far as they are not younger than minimumAgeHours. All if absent.",
+    }),
+  })
+  .superRefine(({ cron, everyHours, timeZone }, context) => {
+    const refuse = (path: string, message: string) =>
+      context.addIssue({ code: "custom", path: [path], message });
+    if (cron === undefined && everyHours === undefined) {
+      refuse("cron", "expected when it runs: cron or everyHours");
+    }
+    if (everyHours !== undefined && cron !== undefined) {
+      refuse("everyHours", "expected only without cron");
+    }
+    if (!isTimeZone(timeZone)) {
+      refuse("timeZone", "expected the name of a time zone, such as UTC or Europe/Berlin");
+    } else if (cron !== undefined && !comesAgain(cron)) {
+      refuse("cron", 'expected five fields of cron that come true on some day, such as "0 2 * * *"');
+    }
+  });
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Not so `0 2 30 2 *`. */
+function comesAgain(pattern: string): boolean {
+  try {
+    return new Cron(pattern, { mode: "5-part", timezone: "UTC", paused: true }).nextRun() !== null;
+  } catch {
+    return false;
+  }
+}
