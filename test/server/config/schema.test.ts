@@ -223,7 +223,6 @@ test("a schedule says when it comes, of what is there, and where its backups go"
   t.same(configSchema.parse(backup([nightly])).volumes?.backup?.schedules, [{ ...nightly, timeZone: "UTC" }]);
   const at = "volumes\\.backup\\.schedules\\.0\\.";
   const mistakes: readonly (readonly [object, string])[] = [
-    [{ cron: undefined }, `${at}cron: expected when it runs`],
     [{ everyHours: 6 }, `${at}everyHours: expected only without cron`],
     [{ cron: "0 2 * *" }, `${at}cron: expected five fields`],
     [{ cron: "0 0 2 * * *" }, `${at}cron: expected five fields`],
@@ -237,6 +236,8 @@ test("a schedule says when it comes, of what is there, and where its backups go"
   for (const [change, words] of mistakes) {
     t.match(messagesOf(backup([{ ...nightly, ...change }])), [new RegExp(words)], JSON.stringify(change));
   }
+  const { cron: _cron, ...never } = nightly;
+  t.match(messagesOf(backup([never])), [/0\.cron: expected when it runs: cron or everyHours/]);
   t.match(messagesOf(backup([nightly, nightly])), [/schedules\.1\.name: expected another one/]);
   t.match(messagesOf(backup([nightly], {})), [
     /backup\.repository: expected the directory that the schedules/,
