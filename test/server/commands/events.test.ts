@@ -43,9 +43,10 @@ test("events are told as they happened, until the gateway stops", { timeout: 120
     t.teardown(() => started.child.kill("SIGKILL"));
     return started;
   };
-  const all = follow("--since", "2020-01-01");
+  // Of the sandbox itself there is a gap, which is about its volumes.
+  const all = follow("--since", "2020-01-01", "--resource", "things");
   const some = follow("--since", "2020-01-01", "--resource", "things/b", "--resource", "things/c", "--json");
-  const later = follow("--from-cursor", cursors[1] ?? "", "--json");
+  const later = follow("--from-cursor", cursors[1] ?? "", "--resource", "things", "--json");
   await all.untilPrinted(
     /^\S+Z newer\.thing things\/a\n\S+Z newer\.thing things\/b\/part\n\S+Z newer\.thing things\/c\n$/,
   );
