@@ -34,6 +34,7 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
   const { transferMs = 200, hostname = "sandbox", fault = () => undefined } = options;
   const repositories = new Map<string, SandboxRepository>();
   const closing = new AbortController();
+  const transfers = new Set<{ readonly token: string; readonly settling: AbortController }>();
   let snapshotsMade = 0;
   let lastAtMs = 0;
 
@@ -74,18 +75,24 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
   async function transfer(
     step: "backup" | "restore" | "verify" | "forget",
     totalBytes: number,
-    { signal, onProgress }: TransferOptions,
+    { signal, onProgress, token }: TransferOptions,
   ): Promise<void> {
-    const stop = AbortSignal.any([signal, closing.signal]);
-    for (let done = 1; done <= progressSteps; done += 1) {
-      await sleep(transferMs / progressSteps, undefined, { signal: stop }).catch(() => {
-        throw errorFromSignal(stop);
-      });
-      const failure = fault(step);
-      if (failure !== undefined) {
-        throw failure;
+    const running = { token, settling: new AbortController() };
+    const stop = AbortSignal.any([signal, closing.signal, running.settling.signal]);
+    transfers.add(running);
+    try {
+      for (let done = 1; done <= progressSteps; done += 1) {
+        await sleep(transferMs / progressSteps, undefined, { signal: stop }).catch(() => {
+          throw errorFromSignal(stop);
+        });
+        const failure = fault(step);
+        if (failure !== undefined) {
+          throw failure;
+        }
+        onProgress({ doneBytes: Math.floor((totalBytes * done) / progressSteps), totalBytes });
       }
-      onProgress({ doneBytes: Math.floor((totalBytes * done) / progressSteps), totalBytes });
+    } finally {
+      transfers.delete(running);
     }
   }
 
@@ -168,7 +175,13 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
       );
       return candidates.filter(({ atMs }) => !keptMs.has(atMs)).map(({ id }) => id);
     },
-    async settle() {},
+    async settle(token) {
+      for (const transfer of transfers) {
+        if (transfer.token === token) {
+          transfer.settling.abort(new InfraError("SHUTTING_DOWN", "the gateway that began it is gone"));
+        }
+      }
+    },
     inspect: async () => ({
       version: "sandbox",
       findings: [{ ok: true, what: "backups are kept in memory, hold no data, and vanish with the gateway" }],

@@ -1,4 +1,5 @@
 import { type Test, test } from "tap";
+import type { Repository, ResticAdapter } from "../../../../../adapters/restic/adapter.ts";
 import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
 import { BackupService } from "../../../../../gen/hostplane/v1/backup_pb.ts";
 import { LVService } from "../../../../../gen/proto/lvmd_pb.ts";
@@ -59,13 +60,30 @@ const stories: readonly Story[] = [
   { name: "a restore that is cancelled while no gateway runs", isCancelled: true, ...restore },
 ];
 
+/** restic, and how many snapshots its one repository holds. */
+function createCountedRestic() {
+  const restic = createResticSandbox({ transferMs: 2 });
+  const { signal } = new AbortController();
+  let repository: Repository | undefined;
+  const counted: ResticAdapter = {
+    ...restic,
+    ensureRepository(wanted, ...rest) {
+      repository = wanted;
+      return restic.ensureRepository(wanted, ...rest);
+    },
+  };
+  const storedCount = async () =>
+    repository === undefined ? 0 : (await restic.list(repository, [], signal)).length;
+  return { restic: counted, storedCount };
+}
+
 /**
  * Begins a story with a gateway that dies at its boundary number `dieAt`; another one takes it up. Each time on a host of
  * its own, so that one store will do.
  */
 async function runStory(t: Test, shared: HostUnderTest, story: Story, dieAt: number) {
   const { store, masterKey } = shared;
-  const restic = createResticSandbox({ transferMs: 2 });
+  const { restic, storedCount } = createCountedRestic();
   const host = await createHost(t, { store, masterKey, restic });
   const at = { host: `host-${dieAt}` };
   const asker = await createGateway(t, host, { ...at, isIdle: true });
@@ -98,7 +116,7 @@ async function runStory(t: Test, shared: HostUnderTest, story: Story, dieAt: num
     await asker.end(id);
     await heir.close();
   }
-  return { host, asker, operation: await ended, place };
+  return { host, asker, operation: await ended, place, stored: await storedCount() };
 }
 
 async function leftOf(host: HostUnderTest, gateway: BackupsGateway) {
@@ -115,14 +133,16 @@ for (const story of stories) {
   test(`${story.name} ends well wherever its gateway dies`, { timeout: 600_000 }, async (t) => {
     const shared = await createHost(t);
     for (let dieAt = 1; ; dieAt += 1) {
-      const { host, asker, operation, place } = await runStory(t, shared, story, dieAt);
+      const { host, asker, operation, place, stored } = await runStory(t, shared, story, dieAt);
       const where = `killed at ${place ?? "nowhere"}`;
       const isDone = operation.state === "completed";
       if (!story.isCancelled) {
         t.ok(isDone, `${where}: ${operation.state} ${operation.failure?.message}`);
       }
       t.match(operation.state, /^(completed|cancelled)$/, where);
-      t.same(await leftOf(host, asker), { ...(isDone ? story.done : story.undone), marks: [] }, where);
+      const wanted = isDone ? story.done : story.undone;
+      t.same(await leftOf(host, asker), { ...wanted, marks: [] }, where);
+      t.equal(stored, wanted.backups.length, `${where}: what the repository holds`);
       await asker.call(LVService.method.removeLV, { name: "data" });
       t.notOk((await volumeNames(host.lvm)).includes("vg0/data"), `${where}: the volume is nobody's`);
       if (place === undefined) {

@@ -1,0 +1,81 @@
+import fc from "fast-check";
+import { test } from "tap";
+import { selectBackup } from "../../../../../server/domains/volumes/backups/select-backup.ts";
+import {
+  type StoredBackup,
+  storedBackupFrom,
+  tagsFromMarks,
+} from "../../../../../server/domains/volumes/backups/stored-backup.ts";
+
+const hex = (count: number) => count.toString(16).padStart(64, "0");
+
+function storedOf(count: number, volume: string | undefined, name: string): StoredBackup {
+  return {
+    id: hex(count),
+    atMs: count,
+    fileName: "file",
+    ...(volume === undefined
+      ? {}
+      : { volume, name, backupId: `backup-${count}`, operationId: `op-${count}` }),
+  };
+}
+
+const stored = [
+  storedOf(1, "vg0/data", "monday"),
+  storedOf(0xabcdef, "vg0/web", "monday"),
+  storedOf(3, "vg0/data", "tuesday"),
+  storedOf(4, undefined, ""),
+];
+
+function select(selector: string, wanted = "vg0/other", from: readonly StoredBackup[] = stored): number {
+  return selectBackup(from, selector, wanted, "the repository").atMs;
+}
+
+function refusal(selector: string, from: readonly StoredBackup[] = stored): string {
+  try {
+    return String(select(selector, "vg0/other", from));
+  } catch (error) {
+    return error instanceof Error ? error.message : "";
+  }
+}
+
+test("a selector is an id, a name, a volume, or volume and name; of several of one volume it is the latest", async (t) => {
+  t.equal(select("backup-1"), 1);
+  t.equal(select(hex(3)), 3);
+  t.equal(select(hex(0xabcdef).slice(0, 63)), 0xabcdef);
+  t.equal(select("tuesday"), 3);
+  t.equal(select("data"), 3);
+  t.equal(select("vg0/data"), 3);
+  t.equal(select("data/monday"), 1);
+  t.equal(select("vg0/data/monday"), 1);
+  t.equal(select(hex(4)), 4, "a snapshot that no gateway has made, by its id alone");
+});
+
+test("without one it is the latest of the volume to be made, of one of its name, or of the only one", async (t) => {
+  t.equal(select("", "vg0/data"), 3);
+  t.equal(select("", "vg7/data"), 3);
+  t.equal(select("", "vg0/web"), 0xabcdef);
+  t.equal(select("", "vg0/other", stored.slice(0, 1)), 1);
+  t.match(refusal(""), /holds backups of vg0\/data, vg0\/web: name one/);
+});
+
+test("what may be of more than one volume, and what there is not, is no guess", async (t) => {
+  t.match(refusal("monday"), /backups of vg0\/data, vg0\/web that "monday" names/);
+  t.match(refusal("none"), /the repository holds no backup that "none" names/);
+  t.match(refusal("0000000"), /holds no backup/, "seven digits are too few");
+  t.match(refusal("00000000"), /of vg0\/data, .*snapshot 00000000/);
+  t.match(refusal("", []), /holds no backup/);
+});
+
+test("the marks of a backup are read from its tags as they were written", async (t) => {
+  const word = fc.stringMatching(/^[A-Za-z0-9._:@+-]{1,60}$/);
+  fc.assert(
+    fc.property(word, word, fc.tuple(word, word), word, (backupId, operationId, [group, volume], name) => {
+      const marks = { backupId, operationId, volume: `${group}/${volume}`, name };
+      const tags = tagsFromMarks(marks);
+      const facts = { id: hex(1), atMs: 1, hostname: "h", fileName: "f" };
+      t.same(storedBackupFrom({ ...facts, tags }), { id: hex(1), atMs: 1, fileName: "f", ...marks });
+      t.same(storedBackupFrom({ ...facts, tags: tags.slice(1) }), { id: hex(1), atMs: 1, fileName: "f" });
+    }),
+  );
+});
