@@ -1,0 +1,92 @@
+import { randomBytes } from "node:crypto";
+import { open, readFile, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "tap";
+import { createLvmSandbox } from "../../../../../adapters/lvm/sandbox.ts";
+import type { ResticAdapter } from "../../../../../adapters/restic/adapter.ts";
+import { createRestic } from "../../../../../adapters/restic/restic.ts";
+import { BackupService } from "../../../../../gen/hostplane/v1/backup_pb.ts";
+import { LVService, StateType } from "../../../../../gen/proto/lvmd_pb.ts";
+import { reasonToSkip } from "../../../../adapters/restic/local-repository.ts";
+import { openOwnStore } from "../../../store/own-store.ts";
+import { makeDirectory } from "../../../store/store-under-test.ts";
+import { createGateway, createHost, gib, settings, volumeNames } from "./backups-under-test.ts";
+
+const sizeBytes = 8 << 20;
+
+const skip = await reasonToSkip();
+
+/** The real restic, for which files stand where the volumes of the sandbox would have devices. */
+function withFiles(restic: ResticAdapter, directory: string): ResticAdapter {
+  const fileOf = (device: string) =>
+    join(directory, device.includes("hostplane-restore-") ? "restored" : "data");
+  return {
+    ...restic,
+    backup: (repository, source, options) =>
+      restic.backup(repository, { ...source, device: fileOf(source.device) }, options),
+    restore: (repository, snapshot, device, options) =>
+      restic.restore(repository, snapshot, fileOf(device), options),
+  };
+}
+
+test("what the real restic stores and gives back is the volume", { skip, timeout: 170_000 }, async (t) => {
+  const directory = await makeDirectory(t);
+  const restored = join(directory, "restored");
+  const content = randomBytes(sizeBytes);
+  await writeFile(join(directory, "data"), content);
+  await writeFile(restored, "");
+  await truncate(restored, Number(gib));
+
+  const vg0 = { name: "vg0", sizeBytes: 8n * gib, volumes: [{ name: "data", sizeBytes: BigInt(sizeBytes) }] };
+  const lvm = createLvmSandbox({ volumeGroups: [vg0] });
+  const host = await createHost(t, { lvm, restic: withFiles(createRestic({ progressMs: 20 }), directory) });
+  const here = { ...settings, repository: join(directory, "repository"), minimumAgeHours: 0 };
+  const gateway = await createGateway(t, host, { settings: here });
+  const { listBackups, verifyBackup, deleteBackup } = BackupService.method;
+  const withKey = (encryptionKey: string, path = "") => ({
+    synchronousRestore: true,
+    type: { case: "s3" as const, value: { encryptionKey, path } },
+  });
+
+  const made = await gateway.backUp("monday", "data", { dataSource: withKey("mine") });
+  t.match(made, { state: StateType.COMPLETE, msg: /8 MiB .* its owner's key$/ });
+  const wrong = await gateway.backUp("tuesday", "data", { dataSource: withKey("other") });
+  t.match(wrong, { state: StateType.ERROR, msg: /wrong password/ });
+  const { operationId } = await gateway.poll("wednesday", "data", { dataSource: withKey("mine") });
+  await gateway.operations.cancel(operationId);
+  t.match((await gateway.end(operationId)).state, /^(cancelled|completed)$/);
+
+  const [{ id, snapshotId } = { id: "", snapshotId: "" }] = (
+    await gateway.call(listBackups, { name: "monday" })
+  ).backups;
+  const access = { encryptionKey: "mine" };
+  const verified = await gateway.call(verifyBackup, { id, access });
+  t.equal((await gateway.end(verified.operation?.id ?? "")).state, "completed");
+  await gateway.close();
+
+  const other = await createGateway(
+    t,
+    { ...host, store: await openOwnStore(t) },
+    { settings: here, host: "beta" },
+  );
+  const selected = withKey("mine", `#${snapshotId.slice(0, 8)}`);
+  const { createLV } = LVService.method;
+  await other.call(createLV, { name: "again", sizeGb: 1n, dataSource: selected });
+  const file = await open(restored);
+  const { buffer } = await file.read(Buffer.alloc(sizeBytes), 0, sizeBytes, 0);
+  await file.close();
+  t.ok(buffer.equals(content), "the same bytes");
+  t.ok((await readFile(join(directory, "data"))).equals(content), "the volume is as it was");
+  const none = { name: "none", sizeGb: 1n, dataSource: withKey("mine", "#data/friday") };
+  await t.rejects(other.call(createLV, none), { name: "InfraError", reason: "BACKUP_NOT_FOUND" });
+  await other.close();
+
+  const last = await createGateway(t, host, { settings: here });
+  const { operation } = await last.call(deleteBackup, { id, access });
+  t.equal((await last.end(operation?.id ?? "")).state, "completed");
+  await t.rejects(last.call(createLV, { name: "late", sizeGb: 1n, dataSource: selected }), {
+    name: "InfraError",
+    reason: "BACKUP_NOT_FOUND",
+  });
+  t.same(await volumeNames(lvm), ["vg0/again", "vg0/data"]);
+});
