@@ -57,6 +57,8 @@ export interface GatewayOptions {
   };
   /** Path of the socket by which it is administered; absent: `admin.sock` in its data directory. */
   readonly adminSocket?: string;
+  /** It is there for a command of an admin: it runs no operations of the store, and tells of no system. */
+  readonly isForCommand?: boolean;
   /** Called when the gateway cannot go on, and the process has to end. */
   readonly onFatal: (error: Error) => void;
 }
@@ -140,7 +142,7 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     limits: { ...config.operations, keepMs: config.operations.keepDays * dayMs },
     log,
   });
-  const { registrations, backends, storeBackend, observe } = createServices({
+  const { registrations, backends, storeBackend, observe, beginSchedules } = createServices({
     systems,
     runner,
     operations,
@@ -163,8 +165,8 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     },
   });
   // It outlives what changes systems, and tells that as well.
-  const observer = observe();
-  opened.defer(() => observer.close());
+  const observer = options.isForCommand === true ? undefined : observe();
+  opened.defer(() => observer?.close());
   opened.defer(() => runner.drain());
   opened.defer(() => operations.close());
   const metrics = createMetrics({ version, isSandbox, backends, countOperations: operations.counts });
@@ -227,7 +229,11 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     entries.push({ config: entry, listener: await open(listener) });
   }
 
-  operations.begin();
+  if (options.isForCommand !== true) {
+    operations.begin();
+  }
+  const schedules = beginSchedules();
+  opened.defer(() => schedules.close());
   // Last, so that a start that fails has made no password that the next one would say nothing of.
   const firstAdmin = await ensureFirstAdmin({
     store: data.store,

@@ -85,6 +85,7 @@ async function startForAdmin({ config, isSandbox, version }: AdminTarget, adminS
       throw error;
     },
     adminSocket,
+    isForCommand: true,
   });
 }
 

@@ -53,6 +53,9 @@ test("the contract marks every field that carries a secret", async (t) => {
   const secret = methods.filter((method) => methodRuleOf(method).secrets).map(methodPathOf);
   t.same(secret.toSorted(), [
     "cnct.kaas.api.Cluster/GetCluster",
+    "hostplane.v1.BackupService/DeleteBackup",
+    "hostplane.v1.BackupService/RestoreBackup",
+    "hostplane.v1.BackupService/VerifyBackup",
     "hostplane.v1.PlanService/Plan",
     "hostplane.v1.UserService/ChangePassword",
     "hostplane.v1.UserService/CreateApiToken",
