@@ -17,6 +17,9 @@ const listed = [
   "grpc.reflection.v1.ServerReflection",
   "grpc.reflection.v1alpha.ServerReflection",
   "hostplane.v1.AuditService",
+  "hostplane.v1.BackupService",
+  "hostplane.v1.EventService",
+  "hostplane.v1.OperationService",
   "hostplane.v1.PlanService",
   "hostplane.v1.SystemService",
   "hostplane.v1.UserService",
@@ -112,6 +115,18 @@ test("grpcurl, which knows no proto file", { skip, timeout: 60_000 }, async (t) 
     await watch.waitFor(/^}$/m);
     await call(ways.cleartext, "proto.LVService/CreateLV", withData({ name: "watched", sizeGb: "1" }));
     await watch.waitFor(changedFreeBytes);
+  });
+
+  await t.test("subscribes to events", async (t) => {
+    const topics = withData({ topics: ["volumes"] });
+    const events = startTool(t, grpcurl, [
+      ...topics,
+      ...ways.cleartext,
+      "hostplane.v1.EventService/Subscribe",
+    ]);
+    await events.waitFor(/"snapshot"/);
+    await call(ways.cleartext, "proto.LVService/CreateLV", withData({ name: "told", sizeGb: "1" }));
+    await events.waitFor(/"type": "volume\.created"[\s\S]*"name": "told"/);
   });
 
   await t.test("checks, lists and watches health", async (t) => {
