@@ -98,10 +98,11 @@ export function observeVolumeChanges(options: VolumeObserverOptions): VolumeObse
   }
 
   async function lookWhileWanted(): Promise<void> {
-    while (isWanted && !closing.signal.aborted) {
+    while (isWanted) {
       isWanted = false;
       try {
-        isWanted = !(await tell()) || isWanted;
+        const isTold = await tell();
+        isWanted = (isWanted || !isTold) && !closing.signal.aborted;
         hasFailed = false;
       } catch (error) {
         if (closing.signal.aborted) {
@@ -119,8 +120,8 @@ export function observeVolumeChanges(options: VolumeObserverOptions): VolumeObse
   }
 
   function look(): void {
-    isWanted = true;
-    if (looking !== undefined) {
+    isWanted = !closing.signal.aborted;
+    if (looking !== undefined || !isWanted) {
       return;
     }
     clearTimeout(retryTimer);
@@ -150,6 +151,7 @@ export function observeVolumeChanges(options: VolumeObserverOptions): VolumeObse
       clearInterval(confirmTimer);
       clearTimeout(retryTimer);
       closing.abort();
+      isWanted = false;
       await looking;
       await confirm();
     },

@@ -244,3 +244,19 @@ test("that nothing has changed is noted from time to time", async (t) => {
   }
   t.equal(later?.version, 1);
 });
+
+test("it can be closed at any moment", async (t) => {
+  const store = await openOwnStore(t);
+  const lvm = makeLvm(t);
+  for (let turns = 0; turns < 40; turns += 1) {
+    const { close } = startObserver(t, lvm, store);
+    const changes = [1, 2, 3].map((number) => lvm.run(create(`lv${turns}-${number}`)));
+    for (let turn = 0; turn < turns; turn += 1) {
+      await new Promise(setImmediate);
+    }
+    await close();
+    await Promise.all(changes);
+  }
+  const { observed } = await store.run("observed.read", { source: "sandbox-lvm/h1" });
+  t.ok(observed, "and has told until then");
+});
