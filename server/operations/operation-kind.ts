@@ -1,3 +1,4 @@
+import type { ReasonName } from "../../adapters/host/reasons.ts";
 import type { Attention, Json } from "./operation.ts";
 
 /** One run of one step, forward or back. */
@@ -39,6 +40,8 @@ export interface OperationStep<Input, Secrets> {
   readonly isAbortable: boolean;
   /** How often it is run before a retryable failure counts; 3 unless told. Another failure counts at once. */
   readonly maxAttempts?: number;
+  /** Failures that count at once although they are retryable: another attempt of this operation cannot mend them. */
+  readonly finalReasons?: readonly ReasonName[];
   /**
    * Asked before `forward` is run again, after a run that failed or whose end nobody saw: whether the effect is there as a
    * whole. It first waits until nothing of the earlier run goes on. Without it `forward` is safe to repeat.

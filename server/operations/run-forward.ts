@@ -67,7 +67,8 @@ async function runStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "done
     }
     failures += 1;
     const { error } = end;
-    const isWorthRepeating = error instanceof InfraError && error.retryable;
+    const isWorthRepeating =
+      error instanceof InfraError && error.retryable && step.finalReasons?.includes(error.reason) !== true;
     if (!isWorthRepeating || failures >= (step.maxAttempts ?? defaultAttempts)) {
       return failFinally(run, step, error);
     }

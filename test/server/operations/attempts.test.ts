@@ -54,6 +54,20 @@ test("a step that fails for now is given up after so many attempts", async (t) =
   t.equal(counting.done.filter((what) => what === "forward second").length, 3);
 });
 
+test("what another attempt cannot mend counts at once", async (t) => {
+  const counting = createCountingKind();
+  counting.before("forward second", () => {
+    throw busy();
+  });
+  const steps = counting.kind.steps.map((step) => ({
+    ...step,
+    finalReasons: ["STORE_UNAVAILABLE"] as const,
+  }));
+  const engine = createEngine(t, { store: await openOwnStore(t), kind: { ...counting.kind, steps } });
+  t.match(await engine.end((await engine.start()).id), { state: "failed" });
+  t.equal(counting.done.filter((what) => what === "forward second").length, 1);
+});
+
 test("before a step is run again it is asked whether it had its effect", async (t) => {
   const counting = createCountingKind();
   counting.after("forward second", () => {

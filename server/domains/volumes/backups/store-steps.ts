@@ -1,3 +1,4 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { devicePathOf, volumeResource } from "../../../../adapters/lvm/names.ts";
 import type { Repository, ResticAdapter } from "../../../../adapters/restic/adapter.ts";
 import {
@@ -41,6 +42,7 @@ export function storeStep({ made, restic, repositories }: BackupTools): BackupSt
     title: "storing the volume",
     weight: 100,
     isAbortable: true,
+    finalReasons: ["SNAPSHOT_FULL"],
     async happened(run) {
       await restic.settle(run.token);
       const repository = await openRepository(repositories, run);
@@ -84,7 +86,7 @@ export function storeStep({ made, restic, repositories }: BackupTools): BackupSt
       // First, as the repository may be out of reach, and the snapshot takes up room.
       await removeSnapshot(made, run);
       const repository = await openRepository(repositories, run);
-      const ids = await storedIds(restic, repository, run);
+      const ids = await storedIds(restic, repository, run).catch(noneWithoutRepository);
       if (ids.length > 0) {
         const { signal, token } = run;
         await restic.forget(repository, ids, { signal, token, onProgress: () => {} });
@@ -156,6 +158,14 @@ export function recordStep({ store }: BackupTools): BackupStep {
       await store.run("backups.remove", { ids: [input.backupId] });
     },
   };
+}
+
+/** Where there is no repository any more, nothing of the operation is left. */
+function noneWithoutRepository(error: unknown): readonly string[] {
+  if (error instanceof InfraError && error.reason === "REPOSITORY_NOT_FOUND") {
+    return [];
+  }
+  throw error;
 }
 
 /** Ids of the snapshots that the operation has stored. */

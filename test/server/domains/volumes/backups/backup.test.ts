@@ -255,6 +255,11 @@ test("a volume that changed more than its snapshot has room for is no backup", a
   });
   const { operations } = await gateway.operations.list({}, { belowSeq: undefined, limit: 1 });
   t.match(operations, [{ state: "failed", failure: { reason: "SNAPSHOT_FULL" } }]);
+  t.match(
+    operations[0]?.steps[2],
+    { name: "store", attempt: 1 },
+    "another attempt would meet the same snapshot",
+  );
   t.same(await volumeNames(host.lvm), before);
   t.same(await backupsOf(gateway), []);
 });
@@ -328,6 +333,20 @@ test("a backup that is cancelled leaves nothing, and its volume is left alone un
   t.equal((await gateway.end(operationId)).state, "cancelled");
   t.same(await volumeNames(host.lvm), before);
   t.match(await gateway.poll("a", "data"), { state: ERROR, msg: /^it was cancelled/ });
+});
+
+test("a repository that is gone when a backup fails is no reason to leave its snapshot", async (t) => {
+  const gone = new InfraError("REPOSITORY_NOT_FOUND", "there is no repository any more");
+  const restic = createResticSandbox({ transferMs: 10 });
+  const backup = () => Promise.reject(gone);
+  const host = await createHost(t, { restic: { ...restic, backup, list: backup } });
+  const gateway = await createGateway(t, host);
+  const before = await volumeNames(host.lvm);
+  t.match(await gateway.backUp("a", "data"), {
+    state: ERROR,
+    msg: /^there is no repository any more; operation/,
+  });
+  t.same(await volumeNames(host.lvm), before);
 });
 
 test("without volumes.backup, and without a local repository, what is missing is said", async (t) => {
