@@ -48,11 +48,13 @@ interface DomainServices {
   readonly planners: readonly PlannerRegistration[];
   readonly backends: readonly Backend[];
   /** Begins to tell what happens to the domain's systems. */
-  readonly observe?: () => Observer;
+  readonly observe?: () => Activity;
+  /** Begins what the domain does by itself, by the clock. */
+  readonly beginSchedules?: () => Activity;
 }
 
-/** Tells what happens until it is closed. */
-export interface Observer {
+/** Goes on until it is closed. */
+export interface Activity {
   close(): Promise<void>;
 }
 
@@ -89,7 +91,9 @@ export interface ServicesOptions {
 export interface Services extends Pick<DomainServices, "registrations" | "backends"> {
   readonly storeBackend: Backend;
   /** Begins to tell what happens to the systems. */
-  observe(): Observer;
+  observe(): Activity;
+  /** Begins what is done by the clock; it is closed before the operations are. */
+  beginSchedules(): Activity;
 }
 
 /**
@@ -140,10 +144,8 @@ export function createServices(options: ServicesOptions): Services {
     ],
     backends,
     storeBackend,
-    observe() {
-      const observers = domains.flatMap(({ observe }) => observe?.() ?? []);
-      return { close: async () => void (await Promise.all(observers.map((one) => one.close()))) };
-    },
+    observe: () => allOf(domains.flatMap(({ observe }) => observe?.() ?? [])),
+    beginSchedules: () => allOf(domains.flatMap(({ beginSchedules }) => beginSchedules?.() ?? [])),
   };
 }
 
@@ -178,6 +180,7 @@ function createVolumesDomain(options: ServicesOptions): DomainServices {
       backups === undefined ? registerPlanRefusal(BackupService, backupsOff) : createBackupPlanners(backups),
     ],
     backends: [createLvmBackend(system.lvm, volumes)],
+    ...(backups === undefined ? {} : { beginSchedules: backups.schedules.begin }),
     observe: () =>
       observeVolumeChanges({
         ...options,
@@ -199,6 +202,10 @@ function createUnbuiltDomain({ domain, system, service }: UnbuiltDomain): Domain
 
 function refusalOf(service: DescService): () => InfraError {
   return () => new InfraError("DOMAIN_NOT_BUILT", `this version does not serve ${service.typeName} yet`);
+}
+
+function allOf(activities: readonly Activity[]): Activity {
+  return { close: async () => void (await Promise.all(activities.map((one) => one.close()))) };
 }
 
 function namesOf(services: readonly DescService[]): string[] {

@@ -12,6 +12,7 @@ export interface BackupFilters {
   readonly volume?: string;
   readonly name?: string;
   readonly schedule?: string;
+  readonly host?: string;
 }
 
 /** A backup by what its owner calls it. */
@@ -38,7 +39,7 @@ export const backupTransactions = {
       .selectAll()
       .orderBy("seq", "desc")
       .limit(limit + 1);
-    const { volume, name, schedule } = filters;
+    const { volume, name, schedule, host } = filters;
     if (belowSeq !== undefined) {
       query = query.where("seq", "<", belowSeq);
     }
@@ -50,6 +51,9 @@ export const backupTransactions = {
     }
     if (schedule !== undefined) {
       query = query.where("schedule", "=", schedule);
+    }
+    if (host !== undefined) {
+      query = query.where("host", "=", host);
     }
     const rows: readonly BackupRow[] = await query.execute();
     const page = rows.slice(0, limit);

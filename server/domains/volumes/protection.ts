@@ -6,18 +6,6 @@ import { operationOf } from "./operation-marks.ts";
 /** Says whether a volume's name is in the configured list of names that are never removed or resized. */
 export type IsProtectedName = (name: string) => boolean;
 
-/** @param patterns names in which `*` stands for any characters and `?` for one */
-export function createIsProtectedName(patterns: readonly string[]): IsProtectedName {
-  const expressions = patterns.map((pattern) => {
-    const source = pattern
-      .replace(/[.+^${}()|[\]\\]/g, "\\$&")
-      .replaceAll("*", ".*")
-      .replaceAll("?", ".");
-    return new RegExp(`^${source}$`, "s");
-  });
-  return (name) => expressions.some((expression) => expression.test(name));
-}
-
 /**
  * Refuses what must not be resized.
  * @throws InfraError VOLUME_PROTECTED

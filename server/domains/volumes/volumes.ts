@@ -14,7 +14,7 @@ import {
   type ResolvedClass,
   volumesOf,
 } from "./device-class.ts";
-import { createIsProtectedName } from "./protection.ts";
+import { createNameMatch } from "./name-match.ts";
 import {
   createVolumeChanges,
   type VolumeChange,
@@ -62,7 +62,7 @@ export interface Volumes {
 
 export function createVolumes(options: VolumesOptions): Volumes {
   const { lvm, deviceClasses, runner, operations } = options;
-  const isProtectedName = createIsProtectedName(options.protect);
+  const isProtectedName = createNameMatch(options.protect);
   const changes = createVolumeChanges({ lvm, deviceClasses, isProtectedName });
   const listeners = new Set<() => void>();
 

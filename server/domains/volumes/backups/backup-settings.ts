@@ -1,3 +1,5 @@
+import type { BackupSchedule } from "./backup-schedule.ts";
+
 /** What the configuration says of backups. */
 export interface BackupSettings {
   /** The local repository, for requests that name no endpoint; absent: there is none. */
@@ -8,6 +10,8 @@ export interface BackupSettings {
   readonly allowEndpoints: readonly AllowedEndpoint[];
   /** A younger backup is not deleted. */
   readonly minimumAgeHours: number;
+  /** What is backed up without being asked for; absent: nothing. */
+  readonly schedules?: readonly BackupSchedule[];
 }
 
 export interface AllowedEndpoint {

@@ -6,10 +6,11 @@ import type { Operations } from "../../../operations/operations.ts";
 import type { InlineRunner } from "../../../operations/run-inline.ts";
 import type { Store } from "../../../store/store.ts";
 import type { DeviceClass } from "../device-class.ts";
-import { createIsProtectedName } from "../protection.ts";
+import { createNameMatch } from "../name-match.ts";
 import { createVolumeChanges } from "../volume-changes.ts";
 import { createBackupKind } from "./backup-kind.ts";
 import type { BackupParts } from "./backup-parts.ts";
+import { type BackupSchedules, type BackupSchedulesLog, createBackupSchedules } from "./backup-schedules.ts";
 import type { BackupSettings } from "./backup-settings.ts";
 import { createBeginBackup } from "./begin-backup.ts";
 import { type CreateBackup, createCreateBackup } from "./create-backup.ts";
@@ -19,6 +20,7 @@ import { createRepositories } from "./repositories.ts";
 import { createRepositoryKeys } from "./repository-keys.ts";
 import { createRestoreKind } from "./restore-kind.ts";
 import { createRestoreVolume, type RestoreVolume } from "./restore-volume.ts";
+import { createRetentionKind } from "./retention-kind.ts";
 import { createStoredBackups, type StoredBackups } from "./stored-backups.ts";
 import { createVerifyKind } from "./verify-kind.ts";
 
@@ -36,6 +38,7 @@ export interface BackupsOptions {
   readonly keySeal: Seal;
   /** Name of this host. */
   readonly host: string;
+  readonly log: BackupSchedulesLog;
 }
 
 /** Backups of the volumes of this host. */
@@ -43,6 +46,7 @@ export interface Backups {
   readonly createBackup: CreateBackup;
   readonly restoreVolume: RestoreVolume;
   readonly stored: StoredBackups;
+  readonly schedules: BackupSchedules;
   /** The commands of the tools, for plans. */
   readonly commands: Pick<BackupParts, "lvm" | "restic">;
 }
@@ -56,18 +60,21 @@ export function createBackups(options: BackupsOptions): Backups {
   const parts: BackupParts = { ...options, keys, repositories };
   const tools = { made, restic, repositories, store };
   // Whether a volume may be removed or resized is no question here.
-  const changes = createVolumeChanges({ lvm, deviceClasses, isProtectedName: createIsProtectedName([]) });
+  const changes = createVolumeChanges({ lvm, deviceClasses, isProtectedName: createNameMatch([]) });
 
   const backup = operations.register(createBackupKind(tools));
   const restore = operations.register(createRestoreKind({ ...tools, deviceClasses }));
   const verify = operations.register(createVerifyKind(tools));
   const remove = operations.register(createDeleteKind(tools));
+  const retention = operations.register(createRetentionKind(tools));
 
+  const beginBackup = createBeginBackup(parts, backup);
   const restoreVolume = createRestoreVolume(parts, changes, restore);
   return {
-    createBackup: createCreateBackup(parts, createBeginBackup(parts, backup)),
+    createBackup: createCreateBackup(parts, beginBackup),
     restoreVolume,
     stored: createStoredBackups(parts, restoreVolume, { verify, remove }),
+    schedules: createBackupSchedules({ ...parts, log: options.log }, beginBackup, retention),
     commands: { lvm, restic },
   };
 }

@@ -16,6 +16,8 @@ export interface BackupRequest {
   readonly name: string;
   /** Undefined: the local repository. */
   readonly s3: S3Fields | undefined;
+  /** The schedule that asks; absent: a caller does. */
+  readonly schedule?: string;
 }
 
 /** A backup, checked as far as it can be without beginning anything. */
@@ -53,7 +55,7 @@ export function createBeginBackup(
     const input = {
       backupId: randomUUID(),
       name: request.name,
-      schedule: null,
+      schedule: request.schedule ?? null,
       host,
       volumeGroup: volumeGroupName,
       groupUuid,
@@ -64,7 +66,10 @@ export function createBeginBackup(
       place: named.place,
     };
     const percent = settings.snapshotPercent;
-    snapshotStep({ volume, group, name: "", tags: [], percent });
+    // Nobody hears what a schedule is refused: its operation fails, and that is seen.
+    if (request.schedule === undefined) {
+      snapshotStep({ volume, group, name: "", tags: [], percent });
+    }
     return { volume, group, named, input };
   }
 

@@ -15,7 +15,7 @@ import {
 import { describePlace } from "./repository-place.ts";
 import { removeSnapshot } from "./snapshot-steps.ts";
 import { assertSnapshotGood } from "./snapshot-volume.ts";
-import { operationTagOf, tagsFromMarks } from "./stored-backup.ts";
+import { operationTagOf, scheduleTagsOf, tagsFromMarks } from "./stored-backup.ts";
 
 /** Before anything is made: a wrong key or endpoint is told at once. */
 export function openStep({ repositories, restic, store }: BackupTools): BackupStep {
@@ -42,6 +42,8 @@ export function storeStep({ made, restic, repositories }: BackupTools): BackupSt
     title: "storing the volume",
     weight: 100,
     isAbortable: true,
+    // What removes backups keeps others out of the repository for minutes.
+    maxAttempts: 10,
     finalReasons: ["SNAPSHOT_FULL"],
     async happened(run) {
       await restic.settle(run.token);
@@ -56,16 +58,14 @@ export function storeStep({ made, restic, repositories }: BackupTools): BackupSt
       const repository = await openRepository(repositories, run);
       const assertGood = async () => assertSnapshotGood(await made.readState(), input, snapshot);
       await assertGood();
+      const { backupId, schedule, host, name } = input;
+      const volume = `${input.volumeGroup}/${input.volume}`;
+      const marks = tagsFromMarks({ backupId, operationId, volume, name });
       const source = {
         device: devicePathOf(input.volumeGroup, snapshot.name),
         sizeBytes: snapshot.sizeBytes,
         fileName: input.volume,
-        tags: tagsFromMarks({
-          backupId: input.backupId,
-          operationId,
-          volume: `${input.volumeGroup}/${input.volume}`,
-          name: input.name,
-        }),
+        tags: schedule === null ? marks : [...new Set([...marks, ...scheduleTagsOf(schedule, host, volume)])],
       };
       try {
         const snapshotId = await restic.backup(repository, source, {

@@ -29,6 +29,11 @@ export function operationTagOf(operationId: string): string {
   return `${tagOf.operationId}=${operationId}`;
 }
 
+/** The tags that all backups have which a schedule of a host has made of a volume, given as `group/volume`. */
+export function scheduleTagsOf(schedule: string, host: string, volume: string): string[] {
+  return [`schedule=${schedule}`, `host=${host}`, `${tagOf.volume}=${volume}`];
+}
+
 export function storedBackupFrom({ id, atMs, fileName, tags }: ResticSnapshot): StoredBackup {
   const textOf = (mark: keyof BackupMarks) => {
     const start = `${tagOf[mark]}=`;

@@ -1,12 +1,9 @@
 import { test } from "tap";
-import {
-  assertRemovable,
-  assertResizable,
-  createIsProtectedName,
-} from "../../../../server/domains/volumes/protection.ts";
+import { createNameMatch } from "../../../../server/domains/volumes/name-match.ts";
+import { assertRemovable, assertResizable } from "../../../../server/domains/volumes/protection.ts";
 import { groupOf, stateOf, volumeOf } from "./lvm-state.ts";
 
-const isProtectedName = createIsProtectedName(["root", "swap*", "db-?", "a.b"]);
+const isProtectedName = createNameMatch(["root", "swap*", "db-?", "a.b"]);
 
 test("patterns match whole names, with * and ? and nothing else special", async (t) => {
   for (const name of ["root", "swap", "swap1", "db-1", "a.b"]) {

@@ -1,0 +1,157 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
+import { hasEnded } from "../../../operations/operation.ts";
+import type { OperationStarter } from "../../../operations/operations.ts";
+import { backupKindName } from "./backup-kind.ts";
+import type { BackupParts } from "./backup-parts.ts";
+import { type BackupSchedule, latestSlotMs, slotName, volumesOfSchedule } from "./backup-schedule.ts";
+import type { BeginBackup } from "./begin-backup.ts";
+import { createBeginRetention } from "./begin-retention.ts";
+import type { RetentionInput } from "./retention-kind.ts";
+import { actorOf, operationsOfSchedule } from "./schedule-operations.ts";
+import { resourceOf } from "./volume-handle.ts";
+
+export interface BackupSchedulesLog {
+  warn(message: string, cause?: unknown): void;
+}
+
+/** Backups that the gateway makes by itself. */
+export interface BackupSchedules {
+  /**
+   * Begins what has come due until this moment, unless a gateway of this host has begun it already: of each schedule the
+   * newest slot alone, however many were missed. Never throws; what failed for the moment is tried by the next call.
+   */
+  runDue(nowMs: number): Promise<void>;
+  /** Does so now and four times a minute, until it is closed. */
+  begin(): { close(): Promise<void> };
+}
+
+const lookEveryMs = 15_000;
+
+/** The newest slot of a schedule, and what is done about it. */
+interface SlotState {
+  readonly slotMs: number;
+  areBackupsBegun: boolean;
+  isRetentionBegun: boolean;
+  /** What went wrong, each of which is told once. */
+  readonly told: Set<string>;
+}
+
+export function createBackupSchedules(
+  parts: BackupParts & { readonly log: BackupSchedulesLog },
+  beginBackup: BeginBackup,
+  retention: OperationStarter<RetentionInput, null>,
+): BackupSchedules {
+  const { lvm, store, deviceClasses, settings, host, log } = parts;
+  const closing = new AbortController();
+  const beginRetention = createBeginRetention(parts, retention);
+  const slots = new Map<BackupSchedule, SlotState>();
+
+  /** @returns whether it went well, or would go no better if it were tried again */
+  async function attempt(what: string, told: Set<string>, work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      const words = `${what}: ${error instanceof Error ? error.message : String(error)}`;
+      if (!told.has(words) && !closing.signal.aborted) {
+        log.warn(`${what} failed`, error);
+      }
+      told.add(words);
+      return error instanceof InfraError && !error.retryable;
+    }
+  }
+
+  async function beginOne(schedule: BackupSchedule, name: string, volume: LogicalVolume, state: LvmState) {
+    const resource = resourceOf(volume);
+    const { backups } = await store.run("backups.named", { host, volumes: [resource], name });
+    if (backups.length > 0) {
+      return;
+    }
+    const actor = actorOf(schedule);
+    const asked = await operationsOfSchedule(parts, { kind: backupKindName, resource, actor });
+    // It was begun, here or by another gateway; what has come of it the operation tells.
+    if (asked.some(({ input }) => (input as { readonly name?: unknown }).name === name)) {
+      return;
+    }
+    const open = asked.find((operation) => !hasEnded(operation));
+    if (open !== undefined) {
+      log.warn(`${name} of ${resource} is left out: operation ${open.id} of an earlier slot has not ended`);
+      return;
+    }
+    const request = { name, s3: undefined, schedule: schedule.name };
+    await beginBackup.begin(beginBackup.describe(request, volume, state), {
+      actor,
+      accountId: actor,
+      rpc: "proto.LVService/CreateBackup",
+      signal: closing.signal,
+      noteResource: () => {},
+      noteOperation: () => {},
+    });
+  }
+
+  async function beginBackups(schedule: BackupSchedule, { slotMs, told }: SlotState): Promise<boolean> {
+    const name = slotName(schedule, slotMs);
+    let areBegun = true;
+    const isRead = await attempt(name, told, async () => {
+      const { value: state } = await lvm.read(closing.signal);
+      const volumes = volumesOfSchedule(schedule, deviceClasses, state);
+      if (volumes.length === 0) {
+        log.warn(`${name} is of nothing: no volume is called ${schedule.volumes.join(" or ")}`);
+      }
+      for (const volume of volumes) {
+        const begin = () => beginOne(schedule, name, volume, state);
+        areBegun = (await attempt(`${name} of ${resourceOf(volume)}`, told, begin)) && areBegun;
+      }
+    });
+    return isRead && areBegun;
+  }
+
+  async function runSchedule(schedule: BackupSchedule, nowMs: number): Promise<void> {
+    const slotMs = latestSlotMs(schedule, nowMs);
+    if (slotMs === undefined) {
+      return;
+    }
+    let slot = slots.get(schedule);
+    if (slot?.slotMs !== slotMs) {
+      slot = { slotMs, areBackupsBegun: false, isRetentionBegun: false, told: new Set() };
+      slots.set(schedule, slot);
+    }
+    slot.areBackupsBegun ||= await beginBackups(schedule, slot);
+    if (!slot.isRetentionBegun) {
+      await attempt(`the retention of schedule ${schedule.name}`, slot.told, async () => {
+        const isBegun = await beginRetention(schedule);
+        slot.isRetentionBegun = isBegun && slot.areBackupsBegun;
+      });
+    }
+  }
+
+  const runDue: BackupSchedules["runDue"] = async (nowMs) => {
+    for (const schedule of settings.schedules ?? []) {
+      if (!closing.signal.aborted) {
+        await runSchedule(schedule, nowMs);
+      }
+    }
+  };
+
+  return {
+    runDue,
+    begin() {
+      let running: Promise<void> | undefined;
+      const look = () => {
+        running ??= runDue(Date.now()).finally(() => {
+          running = undefined;
+        });
+      };
+      const timer = setInterval(look, lookEveryMs).unref();
+      look();
+      return {
+        async close() {
+          clearInterval(timer);
+          closing.abort();
+          await running;
+        },
+      };
+    },
+  };
+}

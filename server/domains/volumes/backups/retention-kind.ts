@@ -1,0 +1,139 @@
+import type { KeepPolicy } from "../../../../adapters/restic/adapter.ts";
+import type { OperationKind, OperationStep, StepRun } from "../../../operations/operation-kind.ts";
+import type { BackupRow } from "../../../store/backups.ts";
+import { describePlace, type RepositoryPlace } from "./repository-place.ts";
+import { scheduleTagsOf } from "./stored-backup.ts";
+import type { StoredBackupTools } from "./stored-backup-run.ts";
+import { parseVolumeHandle } from "./volume-handle.ts";
+
+/** Which backups of a schedule are to go. */
+export type RetentionInput = {
+  readonly schedule: string;
+  readonly host: string;
+  readonly keep: { readonly [Rule in keyof KeepPolicy]: number };
+  readonly minimumAgeHours: number;
+  readonly place: RepositoryPlace;
+  readonly keyName: string;
+};
+
+type Expired = { readonly backupId: string; readonly snapshotId: string };
+
+type RetentionRun = StepRun<RetentionInput, null>;
+type RetentionStep = OperationStep<RetentionInput, null>;
+
+export const retentionKindName = "volumes.applyRetention";
+
+const hourMs = 3_600_000;
+
+/** More rows than this are read a page at a time. */
+const pageSize = 1000;
+
+/**
+ * volumes.applyRetention: what a schedule has made and its `keep` does not keep is removed from the repository, all at
+ * once, and then from the gateway's list.
+ */
+export function createRetentionKind(tools: StoredBackupTools): OperationKind<RetentionInput> {
+  return {
+    kind: retentionKindName,
+    system: "restic",
+    runsOn: "host",
+    steps: [decideStep(tools), forgetStep(tools), removeRecordsStep(tools)],
+    pointOfNoReturn: "forget",
+    result: (run) => ({ deleted: expiredBy(run).map(({ backupId }) => backupId) }),
+  };
+}
+
+/** The repository says what its policy does not keep; of that only goes what is written down, and is old enough. */
+function decideStep({ restic, repositories, store }: StoredBackupTools): RetentionStep {
+  async function rowsOf({ schedule, host, place, keyName }: RetentionInput): Promise<BackupRow[]> {
+    const filters = { schedule, host };
+    const rows: BackupRow[] = [];
+    let belowSeq: number | undefined;
+    do {
+      const page = await store.run("backups.list", { filters, belowSeq, limit: pageSize });
+      rows.push(...page.rows);
+      belowSeq = page.nextSeq;
+    } while (belowSeq !== undefined);
+    const repository = JSON.stringify(place);
+    return rows.filter((row) => row.repository_json === repository && row.key_name === keyName);
+  }
+  return {
+    name: "decide",
+    title: "finding out which backups to keep",
+    isAbortable: true,
+    async forward({ input, signal }) {
+      const { schedule, host, place, keyName, keep, minimumAgeHours } = input;
+      const repository = await repositories.open(place, null, keyName);
+      const newestMs = Date.now() - minimumAgeHours * hourMs;
+      const expired: Expired[] = [];
+      for (const [resource, rows] of Map.groupBy(await rowsOf(input), ({ volume }) => volume)) {
+        const { volumeGroup, name } = parseVolumeHandle(resource);
+        const tags = scheduleTagsOf(schedule, host, `${volumeGroup}/${name}`);
+        const ids = new Set(await restic.expired(repository, tags, keep, signal));
+        const isLeaving = (row: BackupRow) => ids.has(row.snapshot_id) && row.at <= newestMs;
+        const leaving = rows.filter(isLeaving);
+        // Those that are known to be damaged are no reason to give up one that is not.
+        if (rows.some((row) => !isLeaving(row) && row.damage === null)) {
+          expired.push(...leaving.map(({ id, snapshot_id }) => ({ backupId: id, snapshotId: snapshot_id })));
+        }
+      }
+      return { expired };
+    },
+  };
+}
+
+function forgetStep({ restic, repositories, store }: StoredBackupTools): RetentionStep {
+  return {
+    name: "forget",
+    title: "removing backups from the repository",
+    weight: 100,
+    isAbortable: false,
+    // Whoever works on the repository meanwhile keeps this out.
+    maxAttempts: 10,
+    async happened({ token }) {
+      await restic.settle(token);
+      return undefined;
+    },
+    async forward(run) {
+      const { input, signal, token, progress } = run;
+      const ids = expiredBy(run).map(({ snapshotId }) => snapshotId);
+      if (ids.length > 0) {
+        const repository = await repositories.open(input.place, null, input.keyName);
+        await restic.forget(repository, ids, { signal, token, onProgress: progress });
+      }
+      return null;
+    },
+    // What was removed cannot be put back: then at least nobody is told that it is there.
+    async undo(run) {
+      const { input, token, signal } = run;
+      await restic.settle(token);
+      const repository = await repositories.open(input.place, null, input.keyName);
+      const stored = new Set((await restic.list(repository, [], signal)).map(({ id }) => id));
+      const gone = expiredBy(run).filter(({ snapshotId }) => !stored.has(snapshotId));
+      await store.run("backups.remove", { ids: gone.map(({ backupId }) => backupId) });
+    },
+    attention: ({ input }) => ({
+      left: [
+        `Nobody knows which of the backups that schedule ${input.schedule} does not keep are still in ${describePlace(input.place)}; all of them are still listed.`,
+      ],
+      advice: ["Retry the operation once the repository can be reached: then it looks."],
+    }),
+  };
+}
+
+function removeRecordsStep({ store }: StoredBackupTools): RetentionStep {
+  return {
+    name: "removeRecords",
+    title: "removing the backups from the list",
+    isAbortable: false,
+    async forward(run) {
+      await store.run("backups.remove", { ids: expiredBy(run).map(({ backupId }) => backupId) });
+      return null;
+    },
+  };
+}
+
+/** Outputs come back as the steps of the same names have returned them. */
+function expiredBy({ output }: Pick<RetentionRun, "output">): readonly Expired[] {
+  return (output("decide") as { readonly expired: readonly Expired[] }).expired;
+}

@@ -1,0 +1,14 @@
+/**
+ * Says of names whether one of the patterns fits.
+ * @param patterns names in which `*` stands for any characters and `?` for one
+ */
+export function createNameMatch(patterns: readonly string[]): (name: string) => boolean {
+  const expressions = patterns.map((pattern) => {
+    const source = pattern
+      .replace(/[.+^${}()|[\]\\]/g, "\\$&")
+      .replaceAll("*", ".*")
+      .replaceAll("?", ".");
+    return new RegExp(`^${source}$`, "s");
+  });
+  return (name) => expressions.some((expression) => expression.test(name));
+}
