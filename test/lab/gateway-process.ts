@@ -10,6 +10,7 @@ const services = [
   "proto.VGService",
   "hostplane.v1.SystemService",
   "hostplane.v1.PlanService",
+  "hostplane.v1.OperationService",
   "grpc.health.v1.Health",
 ];
 

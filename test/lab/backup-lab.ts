@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { type Client, createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { type Operation, OperationService, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
+import {
+  type BackupState,
+  type DataSourceSchema,
+  LVService,
+  StateType,
+  VGService,
+} from "../../gen/proto/lvmd_pb.ts";
+import { startGatewayProcess } from "./gateway-process.ts";
+
+/** What a gateway that makes backups is tried on. */
+export interface BackupLabOptions {
+  /** An empty volume group with room for six volumes of `sizeMib` and of whole GiB. */
+  readonly volumeGroup: string;
+  readonly sizeMib: number;
+  readonly endpoint: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+const encryptionKey = "correct horse battery staple";
+const bucket = "lab-backups";
+
+/** A volume that is to be made and filled. */
+export interface WantedVolume {
+  readonly name: string;
+  readonly sizeGb: bigint;
+  readonly deviceClass?: string;
+  readonly tags?: string[];
+}
+
+/** A gateway on real LVM with an S3 endpoint, thick and thin volumes, and a shell beside it. */
+export interface BackupLab {
+  /** Where the gateway keeps what it has. */
+  readonly folder: string;
+  readonly lv: Client<typeof LVService>;
+  readonly vg: Client<typeof VGService>;
+  readonly operations: Client<typeof OperationService>;
+  /** Types a command line of sh, in which RESTIC_REPOSITORY and its like are set; throws unless it ends with 0. */
+  type(command: string): Promise<string>;
+  /** All volumes, also those that LVM hides, a line each. */
+  volumes(): Promise<string[]>;
+  /** SHA-256 of the first `sizeMib` of a device. */
+  sumOf(volume: string): Promise<string>;
+  /** Calls CreateBackup; returns the state and the operation that the answer names. */
+  poll(volume: string, name: string): Promise<{ readonly state: BackupState; readonly operationId: string }>;
+  /** Calls CreateBackup until it says something else than that it goes on. */
+  untilBackedUp(volume: string, name: string): Promise<BackupState>;
+  /** Calls CreateLV with a backup to fill the volume from. Returns the operation that the answer names. */
+  restore(
+    wanted: WantedVolume,
+    source: { readonly of: string; readonly synchronousRestore: boolean },
+  ): Promise<string>;
+  /** Waits until an operation is amid a step: some of its bytes have moved, and not all. */
+  untilAmid(operationId: string, step: string): Promise<Operation>;
+  untilEnded(operationId: string): Promise<Operation>;
+  /** Kills the gateway as a crash would; nothing answers before `start`. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Starts a gateway whose device classes are `thick` (the default) and `thin`, which is in the pool `pool`. */
+export async function openBackupLab(options: BackupLabOptions): Promise<BackupLab> {
+  const { volumeGroup, sizeMib, endpoint, accessKeyId, secretAccessKey } = options;
+  const folder = mkdtempSync(join(tmpdir(), "hostplane-backups-"));
+  const volumes = {
+    deviceClasses: [
+      { name: "thick", volumeGroup, default: true, spareGiB: 0 },
+      { name: "thin", volumeGroup, thinPool: "pool", overprovision: 10 },
+    ],
+    backup: { allowEndpoints: [endpoint], snapshotPercent: 10 },
+  };
+  const environment = {
+    ...process.env,
+    RESTIC_REPOSITORY: `s3:${endpoint}/${bucket}`,
+    RESTIC_PASSWORD: encryptionKey,
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+  };
+
+  async function startGateway() {
+    const gateway = await startGatewayProcess(join(folder, "hostplane.yaml"), volumes);
+    const transport = createGrpcTransport({ baseUrl: gateway.url });
+    return {
+      gateway,
+      lv: createClient(LVService, transport),
+      vg: createClient(VGService, transport),
+      operations: createClient(OperationService, transport),
+    };
+  }
+  let running = await startGateway();
+
+  function dataSource(path: string, synchronousRestore = false): MessageInitShape<typeof DataSourceSchema> {
+    const value = { endpoint, path, accessKeyId, secretAccessKey, encryptionKey, verifyTls: true };
+    return { synchronousRestore, type: { case: "s3", value } };
+  }
+
+  async function type(command: string): Promise<string> {
+    return (await promisify(execFile)("sh", ["-ec", command], { env: environment })).stdout;
+  }
+
+  async function poll(volume: string, name: string) {
+    let operationId = "";
+    const backup = { name, volumeHandle: volume, dataSource: dataSource(bucket) };
+    const { backupState } = await running.lv.createBackup(
+      { backup },
+      {
+        onHeader: (headers) => {
+          operationId = headers.get("hostplane-operation") ?? "";
+        },
+      },
+    );
+    assert.ok(backupState);
+    return { state: backupState, operationId };
+  }
+
+  async function operationOnce(id: string, isSo: (operation: Operation) => boolean): Promise<Operation> {
+    for (;;) {
+      const { operation } = await running.operations.getOperation({ id });
+      assert.ok(operation);
+      if (isSo(operation)) {
+        return operation;
+      }
+      await sleep(100);
+    }
+  }
+
+  return {
+    folder,
+    get lv() {
+      return running.lv;
+    },
+    get vg() {
+      return running.vg;
+    },
+    get operations() {
+      return running.operations;
+    },
+    type,
+    async volumes() {
+      const lines = await type("lvs -a --noheadings -o vg_name,lv_name,lv_size,origin,lv_tags --units b");
+      return lines
+        .split("\n")
+        .map((line) => line.trim().replaceAll(/ +/g, " "))
+        .filter((line) => line !== "")
+        .toSorted();
+    },
+    async sumOf(volume) {
+      const sum = await type(`head -c ${sizeMib}M /dev/${volumeGroup}/${volume} | sha256sum`);
+      return sum.split(" ")[0] ?? "";
+    },
+    poll,
+    async untilBackedUp(volume, name) {
+      for (;;) {
+        const { state } = await poll(volume, name);
+        if (state.state !== StateType.INPROGRESS) {
+          return state;
+        }
+        await sleep(500);
+      }
+    },
+    async restore(wanted, { of, synchronousRestore }) {
+      let operationId = "";
+      await running.lv.createLV(
+        { ...wanted, dataSource: dataSource(`${bucket}#${of}`, synchronousRestore) },
+        {
+          onHeader: (headers) => {
+            operationId = headers.get("hostplane-operation") ?? "";
+          },
+        },
+      );
+      return operationId;
+    },
+    async untilAmid(id, step) {
+      const operation = await operationOnce(id, ({ step: current, doneBytes, state }) => {
+        assert.equal(state === OperationState.ACTIVE || state === OperationState.SCHEDULED, true);
+        return current === step && doneBytes !== undefined && doneBytes > 0n;
+      });
+      assert.ok((operation.doneBytes ?? 0n) < (operation.totalBytes ?? 0n), "it was over too soon");
+      return operation;
+    },
+    untilEnded: (id) => operationOnce(id, ({ endedAt }) => endedAt !== undefined),
+    kill: () => running.gateway.kill("SIGKILL"),
+    async start() {
+      running = await startGateway();
+    },
+    async end() {
+      await running.gateway.kill("SIGTERM");
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

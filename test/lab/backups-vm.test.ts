@@ -1,0 +1,32 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import tap, { test } from "tap";
+import type { BackupLabOptions } from "./backup-lab.ts";
+import { cephSkipReason, startCeph } from "./ceph.ts";
+import { createVm, vmSkipReason } from "./vm.ts";
+
+const skip = (await vmSkipReason()) || (await cephSkipReason());
+const timeout = 1_800_000;
+tap.setTimeout(timeout);
+
+/** The long form, for `npm run test:full`; restic moves some 8 MiB a second in an emulated machine. */
+const sizeMib = process.env.LAB_FULL === "1" ? 1024 : 64;
+
+test("volumes on real device-mapper go to real S3 and come back", { skip, timeout }, async (t) => {
+  const [ceph, vm] = await Promise.all([startCeph(t), createVm({ name: "backups", disks: ["16G"] })]);
+  t.teardown(() => vm.stop());
+  const made = await vm.run("vgcreate -q dmvg /dev/vdb && lvcreate -q -y -T -L 5g -n pool dmvg");
+  t.match(made, { exitCode: 0 });
+  const options: BackupLabOptions = {
+    volumeGroup: "dmvg",
+    sizeMib,
+    endpoint: ceph.s3Url.replace("127.0.0.1", "10.0.2.2"),
+    ...(await ceph.createS3User()),
+  };
+  await writeFile(join(vm.shareDir, "options.json"), JSON.stringify(options));
+
+  const program = ["node", "test/lab/backups-on-dm.ts", "/share/options.json"];
+  const { exitCode, stdout, stderr } = await vm.run(program, { timeoutMs: timeout - 120_000 });
+  t.equal(exitCode, 0, stderr);
+  t.comment(`${sizeMib} MiB: ${stdout.trim()}`);
+});
