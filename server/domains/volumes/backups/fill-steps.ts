@@ -20,10 +20,11 @@ export function locateStep({ restic, repositories }: RestoreTools): RestoreStep 
     title: "looking for the backup",
     isAbortable: true,
     async forward({ input, secrets, signal }) {
-      const { place, selector, volumeGroup, volume } = input;
+      const { place, selector, volumeGroup, volume, host } = input;
       const repository = await repositories.open(place, secrets, input.keyName);
       const stored = (await restic.list(repository, [], signal)).map(storedBackupFrom);
-      const backup = selectBackup(stored, selector, `${volumeGroup}/${volume}`, describePlace(place));
+      const wanted = { wanted: `${volumeGroup}/${volume}`, host };
+      const backup = selectBackup(stored, selector, wanted, describePlace(place));
       const sizeBytes = await restic.sizeOf(repository, backup.id, signal);
       if (sizeBytes > input.sizeBytes) {
         throw tooSmall(volumeResource(volumeGroup, volume), BigInt(sizeBytes), BigInt(input.sizeBytes));

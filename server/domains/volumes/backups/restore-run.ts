@@ -7,6 +7,7 @@ import type { RepositoryPlace, RepositorySecrets } from "./repository-place.ts";
 
 /** A volume that is to be made and filled from a backup. */
 export type RestoreInput = {
+  readonly host: string;
   readonly volumeGroup: string;
   readonly groupUuid: string;
   readonly volume: string;

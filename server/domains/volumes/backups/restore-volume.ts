@@ -93,6 +93,7 @@ export function createRestoreVolume(
     const { deviceClass } = change;
     const { group } = assertResolved(deviceClass, state);
     const input = {
+      host,
       volumeGroup: group.name,
       groupUuid: group.uuid,
       volume: wanted.name,
@@ -107,7 +108,7 @@ export function createRestoreVolume(
       change,
       input,
       resource: volumeResource(group.name, wanted.name),
-      attachKey: keyOf(host, input),
+      attachKey: keyOf(input),
     };
   }
 
@@ -116,7 +117,7 @@ export function createRestoreVolume(
     const states = ["scheduled", "active", "undoing"] as const;
     const filters = { kind: restoreKindName, resource, states };
     const { operations: open } = await operations.list(filters, { belowSeq: undefined, limit: 100 });
-    return open.find((one) => one.host === host && keyOf(host, one.input as RestoreInput) === attachKey);
+    return open.find((one) => one.host === host && keyOf(one.input as RestoreInput) === attachKey);
   }
 
   /** @throws InfraError OPERATION_IN_PROGRESS, and what CreateLV throws */
@@ -193,11 +194,8 @@ export function createRestoreVolume(
 }
 
 /** Requests with the same key ask for the same. */
-function keyOf(
-  host: string,
-  asked: Pick<RestoreInput, "volumeGroup" | "volume" | "sizeBytes" | "place" | "selector">,
-): string {
-  const { volumeGroup, volume, sizeBytes, place, selector } = asked;
-  const text = JSON.stringify([host, volumeGroup, volume, sizeBytes, place, selector]);
+function keyOf(asked: Omit<RestoreInput, "groupUuid" | "deviceClass" | "keyName">): string {
+  const { host, volumeGroup, thinPool, volume, sizeBytes, tags, place, selector } = asked;
+  const text = JSON.stringify([host, volumeGroup, thinPool, volume, sizeBytes, tags, place, selector]);
   return `restore ${createHash("sha256").update(text).digest("hex")}`;
 }

@@ -5,16 +5,18 @@ import type { StoredBackup } from "./stored-backup.ts";
  * Which backup of a repository is meant. A selector is the backup's id, the id of its snapshot (8 digits or more), its
  * name, its volume (`data` or `vg0/data`), or volume and name (`data/monday`, `vg0/data/monday`). Without one it is a
  * backup of the volume that is to be made, or else of the only volume there is. Of several of one volume it is the latest.
+ * Hosts that share a repository may have volumes of one name: those of the own host come first, and others are never mixed.
  * @param stored all of the repository
  * @param selector empty for none
  * @param wanted the volume that is to be made, as `group/volume`
+ * @param host where that is
  * @param where the repository, for messages
  * @throws InfraError BACKUP_NOT_FOUND when there is none, or when it may be of more than one volume
  */
 export function selectBackup(
   stored: readonly StoredBackup[],
   selector: string,
-  wanted: string,
+  { wanted, host }: { readonly wanted: string; readonly host: string },
   where: string,
 ): StoredBackup {
   const meant =
@@ -26,7 +28,15 @@ export function selectBackup(
       `${where} holds backups of ${listed(volumes)}${asked}: name one at the end of \`path\`, as #${volumes[0]} or #${volumes[0]}/<name of the backup>`,
     );
   }
-  const latest = meant.toSorted((a, b) => a.atMs - b.atMs).at(-1);
+  const own = meant.filter(({ hostname }) => hostname === host);
+  const ofOneHost = own.length > 0 ? own : meant;
+  const hosts = [...new Set(ofOneHost.map(({ hostname }) => hostname))];
+  const latest = ofOneHost.toSorted((a, b) => a.atMs - b.atMs).at(-1);
+  if (latest !== undefined && hosts.length > 1) {
+    throw notFound(
+      `${where} holds backups of ${listed(volumes)} of the hosts ${listed(hosts)}${asked}: name one by its id at the end of \`path\`, as #${latest.backupId ?? latest.id}`,
+    );
+  }
   if (latest === undefined) {
     throw notFound(`${where} holds no backup${asked}`);
   }

@@ -10,7 +10,8 @@ export interface BackupMarks {
 }
 
 /** A snapshot of a repository with what its tags say; undefined where it is not the gateway's. */
-export type StoredBackup = Pick<ResticSnapshot, "id" | "atMs" | "fileName"> & Partial<BackupMarks>;
+export type StoredBackup = Pick<ResticSnapshot, "id" | "atMs" | "hostname" | "fileName"> &
+  Partial<BackupMarks>;
 
 const tagOf = {
   backupId: "backup",
@@ -34,14 +35,14 @@ export function scheduleTagsOf(schedule: string, host: string, volume: string): 
   return [`schedule=${schedule}`, `host=${host}`, `${tagOf.volume}=${volume}`];
 }
 
-export function storedBackupFrom({ id, atMs, fileName, tags }: ResticSnapshot): StoredBackup {
+export function storedBackupFrom({ id, atMs, hostname, fileName, tags }: ResticSnapshot): StoredBackup {
   const textOf = (mark: keyof BackupMarks) => {
     const start = `${tagOf[mark]}=`;
     return tags.find((tag) => tag.startsWith(start))?.slice(start.length);
   };
   const isOurs = tags.includes("hostplane");
   const marks = isOurs ? markNames.flatMap((mark) => pairOf(mark, textOf(mark))) : [];
-  return { id, atMs, fileName, ...Object.fromEntries(marks) };
+  return { id, atMs, hostname, fileName, ...Object.fromEntries(marks) };
 }
 
 const markNames = Object.keys(tagOf) as readonly (keyof BackupMarks)[];

@@ -2,6 +2,7 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import { type DeviceClass, resolveClass, volumesOf } from "../device-class.ts";
+import { operationOf } from "../operation-marks.ts";
 
 /** What a client calls a volume: `data`, `vg0/data` or `volumeGroups/vg0/volumes/data`. */
 export interface VolumeHandle {
@@ -16,7 +17,7 @@ export function parseVolumeHandle(text: string): VolumeHandle {
   return name === undefined ? { volumeGroup: undefined, name: text } : { volumeGroup, name };
 }
 
-/** The volumes of the device classes that a handle may mean. */
+/** The volumes of the device classes that a handle may mean: none of what an operation has made and not released. */
 export function volumesByHandle(
   { volumeGroup, name }: VolumeHandle,
   deviceClasses: readonly DeviceClass[],
@@ -27,7 +28,10 @@ export function volumesByHandle(
     return resolved === undefined ? [] : volumesOf(resolved, state);
   });
   return [...new Set(served)].filter(
-    (volume) => volume.name === name && (volumeGroup === undefined || volume.volumeGroupName === volumeGroup),
+    (volume) =>
+      volume.name === name &&
+      (volumeGroup === undefined || volume.volumeGroupName === volumeGroup) &&
+      operationOf(volume) === undefined,
   );
 }
 

@@ -106,6 +106,11 @@ test("a volume that is being restored is told of, and nobody can open, change or
     busy,
     "another size is another one",
   );
+  await t.rejects(
+    restore(gateway, "again", asynchronous, { tags: ["yours"] }),
+    busy,
+    "and so are other tags",
+  );
   t.match(await gateway.poll("b", "again"), { state: StateType.ERROR }, "and it is no volume to back up");
   const same = await restore(gateway, "again", asynchronous, { tags: ["mine"] });
   t.equal(same.operationId, operationId, "the same request joins it");

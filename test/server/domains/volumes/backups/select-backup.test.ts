@@ -13,6 +13,7 @@ function storedOf(count: number, volume: string | undefined, name: string): Stor
   return {
     id: hex(count),
     atMs: count,
+    hostname: "here",
     fileName: "file",
     ...(volume === undefined
       ? {}
@@ -28,7 +29,7 @@ const stored = [
 ];
 
 function select(selector: string, wanted = "vg0/other", from: readonly StoredBackup[] = stored): number {
-  return selectBackup(from, selector, wanted, "the repository").atMs;
+  return selectBackup(from, selector, { wanted, host: "here" }, "the repository").atMs;
 }
 
 function refusal(selector: string, from: readonly StoredBackup[] = stored): string {
@@ -67,6 +68,17 @@ test("what may be of more than one volume, and what there is not, is no guess", 
   t.match(refusal("", []), /holds no backup/);
 });
 
+test("volumes of one name on several hosts are not taken for one another", async (t) => {
+  const at = (hostname: string, count: number) => ({ ...storedOf(count, "vg0/data", "monday"), hostname });
+  const shared = [at("here", 1), at("there", 2)];
+  for (const selector of ["", "data", "vg0/data", "monday", "data/monday"]) {
+    t.equal(select(selector, "vg0/data", shared), 1, `${selector}: of the own host, though that is older`);
+  }
+  t.equal(select("backup-2", "vg0/data", shared), 2, "of another by its id");
+  t.equal(select("", "vg0/data", [at("there", 2), at("there", 3)]), 3, "of another that is the only one");
+  t.match(refusal("data", [at("there", 2), at("yonder", 3)]), /of the hosts there, yonder.* as #backup-3/);
+});
+
 test("the marks of a backup are read from its tags as they were written", async (t) => {
   const word = fc.stringMatching(/^[A-Za-z0-9._:@+-]{1,60}$/);
   fc.assert(
@@ -74,8 +86,8 @@ test("the marks of a backup are read from its tags as they were written", async 
       const marks = { backupId, operationId, volume: `${group}/${volume}`, name };
       const tags = tagsFromMarks(marks);
       const facts = { id: hex(1), atMs: 1, hostname: "h", fileName: "f" };
-      t.same(storedBackupFrom({ ...facts, tags }), { id: hex(1), atMs: 1, fileName: "f", ...marks });
-      t.same(storedBackupFrom({ ...facts, tags: tags.slice(1) }), { id: hex(1), atMs: 1, fileName: "f" });
+      t.same(storedBackupFrom({ ...facts, tags }), { ...facts, ...marks });
+      t.same(storedBackupFrom({ ...facts, tags: tags.slice(1) }), facts);
     }),
   );
 });

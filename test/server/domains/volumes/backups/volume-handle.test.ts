@@ -42,6 +42,14 @@ test("a handle finds volumes of device classes alone", async (t) => {
   }
 });
 
+test("what an operation works on is no volume to back up, whatever name it has", async (t) => {
+  const marked = (name: string) => volumeOf("vg0", name, { tags: ["hostplane-operation-1"] });
+  const state = stateOf([groupOf("vg0", gib)], [marked("hostplane-restore-1"), marked("data")]);
+  for (const handle of ["hostplane-restore-1", "vg0/data"]) {
+    t.same(volumesByHandle(parseVolumeHandle(handle), classes, state), []);
+  }
+});
+
 test("whatever a handle is, it is read", async (t) => {
   fc.assert(
     fc.property(fc.string(), (text) => {
