@@ -105,11 +105,14 @@ export const eventTransactions = {
     return { isKept: true as const, seq: Number(first) - 1 };
   },
 
-  /** Removes the oldest events as far as they are older than `keepMs`, `limit` at most; returns how many. */
+  /**
+   * Removes the oldest events as far as they are older than `keepMs`, `limit` at most; returns how many. What lies further
+   * ahead than that was written while the clock was wrong, and would keep all behind it until then.
+   */
   async "events.purge"(context: TransactionContext, { keepMs, limit }: { keepMs: number; limit: number }) {
     const { db, nowMs } = context;
     const oldest = await db.selectFrom("events").select(["seq", "at"]).orderBy("seq").limit(limit).execute();
-    const kept = oldest.findIndex(({ at }) => at >= nowMs - keepMs);
+    const kept = oldest.findIndex(({ at }) => at >= nowMs - keepMs && at <= nowMs + keepMs);
     const expired = kept === -1 ? oldest : oldest.slice(0, kept);
     const last = expired.at(-1);
     if (last === undefined) {
@@ -118,7 +121,8 @@ export const eventTransactions = {
     await db.deleteFrom("events").where("seq", "<=", last.seq).execute();
     const { goneAtMs = 0 } = await readFacts(context);
     await writeFact(context, "events_gone_seq", last.seq);
-    await writeFact(context, "events_gone_at", Math.max(goneAtMs, ...expired.map(({ at }) => at)));
+    const times = expired.map(({ at }) => at).filter((at) => at <= nowMs);
+    await writeFact(context, "events_gone_at", Math.max(goneAtMs, ...times));
     return { count: expired.length };
   },
 };

@@ -82,6 +82,16 @@ export function testEventContract(t: Test, makeOptions: (t: Test) => Promise<Par
     t.equal((await store.run("events.read", { afterSeq: 0, limit: 10 })).rows.length, 2);
   });
 
+  t.test("an event of a time far ahead, when the clock was wrong, does not keep all behind it", async (t) => {
+    const store = await open(t);
+    const nowMs = Date.now();
+    const times = [nowMs + 400 * dayMs, nowMs - 9 * dayMs, nowMs + dayMs, nowMs];
+    await store.run("test.appendAt", { times });
+    t.same(await store.run("events.purge", { keepMs: 7 * dayMs, limit: 10 }), { count: 2 });
+    t.equal((await store.run("events.read", { afterSeq: 0, limit: 10 })).rows.length, 2);
+    t.match(await store.run("events.atTime", { atMs: nowMs - dayMs }), { isKept: true });
+  });
+
   t.test("a time has its place", async (t) => {
     const store = await open(t);
     const place = (atMs: number) => store.run("events.atTime", { atMs });
