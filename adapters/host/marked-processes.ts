@@ -18,38 +18,70 @@ export function markOf(token: string): { readonly HOSTPLANE_STEP: string } {
  */
 export async function stopMarked(token: string): Promise<void> {
   const startedAtMs = performance.now();
+  const stopped = new Map<string, string>();
   for (;;) {
-    const groups = await markedGroups(token);
-    if (groups.size === 0) {
+    const marked = await markedProcesses(token);
+    if (marked.length === 0 && (await allEnded(stopped))) {
       return;
     }
     const signal = performance.now() - startedAtMs < killAfterMs ? "SIGTERM" : "SIGKILL";
-    for (const group of groups) {
+    for (const { pid, startedAt } of marked) {
+      stopped.set(pid, startedAt);
+    }
+    for (const group of new Set(marked.map((one) => one.group))) {
       killGroup(group, signal);
     }
     await sleep(lookEveryMs);
   }
 }
 
-async function markedGroups(token: string): Promise<ReadonlySet<number>> {
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const groups = await Promise.all(pids.map((pid) => markedGroup(pid, token)));
-  return new Set(groups.filter((group) => group !== undefined));
+/** What proc(5) tells of a process in `stat`. */
+interface ProcessFacts {
+  readonly state: string;
+  readonly group: number;
+  /** Ticks since the machine started: tells it from a later process of the same number. */
+  readonly startedAt: string;
 }
 
-/** The process group of a process that has the mark. */
-async function markedGroup(pid: string, token: string): Promise<number | undefined> {
-  try {
-    const environment = await readFile(`/proc/${pid}/environ`, "latin1");
-    const mark = Buffer.from(`HOSTPLANE_STEP=${token}`).toString("latin1");
-    if (!environment.split("\0").includes(mark)) {
-      return undefined;
+interface MarkedProcess extends ProcessFacts {
+  readonly pid: string;
+}
+
+async function markedProcesses(token: string): Promise<readonly MarkedProcess[]> {
+  const mark = Buffer.from(`HOSTPLANE_STEP=${token}`).toString("latin1");
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const environment = await readProcess(pid, "environ");
+      const facts = environment.split("\0").includes(mark) ? await factsOf(pid) : undefined;
+      return facts === undefined ? [] : [{ ...facts, pid }];
+    }),
+  );
+  return found.flat();
+}
+
+/** A process that is on its way out has no environment any more, but may still hold its files open. */
+async function allEnded(processes: ReadonlyMap<string, string>): Promise<boolean> {
+  for (const [pid, startedAt] of processes) {
+    const facts = await factsOf(pid);
+    if (facts?.startedAt === startedAt && !["Z", "X"].includes(facts.state)) {
+      return false;
     }
-    // `4711 (name of (any) kind) S <parent> <group> ...`: proc(5).
-    const facts = await readFile(`/proc/${pid}/stat`, "latin1");
-    return Number(facts.slice(facts.lastIndexOf(")")).split(" ")[3]);
-  } catch {
-    // It has ended meanwhile, or is somebody else's.
-    return undefined;
   }
+  return true;
+}
+
+async function factsOf(pid: string): Promise<ProcessFacts | undefined> {
+  // `4711 (name of (any) kind) S <parent> <group> ...`: proc(5), where the start time is field 22.
+  const text = await readProcess(pid, "stat");
+  const [, state, , group, ...rest] = text.slice(text.lastIndexOf(")")).split(" ");
+  const startedAt = rest[16];
+  return state === undefined || startedAt === undefined
+    ? undefined
+    : { state, group: Number(group), startedAt };
+}
+
+/** Empty when it has ended meanwhile, or is somebody else's. */
+function readProcess(pid: string, file: "environ" | "stat"): Promise<string> {
+  return readFile(`/proc/${pid}/${file}`, "latin1").catch(() => "");
 }
