@@ -111,6 +111,10 @@ export const backupTransactions = {
 
   /** Forgets backups, so that their names are free. */
   async "backups.remove"({ db }: TransactionContext, { ids }: { ids: readonly string[] }) {
+    // PostgreSQL knows no empty list.
+    if (ids.length === 0) {
+      return;
+    }
     const rows = await db
       .selectFrom("backups")
       .select(["host", "volume", "name"])

@@ -25,6 +25,11 @@ async function createSharedHost(t: Test, postgres: PostgresCluster, transferMs =
 test("backups on one PostgreSQL", { skip, timeout: 300_000 }, async (t) => {
   const postgres = await startPostgres(t);
 
+  t.test("a retention that finds nothing to remove ends well", async (t) => {
+    const { host } = await createSharedHost(t, postgres);
+    await t.resolves(host.store.run("backups.remove", { ids: [] }));
+  });
+
   t.test("polls of two gateways of a host at once begin one", async (t) => {
     const { host, otherStore } = await createSharedHost(t, postgres);
     const first = await createGateway(t, host, { settings: { ...settings, minimumAgeHours: 0 } });
