@@ -44,7 +44,10 @@ function createBusySystems() {
     { name: "thin", volumeGroup: "vg0", default: false, spareGiB: 0, thinPool: "pool", overprovision: 2.5 },
     { name: "gone", volumeGroup: "vg1", default: false, spareGiB: 0 },
   ];
-  const systems: Systems = { volumes: { lvm, deviceClasses, protect: ["keep*"], lowSpacePercent: 10 }, close: () => lvm.close() };
+  const systems: Systems = {
+    volumes: { lvm, deviceClasses, protect: ["keep*"], lowSpacePercent: 10 },
+    close: () => lvm.close(),
+  };
   return { lvm, systems, ran };
 }
 
