@@ -338,13 +338,14 @@ export const VolumeEventSchema: GenMessage<VolumeEvent> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_event, 5);
 
 /**
- * A volume group of a device class that is low on space, has enough again, is gone, or is back.
+ * A volume group, or the thin pool of a device class, that is gone or is back; one of a device class that is low on space or
+ * has enough again.
  *
  * @generated from message hostplane.v1.VolumeGroupEvent
  */
 export type VolumeGroupEvent = Message<"hostplane.v1.VolumeGroupEvent"> & {
   /**
-   * Its name.
+   * Its name; of a thin pool with its group's, e.g. "vg1/pool0".
    *
    * @generated from field: string name = 1;
    */

@@ -1,6 +1,7 @@
 import { volumeGroupResource, volumeResource } from "../../../../adapters/lvm/names.ts";
 import type { NewEvent } from "../../../store/events.ts";
 import type { DeviceClass } from "../device-class.ts";
+import { operationOf } from "../operation-marks.ts";
 import type { GroupDifference } from "./group-differences.ts";
 import type { ObservedVolume } from "./observed-volumes.ts";
 import type { OwnChange } from "./own-changes.ts";
@@ -32,7 +33,7 @@ export function volumeEvent(
 ): NewEvent {
   const { type, volume, before, changes } = difference;
   const { name, groupName, sizeBytes, tags } = volume;
-  const operationId = operationIdOf(volume) ?? (before === undefined ? undefined : operationIdOf(before));
+  const operationId = operationOf(volume) ?? (before === undefined ? undefined : operationOf(before));
   // What carries the tag of an operation when it is first seen was made by one, though perhaps by a gateway that died.
   const isOurs = own !== undefined || (type === "volume.created" && operationId !== undefined);
   return {
@@ -93,8 +94,4 @@ function classNameOf(volume: ObservedVolume, deviceClasses: readonly DeviceClass
   );
   const thick = ofGroup.find(({ thinPool }) => thinPool === undefined);
   return volume.kind === "thinPool" ? "" : ((thin ?? thick)?.name ?? "");
-}
-
-function operationIdOf({ tags }: ObservedVolume): string | undefined {
-  return tags.map((tag) => /^hostplane-operation-(.+)$/.exec(tag)?.[1]).find((id) => id !== undefined);
 }

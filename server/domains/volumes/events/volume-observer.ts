@@ -23,7 +23,7 @@ export interface VolumeObserverOptions extends Omit<TellOptions, "own"> {
 }
 
 export interface VolumeObserver {
-  /** Ends it, and notes until when it has looked. */
+  /** Tells what has changed until now, as far as that takes no longer than 2 s, and ends. */
   close(): Promise<void>;
 }
 
@@ -34,6 +34,9 @@ interface Known {
   /** A state whose read began then (performance.now()) or later is no older than `observed`. */
   readonly asOfMs: number;
 }
+
+/** How long an observer that is closed may still look. */
+const lastLookMs = 2_000;
 
 /**
  * Tells each change of LVM as events, whoever makes it and however many gateways of the host tell of the same: what has
@@ -149,11 +152,19 @@ export function observeVolumeChanges(options: VolumeObserverOptions): VolumeObse
     async close() {
       unsubscribe();
       clearInterval(confirmTimer);
+      const timer = setTimeout(() => closing.abort(), lastLookMs);
+      if (!hasFailed) {
+        look();
+      }
+      while (looking !== undefined) {
+        await looking;
+      }
+      clearTimeout(timer);
       clearTimeout(retryTimer);
-      closing.abort();
-      isWanted = false;
-      await looking;
-      await confirm();
+      if (!closing.signal.aborted) {
+        await confirm();
+        closing.abort();
+      }
     },
   };
 }

@@ -245,6 +245,27 @@ test("that nothing has changed is noted from time to time", async (t) => {
   t.equal(later?.version, 1);
 });
 
+test("what is done just before the end is told, as one's own", async (t) => {
+  const store = await openOwnStore(t);
+  const { lvm, close } = startObserver(t, makeLvm(t), store);
+  await untilVersion(store, 1);
+  await lvm.run(create("data"));
+  await close();
+  t.match(await toldEvents(store), [{ type: "volume.created", payload: { volume: { outside: false } } }]);
+});
+
+test("an LVM that hangs holds nobody up for long", async (t) => {
+  const store = await openOwnStore(t);
+  const lvm = makeLvm(t);
+  const read: LvmAdapter["read"] = (signal) =>
+    new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
+  const { close, failures } = startObserver(t, { ...lvm, read }, store);
+  const begunAtMs = performance.now();
+  await close();
+  t.ok(performance.now() - begunAtMs < 10_000);
+  t.strictSame(failures, []);
+});
+
 test("it can be closed at any moment", async (t) => {
   const store = await openOwnStore(t);
   const lvm = makeLvm(t);
@@ -257,6 +278,8 @@ test("it can be closed at any moment", async (t) => {
     await close();
     await Promise.all(changes);
   }
-  const { observed } = await store.run("observed.read", { source: "sandbox-lvm/h1" });
-  t.ok(observed, "and has told until then");
+  const events = (await toldEvents(store)).filter(({ type }) => type === "volume.created");
+  const { volumes } = (await lvm.read()).value;
+  t.equal(new Set(events.map(({ resource }) => resource)).size, events.length, "nothing is told twice");
+  t.ok(events.length <= volumes.length);
 });
