@@ -4,9 +4,11 @@ import { join } from "node:path";
 import type { Client } from "@connectrpc/connect";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { AuditService } from "../../gen/hostplane/v1/audit_pb.ts";
+import type { BackupService } from "../../gen/hostplane/v1/backup_pb.ts";
 import type { EventService } from "../../gen/hostplane/v1/event_pb.ts";
 import type { OperationService } from "../../gen/hostplane/v1/operation_pb.ts";
 import type { UserService } from "../../gen/hostplane/v1/user_pb.ts";
+import type { LVService } from "../../gen/proto/lvmd_pb.ts";
 import type { Config } from "../config/schema.ts";
 import { adminSocketOf, shortSocketPath } from "../rpc/listener/admin-listener.ts";
 import type { StoreBackup } from "../web/store-backup.ts";
@@ -17,6 +19,8 @@ export interface AdminClient {
   readonly audit: Client<typeof AuditService>;
   readonly operations: Client<typeof OperationService>;
   readonly events: Client<typeof EventService>;
+  readonly backups: Client<typeof BackupService>;
+  readonly volumes: Client<typeof LVService>;
   /** @param file absolute */
   backup(file: string): Promise<StoreBackup>;
 }
@@ -94,17 +98,21 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     { createClient },
     { createConnectTransport },
     { AuditService },
+    { BackupService },
     { EventService },
     { OperationService },
     { UserService },
+    { LVService },
     { postBackup },
   ] = await Promise.all([
     import("@connectrpc/connect"),
     import("@connectrpc/connect-node"),
     import("../../gen/hostplane/v1/audit_pb.ts"),
+    import("../../gen/hostplane/v1/backup_pb.ts"),
     import("../../gen/hostplane/v1/event_pb.ts"),
     import("../../gen/hostplane/v1/operation_pb.ts"),
     import("../../gen/hostplane/v1/user_pb.ts"),
+    import("../../gen/proto/lvmd_pb.ts"),
     import("./post-backup.ts"),
   ]);
   const socketPath = shortSocketPath(socket);
@@ -118,6 +126,8 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     audit: createClient(AuditService, transport),
     operations: createClient(OperationService, transport),
     events: createClient(EventService, transport),
+    backups: createClient(BackupService, transport),
+    volumes: createClient(LVService, transport),
     backup: (file) => postBackup(socketPath, file),
   };
 }

@@ -1,12 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { callerRoles } from "../rpc/caller.ts";
+import { addBackupCommands } from "./backup-commands.ts";
 import { collect, withConfigFlags, withTargetFlags } from "./config-flags.ts";
 import { addOperationCommands } from "./operation-commands.ts";
 import type { ExitCode } from "./output.ts";
 import { parseTimeOption } from "./parse-time-option.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 
-/** Adds `user`, `token`, `key`, `store`, `audit`, `operation` and `events`; each answers with its exit code. */
+/** Adds `user`, `token`, `key`, `store`, `audit`, `operation`, `backup` and `events`; each answers with its exit code. */
 export function addAdminCommands(
   program: Command,
   context: CommandContext,
@@ -57,6 +58,12 @@ export function addAdminCommands(
 
   addOperationCommands(
     program.command("operation").description("tell of long work, and stop or retry it"),
+    context,
+    onExit,
+  );
+
+  addBackupCommands(
+    program.command("backup").description("back up and restore volumes, and tell of their backups"),
     context,
     onExit,
   );

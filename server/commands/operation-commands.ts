@@ -1,7 +1,8 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { withTargetFlags } from "./config-flags.ts";
 import { operationStateNames } from "./operation-state.ts";
 import type { ExitCode } from "./output.ts";
+import { parseCount } from "./parse-count.ts";
 import { parseTimeOption } from "./parse-time-option.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 
@@ -21,7 +22,7 @@ export function addOperationCommands(
     .option("--actor <actor>", "exactly this caller, e.g. user/alice")
     .option("--from <time>", "asked for not before this time, e.g. 2026-01-31T00:00:00Z", parseTimeOption)
     .option("--to <time>", "asked for before this time", parseTimeOption)
-    .option("--limit <number>", "at most so many; 100 if absent", parseLimit)
+    .option("--limit <number>", "at most so many; 100 if absent", parseCount)
     .option("--json", "as JSON")
     .action(async (options) => onExit(await (await commands()).listOperations(options, context)));
   withTargetFlags(operation.command("show"))
@@ -47,12 +48,4 @@ export function addOperationCommands(
     .argument("<id>")
     .option("--json", "as JSON lines")
     .action(async (id, options) => onExit(await (await commands()).listCommands(id, options, context)));
-}
-
-function parseLimit(text: string): number {
-  const limit = Number(text);
-  if (!(Number.isInteger(limit) && limit >= 1)) {
-    throw new InvalidArgumentError("expected a whole number above 0");
-  }
-  return limit;
 }

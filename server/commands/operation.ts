@@ -5,8 +5,8 @@ import {
   OperationCommandSchema,
   OperationSchema,
   OperationState,
-  WatchOperationResponseSchema,
 } from "../../gen/hostplane/v1/operation_pb.ts";
+import { followOperation } from "./follow-operation.ts";
 import {
   commandLines,
   operationHead,
@@ -82,16 +82,8 @@ export async function watchOperation(
   context: CommandContext,
 ): Promise<ExitCode> {
   let state: OperationState | undefined;
-  const code = await runAdminCommand(options, context, async ({ operations }) => {
-    for await (const message of operations.watchOperation({ id })) {
-      state = message.operation?.state;
-      if (options.json === true) {
-        const json = toJson(WatchOperationResponseSchema, message, { alwaysEmitImplicit: true });
-        context.output.out(JSON.stringify(json));
-      } else if (message.operation !== undefined) {
-        context.output.out(operationSummary(message.operation));
-      }
-    }
+  const code = await runAdminCommand(options, context, async (client) => {
+    state = await followOperation(client, id, options.json === true, context.output);
   });
   return code === 0 && state !== OperationState.COMPLETED ? 1 : code;
 }

@@ -1,0 +1,199 @@
+import { toJson } from "@bufbuild/protobuf";
+import { type Backup, BackupSchema } from "../../gen/hostplane/v1/backup_pb.ts";
+import { type Operation, OperationSchema, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
+import { BackupStateSchema, StateType } from "../../gen/proto/lvmd_pb.ts";
+import type { AdminClient } from "./admin-client.ts";
+import { backupHead, backupLines, backupRow } from "./backup-lines.ts";
+import { followOperation } from "./follow-operation.ts";
+import { operationSummary } from "./operation-lines.ts";
+import type { ExitCode } from "./output.ts";
+import { type AccessOptions, readRepositorySecrets } from "./repository-access.ts";
+import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
+import { textTable } from "./text-table.ts";
+
+export interface ListBackupsOptions extends AdminOptions {
+  readonly volume?: string;
+  readonly name?: string;
+  readonly schedule?: string;
+  readonly limit?: number;
+}
+
+/** Those of every command that begins an operation on a backup. */
+export interface BeginOptions extends AdminOptions, AccessOptions {
+  /** Tell how far it is until it has ended. */
+  readonly wait?: boolean;
+}
+
+export interface CreateBackupOptions extends BeginOptions {
+  readonly endpoint?: string;
+  readonly path?: string;
+  /** `--no-verify-tls` */
+  readonly verifyTls: boolean;
+}
+
+export interface RestoreBackupOptions extends BeginOptions {
+  readonly deviceClass?: string;
+  readonly sizeGib?: number;
+  readonly tag?: readonly string[];
+}
+
+const limitDefault = 100;
+
+/** Only the gateway that serves the volumes knows of their backups. */
+const running = { mustRun: true };
+
+/** Prints the newest backups that meet every filter, as a table or as a JSON array of the contract's messages. */
+export function listBackups(options: ListBackupsOptions, context: CommandContext): Promise<ExitCode> {
+  const { volume = "", name = "", schedule = "", limit = limitDefault } = options;
+  const work = async (client: AdminClient) => {
+    const backups: Backup[] = [];
+    let pageToken = "";
+    do {
+      const pageSize = Math.min(limit - backups.length, 1000);
+      const page = await client.backups.listBackups({ volume, name, schedule, pageSize, pageToken });
+      backups.push(...page.backups);
+      pageToken = page.nextPageToken;
+    } while (pageToken !== "" && backups.length < limit);
+    const lines =
+      options.json === true
+        ? [JSON.stringify(backups.map(jsonOf), null, 2)]
+        : textTable(backupHead, backups.map(backupRow));
+    printAll(lines, context);
+  };
+  return runAdminCommand(options, context, work, running);
+}
+
+/** Prints all that is known of a backup. */
+export function showBackup(id: string, options: AdminOptions, context: CommandContext): Promise<ExitCode> {
+  const work = async ({ backups }: AdminClient) => {
+    const { backup } = await backups.getBackup({ id });
+    if (backup !== undefined) {
+      printAll(
+        options.json === true ? [JSON.stringify(jsonOf(backup), null, 2)] : backupLines(backup),
+        context,
+      );
+    }
+  };
+  return runAdminCommand(options, context, work, running);
+}
+
+/** Backs a volume up, or tells how far the backup of this name is. Fails when it has failed. */
+export async function createBackup(
+  name: string,
+  volumeHandle: string,
+  options: CreateBackupOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  let hasFailed = false;
+  const code = await runAdminCommand(
+    options,
+    context,
+    async (client) => {
+      const dataSource = await dataSourceFrom(options);
+      const poll = async () => {
+        let operationId = "";
+        const onHeader = (headers: Headers) => {
+          operationId = headers.get("hostplane-operation") ?? "";
+        };
+        const request = { backup: { name, volumeHandle, ...dataSource } };
+        const { backupState } = await client.volumes.createBackup(request, { onHeader });
+        return { backupState, operationId };
+      };
+      let { backupState, operationId } = await poll();
+      if (options.wait === true && backupState?.state === StateType.INPROGRESS) {
+        await followOperation(client, operationId, options.json === true, context.output);
+        ({ backupState } = await poll());
+      }
+      if (backupState === undefined) {
+        return;
+      }
+      hasFailed = backupState.state === StateType.ERROR;
+      if (options.json === true) {
+        const json = toJson(BackupStateSchema, backupState, { alwaysEmitImplicit: true });
+        context.output.out(JSON.stringify(json));
+      } else if (hasFailed) {
+        context.output.err(backupState.msg);
+      } else {
+        context.output.out(backupState.msg);
+      }
+    },
+    running,
+  );
+  return hasFailed ? 1 : code;
+}
+
+/** Reads a backup to its end. */
+export function verifyBackup(id: string, options: BeginOptions, context: CommandContext): Promise<ExitCode> {
+  return beginOperation(options, context, ({ backups }, access) => backups.verifyBackup({ id, access }));
+}
+
+/** Deletes a backup for ever. */
+export function deleteBackup(id: string, options: BeginOptions, context: CommandContext): Promise<ExitCode> {
+  return beginOperation(options, context, ({ backups }, access) => backups.deleteBackup({ id, access }));
+}
+
+/** Makes a new volume of a backup. */
+export function restoreBackup(
+  id: string,
+  volumeName: string,
+  options: RestoreBackupOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { deviceClass = "", sizeGib = 0, tag = [] } = options;
+  const request = { id, volumeName, deviceClass, sizeGb: BigInt(sizeGib), tags: [...tag] };
+  return beginOperation(options, context, ({ backups }, access) =>
+    backups.restoreBackup({ ...request, access }),
+  );
+}
+
+/** Prints the operation that `begin` begins, and with `--wait` how it goes on; then it fails unless that completes. */
+async function beginOperation(
+  options: BeginOptions,
+  context: CommandContext,
+  begin: (
+    client: AdminClient,
+    access: Awaited<ReturnType<typeof readRepositorySecrets>>,
+  ) => Promise<{ readonly operation?: Operation | undefined }>,
+): Promise<ExitCode> {
+  let state: OperationState | undefined;
+  const code = await runAdminCommand(
+    options,
+    context,
+    async (client) => {
+      const { operation } = await begin(client, await readRepositorySecrets(options));
+      if (operation === undefined) {
+        return;
+      }
+      if (options.wait === true) {
+        state = await followOperation(client, operation.id, options.json === true, context.output);
+      } else if (options.json === true) {
+        context.output.out(JSON.stringify(toJson(OperationSchema, operation, { alwaysEmitImplicit: true })));
+      } else {
+        context.output.out(`operation ${operation.id}: ${operationSummary(operation)}`);
+      }
+    },
+    running,
+  );
+  return code === 0 && options.wait === true && state !== OperationState.COMPLETED ? 1 : code;
+}
+
+/** What the request says of the repository: without an endpoint it is the local one. */
+async function dataSourceFrom(options: CreateBackupOptions) {
+  const { endpoint = "", path = "", verifyTls } = options;
+  const { encryptionKey, ...access } = await readRepositorySecrets(options);
+  if (endpoint === "" && path === "" && encryptionKey === "") {
+    return {};
+  }
+  const s3 = { endpoint, path, verifyTls, encryptionKey, ...(endpoint === "" ? {} : access) };
+  return { dataSource: { type: { case: "s3" as const, value: s3 } } };
+}
+
+function printAll(lines: readonly string[], { output }: CommandContext): void {
+  for (const line of lines) {
+    output.out(line);
+  }
+}
+
+function jsonOf(backup: Backup) {
+  return toJson(BackupSchema, backup, { alwaysEmitImplicit: true });
+}

@@ -1,0 +1,24 @@
+import { toJson } from "@bufbuild/protobuf";
+import { type OperationState, WatchOperationResponseSchema } from "../../gen/hostplane/v1/operation_pb.ts";
+import type { AdminClient } from "./admin-client.ts";
+import { operationSummary } from "./operation-lines.ts";
+import type { Output } from "./output.ts";
+
+/** Prints an operation as it is now and every change, until it has ended; returns how it has. */
+export async function followOperation(
+  { operations }: Pick<AdminClient, "operations">,
+  id: string,
+  isJson: boolean,
+  output: Output,
+): Promise<OperationState | undefined> {
+  let state: OperationState | undefined;
+  for await (const message of operations.watchOperation({ id })) {
+    state = message.operation?.state;
+    if (isJson) {
+      output.out(JSON.stringify(toJson(WatchOperationResponseSchema, message, { alwaysEmitImplicit: true })));
+    } else if (message.operation !== undefined) {
+      output.out(operationSummary(message.operation));
+    }
+  }
+  return state;
+}

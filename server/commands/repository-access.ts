@@ -1,0 +1,51 @@
+import { readFile } from "node:fs/promises";
+import { parseEnv } from "node:util";
+
+/** What says how a repository is opened. Secrets are no flags: every user of the host can read those. */
+export interface AccessOptions {
+  /** A file of lines NAME=value, read instead of the environment. */
+  readonly access?: string;
+  /** Encrypted with RESTIC_PASSWORD, and not with a key of the gateway. */
+  readonly ownKey?: boolean;
+  /** By the proxies HTTP_PROXY and HTTPS_PROXY. */
+  readonly proxy?: boolean;
+}
+
+/** What the contract calls these; empty means not given. */
+export interface RepositorySecrets {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken: string;
+  readonly encryptionKey: string;
+  readonly httpProxy: string;
+  readonly httpsProxy: string;
+}
+
+/**
+ * Reads what opens a repository from a file or the environment, by the names that restic and the AWS tools know.
+ * @throws Error when the file cannot be read, or what an option wants is not there
+ */
+export async function readRepositorySecrets(
+  { access, ownKey = false, proxy = false }: AccessOptions,
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<RepositorySecrets> {
+  const values = access === undefined ? env : parseEnv(await readFile(access, "utf8"));
+  const where = access ?? "the environment";
+  const textOf = (name: string) => values[name] ?? "";
+  const wanted = (option: string, isWanted: boolean, names: readonly string[]) => {
+    if (isWanted && names.every((name) => textOf(name) === "")) {
+      throw new Error(`${option} takes ${names.join(" and ")} from ${where}, which has none`);
+    }
+    return names.map((name) => (isWanted ? textOf(name) : ""));
+  };
+  const [encryptionKey = ""] = wanted("--own-key", ownKey, ["RESTIC_PASSWORD"]);
+  const [httpProxy = "", httpsProxy = ""] = wanted("--proxy", proxy, ["HTTP_PROXY", "HTTPS_PROXY"]);
+  return {
+    accessKeyId: textOf("AWS_ACCESS_KEY_ID"),
+    secretAccessKey: textOf("AWS_SECRET_ACCESS_KEY"),
+    sessionToken: textOf("AWS_SESSION_TOKEN"),
+    encryptionKey,
+    httpProxy,
+    httpsProxy,
+  };
+}
