@@ -3,6 +3,7 @@ import { addAdminCommands } from "./commands/admin-commands.ts";
 import { completionScript, shells } from "./commands/completion.ts";
 import { withGatewayFlags } from "./commands/config-flags.ts";
 import type { Inspectors } from "./commands/doctor.ts";
+import type { Inspector } from "./commands/inspection.ts";
 import { createProcessOutput, messageFromError, type Output } from "./commands/output.ts";
 import { packageVersion } from "./commands/package-version.ts";
 import type { Config } from "./config/schema.ts";
@@ -78,20 +79,24 @@ function createProgram(output: Output, onExit: (code: number) => void): Command 
 }
 
 async function createInspectors(config: Config): Promise<Inspectors> {
-  const [{ createRealSystems }, { createLvmInspector }, { pino }] = await Promise.all([
-    import("./systems.ts"),
-    import("./commands/inspect-lvm.ts"),
-    import("pino"),
-  ]);
+  const [{ createRealSystems }, { createLvmInspector }, { createResticInspector }, { pino }] =
+    await Promise.all([
+      import("./systems.ts"),
+      import("./commands/inspect-lvm.ts"),
+      import("./commands/inspect-restic.ts"),
+      import("pino"),
+    ]);
   const systems = createRealSystems(config, pino({ level: "silent" }));
   const { volumes } = config;
-  return {
-    inspectors:
-      systems.volumes === undefined || volumes === undefined
-        ? []
-        : [createLvmInspector(systems.volumes.lvm, volumes.deviceClasses)],
-    close: () => systems.close(),
-  };
+  const inspectors: Inspector[] = [];
+  if (volumes !== undefined && systems.volumes !== undefined) {
+    inspectors.push(createLvmInspector(systems.volumes.lvm, volumes.deviceClasses));
+    const { backup } = systems.volumes;
+    if (volumes.backup !== undefined && backup !== undefined) {
+      inspectors.push(createResticInspector(backup.restic, volumes.backup, config.data));
+    }
+  }
+  return { inspectors, close: () => systems.close() };
 }
 
 const output = createProcessOutput();

@@ -1,10 +1,11 @@
 import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { createServer } from "node:net";
-import { dirname, resolve } from "node:path";
+import { dirname } from "node:path";
 import { type ListenAddress, parseListenAddress } from "../config/listen-address.ts";
 import type { Config, ListenerConfig } from "../config/schema.ts";
 import { readCertificate } from "../rpc/listener/certificate.ts";
+import { inspectDirectory, isAllowed } from "./inspect-directory.ts";
 import type { Finding, Inspector } from "./inspection.ts";
 import { messageFromError } from "./output.ts";
 import { probeAddress } from "./probe-address.ts";
@@ -15,31 +16,13 @@ export function createGatewayInspector(config: Config): Inspector {
     name: "gateway",
     async inspect() {
       const findings = await Promise.all([
-        inspectData(config.data),
+        inspectDirectory("data directory", config.data, "choose another directory: --data DIR"),
         ...config.listen.map(inspectAddress),
         ...config.listen.flatMap(({ tls }) => (tls ? [inspectCertificate(tls)] : [])),
       ]);
       return { findings };
     },
   };
-}
-
-async function inspectData(data: string): Promise<Finding> {
-  const directory = resolve(data);
-  const existing = await nearestExisting(directory);
-  const isDirectory = (await stat(existing)).isDirectory();
-  if (isDirectory && (await isAllowed(existing, constants.W_OK | constants.X_OK))) {
-    return { ok: true, what: `data directory ${directory} can be written` };
-  }
-  return {
-    ok: false,
-    what: isDirectory ? `data directory ${directory} cannot be written` : `${existing} is not a directory`,
-    fix: isDirectory ? `sudo install -d -o "$(id -un)" ${directory}` : "choose another directory: --data DIR",
-  };
-}
-
-async function nearestExisting(path: string): Promise<string> {
-  return (await isAllowed(path, constants.F_OK)) ? path : nearestExisting(dirname(path));
 }
 
 function inspectCertificate(tls: NonNullable<ListenerConfig["tls"]>): Finding {
@@ -119,13 +102,4 @@ async function socketRefusal(path: string): Promise<string | undefined> {
   return (await probeAddress({ kind: "unix", path }, false)) === "refused"
     ? undefined
     : "another process listens there";
-}
-
-async function isAllowed(path: string, mode: number): Promise<boolean> {
-  try {
-    await access(path, mode);
-    return true;
-  } catch {
-    return false;
-  }
 }

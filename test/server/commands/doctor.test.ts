@@ -5,9 +5,11 @@ import { join } from "node:path";
 import { type Test, test } from "tap";
 import type { LvmAdapter } from "../../../adapters/lvm/adapter.ts";
 import { createLvmSandbox } from "../../../adapters/lvm/sandbox.ts";
+import { createRestic } from "../../../adapters/restic/restic.ts";
 import { doctor } from "../../../server/commands/doctor.ts";
 import { createGatewayInspector } from "../../../server/commands/inspect-gateway.ts";
 import { createLvmInspector } from "../../../server/commands/inspect-lvm.ts";
+import { createResticInspector } from "../../../server/commands/inspect-restic.ts";
 import type { Finding } from "../../../server/commands/inspection.ts";
 import { configSchema } from "../../../server/config/schema.ts";
 import { startGatewayUnderTest } from "../gateway-under-test.ts";
@@ -205,4 +207,50 @@ test("one finding that is not ok makes the whole answer 1", async (t) => {
   t.equal(code, 1);
   t.ok(isClosed);
   t.match(lines.slice(-2), ["missing  ceph     no keyring", /^ {18}-> ceph auth get$/]);
+});
+
+test("restic is looked at where backups are configured: itself, its directories, and what is in front of it", async (t) => {
+  const dir = t.testdir({ file: "" });
+  const bin = join(dir, "restic");
+  await writeFile(bin, "#!/bin/sh\necho restic 0.14.0 compiled with go1.19.8 on linux/amd64\n", {
+    mode: 0o755,
+  });
+  async function findings(restic: { command: string[]; cacheDir?: string }, repository?: string) {
+    const adapter = createRestic(restic);
+    t.teardown(() => adapter.close());
+    const backup = { restic, ...(repository === undefined ? {} : { repository }) };
+    return (await createResticInspector(adapter, backup, dir).inspect()).findings;
+  }
+  t.match(await findings({ command: [bin] }, join(dir, "new/repository")), [
+    { ok: true, what: "restic 0.14.0" },
+    { ok: true, what: `repository ${dir}/new/repository can be written` },
+    { ok: true, what: `cache directory ${dir}/restic-cache can be written` },
+  ]);
+  t.match(await findings({ command: [bin], cacheDir: join(dir, "file/cache") }, join(dir, "file")), [
+    { ok: true },
+    { ok: false, what: /file is not a directory/, fix: /volumes\.backup\.repository/ },
+    { ok: false, what: /file is not a directory/, fix: /volumes\.backup\.restic\.cacheDir/ },
+  ]);
+  t.match(await findings({ command: ["env", "-u", "RESTIC_PASSWORD", bin] }, join(dir, "file")), [
+    { ok: true },
+    { ok: false, what: /does not pass on RESTIC_PASSWORD$/, fix: /keep the environment/ },
+  ]);
+  t.match(await findings({ command: [join(dir, "none")] }), [
+    { ok: false, what: /cannot be run/, fix: /apt-get install restic/ },
+  ]);
+});
+
+test("doctor tells of restic below lvm", async (t) => {
+  const dir = t.testdir({
+    "a.yaml":
+      "volumes: { deviceClasses: [{ name: a, volumeGroup: b, default: true }], lvm: { command: [/none/lvm] }, backup: { restic: { command: [/none/restic] } } }\n",
+  });
+  const data = await shortDirectory(t);
+  const args = ["doctor", "--listen", "127.0.0.1:0", "--data", data, "--config", join(dir, "a.yaml")];
+  const { code, stdout } = await hostplane(args);
+  t.equal(code, 1);
+  t.match(
+    stdout,
+    /^missing {2}lvm {6}.*\n(.*\n)*missing {2}restic {3}`\/none\/restic` cannot be run.*\n {18}-> apt-get install restic/m,
+  );
 });

@@ -1,0 +1,37 @@
+import { constants } from "node:fs";
+import { access, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { Finding } from "./inspection.ts";
+
+/**
+ * Whether a directory can be written, or made where there is none.
+ * @param name what it is called in the finding, e.g. `data directory`
+ * @param another how to choose another one
+ */
+export async function inspectDirectory(name: string, path: string, another: string): Promise<Finding> {
+  const directory = resolve(path);
+  const existing = await nearestExisting(directory);
+  const isDirectory = (await stat(existing)).isDirectory();
+  if (isDirectory && (await isAllowed(existing, constants.W_OK | constants.X_OK))) {
+    return { ok: true, what: `${name} ${directory} can be written` };
+  }
+  return {
+    ok: false,
+    what: isDirectory ? `${name} ${directory} cannot be written` : `${existing} is not a directory`,
+    fix: isDirectory ? `sudo install -d -o "$(id -un)" ${directory}` : another,
+  };
+}
+
+/** Whether this process may use a file so. */
+export async function isAllowed(path: string, mode: number): Promise<boolean> {
+  try {
+    await access(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function nearestExisting(path: string): Promise<string> {
+  return (await isAllowed(path, constants.F_OK)) ? path : nearestExisting(dirname(path));
+}

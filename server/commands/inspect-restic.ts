@@ -1,0 +1,45 @@
+import { join } from "node:path";
+import type { ResticAdapter } from "../../adapters/restic/adapter.ts";
+import type { Config } from "../config/schema.ts";
+import { inspectDirectory } from "./inspect-directory.ts";
+import type { Finding, Inspector } from "./inspection.ts";
+
+type BackupConfig = NonNullable<NonNullable<Config["volumes"]>["backup"]>;
+
+/** restic itself, and the directories that it writes. No repository is opened: its key is in the store. */
+export function createResticInspector(
+  restic: ResticAdapter,
+  backup: Pick<BackupConfig, "repository" | "restic">,
+  data: string,
+): Inspector {
+  return {
+    name: "restic",
+    async inspect() {
+      const { version, findings } = await restic.inspect();
+      if (version === undefined) {
+        return { findings };
+      }
+      return { findings: [...findings, ...(await inspectDirectories(backup, data))] };
+    },
+  };
+}
+
+async function inspectDirectories(
+  { repository, restic: { command, cacheDir } }: Pick<BackupConfig, "repository" | "restic">,
+  data: string,
+): Promise<Finding[]> {
+  // Behind a command in front of it other rights apply, and perhaps other mounts.
+  if (command.length > 1) {
+    return [];
+  }
+  const cache = inspectDirectory(
+    "cache directory",
+    cacheDir ?? join(data, "restic-cache"),
+    "choose another directory: volumes.backup.restic.cacheDir",
+  );
+  const local =
+    repository === undefined
+      ? []
+      : [inspectDirectory("repository", repository, "choose another directory: volumes.backup.repository")];
+  return Promise.all([...local, cache]);
+}
