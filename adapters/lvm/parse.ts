@@ -101,7 +101,8 @@ export function parseFullReport(text: string): LvmState {
     volumeGroups.push(volumeGroupFromRow(group));
     for (const row of lv) {
       if (!isInternal(row)) {
-        volumes.set(row.lv_uuid, logicalVolumeFromRow(row, group.vg_name));
+        // vgimportclone gives groups and disks new UUIDs, volumes it lets keep theirs.
+        volumes.set(`${group.vg_uuid} ${row.lv_uuid}`, logicalVolumeFromRow(row, group.vg_name));
       }
     }
   }

@@ -110,6 +110,19 @@ test("an exported group is not there, nor what is in it", (t) => {
   t.end();
 });
 
+test("volumes of a group that was cloned have the UUIDs of the originals, and are others", (t) => {
+  const { report } = JSON.parse(sample("vm-linear")) as { report: object[] };
+  const clone = JSON.stringify(report)
+    .replaceAll('"vg0"', '"clone"')
+    .replace(/"vg_uuid":"..../, '"vg_uuid":"abcd');
+  const { volumes } = parseFullReport(JSON.stringify({ report: [...report, ...JSON.parse(clone)] }));
+  t.strictSame(
+    volumes.map(({ volumeGroupName, name }) => `${volumeGroupName}/${name}`),
+    ["vg0/active", "vg0/inactive", "clone/active", "clone/inactive"],
+  );
+  t.end();
+});
+
 test("a host without LVM has an empty state", (t) => {
   t.strictSame(parseFullReport(sample("no-volume-group")), { volumeGroups: [], volumes: [] });
   t.end();
