@@ -249,6 +249,8 @@ export interface BackupsTable {
   host: string;
   /** Identity of the volume group. */
   backend: string;
+  /** Identity of the volume: another of the same name has another. */
+  volume_uuid: string;
   size_bytes: number;
   at: number;
   repository_json: string;

@@ -132,6 +132,7 @@ async function makeBackups(db: Kysely<unknown>, types: ColumnTypes): Promise<voi
     .addColumn("volume", text, (column) => column.notNull())
     .addColumn("host", text, (column) => column.notNull())
     .addColumn("backend", text, (column) => column.notNull())
+    .addColumn("volume_uuid", text, (column) => column.notNull())
     .addColumn("size_bytes", integer, (column) => column.notNull())
     .addColumn("at", integer, (column) => column.notNull())
     .addColumn("repository_json", text, (column) => column.notNull())

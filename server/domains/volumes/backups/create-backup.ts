@@ -47,6 +47,7 @@ const toldAsState: ReadonlySet<string> = new Set([
   "VOLUME_INACTIVE",
   "VOLUME_GROUP_GONE",
   "NO_SPACE",
+  "BACKUP_EXISTS",
 ]);
 
 export function createCreateBackup(parts: BackupParts, beginBackup: BeginBackup): CreateBackup {
@@ -100,6 +101,7 @@ export function createCreateBackup(parts: BackupParts, beginBackup: BeginBackup)
       asker.noteResource(about);
     }
     if (backup !== undefined) {
+      assertOfVolume(backup, volume, state);
       asker.noteOperation(backup.operation_id);
       return { state: "complete", message: backupDone(backup) };
     }
@@ -151,6 +153,9 @@ export function createCreateBackup(parts: BackupParts, beginBackup: BeginBackup)
       }
       const resource = resourceOf(volume);
       const { backup, operation } = await known(wanted.name, [resource], wanted.volumeHandle);
+      if (backup !== undefined) {
+        assertOfVolume(backup, volume, state);
+      }
       const isThere = backup !== undefined || (operation !== undefined && !hasEnded(operation));
       return { resource, begins: isThere ? undefined : beginBackup.describe(wanted, volume, state) };
     },
@@ -173,6 +178,25 @@ function assertBackupName(name: string, field: string): void {
     throw invalidField(
       field,
       "must be 1 to 253 letters, digits and . _ : @ + -, the first a letter or digit",
+    );
+  }
+}
+
+/**
+ * Nobody is to take the backup of a volume that is gone for one of the volume that has its name now. Without such a volume
+ * it may be of any.
+ * @throws InfraError BACKUP_EXISTS
+ */
+function assertOfVolume(backup: BackupRow, volume: LogicalVolume | undefined, state: LvmState): void {
+  if (volume === undefined) {
+    return;
+  }
+  const group = state.volumeGroups.find(({ name }) => name === volume.volumeGroupName);
+  if (volume.uuid !== backup.volume_uuid || group?.uuid !== backup.backend) {
+    throw new InfraError(
+      "BACKUP_EXISTS",
+      `the backup ${backup.name} is of an earlier volume of this name: delete it or take another name`,
+      { resource: resourceOf(volume) },
     );
   }
 }

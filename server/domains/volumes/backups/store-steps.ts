@@ -42,9 +42,9 @@ export function storeStep({ made, restic, repositories }: BackupTools): BackupSt
     title: "storing the volume",
     weight: 100,
     isAbortable: true,
+    finalReasons: ["SNAPSHOT_FULL"],
     // What removes backups keeps others out of the repository for minutes.
     maxAttempts: 10,
-    finalReasons: ["SNAPSHOT_FULL"],
     async happened(run) {
       await restic.settle(run.token);
       const repository = await openRepository(repositories, run);
@@ -139,6 +139,7 @@ export function recordStep({ store }: BackupTools): BackupStep {
           volume: volumeResource(input.volumeGroup, input.volume),
           host: input.host,
           backend: input.groupUuid,
+          volume_uuid: input.volumeUuid,
           size_bytes: sizeBytes,
           at: atMs,
           repository_json: JSON.stringify(input.place),

@@ -5,7 +5,7 @@ import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
 import { BackupService } from "../../../../../gen/hostplane/v1/backup_pb.ts";
 import { PlanService } from "../../../../../gen/hostplane/v1/plan_pb.ts";
 import { LVService, StateType } from "../../../../../gen/proto/lvmd_pb.ts";
-import { createGateway, createHost, settings, volumeNames } from "./backups-under-test.ts";
+import { createGateway, createHost, settings, volumeNames, withState } from "./backups-under-test.ts";
 
 const { listBackups, getBackup, verifyBackup, restoreBackup, deleteBackup } = BackupService.method;
 
@@ -204,4 +204,40 @@ test("plans tell what would be made and lost, by which commands, and begin nothi
     resource: "volumeGroups/vg0/volumes/c",
   });
   t.same(await volumeNames(host.lvm), ["vg0/b", "vg0/data", "vg1/pool", "vg1/small"]);
+});
+
+test("a backup of an earlier volume is not told as one of the volume that has its name now", async (t) => {
+  const host = await createHost(t);
+  const gateway = await createGateway(t, host, { settings: anyAge });
+  t.equal((await gateway.backUp("a", "data")).state, StateType.COMPLETE);
+  const [{ id } = { id: "" }] = (await gateway.call(listBackups, {})).backups;
+  await gateway.call(LVService.method.removeLV, { name: "data" });
+  t.equal((await gateway.poll("a", "data")).state, StateType.COMPLETE, "the volume is gone altogether");
+  await gateway.call(LVService.method.createLV, { name: "data", sizeGb: 1n });
+  const refusal = {
+    state: StateType.ERROR,
+    msg: "the backup a is of an earlier volume of this name: delete it or take another name",
+    operationId: "",
+  };
+  t.match(await gateway.poll("a", "data"), refusal);
+  t.match(await gateway.poll("a", "data"), refusal, "for as long as it is so");
+  const value = { backup: { name: "a", volumeHandle: "data" } };
+  const method = "proto.LVService/CreateBackup";
+  await t.rejects(gateway.call(PlanService.method.plan, { method, request: { case: "json", value } }), {
+    name: "InfraError",
+    reason: "BACKUP_EXISTS",
+  });
+  const { operation } = await gateway.call(deleteBackup, { id });
+  await gateway.end(operation?.id ?? "");
+  t.equal((await gateway.backUp("a", "data")).state, StateType.COMPLETE);
+  t.match((await gateway.call(listBackups, {})).backups, [{ sizeBytes: 1n << 30n }]);
+
+  const { lvm } = host;
+  const other = withState(lvm, (state) => ({
+    ...state,
+    volumeGroups: state.volumeGroups.map((one) => ({ ...one, uuid: `not ${one.uuid}` })),
+  }));
+  await gateway.close();
+  const replaced = await createGateway(t, { ...host, lvm: other }, { settings: anyAge });
+  t.match(await replaced.poll("a", "data"), refusal, "nor one of an earlier group");
 });
