@@ -46,6 +46,7 @@ export function createBeginBackup(
 ): BeginBackup {
   function describe(request: BackupRequest, volume: LogicalVolume, state: LvmState): PlannedBackup {
     const named = repositories.named(request.s3, s3Prefix);
+    repositories.assertKeyFits(named, s3Prefix);
     if (named.selector !== "") {
       throw invalidField(`${s3Prefix}path`, "must hold no #, which names a backup to restore");
     }

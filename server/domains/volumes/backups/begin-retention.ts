@@ -2,6 +2,7 @@ import type { OperationStarter } from "../../../operations/operations.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
 import { findOperation } from "./find-operation.ts";
+import { describePlace, localPlace } from "./repository-place.ts";
 import { type RetentionInput, retentionKindName } from "./retention-kind.ts";
 import { actorOf, operationsOfSchedule } from "./schedule-operations.ts";
 
@@ -44,10 +45,10 @@ export function createBeginRetention(
     if (backupMs === undefined || (last !== undefined && last.createdAtMs >= backupMs)) {
       return true;
     }
-    const place = { kind: "local", path: settings.repository } as const;
+    const place = localPlace(settings.repository);
     await starter.start({
       resource,
-      backend: settings.repository,
+      backend: describePlace(place),
       input: {
         schedule: name,
         host,

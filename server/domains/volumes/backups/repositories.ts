@@ -3,7 +3,7 @@ import type { Repository } from "../../../../adapters/restic/adapter.ts";
 import { assertS3Path, assertSecret, endpointOrigin, proxyUrl } from "../../../../adapters/restic/names.ts";
 import type { BackupSettings } from "./backup-settings.ts";
 import type { RepositoryKeys } from "./repository-keys.ts";
-import type { RepositoryPlace, RepositorySecrets } from "./repository-place.ts";
+import { localPlace, type RepositoryPlace, type RepositorySecrets } from "./repository-place.ts";
 
 /** What opens a repository, as requests give it; empty means not given. */
 export interface AccessFields {
@@ -39,6 +39,12 @@ export interface Repositories {
    * @throws InfraError INVALID_FIELD, ENDPOINT_NOT_ALLOWED
    */
   named(fields: S3Fields | undefined, prefix: string): NamedRepository;
+  /**
+   * Refuses an owner's key for the local repository, where others and the schedules keep their backups: it is encrypted
+   * with the gateway's.
+   * @throws InfraError INVALID_FIELD
+   */
+  assertKeyFits(named: NamedRepository, prefix: string): void;
   /**
    * What a request gives to open a repository that is known.
    * @param isOwnersKey its content is encrypted with a key that the gateway does not have
@@ -92,7 +98,7 @@ export function createRepositories(settings: BackupSettings, keys: RepositoryKey
     }
   }
 
-  function localPlace(fields: S3Fields | undefined, path: string, prefix: string): RepositoryPlace {
+  function configuredPlace(fields: S3Fields | undefined, path: string, prefix: string): RepositoryPlace {
     const isS3 =
       fields !== undefined && (path !== "" || fields.accessKeyId !== "" || fields.secretAccessKey !== "");
     if (isS3) {
@@ -107,7 +113,7 @@ export function createRepositories(settings: BackupSettings, keys: RepositoryKey
         "must be the URL of an S3 service, since no local repository is configured (`volumes.backup.repository`)",
       );
     }
-    return { kind: "local", path: settings.repository };
+    return localPlace(settings.repository);
   }
 
   return {
@@ -116,15 +122,18 @@ export function createRepositories(settings: BackupSettings, keys: RepositoryKey
       const selector = rest.join("#");
       const place: RepositoryPlace =
         fields === undefined || fields.endpoint === ""
-          ? localPlace(fields, path, prefix)
+          ? configuredPlace(fields, path, prefix)
           : s3Place(fields.endpoint, path, fields.verifyTls, prefix);
       const secrets = secretsFrom(place, fields, prefix);
       assertAllowed(place, secrets);
       return { place, secrets, selector };
     },
 
+    assertKeyFits: ({ place, secrets }, prefix) => assertNoLocalKey(place, secrets, prefix),
+
     accessTo(place, fields, isOwnersKey, prefix) {
       const secrets = secretsFrom(place, fields, prefix);
+      assertNoLocalKey(place, secrets, prefix);
       if (isOwnersKey && typeof secrets?.encryptionKey !== "string") {
         throw invalidField(`${prefix}encryption_key`, "must be the key that the backup was made with");
       }
@@ -197,6 +206,15 @@ function secretsFrom(
     httpProxy: proxy(fields?.httpProxy, "http_proxy"),
     httpsProxy: proxy(fields?.httpsProxy, "https_proxy"),
   };
+}
+
+function assertNoLocalKey(place: RepositoryPlace, secrets: RepositorySecrets | null, prefix: string): void {
+  if (place.kind === "local" && typeof secrets?.encryptionKey === "string") {
+    throw invalidField(
+      `${prefix}encryption_key`,
+      "must be empty: the local repository is encrypted with the gateway's key; a key of your own takes an S3 endpoint",
+    );
+  }
 }
 
 function originOf(url: string): string {

@@ -1,3 +1,5 @@
+import { resolve } from "node:path";
+
 /** Where a repository of backups is, as everybody may know it. */
 export type RepositoryPlace =
   | { readonly kind: "local"; readonly path: string }
@@ -21,6 +23,11 @@ export type RepositorySecrets = {
   readonly httpProxy: string | null;
   readonly httpsProxy: string | null;
 };
+
+/** The place of a directory of this host: the same for `/srv/backup` and `/srv/backup/`. */
+export function localPlace(path: string): RepositoryPlace {
+  return { kind: "local", path: resolve(path) };
+}
 
 /** The place as people write it: a path, or the URL of an S3 service with bucket and prefix. */
 export function describePlace(place: RepositoryPlace): string {

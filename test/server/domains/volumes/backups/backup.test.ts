@@ -9,6 +9,7 @@ import {
   createGateway,
   createHost,
   gib,
+  settings,
   stateOfLvm,
   volumeNames,
   withState,
@@ -215,8 +216,15 @@ test("what is permitted reaches restic as it was given, and none of it is told",
 test("another key than the repository's is told before a snapshot is made", async (t) => {
   const host = await createHost(t);
   const gateway = await createGateway(t, host);
+  const s3 = {
+    endpoint: "https://s3.test",
+    path: "bucket",
+    verifyTls: true,
+    accessKeyId: "a",
+    secretAccessKey: "b",
+  };
   const withKey = (encryptionKey: string) => ({
-    dataSource: { type: { case: "s3" as const, value: { encryptionKey } } },
+    dataSource: { type: { case: "s3" as const, value: { ...s3, encryptionKey } } },
   });
   t.equal((await gateway.backUp("a", "data", withKey("mine"))).state, COMPLETE);
   const refused = await gateway.backUp("b", "data", withKey("other"));
@@ -224,6 +232,34 @@ test("another key than the repository's is told before a snapshot is made", asyn
   const { operations } = await gateway.operations.list({}, { belowSeq: undefined, limit: 1 });
   t.match(operations, [{ state: "failed", failure: { reason: "REPOSITORY_KEY_WRONG" } }]);
   t.match(operations[0]?.steps, [{ name: "open" }, { name: "snapshot", state: "pending" }]);
+});
+
+test("the local repository takes nobody's key but the gateway's", async (t) => {
+  const host = await createHost(t);
+  const gateway = await createGateway(t, host);
+  const dataSource = { type: { case: "s3" as const, value: { encryptionKey: "mine" } } };
+  const refusal = (field: string) => ({
+    name: "InfraError",
+    reason: "INVALID_FIELD",
+    violations: [{ field }],
+    message: /the local repository is encrypted with the gateway's key/,
+  });
+  await t.rejects(gateway.poll("a", "data", { dataSource }), refusal("backup.data_source.s3.encryption_key"));
+  t.equal(await operationCount(gateway), 0);
+  t.equal((await gateway.backUp("a", "data")).state, COMPLETE);
+  const [{ id } = { id: "" }] = await backupsOf(gateway);
+  const access = { encryptionKey: "mine" };
+  const { verifyBackup, restoreBackup, deleteBackup } = BackupService.method;
+  const ofAccess = refusal("access.encryption_key");
+  await t.rejects(gateway.call(verifyBackup, { id, access }), ofAccess);
+  await t.rejects(gateway.call(deleteBackup, { id, access }), ofAccess);
+  await t.rejects(gateway.call(restoreBackup, { id, volumeName: "b", access }), ofAccess);
+  await gateway.close();
+
+  const slashed = await createGateway(t, host, { settings: { ...settings, repository: "/srv/backup/" } });
+  t.equal((await slashed.backUp("b", "data")).state, COMPLETE);
+  t.match(await backupsOf(slashed), [{ repository: "/srv/backup" }, { repository: "/srv/backup" }]);
+  t.equal(new Set((await backupsOf(slashed)).map(({ key }) => key)).size, 1, "it is the same repository");
 });
 
 test("a volume that changed more than its snapshot has room for is no backup", async (t) => {
@@ -358,8 +394,8 @@ test("without volumes.backup, and without a local repository, what is missing is
   const dataSource = { synchronousRestore: true };
   await t.rejects(off.call(LVService.method.createLV, { name: "b", sizeGb: 1n, dataSource }), refusal);
   await off.close();
-  const settings = { snapshotPercent: 10, allowEndpoints: [], minimumAgeHours: 1 };
-  const remote = await createGateway(t, host, { settings });
+  const s3Alone = { snapshotPercent: 10, allowEndpoints: [], minimumAgeHours: 1 };
+  const remote = await createGateway(t, host, { settings: s3Alone });
   await t.rejects(remote.poll("a", "data"), {
     name: "InfraError",
     reason: "INVALID_FIELD",

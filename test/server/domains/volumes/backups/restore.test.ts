@@ -21,6 +21,19 @@ function local(path = "", facts: { encryptionKey?: string; synchronousRestore?: 
   return { synchronousRestore, type: { case: "s3", value: { path, encryptionKey } } };
 }
 
+/** A repository whose owner has the key. */
+function owned(path = ""): Source {
+  const value = {
+    endpoint: "https://s3.test",
+    path: `bucket${path}`,
+    verifyTls: true,
+    accessKeyId: "an-id",
+    secretAccessKey: "a-secret",
+    encryptionKey: "mine",
+  };
+  return { synchronousRestore: true, type: { case: "s3", value } };
+}
+
 async function restore(
   gateway: BackupsGateway,
   name: string,
@@ -265,7 +278,7 @@ test("a volume that somebody has opened is not removed", async (t) => {
 test("a gateway that knows nothing of a repository restores from it by the key alone", async (t) => {
   const host = await createHost(t);
   const first = await createGateway(t, host);
-  const dataSource = local("", { encryptionKey: "mine" });
+  const dataSource = owned();
   for (const [name, volume] of [
     ["monday", "data"],
     ["tuesday", "data"],
@@ -280,15 +293,17 @@ test("a gateway that knows nothing of a repository restores from it by the key a
 
   const store = await openOwnStore(t);
   const other = await createGateway(t, { ...host, store }, { host: "beta" });
-  const from = (path: string) => local(path, { encryptionKey: "mine" });
-  await t.rejects(restore(other, "new", from("")), {
+  await t.rejects(restore(other, "new", owned()), {
     name: "InfraError",
     reason: "BACKUP_NOT_FOUND",
     message:
       /holds backups of vg0\/data, vg1\/small: name one at the end of `path`, as #vg0\/data or #vg0\/data\//,
   });
-  t.match((await restore(other, "data", from(""))).volume, { name: "data" }, "its own, when it has the name");
-  await t.rejects(restore(other, "new", from("#monday")), { name: "InfraError", reason: "BACKUP_NOT_FOUND" });
+  t.match((await restore(other, "data", owned())).volume, { name: "data" }, "its own, when it has the name");
+  await t.rejects(restore(other, "new", owned("#monday")), {
+    name: "InfraError",
+    reason: "BACKUP_NOT_FOUND",
+  });
   const selected: readonly (readonly [string, bigint])[] = [
     ["#data/monday", 2n],
     ["#vg0/data", 2n],
@@ -296,7 +311,7 @@ test("a gateway that knows nothing of a repository restores from it by the key a
     ["#small", 1n],
   ];
   for (const [path, sizeGb] of selected) {
-    const { operationId } = await restore(other, "new", from(path), { sizeGb, deviceClass: "thin" });
+    const { operationId } = await restore(other, "new", owned(path), { sizeGb, deviceClass: "thin" });
     t.match((await other.end(operationId)).result, { restoredBytes: Number(sizeGb * gib) }, path);
     await other.call(LVService.method.removeLV, { name: "new", deviceClass: "thin" });
   }
@@ -305,4 +320,16 @@ test("a gateway that knows nothing of a repository restores from it by the key a
     reason: "REPOSITORY_KEY_WRONG",
     message: /this gateway has made no key for \/srv\/backup/,
   });
+});
+
+test("a directory that somebody else has filled is read with its owner's key", async (t) => {
+  const host = await createHost(t);
+  const repository = { location: { kind: "local" as const, path: "/srv/backup" }, password: "theirs" };
+  const { signal } = new AbortController();
+  await host.restic.ensureRepository(repository, signal);
+  const source = { device: "/dev/their/web", sizeBytes: Number(gib), fileName: "web", tags: [] };
+  const id = await host.restic.backup(repository, source, { signal, token: "their", onProgress: () => {} });
+  const gateway = await createGateway(t, host);
+  const dataSource = local(`#${id.slice(0, 8)}`, { encryptionKey: "theirs" });
+  t.match((await restore(gateway, "web", dataSource)).volume, { name: "web" });
 });
