@@ -13,5 +13,18 @@ export function callableServices({
   const { services: ofListener } = peer;
   return ofCaller === undefined || ofListener === undefined
     ? (ofCaller ?? ofListener)
-    : new Set([...ofCaller].filter((name) => ofListener.has(name)));
+    : bothOf(ofCaller, ofListener);
+}
+
+type Names = ReadonlySet<string>;
+
+/** The same two have the same set each time, by which who keeps it sees that nothing has changed. */
+const known = new WeakMap<Names, WeakMap<Names, Names>>();
+
+function bothOf(ofCaller: Names, ofListener: Names): Names {
+  const ofThisCaller = known.get(ofCaller) ?? new WeakMap<Names, Names>();
+  known.set(ofCaller, ofThisCaller);
+  const both = ofThisCaller.get(ofListener) ?? new Set([...ofCaller].filter((name) => ofListener.has(name)));
+  ofThisCaller.set(ofListener, both);
+  return both;
 }

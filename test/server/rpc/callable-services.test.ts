@@ -18,3 +18,15 @@ test("a caller may call what both its role and the listener it came by are limit
   t.same(servicesOf(["a", "b"], ["b", "c"]), ["b"]);
   t.same(servicesOf(["a"], ["c"]), []);
 });
+
+test("of the same caller and listener it is the same set each time", async (t) => {
+  const call = createCall({ peer: { services: new Set(["b", "c"]) } });
+  let current: Caller = { ...anonymous, services: new Set(["a", "b"]) };
+  call.identify({ ...anonymous, current: () => current });
+  const first = callableServices(call);
+  t.equal(callableServices(call), first);
+  current = { ...anonymous, services: new Set(["c"]) };
+  const changed = callableServices(call);
+  t.same(changed && [...changed], ["c"]);
+  t.equal(callableServices(call), changed);
+});
