@@ -23,6 +23,9 @@ export const boundaries: readonly string[] = ["before", "after"].flatMap((when) 
   ...stormSteps.slice(0, stormSteps.indexOf(pointOfNoReturn) + 1).map((name) => `${when} undo ${name}`),
 ]);
 
+/** So many kills, half of them at boundaries, reach every one. */
+const enoughKills = 200;
+
 /** A storm, as far as it went. */
 export interface StormReport {
   readonly kills: number;
@@ -36,6 +39,8 @@ export interface StormOptions extends Pick<StormArgs, "url" | "directory" | "eff
   /** How many run at once. */
   readonly processes: number;
 }
+
+const failpointPatienceMs = 3000;
 
 /** The next process kills itself at a boundary, or is killed at any moment; each in turn. */
 interface Fate {
@@ -63,9 +68,12 @@ export async function storm(t: Test, options: StormOptions): Promise<StormReport
     if (turn % 2 === 0) {
       return { failpoint: undefined, afterMs: Math.random() * 400 };
     }
-    const name = places[((turn - 1) / 2) % places.length] ?? "";
+    const unmet = places.filter((name) => !atBoundaries.has(name));
+    const candidates = unmet.length > 0 ? unmet : places;
+    const name = candidates[((turn - 1) / 2) % candidates.length] ?? "";
     // Not every boundary is met by what is to do at that time.
-    return { failpoint: { name, visit: 1 + Math.floor(Math.random() * 3) }, afterMs: 2000 };
+    const visit = 1 + Math.floor(Math.random() * 2);
+    return { failpoint: { name, visit }, afterMs: 2 * failpointPatienceMs * Math.random() };
   }
 
   /** Lives one life; resolves with whether all operations had ended. */
@@ -178,7 +186,11 @@ export async function assertCalm(
   const counts = Map.groupBy(operations, ({ state }) => state);
   t.comment([...counts].map(([state, all]) => `${all.length} ${state}`).join(", "));
   t.comment(`${operations.reduce((sum, { attempt }) => sum + Math.max(0, attempt - 1), 0)} takeovers`);
-  t.comment(`${report.atBoundaries.size} of ${boundaries.length} boundaries were died at`);
+  const unmet = boundaries.filter((name) => !report.atBoundaries.has(name));
+  t.comment(`${boundaries.length - unmet.length} of ${boundaries.length} boundaries were died at`);
+  if (report.kills >= enoughKills) {
+    t.same(unmet, [], "a process has died at every boundary");
+  }
 }
 
 function wasMade(steps: Operation["steps"], name: string): boolean {
