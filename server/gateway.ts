@@ -152,6 +152,7 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     auth,
     store: data.store,
     log,
+    maxMessageBytes: config.limits.maxMessageBytes,
     facts: {
       version,
       isSandbox,

@@ -24,6 +24,7 @@ import { createReflectionServices, reflectionServices } from "./domains/system/r
 import { createSystemService, type GatewayFacts } from "./domains/system/service.ts";
 import { createStoreBackend } from "./domains/system/store-backend.ts";
 import { createLvmBackend } from "./domains/volumes/backend.ts";
+import { createAbsentResticBackend, createResticBackend } from "./domains/volumes/backups/backend.ts";
 import { backupsOff } from "./domains/volumes/backups/backup-messages.ts";
 import { createBackups } from "./domains/volumes/backups/backups.ts";
 import { createBackupPlanners } from "./domains/volumes/backups/planners.ts";
@@ -86,6 +87,8 @@ export interface ServicesOptions {
   readonly host: string;
   readonly facts: GatewayFacts;
   readonly log: { warn(message: string, cause?: unknown): void };
+  /** The limit of the listeners. */
+  readonly maxMessageBytes: number;
 }
 
 export interface Services extends Pick<DomainServices, "registrations" | "backends"> {
@@ -136,6 +139,8 @@ export function createServices(options: ServicesOptions): Services {
         events: options.events,
         details: { operations: operationEventDetail, volumes: detailFromJson },
         isSandbox: options.facts.isSandbox,
+        maxMessageBytes: options.maxMessageBytes,
+        log: options.log,
       }),
       createPlanService({ services: allServices, planners, ruleOf: methodRuleOf }),
       createSystemService(options.facts, backends),
@@ -179,7 +184,10 @@ function createVolumesDomain(options: ServicesOptions): DomainServices {
       createLvPlanners(volumes, backups),
       backups === undefined ? registerPlanRefusal(BackupService, backupsOff) : createBackupPlanners(backups),
     ],
-    backends: [createLvmBackend(system.lvm, volumes)],
+    backends: [
+      createLvmBackend(system.lvm, volumes),
+      backup === undefined ? createAbsentResticBackend() : createResticBackend({ ...options, ...backup }),
+    ],
     ...(backups === undefined ? {} : { beginSchedules: backups.schedules.begin }),
     observe: () =>
       observeVolumeChanges({

@@ -87,7 +87,14 @@ test(`${subscriberCount} subscribers that are dropped ${dropCount} times miss no
       });
       t.teardown(() => events.close());
       const details = { volumes: detailFromJson, test: detailFromJson };
-      const service = createEventService({ events, details, isSandbox: true, silenceMs: 150 });
+      const service = createEventService({
+        events,
+        details,
+        isSandbox: true,
+        maxMessageBytes: 4 << 20,
+        log: { warn: (message, cause) => t.fail(`${message} ${cause}`) },
+        silenceMs: 150,
+      });
       return { events, url: (await startAppUnderTest(t, [service], { logLevel: "warn" })).url };
     }),
   );

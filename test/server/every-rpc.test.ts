@@ -107,6 +107,7 @@ const served: readonly Row[] = [
         { domain: "storage", name: "ceph", health: "BACKEND_HEALTH_UNAVAILABLE" },
         { domain: "system", name: "sqlite", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
         { domain: "volumes", name: "lvm", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
+        { domain: "volumes", name: "restic", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
       ],
     },
   ),
@@ -360,6 +361,7 @@ test("a domain that is off refuses in every protocol and says which key turns it
     auth: { registrations: [], planners: [] },
     ...withoutStore(),
     facts,
+    maxMessageBytes: 4 << 20,
   });
   const { url } = await startAppUnderTest(t, registrations);
   const off = { code: "UNAVAILABLE", reason: "DOMAIN_OFF", message: /volumes\.deviceClasses/ };

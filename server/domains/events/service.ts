@@ -14,6 +14,9 @@ export interface EventServiceOptions {
   /** Every topic that there is, with what its events tell. */
   readonly details: Readonly<Record<string, DetailOf>>;
   readonly isSandbox: boolean;
+  /** The limit of the listeners. */
+  readonly maxMessageBytes: number;
+  readonly log: { warn(message: string, cause?: unknown): void };
   /** After so long a silence a subscriber gets a heartbeat; 15 s if absent. */
   readonly silenceMs?: number;
   /** For so long a change of what a caller may call may go unnoticed; 1 s if absent. */
@@ -22,8 +25,15 @@ export interface EventServiceOptions {
 
 /** hostplane.v1.EventService: what happens, in order. Ends with `events`. */
 export function createEventService(options: EventServiceOptions): ServiceRegistration {
-  const { events, details, isSandbox, silenceMs = 15_000, recheckMs = 1_000 } = options;
-  const messages = createEventMessages({ cursorOf: events.cursorOf, details, isSandbox });
+  const { events, details, log, silenceMs = 15_000, recheckMs = 1_000 } = options;
+  const messages = createEventMessages({
+    cursorOf: events.cursorOf,
+    details,
+    isSandbox: options.isSandbox,
+    maxMessageBytes: options.maxMessageBytes,
+    onFactsLeftOut: ({ seq, topic, type, resource }, cause) =>
+      log.warn(`event ${seq} (${topic} ${type}, ${resource}) is told without its facts`, cause),
+  });
   const shared = (message: ReturnType<typeof messages.event>) =>
     createSharedMessage(SubscribeResponseSchema, create(SubscribeResponseSchema, message));
   const broadcast = createBroadcast({

@@ -15,6 +15,7 @@ const messages = createEventMessages({
   cursorOf: () => "A".repeat(22),
   details: { volumes: detailFromJson },
   isSandbox: true,
+  maxMessageBytes: 4 << 20,
 });
 const frameOf = (message: ReturnType<typeof messages.event>) =>
   createSharedMessage(SubscribeResponseSchema, create(SubscribeResponseSchema, message)).frame("binary");

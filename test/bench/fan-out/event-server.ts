@@ -63,7 +63,15 @@ const chain = createCallChain({
   logger,
 });
 const app = await createApp({
-  registrations: [createEventService({ events, details: { volumes: detailFromJson }, isSandbox: true })],
+  registrations: [
+    createEventService({
+      events,
+      details: { volumes: detailFromJson },
+      isSandbox: true,
+      maxMessageBytes: limits.maxMessageBytes,
+      log: { warn: () => {} },
+    }),
+  ],
   backends: [],
   storeBackend: createAbsentBackend("system", "none", "off", [], "none"),
   isSandbox: true,

@@ -18,6 +18,8 @@ const dayMs = 86_400_000;
 export interface EventsUnderTest extends AppUnderTest {
   readonly store: StoreWithEvents;
   readonly events: Events;
+  /** What the service has logged. */
+  readonly warnings: readonly string[];
   /** Appends an event about a volume for each name, each in a transaction of its own, one after the other. */
   append(names: readonly string[], facts?: Partial<NewEvent>): Promise<void>;
   clientOf(protocol: Protocol): Client<typeof EventService>;
@@ -41,10 +43,13 @@ export async function startEventsUnderTest(
   const onFailed = (error: unknown) => t.fail(String(error));
   const events = await createEvents({ store: aroundStore(store), keepMs: 7 * dayMs, onFailed, ...options });
   t.teardown(() => events.close());
+  const warnings: string[] = [];
   const service = createEventService({
     events,
     details: { volumes: detailFromJson, test: () => ({ case: undefined }) },
     isSandbox: true,
+    maxMessageBytes: 4 << 20,
+    log: { warn: (message, cause) => warnings.push(`${message}: ${cause}`) },
     ...(silenceMs === undefined ? {} : { silenceMs }),
     ...(recheckMs === undefined ? {} : { recheckMs }),
   });
@@ -53,6 +58,7 @@ export async function startEventsUnderTest(
     ...app,
     store,
     events,
+    warnings,
     async append(names, facts = {}) {
       for (const name of names) {
         await store.run("events.append", { events: [volumeEvent(name, facts)] });

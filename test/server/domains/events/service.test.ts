@@ -116,6 +116,34 @@ test("an event of a topic that this version does not know is told without facts"
   t.match(await next(), { value: { topic: "newer", type: "newer.thing", detail: { case: undefined } } });
 });
 
+test("events whose facts cannot be told are told without them, live and later, which is logged once", async (t) => {
+  const { clientOf, append, events, warnings } = await startEventsUnderTest(t);
+  const live = streamForms.map((each) => subscribe(t, clientOf(each)));
+  await Promise.all(live.map(({ next }) => next()));
+  await append(["wrong"], { payload: { volume: { sizeBytes: "many" } } });
+  await append(["wrong"], { payload: { volume: { sizeBytes: "more" } } });
+  await append(["large"], {
+    type: "volume.tagged",
+    payload: { volume: { name: "large", tags: ["x".repeat(5 << 20)] } },
+  });
+  await append(["right"]);
+  const start = { case: "cursor" as const, value: events.cursorOf(0) };
+  const late = streamForms.map((each) => subscribe(t, clientOf(each), { start }));
+  await Promise.all(late.map(({ next }) => next()));
+  for (const { next } of [...live, ...late]) {
+    for (const name of ["wrong", "wrong", "large"]) {
+      const resource = `volumeGroups/vg0/volumes/${name}`;
+      t.match(await next(), { case: "event", value: { resource, detail: { case: undefined } } });
+    }
+    t.match(await next(), { case: "event", value: { detail: { case: "volume", value: { name: "right" } } } });
+  }
+  t.match(warnings, [
+    /event 1 \(volumes volume.created, .*wrong\) is told without its facts: .*size_?bytes/i,
+    /event 3 .*large\) .*52\d+ bytes are more than limits.maxMessageBytes, 4194304/,
+  ]);
+  t.equal(warnings.length, 2);
+});
+
 test("what is asked wrongly is refused with field and limit", async (t) => {
   const { clientOf, events } = await startEventsUnderTest(t);
   const many = (count: number) => Array.from({ length: count }, () => "test");

@@ -5,7 +5,7 @@ import type { EventRecord } from "../../../../server/events/event-record.ts";
 import type { SharedMessage } from "../../../../server/rpc/shared-message.ts";
 
 const cursorOf = (seq: number) => `c${seq}`;
-const messages = createEventMessages({ cursorOf, details: {}, isSandbox: false });
+const messages = createEventMessages({ cursorOf, details: {}, isSandbox: false, maxMessageBytes: 1024 });
 const recordOf = (seq: number): EventRecord => ({
   seq,
   atMs: 0,

@@ -76,6 +76,7 @@ export function createPlanUnderTest(
     auth,
     ...withoutStore(),
     facts: { version: "test", isSandbox: true, startedAtMs: 0, listeners: () => [] },
+    maxMessageBytes: 4 << 20,
   });
 
   async function call(method: DescMethod, input: object, facts: CallFacts = {}): Promise<object> {

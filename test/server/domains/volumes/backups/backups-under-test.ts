@@ -170,6 +170,7 @@ export async function createGateway(
     host,
     log: { warn: (message, cause) => t.comment(`${message} ${cause}`) },
     facts: { version: "test", isSandbox: true, startedAtMs: 0, listeners: () => [] },
+    maxMessageBytes: 4 << 20,
   });
   if (options.isIdle !== true) {
     operations.begin();
