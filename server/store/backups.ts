@@ -84,6 +84,22 @@ export const backupTransactions = {
   },
 
   /**
+   * Whether backups are stored at a place.
+   * @param repositories the place, as `repository_json` may have it
+   * @param host only those of this host
+   */
+  async "backups.areAt"(
+    { db }: TransactionContext,
+    { repositories, host }: { repositories: readonly string[]; host?: string },
+  ) {
+    let query = db.selectFrom("backups").select("id").where("repository_json", "in", repositories);
+    if (host !== undefined) {
+      query = query.where("host", "=", host);
+    }
+    return { areAny: (await query.limit(1).executeTakeFirst()) !== undefined };
+  },
+
+  /**
    * Writes a backup down; once more does nothing.
    * @returns whether it stands there; false when its volume has another backup of this name
    */

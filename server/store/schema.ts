@@ -24,6 +24,7 @@ export interface Schema {
   backups: BackupsTable;
   backup_requests: BackupRequestsTable;
   repository_keys: RepositoryKeysTable;
+  repository_makings: RepositoryMakingsTable;
 }
 
 /** Facts of the database itself: `kind`, `created_at`, `key_check`, `schema_version`, `auth_version`, `event_epoch`, `events_gone_seq`, `events_gone_at`. */
@@ -277,4 +278,12 @@ export interface RepositoryKeysTable {
   repository: string;
   secret_sealed: Uint8Array;
   created_at: number;
+}
+
+/** Who makes a repository at the moment. */
+export interface RepositoryMakingsTable {
+  repository: string;
+  /** The operation. */
+  owner: string;
+  lease_until: number;
 }

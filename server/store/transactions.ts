@@ -11,6 +11,7 @@ import { operationRequestTransactions } from "./operation-requests.ts";
 import { operationStepTransactions } from "./operation-steps.ts";
 import { operationTransactions } from "./operations.ts";
 import { repositoryKeyTransactions } from "./repository-keys.ts";
+import { repositoryMakingTransactions } from "./repository-makings.ts";
 import { sessionTransactions } from "./sessions.ts";
 import { storeCheckTransactions } from "./store-check.ts";
 import type { Transactions } from "./transaction.ts";
@@ -34,6 +35,7 @@ export const transactions = {
   ...operationRequestTransactions,
   ...operationStepTransactions,
   ...repositoryKeyTransactions,
+  ...repositoryMakingTransactions,
   ...sessionTransactions,
   ...storeCheckTransactions,
   ...userTransactions,

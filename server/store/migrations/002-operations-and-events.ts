@@ -112,6 +112,12 @@ async function makeEvents(db: Kysely<unknown>, types: ColumnTypes): Promise<void
     .execute();
   await db.schema.createIndex("events_at").on("events").column("at").execute();
   await db.schema
+    .createIndex("events_operation_id")
+    .on("events")
+    .columns(["operation_id", "seq"])
+    .where(sql<boolean>`operation_id is not null`)
+    .execute();
+  await db.schema
     .createTable("observed_states")
     .addColumn("source", text, (column) => column.primaryKey().notNull())
     .addColumn("version", integer, (column) => column.notNull())
@@ -164,5 +170,11 @@ async function makeBackups(db: Kysely<unknown>, types: ColumnTypes): Promise<voi
     .addColumn("repository", text, (column) => column.notNull().unique())
     .addColumn("secret_sealed", bytes, (column) => column.notNull())
     .addColumn("created_at", integer, (column) => column.notNull())
+    .execute();
+  await db.schema
+    .createTable("repository_makings")
+    .addColumn("repository", text, (column) => column.primaryKey().notNull())
+    .addColumn("owner", text, (column) => column.notNull())
+    .addColumn("lease_until", integer, (column) => column.notNull())
     .execute();
 }

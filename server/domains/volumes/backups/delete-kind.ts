@@ -1,5 +1,6 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { OperationKind } from "../../../operations/operation-kind.ts";
+import { repositoryGone } from "./repository-gone.ts";
 import { describePlace, type RepositorySecrets } from "./repository-place.ts";
 import type { StoredBackupInput, StoredBackupRun, StoredBackupTools } from "./stored-backup-run.ts";
 
@@ -40,17 +41,14 @@ export function createDeleteKind({
           try {
             await restic.forget(repository, [input.snapshotId], options);
           } catch (error) {
-            // With its repository the backup is gone as well.
-            if (!(error instanceof InfraError && error.reason === "REPOSITORY_NOT_FOUND")) {
-              throw error;
-            }
+            throw isGone(error) ? repositoryGone(input.place) : error;
           }
           return null;
         },
         // What was removed cannot be put back: then at least nobody is told that it is there.
         async undo(run) {
           await restic.settle(run.token);
-          if (!(await isStored(run))) {
+          if (!(await isStored(run).catch(keptWithoutRepository))) {
             await forgetRecord(run);
           }
         },
@@ -76,4 +74,16 @@ export function createDeleteKind({
     pointOfNoReturn: "forget",
     result: ({ input }) => ({ backupId: input.backupId }),
   };
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof InfraError && error.reason === "REPOSITORY_NOT_FOUND";
+}
+
+/** A repository that is not mounted may hold the backup all the same. */
+function keptWithoutRepository(error: unknown): true {
+  if (isGone(error)) {
+    return true;
+  }
+  throw error;
 }

@@ -12,25 +12,28 @@ import {
   snapshotBy,
   storedBy,
 } from "./backup-run.ts";
+import { ensureRepository } from "./ensure-repository.ts";
 import { describePlace } from "./repository-place.ts";
 import { removeSnapshot } from "./snapshot-steps.ts";
 import { assertSnapshotGood } from "./snapshot-volume.ts";
 import { operationTagOf, scheduleTagsOf, tagsFromMarks } from "./stored-backup.ts";
 
 /** Before anything is made: a wrong key or endpoint is told at once. */
-export function openStep({ repositories, restic, store }: BackupTools): BackupStep {
+export function openStep(tools: BackupTools): BackupStep {
+  const { repositories, store } = tools;
   return {
     name: "open",
     title: "opening the repository",
     isAbortable: true,
-    async forward({ input, secrets, signal }) {
-      const { host, name, backupId } = input;
+    async forward({ input, secrets, signal, operationId }) {
+      const { host, name, backupId, place } = input;
       const volumes = [volumeResource(input.volumeGroup, input.volume)];
       const { backups } = await store.run("backups.named", { host, volumes, name });
       if (backups.some(({ id }) => id !== backupId)) {
         throw nameTaken(input);
       }
-      await restic.ensureRepository(await openRepository(repositories, { input, secrets }), signal);
+      const repository = await openRepository(repositories, { input, secrets });
+      await ensureRepository(tools, repository, { place, host, owner: operationId }, signal);
       return null;
     },
   };

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { Repository } from "../../../../adapters/restic/adapter.ts";
+import type { BackupTools } from "./backup-run.ts";
+import { repositoryGone } from "./repository-gone.ts";
+import { describePlace, type RepositoryPlace } from "./repository-place.ts";
+import { operationTagOf } from "./stored-backup.ts";
+
+/** Longer than the tool takes to make a repository, or to give up. */
+const leaseMs = 300_000;
+/** What makes it elsewhere needs some seconds. */
+const patienceMs = 60_000;
+const lookEveryMs = 250;
+
+/**
+ * Makes the repository of a backup unless it is there: one at a time among the gateways that share the store, and not where
+ * backups are listed already, which would be a bare mount point.
+ * @param owner the operation
+ * @throws InfraError REPOSITORY_NOT_FOUND when backups are listed at the place; REPOSITORY_LOCKED when others are at making
+ *   it for a minute; and what the tool throws
+ */
+export async function ensureRepository(
+  { restic, store }: Pick<BackupTools, "restic" | "store">,
+  repository: Repository,
+  facts: { readonly place: RepositoryPlace; readonly host: string; readonly owner: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { place, host, owner } = facts;
+  // Before the look at the repository: who makes it meanwhile also lists backups.
+  const { areAny } = await store.run("backups.areAt", {
+    repositories: writtenAs(place),
+    // A directory of another host is another one.
+    ...(place.kind === "local" ? { host } : {}),
+  });
+  if (await isThere()) {
+    return;
+  }
+  const making = { repository: describePlace(place), owner };
+  const untilMs = performance.now() + patienceMs;
+  while (!(await store.run("repositoryMakings.claim", { ...making, leaseMs })).ok) {
+    if (performance.now() > untilMs) {
+      throw new InfraError("REPOSITORY_LOCKED", `${making.repository} is being made by another operation`);
+    }
+    await sleep(lookEveryMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+  }
+  try {
+    await restic.ensureRepository(repository, signal);
+  } finally {
+    await store.run("repositoryMakings.release", making);
+  }
+
+  async function isThere(): Promise<boolean> {
+    try {
+      await restic.list(repository, [operationTagOf(owner)], signal);
+      return true;
+    } catch (error) {
+      if (!(error instanceof InfraError && error.reason === "REPOSITORY_NOT_FOUND")) {
+        throw error;
+      }
+      if (areAny) {
+        throw repositoryGone(place);
+      }
+      return false;
+    }
+  }
+}
+
+/** How rows of backups name the place: whether its certificate is verified makes no other repository of it. */
+function writtenAs(place: RepositoryPlace): string[] {
+  const places =
+    place.kind === "local"
+      ? [place]
+      : [true, false].map((isTlsUnverified) => ({ ...place, isTlsUnverified }));
+  return places.map((one) => JSON.stringify(one));
+}
