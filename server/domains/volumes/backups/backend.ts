@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
+import { type Backend, type BackendStatus, createAbsentBackend } from "../../../backend.ts";
+import type { Operation } from "../../../operations/operation.ts";
+import type { Operations } from "../../../operations/operations.ts";
+import { backupKindName } from "./backup-kind.ts";
+import { backupsOff } from "./backup-messages.ts";
+import { deleteKindName } from "./delete-kind.ts";
+import { restoreKindName } from "./restore-kind.ts";
+import { retentionKindName } from "./retention-kind.ts";
+import { verifyKindName } from "./verify-kind.ts";
+
+export interface ResticBackendOptions {
+  readonly restic: ResticAdapter;
+  readonly operations: Pick<Operations, "list">;
+  /** Name of this host. */
+  readonly host: string;
+  /** How long a status is good for; 10 s if absent. */
+  readonly freshMs?: number;
+}
+
+const domain = "volumes";
+const name = "restic";
+const services = ["hostplane.v1.BackupService"];
+
+/** As long restic itself is not looked at again, which takes a process. */
+const inspectedMs = 600_000;
+
+/** So long the store may take. */
+const patienceMs = 2_000;
+
+const kinds = [backupKindName, restoreKindName, verifyKindName, deleteKindName, retentionKindName];
+
+/**
+ * restic as ListBackends and the health service see it: unavailable where it cannot be run, degraded while the last
+ * operation on the local repository has failed because of that.
+ */
+export function createResticBackend({
+  restic,
+  operations,
+  host,
+  freshMs = 10_000,
+}: ResticBackendOptions): Backend {
+  let inspected: { readonly atMs: number; readonly found: ReturnType<ResticAdapter["inspect"]> } | undefined;
+  let asked: { readonly atMs: number; readonly status: Promise<BackendStatus> } | undefined;
+
+  async function inspect(): ReturnType<ResticAdapter["inspect"]> {
+    if (inspected === undefined || performance.now() - inspected.atMs > inspectedMs) {
+      inspected = { atMs: performance.now(), found: restic.inspect() };
+    }
+    const found = await inspected.found;
+    if (found.findings.some(({ ok }) => !ok)) {
+      // Perhaps it is being mended.
+      inspected = undefined;
+    }
+    return found;
+  }
+
+  async function ask(): Promise<BackendStatus> {
+    const { version, findings } = await inspect();
+    const missing = findings.flatMap(({ ok, what, fix }) => (ok ? [] : [`${what}: ${fix ?? ""}`]));
+    if (missing.length > 0) {
+      return { health: "unavailable", version, missing, snapshotAgeMs: undefined };
+    }
+    const failure = await lastFailure();
+    return failure === undefined
+      ? { health: "ok", version, missing, snapshotAgeMs: undefined }
+      : { health: "degraded", version, missing: [failure], snapshotAgeMs: undefined };
+  }
+
+  async function lastFailure(): Promise<string | undefined> {
+    const filters = { kind: domain, states: ["completed", "failed", "needsAttention"] as const };
+    const page = { belowSeq: undefined, limit: 100 };
+    const answered = new AbortController();
+    // When the store does not answer, that is told of the store.
+    const ended = await Promise.race([
+      operations.list(filters, page).catch(() => undefined),
+      sleep(patienceMs, undefined, { signal: answered.signal }).catch(() => undefined),
+    ]);
+    answered.abort();
+    const last = ended?.operations.find(
+      (one) => one.host === host && kinds.includes(one.kind) && isOnLocalRepository(one),
+    );
+    return last?.failure?.reason.startsWith("REPOSITORY_") === true
+      ? `the last operation on the local repository, ${last.id}, failed: ${last.failure.message}`
+      : undefined;
+  }
+
+  function status(): Promise<BackendStatus> {
+    if (asked === undefined || performance.now() - asked.atMs > freshMs) {
+      asked = { atMs: performance.now(), status: ask() };
+    }
+    return asked.status;
+  }
+
+  return {
+    domain,
+    name,
+    kind: restic.kind,
+    services,
+    status,
+    subscribe(onChange) {
+      let last: string | undefined;
+      const timer = setInterval(async () => {
+        const { health } = await status();
+        if (health !== last) {
+          last = health;
+          onChange();
+        }
+      }, freshMs);
+      return () => clearInterval(timer);
+    },
+  };
+}
+
+/** restic where backups are not configured. */
+export function createAbsentResticBackend(): Backend {
+  return createAbsentBackend(domain, name, "off", services, backupsOff().message);
+}
+
+/** Of the S3 services the gateway knows only by what requests say. */
+function isOnLocalRepository({ input }: Operation): boolean {
+  const { place } = input as { readonly place?: { readonly kind?: unknown } };
+  return place?.kind === "local";
+}

@@ -1,0 +1,83 @@
+import { test } from "tap";
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
+import {
+  createAbsentResticBackend,
+  createResticBackend,
+} from "../../../../../server/domains/volumes/backups/backend.ts";
+import { createGateway, createHost } from "./backups-under-test.ts";
+
+test("restic is degraded from an operation that its local repository made fail to the next that it did not", async (t) => {
+  let isUnreachable = false;
+  const fault = () => (isUnreachable ? new InfraError("REPOSITORY_DENIED", "no room left") : undefined);
+  const restic = createResticSandbox({ transferMs: 10, fault });
+  const host = await createHost(t, { restic });
+  const { operations, backUp } = await createGateway(t, host);
+  const backend = createResticBackend({ restic, operations, host: "alpha", freshMs: 0 });
+  t.match(backend, {
+    domain: "volumes",
+    name: "restic",
+    kind: "sandbox",
+    services: ["hostplane.v1.BackupService"],
+  });
+  const whole = { health: "ok", version: "sandbox", missing: [] };
+  t.match(await backend.status(), whole);
+  await backUp("a", "data");
+  t.match(await backend.status(), whole);
+  isUnreachable = true;
+  await backUp("b", "data");
+  t.match(await backend.status(), {
+    health: "degraded",
+    missing: [/the last operation .* failed: no room left$/],
+  });
+  const other = createResticBackend({ restic, operations, host: "beta", freshMs: 0 });
+  t.match(await other.status(), whole, "that of another host is another one");
+  isUnreachable = false;
+  await backUp("c", "data");
+  t.match(await backend.status(), whole);
+});
+
+test("what a request's own S3 service does is no matter of the gateway's health", async (t) => {
+  const fault = () => new InfraError("REPOSITORY_DENIED", "wrong access key");
+  const restic = createResticSandbox({ transferMs: 10, fault });
+  const { operations, backUp } = await createGateway(t, await createHost(t, { restic }));
+  const s3 = {
+    endpoint: "https://s3.test",
+    path: "bucket",
+    accessKeyId: "a",
+    secretAccessKey: "b",
+    verifyTls: true,
+  };
+  await backUp("a", "data", { dataSource: { type: { case: "s3", value: s3 } } });
+  const backend = createResticBackend({ restic, operations, host: "alpha", freshMs: 0 });
+  t.match(await backend.status(), { health: "ok" });
+});
+
+test("restic that cannot be run is unavailable until it can, and is looked at once as long as it can", async (t) => {
+  let inspections = 0;
+  let isThere = false;
+  const there = { version: "0.14.0", findings: [{ ok: true, what: "restic 0.14.0" }] };
+  const gone = { version: undefined, findings: [{ ok: false, what: "it is not there", fix: "install it" }] };
+  const restic = {
+    ...createResticSandbox(),
+    inspect: async () => {
+      inspections += 1;
+      return isThere ? there : gone;
+    },
+  };
+  const operations = { list: () => Promise.reject(new InfraError("STORE_UNAVAILABLE", "no store")) };
+  const backend = createResticBackend({ restic, operations, host: "alpha", freshMs: 0 });
+  t.match(await backend.status(), { health: "unavailable", missing: ["it is not there: install it"] });
+  isThere = true;
+  const changed = Promise.withResolvers<void>();
+  const end = backend.subscribe(changed.resolve);
+  await changed.promise;
+  end();
+  t.match(await backend.status(), { health: "ok", version: "0.14.0" });
+  t.match(await backend.status(), { health: "ok" });
+  t.equal(inspections, 2);
+  t.match(await createAbsentResticBackend().status(), {
+    health: "unavailable",
+    missing: [/set `volumes\.backup` in the configuration/],
+  });
+});
