@@ -55,7 +55,10 @@ test("what everybody may see names nothing of the configuration", async (t) => {
     t.notMatch(text, /-of-test|nonexistent|apt-get|configur/i, path);
   }
   t.match(await (await fetch(`${url}/readyz`)).json(), {
-    systems: [{ domain: "volumes", system: "lvm", kind: "real", health: "unavailable" }],
+    systems: [
+      { domain: "system", system: "sqlite", kind: "real", health: "ok" },
+      { domain: "volumes", system: "lvm", kind: "real", health: "unavailable" },
+    ],
   });
 });
 
