@@ -43,6 +43,9 @@ export type SnapshotOutput = {
 
 export type StoreOutput = { readonly snapshotId: string };
 
+/** Snapshots that earlier attempts have left in the repository. */
+export type VerifyOutput = { readonly otherIds: readonly string[] };
+
 export type BackupRun = StepRun<BackupInput, RepositorySecrets | null>;
 export type BackupStep = OperationStep<BackupInput, RepositorySecrets | null>;
 
@@ -67,6 +70,10 @@ export function snapshotBy({ output }: Pick<BackupRun, "output">): SnapshotOutpu
 
 export function storedBy({ output }: Pick<BackupRun, "output">): StoreOutput {
   return output("store") as StoreOutput;
+}
+
+export function verifiedBy({ output }: Pick<BackupRun, "output">): VerifyOutput {
+  return output("verify") as VerifyOutput;
 }
 
 export function volumeGone({ volumeGroup, volume }: BackupInput): InfraError {

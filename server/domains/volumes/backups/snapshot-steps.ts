@@ -3,10 +3,13 @@ import {
   type BackupRun,
   type BackupStep,
   type BackupTools,
+  openRepository,
   type SnapshotOutput,
+  verifiedBy,
   volumeGone,
 } from "./backup-run.ts";
 import { findMade, findVolume, type MadeVolumes } from "./made-volumes.ts";
+import { describePlace } from "./repository-place.ts";
 import { snapshotStep } from "./snapshot-volume.ts";
 
 const timeTag = "hostplane-at-";
@@ -57,19 +60,34 @@ export function snapshotVolumeStep({ made }: BackupTools): BackupStep {
   };
 }
 
-/** Removes it once the backup is written down. */
-export function removeSnapshotStep({ made }: BackupTools): BackupStep {
+/** Removes it once the backup is written down, and what attempts that failed have left in the repository. */
+export function removeSnapshotStep({ made, restic, repositories }: BackupTools): BackupStep {
   return {
     name: "removeSnapshot",
     title: "removing the snapshot",
     isAbortable: false,
     // udev looks at a device that was closed, and has it open for that long.
     maxAttempts: 6,
+    async happened({ token }) {
+      await restic.settle(token);
+      return undefined;
+    },
     async forward(run) {
       await removeSnapshot(made, run);
+      const { otherIds } = verifiedBy(run);
+      if (otherIds.length > 0) {
+        const { signal, token, progress } = run;
+        const repository = await openRepository(repositories, run);
+        await restic.forget(repository, otherIds, { signal, token, onProgress: progress });
+      }
       return null;
     },
-    attention: (run) => leftSnapshot(run),
+    attention(run) {
+      const { left, advice } = leftSnapshot(run);
+      const { otherIds } = verifiedBy(run);
+      const inRepository = `${describePlace(run.input.place)} may still hold the snapshots ${otherIds.join(", ")} of attempts that failed.`;
+      return { left: otherIds.length === 0 ? left : [...left, inRepository], advice };
+    },
   };
 }
 

@@ -11,6 +11,7 @@ import {
   type StoreOutput,
   snapshotBy,
   storedBy,
+  type VerifyOutput,
 } from "./backup-run.ts";
 import { ensureRepository } from "./ensure-repository.ts";
 import { describePlace } from "./repository-place.ts";
@@ -115,14 +116,15 @@ export function verifyStep({ restic, repositories }: BackupTools): BackupStep {
       const { snapshotId } = storedBy(run);
       const { sizeBytes } = snapshotBy(run);
       const repository = await openRepository(repositories, run);
-      if (!(await storedIds(restic, repository, run)).includes(snapshotId)) {
+      const ids = await storedIds(restic, repository, run);
+      if (!ids.includes(snapshotId)) {
         throw damaged(run.input, `does not list the snapshot ${snapshotId} that was just stored`);
       }
       const storedBytes = await restic.sizeOf(repository, snapshotId, run.signal);
       if (storedBytes !== sizeBytes) {
         throw damaged(run.input, `holds ${storedBytes} bytes of ${sizeBytes}`);
       }
-      return null;
+      return { otherIds: ids.filter((id) => id !== snapshotId) } satisfies VerifyOutput;
     },
   };
 }

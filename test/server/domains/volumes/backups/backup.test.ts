@@ -300,6 +300,29 @@ test("a volume that changed more than its snapshot has room for is no backup", a
   t.same(await backupsOf(gateway), []);
 });
 
+test("what an attempt that was lost has stored besides is removed from the repository", async (t) => {
+  const restic = createResticSandbox({ transferMs: 10 });
+  let opened: Parameters<typeof restic.list>[0] | undefined;
+  const host = await createHost(t, {
+    restic: {
+      ...restic,
+      async backup(...args) {
+        opened = args[0];
+        await restic.backup(...args);
+        return restic.backup(...args);
+      },
+    },
+  });
+  const gateway = await createGateway(t, host);
+  t.equal((await gateway.backUp("a", "data")).state, COMPLETE);
+  const [backup] = await backupsOf(gateway);
+  const stored = opened === undefined ? [] : await restic.list(opened, [], AbortSignal.timeout(10_000));
+  t.same(
+    stored.map(({ id }) => id),
+    [backup?.snapshotId],
+  );
+});
+
 test("a volume group of the same name that is another one is left alone", async (t) => {
   const { lvm } = await createHost(t);
   let isOther = false;
