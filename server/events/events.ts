@@ -36,6 +36,16 @@ export interface Events {
    * @throws InfraError HISTORY_GONE
    */
   follow(afterSeq: number, filter: EventFilter, signal: AbortSignal): AsyncGenerator<EventRecord, void>;
+  /**
+   * The events after a number that are wanted, as `follow` has them, up to and with another number, which one had.
+   * @throws InfraError HISTORY_GONE, SHUTTING_DOWN, and the signal's reason
+   */
+  between(
+    afterSeq: number,
+    upToSeq: number,
+    filter: EventFilter,
+    signal: AbortSignal,
+  ): AsyncGenerator<EventRecord, void>;
   /** Ends what follows, and resolves once the store is not asked any more. */
   close(): Promise<void>;
 }
@@ -57,6 +67,12 @@ export interface EventsOptions {
 const batchSize = 64;
 
 const purgeSize = 500;
+
+interface Batch {
+  readonly records: readonly EventRecord[];
+  /** No others that were asked for are up to there. */
+  readonly readSeq: number;
+}
 
 /**
  * Reads the events of a store, and removes those that are too old.
@@ -81,19 +97,23 @@ export async function createEvents(options: EventsOptions): Promise<Events> {
     return new InfraError("HISTORY_GONE", message, { metadata: { oldestCursor: cursorOf(goneSeq) } });
   }
 
-  async function readStored(seq: number): Promise<readonly EventRecord[]> {
+  async function readStored(seq: number, operationId: string | undefined): Promise<Batch> {
+    // Up to there everything is committed, for the tail has read it.
+    const { headSeq } = tail;
     const { rows, goneSeq } = await store.run("events.read", {
       afterSeq: seq,
-      upToSeq: tail.headSeq,
+      upToSeq: headSeq,
       limit: batchSize,
+      ...(operationId === undefined ? {} : { operationId }),
     });
     if (seq < goneSeq) {
       throw historyGone(goneSeq);
     }
-    return rows.map(recordFromRow);
+    const records = rows.map(recordFromRow);
+    return { records, readSeq: rows.length < batchSize ? headSeq : (records.at(-1)?.seq ?? headSeq) };
   }
 
-  async function after(seq: number, signal: AbortSignal): Promise<readonly EventRecord[]> {
+  async function readNext(seq: number, signal: AbortSignal, operationId?: string): Promise<Batch> {
     for (let failures = 0; ; failures += 1) {
       if (failures > 0) {
         await delay(retryDelayMs(failures), undefined, { signal }).catch(() => undefined);
@@ -101,15 +121,35 @@ export async function createEvents(options: EventsOptions): Promise<Events> {
       signal.throwIfAborted();
       const known = seq >= tail.headSeq ? [] : recent.after(seq, batchSize);
       if (known !== undefined) {
-        return known;
+        return { records: known, readSeq: known.at(-1)?.seq ?? seq };
       }
       try {
-        return await readStored(seq);
+        return await readStored(seq, operationId);
       } catch (error) {
         if (!(error instanceof InfraError && error.reason === "STORE_UNAVAILABLE")) {
           throw error;
         }
       }
+    }
+  }
+
+  async function* between(afterSeq: number, upToSeq: number, filter: EventFilter, signal: AbortSignal) {
+    const ending = AbortSignal.any([signal, closing.signal]);
+    let seq = afterSeq;
+    while (seq < upToSeq) {
+      const { records, readSeq } = await readNext(seq, ending, filter.operationId);
+      for (const record of records) {
+        if (record.seq > upToSeq) {
+          return;
+        }
+        if (isWanted(record, filter)) {
+          yield record;
+        }
+      }
+      if (readSeq === seq) {
+        await tail.beyond(seq, ending);
+      }
+      seq = readSeq;
     }
   }
 
@@ -139,31 +179,19 @@ export async function createEvents(options: EventsOptions): Promise<Events> {
       await tail.refresh();
       return place.seq;
     },
-    after,
+    after: async (seq, signal) => (await readNext(seq, signal)).records,
+    between,
     async *follow(afterSeq, filter, signal) {
-      const ending = AbortSignal.any([signal, closing.signal]);
-      let seq = afterSeq;
       try {
-        while (!ending.aborted) {
-          const records = await after(seq, ending);
-          for (const record of records) {
-            seq = record.seq;
-            if (isWanted(record, filter)) {
-              yield record;
-            }
-          }
-          if (records.length === 0) {
-            await tail.beyond(seq, ending);
-          }
-        }
+        yield* between(afterSeq, Number.POSITIVE_INFINITY, filter, signal);
       } catch (error) {
-        if (!ending.aborted) {
+        if (!signal.aborted && !closing.signal.aborted) {
           throw error;
         }
       }
     },
     async close() {
-      closing.abort();
+      closing.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping"));
       await Promise.all([tail.close(), purge.stop()]);
     },
   };

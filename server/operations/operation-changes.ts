@@ -1,4 +1,5 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { EventFilter } from "../events/event-record.ts";
 import type { Events } from "../events/events.ts";
 import { hasEnded, type Operation } from "./operation.ts";
 import type { OperationAtSeq, Operations } from "./operations.ts";
@@ -9,7 +10,9 @@ export interface ChangeSources {
   readonly events: Pick<Events, "follow">;
 }
 
-const topic = "operations";
+function changesOf(id: string): EventFilter {
+  return { topics: ["operations"], resources: [], services: undefined, operationId: id };
+}
 
 /**
  * Every change of an operation behind the event `afterSeq`, in order. Does not end by itself, as the operation may be retried.
@@ -21,35 +24,8 @@ export async function* operationChanges(
   afterSeq: number,
   signal: AbortSignal,
 ): AsyncGenerator<OperationAtSeq, void> {
-  const filter = { topics: [topic], resources: [], services: undefined, operationId: id };
-  for await (const { seq, payload } of events.follow(afterSeq, filter, signal)) {
+  for await (const { seq, payload } of events.follow(afterSeq, changesOf(id), signal)) {
     yield { seq, operation: payload as Operation };
-  }
-  throw interruptionOf(signal);
-}
-
-/**
- * The changes of an operation behind the event `afterSeq`, up to and with `upToSeq`, which has been the newest.
- * @throws InfraError HISTORY_GONE, SHUTTING_DOWN, and the signal's reason
- */
-async function* operationChangesUpTo(
-  events: Pick<Events, "follow">,
-  id: string,
-  { afterSeq, upToSeq }: { readonly afterSeq: number; readonly upToSeq: number },
-  signal: AbortSignal,
-): AsyncGenerator<OperationAtSeq, void> {
-  if (afterSeq >= upToSeq) {
-    return;
-  }
-  // The last event may be about anything.
-  const everything = { topics: [], resources: [], services: undefined };
-  for await (const record of events.follow(afterSeq, everything, signal)) {
-    if (record.operationId === id && record.topic === topic) {
-      yield { seq: record.seq, operation: record.payload as Operation };
-    }
-    if (record.seq >= upToSeq) {
-      return;
-    }
   }
   throw interruptionOf(signal);
 }
@@ -87,7 +63,7 @@ export async function* operationFromNow(
  * @throws InfraError OPERATION_NOT_FOUND, HISTORY_GONE, and the signal's reason
  */
 export async function* operationFrom(
-  { operations, events }: ChangeSources,
+  { operations, events }: ChangeSources & { readonly events: Pick<Events, "between"> },
   id: string,
   afterSeq: number,
   signal: AbortSignal,
@@ -95,8 +71,8 @@ export async function* operationFrom(
   const now = await operations.getAtSeq(id);
   if (hasEnded(now.operation)) {
     let isTold = false;
-    for await (const change of operationChangesUpTo(events, id, { afterSeq, upToSeq: now.seq }, signal)) {
-      yield change;
+    for await (const { seq, payload } of events.between(afterSeq, now.seq, changesOf(id), signal)) {
+      yield { seq, operation: payload as Operation };
       isTold = true;
     }
     if (!isTold) {

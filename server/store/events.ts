@@ -62,21 +62,31 @@ export const eventTransactions = {
     return { epoch, goneSeq, headSeq: await readHeadSeq(context, goneSeq) };
   },
 
-  /** The next events after a number, in order. When that is below `goneSeq`, others were before them. */
+  /**
+   * The next events after a number, in order; with an operation those that are about it. When the number is below `goneSeq`,
+   * others were before them.
+   */
   async "events.read"(
     context: TransactionContext,
-    { afterSeq, upToSeq, limit }: { afterSeq: number; upToSeq?: number; limit: number },
+    {
+      afterSeq,
+      upToSeq = Number.MAX_SAFE_INTEGER,
+      operationId,
+      limit,
+    }: { afterSeq: number; upToSeq?: number; operationId?: string; limit: number },
   ) {
     const { goneSeq } = await readFacts(context);
-    const rows = await context.db
+    let query = context.db
       .selectFrom("events")
       .selectAll()
       .where("seq", ">", afterSeq)
-      .where("seq", "<=", upToSeq ?? Number.MAX_SAFE_INTEGER)
+      .where("seq", "<=", upToSeq)
       .orderBy("seq")
-      .limit(limit)
-      .execute();
-    return { rows, goneSeq };
+      .limit(limit);
+    if (operationId !== undefined) {
+      query = query.where("operation_id", "=", operationId);
+    }
+    return { rows: await query.execute(), goneSeq };
   },
 
   /** The place before the first event that is not before a time; not known when such events are no longer kept. */

@@ -20,6 +20,7 @@ const events: Events = {
   seqAtTime: refuse,
   after: refuse,
   async *follow() {},
+  async *between() {},
   close: async () => {},
 };
 

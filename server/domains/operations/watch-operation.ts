@@ -10,7 +10,7 @@ import { operationMessage } from "./operation-messages.ts";
 
 export interface WatchSources {
   readonly operations: Pick<Operations, "get" | "getAtSeq">;
-  readonly events: Pick<Events, "follow" | "cursorOf" | "seqOf">;
+  readonly events: Pick<Events, "follow" | "between" | "cursorOf" | "seqOf">;
   readonly access: OperationAccess;
 }
 

@@ -96,6 +96,49 @@ test("who follows gets what is wanted alone", async (t) => {
   ]);
 });
 
+test("who follows one operation reads nothing of the others from the store, and gets each of its events once", async (t) => {
+  const store = await openStoreWithEvents(t);
+  const { store: counted, state } = troubled(store);
+  const own = { operationId: "op" };
+  await appendEach(store, [1], own);
+  await appendEach(store, range(2, 500));
+  // More than are read at once.
+  await appendEach(store, range(501, 600), own);
+  await appendEach(store, range(601, 1000));
+  const events = await startEvents(t, counted, { recent: { maxRecords: 20, maxBytes: 1 << 20 } });
+  await events.currentSeq();
+  state.reads = 0;
+  const filter = { ...all, ...own };
+  const before = events.between(0, 600, filter, never);
+  t.same(await take(before, 1000), [1, ...range(501, 600)]);
+  t.ok(state.reads <= 3, `${state.reads} reads`);
+  t.same(await take(events.between(600, 1000, filter, never), 1), [], "it ends though the last is of others");
+  t.same(await take(events.between(0, 560, filter, never), 1000), [1, ...range(501, 560)]);
+  const followed = [take(events.follow(0, filter, never), 151), take(events.follow(550, filter, never), 100)];
+  for (let id = 1001; id <= 1100; id += 2) {
+    await appendEach(store, [id], own);
+    await appendEach(store, [id + 1]);
+  }
+  const odd = range(501, 550).map((half) => half * 2 - 1);
+  t.same(await Promise.all(followed), [
+    [1, ...range(501, 600), ...odd],
+    [...range(551, 600), ...odd],
+  ]);
+});
+
+test("what lies between two events ends with the gateway, and with the signal's reason", async (t) => {
+  const store = await openStoreWithEvents(t);
+  const events = await startEvents(t, store);
+  const leaving = new AbortController();
+  const [left, closed] = [leaving.signal, never].map((signal) =>
+    errorOf(take(events.between(0, 1, all, signal), 1)),
+  );
+  leaving.abort(new InfraError("NOT_BUILT", "left"));
+  t.match(await left, { reason: "NOT_BUILT" });
+  await events.close();
+  t.match(await closed, { reason: "SHUTTING_DOWN" });
+});
+
 test("a follower ends when its signal is aborted, and when the gateway closes", async (t) => {
   const store = await openStoreWithEvents(t);
   const events = await startEvents(t, store);

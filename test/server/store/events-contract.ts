@@ -44,6 +44,24 @@ export function testEventContract(t: Test, makeOptions: (t: Test) => Promise<Par
     t.same((await store.run("events.read", { afterSeq: 0, limit: 1 })).rows, rows.slice(0, 1));
   });
 
+  t.test("of an operation its events alone are read", async (t) => {
+    const store = await open(t);
+    await appendEach(store, [1, 2]);
+    await appendEach(store, [3, 4, 5], { operationId: "op-1" });
+    await appendEach(store, [6], { operationId: "op-2" });
+    const read = async (args: object) =>
+      (await store.run("events.read", { afterSeq: 0, limit: 10, operationId: "op-1", ...args })).rows;
+    const rows = await read({});
+    t.same(
+      rows.map(({ operation_id }) => operation_id),
+      ["op-1", "op-1", "op-1"],
+    );
+    const [first = 0, second = 0] = rows.map(({ seq }) => seq);
+    t.same(await read({ limit: 2 }), rows.slice(0, 2));
+    t.same(await read({ afterSeq: first, upToSeq: second }), rows.slice(1, 2));
+    t.same(await read({ operationId: "op-3" }), []);
+  });
+
   t.test("no events are written for none, and nobody is called", async (t) => {
     const store = await open(t);
     store.subscribe("events", () => t.fail("called"));
