@@ -157,7 +157,8 @@ export const configSchema = z.strictObject({
         description: "Operations of one system (such as LVM) that run at once on a host; others wait.",
       }),
       maxOpen: z.int().min(1).max(1_000_000).default(1000).meta({
-        description: "Operations that wait or run in all; further ones are refused as BUSY.",
+        description:
+          "Operations that wait or run in all, and twice as many as one caller may have; further ones are refused as BUSY.",
       }),
       leaseMs: z.int().min(1000).max(600_000).default(5000).meta({
         description:

@@ -54,7 +54,10 @@ export function createOperations(options: OperationsOptions): Operations {
       maxOpen,
     });
     if (!outcome.ok) {
-      const message = `${outcome.open} operations run and wait already, which is the limit`;
+      const message =
+        outcome.of === "all"
+          ? `${outcome.open} operations run and wait already, which is the limit (operations.maxOpen)`
+          : `${outcome.open} operations of the caller run and wait already, which is the limit for one (half of operations.maxOpen)`;
       throw new InfraError("BUSY", message, { retryAfterMs: 1000 });
     }
     worker.wake();

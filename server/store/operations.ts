@@ -42,13 +42,12 @@ export const operationTransactions = {
         return { ok: true as const, isNew: false, operation: await operationOf(context, running) };
       }
     }
-    const { count } = await db
-      .selectFrom("operations")
-      .select(({ fn }) => fn.countAll<number>().as("count"))
-      .where("ended_at", "is", null)
-      .executeTakeFirstOrThrow();
-    if (Number(count) >= maxOpen) {
-      return { ok: false as const, open: Number(count) };
+    const { inAll, ofAsker } = await countOpen(context, wanted);
+    if (inAll >= maxOpen) {
+      return { ok: false as const, of: "all" as const, open: inAll };
+    }
+    if (ofAsker >= maxOpenOfOne(maxOpen)) {
+      return { ok: false as const, of: "asker" as const, open: ofAsker };
     }
     const row = await db
       .insertInto("operations")
@@ -203,6 +202,33 @@ export const operationTransactions = {
       .executeTakeFirst();
   },
 };
+
+/** One caller leaves as many to the others. */
+function maxOpenOfOne(maxOpen: number): number {
+  return Math.max(1, Math.floor(maxOpen / 2));
+}
+
+/** How many have not ended; who has no account is told apart by its name. */
+async function countOpen({ db }: TransactionContext, { account_id, actor }: NewOperation) {
+  const { inAll, ofAsker } = await db
+    .selectFrom("operations")
+    .select(({ fn, eb }) => [
+      fn.countAll<number>().as("inAll"),
+      fn
+        .countAll<number>()
+        .filterWhere(({ and }) =>
+          and(
+            account_id === ""
+              ? [eb("account_id", "=", ""), eb("actor", "=", actor)]
+              : [eb("account_id", "=", account_id)],
+          ),
+        )
+        .as("ofAsker"),
+    ])
+    .where("ended_at", "is", null)
+    .executeTakeFirstOrThrow();
+  return { inAll: Number(inAll), ofAsker: Number(ofAsker) };
+}
 
 /** Texts are compared byte by byte on either database, so that all that begin with a prefix stand together. */
 function isBelow(column: "kind" | "resource" | "rpc", parent: string, separator: "." | "/") {

@@ -35,7 +35,7 @@ async function startViews(t: Test) {
   });
   t.teardown(() => events.close());
   const counting = createCountingKind({ steps: ["boot", "join"] });
-  const engine = createEngine(t, { store, kind: counting.kind, limits: { maxOpen: 3 } });
+  const engine = createEngine(t, { store, kind: counting.kind, limits: { maxOpen: 6 } });
   const { operations, starter } = engine;
   const ended = Promise.withResolvers<void>();
 

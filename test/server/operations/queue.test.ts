@@ -101,9 +101,42 @@ test("no more operations are taken than the limit allows", async (t) => {
     limits: { maxOpen: 2 },
     isIdle: true,
   });
-  await engine.start();
-  await engine.start();
-  t.match(await errorOf(engine.start()), { reason: "BUSY", message: /2 operations run and wait/ });
+  await engine.start({ actor: "user/a" });
+  await engine.start({ actor: "user/b" });
+  t.match(await errorOf(engine.start({ actor: "user/c" })), {
+    reason: "BUSY",
+    message: /^2 operations run and wait already.*\(operations\.maxOpen\)/,
+  });
+});
+
+test("one caller has at most half of what the limit allows, and at least one", async (t) => {
+  const counting = createCountingKind();
+  const store = await openOwnStore(t);
+  const engine = createEngine(t, { store, kind: counting.kind, limits: { maxOpen: 5 }, isIdle: true });
+  const refusedAt = (count: number) => ({
+    reason: "BUSY",
+    message: new RegExp(`^${count} operations of the caller .*half of operations\\.maxOpen`),
+  });
+  const { id } = await engine.start({ actor: "user/many", attachKey: "kept" });
+  await engine.start({ actor: "user/many" });
+  t.match(await errorOf(engine.start({ actor: "user/many" })), refusedAt(2));
+  t.equal((await engine.start({ actor: "user/many", attachKey: "kept" })).id, id, "nothing new is begun");
+  await engine.start({ actor: "user/few" });
+  await engine.operations.cancel(id);
+  await engine.start({ actor: "user/many" });
+  const asker = { actor: "listener/unix", accountId: "", rpc: "test.Service/Method" };
+  const wanted = { resource: "things/a", backend: "test", input: null, secrets: null };
+  await engine.starter.start({ ...wanted, asker });
+  await engine.starter.start({ ...wanted, asker: { ...asker, actor: "anonymous" } });
+  const other = createEngine(t, {
+    store: await openOwnStore(t),
+    kind: counting.kind,
+    limits: { maxOpen: 2 },
+    isIdle: true,
+  });
+  await other.starter.start({ ...wanted, asker });
+  t.match(await errorOf(other.starter.start({ ...wanted, asker })), refusedAt(1));
+  await other.starter.start({ ...wanted, asker: { ...asker, actor: "anonymous" } });
 });
 
 test("what an operation works on is not free", async (t) => {
