@@ -64,6 +64,7 @@ export interface Operation {
   /** The RPC that began it, as `package.Service/Method`. */
   readonly rpc: string;
   readonly actor: string;
+  /** Null in what events tell, where it would be repeated with every change. */
   readonly input: Json;
   readonly state: OperationState;
   readonly message: string;

@@ -7,7 +7,7 @@ export interface ToldProgress {
   readonly totalBytes?: number;
 }
 
-/** Writes down how far a step is, at most once a second. */
+/** Writes down how far a step is, at most once a second, and tells of what is worth an event. */
 export interface StepProgress {
   tell(told: ToldProgress): void;
   /** Something else waits to be written, such as commands. */
@@ -17,6 +17,10 @@ export interface StepProgress {
 }
 
 const writeEveryMs = 1000;
+
+/** Events are kept for days: of progress they tell each percent of the step, and every so often that it goes on. */
+const toldShare = 0.01;
+const toldEveryMs = 10_000;
 
 /**
  * @param message until the step tells another
@@ -30,6 +34,7 @@ export function createStepProgress(
   let latest: ToldProgress = { message };
   let isTold = false;
   let lastMs = Number.NEGATIVE_INFINITY;
+  let lastTold = { text: message, share: 0, atMs: Number.NEGATIVE_INFINITY };
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<unknown> = Promise.resolve();
   let isStopped = false;
@@ -52,8 +57,16 @@ export function createStepProgress(
         }
       : undefined;
     isTold = false;
+    const nowMs = performance.now();
+    const isNews =
+      text !== lastTold.text ||
+      Math.abs(share - lastTold.share) >= toldShare ||
+      nowMs - lastTold.atMs >= toldEveryMs;
+    if (isNews) {
+      lastTold = { text, share, atMs: nowMs };
+    }
     // What fails here is told by the step's next write.
-    writing = write("operations.progress", { columns }).catch(() => {});
+    writing = write("operations.progress", { columns, isTold: isNews }).catch(() => {});
     void writing.then(() => {
       lastMs = performance.now();
       timer = undefined;

@@ -66,18 +66,26 @@ export async function changeStep(
 /** Changes an operation that is held, and tells of it. */
 export async function change(
   context: TransactionContext,
-  { id, commands }: Fenced,
+  fenced: Fenced,
   set: OperationChange,
 ): Promise<Written> {
+  await tellOperation(context, await changeUntold(context, fenced, set));
+  return written;
+}
+
+/** Changes an operation that is held, for who asks; nobody is told. */
+export async function changeUntold(
+  context: TransactionContext,
+  { id, commands }: Fenced,
+  set: OperationChange,
+): Promise<OperationRow> {
   await addCommands(context, { id, commands });
-  const row = await context.db
+  return context.db
     .updateTable("operations")
     .set({ ...set, waiting_for: "" })
     .where("id", "=", id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  await tellOperation(context, row);
-  return written;
 }
 
 /** The resource and the place among those that run are free now, so whoever claims is told. */

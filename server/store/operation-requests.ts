@@ -19,6 +19,9 @@ export const operationRequestTransactions = {
     if (row === undefined) {
       return { ok: false, why: "missing", detail: "" };
     }
+    if (row.state === "needsAttention") {
+      return { ok: true, operation: await giveUp(context, row) };
+    }
     if (row.ended_at !== null) {
       return { ok: false, why: "ended", detail: row.state };
     }
@@ -106,8 +109,8 @@ export const operationRequestTransactions = {
   },
 
   /**
-   * Removes operations that ended before `keepMs`, `limit` at most, and returns how many. Those that need attention stay:
-   * nobody else knows what they have left.
+   * Removes operations that ended before `keepMs`, `limit` at most, and returns how many. Those that need attention stay,
+   * without their secrets: nobody else knows what they have left.
    */
   async "operations.purge"(
     { db, nowMs }: TransactionContext,
@@ -126,6 +129,7 @@ export const operationRequestTransactions = {
       await db.deleteFrom("operation_steps").where("operation_id", "in", ids).execute();
       await db.deleteFrom("operations").where("id", "in", ids).execute();
     }
+    await forgetSecrets(db, nowMs - keepMs);
     await db
       .deleteFrom("gateways")
       .where("seen_at", "<", nowMs - keepMs)
@@ -133,6 +137,28 @@ export const operationRequestTransactions = {
     return { count: ids.length };
   },
 };
+
+/** Ends an operation that needs attention: whoever cancels it takes over what is left. */
+async function giveUp(context: TransactionContext, row: OperationRow): Promise<Operation> {
+  const changed = await context.db
+    .updateTable("operations")
+    .set({ state: "cancelled", cancel_requested: 1, ended_at: context.nowMs, ...withoutSecrets(row) })
+    .where("id", "=", row.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return tellOperation(context, changed);
+}
+
+/** Erases the secrets of operations that have needed attention since before a time; they cannot be retried any more. */
+async function forgetSecrets(db: TransactionContext["db"], beforeMs: number): Promise<void> {
+  await db
+    .updateTable("operations")
+    .set({ secrets_sealed: new Uint8Array() })
+    .where("state", "=", "needsAttention")
+    .where("ended_at", "<", beforeMs)
+    .where("secrets_sealed", "is not", null)
+    .execute();
+}
 
 /** The states of those steps that have done something which is not undone. */
 async function stepStatesOf({ db }: TransactionContext, id: string): Promise<ReadonlySet<string>> {

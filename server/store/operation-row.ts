@@ -38,7 +38,8 @@ function operationFromRow(row: OperationRow, steps: readonly OperationStepRow[])
     })),
     attempt: row.attempt,
     isCancelRequested: row.cancel_requested === 1,
-    isCancellable: (state === "scheduled" || state === "active") && row.past_return === 0,
+    isCancellable:
+      ((state === "scheduled" || state === "active") && row.past_return === 0) || state === "needsAttention",
     failure: parsed<OperationFailure>(row.error_json),
     attention: parsed<Attention>(row.attention_json),
     result: parsed<Json>(row.result_json),
@@ -95,7 +96,7 @@ export async function tellOperations(
       host: operation.host ?? "",
       operationId: operation.id,
       services: [operation.rpc.slice(0, operation.rpc.lastIndexOf("/"))],
-      payload: operation,
+      payload: { ...operation, input: null },
     }),
   );
   await appendEvents(context, events);

@@ -3,6 +3,7 @@ import {
   addCommands,
   change,
   changeStep,
+  changeUntold,
   end,
   type Fenced,
   held,
@@ -76,7 +77,7 @@ export const operationStepTransactions = {
 
   async "operations.progress"(
     context: TransactionContext,
-    args: Fenced & { columns: ProgressColumns | undefined },
+    args: Fenced & { columns: ProgressColumns | undefined; isTold: boolean },
   ): Promise<Written> {
     if ((await held(context, args)) === undefined) {
       return lost;
@@ -86,7 +87,12 @@ export const operationStepTransactions = {
       return written;
     }
     const { progress_ppm, ...columns } = args.columns;
-    return change(context, args, { ...columns, ...(progress_ppm === undefined ? {} : { progress_ppm }) });
+    const set = { ...columns, ...(progress_ppm === undefined ? {} : { progress_ppm }) };
+    if (args.isTold) {
+      return change(context, args, set);
+    }
+    await changeUntold(context, args, set);
+    return written;
   },
 
   /** From here on the operation is only undone. `failed` is absent when it was cancelled. */

@@ -149,7 +149,7 @@ export type Operation = Message<"hostplane.v1.Operation"> & {
   error?: OperationError | undefined;
 
   /**
-   * What a person has to do. Unset unless the state is NEEDS_ATTENTION.
+   * What a person has to do. Unset unless the state is NEEDS_ATTENTION, or was before the operation was cancelled.
    *
    * @generated from field: hostplane.v1.OperationAttention attention = 19;
    */
@@ -766,7 +766,7 @@ export const OperationState = {
   FAILED: 5,
 
   /**
-   * It was cancelled; nothing of it is left.
+   * It was cancelled; nothing of it is left but what `attention` says.
    *
    * @generated from enum value: OPERATION_STATE_CANCELLED = 6;
    */
@@ -908,7 +908,8 @@ export const OperationService: GenService<{
   },
   /**
    * Asks an operation to stop: the running step is aborted where that is safe, then what was done is undone.
-   * Refused once the operation has passed its point of no return or has ended.
+   * Refused once the operation has passed its point of no return or has ended. One that NEEDS_ATTENTION is given up: it
+   * ends as it is, its secrets are erased, and what `attention` says is left to whoever cancels it.
    *
    * @generated from rpc hostplane.v1.OperationService.CancelOperation
    */

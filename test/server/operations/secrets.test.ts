@@ -48,6 +48,44 @@ test("steps are given the secrets, and nobody else is", async (t) => {
   });
 });
 
+test("an operation that nobody can mend is given up, and its secrets go with it", async (t) => {
+  const store = await openOwnStore(t);
+  const counting = createCountingKind();
+  counting.before("forward second", () => {
+    throw new Error("no");
+  });
+  counting.before("undo first", () => {
+    throw new Error("the key is good no more");
+  });
+  const engine = createEngine(t, { store, kind: counting.kind });
+  const { id } = await engine.start({ secrets });
+  const { attention } = await engine.end(id);
+  t.match(await engine.operations.cancel(id), { state: "cancelled", attention, isCancellable: false });
+  t.match(await errorOf(engine.operations.retry(id)), { reason: "OPERATION_NOT_RETRYABLE" });
+  t.match(await errorOf(engine.operations.cancel(id)), { reason: "OPERATION_ENDED" });
+  t.same(await store.run("operations.purge", { keepMs: 0, limit: 100 }), { count: 1 });
+});
+
+test("what needs attention for as long as operations are kept can be retried no more", async (t) => {
+  const store = await openOwnStore(t);
+  const counting = createCountingKind();
+  counting.before("forward second", () => {
+    throw new Error("no");
+  });
+  counting.before("undo first", () => {
+    throw new Error("stuck");
+  });
+  const engine = createEngine(t, { store, kind: counting.kind });
+  const { id } = await engine.start({ secrets });
+  const { endedAtMs = 0 } = await engine.end(id);
+  while (Date.now() <= endedAtMs) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await store.run("operations.purge", { keepMs: 0, limit: 100 });
+  t.match(await engine.operations.get(id), { state: "needsAttention" });
+  t.match(await errorOf(engine.operations.retry(id)), { reason: "OPERATION_NOT_RETRYABLE" });
+});
+
 const lostKey = {
   ...testSeal,
   open: () => {

@@ -106,7 +106,7 @@ test("a failure behind the point of no return is left to a person, whose retry g
   const operation = await engine.end(id);
   t.match(operation, {
     state: "needsAttention",
-    isCancellable: false,
+    isCancellable: true,
     attention: { left: [/step third/i], advice: [/retry/] },
   });
   t.notOk(counting.done.some((what) => what.startsWith("undo")));

@@ -38,7 +38,8 @@ export async function untilMade(
     const isMade = operation.steps.some(({ name, state }) => name === "create" && state === "done");
     const waits = operation.state === "scheduled" && operation.waitingFor !== "";
     if ((operation.state === "active" && isMade) || waits) {
-      const { volume: name, sizeBytes, tags } = operation.input as RestoreInput;
+      const { input } = await parts.operations.get(id);
+      const { volume: name, sizeBytes, tags } = input as RestoreInput;
       return { name, sizeBytes: BigInt(sizeBytes), tags, device: undefined };
     }
     if (hasEnded(operation)) {
