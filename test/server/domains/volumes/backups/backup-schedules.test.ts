@@ -116,7 +116,7 @@ test("of the slots that were missed the newest is made up for, and none comes tw
 });
 
 test("a backup that failed is seen, and is not tried again before the next slot", async (t) => {
-  const plain = await createHost(t);
+  const plain = await createSharedHost(t);
   const lvm = withState(plain.lvm, (state) => ({
     ...state,
     volumes: state.volumes.map((one) => (one.name === "data" ? { ...one, active: false } : one)),
