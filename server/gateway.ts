@@ -232,9 +232,9 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
 
   if (options.isForCommand !== true) {
     operations.begin();
+    const schedules = beginSchedules();
+    opened.defer(() => schedules.close());
   }
-  const schedules = beginSchedules();
-  opened.defer(() => schedules.close());
   // Last, so that a start that fails has made no password that the next one would say nothing of.
   const firstAdmin = await ensureFirstAdmin({
     store: data.store,

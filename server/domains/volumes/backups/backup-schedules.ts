@@ -47,18 +47,22 @@ export function createBackupSchedules(
   const beginRetention = createBeginRetention(parts, retention);
   const slots = new Map<BackupSchedule, SlotState>();
 
-  /** @returns whether it went well, or would go no better if it were tried again */
-  async function attempt(what: string, told: Set<string>, work: () => Promise<void>): Promise<boolean> {
+  /** @returns `refused` when it would go no better if it were tried again */
+  async function attempt(
+    what: string,
+    told: Set<string>,
+    work: () => Promise<void>,
+  ): Promise<"done" | "refused" | "failed"> {
     try {
       await work();
-      return true;
+      return "done";
     } catch (error) {
       const words = `${what}: ${error instanceof Error ? error.message : String(error)}`;
       if (!told.has(words) && !closing.signal.aborted) {
         log.warn(`${what} failed`, error);
       }
       told.add(words);
-      return error instanceof InfraError && !error.retryable;
+      return error instanceof InfraError && !error.retryable ? "refused" : "failed";
     }
   }
 
@@ -93,7 +97,7 @@ export function createBackupSchedules(
   async function beginBackups(schedule: BackupSchedule, { slotMs, told }: SlotState): Promise<boolean> {
     const name = slotName(schedule, slotMs);
     let areBegun = true;
-    const isRead = await attempt(name, told, async () => {
+    const read = await attempt(name, told, async () => {
       const { value: state } = await lvm.read(closing.signal);
       const volumes = volumesOfSchedule(schedule, deviceClasses, state);
       if (volumes.length === 0) {
@@ -101,10 +105,11 @@ export function createBackupSchedules(
       }
       for (const volume of volumes) {
         const begin = () => beginOne(schedule, name, volume, state);
-        areBegun = (await attempt(`${name} of ${resourceOf(volume)}`, told, begin)) && areBegun;
+        const outcome = await attempt(`${name} of ${resourceOf(volume)}`, told, begin);
+        areBegun &&= outcome !== "failed";
       }
     });
-    return isRead && areBegun;
+    return read === "done" && areBegun;
   }
 
   async function runSchedule(schedule: BackupSchedule, nowMs: number): Promise<void> {
