@@ -37,7 +37,7 @@ const operations = createOperations({
   store,
   instance: { instanceId: randomUUID(), host: "storm" },
   seal: createSeal({ deriveKey: () => key, fingerprint: "", source: "" }, "operations"),
-  limits: { perSystem: 8, maxOpen: 1000, leaseMs: args.leaseMs, keepMs: 86_400_000 },
+  limits: { perSystem: 8, maxOpen: 10_000, leaseMs: args.leaseMs, keepMs: 86_400_000 },
   log: {
     info() {},
     warn: (message, cause) =>

@@ -63,7 +63,7 @@ export function createEngine(t: Test, options: EngineOptions): TestEngine {
     store: options.store,
     instance: { instanceId: options.instanceId ?? randomUUID(), host: options.host ?? "alpha" },
     seal: options.seal ?? testSeal,
-    limits: { perSystem: 4, maxOpen: 200, leaseMs: longLeaseMs, keepMs: 86_400_000, ...options.limits },
+    limits: { perSystem: 4, maxOpen: 1000, leaseMs: longLeaseMs, keepMs: 86_400_000, ...options.limits },
     log: { info: log, warn: log },
     firstPauseMs: options.firstPauseMs ?? 5,
     ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
