@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { type Client, createClient } from "@connectrpc/connect";
+import { type Client, Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { type Operation, OperationService, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
 import {
@@ -56,7 +56,10 @@ export interface BackupLab {
   poll(volume: string, name: string): Promise<{ readonly state: BackupState; readonly operationId: string }>;
   /** Calls CreateBackup until it says something else than that it goes on. */
   untilBackedUp(volume: string, name: string): Promise<BackupState>;
-  /** Calls CreateLV with a backup to fill the volume from. Returns the operation that the answer names. */
+  /**
+   * Calls CreateLV with a backup to fill the volume from, again where the deadline passes. Returns the operation that the
+   * answer names.
+   */
   restore(
     wanted: WantedVolume,
     source: { readonly of: string; readonly synchronousRestore: boolean },
@@ -171,16 +174,22 @@ export async function openBackupLab(options: BackupLabOptions): Promise<BackupLa
       }
     },
     async restore(wanted, { of, synchronousRestore }) {
-      let operationId = "";
-      await running.lv.createLV(
-        { ...wanted, dataSource: dataSource(`${bucket}#${of}`, synchronousRestore) },
-        {
-          onHeader: (headers) => {
-            operationId = headers.get("hostplane-operation") ?? "";
-          },
-        },
-      );
-      return operationId;
+      const request = { ...wanted, dataSource: dataSource(`${bucket}#${of}`, synchronousRestore) };
+      for (;;) {
+        let operationId = "";
+        const onHeader = (headers: Headers) => {
+          operationId = headers.get("hostplane-operation") ?? "";
+        };
+        const refusal = await running.lv.createLV(request, { onHeader }).then(
+          () => undefined,
+          (thrown: unknown) => ConnectError.from(thrown),
+        );
+        if (refusal === undefined) {
+          return operationId;
+        }
+        // It goes on: the same call again joins it.
+        assert.equal(refusal.code, Code.DeadlineExceeded, refusal.message);
+      }
     },
     async untilAmid(id, step) {
       const operation = await operationOnce(id, ({ step: current, doneBytes, state }) => {

@@ -9,6 +9,8 @@ export interface VmOptions {
   readonly name: string;
   /** Sizes of the data disks as truncate(1) reads them ("2G"); they are /dev/vdb, /dev/vdc, ... */
   readonly disks: readonly string[];
+  /** 640 unless told. */
+  readonly memoryMib?: number;
   /** TCP ports of the machine that this host shall reach; see `Vm.hostPort`. */
   readonly forwards?: readonly number[];
 }
@@ -57,7 +59,7 @@ export async function vmSkipReason(): Promise<string | false> {
  * Boots a machine by vm.sh (about 5 s, and a minute more where its image is not built yet). It is destroyed by
  * `stop`, or when this process ends without calling it. Rejects with what vm.sh printed when it does not boot.
  */
-export async function createVm({ name, disks, forwards = [] }: VmOptions): Promise<Vm> {
+export async function createVm({ name, disks, memoryMib = 640, forwards = [] }: VmOptions): Promise<Vm> {
   const vmName = `${name}-${process.pid}`;
   const hostPorts = new Map<number, number>();
   for (const guestPort of forwards) {
@@ -69,6 +71,7 @@ export async function createVm({ name, disks, forwards = [] }: VmOptions): Promi
     VM_NAME: vmName,
     VM_SHARE: shareDir,
     VM_DISKS: disks.join(" "),
+    VM_MEMORY_MIB: String(memoryMib),
     VM_FORWARDS: [...hostPorts].map(([guest, host]) => `${host}:${guest}`).join(" "),
     VM_OWNER_PID: String(process.pid),
   };
