@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { LvmAdapter, LvmStep } from "../../../../adapters/lvm/adapter.ts";
 import type { VolumeDifference } from "./volume-differences.ts";
 
@@ -39,6 +40,8 @@ const typesOf: Readonly<Record<LvmStep["kind"], readonly VolumeDifference["type"
 
 export function createOwnChanges(lvm: LvmAdapter): OwnChanges {
   const changes = new Set<OwnChange>();
+  // What is read to tell of a change is not the work of the call that has made it.
+  const outsideCalls = AsyncLocalStorage.snapshot();
 
   function remember(step: LvmStep): OwnChange {
     const change = {
@@ -68,7 +71,7 @@ export function createOwnChanges(lvm: LvmAdapter): OwnChanges {
         try {
           await lvm.run(step);
         } finally {
-          void awaitShown(change);
+          void outsideCalls(awaitShown, change);
         }
       },
     },
