@@ -19,12 +19,19 @@ export interface PostgresErrors {
  */
 const unavailable = /^(08|28|3D|53|57|58)|^(25006|25P0[345]|55P03)$/;
 
-/** Serialization failure and deadlock: the transaction is to be run again. */
+/** Serialization failure and deadlock. */
 const runAgain: ReadonlySet<string | undefined> = new Set(["40001", "40P01"]);
 
-/** Whether PostgreSQL asks for the transaction to be run again. */
-export function isToRunAgain(error: unknown): boolean {
-  return error instanceof DatabaseError && runAgain.has(error.code);
+/**
+ * Whether a transaction is to be run again. Beside others that is so for a duplicate key too: of a key that it has seen
+ * to be free and another has taken since, PostgreSQL may tell in this way
+ * (https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html).
+ */
+export function isToRunAgain(error: unknown, wasAlone: boolean): boolean {
+  if (!(error instanceof DatabaseError)) {
+    return false;
+  }
+  return runAgain.has(error.code) || (error.code === "23505" && !wasAlone);
 }
 
 /** Whether a table that is to be made exists. */

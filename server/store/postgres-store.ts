@@ -114,14 +114,15 @@ export async function openPostgresStore<T extends Transactions>(
 
   async function runUntilCommitted(name: string, args: unknown): Promise<unknown> {
     for (let count = 1; count <= maxAttempts; count += 1) {
+      const isAlone = count > attemptsBesideOthers;
       try {
-        const { result, topics } = await attempt(name, args, count > attemptsBesideOthers);
+        const { result, topics } = await attempt(name, args, isAlone);
         for (const topic of topics) {
           subscribers.call(topic);
         }
         return result;
       } catch (error) {
-        if (!isToRunAgain(error)) {
+        if (!isToRunAgain(error, isAlone)) {
           throw errors.infraError(error, `the transaction ${name} failed`);
         }
       }
