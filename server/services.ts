@@ -6,6 +6,7 @@ import { BackupService } from "../gen/hostplane/v1/backup_pb.ts";
 import { EventService } from "../gen/hostplane/v1/event_pb.ts";
 import { OperationService } from "../gen/hostplane/v1/operation_pb.ts";
 import { PlanService } from "../gen/hostplane/v1/plan_pb.ts";
+import { StoragePoolService } from "../gen/hostplane/v1/storage_pool_pb.ts";
 import { SystemService } from "../gen/hostplane/v1/system_pb.ts";
 import { OperationsService } from "../gen/operations/v1/operations_pb.ts";
 import { LVService, VGService } from "../gen/proto/lvmd_pb.ts";
@@ -63,15 +64,15 @@ interface UnbuiltDomain {
   readonly domain: string;
   /** The system that will stand behind it. */
   readonly system: string;
-  readonly service: DescService;
+  readonly services: readonly DescService[];
 }
 
 /** Services of the contract whose domain is not built yet. */
 const unbuilt: readonly UnbuiltDomain[] = [
-  { domain: "storage", system: "ceph", service: StatsService },
-  { domain: "clusters", system: "maas", service: Cluster },
-  { domain: "hypervisors", system: "libvirt", service: OperationsService },
-  { domain: "pods", system: "podman", service: PublicAPI },
+  { domain: "storage", system: "ceph", services: [StatsService] },
+  { domain: "clusters", system: "maas", services: [Cluster] },
+  { domain: "hypervisors", system: "libvirt", services: [OperationsService, StoragePoolService] },
+  { domain: "pods", system: "podman", services: [PublicAPI] },
 ];
 
 export interface ServicesOptions {
@@ -144,7 +145,7 @@ export function createServices(options: ServicesOptions): Services {
       }),
       createPlanService({ services: allServices, planners, ruleOf: methodRuleOf }),
       createSystemService(options.facts, backends),
-      createHealthService(backends, names, namesOf(unbuilt.map(({ service }) => service))),
+      createHealthService(backends, names, namesOf(unbuilt.flatMap((domain) => domain.services))),
       ...createReflectionServices(services),
     ],
     backends,
@@ -199,17 +200,14 @@ function createVolumesDomain(options: ServicesOptions): DomainServices {
   };
 }
 
-function createUnbuiltDomain({ domain, system, service }: UnbuiltDomain): DomainServices {
-  const refusal = refusalOf(service);
+function createUnbuiltDomain({ domain, system, services }: UnbuiltDomain): DomainServices {
+  const missing = `this version does not serve ${namesOf(services).join(" and ")} yet`;
+  const refusal = () => new InfraError("DOMAIN_NOT_BUILT", missing);
   return {
-    registrations: [registerRefusal(service, refusal)],
-    planners: [registerPlanRefusal(service, refusal)],
-    backends: [createAbsentBackend(domain, system, "notBuilt", namesOf([service]), refusal().message)],
+    registrations: services.map((service) => registerRefusal(service, refusal)),
+    planners: services.map((service) => registerPlanRefusal(service, refusal)),
+    backends: [createAbsentBackend(domain, system, "notBuilt", namesOf(services), missing)],
   };
-}
-
-function refusalOf(service: DescService): () => InfraError {
-  return () => new InfraError("DOMAIN_NOT_BUILT", `this version does not serve ${service.typeName} yet`);
 }
 
 function allOf(activities: readonly Activity[]): Activity {

@@ -10,6 +10,7 @@ const root = resolve(import.meta.dirname, "..");
  */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   "adapters/host": [],
+  "adapters/libvirt": ["adapters/host"],
   "adapters/lvm": ["adapters/host"],
   "adapters/restic": ["adapters/host"],
   gen: [],
@@ -30,6 +31,19 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/store",
   ],
   "server/domains/events": ["adapters/host", "gen", "server/events", "server/rpc"],
+  "server/domains/hypervisors": [
+    "adapters/host",
+    "adapters/libvirt",
+    "adapters/lvm",
+    "adapters/restic",
+    "gen",
+    "server/backend.ts",
+    "server/crypto",
+    "server/events",
+    "server/operations",
+    "server/rpc",
+    "server/store",
+  ],
   "server/domains/idempotency": ["server/rpc", "server/store"],
   "server/domains/operations": ["adapters/host", "gen", "server/events", "server/operations", "server/rpc"],
   "server/domains/plan": ["adapters/host", "gen", "server/operations", "server/rpc"],

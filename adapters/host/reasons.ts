@@ -465,6 +465,51 @@ export const reasons = {
     meaning: "Somebody else works on the repository in a way that keeps others out.",
   },
 
+  // Hypervisors
+  HYPERVISOR_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "The inventory has no hypervisor of this id.",
+  },
+  HYPERVISOR_RUNNING: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The hypervisor runs already, so there is nothing to create.",
+  },
+  HYPERVISOR_OFF: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The hypervisor does not run, so there is nothing to destroy.",
+  },
+  HYPERVISOR_NOT_READY: {
+    code: "UNAVAILABLE",
+    retryable: false,
+    meaning: "The hypervisor was started, but was not ready in the time that its template gives it.",
+  },
+  POOL_CANNOT_GROW: {
+    code: "RESOURCE_EXHAUSTED",
+    retryable: false,
+    meaning:
+      "The spare devices are fewer than asked for; the message says how much there is, and why others are not usable.",
+  },
+  POOL_CANNOT_SHRINK: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "No device can be taken out of the pool within what was asked for; the message has the numbers.",
+  },
+  POOL_FIXED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "The pool is a directory, which is as large as its file system; it is made larger and smaller there.",
+  },
+  DEVICE_NOT_USABLE: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "The device is in use, holds something, or is no block device; it is never wiped and never forced.",
+  },
+
   // Tools of the host
   TOOL_MISSING: {
     code: "UNAVAILABLE",

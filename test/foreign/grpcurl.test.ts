@@ -21,6 +21,7 @@ const listed = [
   "hostplane.v1.EventService",
   "hostplane.v1.OperationService",
   "hostplane.v1.PlanService",
+  "hostplane.v1.StoragePoolService",
   "hostplane.v1.SystemService",
   "hostplane.v1.UserService",
   "operations.v1.OperationsService",

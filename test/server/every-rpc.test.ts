@@ -279,6 +279,12 @@ const unbuilt: Readonly<Record<string, readonly string[]>> = {
     "ShrinkStorage",
     "CreateBackup",
   ],
+  "hostplane.v1.StoragePoolService": [
+    "GetStoragePool",
+    "WatchStoragePool",
+    "ExpandStoragePool",
+    "ShrinkStoragePool",
+  ],
   "v1alpha.PublicAPI": [
     "GetInfo",
     "ListPods",

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file hostplane/v1/event.proto.
  */
 export const file_hostplane_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("Chhob3N0cGxhbmUvdjEvZXZlbnQucHJvdG8SDGhvc3RwbGFuZS52MSJ8ChBTdWJzY3JpYmVSZXF1ZXN0EhAKBmN1cnNvchgBIAEoCUgAEioKBHRpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAASDgoGdG9waWNzGAMgAygJEhEKCXJlc291cmNlcxgEIAMoCUIHCgVzdGFydCKeAQoRU3Vic2NyaWJlUmVzcG9uc2USKgoIc25hcHNob3QYASABKAsyFi5ob3N0cGxhbmUudjEuU25hcHNob3RIABIkCgVldmVudBgCIAEoCzITLmhvc3RwbGFuZS52MS5FdmVudEgAEiwKCWhlYXJ0YmVhdBgDIAEoCzIXLmhvc3RwbGFuZS52MS5IZWFydGJlYXRIAEIJCgdtZXNzYWdlIhoKCFNuYXBzaG90Eg4KBmN1cnNvchgBIAEoCSIbCglIZWFydGJlYXQSDgoGY3Vyc29yGAEgASgJIuICCgVFdmVudBIOCgZjdXJzb3IYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBXRvcGljGAMgASgJEgwKBHR5cGUYBCABKAkSEAoIcmVzb3VyY2UYBSABKAkSDAoEaG9zdBgGIAEoCRIUCgxvcGVyYXRpb25faWQYByABKAkSDwoHc2FuZGJveBgIIAEoCBIsCglvcGVyYXRpb24YCiABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uSAASKwoGdm9sdW1lGAsgASgLMhkuaG9zdHBsYW5lLnYxLlZvbHVtZUV2ZW50SAASNgoMdm9sdW1lX2dyb3VwGAwgASgLMh4uaG9zdHBsYW5lLnYxLlZvbHVtZUdyb3VwRXZlbnRIABIgCgNnYXAYDSABKAsyES5ob3N0cGxhbmUudjEuR2FwSABCCAoGZGV0YWlsIsUBCgtWb2x1bWVFdmVudBIMCgRuYW1lGAEgASgJEhQKDHZvbHVtZV9ncm91cBgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEgoKc2l6ZV9ieXRlcxgEIAEoAxIgChNwcmV2aW91c19zaXplX2J5dGVzGAUgASgDSACIAQESDAoEdGFncxgGIAMoCRIPCgdvdXRzaWRlGAcgASgIEg8KB2NoYW5nZXMYCCADKAlCFgoUX3ByZXZpb3VzX3NpemVfYnl0ZXMiYAoQVm9sdW1lR3JvdXBFdmVudBIMCgRuYW1lGAEgASgJEhYKDmRldmljZV9jbGFzc2VzGAIgAygJEhIKCmZyZWVfYnl0ZXMYAyABKAMSEgoKc2l6ZV9ieXRlcxgEIAEoAyJnCgNHYXASKAoEZnJvbRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgDIAEoCTJjCgxFdmVudFNlcnZpY2USUwoJU3Vic2NyaWJlEh4uaG9zdHBsYW5lLnYxLlN1YnNjcmliZVJlcXVlc3QaHy5ob3N0cGxhbmUudjEuU3Vic2NyaWJlUmVzcG9uc2UiA5ACATABYgZwcm90bzM", [file_google_protobuf_timestamp, file_hostplane_v1_operation]);
+  fileDesc("Chhob3N0cGxhbmUvdjEvZXZlbnQucHJvdG8SDGhvc3RwbGFuZS52MSJ8ChBTdWJzY3JpYmVSZXF1ZXN0EhAKBmN1cnNvchgBIAEoCUgAEioKBHRpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAASDgoGdG9waWNzGAMgAygJEhEKCXJlc291cmNlcxgEIAMoCUIHCgVzdGFydCKeAQoRU3Vic2NyaWJlUmVzcG9uc2USKgoIc25hcHNob3QYASABKAsyFi5ob3N0cGxhbmUudjEuU25hcHNob3RIABIkCgVldmVudBgCIAEoCzITLmhvc3RwbGFuZS52MS5FdmVudEgAEiwKCWhlYXJ0YmVhdBgDIAEoCzIXLmhvc3RwbGFuZS52MS5IZWFydGJlYXRIAEIJCgdtZXNzYWdlIhoKCFNuYXBzaG90Eg4KBmN1cnNvchgBIAEoCSIbCglIZWFydGJlYXQSDgoGY3Vyc29yGAEgASgJIs8DCgVFdmVudBIOCgZjdXJzb3IYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBXRvcGljGAMgASgJEgwKBHR5cGUYBCABKAkSEAoIcmVzb3VyY2UYBSABKAkSDAoEaG9zdBgGIAEoCRIUCgxvcGVyYXRpb25faWQYByABKAkSDwoHc2FuZGJveBgIIAEoCBIsCglvcGVyYXRpb24YCiABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uSAASKwoGdm9sdW1lGAsgASgLMhkuaG9zdHBsYW5lLnYxLlZvbHVtZUV2ZW50SAASNgoMdm9sdW1lX2dyb3VwGAwgASgLMh4uaG9zdHBsYW5lLnYxLlZvbHVtZUdyb3VwRXZlbnRIABIgCgNnYXAYDSABKAsyES5ob3N0cGxhbmUudjEuR2FwSAASMwoKaHlwZXJ2aXNvchgOIAEoCzIdLmhvc3RwbGFuZS52MS5IeXBlcnZpc29yRXZlbnRIABI2CgxzdG9yYWdlX3Bvb2wYDyABKAsyHi5ob3N0cGxhbmUudjEuU3RvcmFnZVBvb2xFdmVudEgAQggKBmRldGFpbCLFAQoLVm9sdW1lRXZlbnQSDAoEbmFtZRgBIAEoCRIUCgx2b2x1bWVfZ3JvdXAYAiABKAkSFAoMZGV2aWNlX2NsYXNzGAMgASgJEhIKCnNpemVfYnl0ZXMYBCABKAMSIAoTcHJldmlvdXNfc2l6ZV9ieXRlcxgFIAEoA0gAiAEBEgwKBHRhZ3MYBiADKAkSDwoHb3V0c2lkZRgHIAEoCBIPCgdjaGFuZ2VzGAggAygJQhYKFF9wcmV2aW91c19zaXplX2J5dGVzImAKEFZvbHVtZUdyb3VwRXZlbnQSDAoEbmFtZRgBIAEoCRIWCg5kZXZpY2VfY2xhc3NlcxgCIAMoCRISCgpmcmVlX2J5dGVzGAMgASgDEhIKCnNpemVfYnl0ZXMYBCABKAMidgoPSHlwZXJ2aXNvckV2ZW50EgoKAmlkGAEgASgJEg0KBXN0YXRlGAIgASgJEhYKDnByZXZpb3VzX3N0YXRlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIPCgdvdXRzaWRlGAUgASgIEg8KB2NoYW5nZXMYBiADKAkicQoQU3RvcmFnZVBvb2xFdmVudBIMCgRuYW1lGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAMSGwoTcHJldmlvdXNfc2l6ZV9ieXRlcxgDIAEoAxINCgVhZGRlZBgEIAMoCRIPCgdyZW1vdmVkGAUgAygJImcKA0dhcBIoCgRmcm9tGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgJ0bxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAMgASgJMmMKDEV2ZW50U2VydmljZRJTCglTdWJzY3JpYmUSHi5ob3N0cGxhbmUudjEuU3Vic2NyaWJlUmVxdWVzdBofLmhvc3RwbGFuZS52MS5TdWJzY3JpYmVSZXNwb25zZSIDkAIBMAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_hostplane_v1_operation]);
 
 /**
  * Which events to stream.
@@ -179,7 +179,7 @@ export type Event = Message<"hostplane.v1.Event"> & {
   at?: Timestamp | undefined;
 
   /**
-   * What it belongs to: "volumes", "operations".
+   * What it belongs to: "volumes", "hypervisors", "operations".
    *
    * @generated from field: string topic = 3;
    */
@@ -257,6 +257,23 @@ export type Event = Message<"hostplane.v1.Event"> & {
      */
     value: Gap;
     case: "gap";
+  } | {
+    /**
+     * Of the types "hypervisor.added", "hypervisor.removed", "hypervisor.started", "hypervisor.stopped",
+     * "hypervisor.unknown", "hypervisor.changed".
+     *
+     * @generated from field: hostplane.v1.HypervisorEvent hypervisor = 14;
+     */
+    value: HypervisorEvent;
+    case: "hypervisor";
+  } | {
+    /**
+     * Of the type "storagePool.changed".
+     *
+     * @generated from field: hostplane.v1.StoragePoolEvent storage_pool = 15;
+     */
+    value: StoragePoolEvent;
+    case: "storagePool";
   } | { case: undefined; value?: undefined };
 };
 
@@ -381,6 +398,111 @@ export const VolumeGroupEventSchema: GenMessage<VolumeGroupEvent> = /*@__PURE__*
   messageDesc(file_hostplane_v1_event, 6);
 
 /**
+ * A hypervisor that has come into the inventory or left it, was started or stopped, or changed otherwise.
+ *
+ * @generated from message hostplane.v1.HypervisorEvent
+ */
+export type HypervisorEvent = Message<"hostplane.v1.HypervisorEvent"> & {
+  /**
+   * Its id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Whether it runs: "running", "off" or "unknown".
+   *
+   * @generated from field: string state = 2;
+   */
+  state: string;
+
+  /**
+   * What it was before; empty for one that was added.
+   *
+   * @generated from field: string previous_state = 3;
+   */
+  previousState: string;
+
+  /**
+   * Why its state is not known. Empty when it is.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
+
+  /**
+   * Whether somebody else than this gateway did it.
+   *
+   * @generated from field: bool outside = 5;
+   */
+  outside: boolean;
+
+  /**
+   * What changed, for people, e.g. "memory: 8192 MB -> 16384 MB".
+   *
+   * @generated from field: repeated string changes = 6;
+   */
+  changes: string[];
+};
+
+/**
+ * Describes the message hostplane.v1.HypervisorEvent.
+ * Use `create(HypervisorEventSchema)` to create a new message.
+ */
+export const HypervisorEventSchema: GenMessage<HypervisorEvent> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_event, 7);
+
+/**
+ * The shared storage pool has another size or other devices.
+ *
+ * @generated from message hostplane.v1.StoragePoolEvent
+ */
+export type StoragePoolEvent = Message<"hostplane.v1.StoragePoolEvent"> & {
+  /**
+   * Its name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Size in bytes.
+   *
+   * @generated from field: int64 size_bytes = 2;
+   */
+  sizeBytes: bigint;
+
+  /**
+   * Size in bytes before.
+   *
+   * @generated from field: int64 previous_size_bytes = 3;
+   */
+  previousSizeBytes: bigint;
+
+  /**
+   * Devices that were added, by path.
+   *
+   * @generated from field: repeated string added = 4;
+   */
+  added: string[];
+
+  /**
+   * Devices that were taken out, by path.
+   *
+   * @generated from field: repeated string removed = 5;
+   */
+  removed: string[];
+};
+
+/**
+ * Describes the message hostplane.v1.StoragePoolEvent.
+ * Use `create(StoragePoolEventSchema)` to create a new message.
+ */
+export const StoragePoolEventSchema: GenMessage<StoragePoolEvent> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_event, 8);
+
+/**
  * Changes may have happened here that nobody saw. What is known now has been told by the events before.
  *
  * @generated from message hostplane.v1.Gap
@@ -413,7 +535,7 @@ export type Gap = Message<"hostplane.v1.Gap"> & {
  * Use `create(GapSchema)` to create a new message.
  */
 export const GapSchema: GenMessage<Gap> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_event, 7);
+  messageDesc(file_hostplane_v1_event, 9);
 
 /**
  * Streams what happens to the systems and in the gateway.
