@@ -1,0 +1,101 @@
+import {
+  array,
+  bool,
+  double,
+  fixedOpaque,
+  hyper,
+  int,
+  mapped,
+  optional,
+  type Static,
+  string,
+  struct,
+  uhyper,
+  uint,
+  union,
+} from "./xdr.ts";
+
+// What procedures and events have in common: how libvirt's objects stand on the wire, and the limits of lists.
+
+/** Names, XML and messages: libvirt's own limit. */
+export const text = string(4 << 20);
+export const optionalText = optional(text);
+
+const uuidSizeBytes = 16;
+
+/** Sixteen bytes on the wire, `8e7ad4c2-…` here. */
+export const uuid = mapped(fixedOpaque(uuidSizeBytes), uuidText, uuidBytes);
+
+function uuidText(bytes: Uint8Array): string {
+  const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("hex");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+function uuidBytes(value: string): Uint8Array {
+  return Buffer.from(value.replaceAll("-", ""), "hex");
+}
+
+/** What a domain is known by. `id` is -1 while it does not run; libvirt finds the domain by its UUID. */
+export const domainRef = struct({ name: text, uuid, id: int });
+export type DomainRef = Static<typeof domainRef>;
+
+export const networkRef = struct({ name: text, uuid });
+export type NetworkRef = Static<typeof networkRef>;
+
+export const storagePoolRef = struct({ name: text, uuid });
+export type StoragePoolRef = Static<typeof storagePoolRef>;
+
+/** `pool` is the pool's name; `key` is what the pool knows it by, often its path. */
+export const storageVolRef = struct({ pool: text, name: text, key: text });
+export type StorageVolRef = Static<typeof storageVolRef>;
+
+export const nodeDeviceRef = struct({ name: text });
+export type NodeDeviceRef = Static<typeof nodeDeviceRef>;
+
+export const checkpointRef = struct({ name: text, domain: domainRef });
+export type CheckpointRef = Static<typeof checkpointRef>;
+
+/** A figure with its name, e.g. `cpu.time`, as statistics and jobs have them. */
+export const typedParam = struct({
+  field: text,
+  value: union({
+    int: [1, int],
+    uint: [2, uint],
+    llong: [3, hyper],
+    ullong: [4, uhyper],
+    double: [5, double],
+    boolean: [6, bool],
+    string: [7, text],
+  }),
+});
+export type TypedParam = Static<typeof typedParam>;
+
+/** libvirt's own limits of lists. */
+export const limits = {
+  objects: 16_384,
+  nodeDevices: 65_536,
+  dhcpLeases: 65_536,
+  interfaces: 2_048,
+  jobStats: 64,
+  domainStats: 262_144,
+  memoryStats: 1_024,
+  authTypes: 20,
+} as const;
+
+export const jobParams = array(typedParam, limits.jobStats);
+
+/** What libvirt says when it refuses; the fields after `level` repeat what the message tells. */
+export const remoteError = struct({
+  code: int,
+  domain: int,
+  message: optionalText,
+  level: int,
+  dom: optional(domainRef),
+  str1: optionalText,
+  str2: optionalText,
+  str3: optionalText,
+  int1: int,
+  int2: int,
+  net: optional(networkRef),
+});
+export type RemoteError = Static<typeof remoteError>;

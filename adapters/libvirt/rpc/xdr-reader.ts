@@ -1,0 +1,70 @@
+import { InfraError } from "../../host/infra-error.ts";
+
+/** Reads XDR from the front of some bytes. Whatever would lie beyond their end fails, before memory is taken for it. */
+export interface XdrReader {
+  readonly remaining: number;
+  int32(): number;
+  uint32(): number;
+  int64(): bigint;
+  uint64(): bigint;
+  double(): number;
+  /** A length in bytes, at most `max` and what remains. */
+  length(max: number): number;
+  /** A number of items that have at least four bytes each. */
+  count(max: number): number;
+  /** So many bytes, which stay those that were given, and the padding after them. */
+  padded(sizeBytes: number): Buffer;
+  /** @throws InfraError TOOL_OUTPUT */
+  fail(what: string): never;
+}
+
+/** @throws (each of its functions) InfraError TOOL_OUTPUT */
+export function createXdrReader(bytes: Uint8Array): XdrReader {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let offset = 0;
+
+  function fail(what: string): never {
+    throw new InfraError("TOOL_OUTPUT", `libvirt sent what cannot be read: ${what}, at byte ${offset}`);
+  }
+
+  /** Where the next `sizeBytes` begin. */
+  function take(sizeBytes: number): number {
+    if (sizeBytes > buffer.length - offset) {
+      fail(`${sizeBytes} bytes are wanted and ${buffer.length - offset} are left`);
+    }
+    const at = offset;
+    offset += sizeBytes;
+    return at;
+  }
+
+  function bounded(max: number, itemBytes: number): number {
+    const count = buffer.readUInt32BE(take(4));
+    if (count > max || count * itemBytes > buffer.length - offset) {
+      fail(`a length of ${count}`);
+    }
+    return count;
+  }
+
+  return {
+    get remaining() {
+      return buffer.length - offset;
+    },
+    int32: () => buffer.readInt32BE(take(4)),
+    uint32: () => buffer.readUInt32BE(take(4)),
+    int64: () => buffer.readBigInt64BE(take(8)),
+    uint64: () => buffer.readBigUInt64BE(take(8)),
+    double: () => buffer.readDoubleBE(take(8)),
+    length: (max) => bounded(max, 1),
+    count: (max) => bounded(max, 4),
+    padded(sizeBytes) {
+      const at = take(paddedBytes(sizeBytes));
+      return buffer.subarray(at, at + sizeBytes);
+    },
+    fail,
+  };
+}
+
+/** XDR fills up to a multiple of four. */
+export function paddedBytes(sizeBytes: number): number {
+  return Math.ceil(sizeBytes / 4) * 4;
+}

@@ -1,0 +1,62 @@
+import { paddedBytes } from "./xdr-reader.ts";
+
+/** Writes XDR into memory that grows. */
+export interface XdrWriter {
+  int32(value: number): void;
+  uint32(value: number): void;
+  int64(value: bigint): void;
+  uint64(value: bigint): void;
+  double(value: number): void;
+  /** These bytes, and zeros up to a multiple of four. */
+  padded(bytes: Uint8Array): void;
+  /** What was written. The writer is not to be used after it. */
+  finish(): Buffer;
+}
+
+const initialBytes = 256;
+
+export function createXdrWriter(): XdrWriter {
+  let buffer = Buffer.alloc(initialBytes);
+  let offset = 0;
+
+  /** Room for the next `sizeBytes`, all zero: where they begin. */
+  function take(sizeBytes: number): number {
+    const wanted = offset + sizeBytes;
+    if (wanted > buffer.length) {
+      const grown = Buffer.alloc(Math.max(wanted, buffer.length * 2));
+      buffer.copy(grown, 0, 0, offset);
+      buffer = grown;
+    }
+    const at = offset;
+    offset = wanted;
+    return at;
+  }
+
+  return {
+    int32(value) {
+      const at = take(4);
+      buffer.writeInt32BE(value, at);
+    },
+    uint32(value) {
+      const at = take(4);
+      buffer.writeUInt32BE(value, at);
+    },
+    int64(value) {
+      const at = take(8);
+      buffer.writeBigInt64BE(value, at);
+    },
+    uint64(value) {
+      const at = take(8);
+      buffer.writeBigUInt64BE(value, at);
+    },
+    double(value) {
+      const at = take(8);
+      buffer.writeDoubleBE(value, at);
+    },
+    padded(bytes) {
+      const at = take(paddedBytes(bytes.length));
+      buffer.set(bytes, at);
+    },
+    finish: () => buffer.subarray(0, offset),
+  };
+}
