@@ -466,6 +466,68 @@ export const reasons = {
   },
 
   // Hypervisors
+  LIBVIRT_UNAVAILABLE: {
+    code: "UNAVAILABLE",
+    retryable: true,
+    meaning: "The libvirt daemon cannot be reached, or does not answer in time; the gateway keeps trying.",
+  },
+  LIBVIRT_DENIED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "The libvirt daemon does not let the gateway in, or not do this; the message says what to change.",
+  },
+  LIBVIRT_FAILED: {
+    code: "INTERNAL",
+    retryable: false,
+    meaning: "The libvirt daemon refused for a reason of its own; the message has its words.",
+  },
+  DOMAIN_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "There is no domain of this name or UUID.",
+  },
+  DOMAIN_EXISTS: {
+    code: "ALREADY_EXISTS",
+    retryable: false,
+    meaning: "There is a domain of this name already.",
+  },
+  DOMAIN_STATE: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The domain is in a state in which this cannot be done, such as running already or not running.",
+  },
+  STORAGE_POOL_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "There is no storage pool of this name.",
+  },
+  STORAGE_VOLUME_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "The storage pool has no volume of this name.",
+  },
+  STORAGE_VOLUME_EXISTS: {
+    code: "ALREADY_EXISTS",
+    retryable: false,
+    meaning: "The storage pool has a volume of this name already.",
+  },
+  NETWORK_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "There is no network of this name.",
+  },
+  NODE_DEVICE_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "The host has no device of this name.",
+  },
+  AGENT_UNRESPONSIVE: {
+    code: "UNAVAILABLE",
+    retryable: true,
+    meaning:
+      "The guest agent of the domain does not answer: it is not installed, or its guest is not up yet.",
+  },
   HYPERVISOR_NOT_FOUND: {
     code: "NOT_FOUND",
     retryable: false,
