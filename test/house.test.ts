@@ -14,7 +14,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "adapters/lvm": ["adapters/host"],
   "adapters/restic": ["adapters/host"],
   gen: [],
-  "server/config": ["adapters/host", "adapters/lvm", "adapters/restic"],
+  "server/config": ["adapters/host", "adapters/libvirt", "adapters/lvm", "adapters/restic"],
   "server/rpc": ["adapters/host", "gen", "server/config"],
   "server/operations": ["adapters/host", "server/crypto", "server/events", "server/store"],
   "server/operations/operation.ts": ["adapters/host"],

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { hypervisorsSchema } from "./hypervisors-schema.ts";
 import { formatListenAddress, parseListenAddress } from "./listen-address.ts";
 import { listenerSchema } from "./listener-schema.ts";
 import { assertUnique } from "./schema-rules.ts";
@@ -212,6 +213,10 @@ export const configSchema = z.strictObject({
   volumes: volumesSchema.exactOptional().meta({
     description: "LVM volumes of this host (the services of package `proto`). Off if absent.",
   }),
+  hypervisors: hypervisorsSchema.exactOptional().meta({
+    description:
+      "Hypervisors on this host's libvirt and the storage pool that they share (`operations.v1.OperationsService`). Off if absent.",
+  }),
 });
 
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
@@ -224,6 +229,9 @@ export type ListenerConfig = Config["listen"][number];
 
 /** The `volumes` key of a gateway that serves them. */
 export type VolumesConfig = NonNullable<Config["volumes"]>;
+
+/** The `hypervisors` key of a gateway that serves them. */
+export type HypervisorsConfig = NonNullable<Config["hypervisors"]>;
 
 /** One entry of `volumes.deviceClasses`. */
 export type DeviceClassConfig = VolumesConfig["deviceClasses"][number];

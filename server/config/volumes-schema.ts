@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { assertVolumeGroupName, assertVolumeName } from "../../adapters/lvm/names.ts";
 import { backupSchema } from "./backup-schema.ts";
+import { lvmSchema } from "./lvm-schema.ts";
 import { assertByAdapter, assertOneDefault, assertUnique } from "./schema-rules.ts";
 
 const lvmName = "a name of LVM";
@@ -45,20 +46,6 @@ const deviceClass = z
     }
   });
 
-const lvm = z.strictObject({
-  command: z.array(z.string().min(1)).min(1).default(["lvm"]).meta({
-    description:
-      "The lvm program, with whatever goes in front of it: `sudo, -n, lvm`, or in a container with the host's pid namespace `nsenter, -m, -u, -i, -n, -p, -t, 1, --, lvm`.",
-  }),
-  systemDir: z.string().min(1).exactOptional().meta({
-    description: "LVM_SYSTEM_DIR for lvm: the directory of lvm.conf. LVM's own default if absent.",
-  }),
-  activation: z.enum(["auto", "none"]).default("auto").meta({
-    description:
-      "`auto` activates volumes, so that they have a block device; `none` changes metadata only, for hosts without device-mapper.",
-  }),
-});
-
 /** The key `volumes`. */
 export const volumesSchema = z
   .strictObject({
@@ -88,7 +75,7 @@ export const volumesSchema = z
       description:
         "A volume group or thin pool with a smaller share of free space than this is told as low on space. 0: never.",
     }),
-    lvm: lvm.prefault({}).meta({ description: "How LVM is reached." }),
+    lvm: lvmSchema.prefault({}).meta({ description: "How LVM is reached." }),
     backup: backupSchema.exactOptional().meta({
       description: "Backups of volumes, and restores. Off if absent; `backup: {}` is enough to turn them on.",
     }),

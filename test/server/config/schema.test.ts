@@ -243,3 +243,73 @@ test("a schedule says when it comes, of what is there, and where its backups go"
     /backup\.repository: expected the directory that the schedules/,
   ]);
 });
+
+const template = { ids: "hv-{08..11}", vcpus: 2, memoryMib: 2048, disk: { pool: "default", sizeGib: 10 } };
+
+function messagesOfHypervisors(hypervisors: unknown): string[] {
+  return messagesOf({ hypervisors });
+}
+
+test("hypervisors need no key at all, a template only its size", async (t) => {
+  t.same(configSchema.parse({ hypervisors: {} }).hypervisors, {
+    libvirt: { uri: "qemu:///system", seedTool: ["xorrisofs"] },
+    match: [],
+    templates: [],
+    destroy: { graceSeconds: 0, deleteVolumes: false },
+  });
+  t.same(configSchema.parse({ hypervisors: { templates: [template] } }).hypervisors?.templates, [
+    { ...template, gpus: [], seed: true, ready: "started", readyTimeoutSeconds: 600 },
+  ]);
+});
+
+test("ids of templates are distinct and such as domains can have", async (t) => {
+  const messagesOfIds = (...patterns: string[]) =>
+    messagesOfHypervisors({ templates: patterns.map((ids) => ({ ...template, ids })) });
+  t.same(messagesOfIds("hv-{1..3}", "hv-4", "hv-{01..03}"), []);
+  t.match(messagesOfIds("hv-{1..3}", "hv-2"), [/templates\.1\.ids: .*entry 1 .*hv-2/]);
+  t.match(messagesOfIds("hv-{1..6000}", "hw-{1..6000}"), [/at most 10000 ids/]);
+  for (const ids of [
+    "",
+    "-a",
+    "a b",
+    "hv-{1..2}-{1..2}",
+    "hv-{2..1}",
+    "hv-{a..b}",
+    "x".repeat(64),
+    "hv-{1..99999}",
+  ]) {
+    t.match(messagesOfIds(ids), [/templates\.0\.ids: expected an id/], ids);
+  }
+});
+
+test("when a hypervisor is ready is one of three", async (t) => {
+  const messagesOfReady = (ready: string) => messagesOfHypervisors({ templates: [{ ...template, ready }] });
+  for (const ready of ["started", "agent", "tcp:1", "tcp:65535"]) {
+    t.same(messagesOfReady(ready), [], ready);
+  }
+  for (const ready of ["", "tcp", "tcp:0", "tcp:65536", "udp:22", "agent "]) {
+    t.match(messagesOfReady(ready), [/ready: expected started, agent, or tcp/], ready);
+  }
+});
+
+test("GPUs are named by their PCI address", async (t) => {
+  const messagesOfGpu = (gpu: string) => messagesOfHypervisors({ templates: [{ ...template, gpus: [gpu] }] });
+  t.same(messagesOfGpu("0000:41:00.0"), []);
+  for (const gpu of ["41:00.0", "0000:41:00", "0000:41:00.8", "0000:4G:00.0"]) {
+    t.match(messagesOfGpu(gpu), [/gpus\.0: expected a PCI address/], gpu);
+  }
+});
+
+test("the storage pool is a volume group or a directory", async (t) => {
+  const messagesOfPool = (pool: object) => messagesOfHypervisors({ pool });
+  t.same(messagesOfPool({ volumeGroup: "vg0", devices: ["/dev/sda", "/dev/sdb"], libvirtPool: "p" }), []);
+  t.same(messagesOfPool({ directory: "/srv/pool" }), []);
+  t.match(messagesOfPool({}), [/volumeGroup: expected what the pool is/]);
+  t.match(messagesOfPool({ volumeGroup: "vg0", directory: "/srv" }), [/directory: expected only without/]);
+  t.match(messagesOfPool({ directory: "/srv", devices: ["/dev/sda"] }), [/devices: expected only with vol/]);
+  t.match(messagesOfPool({ volumeGroup: "vg0", devices: ["sda"] }), [/devices\.0: expected a path/]);
+  t.match(messagesOfPool({ volumeGroup: "vg0", devices: ["/dev/sda", "/dev/sda"] }), [
+    /devices\.1: .*entry 1/,
+  ]);
+  t.match(messagesOfPool({ volumeGroup: "-vg" }), [/volumeGroup: expected a name of LVM/]);
+});

@@ -1,0 +1,219 @@
+import { z } from "zod";
+import { assertHypervisorId, assertPciAddress } from "../../adapters/libvirt/names.ts";
+import { assertVolumeGroupName } from "../../adapters/lvm/names.ts";
+import { idsOfPattern, maxIdsOfPattern } from "./id-range.ts";
+import { lvmSchema } from "./lvm-schema.ts";
+import { assertByAdapter } from "./schema-rules.ts";
+
+const name = z.string().min(1).max(255);
+const absolutePath = z
+  .string()
+  .regex(/^\/[^\0]*$/, { error: "expected a path that begins with /" })
+  .max(4095);
+
+const ids = z
+  .string()
+  .max(255)
+  .superRefine((pattern, context) => {
+    const expanded = idsOfPattern(pattern);
+    if (expanded === undefined) {
+      const message = `expected an id with at most one range such as {01..12}, of at most ${maxIdsOfPattern} numbers`;
+      context.addIssue({ code: "custom", message });
+      return;
+    }
+    // The last of a range is its longest.
+    assertByAdapter(() => assertHypervisorId(expanded.at(-1) ?? "", "ids"), context, "an id");
+  });
+
+const disk = z.strictObject({
+  pool: name.meta({ description: "The storage pool of libvirt in which the disk is made." }),
+  sizeGib: z
+    .int()
+    .min(1)
+    .max(2 ** 20)
+    .meta({ description: "Its size, in GiB." }),
+  backing: name.exactOptional().meta({
+    description: "A qcow2 volume of the same pool that the disk begins as; it is only read. Empty if absent.",
+  }),
+});
+
+const template = z.strictObject({
+  ids: ids.meta({
+    description:
+      "Ids of the hypervisors that can be made of it: one range such as `bm-{01..12}`, padded with zeros as a shell does, or a single id.",
+    examples: ["bm-e4-{01..12}"],
+  }),
+  vcpus: z.int().min(1).max(4096).meta({ description: "CPU threads of each." }),
+  memoryMib: z
+    .int()
+    .min(64)
+    .max(2 ** 30)
+    .meta({ description: "RAM of each, in MiB." }),
+  disk: disk.meta({ description: "The disk that each boots from." }),
+  network: name
+    .exactOptional()
+    .meta({ description: "The network of libvirt that each is in. None if absent." }),
+  gpus: z
+    .array(
+      z
+        .string()
+        .superRefine((address, context) =>
+          assertByAdapter(() => assertPciAddress(address, "gpus"), context, "a PCI address"),
+        ),
+    )
+    .default([])
+    .meta({
+      description:
+        "PCI addresses of GPUs of this host that are handed to it; only one that has them can run at a time.",
+      examples: [["0000:41:00.0"]],
+    }),
+  seed: z.boolean().default(true).meta({
+    description:
+      "Whether each has a CD-ROM from which cloud-init takes its id as host name. The id is in SMBIOS in any case.",
+  }),
+  ready: z
+    .string()
+    .superRefine((text, context) => {
+      const [, port = "1"] = /^tcp:([1-9]\d{0,4})$/.exec(text) ?? [];
+      if (!/^(started|agent|tcp:[1-9]\d{0,4})$/.test(text) || Number(port) > 65_535) {
+        context.addIssue({
+          code: "custom",
+          message: "expected started, agent, or tcp: with a port, such as tcp:22",
+        });
+      }
+    })
+    .default("started")
+    .meta({
+      description:
+        "When it counts as created: `started` at once, `agent` when its guest agent answers, `tcp:22` when that port takes connections.",
+    }),
+  readyTimeoutSeconds: z.int().min(1).max(86_400).default(600).meta({
+    description: "How long it may take to be ready, in seconds; its creation is undone after that.",
+  }),
+});
+
+const destroy = z.strictObject({
+  graceSeconds: z.int().min(0).max(3600).default(0).meta({
+    description:
+      "How long a guest is asked by ACPI to shut down before its power is taken, in seconds. 0: not at all.",
+  }),
+  deleteVolumes: z.boolean().default(false).meta({
+    description: "Whether the volumes that were made for it are deleted as well.",
+  }),
+});
+
+const pool = z
+  .strictObject({
+    volumeGroup: z
+      .string()
+      .superRefine((group, context) =>
+        assertByAdapter(() => assertVolumeGroupName(group, "name"), context, "a name of LVM"),
+      )
+      .exactOptional()
+      .meta({ description: "The LVM volume group that is the pool. Either this or directory." }),
+    devices: z
+      .array(absolutePath)
+      .max(256)
+      .default([])
+      .superRefine((devices, context) => assertUniqueText(devices, context))
+      .meta({
+        description:
+          "Block devices that may be added to the volume group and taken out of it, in this order; no other is touched.",
+        examples: [["/dev/disk/by-id/wwn-0x5000c500a1b2c3d4"]],
+      }),
+    directory: absolutePath.exactOptional().meta({
+      description: "A directory that is the pool: of a file system that all hypervisors share.",
+    }),
+    libvirtPool: name.exactOptional().meta({
+      description: "The storage pool of libvirt that shows it; it is refreshed after each change of size.",
+    }),
+    lvm: lvmSchema.prefault({}).meta({ description: "How LVM is reached, as in `volumes.lvm`." }),
+  })
+  .superRefine(({ volumeGroup, directory, devices }, context) => {
+    const refuse = (path: string, message: string) =>
+      context.addIssue({ code: "custom", path: [path], message });
+    if (volumeGroup === undefined && directory === undefined) {
+      refuse("volumeGroup", "expected what the pool is: volumeGroup or directory");
+    }
+    if (volumeGroup !== undefined && directory !== undefined) {
+      refuse("directory", "expected only without volumeGroup");
+    }
+    if (volumeGroup === undefined && devices.length > 0) {
+      refuse("devices", "expected only with volumeGroup");
+    }
+  });
+
+/** The key `hypervisors`. */
+export const hypervisorsSchema = z.strictObject({
+  libvirt: z
+    .strictObject({
+      uri: z
+        .string()
+        .regex(/^(qemu|test)(\+unix)?:\/\/\//, {
+          error: "expected the URI of a libvirt on this host, such as qemu:///system",
+        })
+        .default("qemu:///system")
+        .meta({
+          description:
+            "Which libvirt of this host, as virsh is told it; `qemu+unix:///system?socket=PATH` for a socket of its own.",
+        }),
+      seedTool: z.array(z.string().min(1)).min(1).default(["xorrisofs"]).meta({
+        description:
+          "The program that makes seeds, with whatever goes in front of it; it takes mkisofs' options.",
+      }),
+    })
+    .prefault({})
+    .meta({ description: "How libvirt is reached." }),
+  match: z
+    .array(z.string().min(1))
+    .default([])
+    .meta({
+      description:
+        "Names of domains that are hypervisors although others made them; `*` and `?` stand for others. They are started and powered off, never removed.",
+      examples: [["bm-*"]],
+    }),
+  templates: z
+    .array(template)
+    .default([])
+    .superRefine((templates, context) => {
+      const rows = templates.flatMap(({ ids }, index) =>
+        (idsOfPattern(ids) ?? []).map((id) => ({ id, index })),
+      );
+      if (rows.length > maxIdsOfPattern) {
+        context.addIssue({ code: "custom", message: `expected at most ${maxIdsOfPattern} ids in all` });
+        return;
+      }
+      assertDistinctIds(rows, context);
+    })
+    .meta({ description: "Hypervisors that can be made." }),
+  destroy: destroy.prefault({}).meta({ description: "How a hypervisor is destroyed." }),
+  pool: pool.exactOptional().meta({
+    description: "The storage pool that the hypervisors share. None if absent.",
+  }),
+});
+
+function assertUniqueText(texts: readonly string[], context: z.RefinementCtx): void {
+  for (const [index, text] of texts.entries()) {
+    const first = texts.indexOf(text);
+    if (first !== index) {
+      const message = `expected another one than entry ${first + 1} of the list (${text})`;
+      context.addIssue({ code: "custom", path: [index], message });
+    }
+  }
+}
+
+function assertDistinctIds(
+  rows: readonly { readonly id: string; readonly index: number }[],
+  context: z.RefinementCtx,
+): void {
+  const firstIndexes = new Map<string, number>();
+  for (const { id, index } of rows) {
+    const first = firstIndexes.get(id);
+    if (first !== undefined) {
+      const message = `expected other ids than entry ${first + 1} of the list has (${id})`;
+      context.addIssue({ code: "custom", path: [index, "ids"], message });
+      return;
+    }
+    firstIndexes.set(id, index);
+  }
+}

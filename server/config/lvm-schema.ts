@@ -1,0 +1,16 @@
+import { z } from "zod";
+
+/** How LVM is reached: `volumes.lvm` and `hypervisors.pool.lvm`. */
+export const lvmSchema = z.strictObject({
+  command: z.array(z.string().min(1)).min(1).default(["lvm"]).meta({
+    description:
+      "The lvm program, with whatever goes in front of it: `sudo, -n, lvm`, or in a container with the host's pid namespace `nsenter, -m, -u, -i, -n, -p, -t, 1, --, lvm`.",
+  }),
+  systemDir: z.string().min(1).exactOptional().meta({
+    description: "LVM_SYSTEM_DIR for lvm: the directory of lvm.conf. LVM's own default if absent.",
+  }),
+  activation: z.enum(["auto", "none"]).default("auto").meta({
+    description:
+      "`auto` activates volumes, so that they have a block device; `none` changes metadata only, for hosts without device-mapper.",
+  }),
+});

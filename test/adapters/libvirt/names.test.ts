@@ -1,0 +1,21 @@
+import { test } from "tap";
+import { assertHypervisorId, assertPciAddress } from "../../../adapters/libvirt/names.ts";
+import { reasonOf } from "../host/reason-of.ts";
+
+test("a hypervisor's id begins with a letter or digit and has at most 63 of few characters", async (t) => {
+  for (const id of ["a", "9", "bm-e4-12", "A.b_c-", "x".repeat(63)]) {
+    t.doesNotThrow(() => assertHypervisorId(id, "id"), id);
+  }
+  for (const id of ["", "-a", ".a", "_a", "a b", "a/b", "a\n", "é", "x".repeat(64)]) {
+    t.equal(await reasonOf((async () => assertHypervisorId(id, "id"))()), "INVALID_FIELD", id);
+  }
+});
+
+test("a PCI address has all four parts in small letters", async (t) => {
+  for (const address of ["0000:41:00.0", "0001:ff:1f.7"]) {
+    t.doesNotThrow(() => assertPciAddress(address, "gpus"), address);
+  }
+  for (const address of ["", "41:00.0", "0000:41:00.8", "0000:41:20.0", "0000:4A:00.0", "0000:41:00.0\n"]) {
+    t.equal(await reasonOf((async () => assertPciAddress(address, "gpus"))()), "INVALID_FIELD", address);
+  }
+});
