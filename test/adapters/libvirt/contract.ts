@@ -1,0 +1,358 @@
+import { randomUUID } from "node:crypto";
+import { type Test, test } from "tap";
+import type {
+  DomainDefinition,
+  LibvirtAdapter,
+  LibvirtDomain,
+  LibvirtStep,
+} from "../../../adapters/libvirt/adapter.ts";
+import { reasonOf } from "../host/reason-of.ts";
+
+/** An adapter to hold to the contract. */
+export interface ContractSubject {
+  readonly libvirt: LibvirtAdapter;
+  /** An active pool of files with a few GiB of room. */
+  readonly pool: string;
+  /** A qcow2 volume of the pool, larger than 1 MiB and at most 1 GiB. */
+  readonly backingVolume: string;
+  /** A network that domains may have. */
+  readonly network: string;
+  /** A PCI device of the host. */
+  readonly hostDevice: string;
+}
+
+const mebibyte = 1n << 20n;
+const gibibyte = 1n << 30n;
+const absentUuid = "00000000-1111-4222-8333-444444444444";
+
+/** Registers the tests that every LibvirtAdapter must pass. The subject is made anew for each. */
+export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Promise<ContractSubject>): void {
+  function contractTest(behaviour: string, body: (t: Test, subject: Subject) => Promise<void>): void {
+    test(`${kind}: ${behaviour}`, async (t) => {
+      const subject = await makeSubject(t);
+      t.teardown(() => subject.libvirt.close());
+      await body(t, withSteps(subject));
+    });
+  }
+
+  contractTest("pools are there with their figures", async (t, { libvirt, pool }) => {
+    const { pools } = (await libvirt.read()).value;
+    const found = pools.find(({ name }) => name === pool);
+    t.match(found, { isActive: true, type: String, targetPath: String, uuid: /^[0-9a-f-]{36}$/ });
+    t.ok((found?.capacityBytes ?? 0n) >= (found?.freeBytes ?? 1n));
+    t.ok((found?.freeBytes ?? 0n) > gibibyte);
+  });
+
+  contractTest("a volume is there once it is made, until it is deleted", async (t, subject) => {
+    const { createVolume, deleteVolume, volume } = subject;
+    await createVolume("disk.qcow2", 100n * mebibyte);
+    t.match(await volume("disk.qcow2"), { sizeBytes: 100n * mebibyte, path: /\/disk\.qcow2$/ });
+    t.equal(await reasonOf(createVolume("disk.qcow2", mebibyte)), "STORAGE_VOLUME_EXISTS");
+    t.equal((await volume("disk.qcow2"))?.sizeBytes, 100n * mebibyte);
+    await createVolume("disk.img", mebibyte, { format: "raw" });
+    await deleteVolume("disk.qcow2");
+    t.equal(await volume("disk.qcow2"), undefined);
+    t.equal(await reasonOf(deleteVolume("disk.qcow2")), "STORAGE_VOLUME_NOT_FOUND");
+    t.ok(await volume("disk.img"));
+  });
+
+  contractTest("a volume begins as another that is at most as large", async (t, subject) => {
+    const { createVolume, volume, backingVolume } = subject;
+    const before = await volume(backingVolume);
+    await createVolume("disk.qcow2", 2n * gibibyte, { backingVolume });
+    t.equal((await volume("disk.qcow2"))?.sizeBytes, 2n * gibibyte);
+    t.equal(await reasonOf(createVolume("small.qcow2", mebibyte, { backingVolume })), "INVALID_FIELD");
+    const fromAbsent = createVolume("other.qcow2", gibibyte, { backingVolume: "absent.qcow2" });
+    t.equal(await reasonOf(fromAbsent), "STORAGE_VOLUME_NOT_FOUND");
+    t.equal(await volume("small.qcow2"), undefined);
+    t.equal(await volume("other.qcow2"), undefined);
+    t.strictSame(await volume(backingVolume), before);
+  });
+
+  contractTest("a pool that is not there is STORAGE_POOL_NOT_FOUND", async (t, { libvirt }) => {
+    const at = { pool: "no-such-pool", name: "disk" };
+    const steps: LibvirtStep[] = [
+      { kind: "createVolume", ...at, format: "raw", sizeBytes: mebibyte },
+      { kind: "writeSeed", ...at, hostname: "bm-1", instanceId: "i-1" },
+      { kind: "deleteVolume", ...at },
+      { kind: "refreshPool", pool: "no-such-pool" },
+    ];
+    for (const step of steps) {
+      t.equal(await reasonOf(libvirt.run(step)), "STORAGE_POOL_NOT_FOUND", step.kind);
+    }
+    t.equal(await reasonOf(libvirt.volumesOf("no-such-pool")), "STORAGE_POOL_NOT_FOUND");
+  });
+
+  contractTest("a pool is refreshed", async (t, { libvirt, pool, backingVolume, volume }) => {
+    await libvirt.run({ kind: "refreshPool", pool });
+    t.ok(await volume(backingVolume));
+    t.ok((await libvirt.read()).value.pools.find(({ name }) => name === pool)?.isActive);
+  });
+
+  contractTest("names that lead elsewhere are INVALID_FIELD", async (t, subject) => {
+    const { createVolume, define, definition } = subject;
+    for (const name of ["", ".", "..", "a/b", "../x", "a\nb", "\u0000", "n".repeat(300)]) {
+      t.equal(await reasonOf(createVolume(name, mebibyte)), "INVALID_FIELD", JSON.stringify(name));
+    }
+    for (const name of ["", ".", "a/b", "a b", "<x>", "-a", "n".repeat(64)]) {
+      t.equal(await reasonOf(define({ ...definition, name })), "INVALID_FIELD", JSON.stringify(name));
+    }
+  });
+
+  contractTest("a seed is made, and made anew", async (t, subject) => {
+    const { libvirt, pool, volume } = subject;
+    const seed = { kind: "writeSeed", pool, name: "bm-1-seed.iso", hostname: "bm-1" } as const;
+    await libvirt.run({ ...seed, instanceId: "first" });
+    t.ok(((await volume("bm-1-seed.iso"))?.sizeBytes ?? 0n) > 0n);
+    await libvirt.run({ ...seed, instanceId: "second" });
+    t.ok(await volume("bm-1-seed.iso"));
+    const left = AbortSignal.abort(new Error("left"));
+    await t.rejects(libvirt.run({ ...seed, name: "left.iso", instanceId: "third" }, left));
+    t.equal(await volume("left.iso"), undefined);
+  });
+
+  contractTest("a domain is defined as it was asked for", async (t, subject) => {
+    const { define, definition, domain, pool, network, hostDevice } = subject;
+    await define({ ...definition, network, hostDevices: [hostDevice] });
+    t.match(await domain(), {
+      name: definition.name,
+      uuid: definition.uuid,
+      state: "shutOff",
+      isPersistent: true,
+      vcpuCount: 2,
+      memoryBytes: 64n * mebibyte,
+      mark: definition.mark,
+      filesystems: [],
+    });
+    const disks = (await domain())?.disks ?? [];
+    t.strictSame(
+      disks.map(({ source }) => source),
+      definition.disks.map(({ volume }) => ({ kind: "volume", pool, volume })),
+    );
+    t.equal(new Set(disks.map(({ target }) => target)).size, 2);
+  });
+
+  contractTest("what a definition names must be there", async (t, subject) => {
+    const { define, definition, domain, pool } = subject;
+    const disk = { pool, volume: "absent", format: "raw", device: "disk" } as const;
+    const absentNetwork = { ...definition, network: "no-such-network" };
+    const absentDevice = { ...definition, hostDevices: ["fffe:1f:1f.7"] };
+    const absentVolume = { ...definition, disks: [disk] };
+    const absentPool = { ...definition, disks: [{ ...disk, pool: "no-such-pool" }] };
+    t.equal(await reasonOf(define(absentNetwork)), "NETWORK_NOT_FOUND");
+    t.equal(await reasonOf(define(absentDevice)), "NODE_DEVICE_NOT_FOUND");
+    t.equal(await reasonOf(define(absentVolume)), "STORAGE_VOLUME_NOT_FOUND");
+    t.equal(await reasonOf(define(absentPool)), "STORAGE_POOL_NOT_FOUND");
+    t.equal(await domain(), undefined);
+  });
+
+  contractTest("a name and a UUID are taken once", async (t, subject) => {
+    const { define, definition, domain } = subject;
+    await define(definition);
+    t.equal(await reasonOf(define({ ...definition, uuid: randomUUID() })), "DOMAIN_EXISTS");
+    t.equal(await reasonOf(define({ ...definition, name: "bm-other" })), "DOMAIN_EXISTS");
+    t.equal((await domain())?.uuid, definition.uuid);
+    await define({ ...definition, vcpuCount: 1 });
+    t.equal((await domain())?.vcpuCount, 1, "the same domain is defined anew");
+  });
+
+  contractTest("a domain runs from start to power off", async (t, subject) => {
+    const { define, definition, domain, start, powerOff, shutDown } = subject;
+    await define(definition);
+    t.equal(await reasonOf(powerOff()), "DOMAIN_STATE");
+    t.equal(await reasonOf(shutDown()), "DOMAIN_STATE");
+    await start();
+    t.equal((await domain())?.state, "running");
+    t.equal(await reasonOf(start()), "DOMAIN_STATE");
+    await powerOff();
+    t.match(await domain(), { state: "shutOff", isPersistent: true });
+    await start();
+    t.equal((await domain())?.state, "running");
+    await shutDown();
+  });
+
+  contractTest("a domain is undefined when it is off, and its volumes stay", async (t, subject) => {
+    const { define, definition, domain, start, powerOff, undefine, volume } = subject;
+    await define(definition);
+    await start();
+    t.equal(await reasonOf(undefine()), "DOMAIN_STATE");
+    await powerOff();
+    await undefine();
+    t.equal(await domain(), undefined);
+    t.equal(await reasonOf(undefine()), "DOMAIN_NOT_FOUND");
+    t.ok(await volume("bm-1.qcow2"));
+    await define({ ...definition, uuid: randomUUID() });
+  });
+
+  contractTest("a domain is meant by its name and its UUID", async (t, subject) => {
+    const { libvirt, define, definition, domain } = subject;
+    await define(definition);
+    const wrong = [
+      { name: definition.name, uuid: absentUuid },
+      { name: "bm-other", uuid: definition.uuid },
+    ];
+    for (const meant of wrong) {
+      for (const step of ["start", "shutDown", "powerOff", "undefine"] as const) {
+        t.equal(await reasonOf(libvirt.run({ kind: step, ...meant })), "DOMAIN_NOT_FOUND", step);
+      }
+    }
+    t.equal((await domain())?.state, "shutOff");
+  });
+
+  contractTest("domains are in the order of their names", async (t, subject) => {
+    const { libvirt, define, definition } = subject;
+    for (const name of ["bm-c", "bm-a", "bm-B"]) {
+      await define({ ...definition, name, uuid: randomUUID() });
+    }
+    const names = (await libvirt.read()).value.domains.map(({ name }) => name);
+    t.strictSame(names, names.toSorted());
+    t.ok(names.length >= 3);
+  });
+
+  contractTest("subscribers are told of each change until they leave", async (t, subject) => {
+    const { libvirt, define, definition, start } = subject;
+    await libvirt.read();
+    let left = 0;
+    const changed = Promise.withResolvers<void>();
+    libvirt.subscribe(() => {
+      left += 1;
+    })();
+    t.teardown(libvirt.subscribe(changed.resolve));
+    await define(definition);
+    await changed.promise;
+    const started = Promise.withResolvers<void>();
+    t.teardown(
+      libvirt.subscribe(async () => {
+        const { domains } = (await libvirt.read()).value;
+        if (domains.some(({ uuid, state }) => uuid === definition.uuid && state === "running")) {
+          started.resolve();
+        }
+      }),
+    );
+    await start();
+    await started.promise;
+    t.equal(left, 0);
+  });
+
+  contractTest("reads share a snapshot while nothing changes", async (t, { libvirt, define, definition }) => {
+    await define(definition);
+    const [first, ...others] = await Promise.all(Array.from({ length: 50 }, () => libvirt.read()));
+    t.ok(others.every(({ value }) => value === first?.value));
+    t.equal((await libvirt.read()).revision, first?.revision);
+    t.equal(
+      await reasonOf(define({ ...definition, hostDevices: ["fffe:1f:1f.7"] })),
+      "NODE_DEVICE_NOT_FOUND",
+    );
+    t.equal((await libvirt.read()).revision, first?.revision, "what was refused changed nothing");
+  });
+
+  contractTest("a guest that is off is not ready, and is told in time", async (t, subject) => {
+    const { libvirt, define, definition } = subject;
+    const { signal } = new AbortController();
+    t.equal(await reasonOf(libvirt.isReady("bm-1", { kind: "agent" }, signal)), "DOMAIN_NOT_FOUND");
+    await define(definition);
+    const beganAtMs = performance.now();
+    t.equal(await libvirt.isReady("bm-1", { kind: "agent" }, signal), false);
+    t.equal(await libvirt.isReady("bm-1", { kind: "tcp", port: 22 }, signal), false);
+    t.ok(performance.now() - beganAtMs < 4_500);
+  });
+
+  contractTest("a step is told as libvirt's function with what it is about", async (t, subject) => {
+    const { libvirt, definition, pool } = subject;
+    const { name, uuid } = definition;
+    const steps: [LibvirtStep, RegExp][] = [
+      [{ kind: "createVolume", pool, name: "a", format: "raw", sizeBytes: mebibyte }, /^virStorageVolCreate/],
+      [{ kind: "writeSeed", pool, name: "a", hostname: "b", instanceId: "c" }, /^virStorageVolUpload$/],
+      [{ kind: "deleteVolume", pool, name: "a" }, /^virStorageVolDelete$/],
+      [{ kind: "refreshPool", pool }, /^virStoragePoolRefresh$/],
+      [{ kind: "define", domain: definition }, /^virDomainDefineXML/],
+      [{ kind: "start", name, uuid }, /^virDomainCreate/],
+      [{ kind: "shutDown", name, uuid }, /^virDomainShutdown/],
+      [{ kind: "powerOff", name, uuid }, /^virDomainDestroy/],
+      [{ kind: "undefine", name, uuid }, /^virDomainUndefine/],
+    ];
+    for (const [step, wanted] of steps) {
+      const [program = "", ...args] = libvirt.commandOf(step);
+      t.match(program, wanted);
+      const about = "pool" in step ? pool : name;
+      t.ok(
+        args.some((arg) => arg.includes(about)),
+        `${program} names ${about}`,
+      );
+    }
+  });
+
+  contractTest("an inspection tells the version", async (t, { libvirt }) => {
+    const { version, findings } = await libvirt.inspect();
+    t.match(version, /^\d+\.\d+\.\d+/);
+    t.ok(findings.length > 0);
+    t.ok(findings.every(({ ok, fix }) => ok || fix !== undefined));
+  });
+}
+
+interface VolumeOptions {
+  readonly format?: "qcow2" | "raw";
+  readonly backingVolume?: string;
+}
+
+interface Subject extends ContractSubject {
+  /** Of a domain `bm-1`, whose two volumes are made by `define`. */
+  readonly definition: DomainDefinition;
+  createVolume(name: string, sizeBytes: bigint, options?: VolumeOptions): Promise<void>;
+  deleteVolume(name: string): Promise<void>;
+  volume(name: string): Promise<{ readonly sizeBytes: bigint; readonly path: string } | undefined>;
+  define(domain: DomainDefinition): Promise<void>;
+  start(): Promise<void>;
+  shutDown(): Promise<void>;
+  powerOff(): Promise<void>;
+  undefine(): Promise<void>;
+  /** The domain `bm-1`. */
+  domain(): Promise<LibvirtDomain | undefined>;
+}
+
+function withSteps(subject: ContractSubject): Subject {
+  const { libvirt, pool } = subject;
+  const definition: DomainDefinition = {
+    name: "bm-1",
+    uuid: randomUUID(),
+    vcpuCount: 2,
+    memoryBytes: 64n * mebibyte,
+    mark: { hypervisorId: "bm-1", operationId: "op-1" },
+    serial: "bm-1",
+    disks: [
+      { pool, volume: "bm-1.qcow2", format: "qcow2", device: "disk" },
+      { pool, volume: "bm-1.img", format: "raw", device: "cdrom" },
+    ],
+    network: undefined,
+    hostDevices: [],
+  };
+  const { name, uuid } = definition;
+  let volumesMade = false;
+
+  async function makeVolumes(): Promise<void> {
+    if (!volumesMade) {
+      volumesMade = true;
+      const common = { kind: "createVolume", pool, sizeBytes: 10n * mebibyte } as const;
+      await libvirt.run({ ...common, name: "bm-1.qcow2", format: "qcow2" });
+      await libvirt.run({ ...common, name: "bm-1.img", format: "raw" });
+    }
+  }
+
+  return {
+    ...subject,
+    definition,
+    createVolume: (volumeName, sizeBytes, { format = "qcow2", ...backing } = {}) =>
+      libvirt.run({ kind: "createVolume", pool, name: volumeName, sizeBytes, format, ...backing }),
+    deleteVolume: (volumeName) => libvirt.run({ kind: "deleteVolume", pool, name: volumeName }),
+    volume: async (volumeName) => (await libvirt.volumesOf(pool)).find((each) => each.name === volumeName),
+    async define(domain) {
+      await makeVolumes();
+      await libvirt.run({ kind: "define", domain });
+    },
+    start: () => libvirt.run({ kind: "start", name, uuid }),
+    shutDown: () => libvirt.run({ kind: "shutDown", name, uuid }),
+    powerOff: () => libvirt.run({ kind: "powerOff", name, uuid }),
+    undefine: () => libvirt.run({ kind: "undefine", name, uuid }),
+    domain: async () => (await libvirt.read()).value.domains.find((each) => each.name === name),
+  };
+}
