@@ -75,7 +75,7 @@ export interface ResticAdapter {
   readonly kind: "real" | "sandbox";
 
   /** The command of a transfer, as argv without secrets, for plans. */
-  commandOf(step: "backup" | "restore" | "forget"): readonly string[];
+  commandOf(step: "backup" | "restore" | "forget" | "prune"): readonly string[];
 
   /**
    * Makes the repository unless it is there, on S3 with its bucket. Two calls here do not meet; but of two gateways that make
@@ -133,10 +133,16 @@ export interface ResticAdapter {
   ): Promise<number>;
 
   /**
-   * Removes snapshots and the data that only they used. Those that are gone already are no error. Nobody else may work on the
-   * repository meanwhile: REPOSITORY_LOCKED; locks of processes that have died are removed.
+   * Removes snapshots; the data that only they used stays until `prune`. Those that are gone already are no error. Nobody
+   * else may work on the repository meanwhile: REPOSITORY_LOCKED; locks of processes that have died are removed.
    */
   forget(repository: Repository, snapshotIds: readonly string[], options: TransferOptions): Promise<void>;
+
+  /**
+   * Frees the room of data that no snapshot uses. May be stopped and begun again. Nobody else may work on the repository
+   * meanwhile, as for `forget`.
+   */
+  prune(repository: Repository, options: TransferOptions): Promise<void>;
 
   /**
    * Ids of the snapshots with all of these tags that a policy does not keep. A policy of zeros keeps all.

@@ -80,7 +80,7 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
   return {
     kind: "real",
     commandOf: (step) => {
-      const args = { backup: ["--stdin"], restore: [], forget: [] }[step];
+      const args = { backup: ["--stdin"], restore: [], forget: [], prune: [] }[step];
       return resticCommand(options, {}, step === "restore" ? "dump" : step, args);
     },
     async ensureRepository(repository, signal) {
@@ -180,7 +180,9 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
       if (ids.length > 0) {
         await ask(repository, "forget", ["--quiet", "--", ...ids], transferOptions);
       }
-      // Also when they were gone already: an earlier call may have ended between the two.
+    },
+    async prune(repository, transferOptions) {
+      await unlock(repository, transferOptions);
       succeeded(await processes.transfer(repository, "prune", ["--quiet"], transferOptions));
     },
     async expired(repository, tags, keep, signal) {

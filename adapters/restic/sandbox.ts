@@ -12,7 +12,7 @@ export interface ResticSandboxOptions {
   /** What snapshots say they were made on. */
   readonly hostname?: string;
   /** Asked before each step: the error with which it is to fail, for tests. */
-  readonly fault?: (step: "backup" | "restore" | "verify" | "forget") => InfraError | undefined;
+  readonly fault?: (step: "backup" | "restore" | "verify" | "forget" | "prune") => InfraError | undefined;
 }
 
 interface SandboxSnapshot extends ResticSnapshot {
@@ -73,7 +73,7 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
 
   /** Takes its time, and tells how far it is. */
   async function transfer(
-    step: "backup" | "restore" | "verify" | "forget",
+    step: "backup" | "restore" | "verify" | "prune",
     totalBytes: number,
     { signal, onProgress, token }: TransferOptions,
   ): Promise<void> {
@@ -156,12 +156,20 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
         assertSnapshotId(id, "snapshotIds");
       }
       const { snapshots } = open(repository);
-      await transfer("forget", 0, transferOptions);
+      transferOptions.signal.throwIfAborted();
+      const failure = fault("forget");
+      if (failure !== undefined) {
+        throw failure;
+      }
       for (const { id } of [...snapshots.values()]) {
         if (snapshotIds.some((wanted) => id.startsWith(wanted))) {
           snapshots.delete(id);
         }
       }
+    },
+    async prune(repository, transferOptions) {
+      open(repository);
+      await transfer("prune", 0, transferOptions);
     },
     async expired(repository, tags, keep) {
       assertSomeTags(tags, "tags");

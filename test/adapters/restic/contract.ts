@@ -151,6 +151,21 @@ export function testResticContract(
     t.strictSame(await listed(), ids.slice(2));
   });
 
+  contractTest(
+    "pruning frees the room of what no snapshot uses, and may be done again",
+    async (t, subject) => {
+      const { restic, repository, backup, sizeBytes } = await subject.made();
+      const [gone, kept] = [await backup(["a"]), await backup(["b"])];
+      await restic.forget(repository, [gone], transferOptions());
+      await restic.prune(repository, transferOptions());
+      await restic.prune(repository, transferOptions());
+      t.equal(
+        await restic.verify(repository, { id: kept, fileName: "data", sizeBytes }, transferOptions()),
+        sizeBytes,
+      );
+    },
+  );
+
   contractTest("a policy keeps the newest of its tags, and one of zeros all", async (t, subject) => {
     const { restic, repository, backup } = await subject.made();
     const ids = [
@@ -178,7 +193,7 @@ export function testResticContract(
       const { restic, repository, source, sizeBytes, backup, target } = await subject.made();
       const id = await backup([]);
       const cancelled = new InfraError("OPERATION_CANCELLED", "by the test");
-      for (const step of ["backup", "restore", "verify", "forget"] as const) {
+      for (const step of ["backup", "restore", "verify", "prune"] as const) {
         const controller = new AbortController();
         const options = transferOptions({ signal: controller.signal });
         const wanted = { id, fileName: "data", sizeBytes };
@@ -187,7 +202,7 @@ export function testResticContract(
             restic.backup(repository, { device: source, sizeBytes, fileName: "data", tags: ["a"] }, options),
           restore: () => restic.restore(repository, wanted, target, options),
           verify: () => restic.verify(repository, wanted, options),
-          forget: () => restic.forget(repository, [absentId], options),
+          prune: () => restic.prune(repository, options),
         }[step]();
         const reason = reasonOf(running);
         setTimeout(() => controller.abort(cancelled), 20);
@@ -231,6 +246,7 @@ export function testResticContract(
       ["backup", "backup"],
       ["restore", "dump"],
       ["forget", "forget"],
+      ["prune", "prune"],
     ] as const) {
       t.ok(restic.commandOf(step).includes(word));
     }

@@ -239,7 +239,7 @@ test("a repository that somebody else works on is REPOSITORY_LOCKED", { skip }, 
   const options = transferOptions({ signal: controller.signal, onProgress: () => moving.resolve() });
   const ended = reasonOf(restic.backup(repository, huge, options));
   await moving.promise;
-  t.equal(await reasonOf(restic.forget(repository, [], transferOptions())), "REPOSITORY_LOCKED");
+  t.equal(await reasonOf(restic.prune(repository, transferOptions())), "REPOSITORY_LOCKED");
   t.strictSame(await restic.list(repository, [], signal), [], "reading needs no lock");
   controller.abort();
   t.equal(await ended, "CALLER_LEFT");

@@ -118,7 +118,11 @@ export function createBackupPlans({ lvm, restic }: Pick<BackupParts, "lvm" | "re
           `what ${row.volume} held at ${new Date(row.at).toISOString()}, ${describeSize(BigInt(row.size_bytes))}, in ${describePlace(placeOf(row))}`,
         ],
       },
-      steps: [step("forget", restic.commandOf("forget")), step("removeRecord")],
+      steps: [
+        step("forget", restic.commandOf("forget")),
+        step("removeRecord"),
+        step("prune", restic.commandOf("prune")),
+      ],
       pointOfNoReturn: 0,
     }),
   };

@@ -1,5 +1,6 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { OperationKind } from "../../../operations/operation-kind.ts";
+import { pruneStep } from "./prune-step.ts";
 import { repositoryGone } from "./repository-gone.ts";
 import { describePlace, type RepositorySecrets } from "./repository-place.ts";
 import type { StoredBackupInput, StoredBackupRun, StoredBackupTools } from "./stored-backup-run.ts";
@@ -7,11 +8,10 @@ import type { StoredBackupInput, StoredBackupRun, StoredBackupTools } from "./st
 export const deleteKindName = "volumes.deleteBackup";
 
 /** volumes.deleteBackup: a backup is removed from its repository, and then from the gateway's list. */
-export function createDeleteKind({
-  restic,
-  repositories,
-  store,
-}: StoredBackupTools): OperationKind<StoredBackupInput, RepositorySecrets | null> {
+export function createDeleteKind(
+  tools: StoredBackupTools,
+): OperationKind<StoredBackupInput, RepositorySecrets | null> {
+  const { restic, repositories, store } = tools;
   const forgetRecord = ({ input }: StoredBackupRun) => store.run("backups.remove", { ids: [input.backupId] });
 
   async function isStored({ input, secrets, signal }: StoredBackupRun): Promise<boolean> {
@@ -28,8 +28,9 @@ export function createDeleteKind({
       {
         name: "forget",
         title: "removing the backup from its repository",
-        weight: 100,
         isAbortable: false,
+        // Whoever works on the repository meanwhile keeps this out.
+        maxAttempts: 10,
         async happened({ token }) {
           await restic.settle(token);
           return undefined;
@@ -70,6 +71,7 @@ export function createDeleteKind({
           return null;
         },
       },
+      pruneStep(tools, () => true),
     ],
     pointOfNoReturn: "forget",
     result: ({ input }) => ({ backupId: input.backupId }),

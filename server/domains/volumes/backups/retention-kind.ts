@@ -1,6 +1,7 @@
 import type { KeepPolicy } from "../../../../adapters/restic/adapter.ts";
 import type { OperationKind, OperationStep, StepRun } from "../../../operations/operation-kind.ts";
 import type { BackupRow } from "../../../store/backups.ts";
+import { pruneStep } from "./prune-step.ts";
 import { describePlace, type RepositoryPlace } from "./repository-place.ts";
 import { scheduleTagsOf } from "./stored-backup.ts";
 import type { StoredBackupTools } from "./stored-backup-run.ts";
@@ -37,7 +38,12 @@ export function createRetentionKind(tools: StoredBackupTools): OperationKind<Ret
     kind: retentionKindName,
     system: "restic",
     runsOn: "host",
-    steps: [decideStep(tools), forgetStep(tools), removeRecordsStep(tools)],
+    steps: [
+      decideStep(tools),
+      forgetStep(tools),
+      removeRecordsStep(tools),
+      pruneStep(tools, (run) => expiredBy(run).length > 0),
+    ],
     pointOfNoReturn: "forget",
     result: (run) => ({ deleted: expiredBy(run).map(({ backupId }) => backupId) }),
   };
@@ -86,7 +92,6 @@ function forgetStep({ restic, repositories, store }: StoredBackupTools): Retenti
   return {
     name: "forget",
     title: "removing backups from the repository",
-    weight: 100,
     isAbortable: false,
     // Whoever works on the repository meanwhile keeps this out.
     maxAttempts: 10,

@@ -1,0 +1,43 @@
+import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
+import type { Json } from "../../../operations/operation.ts";
+import type { OperationStep } from "../../../operations/operation-kind.ts";
+import type { Repositories } from "./repositories.ts";
+import { describePlace, type RepositoryPlace, type RepositorySecrets } from "./repository-place.ts";
+
+/** Where the room is to be freed. */
+type PruneInput = { readonly place: RepositoryPlace; readonly keyName: string | null };
+
+/**
+ * The last step of whatever removes backups: it frees their room, which may take long, so it can be stopped and begun
+ * again.
+ * @param isNeeded whether the steps before have removed anything
+ */
+export function pruneStep<Input extends Json & PruneInput, Secrets extends RepositorySecrets | null>(
+  { restic, repositories }: { readonly restic: ResticAdapter; readonly repositories: Repositories },
+  isNeeded: (run: { output(step: string): Json | undefined }) => boolean,
+): OperationStep<Input, Secrets> {
+  return {
+    name: "prune",
+    title: "freeing the room of what was removed",
+    weight: 100,
+    isAbortable: true,
+    // Whoever works on the repository meanwhile keeps this out.
+    maxAttempts: 10,
+    async happened({ token }) {
+      await restic.settle(token);
+      return undefined;
+    },
+    async forward(run) {
+      if (isNeeded(run)) {
+        const { input, secrets, signal, token, progress } = run;
+        const repository = await repositories.open(input.place, secrets, input.keyName);
+        await restic.prune(repository, { signal, token, onProgress: progress });
+      }
+      return null;
+    },
+    attention: ({ input }) => ({
+      left: [`The backups are gone, but their data still takes up room in ${describePlace(input.place)}.`],
+      advice: ["Retry the operation; the next removal frees the room as well."],
+    }),
+  };
+}
