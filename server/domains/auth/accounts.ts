@@ -28,8 +28,8 @@ export interface AuthApiToken extends Account {
 export interface SigningKey {
   readonly id: string;
   readonly secret: Uint8Array;
-  /** Undefined while it signs. */
-  readonly verifyUntilMs: number | undefined;
+  /** Infinite while it signs. */
+  readonly verifyUntilMs: number;
 }
 
 /** Who there is, by everything that a call may name them by. */
@@ -98,7 +98,7 @@ export function createAccounts(keySeal: Seal): Accounts & { apply(changes: AuthC
     isRevoked: (sessionId) => revocations.has(sessionId),
     signingKey(id) {
       const key = signingKeys.get(id);
-      return key?.verifyUntilMs !== undefined && key.verifyUntilMs < Date.now() ? undefined : key;
+      return key !== undefined && key.verifyUntilMs < Date.now() ? undefined : key;
     },
     apply({ users, apiTokens: tokens, signingKeys: keys, revocations: revoked }) {
       // All of them first: a name that one user has lost may be another's now.
@@ -122,9 +122,14 @@ export function createAccounts(keySeal: Seal): Accounts & { apply(changes: AuthC
         });
       }
       for (const row of keys) {
-        const secret = keySeal.open(row.secret_sealed, row.id);
-        const verifyUntilMs = row.retired_at === null ? undefined : (row.verify_until ?? row.retired_at);
-        signingKeys.set(row.id, { id: row.id, secret, verifyUntilMs });
+        // One that signs has no end yet; one that has signed nothing has nothing to verify.
+        const verifyUntilMs = row.retired_at === null ? Number.POSITIVE_INFINITY : row.verify_until;
+        if (verifyUntilMs === null) {
+          signingKeys.delete(row.id);
+        } else {
+          const secret = keySeal.open(row.secret_sealed, row.id);
+          signingKeys.set(row.id, { id: row.id, secret, verifyUntilMs });
+        }
       }
       for (const { jti, expires_at } of revoked) {
         revocations.set(jti, expires_at);
