@@ -1,3 +1,5 @@
+import type { Connection } from "./connection.ts";
+import { isUnsupported } from "./errors.ts";
 import {
   type DomainRef,
   domainRef,
@@ -10,8 +12,11 @@ import {
   type TypedParam,
   text,
 } from "./objects.ts";
+import type { Packet } from "./packet.ts";
+import { remoteProgram } from "./procedure.ts";
+import { procedures } from "./procedures.ts";
 import { type Codec, int, struct } from "./xdr.ts";
-import type { XdrReader } from "./xdr-reader.ts";
+import { decodeExactly } from "./xdr-reader.ts";
 
 const domainLifecycles = [
   "defined",
@@ -75,18 +80,14 @@ export type LibvirtEvent =
   /** The connection is there again after it was not: what happened meanwhile was not told. */
   | { readonly kind: "reconnected" };
 
-interface EventDescription {
-  /** The procedure by which libvirt is asked for it, and the event's number there. */
-  readonly register: RegisterName;
-  readonly eventId: number;
-  /** Reads the message that brings it. */
-  readonly decode: (reader: XdrReader) => LibvirtEvent;
-}
+/** Asks for an event about every object of its kind. */
+type Registration = (connection: Connection) => Promise<unknown>;
 
-type RegisterName =
-  | "connectDomainEventCallbackRegisterAny"
-  | "connectStoragePoolEventRegisterAny"
-  | "connectNodeDeviceEventRegisterAny";
+interface EventDescription {
+  readonly register: Registration;
+  /** Reads the message that brings it. */
+  readonly decode: (payload: Uint8Array) => LibvirtEvent;
+}
 
 const callbackId = int;
 const domain = domainRef;
@@ -94,23 +95,30 @@ const pool = storagePoolRef;
 const device = nodeDeviceRef;
 
 function event<T>(
-  register: RegisterName,
-  eventId: number,
+  register: Registration,
   message: Codec<T>,
   seen: (value: T) => LibvirtEvent,
 ): EventDescription {
-  return { register, eventId, decode: (reader) => seen(message.decode(reader)) };
+  return { register, decode: (payload) => seen(decodeExactly(message, payload)) };
 }
 
-const ofDomain = "connectDomainEventCallbackRegisterAny";
-const ofPool = "connectStoragePoolEventRegisterAny";
-const ofDevice = "connectNodeDeviceEventRegisterAny";
+function ofDomains(eventId: number): Registration {
+  return ({ call }) => call(procedures.connectDomainEventCallbackRegisterAny, { eventId, domain: null });
+}
+
+function ofPools(eventId: number): Registration {
+  return ({ call }) => call(procedures.connectStoragePoolEventRegisterAny, { eventId, pool: null });
+}
+
+function ofDevices(eventId: number): Registration {
+  return ({ call }) => call(procedures.connectNodeDeviceEventRegisterAny, { eventId, device: null });
+}
 
 /** Each event by the number of the procedure whose messages bring it. */
-export const events: ReadonlyMap<number, EventDescription> = new Map([
+const events: ReadonlyMap<number, EventDescription> = new Map([
   [
     318,
-    event(ofDomain, 0, struct({ callbackId, domain, event: int, detail: int }), (each) => ({
+    event(ofDomains(0), struct({ callbackId, domain, event: int, detail: int }), (each) => ({
       kind: "domainLifecycle",
       domain: each.domain,
       event: named(domainLifecycles, each.event),
@@ -119,7 +127,7 @@ export const events: ReadonlyMap<number, EventDescription> = new Map([
   ],
   [
     354,
-    event(ofDomain, 19, struct({ callbackId, domain, alias: text }), (each) => ({
+    event(ofDomains(19), struct({ callbackId, domain, alias: text }), (each) => ({
       kind: "domainDeviceAdded",
       domain: each.domain,
       alias: each.alias,
@@ -127,7 +135,7 @@ export const events: ReadonlyMap<number, EventDescription> = new Map([
   ],
   [
     333,
-    event(ofDomain, 15, struct({ callbackId, domain, alias: text }), (each) => ({
+    event(ofDomains(15), struct({ callbackId, domain, alias: text }), (each) => ({
       kind: "domainDeviceRemoved",
       domain: each.domain,
       alias: each.alias,
@@ -135,7 +143,7 @@ export const events: ReadonlyMap<number, EventDescription> = new Map([
   ],
   [
     348,
-    event(ofDomain, 18, struct({ callbackId, domain, state: int, reason: int }), (each) => ({
+    event(ofDomains(18), struct({ callbackId, domain, state: int, reason: int }), (each) => ({
       kind: "domainAgent",
       domain: each.domain,
       isConnected: each.state === 1,
@@ -143,7 +151,7 @@ export const events: ReadonlyMap<number, EventDescription> = new Map([
   ],
   [
     363,
-    event(ofDomain, 21, struct({ callbackId, domain, params: jobParams }), (each) => ({
+    event(ofDomains(21), struct({ callbackId, domain, params: jobParams }), (each) => ({
       kind: "domainJobCompleted",
       domain: each.domain,
       params: each.params,
@@ -151,7 +159,7 @@ export const events: ReadonlyMap<number, EventDescription> = new Map([
   ],
   [
     339,
-    event(ofDomain, 16, struct({ callbackId, domain, disk: text, type: int, status: int }), (each) => ({
+    event(ofDomains(16), struct({ callbackId, domain, disk: text, type: int, status: int }), (each) => ({
       kind: "domainBlockJob",
       domain: each.domain,
       disk: each.disk,
@@ -161,14 +169,14 @@ export const events: ReadonlyMap<number, EventDescription> = new Map([
   ],
   [
     379,
-    event(ofDomain, 23, struct({ callbackId, domain, type: int, uri: optionalText }), (each) => ({
+    event(ofDomains(23), struct({ callbackId, domain, type: int, uri: optionalText }), (each) => ({
       kind: "domainMetadata",
       domain: each.domain,
     })),
   ],
   [
     370,
-    event(ofPool, 0, struct({ callbackId, pool, event: int, detail: int }), (each) => ({
+    event(ofPools(0), struct({ callbackId, pool, event: int, detail: int }), (each) => ({
       kind: "storagePoolLifecycle",
       pool: each.pool,
       event: named(poolLifecycles, each.event),
@@ -176,14 +184,14 @@ export const events: ReadonlyMap<number, EventDescription> = new Map([
   ],
   [
     373,
-    event(ofPool, 1, struct({ callbackId, pool }), (each) => ({
+    event(ofPools(1), struct({ callbackId, pool }), (each) => ({
       kind: "storagePoolRefreshed",
       pool: each.pool,
     })),
   ],
   [
     376,
-    event(ofDevice, 0, struct({ callbackId, device, event: int, detail: int }), (each) => ({
+    event(ofDevices(0), struct({ callbackId, device, event: int, detail: int }), (each) => ({
       kind: "nodeDeviceLifecycle",
       device: each.device,
       event: named(nodeDeviceLifecycles, each.event),
@@ -191,12 +199,33 @@ export const events: ReadonlyMap<number, EventDescription> = new Map([
   ],
   [
     377,
-    event(ofDevice, 1, struct({ callbackId, device }), (each) => ({
+    event(ofDevices(1), struct({ callbackId, device }), (each) => ({
       kind: "nodeDeviceUpdated",
       device: each.device,
     })),
   ],
 ]);
+
+/**
+ * Asks for every event that there is. What the hypervisor does not have is left out, such as devices of the host from
+ * libvirt's test driver.
+ */
+export async function registerEvents(connection: Connection): Promise<void> {
+  const asked = [...events.values()].map(({ register }) => register(connection));
+  for (const result of await Promise.allSettled(asked)) {
+    if (result.status === "rejected" && !isUnsupported(result.reason)) {
+      throw result.reason;
+    }
+  }
+}
+
+/**
+ * The event that a message brings; undefined for one that nobody asked for.
+ * @throws InfraError TOOL_OUTPUT
+ */
+export function eventFromMessage({ program, procedure, payload }: Packet): LibvirtEvent | undefined {
+  return program === remoteProgram.number ? events.get(procedure)?.decode(payload) : undefined;
+}
 
 function named<Names extends readonly string[]>(names: Names, number: number): Known<Names> {
   return names[number] ?? "unknown";

@@ -68,3 +68,16 @@ export function createXdrReader(bytes: Uint8Array): XdrReader {
 export function paddedBytes(sizeBytes: number): number {
   return Math.ceil(sizeBytes / 4) * 4;
 }
+
+/**
+ * What all of `bytes` says.
+ * @throws InfraError TOOL_OUTPUT, also when something is left over
+ */
+export function decodeExactly<T>(codec: { decode(reader: XdrReader): T }, bytes: Uint8Array): T {
+  const reader = createXdrReader(bytes);
+  const value = codec.decode(reader);
+  if (reader.remaining > 0) {
+    reader.fail(`${reader.remaining} bytes are left over`);
+  }
+  return value;
+}

@@ -1,0 +1,227 @@
+import { InfraError } from "../../host/infra-error.ts";
+import { createLimiter } from "../../host/limiter.ts";
+import { errorFromPayload } from "./errors.ts";
+import { type Patience, withPatience } from "./give-up.ts";
+import { type Packet, type PacketHeader, packetStatus, packetType } from "./packet.ts";
+import { openPacketSocket, type PacketSocketOptions } from "./packet-socket.ts";
+import type { Procedure } from "./procedure.ts";
+import type { Codec } from "./xdr.ts";
+import { decodeExactly } from "./xdr-reader.ts";
+import { createXdrWriter } from "./xdr-writer.ts";
+
+export interface ConnectionOptions
+  extends Pick<PacketSocketOptions, "socketPath" | "keepAliveMs" | "maxMessageBytes"> {
+  /** Called for packets that nobody asked for: events. What it throws ends the connection. */
+  readonly onMessage?: (packet: Packet) => void;
+}
+
+/** What comes by a stream. After an error nothing comes. */
+export interface StreamReceiver {
+  onData(bytes: Buffer): void;
+  /** An empty packet: the end of the data, and the answer to `finish`. */
+  onEnd(): void;
+  onError(error: InfraError): void;
+}
+
+export interface StreamChannel {
+  /** Resolves when the next piece may be sent. `bytes` must not change until they are out. */
+  send(bytes: Uint8Array): Promise<void>;
+  /** Says that this side has nothing more; libvirt answers with an end or an error. */
+  finish(): void;
+}
+
+/** Calls over one socket; they are answered in any order. */
+export interface Connection {
+  /**
+   * @throws InfraError what libvirt refuses, INVALID_FIELD for arguments that do not fit, TOOL_OUTPUT for an answer that does
+   * not, LIBVIRT_UNAVAILABLE for none
+   */
+  call<Args, Result>(procedure: Procedure<Args, Result>, args: Args, patience?: Patience): Promise<Result>;
+  /** Calls a procedure that has a stream. Resolves when libvirt has agreed; the receiver may be called before. */
+  openStream<Args, Result>(
+    procedure: Procedure<Args, Result>,
+    args: Args,
+    receiver: StreamReceiver,
+    patience?: Patience,
+  ): Promise<StreamChannel>;
+  /** Stops reading for a while, all of the connection. */
+  pause(): void;
+  resume(): void;
+  /** Ends it; what waits fails with this. */
+  end(why: InfraError): void;
+  /** Why it is over, once it is. */
+  readonly ended: Promise<InfraError>;
+}
+
+/**
+ * By default libvirtd reads nothing of a connection that has five calls open, not even its pings (`max_client_requests` in
+ * libvirtd.conf), so one stays free.
+ */
+const maxRunning = 4;
+const maxWaiting = 10_000;
+
+interface Pending {
+  readonly procedure: Procedure<unknown, unknown>;
+  readonly resolve: (reply: Packet) => void;
+  readonly reject: (error: InfraError) => void;
+}
+
+/** @throws InfraError as openPacketSocket does */
+export async function openConnection(options: ConnectionOptions, signal?: AbortSignal): Promise<Connection> {
+  const { onMessage, ...socketOptions } = options;
+  const pending = new Map<number, Pending>();
+  const streams = new Map<number, StreamReceiver>();
+  const turns = createLimiter({ what: "calls of libvirt", maxRunning, maxWaiting });
+  const ended = Promise.withResolvers<InfraError>();
+  let over: InfraError | undefined;
+  let lastSerial = 0;
+  const socket = await openPacketSocket({ ...socketOptions, onPacket, onEnd }, signal);
+
+  function onEnd(why: InfraError): void {
+    over = why;
+    for (const { reject } of pending.values()) {
+      reject(why);
+    }
+    for (const receiver of streams.values()) {
+      receiver.onError(why);
+    }
+    pending.clear();
+    streams.clear();
+    ended.resolve(why);
+  }
+
+  function onPacket(packet: Packet): void {
+    switch (packet.type) {
+      case packetType.reply:
+        onReply(packet);
+        break;
+      case packetType.stream:
+        onStream(packet);
+        break;
+      case packetType.message:
+        onMessage?.(packet);
+        break;
+      default:
+        throw misplaced(packet);
+    }
+  }
+
+  function onReply(packet: Packet): void {
+    const call = pending.get(packet.serial);
+    if (call === undefined && streams.has(packet.serial) && packet.status === packetStatus.error) {
+      onStream(packet);
+      return;
+    }
+    // With an answer to nothing, or of something else, the two sides no longer agree on what is what.
+    if (call === undefined || !isOf(call.procedure, packet)) {
+      throw misplaced(packet);
+    }
+    pending.delete(packet.serial);
+    call.resolve(packet);
+  }
+
+  /** Of a stream that was given up something may still come. */
+  function onStream({ serial, status, payload }: Packet): void {
+    const receiver = streams.get(serial);
+    if (status === packetStatus.error) {
+      const error = errorFromPayload(payload);
+      streams.delete(serial);
+      receiver?.onError(error);
+    } else if (payload.length === 0) {
+      receiver?.onEnd();
+    } else {
+      receiver?.onData(payload);
+    }
+  }
+
+  function nextSerial(): number {
+    lastSerial = (lastSerial + 1) >>> 0;
+    return lastSerial;
+  }
+
+  function exchange(
+    procedure: Procedure<unknown, unknown>,
+    serial: number,
+    payload: Buffer,
+  ): Promise<Packet> {
+    return new Promise((resolve, reject) => {
+      if (over !== undefined) {
+        reject(over);
+        return;
+      }
+      pending.set(serial, { procedure, resolve, reject });
+      socket.send(headerOf(procedure, packetType.call, serial, packetStatus.ok), payload);
+    });
+  }
+
+  async function callAs<Args, Result>(
+    serial: number,
+    procedure: Procedure<Args, Result>,
+    args: Args,
+    patience: Patience,
+  ): Promise<Result> {
+    const payload = encode(procedure.args, args);
+    // The turn lasts until the answer comes, also if nobody waits for it any more: until then it is work of libvirt's.
+    const reply = await withPatience(
+      (givenUp) => turns.run(() => exchange(procedure, serial, payload), givenUp),
+      patience,
+    );
+    if (reply.status !== packetStatus.ok) {
+      throw errorFromPayload(reply.payload);
+    }
+    return decodeExactly(procedure.result, reply.payload);
+  }
+
+  return {
+    call: async (procedure, args, patience = {}) => callAs(nextSerial(), procedure, args, patience),
+    async openStream(procedure, args, receiver, patience = {}) {
+      const serial = nextSerial();
+      streams.set(serial, receiver);
+      try {
+        await callAs(serial, procedure, args, patience);
+      } catch (error) {
+        streams.delete(serial);
+        throw error;
+      }
+      const header = (status: number) => headerOf(procedure, packetType.stream, serial, status);
+      return {
+        async send(bytes) {
+          if (!socket.send(header(packetStatus.continue), bytes)) {
+            await socket.drained();
+          }
+        },
+        finish: () => void socket.send(header(packetStatus.ok), new Uint8Array()),
+      };
+    },
+    pause: socket.pause,
+    resume: socket.resume,
+    end: socket.end,
+    ended: ended.promise,
+  };
+}
+
+function encode<T>(codec: Codec<T>, value: T): Buffer {
+  const writer = createXdrWriter();
+  codec.encode(writer, value);
+  return writer.finish();
+}
+
+function headerOf(
+  { program, number }: Procedure<unknown, unknown>,
+  type: number,
+  serial: number,
+  status: number,
+): PacketHeader {
+  return { program: program.number, version: program.version, procedure: number, type, serial, status };
+}
+
+function isOf({ program, number }: Procedure<unknown, unknown>, packet: Packet): boolean {
+  return (
+    packet.program === program.number && packet.version === program.version && packet.procedure === number
+  );
+}
+
+function misplaced({ program, version, procedure, type, serial }: Packet): InfraError {
+  const what = `program 0x${program.toString(16)} version ${version} procedure ${procedure} type ${type}`;
+  return new InfraError("TOOL_OUTPUT", `libvirt sent what it was not asked for: ${what} serial ${serial}`);
+}

@@ -1,0 +1,71 @@
+import { InfraError } from "../../host/infra-error.ts";
+import type { ReasonName } from "../../host/reasons.ts";
+import { type RemoteError, remoteError } from "./objects.ts";
+import { decodeExactly } from "./xdr-reader.ts";
+
+/** By libvirt's code (virErrorNumber), whatever part of libvirt says it. */
+const codes: Readonly<Record<number, ReasonName>> = {
+  28: "DOMAIN_EXISTS",
+  29: "LIBVIRT_DENIED",
+  42: "DOMAIN_NOT_FOUND",
+  43: "NETWORK_NOT_FOUND",
+  45: "LIBVIRT_DENIED",
+  49: "STORAGE_POOL_NOT_FOUND",
+  50: "STORAGE_VOLUME_NOT_FOUND",
+  53: "NODE_DEVICE_NOT_FOUND",
+  // Timed out during operation: cannot acquire state change lock (held by monitor=remoteDispatchDomainDestroyFlags)
+  68: "LIBVIRT_UNAVAILABLE",
+  79: "LIBVIRT_DENIED",
+  86: "AGENT_UNRESPONSIVE",
+  88: "LIBVIRT_DENIED",
+  90: "STORAGE_VOLUME_EXISTS",
+  94: "LIBVIRT_DENIED",
+  97: "AGENT_UNRESPONSIVE",
+};
+
+const operationInvalid = 55;
+const noSupport = 3;
+/** virErrorDomain of what works on domains: the object, QEMU, the test driver, its configuration, checkpoints. */
+const domainParts: readonly number[] = [6, 10, 12, 20, 69];
+
+const noSpaceErrno = 28;
+/** Its own sentence of checks before the work, and the words of the kernel that qemu-img and others repeat. */
+const noSpaceWords = /not enough (free )?space|no space left on device/i;
+/** operation failed: domain 'a' already exists with uuid 8e7ad4c2-... */
+const domainExistsWords = /domain '.*' (already exists|is already defined) with uuid/;
+
+const maxWordsLength = 1_000;
+const libvirtCodeKey = "libvirtCode";
+
+/** What a packet of status `error` says. */
+export function errorFromPayload(payload: Uint8Array): InfraError {
+  return errorFromLibvirt(decodeExactly(remoteError, payload));
+}
+
+/** An error of libvirt by the reason it has here, with its words; `metadata.libvirtCode` is its number. */
+export function errorFromLibvirt(error: RemoteError): InfraError {
+  const words = (error.message ?? "").replaceAll(/\s+/g, " ").trim().slice(0, maxWordsLength);
+  return new InfraError(reasonOf(error), words || `libvirt refused with code ${error.code} and no words`, {
+    metadata: { [libvirtCodeKey]: String(error.code) },
+  });
+}
+
+function reasonOf({ code, domain, message, int1 }: RemoteError): ReasonName {
+  const words = message ?? "";
+  // A failed system call has its errno in int1.
+  if ((code === 38 && int1 === noSpaceErrno) || noSpaceWords.test(words)) {
+    return "NO_SPACE";
+  }
+  if (code === operationInvalid && domainParts.includes(domain)) {
+    return "DOMAIN_STATE";
+  }
+  if (domainExistsWords.test(words)) {
+    return "DOMAIN_EXISTS";
+  }
+  return codes[code] ?? "LIBVIRT_FAILED";
+}
+
+/** Whether the hypervisor that libvirt speaks to does not have the procedure at all. */
+export function isUnsupported(error: unknown): boolean {
+  return error instanceof InfraError && error.metadata[libvirtCodeKey] === String(noSupport);
+}

@@ -1,0 +1,109 @@
+import { InfraError } from "../../host/infra-error.ts";
+
+/** What a packet is, by libvirt's numbers. Those with file descriptors are never asked for. */
+export const packetType = { call: 0, reply: 1, message: 2, stream: 3, streamHole: 6 } as const;
+
+/** How it went; `continue` is a stream that goes on. */
+export const packetStatus = { ok: 0, error: 1, continue: 2 } as const;
+
+export interface PacketHeader {
+  readonly program: number;
+  readonly version: number;
+  readonly procedure: number;
+  readonly type: number;
+  /** The call's own number, which its reply and its stream repeat. */
+  readonly serial: number;
+  readonly status: number;
+}
+
+export interface Packet extends PacketHeader {
+  readonly payload: Buffer;
+}
+
+/** The length and six words. */
+export const headerBytes = 28;
+
+/** libvirt's limit of a packet, which does not count the length in front. */
+export const maxPacketBytes = 32 << 20;
+
+const lengthBytes = 4;
+
+/** What stands in front of a payload of that size. */
+export function encodeHeader(header: PacketHeader, payloadBytes: number): Buffer {
+  const { program, version, procedure, type, serial, status } = header;
+  const bytes = Buffer.allocUnsafe(headerBytes);
+  bytes.writeUInt32BE(headerBytes + payloadBytes, 0);
+  bytes.writeUInt32BE(program, 4);
+  bytes.writeUInt32BE(version, 8);
+  bytes.writeInt32BE(procedure, 12);
+  bytes.writeInt32BE(type, 16);
+  bytes.writeUInt32BE(serial, 20);
+  bytes.writeInt32BE(status, 24);
+  return bytes;
+}
+
+export interface PacketDecoder {
+  /**
+   * The packets that are complete with these bytes. Their payloads are views of what was pushed, where they came in one
+   * piece. Iterate to the end: what is left over is kept for the next push.
+   * @throws InfraError TOOL_OUTPUT for a length that no packet has; what follows in the stream is lost then
+   */
+  push(chunk: Buffer): Generator<Packet, void>;
+}
+
+/** Finds packets in a stream of bytes, however that is cut. Keeps at most one packet that is not complete. */
+export function createPacketDecoder(maxBytes: number): PacketDecoder {
+  /** The packet that is not complete, or its length if not even that is. */
+  let collected: Buffer | undefined;
+  let filledBytes = 0;
+
+  function lengthOf(bytes: Buffer): number {
+    const length = bytes.readUInt32BE(0);
+    if (length < headerBytes || length > maxBytes + lengthBytes) {
+      const limits = `a packet has ${headerBytes} to ${maxBytes + lengthBytes}`;
+      throw new InfraError("TOOL_OUTPUT", `libvirt sent a packet of ${length} bytes; ${limits}`);
+    }
+    return length;
+  }
+
+  return {
+    *push(chunk) {
+      let rest = chunk;
+      while (rest.length > 0) {
+        if (collected === undefined) {
+          const wantedBytes = rest.length < lengthBytes ? lengthBytes : lengthOf(rest);
+          if (wantedBytes > lengthBytes && rest.length >= wantedBytes) {
+            yield decodePacket(rest.subarray(0, wantedBytes));
+            rest = rest.subarray(wantedBytes);
+            continue;
+          }
+          collected = Buffer.allocUnsafe(wantedBytes);
+          filledBytes = 0;
+        }
+        const takenBytes = rest.copy(collected, filledBytes);
+        filledBytes += takenBytes;
+        rest = rest.subarray(takenBytes);
+        if (filledBytes === lengthBytes) {
+          const grown = Buffer.allocUnsafe(lengthOf(collected));
+          collected.copy(grown, 0, 0, lengthBytes);
+          collected = grown;
+        } else if (filledBytes === collected.length) {
+          yield decodePacket(collected);
+          collected = undefined;
+        }
+      }
+    },
+  };
+}
+
+function decodePacket(bytes: Buffer): Packet {
+  return {
+    program: bytes.readUInt32BE(4),
+    version: bytes.readUInt32BE(8),
+    procedure: bytes.readInt32BE(12),
+    type: bytes.readInt32BE(16),
+    serial: bytes.readUInt32BE(20),
+    status: bytes.readInt32BE(24),
+    payload: bytes.subarray(headerBytes),
+  };
+}

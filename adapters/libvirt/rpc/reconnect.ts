@@ -1,0 +1,138 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { InfraError } from "../../host/infra-error.ts";
+import type { Connection } from "./connection.ts";
+import { withPatience } from "./give-up.ts";
+
+export type LinkState = "connecting" | "connected" | "closed";
+
+export type StateListener = (state: LinkState, why?: InfraError) => void;
+
+export interface LinkOptions {
+  /** Opens a connection that is ready for use. */
+  readonly open: (signal: AbortSignal) => Promise<Connection>;
+  /** Called when there is a connection that is not the first attempt's. */
+  readonly onAgain: () => void;
+  /** The longest wait after the first attempt that failed; each doubles it, up to fifty times that. */
+  readonly reconnectMs: number;
+}
+
+/** A connection that is replaced whenever it is lost. */
+export interface Link {
+  readonly state: LinkState;
+  /** @throws InfraError LIBVIRT_UNAVAILABLE (or LIBVIRT_DENIED) with the reason why there is none */
+  current(): Connection;
+  onStateChange(listener: StateListener): () => void;
+  /**
+   * Resolves when there is a connection.
+   * @throws as `current`, as soon as the reason is known
+   */
+  ready(signal?: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+const maxDelayFactor = 50;
+
+/** Connects at once, and whenever the connection is lost, after a wait of random length that grows with each failure. */
+export function keepConnected({ open, onAgain, reconnectMs }: LinkOptions): Link {
+  const closing = new AbortController();
+  const listeners = new Set<StateListener>();
+  let connection: Connection | undefined;
+  let state: LinkState = "connecting";
+  let failure: InfraError | undefined;
+
+  function become(next: LinkState, why?: InfraError): void {
+    state = next;
+    failure = why;
+    for (const listener of [...listeners]) {
+      listener(next, why);
+    }
+  }
+
+  function onStateChange(listener: StateListener): () => void {
+    const entry: StateListener = (next, why) => listener(next, why);
+    listeners.add(entry);
+    return () => void listeners.delete(entry);
+  }
+
+  /** One connection from its beginning to its end, and why it ended. */
+  async function live(isFirst: boolean): Promise<InfraError> {
+    try {
+      connection = await open(closing.signal);
+      become("connected");
+      if (!isFirst) {
+        onAgain();
+      }
+      return await connection.ended;
+    } catch (error) {
+      return error instanceof InfraError
+        ? error
+        : new InfraError("INTERNAL", String(error), { cause: error });
+    } finally {
+      connection = undefined;
+    }
+  }
+
+  async function run(): Promise<void> {
+    let failures = 0;
+    for (let isFirst = true; !closing.signal.aborted; isFirst = false) {
+      const beganAtMs = performance.now();
+      const why = await live(isFirst);
+      if (!closing.signal.aborted) {
+        become("connecting", unavailable(why));
+        // One that ends as soon as it is there is no better than none.
+        const hasLasted = performance.now() - beganAtMs > maxDelayFactor * reconnectMs;
+        failures = hasLasted ? 1 : failures + 1;
+        const longestMs = reconnectMs * Math.min(2 ** (failures - 1), maxDelayFactor);
+        await delay(longestMs * (0.5 + Math.random() / 2), undefined, { signal: closing.signal }).catch(
+          () => {},
+        );
+      }
+    }
+  }
+
+  const running = run();
+  return {
+    get state() {
+      return state;
+    },
+    current() {
+      if (connection === undefined) {
+        throw failure ?? new InfraError("LIBVIRT_UNAVAILABLE", "There is no connection to libvirt yet");
+      }
+      return connection;
+    },
+    onStateChange,
+    ready: (signal) => withPatience((givenUp) => untilKnown(givenUp), { signal }),
+    async close() {
+      const closed = new InfraError("LIBVIRT_UNAVAILABLE", "The client of libvirt is closed");
+      closing.abort(closed);
+      connection?.end(closed);
+      if (state !== "closed") {
+        become("closed", closed);
+      }
+      await running;
+    },
+  };
+
+  function untilKnown(givenUp: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = () => (connection === undefined ? reject(failure) : resolve());
+      if (connection !== undefined || failure !== undefined) {
+        settle();
+        return;
+      }
+      const stop = onStateChange(() => {
+        stop();
+        settle();
+      });
+      givenUp.addEventListener("abort", stop, { once: true });
+    });
+  }
+}
+
+/** Whatever went wrong, what waits for libvirt has to wait; but being refused is not going to pass. */
+function unavailable(why: InfraError): InfraError {
+  return why.reason === "LIBVIRT_DENIED" || why.reason === "LIBVIRT_UNAVAILABLE"
+    ? why
+    : new InfraError("LIBVIRT_UNAVAILABLE", why.message, { cause: why });
+}

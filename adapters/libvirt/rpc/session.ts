@@ -1,0 +1,37 @@
+import { InfraError } from "../../host/infra-error.ts";
+import { type Connection, type ConnectionOptions, openConnection } from "./connection.ts";
+import { procedures } from "./procedures.ts";
+
+export interface SessionOptions extends ConnectionOptions {
+  /** What the daemon is to open, e.g. `qemu:///system`. */
+  readonly uri: string;
+}
+
+const authType = { none: 0, sasl: 1, polkit: 2 } as const;
+const handshakeMs = 30_000;
+
+/**
+ * Opens a connection, logs in and has the daemon open its hypervisor. Who we are the daemon sees by the socket; where it
+ * has polkit decide, that is asked.
+ * @throws InfraError as openConnection does; LIBVIRT_DENIED when the daemon wants a password or polkit refuses; what the
+ * daemon says of `uri`
+ */
+export async function openSession(options: SessionOptions, signal?: AbortSignal): Promise<Connection> {
+  const { uri, ...connectionOptions } = options;
+  const connection = await openConnection(connectionOptions, signal);
+  const patience = { signal, timeoutMs: handshakeMs };
+  try {
+    const { types } = await connection.call(procedures.authList, {}, patience);
+    if (types.includes(authType.polkit)) {
+      await connection.call(procedures.authPolkit, {}, patience);
+    } else if (types.length > 0 && !types.includes(authType.none)) {
+      const advice = "let the socket be open to a group instead (auth_unix_rw in libvirtd.conf)";
+      throw new InfraError("LIBVIRT_DENIED", `libvirt at ${options.socketPath} wants a password: ${advice}`);
+    }
+    await connection.call(procedures.connectOpen, { uri, flags: 0 }, patience);
+    return connection;
+  } catch (error) {
+    connection.end(new InfraError("LIBVIRT_UNAVAILABLE", "the connection to libvirt could not be opened"));
+    throw error;
+  }
+}

@@ -1,0 +1,158 @@
+import { InfraError } from "../../host/infra-error.ts";
+import type { Connection, StreamReceiver } from "./connection.ts";
+import { errorFromSignal } from "./give-up.ts";
+import { type ArgsOf, procedures } from "./procedures.ts";
+
+/**
+ * Transfers of volumes, each with a connection of its own, which ends with it. Flow control is then the socket's alone: a
+ * reader that is slow stops reading, libvirt that is slow fills the socket, and neither keeps a call or an event waiting.
+ * Giving up is closing, at which libvirtd ends its part.
+ */
+
+/** Of what was read and is not wanted yet: beyond it the socket is left alone. */
+const maxQueuedBytes = 1 << 20;
+
+/** libvirt's own client sends no larger pieces, and older daemons take none. */
+const maxPieceBytes = 262_120;
+
+/** What waits for a stream: at most one piece of work at a time, which fails when the stream does. */
+interface StreamGuard {
+  fail(error: InfraError): void;
+  /** @throws as the work does, and at once what the stream has failed with */
+  during<T>(work: Promise<T>): Promise<T>;
+}
+
+function createStreamGuard(): StreamGuard {
+  let failure: InfraError | undefined;
+  // One place instead of a race with a promise of the failure, to which every race would add until the end of the transfer.
+  let rejectWork: (error: InfraError) => void = () => {};
+  return {
+    fail(error) {
+      failure ??= error;
+      rejectWork(failure);
+    },
+    during: (work) =>
+      new Promise((resolve, reject) => {
+        rejectWork = reject;
+        work.then(resolve, reject);
+        if (failure !== undefined) {
+          reject(failure);
+        }
+      }),
+  };
+}
+
+/** Runs a transfer until its end, its failure or the signal; the connection is over after it. */
+function watchSignal(
+  guard: StreamGuard,
+  connection: Connection,
+  signal: AbortSignal | undefined,
+): () => void {
+  const onAbort = () => signal !== undefined && guard.fail(errorFromSignal(signal));
+  if (signal?.aborted) {
+    onAbort();
+  }
+  signal?.addEventListener("abort", onAbort, { once: true });
+  return () => {
+    signal?.removeEventListener("abort", onAbort);
+    connection.end(new InfraError("CALLER_LEFT", "the transfer is over"));
+  };
+}
+
+/** What a volume holds, at the reader's pace, with a bounded memory. Takes the connection over. */
+export async function* download(
+  connection: Connection,
+  args: ArgsOf<"storageVolDownload">,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
+  const guard = createStreamGuard();
+  const leave = watchSignal(guard, connection, signal);
+  let queue: Buffer[] = [];
+  let queuedBytes = 0;
+  /** Of the data, then of the stream. */
+  let ends = 0;
+  let changed = Promise.withResolvers<void>();
+
+  const receiver: StreamReceiver = {
+    onData(bytes) {
+      queue.push(bytes);
+      queuedBytes += bytes.length;
+      if (queuedBytes >= maxQueuedBytes) {
+        connection.pause();
+      }
+      changed.resolve();
+    },
+    onEnd() {
+      ends += 1;
+      changed.resolve();
+    },
+    onError: (error) => guard.fail(error),
+  };
+
+  async function untilEnds(count: number): Promise<void> {
+    while (ends < count && queue.length === 0) {
+      changed = Promise.withResolvers();
+      await guard.during(changed.promise);
+    }
+  }
+
+  try {
+    const channel = await guard.during(connection.openStream(procedures.storageVolDownload, args, receiver));
+    for (;;) {
+      await untilEnds(1);
+      if (queue.length === 0) {
+        break;
+      }
+      const pieces = queue;
+      queue = [];
+      queuedBytes = 0;
+      yield* pieces;
+      connection.resume();
+    }
+    // Only by the answer to this libvirt tells whether what it read from has failed at last.
+    channel.finish();
+    await untilEnds(2);
+  } finally {
+    leave();
+  }
+}
+
+/** Writes a volume at libvirt's pace; resolves when libvirt has written it. Takes the connection over. */
+export async function upload(
+  connection: Connection,
+  args: ArgsOf<"storageVolUpload">,
+  source: AsyncIterable<Uint8Array>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const guard = createStreamGuard();
+  const leave = watchSignal(guard, connection, signal);
+  const confirmed = Promise.withResolvers<void>();
+  const iterator = source[Symbol.asyncIterator]();
+  let hasMore = true;
+  try {
+    const receiver: StreamReceiver = {
+      onData: () => guard.fail(new InfraError("TOOL_OUTPUT", "libvirt sent data into an upload")),
+      onEnd: confirmed.resolve,
+      onError: guard.fail,
+    };
+    const channel = await guard.during(connection.openStream(procedures.storageVolUpload, args, receiver));
+    for (;;) {
+      const next = await guard.during(iterator.next());
+      if (next.done) {
+        hasMore = false;
+        break;
+      }
+      for (let at = 0; at < next.value.length; at += maxPieceBytes) {
+        await guard.during(channel.send(next.value.subarray(at, at + maxPieceBytes)));
+      }
+    }
+    channel.finish();
+    await guard.during(confirmed.promise);
+  } finally {
+    leave();
+    if (hasMore) {
+      // Not awaited: a source that is stuck in its own reading would keep the failure from being told.
+      iterator.return?.().catch(() => {});
+    }
+  }
+}

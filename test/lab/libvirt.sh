@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# A libvirt daemon of an unprivileged user, for tests that need a real one. See README.md beside this file.
+usage() {
+  cat <<'TEXT'
+usage: libvirt.sh COMMAND
+
+  prepare      install what is missing on this host (apt)
+  up           make the directory and start the daemon; does nothing when it is up
+  socket       print the path of its socket
+  uri          print its URI
+  virsh ARGS   run virsh against it
+  pid          print its process id; exit code 1 when it is down
+  stop         end the daemon in an orderly way; domains go on
+  kill         kill it
+  start        start it again
+  destroy      kill the daemon and all domains, and delete the directory
+
+environment (default)
+  LIBVIRT_DIR (/tmp/hostplane-libvirt)  all that it keeps; at most 60 characters, for the paths of unix sockets
+  LIBVIRT_OWNER_PID ()                  destroy it when this process ends
+
+In LIBVIRT_DIR: pools/, where the daemon may write. Run as root it is the user nobody, else whoever runs it.
+TEXT
+}
+set -euo pipefail
+
+self=$(readlink -f "${BASH_SOURCE[0]}")
+dir=${LIBVIRT_DIR:-/tmp/hostplane-libvirt}
+socket=$dir/run/libvirt/libvirt-sock
+uri="qemu:///session?socket=$socket"
+
+say() { echo "libvirt $dir: $*" >&2; }
+die() { say "$*"; exit 1; }
+
+prepare() {
+  local missing=() package
+  for package in libvirt-daemon-system libvirt-clients qemu-system-x86 qemu-utils; do
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  say "installing ${missing[*]}"
+  apt-get update -qq -o DPkg::Lock::Timeout=600 || true
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    -o DPkg::Lock::Timeout=600 "${missing[@]}" >/dev/null
+}
+
+# A process id is only believed when that process was started for this very directory.
+owned() { [ -n "$1" ] && tr '\0' '\n' 2>/dev/null <"/proc/$1/cmdline" | grep -qF -- "$dir/"; }
+
+pid() {
+  local pid
+  pid=$(cat "$dir/libvirtd.pid" 2>/dev/null) && owned "$pid" && echo "$pid"
+}
+
+start() {
+  local command=(env "HOME=$dir" "XDG_RUNTIME_DIR=$dir/run" "XDG_CONFIG_HOME=$dir/config" "XDG_CACHE_HOME=$dir/cache"
+    "XDG_DATA_HOME=$dir/data" /usr/sbin/libvirtd --pid-file "$dir/libvirtd.pid")
+  ! pid >/dev/null || return 0
+  [ "$(id -u)" != 0 ] || command=(setpriv --reuid=nobody --regid=nogroup --clear-groups "${command[@]}")
+  setsid "${command[@]}" </dev/null >>"$dir/libvirtd.log" 2>&1 &
+  for _ in $(seq 200); do
+    ! virsh -c "$uri" uri >/dev/null 2>&1 || return 0
+    sleep 0.05
+  done
+  tail -n 20 "$dir/libvirtd.log" >&2
+  die "the daemon does not start"
+}
+
+# end SIGNAL PID
+end() {
+  kill "-$1" "$2" 2>/dev/null || true
+  while owned "$2"; do sleep 0.02; done
+}
+
+stop() { local daemon; daemon=$(pid) || return 0; end TERM "$daemon"; }
+kill_daemon() { local daemon; daemon=$(pid) || return 0; end KILL "$daemon"; }
+
+up() {
+  [ ${#dir} -le 60 ] || die "the path is longer than 60 characters"
+  command -v libvirtd >/dev/null || [ -x /usr/sbin/libvirtd ] || prepare
+  mkdir -p "$dir"/{run,config,cache,data,pools}
+  chmod 700 "$dir/run"
+  [ "$(id -u)" != 0 ] || chown -R nobody:nogroup "$dir"
+  start
+  watch_owner
+}
+
+# A test that is killed cannot clean up; this outlives it and does. It ends with the directory, too.
+watch_owner() {
+  [ -n "${LIBVIRT_OWNER_PID:-}" ] || return 0
+  LIBVIRT_DIR=$dir setsid bash -c '
+    while [ -d "/proc/$1" ] && [ -d "$2" ]; do sleep 1; done
+    [ ! -d "$2" ] || LIBVIRT_OWNER_PID= exec bash "$3" destroy
+  ' watch "$LIBVIRT_OWNER_PID" "$dir" "$self" >/dev/null 2>&1 </dev/null &
+}
+
+# Domains outlive the daemon: it finds them again by these files.
+destroy() {
+  local file
+  kill_daemon
+  for file in "$dir"/run/libvirt/qemu/run/*.pid; do
+    ! owned "$(cat "$file" 2>/dev/null)" || end KILL "$(cat "$file")"
+  done
+  rm -rf "$dir"
+}
+
+command=${1:-}
+shift || true
+case $command in
+  prepare | up | start | stop | pid | destroy) "$command" ;;
+  kill) kill_daemon ;;
+  socket) echo "$socket" ;;
+  uri) echo "$uri" ;;
+  virsh) exec virsh -c "$uri" "$@" ;;
+  *) usage; exit 2 ;;
+esac
