@@ -1,6 +1,8 @@
 import { invalidField } from "../host/infra-error.ts";
 
 const maxHypervisorIdLength = 63;
+/** NAME_MAX of Linux. */
+const maxFileNameBytes = 255;
 
 /**
  * Refuses ids that a hypervisor cannot have. The id is the name of its domain, the host name that its guest is given and a
@@ -30,6 +32,62 @@ export function assertPciAddress(address: string, field: string): void {
       field,
       "must be written as domain:bus:slot.function, e.g. 0000:41:00.0, with small letters",
     );
+  }
+}
+
+const maxStorageNameBytes = 255;
+
+/**
+ * Refuses names that a storage pool, a volume or a network cannot have: 1 to 255 bytes of anything but `/` and control
+ * characters, and neither `.` nor `..`. A volume's name is that of a file in many pools, so one that passes stays in its pool.
+ * @throws InfraError INVALID_FIELD
+ */
+export function assertLibvirtName(name: string, field: string): void {
+  if (name === "") {
+    throw invalidField(field, "must not be empty");
+  }
+  if (Buffer.byteLength(name) > maxStorageNameBytes) {
+    throw invalidField(field, `must be at most ${maxStorageNameBytes} bytes long`);
+  }
+  if (/[/\p{Cc}\ufffe\uffff]/u.test(name) || !name.isWellFormed()) {
+    throw invalidField(field, "must not contain / or control characters");
+  }
+  if (name === "." || name === "..") {
+    throw invalidField(field, `must not be "${name}"`);
+  }
+}
+
+/** What errors call a domain that is no hypervisor of the inventory yet. */
+export function domainResource(name: string): string {
+  return `domains/${name}`;
+}
+
+/** What errors and events call a storage pool of libvirt. */
+export function poolResource(pool: string): string {
+  return `storagePools/${pool}`;
+}
+
+/** What errors and events call a volume of a storage pool. */
+export function poolVolumeResource(pool: string, name: string): string {
+  return `${poolResource(pool)}/volumes/${name}`;
+}
+
+/**
+ * Refuses names of volumes that could lead out of their pool, in which they may be files.
+ * @throws InfraError INVALID_FIELD
+ */
+export function assertStorageVolumeName(name: string, field: string): void {
+  if (name === "" || name === "." || name === "..") {
+    throw invalidField(field, `must not be "${name}"`);
+  }
+  if (Buffer.byteLength(name) > maxFileNameBytes) {
+    throw invalidField(
+      field,
+      `must be at most ${maxFileNameBytes} bytes long, is ${Buffer.byteLength(name)}`,
+    );
+  }
+  if (/[/\p{Cc}]/u.test(name)) {
+    throw invalidField(field, "must not contain a slash or a control character");
   }
 }
 

@@ -1,0 +1,186 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { InfraError } from "../host/infra-error.ts";
+import { createLimiter } from "../host/limiter.ts";
+import { createSnapshotCache } from "../host/snapshot.ts";
+import type { LibvirtAdapter, LibvirtStep } from "./adapter.ts";
+import { commandOf } from "./commands.ts";
+import { assertHypervisorId } from "./names.ts";
+import { createSandboxHost, type SandboxHostOptions } from "./sandbox-host.ts";
+
+export interface LibvirtSandboxOptions extends Partial<SandboxHostOptions> {
+  /** How long a start takes; 300 ms unless told. */
+  readonly startMs?: number;
+  /** How long after that a guest is up; 700 ms unless told. */
+  readonly bootMs?: number;
+  /** How long a guest takes to shut down; 300 ms unless told. */
+  readonly shutDownMs?: number;
+  /** Asked before each step: the error with which it is to fail, for tests. */
+  readonly fault?: (step: LibvirtStep) => InfraError | undefined;
+}
+
+/** The sandbox with what others could do to it. */
+export interface LibvirtSandbox extends LibvirtAdapter {
+  /** Makes a change as if somebody else did. @throws InfraError as `run` does */
+  runOutside(step: LibvirtStep): void;
+  /** Nothing can be read or run until it is told undefined: as if the daemon were stopped. */
+  setOutage(error: InfraError | undefined): void;
+}
+
+const gibibyte = 1n << 30n;
+
+/** A GPU that the sandbox has. */
+export const sandboxGpu = {
+  pciAddress: "0000:41:00.0",
+  brand: "Sandbox Graphics",
+  model: "SG-1",
+} as const;
+
+/**
+ * What a sandbox starts with unless told: a pool with an image to begin as, and a hypervisor that somebody else has made
+ * and that runs.
+ */
+const defaults: SandboxHostOptions = {
+  pools: [
+    {
+      name: "sandbox-pool",
+      capacityBytes: 1024n * gibibyte,
+      volumes: [{ name: "sandbox-base.qcow2", format: "qcow2", sizeBytes: 4n * gibibyte }],
+    },
+  ],
+  networks: ["sandbox-net"],
+  gpus: [sandboxGpu],
+  domains: [
+    {
+      name: "sandbox-old-1",
+      uuid: "6f0c2ad8-17c0-4a5b-9d3a-52b8a40f1d01",
+      vcpuCount: 4,
+      memoryBytes: 8n * gibibyte,
+      state: "running",
+      disks: [{ kind: "path", path: "/sandbox/old-1.img" }],
+    },
+  ],
+};
+
+/** libvirt in memory: the same rules and errors as the real one. Nothing of it is random, nothing on the host is touched. */
+export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): LibvirtSandbox {
+  const { startMs = 300, bootMs = 700, shutDownMs = 300, fault = () => undefined } = options;
+  const host = createSandboxHost({ ...defaults, ...options });
+  const limiter = createLimiter({ what: "libvirt calls", maxRunning: 64, maxWaiting: 1024 });
+  const startedAtMs = new Map<string, number>();
+  const timers = new Set<NodeJS.Timeout>();
+  let outage: InfraError | undefined;
+
+  const cache = createSnapshotCache({
+    system: "libvirt",
+    retryMs: 100,
+    load: async () => {
+      assertReachable();
+      return host.state();
+    },
+  });
+
+  function assertReachable(): void {
+    if (outage !== undefined) {
+      throw outage;
+    }
+  }
+
+  function apply(step: LibvirtStep): void {
+    switch (step.kind) {
+      case "createVolume": {
+        const { pool, name, format, sizeBytes, backingVolume } = step;
+        host.addVolume(pool, { name, format, sizeBytes }, backingVolume);
+        break;
+      }
+      case "writeSeed":
+        host.putVolume(step.pool, { name: step.name, sizeBytes: 374n * 1024n });
+        break;
+      case "deleteVolume":
+        host.removeVolume(step.pool, step.name);
+        break;
+      case "refreshPool":
+        host.volumesOf(step.pool);
+        break;
+      case "define":
+        assertHypervisorId(step.domain.name, "name");
+        host.define(step.domain);
+        break;
+      case "start":
+        host.start(step.name, step.uuid);
+        startedAtMs.set(step.uuid, performance.now());
+        break;
+      case "shutDown":
+        shutDown(step.name, step.uuid);
+        break;
+      case "powerOff":
+        host.stop(step.name, step.uuid);
+        break;
+      case "undefine":
+        host.undefine(step.name, step.uuid);
+        break;
+    }
+    cache.invalidate();
+  }
+
+  /** Its guest takes its time. */
+  function shutDown(name: string, uuid: string): void {
+    if (host.domainOf(name, uuid).state !== "running") {
+      throw new InfraError("DOMAIN_STATE", `domain ${name} is not running`);
+    }
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      try {
+        host.stop(name, uuid);
+        cache.invalidate();
+      } catch {
+        // It was powered off before.
+      }
+    }, shutDownMs);
+    timers.add(timer);
+  }
+
+  return {
+    kind: "sandbox",
+    read: cache.read,
+    subscribe: cache.subscribe,
+    commandOf,
+    run: (step, signal) =>
+      limiter.run(async () => {
+        if (step.kind === "writeSeed") {
+          signal?.throwIfAborted();
+        }
+        await sleep(step.kind === "start" ? startMs : 0);
+        assertReachable();
+        const failure = fault(step);
+        if (failure !== undefined) {
+          throw failure;
+        }
+        apply(step);
+      }),
+    async volumesOf(pool) {
+      assertReachable();
+      return host.volumesOf(pool).map(({ name, path, sizeBytes }) => ({ name, path, sizeBytes }));
+    },
+    async isReady(name) {
+      assertReachable();
+      const { uuid, state } = host.domainOf(name);
+      return state === "running" && performance.now() - (startedAtMs.get(uuid) ?? 0) >= bootMs;
+    },
+    inspect: async () => ({
+      version: "0.0.0-sandbox",
+      findings: [{ ok: true, what: "domains are kept in memory, run nothing, and vanish with the gateway" }],
+    }),
+    async close() {
+      for (const timer of timers) {
+        clearTimeout(timer);
+      }
+      cache.close();
+      await limiter.idle();
+    },
+    runOutside: apply,
+    setOutage(error) {
+      outage = error;
+      cache.invalidate();
+    },
+  };
+}
