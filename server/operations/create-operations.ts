@@ -110,7 +110,7 @@ export function createOperations(options: OperationsOptions): Operations {
         throw cancelRefused(id, outcome.why, outcome.detail);
       }
       worker.wake();
-      publishEnd(outcome.operation);
+      publishEnd(log, outcome.operation);
       return outcome.operation;
     },
     async retry(id) {

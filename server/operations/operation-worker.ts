@@ -88,7 +88,7 @@ export function createOperationWorker(
         secrets = openSecrets(seal, secretsSealed, id);
       } catch (error) {
         await giveUpSealed(run, error);
-        return await tellEnd(store, id);
+        return await tellEnd(store, log, id);
       }
       const end = await runOperation({ ...run, secrets, redact: createRedaction(secrets) });
       if (end === "released") {
@@ -96,7 +96,7 @@ export function createOperationWorker(
       } else if (end === "lost") {
         log.warn(`operation ${id} was left to another gateway, or to a later time`);
       } else {
-        await tellEnd(store, id);
+        await tellEnd(store, log, id);
       }
     } finally {
       lease.drop();

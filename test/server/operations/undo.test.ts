@@ -44,6 +44,20 @@ test("an error that says nothing to who asked is told as such, and in the log", 
   t.match(engine.logged.join("\n"), /undefined is no function/);
 });
 
+test("the log tells how each operation ended, and why", async (t) => {
+  const counting = createCountingKind();
+  const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
+  const good = await engine.end((await engine.start()).id);
+  counting.before("forward second", () => {
+    throw exists();
+  });
+  const bad = await engine.end((await engine.start()).id);
+  await engine.operations.close();
+  const lineOf = ({ id }: { id: string }) => engine.logged.findLast((line) => line.includes(id));
+  t.match(lineOf(good), `${good.id} (${good.kind} of ${good.resource}) is completed`);
+  t.match(lineOf(bad), /failed: VOLUME_EXISTS: there is one already/);
+});
+
 test("an undo that fails is tried again, and then a person is told what is left and what to do", async (t) => {
   const counting = createCountingKind();
   counting.before("forward third", () => {
