@@ -11,6 +11,7 @@ const root = resolve(import.meta.dirname, "..");
 const allowed: Readonly<Record<string, readonly string[]>> = {
   "adapters/host": [],
   "adapters/libvirt": ["adapters/host"],
+  "adapters/libvirt/rpc": ["adapters/host"],
   "adapters/lvm": ["adapters/host"],
   "adapters/restic": ["adapters/host"],
   gen: [],
@@ -75,7 +76,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 const wiring = /^server\/(main|app|gateway|services|systems|open-data|call-chain)\.ts$|^server\/commands\//;
 
 /** What a domain may see of an adapter: its interface and its rules, never the implementation. */
-const adapterInterfaces = /^adapters\/\w+\/(adapter|names|snapshot-room)\.ts$/;
+const adapterInterfaces = /^adapters\/\w+\/(adapter|device-adapter|names|snapshot-room)\.ts$/;
 
 interface Import {
   readonly from: string;

@@ -80,6 +80,7 @@ export const limits = {
   domainStats: 262_144,
   memoryStats: 1_024,
   authTypes: 20,
+  mountPoints: 256,
 } as const;
 
 export const jobParams = array(typedParam, limits.jobStats);

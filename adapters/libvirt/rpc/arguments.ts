@@ -1,0 +1,15 @@
+import { text, uuid } from "./objects.ts";
+import { bool, struct, uint } from "./xdr.ts";
+
+// What the arguments and results of many procedures are.
+
+/** Bits, by the constants of libvirt's C interface. */
+export const flags = uint;
+export const none = struct({});
+export const nameOnly = struct({ name: text });
+export const uuidOnly = struct({ uuid });
+/** Without `needResults` only the count comes back. */
+export const listArgs = struct({ needResults: bool, flags });
+export const xmlFlags = struct({ xml: text, flags });
+export const xml = struct({ xml: text });
+export const active = struct({ active: bool });
