@@ -1,15 +1,13 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { LvmAdapter, LvmStep } from "../../../../adapters/lvm/adapter.ts";
+import { createOwnChangeLog } from "../../../events/own-change-log.ts";
 import type { VolumeDifference } from "./volume-differences.ts";
 
-/** A change that this gateway makes, from its beginning until its effect is told. */
+/** A change that this gateway makes. */
 export interface OwnChange {
   readonly volumeGroup: string;
   /** Volumes it is about, by the names before and after. */
   readonly names: readonly string[];
   readonly types: readonly VolumeDifference["type"][];
-  /** When the read began by which all its effects are seen (performance.now()); undefined until then. */
-  shownAtMs: number | undefined;
 }
 
 /** Tells this gateway's own changes of volumes from those of others. */
@@ -21,9 +19,6 @@ export interface OwnChanges {
   /** Forgets changes of which all is told by a state whose read began at that time (performance.now()). */
   forget(readAtMs: number): void;
 }
-
-/** While nobody tells of changes, no more of them are remembered. */
-const maxRemembered = 1000;
 
 /** What each step does to its volume. While lvcreate or lvremove runs, the volume may be seen in between. */
 const typesOf: Readonly<Record<LvmStep["kind"], readonly VolumeDifference["type"][]>> = {
@@ -39,44 +34,11 @@ const typesOf: Readonly<Record<LvmStep["kind"], readonly VolumeDifference["type"
 };
 
 export function createOwnChanges(lvm: LvmAdapter): OwnChanges {
-  const changes = new Set<OwnChange>();
-  // What is read to tell of a change is not the work of the call that has made it.
-  const outsideCalls = AsyncLocalStorage.snapshot();
-
-  function remember(step: LvmStep): OwnChange {
-    const change = {
-      volumeGroup: step.volumeGroupName,
-      names: step.kind === "rename" ? [step.name, step.newName] : [step.name],
-      types: typesOf[step.kind],
-      shownAtMs: undefined,
-    };
-    changes.add(change);
-    const [oldest] = changes;
-    if (changes.size > maxRemembered && oldest !== undefined) {
-      changes.delete(oldest);
-    }
-    return change;
-  }
-
-  async function awaitShown(change: OwnChange): Promise<void> {
-    const { readAtMs } = await lvm.read().catch(() => ({ readAtMs: performance.now() }));
-    change.shownAtMs = readAtMs;
-  }
-
+  const log = createOwnChangeLog<OwnChange>(() => lvm.read());
   return {
-    lvm: {
-      ...lvm,
-      async run(step) {
-        const change = remember(step);
-        try {
-          await lvm.run(step);
-        } finally {
-          void outsideCalls(awaitShown, change);
-        }
-      },
-    },
-    find({ type, volume, before }) {
-      return [...changes].find(
+    lvm: { ...lvm, run: (step) => log.during(changeOf(step), () => lvm.run(step)) },
+    find: ({ type, volume, before }) =>
+      log.find(
         ({ volumeGroup, names, types }) =>
           volumeGroup === volume.groupName &&
           types.includes(type) &&
@@ -84,14 +46,15 @@ export function createOwnChanges(lvm: LvmAdapter): OwnChanges {
           [volume.name, volume.originName, before?.originName].some(
             (name) => name !== undefined && name !== null && names.includes(name),
           ),
-      );
-    },
-    forget(readAtMs) {
-      for (const change of changes) {
-        if (change.shownAtMs !== undefined && change.shownAtMs <= readAtMs) {
-          changes.delete(change);
-        }
-      }
-    },
+      ),
+    forget: (readAtMs) => log.forget(readAtMs),
+  };
+}
+
+function changeOf(step: LvmStep): OwnChange {
+  return {
+    volumeGroup: step.volumeGroupName,
+    names: step.kind === "rename" ? [step.name, step.newName] : [step.name],
+    types: typesOf[step.kind],
   };
 }

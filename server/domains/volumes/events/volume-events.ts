@@ -1,4 +1,5 @@
 import { volumeGroupResource, volumeResource } from "../../../../adapters/lvm/names.ts";
+import type { Gap } from "../../../events/observe-system.ts";
 import type { NewEvent } from "../../../store/events.ts";
 import type { DeviceClass } from "../device-class.ts";
 import { operationOf } from "../operation-marks.ts";
@@ -11,13 +12,6 @@ import type { VolumeDifference } from "./volume-differences.ts";
 export interface EventOrigin {
   readonly host: string;
   readonly deviceClasses: readonly DeviceClass[];
-}
-
-/** A time in which changes may have been made that nobody saw, by the store's clock. */
-export interface Gap {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly reason: string;
 }
 
 /** Who may call one of these learns of volumes by them already. */

@@ -5,14 +5,14 @@ import { createLvmSandbox } from "../../../../../adapters/lvm/sandbox.ts";
 import { createOwnChanges } from "../../../../../server/domains/volumes/events/own-changes.ts";
 import {
   observeVolumeChanges,
-  type VolumeObserver,
   type VolumeObserverOptions,
 } from "../../../../../server/domains/volumes/events/volume-observer.ts";
+import type { SystemObserver } from "../../../../../server/events/observe-system.ts";
 import type { NewEvent } from "../../../../../server/store/events.ts";
 import type { Store } from "../../../../../server/store/store.ts";
 
 /** An observer, and the LVM by which its gateway makes changes. */
-export interface ObserverUnderTest extends VolumeObserver {
+export interface ObserverUnderTest extends SystemObserver {
   readonly lvm: LvmAdapter;
   readonly failures: readonly unknown[];
 }
