@@ -39,9 +39,14 @@ export interface ReadRunOptions extends CommonRunOptions {
   readonly stopSignal?: "SIGINT" | "SIGTERM";
 }
 
-/** A tool that changes something: nothing here ever stops it, so it takes no timeout and no signal. */
+/** A tool that changes something: nothing here ever kills it, so it takes no timeout. */
 export interface MutateRunOptions extends CommonRunOptions {
   readonly kind: "mutate";
+  /**
+   * Asks the tool once, by SIGTERM, to stop where it can, and waits for its end however long that takes; only for a tool
+   * that is made to be interrupted. How it ended is a result as any other.
+   */
+  readonly stop?: AbortSignal | undefined;
 }
 
 export type RunOptions = ReadRunOptions | MutateRunOptions;
@@ -78,7 +83,7 @@ const drainMs = 125;
  * argv reaches the program as it is. The tool leads its own session and process group.
  *
  * A reading tool that is aborted, too slow or too talkative gets SIGTERM (or `stopSignal`) and, 500 ms later, SIGKILL, and
- * with it its whole process group. A mutating tool is never signalled; output beyond the limit is dropped.
+ * with it its whole process group. A mutating tool is never killed; output beyond the limit is dropped.
  * A tool that has exited while a descendant still holds its output ends a quarter of a second later, with the output so far.
  *
  * Any exit code is a result, to be judged by the caller. Observers are told by `toolChannel`.
@@ -105,6 +110,7 @@ export function run(argv: readonly string[], options: RunOptions): Promise<ToolR
 
 function start(program: string, args: readonly string[], options: RunOptions): Promise<ToolResult> {
   const readOptions = options.kind === "read" ? options : undefined;
+  const stopGently = options.kind === "mutate" ? options.stop : undefined;
   if (readOptions?.signal?.aborted === true) {
     return Promise.reject(errorFromSignal(readOptions.signal, program));
   }
@@ -133,6 +139,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
       clearTimeout(timer);
     }
     readOptions?.signal?.removeEventListener("abort", onAbort);
+    stopGently?.removeEventListener("abort", onStop);
     const facts = {
       argv: [program, ...args],
       exitCode: exit?.code ?? null,
@@ -183,6 +190,10 @@ function start(program: string, args: readonly string[], options: RunOptions): P
     if (readOptions?.signal !== undefined) {
       stop(errorFromSignal(readOptions.signal, program));
     }
+  }
+
+  function onStop(): void {
+    killGroup(child?.pid, "SIGTERM");
   }
 
   try {
@@ -239,6 +250,10 @@ function start(program: string, args: readonly string[], options: RunOptions): P
   }
 
   readOptions?.signal?.addEventListener("abort", onAbort, { once: true });
+  stopGently?.addEventListener("abort", onStop, { once: true });
+  if (stopGently?.aborted === true) {
+    onStop();
+  }
   if (readOptions?.timeoutMs !== undefined) {
     const { timeoutMs } = readOptions;
     after(timeoutMs, () =>

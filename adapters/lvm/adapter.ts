@@ -1,4 +1,5 @@
 import type { Snapshot } from "../host/snapshot.ts";
+import type { DeviceFacts, LvmDeviceStep, LvmDeviceStepOptions, PhysicalVolume } from "./device-adapter.ts";
 
 /** A volume group as LVM reports it. Sizes are bytes. */
 export interface VolumeGroup {
@@ -62,12 +63,13 @@ export interface LogicalVolume {
 
 /**
  * All that LVM knows, read by one command. Volume groups are in LVM's own order. An exported group is left out,
- * with its volumes, until it is imported. What changes without a change of metadata (`open`, the percentages) is
- * as of that read.
+ * with its volumes, until it is imported; its physical volumes are told all the same. What changes without a change of
+ * metadata (`open`, the percentages) is as of that read.
  */
 export interface LvmState {
   readonly volumeGroups: readonly VolumeGroup[];
   readonly volumes: readonly LogicalVolume[];
+  readonly physicalVolumes: readonly PhysicalVolume[];
 }
 
 /** One change of LVM that one command makes. Names and tags must have passed `names.ts`. */
@@ -165,8 +167,8 @@ export interface LvmAdapter {
    */
   subscribe(onChange: () => void): () => void;
 
-  /** The command that `run` would start for the step, as argv. */
-  commandOf(step: LvmStep): readonly string[];
+  /** The command that `run` or `runOnDevices` would start for the step, as argv. */
+  commandOf(step: LvmStep | LvmDeviceStep): readonly string[];
 
   /**
    * Makes one change and ends when LVM has committed it; the state is stale from then on. Never killed: it
@@ -178,6 +180,16 @@ export interface LvmAdapter {
    *   VOLUME_PROTECTED, SHRINK_NOT_ALLOWED, INVALID_FIELD, TOOL_MISSING, TOOL_FAILED, BUSY, SHUTTING_DOWN
    */
   run(step: LvmStep): Promise<void>;
+
+  /** Looks at devices, in this order, without opening them exclusively. Never throws for one that cannot be read. */
+  devices(paths: readonly string[]): Promise<readonly DeviceFacts[]>;
+
+  /**
+   * Makes one change of what a group stands on; the state is stale from then on. Nothing is ever forced, and nothing wiped.
+   * @throws InfraError DEVICE_NOT_USABLE, POOL_CANNOT_SHRINK, VOLUME_GROUP_GONE, TOOL_MISSING, TOOL_FAILED, BUSY,
+   *   SHUTTING_DOWN, and the signal's reason
+   */
+  runOnDevices(step: LvmDeviceStep, options?: LvmDeviceStepOptions): Promise<void>;
 
   /** What is there and what is missing. Never throws. */
   inspect(): Promise<LvmInspection>;

@@ -56,7 +56,8 @@ export function readStateCommand(options: LvmCommandOptions): string[] {
   const reports = [
     ...["--configreport", "vg", "-o", reportFields.vg.join(",")],
     ...["--configreport", "lv", "-o", reportFields.lv.join(",")],
-    ...["pv", "pvseg", "seg"].flatMap((report) => ["--configreport", report, "-o,"]),
+    ...["--configreport", "pv", "-o", reportFields.pv.join(",")],
+    ...["pvseg", "seg"].flatMap((report) => ["--configreport", report, "-o,"]),
   ];
   return lvmCommand(options, "fullreport", [...output, ...reports]);
 }

@@ -47,6 +47,9 @@ const patterns: readonly (readonly [RegExp, ReasonName])[] = [
   // Logical volume vg0/data in use.
   // Logical volume vg0/data contains a filesystem in use.
   [/^Logical volume \S+ (contains a filesystem )?in use/, "VOLUME_IN_USE"],
+  // Can't remove locked logical volume vg0/data.
+  // Can't resize locked logical volume vg0/data.
+  [/^Can't \w+ locked logical volume/, "VOLUME_IN_USE"],
   // Cannot create new thin volume, free space in thin pool vg0/pool reached threshold.
   [/^Cannot create new thin volume, free space in thin pool/, "NO_SPACE"],
 ];
@@ -126,7 +129,8 @@ export function errorFromReadResult(result: ToolResult): InfraError | undefined 
   return errorWithoutPattern(result, complaints(result.stderr).join("; "));
 }
 
-function errorWithoutPattern({ argv, exitCode, signal }: ToolResult, message: string): InfraError {
+/** What is told of a failure whose words say nothing better. */
+export function errorWithoutPattern({ argv, exitCode, signal }: ToolResult, message: string): InfraError {
   // env: 'lvm': No such file or directory (127, or 126 if it may not be executed): said by what stands before lvm.
   const reason = exitCode === 126 || exitCode === 127 ? "TOOL_MISSING" : "TOOL_FAILED";
   const end = exitCode === null ? `was ended by ${signal}` : `failed with exit code ${exitCode}`;
@@ -134,7 +138,7 @@ function errorWithoutPattern({ argv, exitCode, signal }: ToolResult, message: st
 }
 
 /** LVM's complaints without its warnings and without what only repeats or explains them. */
-function complaints(stderr: string): string[] {
+export function complaints(stderr: string): string[] {
   return stderr
     .split("\n")
     .map((line) => line.trim())

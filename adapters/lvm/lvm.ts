@@ -1,14 +1,18 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { InfraError } from "../host/infra-error.ts";
-import { createLimiter } from "../host/limiter.ts";
+import { createLimiter, type Limiter } from "../host/limiter.ts";
 import { run, type ToolEnd, type ToolResult } from "../host/run.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
 import type { LvmAdapter, LvmState } from "./adapter.ts";
 import { backupConfigurationCommand, parseBackupConfiguration } from "./backup-configuration.ts";
 import { commandOf, type LvmCommandOptions, readStateCommand, toolOf } from "./commands.ts";
+import type { LvmDeviceStep, LvmDeviceStepOptions } from "./device-adapter.ts";
+import { anyCommandOf, deviceCommandOf, parseMovedPercent } from "./device-commands.ts";
+import { errorFromDeviceStep } from "./device-errors.ts";
+import { checkDevicesHeld, readDeviceFacts } from "./devices.ts";
 import { errorFromReadResult, errorFromStepResult } from "./errors.ts";
 import { inspectLvm } from "./inspect.ts";
-import { assertSnapshotNames } from "./names.ts";
+import { assertSnapshotNames, volumeGroupResource } from "./names.ts";
 import { parseFullReport } from "./parse.ts";
 import { type DirectoryWatch, watchDirectory } from "./watch.ts";
 
@@ -41,6 +45,9 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     ...(options.systemDir === undefined ? {} : { LVM_SYSTEM_DIR: options.systemDir }),
   };
   const limiter = createLimiter({ what: "lvm commands", maxRunning, maxWaiting });
+  // Moves take hours, and are not to keep other changes waiting.
+  const moves = createLimiter({ what: "moves of data", maxRunning: 1, maxWaiting: 16 });
+  const looks = createLimiter({ what: "looks at devices", maxRunning: 4, maxWaiting: 1024 });
   const cache = createSnapshotCache({ system: "lvm", load });
   const closing = new AbortController();
   const watches: DirectoryWatch[] = [];
@@ -88,6 +95,70 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     await Promise.all(watches.map(({ ready }) => ready));
   }
 
+  function change(
+    turns: Limiter,
+    ask: () => Promise<ToolResult>,
+    errorFrom: (result: ToolResult) => InfraError | undefined,
+  ): Promise<void> {
+    return turns.run(async () => {
+      try {
+        const error = errorFrom(await ask());
+        if (error !== undefined) {
+          throw error;
+        }
+      } finally {
+        // Also after a failure: it often means that the state is not what the caller took it for.
+        cache.invalidate();
+      }
+    });
+  }
+
+  /** vgextend marks the devices before it looks for the group, and leaves them so when that is not there. */
+  async function assertExtendable({ volumeGroupName }: LvmDeviceStep): Promise<void> {
+    cache.invalidate();
+    const { volumeGroups } = (await cache.read(closing.signal)).value;
+    const group = volumeGroups.find(({ name }) => name === volumeGroupName);
+    if (group === undefined || group.missingPvCount > 0) {
+      const what = group === undefined ? "not found" : "misses devices";
+      throw new InfraError("VOLUME_GROUP_GONE", `Volume group "${volumeGroupName}" ${what}`, {
+        resource: volumeGroupResource(volumeGroupName),
+      });
+    }
+  }
+
+  async function runOnDevices(
+    step: LvmDeviceStep,
+    { signal, onPercent }: LvmDeviceStepOptions,
+  ): Promise<ToolResult> {
+    if (step.kind === "addDevices") {
+      await assertExtendable(step);
+    }
+    // From here to LVM's own exclusive open nobody holds the devices. LVM looks for signatures once more, and refuses.
+    const paths = step.kind === "addDevices" ? await checkDevicesHeld(step.paths, read) : [];
+    const argv = deviceCommandOf(options, step.kind === "addDevices" ? { ...step, paths } : step);
+    const tool = toolOf(options, argv);
+    if (step.kind !== "moveAway") {
+      return run(argv, { kind: "mutate", tool, env, onToolEnd });
+    }
+    if (options.activation === "none") {
+      // pvmove writes down that it has begun, says `Interrupted: No longer active.` and ends with 0.
+      throw new InfraError("POOL_CANNOT_SHRINK", "data cannot be moved without device-mapper");
+    }
+    let printed = "";
+    const output = (chunk: Buffer) => {
+      printed = (printed + chunk.toString()).slice(-1000);
+      const percent = parseMovedPercent(printed);
+      if (percent !== undefined) {
+        onPercent?.(percent);
+      }
+    };
+    const stop = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
+    stop.throwIfAborted();
+    const result = await run(argv, { kind: "mutate", tool, env, onToolEnd, output, stop });
+    stop.throwIfAborted();
+    return { ...result, stdout: printed };
+  }
+
   return {
     kind: "real",
     read: cache.read,
@@ -96,28 +167,28 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
       return cache.read(signal);
     },
     subscribe: cache.subscribe,
-    commandOf: (step) => commandOf(options, step),
+    commandOf: (step) => anyCommandOf(options, step),
     async run(step) {
-      if (closing.signal.aborted) {
-        throw closing.signal.reason;
-      }
+      closing.signal.throwIfAborted();
       if (step.kind === "snapshot" && step.roomBytes !== undefined) {
         assertSnapshotNames(step.volumeGroupName, step.name, step.originName);
       }
       const argv = commandOf(options, step);
-      await limiter.run(async () => {
-        try {
-          const tool = toolOf(options, argv);
-          const result = await run(argv, { kind: "mutate", tool, env, onToolEnd });
-          const error = errorFromStepResult(step, result);
-          if (error !== undefined) {
-            throw error;
-          }
-        } finally {
-          // Also after a failure: it often means that the state is not what the caller took it for.
-          cache.invalidate();
-        }
-      });
+      const tool = toolOf(options, argv);
+      await change(
+        limiter,
+        () => run(argv, { kind: "mutate", tool, env, onToolEnd }),
+        (result) => errorFromStepResult(step, result),
+      );
+    },
+    devices: (paths) => Promise.all(paths.map((path) => looks.run(() => readDeviceFacts(path, read)))),
+    async runOnDevices(step, stepOptions = {}) {
+      closing.signal.throwIfAborted();
+      await change(
+        step.kind === "moveAway" ? moves : limiter,
+        () => runOnDevices(step, stepOptions),
+        (result) => errorFromDeviceStep(step, result),
+      );
     },
     inspect: () => inspectLvm({ options, env, read, readState: cache.read }),
     async close() {
@@ -127,7 +198,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
       for (const watch of watches) {
         watch.close();
       }
-      await limiter.idle();
+      await Promise.all([limiter.idle(), moves.idle()]);
     },
   };
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { InfraError } from "../host/infra-error.ts";
 import type { LogicalVolume, LvmState, VolumeGroup } from "./adapter.ts";
 import { parseAttributes } from "./attributes.ts";
+import type { PhysicalVolume } from "./device-adapter.ts";
 
 const bytes = z
   .string()
@@ -49,20 +50,38 @@ const logicalVolumeRow = z.object({
   data_percent: percent,
   metadata_percent: percent,
 });
+const physicalVolumeRow = z.object({
+  pv_name: name,
+  pv_uuid: name,
+  pv_size: bytes,
+  pv_used: bytes,
+  pv_allocatable: z.string(),
+  pv_missing: z.string(),
+  pv_duplicate: z.string(),
+  pv_major: deviceNumber,
+  pv_minor: deviceNumber,
+});
 const fullReport = z.object({
   report: z.array(
     z.object({
       // Physical volumes outside any group come as an entry without these two.
       vg: z.array(volumeGroupRow).max(1).default([]),
       lv: z.array(logicalVolumeRow).default([]),
+      // A report of which no column was asked for has rows without any.
+      pv: z
+        .array(z.record(z.string(), z.unknown()))
+        .default([])
+        .transform((rows) => rows.filter((row) => Object.keys(row).length > 0))
+        .pipe(z.array(physicalVolumeRow)),
     }),
   ),
 });
 
-/** The columns of each report that `parseFullReport` needs, by the names of `vgs -o help` and `lvs -o help`. */
+/** The columns of each report that `parseFullReport` needs, by the names of `vgs -o help` and its like. */
 export const reportFields = {
   vg: Object.keys(volumeGroupRow.shape),
   lv: Object.keys(logicalVolumeRow.shape),
+  pv: Object.keys(physicalVolumeRow.shape),
 } as const;
 
 /**
@@ -87,8 +106,12 @@ export function parseFullReport(text: string): LvmState {
 
   const volumeGroups: VolumeGroup[] = [];
   const volumes = new Map<string, LogicalVolume>();
-  for (const [index, { vg, lv }] of parsed.data.report.entries()) {
+  const physicalVolumes: PhysicalVolume[] = [];
+  for (const [index, { vg, lv, pv }] of parsed.data.report.entries()) {
     const [group] = vg;
+    // Of a device that is seen twice, LVM uses one path and tells the others as duplicates.
+    const used = pv.filter(({ pv_duplicate }) => pv_duplicate === "");
+    physicalVolumes.push(...used.map((row) => physicalVolumeFromRow(row, group?.vg_name)));
     if (group === undefined) {
       if (lv.length === 0) {
         continue;
@@ -106,7 +129,24 @@ export function parseFullReport(text: string): LvmState {
       }
     }
   }
-  return { volumeGroups, volumes: [...volumes.values()] };
+  return { volumeGroups, volumes: [...volumes.values()], physicalVolumes };
+}
+
+function physicalVolumeFromRow(
+  row: z.output<typeof physicalVolumeRow>,
+  volumeGroupName: string | undefined,
+): PhysicalVolume {
+  const { pv_major: major, pv_minor: minor } = row;
+  return {
+    path: row.pv_name,
+    uuid: row.pv_uuid,
+    volumeGroupName,
+    sizeBytes: row.pv_size,
+    usedBytes: row.pv_used,
+    allocatable: row.pv_allocatable !== "",
+    missing: row.pv_missing !== "",
+    device: major === undefined || minor === undefined ? undefined : { major, minor },
+  };
 }
 
 function volumeGroupFromRow(row: z.output<typeof volumeGroupRow>): VolumeGroup {

@@ -2,6 +2,7 @@ import { InfraError } from "../host/infra-error.ts";
 import type { ReasonName } from "../host/reasons.ts";
 import type { LogicalVolume, LvmState, LvmStep, VolumeGroup } from "./adapter.ts";
 import { resourceOf } from "./errors.ts";
+import { createSandboxDevices, type SandboxDevice, type SandboxDevices } from "./sandbox-devices.ts";
 
 /** What a volume is made with; the rest is the same for all. */
 export type NewSandboxVolume = Pick<
@@ -13,7 +14,11 @@ export type NewSandboxVolume = Pick<
 /** Volume groups in memory, with the space that volumes take of them. */
 export interface SandboxGroups {
   state(): LvmState;
-  addGroup(name: string, sizeBytes: bigint, extentSizeBytes: bigint): void;
+  /** Makes a group on devices of its own. */
+  addGroup(name: string, extentSizeBytes: bigint, devices: readonly SandboxDevice[]): void;
+  /** What the groups stand on; what changes it also changes the sizes of groups. */
+  readonly devices: SandboxDevices;
+  groupNamed(name: string): VolumeGroup | undefined;
   /** @throws InfraError VOLUME_GROUP_GONE */
   groupOf(step: LvmStep): VolumeGroup;
   find(volumeGroupName: string, name: string): LogicalVolume | undefined;
@@ -33,7 +38,7 @@ export interface SandboxGroups {
   rename(volume: LogicalVolume, newName: string): void;
   setActive(volume: LogicalVolume, active: boolean): void;
   /** Gives back what it takes of its group. A thin snapshot of it lives on without an origin. */
-  remove(step: LvmStep, volume: LogicalVolume): void;
+  remove(volume: LogicalVolume): void;
 }
 
 /** A refusal in LVM's words. */
@@ -43,15 +48,25 @@ export function sandboxFailure(reason: ReasonName, step: LvmStep, words: string)
 
 /** Groups of which nothing is random. */
 export function createSandboxGroups(): SandboxGroups {
-  let volumeGroups: readonly VolumeGroup[] = [];
+  const devices = createSandboxDevices();
+  let volumeGroups: readonly Omit<VolumeGroup, "sizeBytes" | "freeBytes">[] = [];
   let volumes: readonly LogicalVolume[] = [];
   let volumesMade = 0;
   let devicesMade = 0;
-  /** Bytes of its group that each volume takes, by UUID; a thin one takes none. */
-  const takenBytes = new Map<string, bigint>();
+
+  function withSizes(group: (typeof volumeGroups)[number]): VolumeGroup {
+    const own = devices.physicalVolumes().filter(({ volumeGroupName }) => volumeGroupName === group.name);
+    const sizeBytes = own.reduce((sum, one) => sum + one.sizeBytes, 0n);
+    return { ...group, sizeBytes, freeBytes: own.reduce((sum, one) => sum - one.usedBytes, sizeBytes) };
+  }
+
+  function groupNamed(name: string): VolumeGroup | undefined {
+    const group = volumeGroups.find((one) => one.name === name);
+    return group && withSizes(group);
+  }
 
   function groupOf(step: LvmStep): VolumeGroup {
-    const group = volumeGroups.find(({ name }) => name === step.volumeGroupName);
+    const group = groupNamed(step.volumeGroupName);
     if (group === undefined) {
       throw sandboxFailure("VOLUME_GROUP_GONE", step, `Volume group "${step.volumeGroupName}" not found`);
     }
@@ -64,16 +79,12 @@ export function createSandboxGroups(): SandboxGroups {
 
   function take(step: LvmStep, uuid: string, bytes: bigint): void {
     const group = groupOf(step);
-    if (bytes > group.freeBytes) {
+    if (!devices.allocate(group.name, uuid, bytes)) {
       const free = group.freeBytes / group.extentSizeBytes;
       const needed = bytes / group.extentSizeBytes;
       const words = `Volume group "${group.name}" has insufficient free space (${free} extents): ${needed} required.`;
       throw sandboxFailure("NO_SPACE", step, words);
     }
-    takenBytes.set(uuid, (takenBytes.get(uuid) ?? 0n) + bytes);
-    volumeGroups = volumeGroups.map((one) =>
-      one === group ? { ...one, freeBytes: one.freeBytes - bytes } : one,
-    );
   }
 
   function alter(volume: LogicalVolume, change: Partial<LogicalVolume>): void {
@@ -81,13 +92,21 @@ export function createSandboxGroups(): SandboxGroups {
   }
 
   return {
-    state: () => ({ volumeGroups, volumes }),
-    addGroup(name, sizeBytes, extentSizeBytes) {
-      const wholeExtents = (sizeBytes / extentSizeBytes) * extentSizeBytes;
+    devices,
+    state: () => ({
+      volumeGroups: volumeGroups.map(withSizes),
+      volumes,
+      physicalVolumes: devices.physicalVolumes(),
+    }),
+    addGroup(name, extentSizeBytes, ownDevices) {
       const uuid = `sandbox-group-${volumeGroups.length + 1}`;
-      const sizes = { sizeBytes: wholeExtents, freeBytes: wholeExtents, extentSizeBytes };
-      volumeGroups = [...volumeGroups, { name, uuid, ...sizes, missingPvCount: 0 }];
+      volumeGroups = [...volumeGroups, { name, uuid, extentSizeBytes, missingPvCount: 0 }];
+      for (const device of ownDevices) {
+        devices.addDevice(device);
+        devices.join(device.path, name, extentSizeBytes);
+      }
     },
+    groupNamed,
     groupOf,
     find,
     volumeOf(step) {
@@ -141,9 +160,8 @@ export function createSandboxGroups(): SandboxGroups {
       const device = volume.device ?? { major: 253, minor: devicesMade++ };
       alter(volume, { active, device: active ? device : undefined });
     },
-    remove(step, volume) {
-      take(step, volume.uuid, -(takenBytes.get(volume.uuid) ?? 0n));
-      takenBytes.delete(volume.uuid);
+    remove(volume) {
+      devices.release(volume.uuid);
       volumes = volumes
         .filter(({ uuid }) => uuid !== volume.uuid)
         .map((one) => (isSnapshotOf(one, volume) ? { ...one, originName: undefined } : one));

@@ -166,7 +166,7 @@ function remove(groups: SandboxGroups, step: LvmStep): void {
   if (volume.open) {
     throw sandboxFailure("VOLUME_IN_USE", step, `Logical volume ${pathOf(volume)} in use.`);
   }
-  groups.remove(step, volume);
+  groups.remove(volume);
 }
 
 function assertNameFree(groups: SandboxGroups, step: LvmStep, name: string): void {

@@ -1,8 +1,11 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { createLimiter } from "../host/limiter.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
 import type { LvmAdapter } from "./adapter.ts";
-import { commandOf } from "./commands.ts";
+import type { LvmDeviceStep, LvmDeviceStepOptions } from "./device-adapter.ts";
+import { anyCommandOf } from "./device-commands.ts";
+import { applySandboxDeviceStep } from "./sandbox-device-steps.ts";
+import type { SandboxDevice } from "./sandbox-devices.ts";
 import { createSandboxGroups } from "./sandbox-groups.ts";
 import { applySandboxStep } from "./sandbox-steps.ts";
 
@@ -24,11 +27,20 @@ export interface SandboxVolumeGroup {
   /** 4 MiB, LVM's own default, unless told. */
   readonly extentSizeBytes?: bigint;
   readonly volumes?: readonly SandboxVolume[];
+  /** What it stands on instead of one device of `sizeBytes`. */
+  readonly devices?: readonly SandboxDevice[];
 }
 
 export interface LvmSandboxOptions {
   readonly volumeGroups?: readonly SandboxVolumeGroup[];
+  /** Devices that are in no group. */
+  readonly spares?: readonly SandboxDevice[];
+  /** How long it takes to move what is on a device; 0 unless told. */
+  readonly moveMs?: number;
 }
+
+/** How often a move tells how far it is, from its beginning to its end. */
+const moveRounds = 10;
 
 const gibibyte = 1n << 30n;
 
@@ -54,12 +66,22 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
   const limiter = createLimiter({ what: "lvm commands", maxRunning: 1, maxWaiting: 256 });
   const cache = createSnapshotCache({ system: "lvm", load: async () => groups.state() });
 
-  for (const { name, sizeBytes, extentSizeBytes = 4n << 20n, volumes = [] } of options.volumeGroups ??
-    defaultVolumeGroups) {
-    groups.addGroup(name, sizeBytes, extentSizeBytes);
+  for (const {
+    name,
+    sizeBytes,
+    extentSizeBytes = 4n << 20n,
+    volumes = [],
+    devices,
+  } of options.volumeGroups ?? defaultVolumeGroups) {
+    const device = { path: `/dev/sandbox/${name}`, sizeBytes: sizeBytes + (1n << 20n) };
+    groups.addGroup(name, extentSizeBytes, devices ?? [device]);
     for (const volume of volumes) {
       addVolume(name, volume);
     }
+  }
+
+  for (const spare of options.spares ?? []) {
+    groups.devices.addDevice(spare);
   }
 
   function addVolume(volumeGroupName: string, volume: SandboxVolume): void {
@@ -78,6 +100,21 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
     }
   }
 
+  /** The time that a move takes, which may be given up. */
+  async function pass({ signal, onPercent }: LvmDeviceStepOptions): Promise<void> {
+    for (let round = 1; round <= moveRounds; round += 1) {
+      await sleep((options.moveMs ?? 0) / moveRounds, undefined, { signal }).catch(() => {});
+      signal?.throwIfAborted();
+      onPercent?.((100 * round) / moveRounds);
+    }
+  }
+
+  function isOccupied({ volumeGroupName }: LvmDeviceStep, path: string): boolean {
+    return groups.devices
+      .physicalVolumes()
+      .some((one) => one.volumeGroupName === volumeGroupName && one.path === path && one.usedBytes > 0n);
+  }
+
   return {
     kind: "sandbox",
     read: cache.read,
@@ -86,7 +123,7 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
       return cache.read(signal);
     },
     subscribe: cache.subscribe,
-    commandOf: (step) => commandOf({}, step),
+    commandOf: (step) => anyCommandOf({}, step),
     run: (step) =>
       limiter.run(async () => {
         await nextTurn();
@@ -96,6 +133,20 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
           cache.invalidate();
         }
       }),
+    devices: async (paths) => paths.map(groups.devices.facts),
+    async runOnDevices(step, stepOptions = {}) {
+      if (step.kind === "moveAway" && isOccupied(step, step.path)) {
+        await pass(stepOptions);
+      }
+      await limiter.run(async () => {
+        await nextTurn();
+        try {
+          applySandboxDeviceStep(groups, step);
+        } finally {
+          cache.invalidate();
+        }
+      });
+    },
     inspect: async () => ({
       version: "sandbox",
       findings: [{ ok: true, what: "volumes are kept in memory and vanish with the gateway" }],

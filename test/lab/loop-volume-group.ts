@@ -13,6 +13,8 @@ export interface LoopVolumeGroups {
   /** For `createLvm`. */
   readonly options: LvmOptions & { readonly activation: "auto" | "none" };
   readonly backupDir: string;
+  /** Loop devices of the same size in no group. */
+  readonly spares: readonly string[];
   /** Runs `lvm` with these arguments beside the gateway, as somebody in a shell would; throws unless it ends with 0. */
   shell(...args: string[]): Promise<string>;
 }
@@ -58,10 +60,15 @@ export async function loopActivation(): Promise<"auto" | "none"> {
 }
 
 /**
- * Makes `count` volume groups of `extentCount` extents, each on a loop device of its own, and removes exactly
+ * Makes `count` volume groups of `extentCount` extents, each on a loop device of its own, and spare devices; removes exactly
  * these when the test ends. With device-mapper volumes are activated; without, LVM works on metadata only.
  */
-export async function makeLoopVolumeGroups(t: Test, count = 1, extentCount = 50): Promise<LoopVolumeGroups> {
+export async function makeLoopVolumeGroups(
+  t: Test,
+  count = 1,
+  extentCount = 50,
+  spareCount = 0,
+): Promise<LoopVolumeGroups> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-lvm-"));
   const systemDir = join(directory, "etc");
   const env = { LVM_SYSTEM_DIR: systemDir, LVM_SUPPRESS_FD_WARNINGS: "1" };
@@ -79,7 +86,7 @@ export async function makeLoopVolumeGroups(t: Test, count = 1, extentCount = 50)
     }
   });
 
-  for (let index = 0; index < count; index += 1) {
+  for (let index = 0; index < count + spareCount; index += 1) {
     // LVM takes the first MiB for itself, and rounds down to whole extents.
     await writeFile(diskPath(directory, index), "");
     await truncate(diskPath(directory, index), extentCount * extentBytes + 1024 * 1024);
@@ -87,7 +94,7 @@ export async function makeLoopVolumeGroups(t: Test, count = 1, extentCount = 50)
   }
   await mkdir(systemDir);
   await writeFile(join(systemDir, "lvm.conf"), configuration(directory, loops, activation));
-  for (const loop of loops) {
+  for (const loop of loops.slice(0, count)) {
     groupsMade += 1;
     const name = `hostplane-${process.pid}-${groupsMade}`;
     // Otherwise udev activates the group's volumes whenever it gets round to it (69-lvm.rules, vgchange -aay).
@@ -99,6 +106,7 @@ export async function makeLoopVolumeGroups(t: Test, count = 1, extentCount = 50)
     extentCount,
     options: { systemDir, activation },
     backupDir: join(directory, "backup"),
+    spares: loops.slice(count),
     shell: async (...args) => (await must(["lvm", ...args], env)).stdout,
   };
 }

@@ -6,11 +6,12 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import tap, { test } from "tap";
-import type { ToolEnd } from "../../adapters/host/run.ts";
+import { run, type ToolEnd } from "../../adapters/host/run.ts";
 import { createLvm } from "../../adapters/lvm/lvm.ts";
 import { devicePathOf } from "../../adapters/lvm/names.ts";
 import { reasonOf } from "../adapters/host/reason-of.ts";
 import { testLvmContract } from "../adapters/lvm/contract.ts";
+import { testDeviceContract } from "../adapters/lvm/device-contract.ts";
 import { testThinContract } from "../adapters/lvm/thin-contract.ts";
 import { loopActivation, makeLoopVolumeGroups, reasonToSkip } from "./loop-volume-group.ts";
 
@@ -43,6 +44,18 @@ if (skip !== undefined) {
       lvm: createLvm(options),
       volumeGroupName,
       extentCount,
+      activates: options.activation === "auto",
+    };
+  });
+
+  testDeviceContract("LVM on loop devices", async (t) => {
+    const { names, options, spares } = await makeLoopVolumeGroups(t, 1, 50, 3);
+    const made = await run(["mkfs.ext4", "-q", spares[2] ?? ""], { kind: "mutate" });
+    t.equal(made.exitCode, 0, made.stderr);
+    return {
+      lvm: createLvm(options),
+      volumeGroupName: names[0] ?? "",
+      spares,
       activates: options.activation === "auto",
     };
   });

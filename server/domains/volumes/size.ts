@@ -28,19 +28,3 @@ export function sizeGbFromBytes(sizeBytes: bigint): bigint {
 export function roundUpToExtents(sizeBytes: bigint, extentSizeBytes: bigint): bigint {
   return ((sizeBytes + extentSizeBytes - 1n) / extentSizeBytes) * extentSizeBytes;
 }
-
-const units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-
-/** A size for people who may also need it exactly: `2.5 GiB (2684354560 bytes)`. */
-export function describeSize(sizeBytes: bigint): string {
-  let size = Number(sizeBytes);
-  let unit = "";
-  for (const larger of units) {
-    if (size < 1024) {
-      break;
-    }
-    size /= 1024;
-    unit = larger;
-  }
-  return unit === "" ? `${sizeBytes} bytes` : `${Number(size.toFixed(2))} ${unit} (${sizeBytes} bytes)`;
-}

@@ -1,3 +1,4 @@
+import { describeSize } from "../../../adapters/host/describe-size.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmAdapter, LvmState, LvmStep } from "../../../adapters/lvm/adapter.ts";
 import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
@@ -5,7 +6,7 @@ import type { Mutation, MutationStep } from "../../operations/mutation.ts";
 import { allocatableBytes, describeStore, type ResolvedClass, volumesOf } from "./device-class.ts";
 import { shownName } from "./operation-marks.ts";
 import { assertRemovable, assertResizable, type IsProtectedName, isProtected } from "./protection.ts";
-import { describeSize, roundUpToExtents } from "./size.ts";
+import { roundUpToExtents } from "./size.ts";
 
 /**
  * Describes the making of a volume. Like the original it may use the class's spare: that is kept for snapshots

@@ -124,7 +124,11 @@ test("volumes of a group that was cloned have the UUIDs of the originals, and ar
 });
 
 test("a host without LVM has an empty state", (t) => {
-  t.strictSame(parseFullReport(sample("no-volume-group")), { volumeGroups: [], volumes: [] });
+  t.strictSame(parseFullReport(sample("no-volume-group")), {
+    volumeGroups: [],
+    volumes: [],
+    physicalVolumes: [],
+  });
   t.end();
 });
 

@@ -2,6 +2,7 @@ import { test } from "tap";
 import { createLvmSandbox } from "../../../adapters/lvm/sandbox.ts";
 import { reasonOf } from "../host/reason-of.ts";
 import { testLvmContract } from "./contract.ts";
+import { testDeviceContract } from "./device-contract.ts";
 import { testThinContract } from "./thin-contract.ts";
 
 const mebibyte = 1n << 20n;
@@ -12,6 +13,23 @@ testLvmContract("sandbox", async () => ({
   extentCount: 50,
   activates: true,
 }));
+
+testDeviceContract("sandbox", async () => {
+  const sizeBytes = 50n * 4n * mebibyte + mebibyte;
+  const spares = ["/dev/sandbox/a", "/dev/sandbox/b", "/dev/sandbox/c"];
+  return {
+    lvm: createLvmSandbox({
+      volumeGroups: [{ name: "vg-test", sizeBytes: 50n * 4n * mebibyte }],
+      spares: [
+        ...spares.slice(0, 2).map((path) => ({ path, sizeBytes })),
+        { path: "/dev/sandbox/c", sizeBytes, obstacle: "it holds ext4" },
+      ],
+    }),
+    volumeGroupName: "vg-test",
+    spares,
+    activates: true,
+  };
+});
 
 testThinContract("sandbox", async () => {
   const pool = { name: "pool", sizeBytes: 20n * 4n * mebibyte, thinPool: true };

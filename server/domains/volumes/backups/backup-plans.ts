@@ -1,9 +1,9 @@
+import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import type { LvmStep } from "../../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import type { PlannedMutation } from "../../../operations/mutation.ts";
 import type { BackupRow } from "../../../store/backups.ts";
 import { operationTag, temporaryName, wantedNameTag } from "../operation-marks.ts";
-import { describeSize } from "../size.ts";
 import { backupKindName } from "./backup-kind.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import type { PlannedBackup } from "./begin-backup.ts";

@@ -1,6 +1,6 @@
+import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import type { BackupRow } from "../../../store/backups.ts";
-import { describeSize } from "../size.ts";
 import { describePlace, type RepositoryPlace } from "./repository-place.ts";
 
 /** What is told of a backup that is there. */

@@ -1,6 +1,6 @@
+import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { devicePathOf, volumeResource } from "../../../../adapters/lvm/names.ts";
-import { describeSize } from "../size.ts";
 import { findMade } from "./made-volumes.ts";
 import { describePlace } from "./repository-place.ts";
 import {

@@ -38,5 +38,5 @@ export function volumeOf(
 }
 
 export function stateOf(volumeGroups: readonly VolumeGroup[], volumes: readonly LogicalVolume[]): LvmState {
-  return { volumeGroups, volumes };
+  return { volumeGroups, volumes, physicalVolumes: [] };
 }

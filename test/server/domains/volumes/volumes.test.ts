@@ -22,6 +22,8 @@ function createThinLvm(): LvmAdapter {
     refresh: async () => ({ value: state, revision: 1, readAtMs: 0 }),
     subscribe: () => () => {},
     commandOf: () => [],
+    devices: async () => [],
+    runOnDevices: async () => {},
     async run(step: LvmStep) {
       await new Promise((resolve) => setImmediate(resolve));
       if (step.kind === "create") {

@@ -1,0 +1,15 @@
+const units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+/** A size for people who may also need it exactly: `2.5 GiB (2684354560 bytes)`. */
+export function describeSize(sizeBytes: bigint): string {
+  let size = Number(sizeBytes);
+  let unit = "";
+  for (const larger of units) {
+    if (size < 1024) {
+      break;
+    }
+    size /= 1024;
+    unit = larger;
+  }
+  return unit === "" ? `${sizeBytes} bytes` : `${Number(size.toFixed(2))} ${unit} (${sizeBytes} bytes)`;
+}

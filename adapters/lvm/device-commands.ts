@@ -1,0 +1,59 @@
+import type { LvmStep } from "./adapter.ts";
+import { commandOf, type LvmCommandOptions, lvmCommand } from "./commands.ts";
+import type { LvmDeviceStep } from "./device-adapter.ts";
+
+const deviceKinds: ReadonlySet<string> = new Set<LvmDeviceStep["kind"]>([
+  "addDevices",
+  "setAllocatable",
+  "moveAway",
+  "abortMove",
+  "takeDevice",
+  "freeDevice",
+]);
+
+/** argv of the command that makes a step of either sort. */
+export function anyCommandOf(options: LvmCommandOptions, step: LvmStep | LvmDeviceStep): string[] {
+  return isDeviceStep(step) ? deviceCommandOf(options, step) : commandOf(options, step);
+}
+
+function isDeviceStep(step: LvmStep | LvmDeviceStep): step is LvmDeviceStep {
+  return deviceKinds.has(step.kind);
+}
+
+/**
+ * argv of the command that makes a step on devices. No question of LVM's is ever answered with yes: an empty stdin says no,
+ *   WARNING: ext4 signature detected on /dev/loop1 at offset 1080. Wipe it? [y/n]: [n]
+ *   Aborted wiping of ext4.
+ */
+export function deviceCommandOf(options: LvmCommandOptions, step: LvmDeviceStep): string[] {
+  const { volumeGroupName: group } = step;
+  switch (step.kind) {
+    case "addDevices":
+      // Marks the devices as LVM's itself, all of them in one commit of the group's metadata.
+      return lvmCommand(options, "vgextend", ["--", group, ...step.paths]);
+    case "setAllocatable":
+      return lvmCommand(options, "pvchange", [
+        "--allocatable",
+        step.allocatable ? "y" : "n",
+        "--",
+        step.path,
+      ]);
+    case "moveAway":
+      // Tells how far it is every second. One that was interrupted it goes on with:
+      //   Detected pvmove in progress for /dev/vdc.
+      return lvmCommand(options, "pvmove", ["--interval", "1", "--", step.path]);
+    case "abortMove":
+      return lvmCommand(options, "pvmove", ["--abort", "--", step.path]);
+    case "takeDevice":
+      return lvmCommand(options, "vgreduce", ["--", group, step.path]);
+    case "freeDevice":
+      return lvmCommand(options, "pvremove", ["--", step.path]);
+  }
+}
+
+/** How much of the device is moved by what pvmove prints: `  /dev/vdc: Moved: 12.50%`. Undefined for other words. */
+export function parseMovedPercent(text: string): number | undefined {
+  const percents = [...text.matchAll(/: Moved: (\d+(?:\.\d+)?)%/g)];
+  const percent = percents.at(-1)?.[1];
+  return percent === undefined ? undefined : Math.min(100, Number(percent));
+}

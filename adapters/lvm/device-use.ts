@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { InfraError } from "../host/infra-error.ts";
+
+const signatures = z.object({ signatures: z.array(z.object({ type: z.string() })) });
+
+/**
+ * Reads the JSON of `wipefs --no-act --json`: types of what is found on a device, each once; empty for none.
+ * @throws InfraError TOOL_OUTPUT
+ */
+export function parseSignatures(text: string): string[] {
+  // util-linux before 2.39 prints nothing at all for a device without a signature.
+  if (text.trim() === "") {
+    return [];
+  }
+  try {
+    const types = signatures.parse(JSON.parse(text)).signatures.map(({ type }) => type);
+    return [...new Set(types)];
+  } catch (cause) {
+    throw new InfraError("TOOL_OUTPUT", "wipefs: the output is not understood", { cause });
+  }
+}
+
+/** Where a device is mounted, by proc(5)'s mountinfo: its third field is the number, the source stands behind a hyphen. */
+export function mountsOf(
+  mountInfo: string,
+  device: { readonly major: number; readonly minor: number; readonly node: string },
+): string[] {
+  return mountInfo.split("\n").flatMap((line) => {
+    const fields = line.split(" ");
+    const source = fields[fields.indexOf("-") + 2];
+    // File systems such as btrfs have a number of their own.
+    const isOfDevice = fields[2] === `${device.major}:${device.minor}` || source === device.node;
+    return isOfDevice && fields[4] !== undefined ? [fields[4]] : [];
+  });
+}

@@ -1,0 +1,133 @@
+import { constants } from "node:fs";
+import { type FileHandle, open, readdir, readFile, realpath, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { InfraError } from "../host/infra-error.ts";
+import type { ToolResult } from "../host/run.ts";
+import type { DeviceFacts } from "./device-adapter.ts";
+import { mountsOf, parseSignatures } from "./device-use.ts";
+
+/** Starts a reading tool. */
+export type ReadTool = (argv: readonly string[]) => Promise<ToolResult>;
+
+const sectorBytes = 512n;
+
+/** What the kernel tells of a block device and util-linux reads on it. Never throws. */
+export async function readDeviceFacts(path: string, read: ReadTool): Promise<DeviceFacts> {
+  const node = await realpath(path).catch(() => undefined);
+  if (node === undefined) {
+    return { path, node, device: undefined, sizeBytes: 0n, obstacles: ["there is no such device"] };
+  }
+  const device = await deviceNumberOf(node);
+  if (device === undefined) {
+    return { path, node, device, sizeBytes: 0n, obstacles: ["it is no block device"] };
+  }
+  const { major, minor } = device;
+  const folder = `/sys/dev/block/${major}:${minor}`;
+  const text = (file: string) => readFile(`${folder}/${file}`, "utf8").catch(() => "");
+  const [size, isReadOnly, holders, entries, mountInfo, swaps, kernelPath] = await Promise.all([
+    text("size"),
+    text("ro"),
+    readdir(`${folder}/holders`).catch(() => []),
+    readdir(folder).catch(() => []),
+    readFile("/proc/self/mountinfo", "utf8").catch(() => ""),
+    readFile("/proc/swaps", "utf8").catch(() => ""),
+    realpath(folder).catch(() => folder),
+  ]);
+  const sizeBytes = /^\d+$/.test(size.trim()) ? BigInt(size.trim()) * sectorBytes : 0n;
+  const partitions = entries.filter((entry) => entry.startsWith(basename(kernelPath)));
+  const mounts = mountsOf(mountInfo, { ...device, node });
+  const isSwap = swaps.split("\n").some((line) => line.startsWith(`${node} `));
+  const obstacles = [
+    ...(sizeBytes === 0n ? ["it has no size"] : []),
+    ...(isReadOnly.trim() === "1" ? ["it is read-only"] : []),
+    ...(mounts.length === 0 ? [] : [`it is mounted at ${mounts.join(", ")}`]),
+    ...(isSwap ? ["it is used as swap"] : []),
+    ...(holders.length === 0 ? [] : [`it is used by ${holders.join(", ")}`]),
+    ...(partitions.length === 0 ? [] : [`it has partitions (${partitions.join(", ")})`]),
+  ];
+  return {
+    path,
+    node,
+    device,
+    sizeBytes,
+    obstacles: [...obstacles, ...(sizeBytes === 0n ? [] : await signaturesOn(node, read))],
+  };
+}
+
+/**
+ * Opens devices so that nothing else can claim them (mount, swap, device-mapper, LVM), looks at them meanwhile, and lets go.
+ * @returns their nodes, whose numbers were those of the devices held
+ * @throws InfraError DEVICE_NOT_USABLE
+ */
+export async function checkDevicesHeld(paths: readonly string[], read: ReadTool): Promise<string[]> {
+  const held: FileHandle[] = [];
+  const nodes: string[] = [];
+  try {
+    for (const path of paths) {
+      held.push(await hold(path));
+    }
+    for (const [index, path] of paths.entries()) {
+      const { node, device, obstacles } = await readDeviceFacts(path, read);
+      const handle = held[index];
+      const heldNumber = handle && deviceNumberFrom((await handle.stat({ bigint: true })).rdev);
+      if (node === undefined || obstacles.length > 0) {
+        throw notUsable(path, obstacles.join(", "));
+      }
+      if (heldNumber?.major !== device?.major || heldNumber?.minor !== device?.minor) {
+        throw notUsable(path, "the path leads to another device now");
+      }
+      nodes.push(node);
+    }
+    return nodes;
+  } finally {
+    await Promise.all(held.map((handle) => handle.close()));
+  }
+}
+
+async function hold(path: string): Promise<FileHandle> {
+  try {
+    // Never a path that is no block device: O_EXCL means nothing there, and opening a FIFO would wait.
+    if (!(await stat(path)).isBlockDevice()) {
+      throw notUsable(path, "it is no block device");
+    }
+    return await open(path, constants.O_RDONLY | constants.O_EXCL | constants.O_NONBLOCK);
+  } catch (error) {
+    if (error instanceof InfraError) {
+      throw error;
+    }
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    throw notUsable(path, code === "EBUSY" ? "somebody else uses it" : `it cannot be opened (${code})`);
+  }
+}
+
+/** What stands on a device that only its owner may overwrite, e.g. a file system or a partition table. */
+async function signaturesOn(node: string, read: ReadTool): Promise<string[]> {
+  try {
+    // With --no-act it writes nothing whatever else it is told; it opens the device as any reader does.
+    const { exitCode, stdout, stderr } = await read(["wipefs", "--no-act", "--json", "--", node]);
+    if (exitCode !== 0) {
+      return [`it cannot be read: ${stderr.trim()}`];
+    }
+    return parseSignatures(stdout).map((type) =>
+      type === "LVM2_member" ? `it is a physical volume of LVM already` : `it holds ${type}`,
+    );
+  } catch (error) {
+    return [`it cannot be looked at: ${error instanceof Error ? error.message : String(error)}`];
+  }
+}
+
+async function deviceNumberOf(node: string): Promise<DeviceFacts["device"]> {
+  const facts = await stat(node, { bigint: true }).catch(() => undefined);
+  return facts?.isBlockDevice() ? deviceNumberFrom(facts.rdev) : undefined;
+}
+
+/** As the kernel packs major and minor into 64 bits (makedev(3)). */
+function deviceNumberFrom(rdev: bigint): { readonly major: number; readonly minor: number } {
+  const major = ((rdev >> 8n) & 0xfffn) | ((rdev >> 32n) & 0xfffff000n);
+  const minor = (rdev & 0xffn) | ((rdev >> 12n) & 0xffffff00n);
+  return { major: Number(major), minor: Number(minor) };
+}
+
+function notUsable(path: string, why: string): InfraError {
+  return new InfraError("DEVICE_NOT_USABLE", `${path} cannot be used: ${why}`);
+}

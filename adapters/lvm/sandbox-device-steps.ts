@@ -1,0 +1,77 @@
+import { InfraError } from "../host/infra-error.ts";
+import type { ReasonName } from "../host/reasons.ts";
+import type { LvmDeviceStep, PhysicalVolume } from "./device-adapter.ts";
+import { volumeGroupResource } from "./names.ts";
+import type { SandboxGroups } from "./sandbox-groups.ts";
+
+/**
+ * Changes what the groups stand on as LVM would, in its words.
+ * @throws InfraError as LVM would refuse the step; nothing has changed then
+ */
+export function applySandboxDeviceStep(groups: SandboxGroups, step: LvmDeviceStep): void {
+  const { volumeGroupName } = step;
+  const { devices } = groups;
+  const group = groups.groupNamed(volumeGroupName);
+  if (group === undefined) {
+    throw failure("VOLUME_GROUP_GONE", step, `Volume group "${volumeGroupName}" not found`);
+  }
+  if (step.kind === "addDevices") {
+    for (const path of step.paths) {
+      const { obstacles } = devices.facts(path);
+      if (obstacles.length > 0) {
+        throw failure("DEVICE_NOT_USABLE", step, `${path} cannot be used: ${obstacles.join(", ")}`);
+      }
+    }
+    for (const path of step.paths) {
+      devices.join(path, volumeGroupName, group.extentSizeBytes);
+    }
+    return;
+  }
+  const { path } = step;
+  const ofGroup = devices.physicalVolumes().filter((one) => one.volumeGroupName === volumeGroupName);
+  const found = devices.physicalVolumes().find((one) => one.path === path);
+  if (step.kind === "freeDevice") {
+    free(groups, step, found);
+    return;
+  }
+  if (found?.volumeGroupName !== volumeGroupName) {
+    throw failure("DEVICE_NOT_USABLE", step, `Failed to find physical volume "${path}".`);
+  }
+  switch (step.kind) {
+    case "setAllocatable":
+      devices.setAllocatable(path, step.allocatable);
+      break;
+    case "moveAway":
+      if (!devices.moveAway(path)) {
+        throw failure("POOL_CANNOT_SHRINK", step, "No extents available for allocation");
+      }
+      break;
+    case "abortMove":
+      break;
+    case "takeDevice":
+      if (found.usedBytes > 0n) {
+        throw failure("POOL_CANNOT_SHRINK", step, `Physical volume "${path}" still in use`);
+      }
+      if (ofGroup.length === 1) {
+        const words = `Can't remove final physical volume "${path}" from volume group "${volumeGroupName}"`;
+        throw failure("POOL_CANNOT_SHRINK", step, words);
+      }
+      devices.leave(path);
+      break;
+  }
+}
+
+function free(groups: SandboxGroups, step: LvmDeviceStep, found: PhysicalVolume | undefined): void {
+  if (found === undefined) {
+    throw failure("DEVICE_NOT_USABLE", step, "No PV found on device.");
+  }
+  if (found.volumeGroupName !== undefined) {
+    const words = `PV ${found.path} is used by VG ${found.volumeGroupName} so please use vgreduce first.`;
+    throw failure("DEVICE_NOT_USABLE", step, words);
+  }
+  groups.devices.free(found.path);
+}
+
+function failure(reason: ReasonName, { volumeGroupName }: LvmDeviceStep, words: string): InfraError {
+  return new InfraError(reason, words, { resource: volumeGroupResource(volumeGroupName) });
+}

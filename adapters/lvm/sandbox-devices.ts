@@ -1,0 +1,147 @@
+import type { DeviceFacts, PhysicalVolume } from "./device-adapter.ts";
+
+/** A block device that exists in a sandbox only. */
+export interface SandboxDevice {
+  readonly path: string;
+  readonly sizeBytes: bigint;
+  /** Why it is not to be given to a volume group, e.g. `it holds ext4`. */
+  readonly obstacle?: string;
+}
+
+/** Devices in memory, with what volumes have of those that belong to groups. */
+export interface SandboxDevices {
+  addDevice(device: SandboxDevice): void;
+  facts(path: string): DeviceFacts;
+  physicalVolumes(): readonly PhysicalVolume[];
+  /** Marks a device as LVM's, in this group. */
+  join(path: string, volumeGroupName: string, extentSizeBytes: bigint): void;
+  /** Takes a device out of its group; it stays LVM's. */
+  leave(path: string): void;
+  /** Takes LVM's mark from a device. */
+  free(path: string): void;
+  setAllocatable(path: string, allocatable: boolean): void;
+  /** Gives a volume room on allocatable devices of a group. @returns false, and nothing, when there is not enough */
+  allocate(volumeGroupName: string, volumeUuid: string, bytes: bigint): boolean;
+  /** Takes back all that a volume has. */
+  release(volumeUuid: string): void;
+  /** Moves all that is on a device to others. @returns false, and nothing moved, when they have no room */
+  moveAway(path: string): boolean;
+}
+
+interface Segment {
+  readonly volumeUuid: string;
+  readonly path: string;
+  readonly bytes: bigint;
+}
+
+/** What LVM keeps of each device for itself, at its beginning. */
+const metadataBytes = 1n << 20n;
+
+/** Devices of which nothing is random. */
+export function createSandboxDevices(): SandboxDevices {
+  let devices: readonly (SandboxDevice & { readonly minor: number })[] = [];
+  let marked: readonly PhysicalVolume[] = [];
+  let segments: readonly Segment[] = [];
+  let marksMade = 0;
+
+  function usedBytes(path: string): bigint {
+    return segments.reduce((sum, segment) => sum + (segment.path === path ? segment.bytes : 0n), 0n);
+  }
+
+  function physicalVolumes(): PhysicalVolume[] {
+    return marked.map((one) => ({ ...one, usedBytes: usedBytes(one.path) }));
+  }
+
+  /** Room for so many bytes on the devices of a group that new data may be put on. */
+  function room(
+    volumeGroupName: string | undefined,
+    volumeUuid: string,
+    bytes: bigint,
+  ): Segment[] | undefined {
+    const taken: Segment[] = [];
+    let left = bytes;
+    for (const one of physicalVolumes()) {
+      const free = one.sizeBytes - one.usedBytes;
+      const part = free < left ? free : left;
+      if (one.volumeGroupName === volumeGroupName && one.allocatable && part > 0n) {
+        taken.push({ volumeUuid, path: one.path, bytes: part });
+        left -= part;
+      }
+    }
+    return left === 0n ? taken : undefined;
+  }
+
+  function alter(path: string, change: Partial<PhysicalVolume>): void {
+    marked = marked.map((one) => (one.path === path ? { ...one, ...change } : one));
+  }
+
+  return {
+    addDevice(device) {
+      devices = [...devices, { ...device, minor: devices.length }];
+    },
+    facts(path) {
+      const found = devices.find((one) => one.path === path);
+      if (found === undefined) {
+        const obstacles = ["there is no such device"];
+        return { path, node: undefined, device: undefined, sizeBytes: 0n, obstacles };
+      }
+      const isMarked = marked.some((one) => one.path === path);
+      return {
+        path,
+        node: path,
+        device: { major: 252, minor: found.minor },
+        sizeBytes: found.sizeBytes,
+        obstacles: [
+          ...(found.obstacle === undefined ? [] : [found.obstacle]),
+          ...(isMarked ? ["it is a physical volume of LVM already"] : []),
+        ],
+      };
+    },
+    physicalVolumes,
+    join(path, volumeGroupName, extentSizeBytes) {
+      const found = devices.find((one) => one.path === path);
+      marksMade += 1;
+      marked = [
+        ...marked,
+        {
+          path,
+          uuid: `sandbox-device-${marksMade}`,
+          volumeGroupName,
+          sizeBytes: (((found?.sizeBytes ?? 0n) - metadataBytes) / extentSizeBytes) * extentSizeBytes,
+          usedBytes: 0n,
+          allocatable: true,
+          missing: false,
+          device: { major: 252, minor: found?.minor ?? 0 },
+        },
+      ];
+    },
+    leave: (path) => alter(path, { volumeGroupName: undefined }),
+    free(path) {
+      marked = marked.filter((one) => one.path !== path);
+    },
+    setAllocatable: (path, allocatable) => alter(path, { allocatable }),
+    allocate(volumeGroupName, volumeUuid, bytes) {
+      const taken = room(volumeGroupName, volumeUuid, bytes);
+      segments = [...segments, ...(taken ?? [])];
+      return taken !== undefined;
+    },
+    release(volumeUuid) {
+      segments = segments.filter((one) => one.volumeUuid !== volumeUuid);
+    },
+    moveAway(path) {
+      const before = segments;
+      const group = marked.find((one) => one.path === path);
+      alter(path, { allocatable: false });
+      for (const segment of before.filter((one) => one.path === path)) {
+        const taken = room(group?.volumeGroupName, segment.volumeUuid, segment.bytes);
+        if (taken === undefined) {
+          segments = before;
+          break;
+        }
+        segments = [...segments.filter((one) => one !== segment), ...taken];
+      }
+      alter(path, { allocatable: group?.allocatable ?? true });
+      return usedBytes(path) === 0n;
+    },
+  };
+}

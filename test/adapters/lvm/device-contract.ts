@@ -1,0 +1,193 @@
+import { type Test, test } from "tap";
+import type { LvmAdapter } from "../../../adapters/lvm/adapter.ts";
+import type { LvmDeviceStep, PhysicalVolume } from "../../../adapters/lvm/device-adapter.ts";
+import { reasonOf } from "../host/reason-of.ts";
+
+/** An adapter with an empty volume group on one device, and spare devices; each has 50 extents of 4 MiB. */
+export interface DeviceContractSubject {
+  readonly lvm: LvmAdapter;
+  readonly volumeGroupName: string;
+  /** Three of them; the last holds something. */
+  readonly spares: readonly string[];
+  /** Whether volumes get block devices here: without them no data can be moved. */
+  readonly activates: boolean;
+}
+
+const extent = 4n << 20n;
+const deviceBytes = 50n * extent;
+
+/** Registers the tests that every LvmAdapter must pass about what volume groups stand on. */
+export function testDeviceContract(
+  kind: string,
+  makeSubject: (t: Test) => Promise<DeviceContractSubject>,
+): void {
+  function deviceTest(behaviour: string, body: (t: Test, subject: Subject) => Promise<void>): void {
+    test(`${kind}: ${behaviour}`, async (t) => {
+      const subject = await makeSubject(t);
+      t.teardown(() => subject.lvm.close());
+      await body(t, withState(subject));
+    });
+  }
+
+  deviceTest("a group tells what it stands on, and a device what it is", async (t, subject) => {
+    const { lvm, spares, devices, volumeGroupName } = subject;
+    const [own, ...others] = await devices();
+    t.strictSame(others, []);
+    t.match(own, {
+      volumeGroupName,
+      sizeBytes: deviceBytes,
+      usedBytes: 0n,
+      allocatable: true,
+      missing: false,
+    });
+    t.ok(own?.device);
+    const facts = await lvm.devices([
+      spares[0] ?? "",
+      spares[2] ?? "",
+      own?.path ?? "",
+      "/dev/no-such-device",
+    ]);
+    const [free, taken, marked, absent] = facts;
+    t.match(free, { path: spares[0], sizeBytes: deviceBytes + (1n << 20n), obstacles: [] });
+    t.strictSame(taken?.obstacles, ["it holds ext4"]);
+    t.strictSame(marked?.device, own?.device);
+    t.strictSame(marked?.obstacles, ["it is a physical volume of LVM already"]);
+    t.match(absent, {
+      node: undefined,
+      device: undefined,
+      sizeBytes: 0n,
+      obstacles: ["there is no such device"],
+    });
+  });
+
+  deviceTest("devices are added all or none, and only free ones", async (t, subject) => {
+    const { spares, devices, add, group } = subject;
+    const [first = "", second = "", taken = ""] = spares;
+    t.equal(await reasonOf(add(first, taken)), "DEVICE_NOT_USABLE");
+    t.equal(await reasonOf(add(first, "/dev/no-such-device")), "DEVICE_NOT_USABLE");
+    t.equal(await reasonOf(add("/dev/null")), "DEVICE_NOT_USABLE");
+    t.equal((await devices()).length, 1, "nothing was added");
+    await add(first, second);
+    t.equal((await devices()).length, 3);
+    t.match(await group(), { sizeBytes: 3n * deviceBytes, freeBytes: 3n * deviceBytes });
+    t.equal(await reasonOf(add(first)), "DEVICE_NOT_USABLE", "it is in the group already");
+  });
+
+  deviceTest("a device that holds nothing is taken out and free again", async (t, subject) => {
+    const { lvm, spares, devices, add, run, group } = subject;
+    const [first = ""] = spares;
+    await add(first);
+    t.equal(await reasonOf(run("freeDevice", first)), "DEVICE_NOT_USABLE", "it is the group's");
+    await run("takeDevice", first);
+    t.equal((await devices()).find(({ path }) => path === first)?.volumeGroupName, undefined);
+    t.equal(await reasonOf(run("takeDevice", first)), "DEVICE_NOT_USABLE");
+    t.equal(await reasonOf(subject.add(first)), "DEVICE_NOT_USABLE", "it is LVM's still");
+    await run("freeDevice", first);
+    t.equal(await reasonOf(run("freeDevice", first)), "DEVICE_NOT_USABLE");
+    t.strictSame((await lvm.devices([first]))[0]?.obstacles, []);
+    t.equal((await group()).sizeBytes, deviceBytes);
+    await add(first);
+  });
+
+  deviceTest("neither the last device nor one in use is taken out", async (t, subject) => {
+    const { lvm, spares, devices, add, run, volumeGroupName } = subject;
+    const own = (await devices())[0]?.path ?? "";
+    t.equal(await reasonOf(run("takeDevice", own)), "POOL_CANNOT_SHRINK");
+    await add(spares[0] ?? "");
+    await lvm.run({ kind: "create", volumeGroupName, name: "data", sizeBytes: extent, tags: [] });
+    const used = (await devices()).find(({ usedBytes }) => usedBytes > 0n);
+    t.equal(used?.usedBytes, extent);
+    t.equal(await reasonOf(run("takeDevice", used?.path ?? "")), "POOL_CANNOT_SHRINK");
+    t.equal((await devices()).length, 2);
+  });
+
+  deviceTest("nothing new is put on a device that is not allocatable", async (t, subject) => {
+    const { lvm, spares, devices, add, setAllocatable, volumeGroupName } = subject;
+    await add(spares[0] ?? "");
+    const own = (await devices()).find(({ path }) => path !== spares[0])?.path ?? "";
+    await setAllocatable(own, false);
+    await setAllocatable(own, false);
+    await lvm.run({ kind: "create", volumeGroupName, name: "data", sizeBytes: extent, tags: [] });
+    t.match(
+      (await devices()).find(({ path }) => path === own),
+      { allocatable: false, usedBytes: 0n },
+    );
+    const more = {
+      kind: "create",
+      volumeGroupName,
+      name: "more",
+      sizeBytes: 50n * extent,
+      tags: [],
+    } as const;
+    t.equal(await reasonOf(lvm.run(more)), "NO_SPACE");
+    await setAllocatable(own, true);
+    await lvm.run(more);
+  });
+
+  deviceTest("data is moved away while it is in use, where it can be", async (t, subject) => {
+    const { lvm, spares, devices, add, run, setAllocatable, volumeGroupName, activates } = subject;
+    const own = (await devices())[0]?.path ?? "";
+    await lvm.run({ kind: "create", volumeGroupName, name: "data", sizeBytes: 3n * extent, tags: [] });
+    t.equal(await reasonOf(run("moveAway", own)), "POOL_CANNOT_SHRINK", "there is no other device");
+    await add(spares[0] ?? "");
+    if (!activates) {
+      t.equal(await reasonOf(run("moveAway", own)), "POOL_CANNOT_SHRINK");
+      t.equal((await devices()).find(({ path }) => path === own)?.usedBytes, 3n * extent);
+      return;
+    }
+    await setAllocatable(own, false);
+    const percents: number[] = [];
+    const step: LvmDeviceStep = { kind: "moveAway", volumeGroupName, path: own };
+    await lvm.runOnDevices(step, { onPercent: (percent) => percents.push(percent) });
+    t.equal((await devices()).find(({ path }) => path === own)?.usedBytes, 0n);
+    t.equal((await devices()).find(({ path }) => path === spares[0])?.usedBytes, 3n * extent);
+    t.equal(percents.at(-1), 100);
+    await run("moveAway", own);
+    await run("abortMove", own);
+    await run("takeDevice", own);
+    await run("freeDevice", own);
+    t.match((await lvm.read()).value.volumes, [{ name: "data", active: true, health: "ok" }]);
+  });
+
+  deviceTest("a group that is not there is GONE", async (t, { lvm, spares }) => {
+    const [path = ""] = spares;
+    const step: LvmDeviceStep = { kind: "addDevices", volumeGroupName: "no-such-group", paths: [path] };
+    t.equal(await reasonOf(lvm.runOnDevices(step)), "VOLUME_GROUP_GONE");
+    t.strictSame((await lvm.devices([path]))[0]?.obstacles, []);
+  });
+
+  deviceTest("each step can be shown as a command before it runs", async (t, { lvm, volumeGroupName }) => {
+    const argv = lvm.commandOf({ kind: "addDevices", volumeGroupName, paths: ["/dev/a", "/dev/b"] });
+    t.strictSame(argv.slice(-4), ["--", volumeGroupName, "/dev/a", "/dev/b"]);
+    t.ok(argv.includes("vgextend"));
+    t.notOk(argv.some((word) => /^(-y|--yes|-f|--force)/.test(word)));
+  });
+}
+
+interface Subject extends DeviceContractSubject {
+  /** Of this group, and those in none. */
+  devices(): Promise<readonly PhysicalVolume[]>;
+  group(): Promise<unknown & { readonly sizeBytes: bigint }>;
+  add(...paths: string[]): Promise<void>;
+  setAllocatable(path: string, allocatable: boolean): Promise<void>;
+  run(kind: "moveAway" | "abortMove" | "takeDevice" | "freeDevice", path: string): Promise<void>;
+}
+
+function withState(subject: DeviceContractSubject): Subject {
+  const { lvm, volumeGroupName } = subject;
+  return {
+    ...subject,
+    devices: async () => (await lvm.read()).value.physicalVolumes,
+    async group() {
+      const group = (await lvm.read()).value.volumeGroups.find(({ name }) => name === volumeGroupName);
+      if (group === undefined) {
+        throw new Error(`${volumeGroupName} is not there`);
+      }
+      return group;
+    },
+    add: (...paths) => lvm.runOnDevices({ kind: "addDevices", volumeGroupName, paths }),
+    setAllocatable: (path, allocatable) =>
+      lvm.runOnDevices({ kind: "setAllocatable", volumeGroupName, path, allocatable }),
+    run: (kind, path) => lvm.runOnDevices({ kind, volumeGroupName, path }),
+  };
+}
