@@ -1,0 +1,188 @@
+import { test } from "tap";
+import { errorFromPayload } from "../../../../adapters/libvirt/rpc/errors.ts";
+import { eventFromMessage } from "../../../../adapters/libvirt/rpc/events.ts";
+import { remoteError } from "../../../../adapters/libvirt/rpc/objects.ts";
+import { encodeHeader } from "../../../../adapters/libvirt/rpc/packet.ts";
+import {
+  type ArgsOf,
+  type ProcedureName,
+  procedures,
+  type ResultOf,
+} from "../../../../adapters/libvirt/rpc/procedures.ts";
+import type { Codec } from "../../../../adapters/libvirt/rpc/xdr.ts";
+import { decodeExactly } from "../../../../adapters/libvirt/rpc/xdr-reader.ts";
+import { createXdrWriter } from "../../../../adapters/libvirt/rpc/xdr-writer.ts";
+import { isCall, isMessage, isRefusal, isResult, type Sample, samples } from "./recorded.ts";
+
+function encode<T>(codec: Codec<T>, value: T): Buffer {
+  const writer = createXdrWriter();
+  codec.encode(writer, value);
+  return writer.finish();
+}
+
+/** What the first call of a procedure asked for. */
+function argsOf<Name extends ProcedureName>(name: Name): ArgsOf<Name> {
+  return decoded(
+    name,
+    samples.find((sample) => sample.name === name && isCall(sample)),
+    "args",
+  );
+}
+
+/** What the first call of a procedure that went well brought. */
+function resultOf<Name extends ProcedureName>(name: Name): ResultOf<Name> {
+  return decoded(
+    name,
+    samples.find((sample) => sample.name === name && isResult(sample)),
+    "result",
+  );
+}
+
+function decoded<T>(name: ProcedureName, sample: Sample | undefined, side: "args" | "result"): T {
+  if (sample === undefined) {
+    throw new Error(`${name} was not recorded`);
+  }
+  return decodeExactly(procedures[name][side] as Codec<T>, sample.packet.payload);
+}
+
+const sample = { name: "sample", uuid: "0a1b2c3d-4e5f-4071-8293-a4b5c6d7e8f9" };
+const pool = { name: "pool", uuid: "11111111-2222-4333-8444-555555555555" };
+
+test("whatever libvirt's own client and daemon say is read and written to the same bytes", async (t) => {
+  let count = 0;
+  for (const each of samples) {
+    const { name, packet, bytes } = each;
+    const header = encodeHeader(packet, packet.payload.length);
+    t.strictSame(header, bytes.subarray(0, header.length));
+    const codec = codecOf(each);
+    if (codec !== undefined) {
+      const value = decodeExactly(codec, packet.payload);
+      t.strictSame(encode(codec, value), packet.payload, `${each.from} ${name}`);
+      count += 1;
+    }
+  }
+  t.ok(count > 200, `${count} payloads`);
+});
+
+function codecOf(each: Sample): Codec<unknown> | undefined {
+  if (isRefusal(each)) {
+    return remoteError;
+  }
+  if (each.name === undefined || !(isCall(each) || isResult(each))) {
+    return undefined;
+  }
+  return procedures[each.name][isCall(each) ? "args" : "result"];
+}
+
+test("every procedure has been seen on a real wire, but for a few", async (t) => {
+  const seen = new Set(samples.filter(isResult).map(({ name }) => name));
+  const unseen = Object.keys(procedures).filter((name) => !seen.has(name as ProcedureName));
+  t.same(unseen.toSorted(), [
+    "authPolkit",
+    "connectGetCapabilities",
+    "connectNodeDeviceEventDeregisterAny",
+    "domainFsfreeze",
+    "domainFsthaw",
+    "domainInterfaceAddresses",
+    "qemuDomainAgentCommand",
+  ]);
+});
+
+test("what virsh asked for is what it was told to ask", async (t) => {
+  t.match(argsOf("domainDefineXmlFlags").xml, /<name>sample<\/name>/);
+  t.same(argsOf("domainLookupByUuid"), { uuid: sample.uuid });
+  t.match(argsOf("domainCreateWithFlags"), { domain: { ...sample, id: -1 }, flags: 0 });
+  t.match(argsOf("domainSetMetadata"), {
+    domain: sample,
+    type: 2,
+    metadata: "<mark id='1'/>",
+    key: "s",
+    uri: "urn:sample",
+  });
+  t.match(argsOf("domainInterfaceAddresses"), { domain: sample, source: 1, flags: 0 });
+  t.match(argsOf("qemuDomainAgentCommand"), { domain: sample, command: '{"execute":"guest-ping"}' });
+  t.match(argsOf("domainBackupBegin"), {
+    domain: sample,
+    backupXml: /domainbackup/,
+    checkpointXml: /<name>first<\/name>/,
+  });
+  t.match(argsOf("domainCheckpointDelete"), { checkpoint: { name: "first", domain: sample }, flags: 0 });
+  t.match(argsOf("storageVolUpload"), { vol: { pool: "pool", name: "raw" }, offset: 0n, length: 0n });
+  t.match(argsOf("storageVolDownload"), { vol: { pool: "pool", name: "raw" }, offset: 0n, length: 840n });
+  t.match(argsOf("storageVolResize"), { vol: { name: "raw" }, capacity: 2_097_152n, flags: 0 });
+  t.match(argsOf("storageVolCreateXmlFrom"), { pool, cloneVol: { pool: "pool", name: "raw" } });
+  t.match(argsOf("networkGetDhcpLeases"), { network: { name: "net" }, mac: null, needResults: true });
+});
+
+test("what a real daemon answered is what it was", async (t) => {
+  t.same(resultOf("authList"), { types: [0] });
+  t.match(resultOf("connectListAllDomains"), { domains: [{ ...sample, id: -1 }], count: 1 });
+  t.match(resultOf("domainGetInfo"), { state: 1, maxMemKib: 49_152n, memoryKib: 49_152n, vcpus: 1 });
+  t.match(resultOf("domainGetState"), { state: 5, reason: 0 });
+  t.same(resultOf("domainIsPersistent"), { persistent: true });
+  t.match(resultOf("domainListAllCheckpoints"), {
+    checkpoints: [{ name: "first", domain: sample }],
+    count: 1,
+  });
+  const { records } = resultOf("connectGetAllDomainStats");
+  t.match(records, [{ domain: sample }]);
+  t.match(records[0]?.params[0], { field: "state.state", value: { type: "int", value: 1 } });
+  t.match(
+    records[0]?.params.find(({ field }) => field === "balloon.maximum"),
+    { value: { type: "ullong", value: 49_152n } },
+  );
+  t.match(resultOf("storagePoolGetInfo"), { state: 2 });
+  t.match(resultOf("storageVolGetInfo"), { type: 0, capacity: 1_048_576n });
+  t.match(resultOf("storageVolGetPath").path, /\/pools\/raw$/);
+  t.match(resultOf("nodeDeviceLookupByName"), { device: { name: "computer" } });
+  t.match(resultOf("connectGetLibVersion"), { version: 9_000_000n });
+});
+
+test("refusals of a real daemon have their reasons", async (t) => {
+  const refusals = samples.filter(isRefusal).map(({ name, packet }) => {
+    const { reason, message, metadata } = errorFromPayload(packet.payload);
+    return `${name} ${reason} ${metadata.libvirtCode} ${message}`;
+  });
+  const wanted = [
+    /^domainLookupByName DOMAIN_NOT_FOUND 42 Domain not found: no domain with matching name 'nobody'$/,
+    /^domainInterfaceAddresses AGENT_UNRESPONSIVE 86 Guest agent is not responding/,
+    /^qemuDomainAgentCommand AGENT_UNRESPONSIVE 86 /,
+    /^storageVolCreateXml STORAGE_VOLUME_EXISTS 90 storage volume 'raw' exists already$/,
+    /^storageVolLookupByPath STORAGE_VOLUME_NOT_FOUND 50 /,
+    /^nodeDeviceLookupByName NODE_DEVICE_NOT_FOUND 53 /,
+  ];
+  for (const each of wanted) {
+    t.ok(
+      refusals.some((refusal) => each.test(refusal)),
+      String(each),
+    );
+  }
+});
+
+test("events of a real daemon", async (t) => {
+  const events = samples.filter(isMessage).map(({ packet }) => eventFromMessage(packet));
+  for (const wanted of [
+    { kind: "domainLifecycle", domain: { name: "sample" }, event: "defined" },
+    { kind: "domainLifecycle", domain: { name: "sample" }, event: "started" },
+    { kind: "domainMetadata", domain: { name: "sample" } },
+    { kind: "domainJobCompleted", domain: { name: "sample" } },
+    { kind: "storagePoolLifecycle", pool, event: "defined" },
+    { kind: "storagePoolRefreshed", pool },
+  ]) {
+    t.ok(
+      events.some((event) => isLike(event, wanted)),
+      JSON.stringify(wanted),
+    );
+  }
+});
+
+function isLike(value: unknown, wanted: unknown): boolean {
+  if (typeof wanted !== "object" || wanted === null) {
+    return value === wanted;
+  }
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    Object.entries(wanted).every(([key, each]) => isLike((value as Record<string, unknown>)[key], each))
+  );
+}
