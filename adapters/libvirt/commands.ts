@@ -1,28 +1,41 @@
 import type { LibvirtStep } from "./adapter.ts";
+import { type Platform, usualPlatform } from "./platform.ts";
+import { renderDomain } from "./render-domain.ts";
+import { renderVolume } from "./storage-xml.ts";
 
-/** The function of libvirt that a step calls, with what it is about, for people. */
-export function commandOf(step: LibvirtStep): readonly string[] {
+/** virDomainUndefineFlagsValues: managed save, snapshots' metadata, NVRAM, checkpoints' metadata. */
+export const undefineFlags = 1 | 2 | 4 | 16;
+/** virDomainShutdownFlagValues: by ACPI, not by the guest agent. */
+export const acpiPowerButton = 1;
+
+/**
+ * The function of libvirt's C interface that makes a step, with its arguments, for people: objects by their names. What is
+ * known only to libvirt, such as a backing volume's path, stands there by its name too.
+ */
+export function commandOf(step: LibvirtStep, platform: Platform = usualPlatform): readonly string[] {
   switch (step.kind) {
     case "createVolume": {
-      const { pool, name, format, sizeBytes, backingVolume } = step;
-      const backing = backingVolume === undefined ? [] : [`backing=${backingVolume}`];
-      return ["virStorageVolCreateXML", pool, name, format, `${sizeBytes} bytes`, ...backing];
+      const { pool, name, sizeBytes, format, backingVolume } = step;
+      const backing =
+        backingVolume === undefined ? undefined : ({ path: backingVolume, format: "qcow2" } as const);
+      const definition = { name, sizeBytes, format, isSparse: true, backing };
+      return ["virStorageVolCreateXML", pool, renderVolume(definition), "0"];
     }
     case "writeSeed":
-      return ["virStorageVolUpload", step.pool, step.name];
+      return ["virStorageVolUpload", step.pool, step.name, `hostname=${step.hostname}`];
     case "deleteVolume":
-      return ["virStorageVolDelete", step.pool, step.name];
+      return ["virStorageVolDelete", step.pool, step.name, "0"];
     case "refreshPool":
-      return ["virStoragePoolRefresh", step.pool];
+      return ["virStoragePoolRefresh", step.pool, "0"];
     case "define":
-      return ["virDomainDefineXML", step.domain.name, step.domain.uuid];
+      return ["virDomainDefineXMLFlags", renderDomain(step.domain, platform), "0"];
     case "start":
-      return ["virDomainCreate", step.name, step.uuid];
+      return ["virDomainCreateWithFlags", step.name, "0"];
     case "shutDown":
-      return ["virDomainShutdown", step.name, step.uuid];
+      return ["virDomainShutdownFlags", step.name, String(acpiPowerButton)];
     case "powerOff":
-      return ["virDomainDestroy", step.name, step.uuid];
+      return ["virDomainDestroyFlags", step.name, "0"];
     case "undefine":
-      return ["virDomainUndefineFlags", step.name, step.uuid];
+      return ["virDomainUndefineFlags", step.name, String(undefineFlags)];
   }
 }

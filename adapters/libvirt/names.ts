@@ -2,7 +2,6 @@ import { invalidField } from "../host/infra-error.ts";
 
 const maxHypervisorIdLength = 63;
 /** NAME_MAX of Linux. */
-const maxFileNameBytes = 255;
 
 /**
  * Refuses ids that a hypervisor cannot have. The id is the name of its domain, the host name that its guest is given and a
@@ -17,12 +16,17 @@ export function assertHypervisorId(id: string, field: string): void {
   if (id.length > maxHypervisorIdLength) {
     throw invalidField(field, `must be at most ${maxHypervisorIdLength} characters long, is ${id.length}`);
   }
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(id)) {
+  if (!isHypervisorId(id)) {
     throw invalidField(
       field,
       "may contain only letters, digits and . _ -, and must begin with a letter or digit",
     );
   }
+}
+
+/** Whether `assertHypervisorId` takes it. */
+export function isHypervisorId(id: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(id);
 }
 
 /** Refuses what is no PCI address of a host device as `0000:41:00.0`. @throws InfraError INVALID_FIELD */
@@ -47,7 +51,10 @@ export function assertLibvirtName(name: string, field: string): void {
     throw invalidField(field, "must not be empty");
   }
   if (Buffer.byteLength(name) > maxStorageNameBytes) {
-    throw invalidField(field, `must be at most ${maxStorageNameBytes} bytes long`);
+    throw invalidField(
+      field,
+      `must be at most ${maxStorageNameBytes} bytes long, is ${Buffer.byteLength(name)}`,
+    );
   }
   if (/[/\p{Cc}\ufffe\uffff]/u.test(name) || !name.isWellFormed()) {
     throw invalidField(field, "must not contain / or control characters");
@@ -70,25 +77,6 @@ export function poolResource(pool: string): string {
 /** What errors and events call a volume of a storage pool. */
 export function poolVolumeResource(pool: string, name: string): string {
   return `${poolResource(pool)}/volumes/${name}`;
-}
-
-/**
- * Refuses names of volumes that could lead out of their pool, in which they may be files.
- * @throws InfraError INVALID_FIELD
- */
-export function assertStorageVolumeName(name: string, field: string): void {
-  if (name === "" || name === "." || name === "..") {
-    throw invalidField(field, `must not be "${name}"`);
-  }
-  if (Buffer.byteLength(name) > maxFileNameBytes) {
-    throw invalidField(
-      field,
-      `must be at most ${maxFileNameBytes} bytes long, is ${Buffer.byteLength(name)}`,
-    );
-  }
-  if (/[/\p{Cc}]/u.test(name)) {
-    throw invalidField(field, "must not contain a slash or a control character");
-  }
 }
 
 /** What errors, operations, plans and events call a hypervisor. */

@@ -7,7 +7,7 @@ import type {
   LibvirtState,
   StorageSource,
 } from "./adapter.ts";
-import { assertStorageVolumeName } from "./names.ts";
+import { assertLibvirtName } from "./names.ts";
 
 export interface SandboxStorageVolume {
   readonly name: string;
@@ -103,7 +103,7 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
   }
 
   function putVolume(pool: string, volume: SandboxStorageVolume): void {
-    assertStorageVolumeName(volume.name, "name");
+    assertLibvirtName(volume.name, "name");
     const { targetPath = `/sandbox/${pool}` } = pools.get(pool) ?? {};
     const path = `${targetPath}/${volume.name}`;
     volumesIn(pool).set(volume.name, { format: "raw", ...volume, path });
@@ -162,10 +162,11 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
     state: () => ({
       domains: [...domains.values()].map(({ domain }) => domain).toSorted(byName),
       pools: [...pools.values()].map((pool) => poolFacts(pool, freeBytes(pool))).toSorted(byName),
+      gpus,
     }),
     volumesOf: (pool) => [...volumesIn(pool).values()].toSorted(byName),
     addVolume(pool, volume, backing) {
-      assertStorageVolumeName(volume.name, "name");
+      assertLibvirtName(volume.name, "name");
       if (volumesIn(pool).has(volume.name)) {
         throw new InfraError("STORAGE_VOLUME_EXISTS", `storage pool ${pool} has a volume ${volume.name}`);
       }

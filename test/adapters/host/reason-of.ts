@@ -13,3 +13,8 @@ export async function reasonOf(promise: Promise<unknown>): Promise<ReasonName | 
     throw error;
   }
 }
+
+/** The same for a function that throws. */
+export function reasonOfCall(work: () => unknown): Promise<ReasonName | undefined> {
+  return reasonOf(Promise.resolve().then(work));
+}

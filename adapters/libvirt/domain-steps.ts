@@ -1,0 +1,69 @@
+import { InfraError } from "../host/infra-error.ts";
+import type { DomainDefinition } from "./adapter.ts";
+import { acpiPowerButton, undefineFlags } from "./commands.ts";
+import { about } from "./errors.ts";
+import { domainResource, poolVolumeResource } from "./names.ts";
+import { nodeDeviceName } from "./node-device.ts";
+import type { Platform } from "./platform.ts";
+import { renderDomain } from "./render-domain.ts";
+import type { LibvirtClient } from "./rpc/client.ts";
+import type { DomainRef } from "./rpc/objects.ts";
+import { volumeOf } from "./volume-steps.ts";
+
+/**
+ * Defines a domain, or what the domain of this name and UUID will be at its next start. libvirt takes a definition whose
+ * volumes, network or devices are missing, and only its start would fail: they are looked for before.
+ */
+export async function defineDomain(
+  client: LibvirtClient,
+  domain: DomainDefinition,
+  platform: Platform,
+): Promise<DomainRef> {
+  const { name, disks, network, hostDevices } = domain;
+  for (const { pool, volume } of disks) {
+    await about(poolVolumeResource(pool, volume), volumeOf(client, pool, volume));
+  }
+  if (network !== undefined) {
+    await about(`networks/${network}`, client.call("networkLookupByName", { name: network }));
+  }
+  for (const address of hostDevices) {
+    const device = client.call("nodeDeviceLookupByName", { name: nodeDeviceName(address) });
+    await about(`nodeDevices/${nodeDeviceName(address)}`, device);
+  }
+  const xml = renderDomain(domain, platform);
+  const defined = client.call("domainDefineXmlFlags", { xml, flags: 0 });
+  return (await about(domainResource(name), defined)).domain;
+}
+
+/** What a step is about. */
+export interface DomainStep {
+  readonly kind: "start" | "shutDown" | "powerOff" | "undefine";
+  readonly name: string;
+  readonly uuid: string;
+}
+
+/** Starts, shuts down, powers off or undefines the domain that has this name and this UUID. */
+export function changeDomain(client: LibvirtClient, step: DomainStep): Promise<unknown> {
+  return about(domainResource(step.name), change(client, step));
+}
+
+async function change(client: LibvirtClient, { kind, name, uuid }: DomainStep): Promise<unknown> {
+  const { domain } = await client.call("domainLookupByUuid", { uuid });
+  if (domain.name !== name) {
+    throw new InfraError("DOMAIN_NOT_FOUND", `the domain with UUID ${uuid} is called ${domain.name}`);
+  }
+  switch (kind) {
+    case "start":
+      return client.call("domainCreateWithFlags", { domain, flags: 0 });
+    case "shutDown":
+      return client.call("domainShutdownFlags", { domain, flags: acpiPowerButton });
+    case "powerOff":
+      return client.call("domainDestroyFlags", { domain, flags: 0 });
+    case "undefine":
+      // libvirt would let a running domain go on, which then is gone once it stops.
+      if ((await client.call("domainIsActive", { domain })).active) {
+        throw new InfraError("DOMAIN_STATE", `the domain ${name} runs`);
+      }
+      return client.call("domainUndefineFlags", { domain, flags: undefineFlags });
+  }
+}

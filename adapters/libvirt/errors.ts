@@ -1,0 +1,20 @@
+import { InfraError } from "../host/infra-error.ts";
+import type { ReasonName } from "../host/reasons.ts";
+
+/** What a call of libvirt's ends with, told of this resource. @throws InfraError as the work does */
+export async function about<T>(resource: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof InfraError && error.resource === undefined) {
+      const { reason, message, violations, metadata } = error;
+      throw new InfraError(reason, message, { resource, violations, metadata, cause: error });
+    }
+    throw error;
+  }
+}
+
+/** Whether it is an error for one of these reasons. */
+export function isReason(error: unknown, ...reasons: readonly ReasonName[]): error is InfraError {
+  return error instanceof InfraError && reasons.includes(error.reason);
+}

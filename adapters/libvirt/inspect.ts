@@ -1,0 +1,109 @@
+import { InfraError } from "../host/infra-error.ts";
+import { run } from "../host/run.ts";
+import type { LibvirtFinding, LibvirtInspection } from "./adapter.ts";
+import type { Platform } from "./platform.ts";
+import type { LibvirtClient } from "./rpc/client.ts";
+
+export interface InspectLibvirtInput {
+  readonly client: LibvirtClient;
+  readonly socketPath: string;
+  readonly seedTool: readonly string[];
+  readonly readPlatform: () => Promise<Platform>;
+}
+
+const patienceMs = 5_000;
+
+/** Finds out what `hostplane doctor` tells about libvirt. Changes nothing. Never throws. */
+export async function inspectLibvirt(input: InspectLibvirtInput): Promise<LibvirtInspection> {
+  const { client, socketPath, seedTool } = input;
+  let version: string;
+  try {
+    await client.ready(AbortSignal.timeout(patienceMs));
+    version = versionOf((await client.call("connectGetLibVersion", {})).version);
+  } catch (error) {
+    const findings = [unreachable(socketPath, error), await inspectSeedTool(seedTool)];
+    return { version: undefined, findings };
+  }
+  return {
+    version,
+    findings: [
+      { ok: true, what: `libvirt ${version} at ${socketPath}` },
+      await inspectPermissions(client),
+      await inspectPlatform(input),
+      await inspectSeedTool(seedTool),
+    ],
+  };
+}
+
+/** libvirt counts 9.0.1 as 9000001. */
+function versionOf(version: bigint): string {
+  return [version / 1_000_000n, (version / 1_000n) % 1_000n, version % 1_000n].join(".");
+}
+
+function unreachable(socketPath: string, error: unknown): LibvirtFinding {
+  const what = `libvirt cannot be reached at ${socketPath}: ${wordsOf(error)}`;
+  const isDenied = error instanceof InfraError && error.reason === "LIBVIRT_DENIED";
+  return {
+    ok: false,
+    what,
+    fix: isDenied
+      ? "usermod -aG libvirt <the gateway's user>, and start the gateway anew"
+      : "apt-get install libvirt-daemon-system and systemctl enable --now libvirtd, or name its socket in hypervisors.libvirt.uri",
+  };
+}
+
+/** Definitions with their secrets are told only to those who may change them, so nothing has to be changed to find out. */
+async function inspectPermissions(client: LibvirtClient): Promise<LibvirtFinding> {
+  try {
+    const { domains } = await client.call("connectListAllDomains", { needResults: true, flags: 0 });
+    const [domain] = domains;
+    if (domain !== undefined) {
+      const secure = 1;
+      await client.call("domainGetXmlDesc", { domain, flags: secure });
+    }
+    return { ok: true, what: "the gateway may read and change domains" };
+  } catch (error) {
+    return {
+      ok: false,
+      what: `libvirt does not let the gateway manage domains: ${wordsOf(error)}`,
+      fix: "usermod -aG libvirt <the gateway's user>, and start the gateway anew",
+    };
+  }
+}
+
+async function inspectPlatform({ readPlatform }: InspectLibvirtInput): Promise<LibvirtFinding> {
+  try {
+    const { type, arch } = await readPlatform();
+    if (type === "kvm") {
+      return { ok: true, what: `guests run by KVM on ${arch}` };
+    }
+    return {
+      ok: false,
+      what: `guests are emulated on ${arch}, which is slow: libvirt cannot use /dev/kvm`,
+      fix: "switch virtualization on in the firmware, modprobe kvm_intel (or kvm_amd), and let QEMU's user open /dev/kvm",
+    };
+  } catch (error) {
+    return {
+      ok: false,
+      what: `guests cannot run: ${wordsOf(error)}`,
+      fix: "apt-get install qemu-system-x86",
+    };
+  }
+}
+
+async function inspectSeedTool(seedTool: readonly string[]): Promise<LibvirtFinding> {
+  const command = seedTool.join(" ");
+  const fix = "apt-get install xorriso, or name another in hypervisors.libvirt.seedTool";
+  try {
+    const { exitCode } = await run([...seedTool, "-version"], { kind: "read", timeoutMs: patienceMs });
+    return exitCode === 0
+      ? { ok: true, what: `seeds are made by ${command}` }
+      : { ok: false, what: `\`${command} -version\` failed with exit code ${exitCode}`, fix };
+  } catch (error) {
+    return { ok: false, what: `seeds cannot be made by \`${command}\`: ${wordsOf(error)}`, fix };
+  }
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

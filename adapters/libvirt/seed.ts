@@ -1,0 +1,47 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { stringify } from "yaml";
+import { InfraError } from "../host/infra-error.ts";
+import { run, type ToolEnd } from "../host/run.ts";
+
+export interface SeedOptions {
+  /** The program that makes ISO images, by the options of mkisofs: `["xorrisofs"]` or `["genisoimage"]`. */
+  readonly seedTool: readonly string[];
+  readonly onToolEnd?: ((end: ToolEnd) => void) | undefined;
+}
+
+const timeoutMs = 30_000;
+
+/**
+ * An ISO image that cloud-init takes host name and instance id from: NoCloud's two files on a medium that is called `cidata`
+ * (https://docs.cloud-init.io, "NoCloud"). A guest that sees another instance id than before takes itself for a new one.
+ * @throws InfraError TOOL_MISSING, TOOL_FAILED, TOOL_TIMEOUT, and the signal's reason
+ */
+export async function makeSeed(
+  options: SeedOptions,
+  { hostname, instanceId }: { readonly hostname: string; readonly instanceId: string },
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
+  // Only this user may look into it.
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-seed-"));
+  try {
+    const image = join(directory, "seed.iso");
+    const metaData = join(directory, "meta-data");
+    const userData = join(directory, "user-data");
+    await writeFile(metaData, stringify({ "instance-id": instanceId, "local-hostname": hostname }));
+    await writeFile(userData, `#cloud-config\n${stringify({ hostname, preserve_hostname: false })}`);
+    const names = ["-output", image, "-volid", "cidata", "-joliet", "-rock", "-quiet"];
+    const argv = [...options.seedTool, ...names, userData, metaData];
+    const tool = { program: basename(options.seedTool.at(-1) ?? ""), subcommand: "" };
+    const { onToolEnd } = options;
+    const { exitCode, stderr } = await run(argv, { kind: "read", tool, timeoutMs, signal, onToolEnd });
+    if (exitCode !== 0) {
+      const words = stderr.trim().replaceAll(directory, "");
+      throw new InfraError("TOOL_FAILED", `${options.seedTool.join(" ")} failed with ${exitCode}: ${words}`);
+    }
+    return await readFile(image);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,221 @@
+import { InfraError } from "../host/infra-error.ts";
+import type { ReasonName } from "../host/reasons.ts";
+import type { DomainGpu, LibvirtDomain, LibvirtPool, LibvirtState } from "./adapter.ts";
+import { nodeDeviceName, parseGpu } from "./node-device.ts";
+import { type DomainFacts, domainStateOf, parseDomain } from "./parse-domain.ts";
+import type { LibvirtClient } from "./rpc/client.ts";
+import { isUnsupported } from "./rpc/errors.ts";
+import type { LibvirtEvent } from "./rpc/events.ts";
+import type { DomainRef, StoragePoolRef } from "./rpc/objects.ts";
+import { parsePool } from "./storage-xml.ts";
+
+export interface StateReader {
+  /**
+   * Reads what has been touched since the load before, all of it the first time, and tells the whole state.
+   * @throws InfraError LIBVIRT_UNAVAILABLE and its like; what was touched stays so
+   */
+  load(signal: AbortSignal): Promise<LibvirtState>;
+  /** Touches what an event is about; false if that is nothing of the state. */
+  touchByEvent(event: LibvirtEvent): boolean;
+  touchDomain(domain: DomainRef): void;
+  /** Nothing is touched when no pool of this name is known: libvirt tells of a new one by itself. */
+  touchPool(name: string): void;
+  touchPools(): void;
+  touchAll(): void;
+}
+
+interface KnownDomain extends Omit<LibvirtDomain, "gpus">, Pick<DomainFacts, "hostDevices"> {}
+
+/** What has to be read again. */
+interface Touched {
+  everything: boolean;
+  readonly domains: Map<string, DomainRef>;
+  readonly pools: Map<string, StoragePoolRef>;
+}
+
+/** Keeps a copy of libvirt's state, of which only what may have changed is read again. One load runs at a time. */
+export function createStateReader(client: LibvirtClient): StateReader {
+  const domains = new Map<string, KnownDomain>();
+  const pools = new Map<string, LibvirtPool>();
+  /** By PCI address; undefined for a device that is no GPU, or is not there. */
+  const gpus = new Map<string, DomainGpu | undefined>();
+  let touched: Touched = { everything: true, domains: new Map(), pools: new Map() };
+
+  async function load(signal: AbortSignal): Promise<LibvirtState> {
+    await client.ready(signal);
+    const work = touched;
+    // What is touched from here on may change after it was read, and is for the next load.
+    touched = { everything: false, domains: new Map(), pools: new Map() };
+    try {
+      if (work.everything) {
+        gpus.clear();
+        await Promise.all([readAllDomains(signal), readAllPools(signal)]);
+      } else {
+        const readings = [
+          ...[...work.domains.values()].map((domain) => readDomain(domain, signal)),
+          ...[...work.pools.values()].map((pool) => readPool(pool, signal)),
+        ];
+        await Promise.all(readings);
+      }
+      await readGpus(signal);
+    } catch (error) {
+      touched = {
+        everything: touched.everything || work.everything,
+        domains: new Map([...work.domains, ...touched.domains]),
+        pools: new Map([...work.pools, ...touched.pools]),
+      };
+      throw error;
+    }
+    return { domains: inOrder([...domains.values()].map(withGpus)), pools: inOrder(pools.values()) };
+  }
+
+  async function readAllDomains(signal: AbortSignal): Promise<void> {
+    const listed = await client.call("connectListAllDomains", { needResults: true, flags: 0 }, { signal });
+    forgetOthers(domains, listed.domains);
+    await Promise.all(listed.domains.map((domain) => readDomain(domain, signal)));
+  }
+
+  async function readAllPools(signal: AbortSignal): Promise<void> {
+    const listed = await unlessUnsupported(
+      client.call("connectListAllStoragePools", { needResults: true, flags: 0 }, { signal }),
+      { pools: [], count: 0 },
+    );
+    forgetOthers(pools, listed.pools);
+    await Promise.all(listed.pools.map((pool) => readPool(pool, signal)));
+  }
+
+  async function readDomain(domain: DomainRef, signal: AbortSignal): Promise<void> {
+    const options = { signal };
+    const found = await unlessGone("DOMAIN_NOT_FOUND", [
+      client.call("domainGetXmlDesc", { domain, flags: 0 }, options),
+      client.call("domainGetState", { domain, flags: 0 }, options),
+      client.call("domainIsPersistent", { domain }, options),
+    ]);
+    if (found === undefined) {
+      domains.delete(domain.uuid);
+      return;
+    }
+    const [{ xml }, { state }, { persistent }] = found;
+    const facts = parseDomain(xml);
+    domains.set(domain.uuid, { ...facts, state: domainStateOf(state), isPersistent: persistent });
+  }
+
+  async function readPool(pool: StoragePoolRef, signal: AbortSignal): Promise<void> {
+    const found = await unlessGone("STORAGE_POOL_NOT_FOUND", [
+      client.call("storagePoolGetXmlDesc", { pool, flags: 0 }, { signal }),
+      client.call("storagePoolIsActive", { pool }, { signal }),
+    ]);
+    if (found === undefined) {
+      pools.delete(pool.uuid);
+      return;
+    }
+    const [{ xml }, { active }] = found;
+    const facts = parsePool(xml);
+    // An inactive pool's XML has the figures of when it was active.
+    const figures = active ? {} : { capacityBytes: 0n, freeBytes: 0n };
+    pools.set(pool.uuid, { ...facts, isActive: active, ...figures });
+  }
+
+  async function readGpus(signal: AbortSignal): Promise<void> {
+    const wanted = new Set([...domains.values()].flatMap(({ hostDevices }) => hostDevices));
+    const unknown = [...wanted].filter((address) => !gpus.has(address));
+    await Promise.all(unknown.map((address) => readGpu(address, signal)));
+  }
+
+  async function readGpu(address: string, signal: AbortSignal): Promise<void> {
+    const read = client.call("nodeDeviceGetXmlDesc", { name: nodeDeviceName(address), flags: 0 }, { signal });
+    const found = await unlessUnsupported(unlessGone("NODE_DEVICE_NOT_FOUND", [read]), undefined);
+    gpus.set(address, found === undefined ? undefined : parseGpu(found[0].xml));
+  }
+
+  function withGpus({ hostDevices, ...domain }: KnownDomain): LibvirtDomain {
+    return { ...domain, gpus: hostDevices.flatMap((address) => gpus.get(address) ?? []) };
+  }
+
+  return {
+    load,
+    touchByEvent(event) {
+      switch (event.kind) {
+        case "domainLifecycle":
+        case "domainDeviceAdded":
+        case "domainDeviceRemoved":
+        case "domainMetadata":
+          touched.domains.set(event.domain.uuid, event.domain);
+          return true;
+        case "storagePoolLifecycle":
+        case "storagePoolRefreshed":
+          touched.pools.set(event.pool.uuid, event.pool);
+          return true;
+        case "nodeDeviceLifecycle":
+        case "nodeDeviceUpdated":
+          return forgetDevice(event.device.name);
+        case "reconnected":
+          touched.everything = true;
+          return true;
+        default:
+          return false;
+      }
+    },
+    touchDomain(domain) {
+      touched.domains.set(domain.uuid, domain);
+    },
+    touchPool(name) {
+      for (const pool of [...pools.values()].filter((each) => each.name === name)) {
+        touched.pools.set(pool.uuid, pool);
+      }
+    },
+    touchPools() {
+      for (const pool of pools.values()) {
+        touched.pools.set(pool.uuid, pool);
+      }
+    },
+    touchAll() {
+      touched.everything = true;
+    },
+  };
+
+  function forgetDevice(name: string): boolean {
+    const address = [...gpus.keys()].find((each) => nodeDeviceName(each) === name);
+    return address !== undefined && gpus.delete(address);
+  }
+}
+
+function inOrder<T extends { readonly name: string }>(values: Iterable<T>): readonly T[] {
+  return [...values].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function forgetOthers(known: Map<string, unknown>, listed: readonly { readonly uuid: string }[]): void {
+  const uuids = new Set(listed.map(({ uuid }) => uuid));
+  for (const uuid of known.keys()) {
+    if (!uuids.has(uuid)) {
+      known.delete(uuid);
+    }
+  }
+}
+
+/** Undefined if what the calls are about has gone meanwhile. */
+async function unlessGone<Calls extends readonly Promise<unknown>[]>(
+  reason: ReasonName,
+  calls: readonly [...Calls],
+): Promise<{ [At in keyof Calls]: Awaited<Calls[At]> } | undefined> {
+  try {
+    return await Promise.all(calls);
+  } catch (error) {
+    if (error instanceof InfraError && error.reason === reason) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/** The other value where the hypervisor that libvirt speaks to does not have this at all. */
+async function unlessUnsupported<T>(call: Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isUnsupported(error)) {
+      return otherwise;
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,75 @@
+import { InfraError } from "../host/infra-error.ts";
+import type { LibvirtPool } from "./adapter.ts";
+import { bytesOf } from "./sizes.ts";
+import { attributeOf, childOf, parseXml, renderXml, textOf, xml } from "./xml.ts";
+
+/**
+ * Reads what `virStoragePoolGetXMLDesc` returns.
+ * @throws InfraError TOOL_OUTPUT
+ */
+export function parsePool(text: string): Omit<LibvirtPool, "isActive"> {
+  const pool = parseXml(text, "pool");
+  const name = childOf(pool, "name")?.textContent;
+  const uuid = textOf(childOf(pool, "uuid"));
+  if (!name || uuid === "") {
+    throw new InfraError("TOOL_OUTPUT", "libvirt sent a storage pool without name or UUID");
+  }
+  return {
+    name,
+    uuid,
+    type: attributeOf(pool, "type") ?? "",
+    targetPath: childOf(pool, "target", "path")?.textContent ?? undefined,
+    capacityBytes: bytesOf(childOf(pool, "capacity"), "bytes"),
+    freeBytes: bytesOf(childOf(pool, "available"), "bytes"),
+  };
+}
+
+/** What a volume's XML tells of it. */
+export interface VolumeFacts {
+  readonly path: string;
+  /** As the guest sees it. */
+  readonly sizeBytes: bigint;
+  /** `qcow2`, `raw`, `iso`...; empty where the pool knows no formats. */
+  readonly format: string;
+}
+
+/** Reads what `virStorageVolGetXMLDesc` returns. @throws InfraError TOOL_OUTPUT */
+export function parseVolume(text: string): VolumeFacts {
+  const volume = parseXml(text, "volume");
+  return {
+    path: childOf(volume, "target", "path")?.textContent ?? "",
+    sizeBytes: bytesOf(childOf(volume, "capacity"), "bytes"),
+    format: attributeOf(childOf(volume, "target", "format"), "type") ?? "",
+  };
+}
+
+/** A volume that is to be made. */
+export interface VolumeDefinition {
+  readonly name: string;
+  readonly sizeBytes: bigint;
+  readonly format: "qcow2" | "raw";
+  /** Whether its space is taken only as it is written to. */
+  readonly isSparse: boolean;
+  readonly backing: Pick<VolumeFacts, "path" | "format"> | undefined;
+}
+
+/** The XML of a volume. Without `compat` libvirt makes qcow2 of version 2, which knows no checkpoints. */
+export function renderVolume({ name, sizeBytes, format, isSparse, backing }: VolumeDefinition): string {
+  const compat = format === "qcow2" ? [xml("compat", {}, "1.1")] : [];
+  const backingStore = backing === undefined ? [] : [backingStoreOf(backing)];
+  return renderXml(
+    xml(
+      "volume",
+      {},
+      xml("name", {}, name),
+      xml("capacity", { unit: "bytes" }, String(sizeBytes)),
+      ...(isSparse ? [xml("allocation", { unit: "bytes" }, "0")] : []),
+      xml("target", {}, xml("format", { type: format }), ...compat),
+      ...backingStore,
+    ),
+  );
+}
+
+function backingStoreOf({ path, format }: Pick<VolumeFacts, "path" | "format">) {
+  return xml("backingStore", {}, xml("path", {}, path), xml("format", { type: format }));
+}

@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { InfraError, invalidField } from "../host/infra-error.ts";
+import type { LibvirtStep } from "./adapter.ts";
+import { about, isReason } from "./errors.ts";
+import { poolResource, poolVolumeResource } from "./names.ts";
+import type { LibvirtClient } from "./rpc/client.ts";
+import type { StoragePoolRef, StorageVolRef } from "./rpc/objects.ts";
+import { parsePool, parseVolume, renderVolume, type VolumeFacts } from "./storage-xml.ts";
+
+type StepOf<Kind extends LibvirtStep["kind"]> = Extract<LibvirtStep, { readonly kind: Kind }>;
+
+/** @throws InfraError STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND */
+export async function volumeOf(client: LibvirtClient, pool: string, name: string): Promise<StorageVolRef> {
+  const found = await poolOf(client, pool);
+  const looked = client.call("storageVolLookupByName", { pool: found, name });
+  return (await about(poolVolumeResource(pool, name), looked)).vol;
+}
+
+/** Makes a volume; in pools of files its space is taken as it is written to. */
+export function createVolume(client: LibvirtClient, step: StepOf<"createVolume">): Promise<void> {
+  return about(poolVolumeResource(step.pool, step.name), create(client, step));
+}
+
+async function create(client: LibvirtClient, step: StepOf<"createVolume">): Promise<void> {
+  const { name, sizeBytes, format, backingVolume } = step;
+  const pool = await poolOf(client, step.pool);
+  const { type } = parsePool((await client.call("storagePoolGetXmlDesc", { pool, flags: 0 })).xml);
+  const backing =
+    backingVolume === undefined ? undefined : await backingOf(client, step.pool, backingVolume, sizeBytes);
+  // In a logical pool an allocation below the size would make a copy-on-write snapshot of nothing, which runs full.
+  const xml = renderVolume({ name, sizeBytes, format, isSparse: type !== "logical", backing });
+  try {
+    await client.call("storageVolCreateXml", { pool, xml, flags: 0 });
+  } catch (error) {
+    // Of a file that came after the last refresh: `volume target path '/srv/pool/a.img' already exists`.
+    if (isReason(error, "LIBVIRT_FAILED") && /already exists/.test(error.message)) {
+      throw new InfraError("STORAGE_VOLUME_EXISTS", error.message, { cause: error });
+    }
+    throw error;
+  }
+}
+
+/** A guest would see only the beginning of a disk that is larger than the volume on top of it. */
+async function backingOf(
+  client: LibvirtClient,
+  pool: string,
+  name: string,
+  sizeBytes: bigint,
+): Promise<VolumeFacts> {
+  const vol = await volumeOf(client, pool, name);
+  const facts = parseVolume((await client.call("storageVolGetXmlDesc", { vol, flags: 0 })).xml);
+  if (facts.sizeBytes > sizeBytes) {
+    throw invalidField(
+      "sizeBytes",
+      `must be at least the ${facts.sizeBytes} bytes of ${name}, is ${sizeBytes}`,
+    );
+  }
+  return facts;
+}
+
+/** Writes a raw volume that has these bytes, in place of one of the same name. What is half written is deleted. */
+export async function writeVolume(
+  client: LibvirtClient,
+  poolName: string,
+  name: string,
+  bytes: Uint8Array,
+  signal?: AbortSignal,
+): Promise<void> {
+  try {
+    await deleteVolume(client, poolName, name);
+  } catch (error) {
+    if (!isReason(error, "STORAGE_VOLUME_NOT_FOUND")) {
+      throw error;
+    }
+  }
+  const sizeBytes = BigInt(bytes.length);
+  await createVolume(client, { kind: "createVolume", pool: poolName, name, format: "raw", sizeBytes });
+  try {
+    const vol = await volumeOf(client, poolName, name);
+    await client.upload({ vol, offset: 0n, length: sizeBytes, flags: 0 }, piecesOf(bytes), signal);
+  } catch (error) {
+    await deleteVolume(client, poolName, name).catch(() => {});
+    throw error;
+  }
+}
+
+const pieceBytes = 256 * 1024;
+
+async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    yield bytes.subarray(at, at + pieceBytes);
+  }
+}
+
+export async function deleteVolume(client: LibvirtClient, pool: string, name: string): Promise<void> {
+  const vol = await volumeOf(client, pool, name);
+  await about(poolVolumeResource(pool, name), client.call("storageVolDelete", { vol, flags: 0 }));
+}
+
+const refreshWaitMs = 30_000;
+const refreshAgainMs = 200;
+
+/** Has libvirt look what is in a pool. It does not while a volume is being made or written there: that is waited for. */
+export async function refreshPool(client: LibvirtClient, name: string): Promise<void> {
+  const pool = await poolOf(client, name);
+  const endsAtMs = performance.now() + refreshWaitMs;
+  for (;;) {
+    try {
+      await about(poolResource(name), client.call("storagePoolRefresh", { pool, flags: 0 }));
+      return;
+    } catch (error) {
+      // `internal error: pool 'default' has asynchronous jobs running.`
+      const isBusy = isReason(error, "LIBVIRT_FAILED") && /asynchronous jobs running/.test(error.message);
+      if (!isBusy || performance.now() > endsAtMs) {
+        throw error;
+      }
+      await sleep(refreshAgainMs);
+    }
+  }
+}
+
+/** As libvirt knows them: what came into the pool by other hands is there after a refresh. */
+export async function listVolumes(
+  client: LibvirtClient,
+  poolName: string,
+): Promise<readonly { readonly name: string; readonly path: string; readonly sizeBytes: bigint }[]> {
+  const pool = await poolOf(client, poolName);
+  const listing = client.call("storagePoolListAllVolumes", { pool, needResults: true, flags: 0 });
+  const { vols } = await about(poolResource(poolName), listing);
+  const volumes = await Promise.all(vols.map((vol) => factsOf(client, vol)));
+  return volumes.flat().sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Empty for one that has gone meanwhile. */
+async function factsOf(client: LibvirtClient, vol: StorageVolRef) {
+  try {
+    const { xml } = await client.call("storageVolGetXmlDesc", { vol, flags: 0 });
+    const { path, sizeBytes } = parseVolume(xml);
+    return [{ name: vol.name, path, sizeBytes }];
+  } catch (error) {
+    if (isReason(error, "STORAGE_VOLUME_NOT_FOUND")) {
+      return [];
+    }
+    throw error;
+  }
+}
+
+async function poolOf(client: LibvirtClient, name: string): Promise<StoragePoolRef> {
+  return (await about(poolResource(name), client.call("storagePoolLookupByName", { name }))).pool;
+}

@@ -1,0 +1,115 @@
+import { DOMImplementation, DOMParser, type Document, type Element, XMLSerializer } from "@xmldom/xmldom";
+import { InfraError } from "../host/infra-error.ts";
+
+/**
+ * Reads a document of libvirt's, whose root is of this name. Nothing outside of it is ever loaded, and one with a DTD, which
+ * libvirt never writes, is refused.
+ * @throws InfraError TOOL_OUTPUT
+ */
+export function parseXml(text: string, rootName: string): Element {
+  const root = parseDocument(text, rootName).documentElement;
+  if (root?.localName !== rootName) {
+    throw new InfraError("TOOL_OUTPUT", `libvirt sent <${root?.localName}> where <${rootName}> was meant`);
+  }
+  return root;
+}
+
+function parseDocument(text: string, rootName: string): Document {
+  let parsed: Document;
+  try {
+    parsed = new DOMParser({
+      onError(level, message) {
+        // A warning is, for one, that a text has U+FFFD in it, which it may have.
+        if (level !== "warning") {
+          throw new Error(message);
+        }
+      },
+    }).parseFromString(text, "text/xml");
+  } catch (cause) {
+    throw new InfraError("TOOL_OUTPUT", `libvirt sent a <${rootName}> that is no XML`, { cause });
+  }
+  if (parsed.doctype !== null) {
+    throw new InfraError("TOOL_OUTPUT", `libvirt sent a <${rootName}> with a DTD`);
+  }
+  return parsed;
+}
+
+/** The elements of this name directly below, of libvirt's own vocabulary (which has no namespace) unless told. */
+export function childrenOf(
+  parent: Element | undefined,
+  name: string,
+  namespace: string | null = null,
+): readonly Element[] {
+  const nodes = parent === undefined ? [] : Array.from(parent.childNodes);
+  return nodes.filter(
+    (node): node is Element =>
+      node.nodeType === node.ELEMENT_NODE && node.localName === name && node.namespaceURI === namespace,
+  );
+}
+
+/** The first element at the end of a path of names; undefined if there is none. */
+export function childOf(parent: Element | undefined, ...path: readonly string[]): Element | undefined {
+  return path.reduce<Element | undefined>((at, name) => childrenOf(at, name)[0], parent);
+}
+
+/** The text of an element without spaces around it; empty if there is none. */
+export function textOf(element: Element | undefined): string {
+  return element?.textContent?.trim() ?? "";
+}
+
+/** Undefined when the attribute is not there. */
+export function attributeOf(element: Element | undefined, name: string): string | undefined {
+  return element?.getAttribute(name) ?? undefined;
+}
+
+/** An element that is to be written. */
+export interface XmlNode {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: readonly (XmlNode | string)[];
+}
+
+/** An element with attributes, and with texts and elements in it. */
+export function xml(
+  name: string,
+  attributes: Readonly<Record<string, string>> = {},
+  ...children: readonly (XmlNode | string)[]
+): XmlNode {
+  return { name, attributes, children };
+}
+
+/** The document as libvirt takes it. Text that XML cannot carry, such as control characters, is a RangeError. */
+export function renderXml(root: XmlNode): string {
+  const parsed = new DOMImplementation().createDocument(null, "");
+  parsed.appendChild(build(parsed, root, {}));
+  const text = new XMLSerializer().serializeToString(parsed);
+  // The characters of XML 1.0, section 2.2: the serializer lets others pass.
+  if (!/^[\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]*$/u.test(text)) {
+    throw new RangeError("a text has characters that XML cannot carry");
+  }
+  return text;
+}
+
+const namespaceOfNamespaces = "http://www.w3.org/2000/xmlns/";
+
+/** Namespaces are declared by attributes of the name `xmlns:prefix`, for the element and what is in it. */
+function build(document: Document, node: XmlNode, outer: Readonly<Record<string, string>>): Element {
+  const prefixes = { ...outer };
+  for (const [name, value] of Object.entries(node.attributes)) {
+    if (name.startsWith("xmlns:")) {
+      prefixes[name.slice("xmlns:".length)] = value;
+    }
+  }
+  const [prefix, localName] = node.name.split(":");
+  const namespace = localName === undefined ? null : (prefixes[prefix ?? ""] ?? null);
+  const element = document.createElementNS(namespace, node.name);
+  for (const [name, value] of Object.entries(node.attributes)) {
+    element.setAttributeNS(name.startsWith("xmlns:") ? namespaceOfNamespaces : null, name, value);
+  }
+  for (const child of node.children) {
+    element.appendChild(
+      typeof child === "string" ? document.createTextNode(child) : build(document, child, prefixes),
+    );
+  }
+  return element;
+}

@@ -1,0 +1,104 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { domainStateOf, parseDomain } from "../../../adapters/libvirt/parse-domain.ts";
+import { reasonOfCall } from "../host/reason-of.ts";
+
+const sample = (name: string) => readFileSync(join(import.meta.dirname, "samples", name), "utf8");
+
+test("a domain that the gateway has made is read with its mark and its host device", async (t) => {
+  t.strictSame(parseDomain(sample("domain-made.xml")), {
+    name: "bm-1",
+    uuid: "11111111-2222-4333-8444-555555555555",
+    vcpuCount: 2,
+    memoryBytes: 64n << 20n,
+    mark: { hypervisorId: "bm-1", operationId: "op-1" },
+    disks: [
+      { target: "vda", source: { kind: "volume", pool: "default", volume: "base.qcow2" } },
+      { target: "sda", source: { kind: "volume", pool: "default", volume: "base.qcow2" } },
+    ],
+    filesystems: [],
+    hostDevices: ["0000:00:02.0"],
+  });
+});
+
+test("a domain of somebody else is read, with every kind of source", async (t) => {
+  t.strictSame(parseDomain(sample("domain-foreign.xml")), {
+    name: "bm-7 & co",
+    uuid: "21111111-2222-4333-8444-555555555555",
+    vcpuCount: 4,
+    memoryBytes: 976_563n * 1024n,
+    mark: undefined,
+    disks: [
+      { target: "vda", source: { kind: "path", path: "/srv/pool/a.qcow2" } },
+      { target: "vdb", source: { kind: "path", path: "/dev/vgpool/data" } },
+      { target: "vdc", source: { kind: "other" } },
+      { target: "vdd", source: { kind: "path", path: "/srv/pool/fat" } },
+    ],
+    filesystems: [{ target: "shared", source: { kind: "path", path: "/srv/pool/shared" } }],
+    hostDevices: [],
+  });
+});
+
+test("a running domain is read like one that is off", async (t) => {
+  t.match(parseDomain(sample("domain-running.xml")), {
+    name: "bm-2",
+    mark: { hypervisorId: "bm-2", operationId: "op-1" },
+    disks: [{ target: "vda", source: { kind: "volume", pool: "default", volume: "base.qcow2" } }],
+  });
+});
+
+test("a mark in another namespace is no mark", async (t) => {
+  const foreign = sample("domain-made.xml").replace("urn:hostplane:libvirt:1", "urn:somebody:else");
+  t.equal(parseDomain(foreign).mark, undefined);
+  const bare = sample("domain-made.xml").replace(/<hostplane:hypervisor.*?\/>/, '<hypervisor id="a"/>');
+  t.equal(parseDomain(bare).mark, undefined);
+});
+
+test("numbers of states are libvirt's", async (t) => {
+  t.strictSame([0, 1, 2, 3, 4, 5, 6, 7, 8, -1].map(domainStateOf), [
+    ...["unknown", "running", "running", "paused", "shuttingDown"],
+    ...["shutOff", "crashed", "suspended", "unknown", "unknown"],
+  ]);
+});
+
+test("what is no domain is TOOL_OUTPUT", async (t) => {
+  const wrong = [
+    "",
+    "<domain",
+    "<pool/>",
+    "<domain/>",
+    "<domain><name>a</name></domain>",
+    "not XML",
+    "<domain><name>a</name><uuid>b</uuid><vcpu>many</vcpu></domain>",
+    "<domain><name>a</name><uuid>b</uuid><memory>1.5</memory></domain>",
+    '<domain><name>a</name><uuid>b</uuid><memory unit="parsec">1</memory></domain>',
+    '<!DOCTYPE domain [<!ENTITY a "b">]><domain><name>&a;</name><uuid>b</uuid></domain>',
+  ];
+  for (const text of wrong) {
+    t.equal(await reasonOfCall(() => parseDomain(text)), "TOOL_OUTPUT", text);
+  }
+});
+
+test("property: a sample with anything cut out or put in is read or refused, and nothing else", async () => {
+  const text = sample("domain-foreign.xml");
+  fc.assert(
+    fc.property(
+      fc.nat(text.length),
+      fc.nat(80),
+      fc.string({ unit: "binary", maxLength: 20 }),
+      (at, cut, put) => {
+        try {
+          parseDomain(text.slice(0, at) + put + text.slice(at + cut));
+        } catch (error) {
+          if (!(error instanceof InfraError && error.reason === "TOOL_OUTPUT")) {
+            throw error;
+          }
+        }
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+});

@@ -1,0 +1,109 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual as same } from "node:util";
+import fc from "fast-check";
+import { test } from "tap";
+import type { DomainDefinition } from "../../../adapters/libvirt/adapter.ts";
+import { parseDomain } from "../../../adapters/libvirt/parse-domain.ts";
+import { parsePlatform, usualPlatform } from "../../../adapters/libvirt/platform.ts";
+import { renderDomain } from "../../../adapters/libvirt/render-domain.ts";
+import { reasonOfCall } from "../host/reason-of.ts";
+
+const sample = (name: string) => readFileSync(join(import.meta.dirname, "samples", name), "utf8");
+
+const definition: DomainDefinition = {
+  name: "bm-1",
+  uuid: "11111111-2222-4333-8444-555555555555",
+  vcpuCount: 2,
+  memoryBytes: 64n << 20n,
+  mark: { hypervisorId: "bm-1", operationId: "op-1" },
+  serial: "bm-1",
+  disks: [{ pool: "default", volume: "base.qcow2", format: "qcow2", device: "disk" }],
+  network: "default",
+  hostDevices: ["0000:41:00.0"],
+};
+
+test("a host without KVM has guests emulated, on the newest chipset it has", async (t) => {
+  t.strictSame(parsePlatform(sample("capabilities-tcg.xml")), {
+    arch: "x86_64",
+    type: "qemu",
+    machine: "q35",
+  });
+});
+
+test("a host with KVM uses it, and one without q35 has libvirt choose", async (t) => {
+  const withKvm = sample("capabilities-tcg.xml").replaceAll(
+    "<domain type='qemu'/>",
+    "<domain type='qemu'/><domain type='kvm'/>",
+  );
+  t.equal(parsePlatform(withKvm).type, "kvm");
+  t.equal(parsePlatform(withKvm.replaceAll(">q35<", ">q36<")).machine, undefined);
+  const withoutQemu = withKvm.replaceAll(/<domain type='\w+'\/>/g, "");
+  t.equal(await reasonOfCall(() => parsePlatform(withoutQemu)), "LIBVIRT_FAILED");
+});
+
+test("a guest learns its id by SMBIOS, is told of a shutdown, and can have an agent", async (t) => {
+  const xml = renderDomain(definition, usualPlatform);
+  t.match(xml, '<domain type="kvm">');
+  t.match(xml, '<type arch="x86_64" machine="q35">hvm</type>');
+  t.match(xml, '<entry name="serial">bm-1</entry>');
+  t.match(xml, '<smbios mode="sysinfo"/>');
+  t.match(xml, "<acpi/>");
+  t.match(xml, 'name="org.qemu.guest_agent.0"');
+  t.match(xml, '<source network="default"/>');
+  t.match(xml, '<hostdev mode="subsystem" type="pci" managed="yes">');
+  t.match(xml, '<address domain="0x0000" bus="0x41" slot="0x00" function="0x0"/>');
+});
+
+test("property: what is rendered is read back, whatever the names", async () => {
+  // Everything that XML can carry, but for the white space that it does not keep.
+  const text = fc
+    .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
+    .filter((value) => /^[\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]+$/u.test(value));
+  const disk = fc.record({
+    pool: text,
+    volume: text,
+    format: fc.constantFrom("qcow2" as const, "raw" as const),
+    device: fc.constantFrom("disk" as const, "cdrom" as const),
+  });
+  const pciAddress = fc
+    .tuple(fc.nat(0xffff), fc.nat(0xff), fc.nat(0x1f), fc.nat(7))
+    .map(([domain, bus, slot, part]) => {
+      const hex = (number: number, length: number) => number.toString(16).padStart(length, "0");
+      return `${hex(domain, 4)}:${hex(bus, 2)}:${hex(slot, 2)}.${part}`;
+    });
+  const definitions = fc.record({
+    name: text,
+    uuid: fc.uuid(),
+    vcpuCount: fc.integer({ min: 1, max: 512 }),
+    memoryBytes: fc.bigInt(1n, 1n << 60n),
+    mark: fc.record({ hypervisorId: text, operationId: text }, { noNullPrototype: true }),
+    serial: text,
+    disks: fc.array(disk, { maxLength: 5 }),
+    network: fc.option(text, { nil: undefined }),
+    hostDevices: fc.array(pciAddress, { maxLength: 3 }),
+  });
+  fc.assert(
+    fc.property(definitions, (wanted) => {
+      const { disks, ...seen } = parseDomain(renderDomain(wanted, usualPlatform));
+      const sources = wanted.disks.map(({ pool, volume }) => ({ kind: "volume", pool, volume }));
+      const { name, uuid, vcpuCount, memoryBytes, mark, hostDevices } = wanted;
+      const expected = { name, uuid, vcpuCount, memoryBytes, mark, hostDevices, filesystems: [] };
+      fc.pre(name.trim() === name);
+      const targets = new Set(disks.map(({ target }) => target));
+      return (
+        same(seen, expected) &&
+        same(
+          disks.map(({ source }) => source),
+          sources,
+        ) &&
+        targets.size === disks.length
+      );
+    }),
+  );
+});
+
+test("a text that XML cannot carry is refused", async (t) => {
+  t.throws(() => renderDomain({ ...definition, serial: "a\u0000b" }, usualPlatform), RangeError);
+  t.throws(() => renderDomain({ ...definition, serial: "\ud800" }, usualPlatform), RangeError);
+});
