@@ -1,8 +1,9 @@
 import { setTimeout as delay, setImmediate as turn } from "node:timers/promises";
+import { backOffMs } from "../../adapters/host/back-off.ts";
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import { retryDelayMs } from "./back-off.ts";
 import type { EventFilter, EventRecord } from "./event-record.ts";
 import type { Events } from "./events.ts";
+import { readPauses } from "./read-pauses.ts";
 import { createSubscriberGroups } from "./subscriber-groups.ts";
 
 /** What a subscriber is written to. */
@@ -137,7 +138,7 @@ export function createBroadcast<Message>(options: BroadcastOptions<Message>): Br
       // Events are gone that nobody has read: each subscriber is told, and has to begin anew.
       endAll(error);
       position = events.headSeq;
-      await delay(retryDelayMs(1), undefined, { ref: false });
+      await delay(backOffMs(1, readPauses), undefined, { ref: false });
       return true;
     }
     endAll(new InfraError("SHUTTING_DOWN", "the gateway is stopping"));

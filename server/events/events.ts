@@ -1,10 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { backOffMs } from "../../adapters/host/back-off.ts";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { startPurge } from "../store/purge.ts";
 import type { Store } from "../store/store.ts";
-import { retryDelayMs } from "./back-off.ts";
 import { cursorFrom, parseCursor } from "./cursor.ts";
 import { type EventFilter, type EventRecord, isWanted, recordFromRow } from "./event-record.ts";
+import { readPauses } from "./read-pauses.ts";
 import { createRecentEvents } from "./recent-events.ts";
 import { createTail } from "./tail.ts";
 
@@ -116,7 +117,7 @@ export async function createEvents(options: EventsOptions): Promise<Events> {
   async function readNext(seq: number, signal: AbortSignal, operationId?: string): Promise<Batch> {
     for (let failures = 0; ; failures += 1) {
       if (failures > 0) {
-        await delay(retryDelayMs(failures), undefined, { signal }).catch(() => undefined);
+        await delay(backOffMs(failures, readPauses), undefined, { signal }).catch(() => undefined);
       }
       signal.throwIfAborted();
       const known = seq >= tail.headSeq ? [] : recent.after(seq, batchSize);

@@ -1,6 +1,7 @@
+import { backOffMs } from "../../adapters/host/back-off.ts";
 import type { Store } from "../store/store.ts";
-import { retryDelayMs } from "./back-off.ts";
 import { recordFromRow } from "./event-record.ts";
+import { readPauses } from "./read-pauses.ts";
 import type { RecentEvents } from "./recent-events.ts";
 
 /** Reads what is appended to the events, in order and without gap, whoever appends it. */
@@ -98,7 +99,7 @@ export function createTail({ store, head, recent, pollMs, onFailed }: TailOption
         onFailed(error);
       }
       failures += 1;
-      schedule(retryDelayMs(failures));
+      schedule(backOffMs(failures, readPauses));
     }
   }
 

@@ -1,6 +1,5 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { attentionOf } from "./attention.ts";
-import { backOffMs, pause } from "./back-off.ts";
 import type { Json } from "./operation.ts";
 import {
   type AnyStep,
@@ -10,6 +9,7 @@ import {
   type RunEnd,
   type StepEnd,
 } from "./operation-run.ts";
+import { pause } from "./pause.ts";
 
 const defaultAttempts = 3;
 const perMillion = 1_000_000;
@@ -81,7 +81,7 @@ async function runStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "done
     if (failed === "lost") {
       return "lost";
     }
-    await pause(backOffMs(failures, run.firstPauseMs), [...stopSignals(run), closing]);
+    await pause(failures, run.firstPauseMs, [...stopSignals(run), closing]);
   }
 }
 

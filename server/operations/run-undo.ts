@@ -1,7 +1,7 @@
 import { attentionOf } from "./attention.ts";
-import { backOffMs, pause } from "./back-off.ts";
 import type { StepState } from "./operation.ts";
 import { type AnyStep, failureOf, type OperationRun, performStep, type RunEnd } from "./operation-run.ts";
+import { pause } from "./pause.ts";
 
 const maxAttempts = 3;
 
@@ -62,7 +62,7 @@ async function undoStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "und
       return outcome === "lost" ? "lost" : "ended";
     }
     error = failure.message;
-    await pause(backOffMs(failures, run.firstPauseMs), [lease.lost, closing]);
+    await pause(failures, run.firstPauseMs, [lease.lost, closing]);
   }
 }
 

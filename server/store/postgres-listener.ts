@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Client, type ClientConfig } from "pg";
+import { backOffMs } from "../../adapters/host/back-off.ts";
 import type { PostgresErrors } from "./postgres-errors.ts";
 import { channel } from "./postgres-transaction.ts";
 import type { StoreLog } from "./store-log.ts";
@@ -22,7 +23,7 @@ export interface PostgresListener {
 /** A connection that died without a word is noticed after this and the time limit of a query. */
 const heartbeatMs = 15_000;
 
-const longestDelayMs = 5_000;
+const pauses = { firstMs: 100, longestMs: 5_000 };
 
 /**
  * Listens on a connection of its own, and connects again, for as long as it takes, when that is lost.
@@ -43,7 +44,7 @@ export async function startPostgresListener(options: ListenerOptions): Promise<P
   }
 
   async function reconnect(): Promise<void> {
-    for (let attempt = 0; !signal.aborted; attempt += 1) {
+    for (let failures = 1; !signal.aborted; failures += 1) {
       try {
         client = await listen(options, lost);
         log.info("other gateways' changes are heard of again");
@@ -51,8 +52,7 @@ export async function startPostgresListener(options: ListenerOptions): Promise<P
         return;
       } catch {
         // Told when it was lost; each further attempt is no news.
-        const longest = Math.min(longestDelayMs, 100 * 2 ** attempt);
-        await delay(longest * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+        await delay(backOffMs(failures, pauses), undefined, { signal }).catch(() => undefined);
       }
     }
   }

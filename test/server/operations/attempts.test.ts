@@ -1,6 +1,5 @@
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { backOffMs } from "../../../server/operations/back-off.ts";
 import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";
 import { createEngine } from "./engine-under-test.ts";
@@ -79,13 +78,4 @@ test("before a step is run again it is asked whether it had its effect", async (
     result: { outputs: ["made first", "found second", "made third"] },
   });
   t.equal(counting.done.filter((what) => what === "forward second").length, 1);
-});
-
-test("pauses between attempts grow up to a minute and differ", async (t) => {
-  for (let failures = 1; failures < 20; failures += 1) {
-    const longest = Math.min(1000 * 2 ** (failures - 1), 60_000);
-    const pauses = Array.from({ length: 20 }, () => backOffMs(failures, 1000));
-    t.ok(pauses.every((ms) => ms >= longest / 2 && ms <= longest));
-    t.ok(new Set(pauses).size > 1);
-  }
 });
