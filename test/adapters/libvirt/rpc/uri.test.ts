@@ -1,0 +1,64 @@
+import fc from "fast-check";
+import { test } from "tap";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { parseLibvirtUri } from "../../../../adapters/libvirt/rpc/uri.ts";
+
+const refused = { reason: "INVALID_FIELD", message: /./ };
+
+const environment = { XDG_RUNTIME_DIR: "/run/user/7", HOME: "/home/me" };
+
+test("local URIs lead to their sockets", async (t) => {
+  const system = "/run/libvirt/libvirt-sock";
+  for (const [uri, socketPath, opened] of [
+    ["qemu:///system", system, "qemu:///system"],
+    ["qemu+unix:///system", system, "qemu:///system"],
+    ["qemu:///session", "/run/user/7/libvirt/libvirt-sock", "qemu:///session"],
+    ["qemu:///session?socket=/a%20b/sock", "/a b/sock", "qemu:///session"],
+    ["qemu+unix:///system?socket=/x/virtqemud-sock", "/x/virtqemud-sock", "qemu:///system"],
+    ["test:///default", system, "test:///default"],
+  ] as const) {
+    t.same(parseLibvirtUri(uri, environment), { socketPath, uri: opened }, uri);
+  }
+});
+
+test("a session without a runtime directory is in the cache", async (t) => {
+  const socket = (env: Record<string, string>) => parseLibvirtUri("qemu:///session", env).socketPath;
+  t.equal(socket({ HOME: "/home/me" }), "/home/me/.cache/libvirt/libvirt-sock");
+  t.equal(socket({ HOME: "/home/me", XDG_CACHE_HOME: "/c" }), "/c/libvirt/libvirt-sock");
+  t.equal(socket({ HOME: "/home/me", XDG_RUNTIME_DIR: "" }), "/home/me/.cache/libvirt/libvirt-sock");
+});
+
+test("other machines, other transports and what is no URI are refused", async (t) => {
+  for (const uri of [
+    "",
+    "qemu",
+    "/run/libvirt/libvirt-sock",
+    "qemu://host/system",
+    "qemu+ssh://root@host/system",
+    "qemu+tls:///system",
+    "qemu:/system",
+    "qemu:///system?socket=relative",
+  ]) {
+    t.throws(() => parseLibvirtUri(uri, environment), refused, uri);
+  }
+});
+
+test("any text is an address or refused", async (t) => {
+  const nearly = fc.tuple(fc.constantFrom("qemu:", "qemu+unix:", "test:", ""), fc.webPath(), fc.string());
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        nearly.map(([scheme, path, rest]) => `${scheme}//${path}${rest}`),
+      ),
+      (uri) => {
+        try {
+          t.match(parseLibvirtUri(uri, environment), { socketPath: /^\//, uri: /^[a-z]+:\/\/\// });
+        } catch (error) {
+          t.ok(error instanceof InfraError, uri);
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
