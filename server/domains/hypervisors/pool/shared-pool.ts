@@ -1,12 +1,34 @@
+import { invalidField } from "../../../../adapters/host/infra-error.ts";
+import type { LibvirtAdapter } from "../../../../adapters/libvirt/adapter.ts";
 import type {
   ExpandStorageRequest,
   ShrinkStorageRequest,
 } from "../../../../gen/operations/v1/operations_pb.ts";
+import type { Events } from "../../../events/events.ts";
 import type { PlannedMutation } from "../../../operations/mutation.ts";
 import type { Operation } from "../../../operations/operation.ts";
-import type { OperationViewMessage } from "../../../operations/operation-view.ts";
+import { type OperationViewMessage, operationView } from "../../../operations/operation-view.ts";
+import type { Operations } from "../../../operations/operations.ts";
 import type { Call } from "../../../rpc/call.ts";
+import { createBeginPoolChange } from "./begin-pool-change.ts";
+import { createExpandKind, expandKindName } from "./expand-kind.ts";
+import { createPoolChanges, type PoolChangeLog } from "./pool-changes.ts";
+import { planOfExpansion, planOfShrinkage } from "./pool-plans.ts";
+import type { PoolRefresh } from "./pool-run.ts";
+import { createShrinkKind, shrinkKindName } from "./shrink-kind.ts";
 import type { StoragePool } from "./storage-pool.ts";
+
+export interface SharedPoolOptions {
+  readonly pool: StoragePool;
+  /** The storage pool of libvirt that shows it, and libvirt; undefined where none does. */
+  readonly shownBy:
+    | { readonly libvirt: Pick<LibvirtAdapter, "run" | "commandOf">; readonly libvirtPool: string }
+    | undefined;
+  readonly operations: Operations;
+  readonly events: Pick<Events, "follow" | "headSeq">;
+  /** Name of this host. */
+  readonly host: string;
+}
 
 /**
  * The storage pool that hypervisors share, with the operations that change its size. Those of the published service are
@@ -14,6 +36,8 @@ import type { StoragePool } from "./storage-pool.ts";
  */
 export interface SharedPool {
   readonly pool: StoragePool;
+  /** What this gateway itself does with it. */
+  readonly changes: PoolChangeLog;
   /**
    * Begins to make the pool larger, or finds the operation that the same request began.
    * @throws InfraError INVALID_FIELD, POOL_CANNOT_GROW, POOL_FIXED, BUSY, and what reading the pool throws
@@ -29,4 +53,79 @@ export interface SharedPool {
   expandFromPublished(request: ExpandStorageRequest, call: Call): AsyncGenerator<OperationViewMessage, void>;
   /** ShrinkStorage. */
   shrinkFromPublished(request: ShrinkStorageRequest, call: Call): AsyncGenerator<OperationViewMessage, void>;
+  /** What ExpandStorage would do. @throws as it */
+  planExpandFromPublished(request: ExpandStorageRequest, signal: AbortSignal): Promise<PlannedMutation>;
+  /** What ShrinkStorage would do. @throws as it */
+  planShrinkFromPublished(request: ShrinkStorageRequest, signal: AbortSignal): Promise<PlannedMutation>;
+}
+
+/** Registers the kinds of operations, so it comes before `operations.begin`. */
+export function createSharedPool(options: SharedPoolOptions): SharedPool {
+  const { pool, operations, events } = options;
+  const changes = createPoolChanges(pool);
+  const refresh = refreshOf(options);
+  const tools = { pool, changes, refresh };
+  const expand = createBeginPoolChange(options, {
+    kind: expandKindName,
+    starter: operations.register(createExpandKind(tools)),
+    plan: pool.planExpand,
+  });
+  const shrink = createBeginPoolChange(options, {
+    kind: shrinkKindName,
+    starter: operations.register(createShrinkKind(tools)),
+    plan: pool.planShrink,
+  });
+  const view = (call: Call, start: Parameters<typeof operationView>[2]) => {
+    call.noteResource("storagePool");
+    return operationView({ operations, events }, call, start);
+  };
+  const planExpand = async (minBytes: bigint, signal: AbortSignal) =>
+    planOfExpansion(pool, await pool.planExpand(minBytes, signal), refresh);
+  const planShrink = async (maxBytes: bigint, signal: AbortSignal) =>
+    planOfShrinkage(pool, await pool.planShrink(maxBytes, signal), refresh);
+
+  return {
+    pool,
+    changes,
+    expand: async (minBytes, call) => (await expand(assertBytes(minBytes, "min_bytes"), call)).operation,
+    shrink: async (maxBytes, call) => (await shrink(assertBytes(maxBytes, "max_bytes"), call)).operation,
+    planExpand: async (minBytes, signal) => planExpand(assertBytes(minBytes, "min_bytes"), signal),
+    planShrink: async (maxBytes, signal) => planShrink(assertBytes(maxBytes, "max_bytes"), signal),
+    expandFromPublished: ({ minBytes }, call) =>
+      view(call, async () => expand(publishedBytes(minBytes, "min_bytes"), call)),
+    shrinkFromPublished: ({ maxBytes }, call) =>
+      view(call, async () => shrink(publishedBytes(maxBytes, "max_bytes"), call)),
+    planExpandFromPublished: async ({ minBytes }, signal) =>
+      planExpand(publishedBytes(minBytes, "min_bytes"), signal),
+    planShrinkFromPublished: async ({ maxBytes }, signal) =>
+      planShrink(publishedBytes(maxBytes, "max_bytes"), signal),
+  };
+}
+
+function refreshOf({ shownBy }: SharedPoolOptions): PoolRefresh | undefined {
+  if (shownBy === undefined) {
+    return undefined;
+  }
+  const { libvirt, libvirtPool } = shownBy;
+  const step = { kind: "refreshPool", pool: libvirtPool } as const;
+  return { poolName: libvirtPool, command: libvirt.commandOf(step), run: () => libvirt.run(step) };
+}
+
+const largestBytes = (1n << 63n) - 1n;
+
+/** @throws InfraError INVALID_FIELD */
+function assertBytes(bytes: bigint, field: string): bigint {
+  if (bytes < 1n) {
+    throw invalidField(field, `must be from 1 to ${largestBytes} bytes, is ${bytes}`);
+  }
+  return bytes;
+}
+
+/** A field of 32 bits; what is larger its decoder has refused. @throws InfraError INVALID_FIELD */
+function publishedBytes(bytes: number, field: string): bigint {
+  if (bytes < 1) {
+    const words = `must be from 1 to 2147483647 bytes, is ${bytes}; hostplane.v1.StoragePoolService takes more`;
+    throw invalidField(field, words);
+  }
+  return BigInt(bytes);
 }

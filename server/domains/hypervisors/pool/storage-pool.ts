@@ -60,6 +60,8 @@ export interface PoolProgress {
 /** A device that an operation takes out of the pool. */
 export type LeavingDevice = {
   readonly path: string;
+  /** Bytes in use on it when it was chosen. */
+  readonly usedBytes: number;
   /** The pool's own name of it, which does not change with its path. */
   readonly uuid: string;
   /** Whether new data might be put on it before: that is put back when the operation is undone. */
@@ -77,9 +79,10 @@ export interface StoragePool {
 
   /**
    * The newest state. Readers share it; the state of a spare may be some seconds old.
+   * @param sinceMs the read must not have begun before (performance.now())
    * @throws InfraError VOLUME_GROUP_GONE, STORAGE_POOL_NOT_FOUND, and what its tools throw
    */
-  read(signal?: AbortSignal): Promise<Snapshot<PoolState>>;
+  read(signal?: AbortSignal, sinceMs?: number): Promise<Snapshot<PoolState>>;
   /** Calls back after each change, and when reading begins or ceases to fail. Returns the function that ends it. */
   subscribe(onChange: () => void): () => void;
 

@@ -1,0 +1,62 @@
+import { hasEnded, type Operation, operationStates } from "../../../operations/operation.ts";
+import type { OperationStarter, Operations } from "../../../operations/operations.ts";
+import type { Call } from "../../../rpc/call.ts";
+import { methodPathOf } from "../../../rpc/method-rule.ts";
+import type { PoolInput } from "./pool-run.ts";
+import type { PlannedPoolChange } from "./storage-pool.ts";
+
+export interface PoolChangeKind {
+  readonly kind: string;
+  readonly starter: OperationStarter<PoolInput, null>;
+  readonly plan: (bytes: bigint, signal: AbortSignal) => Promise<PlannedPoolChange>;
+}
+
+export interface BeginPoolChangeOptions {
+  readonly operations: Pick<Operations, "list">;
+  readonly host: string;
+}
+
+/**
+ * Begins an operation that changes the pool's size, or finds the one with the same bytes that is under way: who has lost an
+ * answer and asks again does not get the change twice.
+ * @throws InfraError as `plan`, BUSY, STORE_UNAVAILABLE
+ */
+export type BeginPoolChange = (
+  bytes: bigint,
+  call: Call,
+) => Promise<{ readonly operation: Operation; readonly isNew: boolean }>;
+
+const openStates = operationStates.filter((state) => !hasEnded({ state }));
+const pageSize = 1000;
+
+export function createBeginPoolChange(
+  { operations, host }: BeginPoolChangeOptions,
+  { kind, starter, plan }: PoolChangeKind,
+): BeginPoolChange {
+  /** One that is under way has made its own plan, which the pool as it is now may no longer allow. */
+  async function identityOfOpen(bytes: string): Promise<string | undefined> {
+    const filters = { kind, resource: "storagePool", states: openStates };
+    const page = await operations.list(filters, { belowSeq: undefined, limit: pageSize });
+    const inputs = page.operations
+      .filter((operation) => operation.host === host)
+      .map((operation) => operation.input as PoolInput);
+    return inputs.find((input) => input.bytes === bytes)?.identity;
+  }
+
+  return async (bytes, call) => {
+    call.noteResource("storagePool");
+    const { caller, method, signal } = call;
+    const open = await identityOfOpen(String(bytes));
+    const identity = open ?? (await plan(bytes, signal)).identity;
+    const begun = await starter.start({
+      resource: "storagePool",
+      backend: identity,
+      input: { identity, bytes: String(bytes) },
+      secrets: null,
+      asker: { actor: caller.actor, accountId: caller.accountId, rpc: methodPathOf(method) },
+      attachKey: `${kind} ${host} ${bytes}`,
+    });
+    call.noteOperation(begun.operation.id);
+    return begun;
+  };
+}

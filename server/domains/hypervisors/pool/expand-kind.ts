@@ -1,0 +1,80 @@
+import { describeSize } from "../../../../adapters/host/describe-size.ts";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { OperationKind } from "../../../operations/operation-kind.ts";
+import {
+  type PoolInput,
+  type PoolRun,
+  type PoolStep,
+  type PoolTools,
+  refreshFailureOf,
+  refreshStep,
+} from "./pool-run.ts";
+import type { PlannedPoolChange } from "./storage-pool.ts";
+
+export const expandKindName = "storagePool.expand";
+
+/** storagePool.expand: spare devices are chosen once no other operation works on the pool, and added all at once. */
+export function createExpandKind(tools: PoolTools): OperationKind<PoolInput> {
+  return {
+    kind: expandKindName,
+    system: "storagePool",
+    runsOn: "host",
+    steps: [chooseStep(tools), addStep(tools), refreshStep(tools)],
+    pointOfNoReturn: "add",
+    result: (run) => ({
+      devices: devicesOf(run),
+      bytes: (run.output("add") as { readonly bytes: string }).bytes,
+      refreshFailure: refreshFailureOf(run),
+    }),
+  };
+}
+
+/** @throws InfraError VOLUME_GROUP_GONE when the plan is for another pool than was meant */
+export function assertMeant({ identity }: PlannedPoolChange, input: PoolInput, name: string): void {
+  if (identity !== input.identity) {
+    const words = `${name} is another one now (${identity} instead of ${input.identity})`;
+    throw new InfraError("VOLUME_GROUP_GONE", words, { resource: "storagePool" });
+  }
+}
+
+function chooseStep({ pool }: PoolTools): PoolStep {
+  return {
+    name: "choose",
+    title: "choosing spare devices",
+    isAbortable: true,
+    async forward({ input, signal }) {
+      const plan = await pool.planExpand(BigInt(input.bytes), signal);
+      assertMeant(plan, input, pool.name);
+      return { devices: plan.devices };
+    },
+  };
+}
+
+function addStep({ pool, changes }: PoolTools): PoolStep {
+  return {
+    name: "add",
+    title: "adding devices",
+    weight: 5,
+    isAbortable: false,
+    async forward(run) {
+      const { input, operationId, progress } = run;
+      const devices = devicesOf(run);
+      progress({ message: `adding ${devices.join(", ")}` });
+      const bytes = await changes.during({ operationId }, () => pool.add(input.identity, devices));
+      progress({ message: `${pool.name} has ${describeSize(bytes)} more, on ${devices.join(", ")}` });
+      return { bytes: String(bytes) };
+    },
+    undo: (run) =>
+      changes.during({ operationId: run.operationId }, () =>
+        pool.takeBack(run.input.identity, devicesOf(run)),
+      ),
+    attention: (run) => ({
+      left: [`${devicesOf(run).join(", ")} may be in ${pool.name}, partly or all.`],
+      advice: ["See `hostplane pool show`, mend what the error says, then retry the operation."],
+    }),
+  };
+}
+
+function devicesOf({ output }: Pick<PoolRun, "output">): readonly string[] {
+  return (output("choose") as { readonly devices: readonly string[] }).devices;
+}

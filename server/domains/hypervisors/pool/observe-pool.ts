@@ -1,0 +1,99 @@
+import { z } from "zod";
+import {
+  type Gap,
+  type ObservedSystem,
+  observeSystem,
+  type SystemObserver,
+  type SystemObserverOptions,
+  type Told,
+} from "../../../events/observe-system.ts";
+import type { NewEvent } from "../../../store/events.ts";
+import type { PoolChangeLog } from "./pool-changes.ts";
+import type { PoolState, StoragePool } from "./storage-pool.ts";
+
+export interface PoolObserverOptions extends SystemObserverOptions {
+  readonly pool: StoragePool;
+  readonly changes: Pick<PoolChangeLog, "find" | "forget">;
+  readonly host: string;
+}
+
+const observedPool = z.object({
+  identity: z.string(),
+  sizeBytes: z.string().regex(/^\d{1,20}$/),
+  devices: z.array(z.string()),
+});
+
+/** What of the pool is told by events, as JSON. */
+type ObservedPool = Readonly<z.infer<typeof observedPool>>;
+
+/** Who may call one of these learns of the pool by it already. */
+const services = ["operations.v1.OperationsService", "hostplane.v1.StoragePoolService"];
+
+/** So old the facts of spares, of which nothing is told, may be. */
+const maxAgeMs = 60_000;
+
+/** Tells each change of the pool's size and devices as an event, whoever makes it. */
+export function observePoolChanges(options: PoolObserverOptions): SystemObserver {
+  const { pool, changes, host } = options;
+  const system: ObservedSystem<PoolState, ObservedPool> = {
+    source: `${pool.backendKind === "sandbox" ? "sandbox-" : ""}storagePool/${host}`,
+    name: "the storage pool",
+    subscribe: pool.subscribe,
+    read: (sinceMs, signal) => pool.read(signal, Math.max(sinceMs, performance.now() - maxAgeMs)),
+    parse: (json) => observedPool.safeParse(json).data,
+    tell: (before, state) =>
+      tellPool(before, state, { host, operationId: changes.find(() => true)?.operationId }),
+    gapEvent: (gap) => gapEvent(gap, host),
+    onTold: changes.forget,
+  };
+  return observeSystem(system, options);
+}
+
+/** Of a pool that is seen for the first time, or is another one, nothing is told. */
+export function tellPool(
+  before: ObservedPool | undefined,
+  state: PoolState,
+  origin: { readonly host: string; readonly operationId: string | undefined },
+): Told<ObservedPool> {
+  const { name, identity } = state;
+  const devices = state.devices.map(({ path }) => path);
+  const observed = { identity, sizeBytes: String(state.sizeBytes), devices };
+  if (before === undefined || before.identity !== identity) {
+    return { observed, events: [] };
+  }
+  const added = devices.filter((path) => !before.devices.includes(path));
+  const removed = before.devices.filter((path) => !devices.includes(path));
+  const { host, operationId } = origin;
+  const event: NewEvent = {
+    topic: "hypervisors",
+    type: "storagePool.changed",
+    resource: "storagePool",
+    host,
+    ...(operationId === undefined ? {} : { operationId }),
+    services,
+    // The JSON of hostplane.v1.Event with its detail alone.
+    payload: {
+      storagePool: {
+        name,
+        sizeBytes: observed.sizeBytes,
+        previousSizeBytes: before.sizeBytes,
+        added,
+        removed,
+      },
+    },
+  };
+  const isChanged = added.length + removed.length > 0 || before.sizeBytes !== observed.sizeBytes;
+  return { observed, events: isChanged ? [event] : [] };
+}
+
+function gapEvent({ fromMs, toMs, reason }: Gap, host: string): NewEvent {
+  const [from, to] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
+  return {
+    topic: "hypervisors",
+    type: "gap",
+    resource: "storagePool",
+    host,
+    services,
+    payload: { gap: { from, to, reason } },
+  };
+}

@@ -1,0 +1,61 @@
+import type { OperationStep, StepRun } from "../../../operations/operation-kind.ts";
+import type { PoolChangeLog } from "./pool-changes.ts";
+import type { StoragePool } from "./storage-pool.ts";
+
+/** What a pool's size is to become. */
+export type PoolInput = {
+  /** The pool that was meant, as `PoolState.identity`. */
+  readonly identity: string;
+  /** At least, or at most, so many bytes; as text, for they may be more than a number holds. */
+  readonly bytes: string;
+};
+
+export type PoolRun = StepRun<PoolInput, null>;
+export type PoolStep = OperationStep<PoolInput, null>;
+
+/** What the kinds of operations on the pool are made of. */
+export interface PoolTools {
+  readonly pool: StoragePool;
+  readonly changes: PoolChangeLog;
+  /** Has libvirt look at its pool again; undefined where none shows the storage pool. */
+  readonly refresh: PoolRefresh | undefined;
+}
+
+/** A storage pool of libvirt that shows the shared one. */
+export interface PoolRefresh {
+  readonly poolName: string;
+  /** As libvirt's function with its arguments. */
+  readonly command: readonly string[];
+  run(): Promise<void>;
+}
+
+/**
+ * Has libvirt look at its pool again. The storage pool is changed by then, whatever libvirt says: that it could not be asked
+ * is told, and no failure.
+ */
+export function refreshStep({ refresh }: PoolTools): PoolStep {
+  return {
+    name: "refresh",
+    title: "having libvirt look at its pool",
+    isAbortable: false,
+    async forward({ progress }) {
+      if (refresh === undefined) {
+        return { failure: "" };
+      }
+      try {
+        await refresh.run();
+        return { failure: "" };
+      } catch (error) {
+        const words = error instanceof Error ? error.message : String(error);
+        const failure = `libvirt has not looked at its pool ${refresh.poolName}: ${words}; \`virsh pool-refresh ${refresh.poolName}\` makes it`;
+        progress({ message: failure });
+        return { failure };
+      }
+    },
+  };
+}
+
+/** What `refreshStep` has to say; empty when all is well. */
+export function refreshFailureOf({ output }: Pick<PoolRun, "output">): string {
+  return (output("refresh") as { readonly failure: string } | undefined)?.failure ?? "";
+}

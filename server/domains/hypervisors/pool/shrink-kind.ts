@@ -1,0 +1,111 @@
+import { describeSize } from "../../../../adapters/host/describe-size.ts";
+import type { OperationKind } from "../../../operations/operation-kind.ts";
+import { assertMeant } from "./expand-kind.ts";
+import {
+  type PoolInput,
+  type PoolRun,
+  type PoolStep,
+  type PoolTools,
+  refreshFailureOf,
+  refreshStep,
+} from "./pool-run.ts";
+import type { LeavingDevice } from "./storage-pool.ts";
+
+export const shrinkKindName = "storagePool.shrink";
+
+/**
+ * storagePool.shrink: devices are chosen, closed to new data, emptied, taken out and made free. A move goes on where it was
+ * interrupted, by whatever; of one that is cancelled, what was moved stays where it is.
+ */
+export function createShrinkKind(tools: PoolTools): OperationKind<PoolInput> {
+  return {
+    kind: shrinkKindName,
+    system: "storagePool",
+    runsOn: "host",
+    steps: [chooseStep(tools), reserveStep(tools), moveStep(tools), removeStep(tools), refreshStep(tools)],
+    pointOfNoReturn: "remove",
+    result: (run) => ({
+      devices: chosenBy(run).devices.map(({ path }) => path),
+      bytes: chosenBy(run).bytes,
+      refreshFailure: refreshFailureOf(run),
+    }),
+  };
+}
+
+function chooseStep({ pool }: PoolTools): PoolStep {
+  return {
+    name: "choose",
+    title: "choosing devices",
+    isAbortable: true,
+    async forward({ input, signal }) {
+      const plan = await pool.planShrink(BigInt(input.bytes), signal);
+      assertMeant(plan, input, pool.name);
+      const devices = await pool.leaving(input.identity, plan.devices);
+      return { devices, bytes: String(plan.bytes) };
+    },
+  };
+}
+
+function reserveStep({ pool }: PoolTools): PoolStep {
+  return {
+    name: "reserve",
+    title: "closing devices to new data",
+    isAbortable: false,
+    async forward(run) {
+      await pool.reserve(run.input.identity, chosenBy(run).devices, true);
+      return null;
+    },
+    undo: (run) => pool.reserve(run.input.identity, chosenBy(run).devices, false),
+    attention: (run) => ({
+      left: [`${namesOf(run)} may be closed to new data still.`],
+      advice: chosenBy(run)
+        .devices.filter(({ allocatable }) => allocatable)
+        .map(({ path }) => `Open it by \`pvchange --allocatable y ${path}\`, or retry the operation.`),
+    }),
+  };
+}
+
+function moveStep({ pool }: PoolTools): PoolStep {
+  return {
+    name: "move",
+    title: "moving data away",
+    weight: 100,
+    isAbortable: true,
+    async forward(run) {
+      const { input, signal, progress } = run;
+      await pool.moveAway(input.identity, chosenBy(run).devices, signal, progress);
+      return null;
+    },
+    undo: (run) => pool.abortMove(run.input.identity, chosenBy(run).devices),
+    attention: (run) => ({
+      left: [`Data of ${namesOf(run)} may be on its way to other devices; all of it is there.`],
+      advice: ["`pvmove` without arguments goes on with it, `pvmove --abort` ends it."],
+    }),
+  };
+}
+
+function removeStep({ pool, changes }: PoolTools): PoolStep {
+  return {
+    name: "remove",
+    title: "taking devices out",
+    weight: 5,
+    isAbortable: false,
+    async forward(run) {
+      const { input, operationId, progress } = run;
+      const { devices, bytes } = chosenBy(run);
+      await changes.during({ operationId }, () => pool.remove(input.identity, devices));
+      progress({ message: `${pool.name} has ${describeSize(BigInt(bytes))} less; ${namesOf(run)} is free` });
+      return null;
+    },
+  };
+}
+
+function chosenBy({ output }: Pick<PoolRun, "output">) {
+  return output("choose") as { readonly devices: readonly LeavingDevice[]; readonly bytes: string };
+}
+
+function namesOf(run: Pick<PoolRun, "output">): string {
+  return chosenBy(run)
+    .devices.map(({ path }) => path)
+    .join(", ");
+}

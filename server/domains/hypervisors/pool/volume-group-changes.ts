@@ -1,0 +1,155 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { LvmAdapter, LvmState } from "../../../../adapters/lvm/adapter.ts";
+import type { PhysicalVolume } from "../../../../adapters/lvm/device-adapter.ts";
+import { volumeGroupResource } from "../../../../adapters/lvm/names.ts";
+import type { LeavingDevice, StoragePool } from "./storage-pool.ts";
+import { devicesOf, groupNamed } from "./volume-group-state.ts";
+
+export interface VolumeGroupChangesOptions {
+  readonly lvm: LvmAdapter;
+  readonly volumeGroup: string;
+  /** Paths of the configuration: no other device is ever touched. */
+  readonly devices: readonly string[];
+}
+
+type Changes = Pick<
+  StoragePool,
+  "add" | "takeBack" | "leaving" | "reserve" | "moveAway" | "abortMove" | "remove"
+>;
+
+/** What operations do with the group, each against the state of the moment: what is done already is left alone. */
+export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Changes {
+  const { lvm, volumeGroup, devices: configured } = options;
+
+  /** @throws InfraError VOLUME_GROUP_GONE when the group is not the one that was meant */
+  async function readState(identity: string): Promise<LvmState> {
+    const { value } = await lvm.refresh();
+    const { uuid } = groupNamed(value, volumeGroup);
+    if (uuid !== identity) {
+      const words = `volume group ${volumeGroup} is another one now (${uuid} instead of ${identity})`;
+      throw new InfraError("VOLUME_GROUP_GONE", words, { resource: volumeGroupResource(volumeGroup) });
+    }
+    return value;
+  }
+
+  /** Devices of the group by paths of the configuration. */
+  async function inGroup(identity: string, paths: readonly string[]) {
+    const state = await readState(identity);
+    const facts = await lvm.devices(paths);
+    return devicesOf(state, volumeGroup, facts).filter(({ configuredPath }) => configuredPath !== undefined);
+  }
+
+  async function byUuid(identity: string, { uuid }: LeavingDevice): Promise<PhysicalVolume | undefined> {
+    return (await readState(identity)).physicalVolumes.find((one) => one.uuid === uuid);
+  }
+
+  /** The device, if it is in the group still. */
+  async function stillIn(identity: string, device: LeavingDevice): Promise<PhysicalVolume | undefined> {
+    const found = await byUuid(identity, device);
+    return found?.volumeGroupName === volumeGroup ? found : undefined;
+  }
+
+  async function takeOut({ path }: PhysicalVolume): Promise<void> {
+    await lvm.runOnDevices({ kind: "takeDevice", volumeGroupName: volumeGroup, path });
+  }
+
+  async function makeFree({ path }: PhysicalVolume): Promise<void> {
+    await lvm.runOnDevices({ kind: "freeDevice", volumeGroupName: volumeGroup, path });
+  }
+
+  return {
+    async add(identity, paths) {
+      const other = paths.find((path) => !configured.includes(path));
+      if (other !== undefined) {
+        throw new InfraError("DEVICE_NOT_USABLE", `${other} is not in the configuration (any more)`);
+      }
+      const there = (await inGroup(identity, paths)).map(({ configuredPath }) => configuredPath);
+      const wanted = paths.filter((path) => !there.includes(path));
+      if (wanted.length > 0) {
+        await lvm.runOnDevices({ kind: "addDevices", volumeGroupName: volumeGroup, paths: wanted });
+      }
+      const added = await inGroup(identity, paths);
+      return added.reduce((sum, { physicalVolume }) => sum + physicalVolume.sizeBytes, 0n);
+    },
+
+    async takeBack(identity, paths) {
+      for (const { physicalVolume } of await inGroup(identity, paths)) {
+        await takeOut(physicalVolume);
+        await makeFree(physicalVolume);
+      }
+    },
+
+    async leaving(identity, paths) {
+      const found = await inGroup(identity, paths);
+      return paths.map((path) => {
+        const device = found.find(({ configuredPath }) => configuredPath === path)?.physicalVolume;
+        if (device === undefined) {
+          throw new InfraError("DEVICE_NOT_USABLE", `${path} is not in the volume group ${volumeGroup}`);
+        }
+        const { uuid, allocatable, usedBytes } = device;
+        return { path, uuid, allocatable, usedBytes: Number(usedBytes) };
+      });
+    },
+
+    async reserve(identity, devices, isReserved) {
+      for (const device of devices) {
+        const found = await stillIn(identity, device);
+        const allocatable = isReserved ? false : device.allocatable;
+        if (found !== undefined && found.allocatable !== allocatable) {
+          const at = { volumeGroupName: volumeGroup, path: found.path };
+          await lvm.runOnDevices({ kind: "setAllocatable", ...at, allocatable });
+        }
+      }
+    },
+
+    async moveAway(identity, devices, signal, onProgress) {
+      const totalBytes = devices.reduce((sum, { usedBytes }) => sum + usedBytes, 0);
+      let doneBytes = 0;
+      for (const [index, device] of devices.entries()) {
+        const found = await stillIn(identity, device);
+        const usedBytes = Number(found?.usedBytes ?? 0n);
+        if (found !== undefined && usedBytes > 0) {
+          const message = `moving data away from ${device.path} (device ${index + 1} of ${devices.length})`;
+          const before = doneBytes + Math.max(0, device.usedBytes - usedBytes);
+          const onPercent = (percent: number) =>
+            onProgress({ message, doneBytes: before + Math.round((usedBytes * percent) / 100), totalBytes });
+          onPercent(0);
+          const step = { kind: "moveAway", volumeGroupName: volumeGroup, path: found.path } as const;
+          await lvm.runOnDevices(step, { signal, onPercent });
+          await assertEmpty(identity, device);
+        }
+        doneBytes += device.usedBytes;
+      }
+    },
+
+    async abortMove(identity, devices) {
+      for (const device of devices) {
+        const found = await stillIn(identity, device);
+        if (found !== undefined && found.usedBytes > 0n) {
+          await lvm.runOnDevices({ kind: "abortMove", volumeGroupName: volumeGroup, path: found.path });
+        }
+      }
+    },
+
+    async remove(identity, devices) {
+      for (const device of devices) {
+        const found = await stillIn(identity, device);
+        if (found !== undefined) {
+          await takeOut(found);
+        }
+        const left = await byUuid(identity, device);
+        if (left !== undefined && left.volumeGroupName === undefined) {
+          await makeFree(left);
+        }
+      }
+    },
+  };
+
+  async function assertEmpty(identity: string, device: LeavingDevice): Promise<void> {
+    const usedBytes = (await stillIn(identity, device))?.usedBytes ?? 0n;
+    if (usedBytes > 0n) {
+      const words = `${device.path} still holds ${usedBytes} bytes: the move was ended by somebody else, or LVM cannot move all that is on it`;
+      throw new InfraError("POOL_CANNOT_SHRINK", words, { resource: "storagePool" });
+    }
+  }
+}

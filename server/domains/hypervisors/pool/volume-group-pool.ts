@@ -1,0 +1,84 @@
+import { createSnapshotCache } from "../../../../adapters/host/snapshot.ts";
+import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
+import type { DeviceFacts } from "../../../../adapters/lvm/device-adapter.ts";
+import { type GroupFacts, planGroupGrowth, planGroupShrinkage } from "./plan-volume-group.ts";
+import type { PoolState, StoragePool } from "./storage-pool.ts";
+import { createVolumeGroupChanges } from "./volume-group-changes.ts";
+import { poolStateFrom } from "./volume-group-state.ts";
+
+export interface VolumeGroupPoolOptions {
+  readonly lvm: LvmAdapter;
+  readonly volumeGroup: string;
+  /** Paths of the devices that may be added and taken out, in order. */
+  readonly devices: readonly string[];
+  /** Whether LVM can move data here; not without device-mapper. */
+  readonly canMove: boolean;
+  /** So old the facts of spares may be when they are read; 2 s unless told. */
+  readonly maxAgeMs?: number;
+  /** Spares are looked at so often while anybody watches the pool, for nothing announces their changes; 30 s unless told. */
+  readonly lookEveryMs?: number;
+}
+
+/** A volume group as a pool, and the devices of the configuration that may be added to it. */
+export function createVolumeGroupPool(options: VolumeGroupPoolOptions): StoragePool {
+  const { lvm, volumeGroup, devices, canMove, maxAgeMs = 2_000, lookEveryMs = 30_000 } = options;
+  const cache = createSnapshotCache<PoolState>({
+    system: "storagePool",
+    async load(signal) {
+      const { value, revision } = await lvm.read(signal);
+      loadedRevision = revision;
+      loadedAtMs = performance.now();
+      return poolStateFrom(value, volumeGroup, await lvm.devices(devices));
+    },
+  });
+  /** Of LVM's state, and when: what the cached pool was made of. */
+  let loadedRevision: number | undefined;
+  let loadedAtMs = Number.NEGATIVE_INFINITY;
+  let watchers = 0;
+  let stopWatching = () => {};
+
+  function watch(): void {
+    const unsubscribe = lvm.subscribe(() => cache.invalidate());
+    const timer = setInterval(() => cache.invalidate(), lookEveryMs).unref();
+    stopWatching = () => {
+      unsubscribe();
+      clearInterval(timer);
+    };
+  }
+
+  async function groupFacts(signal: AbortSignal | undefined): Promise<GroupFacts> {
+    const { value: state } = await lvm.refresh(signal);
+    const facts: readonly DeviceFacts[] = await lvm.devices(devices);
+    return { state, name: volumeGroup, devices: facts, commandOf: lvm.commandOf };
+  }
+
+  return {
+    name: volumeGroup,
+    kind: "volumeGroup",
+    backendKind: lvm.kind,
+    async read(signal, sinceMs = performance.now() - maxAgeMs) {
+      const { revision } = await lvm.read(signal);
+      if (revision !== loadedRevision || loadedAtMs < sinceMs) {
+        cache.invalidate();
+      }
+      return cache.read(signal);
+    },
+    subscribe(onChange) {
+      const unsubscribe = cache.subscribe(onChange);
+      watchers += 1;
+      if (watchers === 1) {
+        watch();
+      }
+      return () => {
+        unsubscribe();
+        watchers -= 1;
+        if (watchers === 0) {
+          stopWatching();
+        }
+      };
+    },
+    planExpand: async (minBytes, signal) => planGroupGrowth(await groupFacts(signal), minBytes),
+    planShrink: async (maxBytes, signal) => planGroupShrinkage(await groupFacts(signal), maxBytes, canMove),
+    ...createVolumeGroupChanges({ lvm, volumeGroup, devices }),
+  };
+}

@@ -1,0 +1,108 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { LvmState, VolumeGroup } from "../../../../adapters/lvm/adapter.ts";
+import type { DeviceFacts, PhysicalVolume } from "../../../../adapters/lvm/device-adapter.ts";
+import { volumeGroupResource } from "../../../../adapters/lvm/names.ts";
+import type { PoolSpare, PoolState } from "./storage-pool.ts";
+
+/** What LVM keeps of a device for itself, at its beginning, unless it was told otherwise. */
+export const metadataBytes = 1n << 20n;
+
+/** A device of the group, and the path that the configuration has for it. */
+export interface GroupDevice {
+  readonly physicalVolume: PhysicalVolume;
+  /** Undefined for one that the configuration does not list. */
+  readonly configuredPath: string | undefined;
+}
+
+/** @throws InfraError VOLUME_GROUP_GONE */
+export function groupNamed({ volumeGroups }: LvmState, name: string): VolumeGroup {
+  const group = volumeGroups.find((one) => one.name === name);
+  if (group === undefined) {
+    throw new InfraError("VOLUME_GROUP_GONE", `the volume group ${name} is not there`, {
+      resource: volumeGroupResource(name),
+    });
+  }
+  return group;
+}
+
+/** The devices of a group in LVM's order. @param facts of the configured devices, in their order */
+export function devicesOf(
+  { physicalVolumes }: LvmState,
+  name: string,
+  facts: readonly DeviceFacts[],
+): GroupDevice[] {
+  return physicalVolumes
+    .filter(({ volumeGroupName }) => volumeGroupName === name)
+    .map((physicalVolume) => ({
+      physicalVolume,
+      configuredPath: facts.find((one) => isSameDevice(one, physicalVolume))?.path,
+    }));
+}
+
+/** The pool as its readers see it. @throws InfraError VOLUME_GROUP_GONE */
+export function poolStateFrom(state: LvmState, name: string, facts: readonly DeviceFacts[]): PoolState {
+  const group = groupNamed(state, name);
+  const devices = devicesOf(state, name, facts);
+  const inPool = new Set(devices.map(({ configuredPath }) => configuredPath));
+  return {
+    name,
+    identity: group.uuid,
+    kind: "volumeGroup",
+    sizeBytes: group.sizeBytes,
+    usedBytes: group.sizeBytes - group.freeBytes,
+    freeBytes: group.freeBytes,
+    devices: devices.map(({ physicalVolume, configuredPath }) => ({
+      path: configuredPath ?? physicalVolume.path,
+      sizeBytes: physicalVolume.sizeBytes,
+      usedBytes: physicalVolume.usedBytes,
+      missing: physicalVolume.missing,
+      configured: configuredPath !== undefined,
+    })),
+    spares: facts
+      .map((one, index) => ({ one, index }))
+      .filter(({ one }) => !inPool.has(one.path))
+      .map(({ one, index }) => spareFrom(one, facts.slice(0, index), state, group)),
+  };
+}
+
+function spareFrom(
+  facts: DeviceFacts,
+  earlier: readonly DeviceFacts[],
+  state: LvmState,
+  group: VolumeGroup,
+): PoolSpare {
+  const { path, sizeBytes } = facts;
+  return { path, sizeBytes, unusable: whyUnusable(facts, earlier, state, group) };
+}
+
+function whyUnusable(
+  facts: DeviceFacts,
+  earlier: readonly DeviceFacts[],
+  { physicalVolumes }: LvmState,
+  group: VolumeGroup,
+): string {
+  const twin = earlier.find((one) => one.device !== undefined && isSameDevice(facts, one));
+  if (twin !== undefined) {
+    return `it is the same device as ${twin.path}`;
+  }
+  const marked = physicalVolumes.find((one) => isSameDevice(facts, one));
+  if (marked !== undefined) {
+    return marked.volumeGroupName === undefined
+      ? `it is a physical volume of LVM in no group: \`pvremove ${facts.path}\` makes it free`
+      : `it is in the volume group ${marked.volumeGroupName}`;
+  }
+  if (facts.obstacles.length > 0) {
+    return facts.obstacles.join(", ");
+  }
+  return givenBytes(facts.sizeBytes, group) === 0n ? "it is smaller than one extent" : "";
+}
+
+/** By how much a device makes the group larger. */
+export function givenBytes(sizeBytes: bigint, { extentSizeBytes }: VolumeGroup): bigint {
+  const room = sizeBytes - metadataBytes;
+  return room < 0n ? 0n : (room / extentSizeBytes) * extentSizeBytes;
+}
+
+export function isSameDevice(a: Pick<DeviceFacts, "device">, b: Pick<DeviceFacts, "device">): boolean {
+  return a.device !== undefined && a.device.major === b.device?.major && a.device.minor === b.device.minor;
+}
