@@ -73,8 +73,8 @@ export interface LibvirtPool {
 export interface LibvirtState {
   readonly domains: readonly LibvirtDomain[];
   readonly pools: readonly LibvirtPool[];
-  /** GPUs of the host, as far as they are known: in the order of their addresses. */
-  readonly gpus?: readonly DomainGpu[];
+  /** GPUs of the host, in the order of their addresses. */
+  readonly gpus: readonly DomainGpu[];
 }
 
 /** A domain that is to be defined. Names must have passed `names.ts`. */

@@ -49,7 +49,7 @@ export function createLibvirt(options: LibvirtOptions): LibvirtAdapter {
   // Readers must not take for true what was before the connection was lost, and are to be told when there is one again.
   client.onStateChange(() => {
     platform = undefined;
-    touch(state.touchAll);
+    touch(state.touchConnection);
   });
   // What the ticks bring about is not to be told as the work of whoever made the adapter.
   const [poolsTimer, resyncTimer] = AsyncLocalStorage.snapshot()(() => [

@@ -1,7 +1,7 @@
 import { InfraError } from "../host/infra-error.ts";
 import type { ReasonName } from "../host/reasons.ts";
-import type { DomainGpu, LibvirtDomain, LibvirtPool, LibvirtState } from "./adapter.ts";
-import { nodeDeviceName, parseGpu } from "./node-device.ts";
+import type { LibvirtDomain, LibvirtPool, LibvirtState } from "./adapter.ts";
+import { createGpuReader } from "./gpu-reader.ts";
 import { type DomainFacts, domainStateOf, parseDomain } from "./parse-domain.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
 import { isUnsupported } from "./rpc/errors.ts";
@@ -21,7 +21,10 @@ export interface StateReader {
   /** Nothing is touched when no pool of this name is known: libvirt tells of a new one by itself. */
   touchPool(name: string): void;
   touchPools(): void;
+  /** Everything but the host's devices, of whose changes libvirt always tells. */
   touchAll(): void;
+  /** Everything: what happened while there was no connection was not told. */
+  touchConnection(): void;
 }
 
 interface KnownDomain extends Omit<LibvirtDomain, "gpus">, Pick<DomainFacts, "hostDevices"> {}
@@ -37,8 +40,7 @@ interface Touched {
 export function createStateReader(client: LibvirtClient): StateReader {
   const domains = new Map<string, KnownDomain>();
   const pools = new Map<string, LibvirtPool>();
-  /** By PCI address; undefined for a device that is no GPU, or is not there. */
-  const gpus = new Map<string, DomainGpu | undefined>();
+  const devices = createGpuReader(client);
   let touched: Touched = { everything: true, domains: new Map(), pools: new Map() };
 
   async function load(signal: AbortSignal): Promise<LibvirtState> {
@@ -48,7 +50,6 @@ export function createStateReader(client: LibvirtClient): StateReader {
     touched = { everything: false, domains: new Map(), pools: new Map() };
     try {
       if (work.everything) {
-        gpus.clear();
         await Promise.all([readAllDomains(signal), readAllPools(signal)]);
       } else {
         const readings = [
@@ -57,7 +58,7 @@ export function createStateReader(client: LibvirtClient): StateReader {
         ];
         await Promise.all(readings);
       }
-      await readGpus(signal);
+      await devices.load(signal);
     } catch (error) {
       touched = {
         everything: touched.everything || work.everything,
@@ -66,7 +67,7 @@ export function createStateReader(client: LibvirtClient): StateReader {
       };
       throw error;
     }
-    return { domains: inOrder([...domains.values()].map(withGpus)), pools: inOrder(pools.values()) };
+    return compose();
   }
 
   async function readAllDomains(signal: AbortSignal): Promise<void> {
@@ -116,20 +117,13 @@ export function createStateReader(client: LibvirtClient): StateReader {
     pools.set(pool.uuid, { ...facts, isActive: active, ...figures });
   }
 
-  async function readGpus(signal: AbortSignal): Promise<void> {
-    const wanted = new Set([...domains.values()].flatMap(({ hostDevices }) => hostDevices));
-    const unknown = [...wanted].filter((address) => !gpus.has(address));
-    await Promise.all(unknown.map((address) => readGpu(address, signal)));
-  }
-
-  async function readGpu(address: string, signal: AbortSignal): Promise<void> {
-    const read = client.call("nodeDeviceGetXmlDesc", { name: nodeDeviceName(address), flags: 0 }, { signal });
-    const found = await unlessUnsupported(unlessGone("NODE_DEVICE_NOT_FOUND", [read]), undefined);
-    gpus.set(address, found === undefined ? undefined : parseGpu(found[0].xml));
-  }
-
-  function withGpus({ hostDevices, ...domain }: KnownDomain): LibvirtDomain {
-    return { ...domain, gpus: hostDevices.flatMap((address) => gpus.get(address) ?? []) };
+  function compose(): LibvirtState {
+    const gpus = devices.all();
+    const seen = [...domains.values()].map(({ hostDevices, ...domain }) => ({
+      ...domain,
+      gpus: gpus.filter(({ pciAddress }) => hostDevices.includes(pciAddress)),
+    }));
+    return { domains: inOrder(seen), pools: inOrder([...pools.values()]), gpus };
   }
 
   return {
@@ -148,10 +142,7 @@ export function createStateReader(client: LibvirtClient): StateReader {
           return true;
         case "nodeDeviceLifecycle":
         case "nodeDeviceUpdated":
-          return forgetDevice(event.device.name);
-        case "reconnected":
-          touched.everything = true;
-          return true;
+          return devices.touch(event.device.name);
         default:
           return false;
       }
@@ -172,12 +163,11 @@ export function createStateReader(client: LibvirtClient): StateReader {
     touchAll() {
       touched.everything = true;
     },
+    touchConnection() {
+      touched.everything = true;
+      devices.touchAll();
+    },
   };
-
-  function forgetDevice(name: string): boolean {
-    const address = [...gpus.keys()].find((each) => nodeDeviceName(each) === name);
-    return address !== undefined && gpus.delete(address);
-  }
 }
 
 function inOrder<T extends { readonly name: string }>(values: Iterable<T>): readonly T[] {
