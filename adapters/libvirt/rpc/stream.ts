@@ -71,6 +71,7 @@ export async function* download(
   let queuedBytes = 0;
   /** Of the data, then of the stream. */
   let ends = 0;
+  let failure: InfraError | undefined;
   let changed = Promise.withResolvers<void>();
 
   const receiver: StreamReceiver = {
@@ -86,11 +87,18 @@ export async function* download(
       ends += 1;
       changed.resolve();
     },
-    onError: (error) => guard.fail(error),
+    // Not at once: what came before it is the reader's.
+    onError(error) {
+      failure = error;
+      changed.resolve();
+    },
   };
 
   async function untilEnds(count: number): Promise<void> {
     while (ends < count && queue.length === 0) {
+      if (failure !== undefined) {
+        throw failure;
+      }
       changed = Promise.withResolvers();
       await guard.during(changed.promise);
     }
