@@ -17,6 +17,13 @@ import type { Seal } from "./crypto/seal.ts";
 import { createAuditService } from "./domains/audit/service.ts";
 import { detailFromJson } from "./domains/events/event-messages.ts";
 import { createEventService } from "./domains/events/service.ts";
+import { createLibvirtBackend } from "./domains/hypervisors/backend.ts";
+import { observeHypervisorChanges } from "./domains/hypervisors/events/hypervisor-observer.ts";
+import { createHypervisors } from "./domains/hypervisors/hypervisors.ts";
+import { createInventory } from "./domains/hypervisors/inventory.ts";
+import { createOwnChanges as createOwnHypervisorChanges } from "./domains/hypervisors/own-changes.ts";
+import { createHypervisorPlanners } from "./domains/hypervisors/planners.ts";
+import { createOperationsService } from "./domains/hypervisors/service.ts";
 import { operationEventDetail, operationMessage } from "./domains/operations/operation-messages.ts";
 import { createOperationService } from "./domains/operations/service.ts";
 import { createPlanService } from "./domains/plan/service.ts";
@@ -71,7 +78,7 @@ interface UnbuiltDomain {
 const unbuilt: readonly UnbuiltDomain[] = [
   { domain: "storage", system: "ceph", services: [StatsService] },
   { domain: "clusters", system: "maas", services: [Cluster] },
-  { domain: "hypervisors", system: "libvirt", services: [OperationsService, StoragePoolService] },
+  { domain: "hypervisors", system: "storagePool", services: [StoragePoolService] },
   { domain: "pods", system: "podman", services: [PublicAPI] },
 ];
 
@@ -112,6 +119,7 @@ export function createServices(options: ServicesOptions): Services {
   );
   const domains: readonly DomainServices[] = [
     createVolumesDomain(options),
+    createHypervisorsDomain(options),
     { ...options.auth, backends: [] },
     { registrations: [createAuditService(options.store)], planners: [], backends: [] },
     ...unbuilt.map(createUnbuiltDomain),
@@ -138,7 +146,7 @@ export function createServices(options: ServicesOptions): Services {
       createOperationService({ ...options, services: allServices, ruleOf: methodRuleOf }),
       createEventService({
         events: options.events,
-        details: { operations: operationEventDetail, volumes: detailFromJson },
+        details: { operations: operationEventDetail, volumes: detailFromJson, hypervisors: detailFromJson },
         isSandbox: options.facts.isSandbox,
         maxMessageBytes: options.maxMessageBytes,
         log: options.log,
@@ -196,6 +204,37 @@ function createVolumesDomain(options: ServicesOptions): DomainServices {
         ...system,
         own,
         onFailed: (error) => options.log.warn("changes of volumes could not be told; tried again", error),
+      }),
+  };
+}
+
+function createHypervisorsDomain(options: ServicesOptions): DomainServices {
+  const services = [OperationsService];
+  const { hypervisors: system } = options.systems;
+  if (system === undefined) {
+    const missing = "hypervisors are off: set `hypervisors` in the configuration";
+    const refusal = () => new InfraError("DOMAIN_OFF", missing);
+    return {
+      registrations: services.map((service) => registerRefusal(service, refusal)),
+      planners: services.map((service) => registerPlanRefusal(service, refusal)),
+      backends: [createAbsentBackend("hypervisors", "libvirt", "off", namesOf(services), missing)],
+    };
+  }
+  const { libvirt, settings } = system;
+  const inventory = createInventory(settings);
+  const own = createOwnHypervisorChanges(libvirt);
+  const hypervisors = createHypervisors({ ...options, libvirt, settings, inventory, own });
+  return {
+    registrations: [createOperationsService(hypervisors, undefined)],
+    planners: [createHypervisorPlanners(hypervisors, undefined, libvirt, options.host)],
+    backends: [createLibvirtBackend(libvirt, settings)],
+    observe: () =>
+      observeHypervisorChanges({
+        ...options,
+        libvirt,
+        inventory,
+        own,
+        onFailed: (error) => options.log.warn("changes of hypervisors could not be told; tried again", error),
       }),
   };
 }

@@ -1,12 +1,20 @@
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
+import type { LibvirtAdapter } from "../adapters/libvirt/adapter.ts";
+import { createLibvirtSandbox, sandboxGpu } from "../adapters/libvirt/sandbox.ts";
 import type { LvmAdapter } from "../adapters/lvm/adapter.ts";
 import { createLvm } from "../adapters/lvm/lvm.ts";
 import { createLvmSandbox } from "../adapters/lvm/sandbox.ts";
 import type { ResticAdapter } from "../adapters/restic/adapter.ts";
 import { createRestic } from "../adapters/restic/restic.ts";
 import { createResticSandbox } from "../adapters/restic/sandbox.ts";
-import type { Config } from "./config/schema.ts";
+import { idsOfPattern } from "./config/id-range.ts";
+import type { Config, HypervisorsConfig, VolumesConfig } from "./config/schema.ts";
+import {
+  type HypervisorSettings,
+  type HypervisorTemplate,
+  readyWhenFrom,
+} from "./domains/hypervisors/hypervisor-settings.ts";
 import type { BackupSettings } from "./domains/volumes/backups/backup-settings.ts";
 import type { DeviceClass } from "./domains/volumes/device-class.ts";
 
@@ -22,6 +30,9 @@ export interface Systems {
         /** Undefined where backups are off. */
         readonly backup?: { readonly restic: ResticAdapter; readonly settings: BackupSettings } | undefined;
       }
+    | undefined;
+  readonly hypervisors?:
+    | { readonly libvirt: LibvirtAdapter; readonly settings: HypervisorSettings }
     | undefined;
   close(): Promise<void>;
 }
@@ -42,10 +53,33 @@ const sandboxBackups: BackupSettings = {
   minimumAgeHours: 0,
 };
 
+const sandboxTemplate: Omit<HypervisorTemplate, "id"> = {
+  vcpuCount: 8,
+  memoryMib: 16_384,
+  disk: { pool: "sandbox-pool", sizeGib: 50, backing: "sandbox-base.qcow2" },
+  network: "sandbox-net",
+  gpus: [],
+  seed: true,
+  ready: { kind: "agent" },
+  readyTimeoutSeconds: 60,
+};
+
+/** What hypervisors the sandbox can make: one of them with a GPU. */
+const sandboxHypervisors: HypervisorSettings = {
+  templates: [
+    ...["sandbox-hv-1", "sandbox-hv-2", "sandbox-hv-3"].map((id) => ({ id, ...sandboxTemplate })),
+    { id: "sandbox-hv-4", ...sandboxTemplate, gpus: [sandboxGpu.pciAddress] },
+  ],
+  match: ["sandbox-old-*"],
+  destroy: { graceSeconds: 0, deleteVolumes: false },
+  sharedStorage: { volumeGroup: "sandbox-pool", libvirtPool: "sandbox-pool" },
+};
+
 /** Systems that touch nothing of the host. */
 export function createSandboxSystems(): Systems {
   const lvm = createLvmSandbox();
   const restic = createResticSandbox();
+  const libvirt = createLibvirtSandbox();
   return {
     volumes: {
       lvm,
@@ -54,35 +88,59 @@ export function createSandboxSystems(): Systems {
       lowSpacePercent: 10,
       backup: { restic, settings: sandboxBackups },
     },
-    close: () => closeAll(lvm, restic),
+    hypervisors: { libvirt, settings: sandboxHypervisors },
+    close: () => closeAll(lvm, restic, libvirt),
   };
 }
 
 /** The systems the configuration names. */
 export function createRealSystems(config: Config, logger: FastifyBaseLogger): Systems {
-  const { volumes } = config;
-  if (volumes === undefined) {
-    return { volumes: undefined, close: async () => {} };
-  }
+  const opened: { close(): Promise<void> }[] = [];
+  const systems = {
+    volumes: config.volumes && createRealVolumes(config, config.volumes, logger, opened),
+    hypervisors: undefined,
+  };
+  return { ...systems, close: () => closeAll(...opened) };
+}
+
+function createRealVolumes(
+  config: Config,
+  volumes: VolumesConfig,
+  logger: FastifyBaseLogger,
+  opened: { close(): Promise<void> }[],
+): Systems["volumes"] {
+  const onToolEnd = (event: object) => logger.debug({ tool: event }, "tool");
   const lvm = createLvm({
     ...volumes.lvm,
     maxRunning: config.limits.tools,
     maxWaiting: config.limits.toolsWaiting,
-    onToolEnd: (event) => logger.debug({ tool: event }, "tool"),
+    onToolEnd,
   });
+  opened.push(lvm);
   const { deviceClasses, protect, lowSpacePercent, backup } = volumes;
   if (backup === undefined) {
-    return { volumes: { lvm, deviceClasses, protect, lowSpacePercent, backup }, close: () => lvm.close() };
+    return { lvm, deviceClasses, protect, lowSpacePercent };
   }
   const restic = createRestic({
     command: backup.restic.command,
     cacheDir: backup.restic.cacheDir ?? join(config.data, "restic-cache"),
     ...(config.host === undefined ? {} : { hostname: config.host }),
-    onToolEnd: (event) => logger.debug({ tool: event }, "tool"),
+    onToolEnd,
   });
+  opened.push(restic);
+  return { lvm, deviceClasses, protect, lowSpacePercent, backup: { restic, settings: backup } };
+}
+
+/** One template for each id. */
+export function hypervisorSettingsFrom(config: HypervisorsConfig): HypervisorSettings {
+  const { templates, match, destroy, pool } = config;
   return {
-    volumes: { lvm, deviceClasses, protect, lowSpacePercent, backup: { restic, settings: backup } },
-    close: () => closeAll(lvm, restic),
+    templates: templates.flatMap(({ ids, vcpus: vcpuCount, ready, ...facts }) =>
+      (idsOfPattern(ids) ?? []).map((id) => ({ id, vcpuCount, ...facts, ready: readyWhenFrom(ready) })),
+    ),
+    match,
+    destroy,
+    ...(pool === undefined ? {} : { sharedStorage: pool }),
   };
 }
 

@@ -26,6 +26,7 @@ export interface SandboxPool {
 /** A domain that is there from the beginning. */
 export interface SandboxDomain extends Pick<LibvirtDomain, "name" | "uuid" | "vcpuCount" | "memoryBytes"> {
   readonly state?: LibvirtDomain["state"];
+  readonly mark?: LibvirtDomain["mark"];
   readonly gpus?: readonly string[];
   readonly disks?: readonly StorageSource[];
 }
@@ -144,13 +145,14 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
       putVolume(name, volume);
     }
   }
-  for (const { name, state = "shutOff", gpus: hostDevices = [], disks = [], ...figures } of options.domains) {
+  for (const one of options.domains) {
+    const { name, state = "shutOff", mark, gpus: hostDevices = [], disks = [], ...figures } = one;
     const domain: LibvirtDomain = {
       name,
       ...figures,
       state,
       isPersistent: true,
-      mark: undefined,
+      mark,
       gpus: gpusOf(hostDevices),
       disks: disks.map((source, index) => ({ target: diskTarget("disk", index), source })),
       filesystems: [],

@@ -36,26 +36,37 @@ export const sandboxGpu = {
 } as const;
 
 /**
- * What a sandbox starts with unless told: a pool with an image to begin as, and a hypervisor that somebody else has made
- * and that runs.
+ * What a sandbox starts with unless told: a pool with an image to begin as, a hypervisor that was made of it and runs, and
+ * one that somebody else has made and that is off.
  */
 const defaults: SandboxHostOptions = {
   pools: [
     {
       name: "sandbox-pool",
       capacityBytes: 1024n * gibibyte,
-      volumes: [{ name: "sandbox-base.qcow2", format: "qcow2", sizeBytes: 4n * gibibyte }],
+      volumes: [
+        { name: "sandbox-base.qcow2", format: "qcow2", sizeBytes: 4n * gibibyte },
+        { name: "sandbox-hv-1.qcow2", format: "qcow2", sizeBytes: 50n * gibibyte },
+      ],
     },
   ],
   networks: ["sandbox-net"],
   gpus: [sandboxGpu],
   domains: [
     {
+      name: "sandbox-hv-1",
+      uuid: "6f0c2ad8-17c0-4a5b-9d3a-52b8a40f1d00",
+      vcpuCount: 8,
+      memoryBytes: 16n * gibibyte,
+      state: "running",
+      mark: { hypervisorId: "sandbox-hv-1", operationId: "sandbox" },
+      disks: [{ kind: "volume", pool: "sandbox-pool", volume: "sandbox-hv-1.qcow2" }],
+    },
+    {
       name: "sandbox-old-1",
       uuid: "6f0c2ad8-17c0-4a5b-9d3a-52b8a40f1d01",
       vcpuCount: 4,
       memoryBytes: 8n * gibibyte,
-      state: "running",
       disks: [{ kind: "path", path: "/sandbox/old-1.img" }],
     },
   ],

@@ -27,12 +27,14 @@ export interface OperationViewer {
  * request like it began, and tells its states up to the end. However the operation ends, the stream ends well. A viewer that
  * leaves does not stop it, and finds it again by the same request.
  * @param start `start` of an OperationStarter, with an `attachKey` that says which requests are the same
+ * @param describeResult what is said of one that has completed
  * @throws InfraError as `start` does, and the signal's reason
  */
 export async function* operationView(
   sources: OperationViewSources,
   viewer: OperationViewer,
   start: () => Promise<{ readonly operation: Operation; readonly isNew: boolean }>,
+  describeResult: (operation: Operation) => string = ({ message }) => message,
 ): AsyncGenerator<OperationViewMessage, void> {
   const beforeSeq = sources.events.headSeq;
   const { operation, isNew } = await start();
@@ -43,7 +45,7 @@ export async function* operationView(
     : operationFromNow(sources, operation.id, viewer.signal);
   let last: OperationViewMessage | undefined;
   for await (const change of changes) {
-    const told = viewMessage(change.operation);
+    const told = viewMessage(change.operation, describeResult);
     if (told.state !== last?.state || told.message !== last.message) {
       yield told;
     }
@@ -54,7 +56,10 @@ export async function* operationView(
   }
 }
 
-function viewMessage(operation: Operation): OperationViewMessage {
+function viewMessage(
+  operation: Operation,
+  describeResult: (operation: Operation) => string,
+): OperationViewMessage {
   const { state, message, waitingFor, failure, attention } = operation;
   switch (state) {
     case "scheduled":
@@ -63,7 +68,7 @@ function viewMessage(operation: Operation): OperationViewMessage {
     case "undoing":
       return { state: "active", message: message || "it begins" };
     case "completed":
-      return { state, message };
+      return { state, message: describeResult(operation) };
     case "failed":
     case "cancelled":
     case "needsAttention": {

@@ -92,6 +92,62 @@ const served: readonly Row[] = [
     refuses(`hostplane.v1.BackupService/${name}`, { id: noOperation }, "NOT_FOUND", "BACKUP_NOT_FOUND"),
   ]),
   answers(
+    "operations.v1.OperationsService/ListHypervisors",
+    {},
+    {
+      hypervisors: [
+        { id: "sandbox-hv-1", cpu: 8, ram: 16384, state: "HYPERVISOR_STATE_AVAILABLE_TO_DESTROY" },
+        { id: "sandbox-hv-2", state: "HYPERVISOR_STATE_AVAILABLE_TO_CREATE" },
+        { id: "sandbox-hv-3", capabilities: ["HYPERVISOR_CAPABILITIES_STORAGE"] },
+        { id: "sandbox-hv-4", gpus: [{ brand: "Sandbox Graphics", model: "SG-1" }] },
+        { id: "sandbox-old-1", state: "HYPERVISOR_STATE_AVAILABLE_TO_CREATE" },
+      ],
+    },
+  ),
+  answers("operations.v1.OperationsService/CreateHypervisor", { id: "sandbox-hv-2" }, { msg: /./ }),
+  answers(
+    "operations.v1.OperationsService/CreateHypervisors",
+    { ids: ["sandbox-hv-3"] },
+    { msg: /^sandbox-hv-3: / },
+  ),
+  ...["Create", "Destroy"].flatMap((verb) => [
+    refuses(
+      `operations.v1.OperationsService/${verb}Hypervisor`,
+      {},
+      "INVALID_ARGUMENT",
+      "INVALID_FIELD",
+      "id",
+    ),
+    refuses(
+      `operations.v1.OperationsService/${verb}Hypervisor`,
+      { id: "none" },
+      "NOT_FOUND",
+      "HYPERVISOR_NOT_FOUND",
+    ),
+    refuses(
+      `operations.v1.OperationsService/${verb}Hypervisors`,
+      {},
+      "INVALID_ARGUMENT",
+      "INVALID_FIELD",
+      "ids",
+    ),
+  ]),
+  refuses(
+    "operations.v1.OperationsService/CreateHypervisor",
+    { id: "sandbox-hv-1" },
+    "FAILED_PRECONDITION",
+    "HYPERVISOR_RUNNING",
+  ),
+  refuses(
+    "operations.v1.OperationsService/DestroyHypervisors",
+    { ids: ["sandbox-hv-1", "sandbox-old-1"] },
+    "FAILED_PRECONDITION",
+    "HYPERVISOR_OFF",
+  ),
+  ...["ExpandStorage", "ShrinkStorage", "CreateBackup"].map((name) =>
+    refuses(`operations.v1.OperationsService/${name}`, {}, "UNIMPLEMENTED", "NOT_BUILT"),
+  ),
+  answers(
     "hostplane.v1.SystemService/GetInfo",
     {},
     { version: "0.0.0-test", sandbox: true, listeners: [{}] },
@@ -102,7 +158,8 @@ const served: readonly Row[] = [
     {
       backends: [
         { domain: "clusters", name: "maas" },
-        { domain: "hypervisors", name: "libvirt" },
+        { domain: "hypervisors", name: "libvirt", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
+        { domain: "hypervisors", name: "storagePool" },
         { domain: "pods", name: "podman" },
         { domain: "storage", name: "ceph", health: "BACKEND_HEALTH_UNAVAILABLE" },
         { domain: "system", name: "sqlite", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
@@ -268,16 +325,6 @@ const unbuilt: Readonly<Record<string, readonly string[]>> = {
     "ScaleNodePool",
     "GetUpgradeClusterInformation",
     "UpgradeCluster",
-  ],
-  "operations.v1.OperationsService": [
-    "ListHypervisors",
-    "CreateHypervisor",
-    "CreateHypervisors",
-    "DestroyHypervisor",
-    "DestroyHypervisors",
-    "ExpandStorage",
-    "ShrinkStorage",
-    "CreateBackup",
   ],
   "hostplane.v1.StoragePoolService": [
     "GetStoragePool",

@@ -14,7 +14,7 @@ import {
   type ResolvedClass,
   volumesOf,
 } from "./device-class.ts";
-import { createNameMatch } from "./name-match.ts";
+import { createNameMatch } from "../../../adapters/host/name-match.ts";
 import {
   createVolumeChanges,
   type VolumeChange,

@@ -25,13 +25,19 @@ testLibvirtContract("sandbox", async () => ({
   hostDevice: sandboxGpu.pciAddress,
 }));
 
-test("it begins with a hypervisor of somebody else, a pool with an image, and a GPU", async (t) => {
+test("it begins with a hypervisor that runs, one of somebody else, and a pool with an image", async (t) => {
   const libvirt = createLibvirtSandbox();
   t.teardown(() => libvirt.close());
   const { domains, pools } = (await libvirt.read()).value;
-  t.match(domains, [{ name: "sandbox-old-1", state: "running", mark: undefined }]);
+  t.match(domains, [
+    { name: "sandbox-hv-1", state: "running", mark: { hypervisorId: "sandbox-hv-1" } },
+    { name: "sandbox-old-1", state: "shutOff", mark: undefined },
+  ]);
   t.match(pools, [{ name: "sandbox-pool", isActive: true }]);
-  t.match(await libvirt.volumesOf("sandbox-pool"), [{ name: "sandbox-base.qcow2" }]);
+  t.match(await libvirt.volumesOf("sandbox-pool"), [
+    { name: "sandbox-base.qcow2" },
+    { name: "sandbox-hv-1.qcow2" },
+  ]);
 });
 
 test("an outage is told to subscribers, and its end", async (t) => {

@@ -6,7 +6,7 @@ import type { Operations } from "../../../operations/operations.ts";
 import type { InlineRunner } from "../../../operations/run-inline.ts";
 import type { Store } from "../../../store/store.ts";
 import type { DeviceClass } from "../device-class.ts";
-import { createNameMatch } from "../name-match.ts";
+import { createNameMatch } from "../../../../adapters/host/name-match.ts";
 import { createVolumeChanges } from "../volume-changes.ts";
 import { createBackupKind } from "./backup-kind.ts";
 import type { BackupParts } from "./backup-parts.ts";

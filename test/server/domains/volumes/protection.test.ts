@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { createNameMatch } from "../../../../server/domains/volumes/name-match.ts";
+import { createNameMatch } from "../../../../adapters/host/name-match.ts";
 import { assertRemovable, assertResizable } from "../../../../server/domains/volumes/protection.ts";
 import { groupOf, stateOf, volumeOf } from "./lvm-state.ts";
 

@@ -1,0 +1,29 @@
+import type { OperationKind } from "../../operations/operation-kind.ts";
+import { type CreateInput, checkedBy } from "./create-run.ts";
+import { checkStep, defineStep, seedStep, volumeStep } from "./create-steps.ts";
+import type { HypervisorTools } from "./hypervisor-tools.ts";
+import type { Inventory } from "./inventory.ts";
+import { readyStep, startStep } from "./start-steps.ts";
+
+export const createKindName = "hypervisors.create";
+
+/** hypervisors.create: a domain is made of a template, or found, and started. Should that fail, all that was made is removed. */
+export function createCreateKind(tools: HypervisorTools, inventory: Inventory): OperationKind<CreateInput> {
+  return {
+    kind: createKindName,
+    system: "libvirt",
+    runsOn: "host",
+    steps: [
+      checkStep(tools, inventory),
+      volumeStep(tools),
+      seedStep(tools),
+      defineStep(tools),
+      startStep(tools),
+      readyStep(tools),
+    ],
+    result: ({ input, output }) => {
+      const { mode, uuid, hasDisk } = checkedBy({ output });
+      return { hypervisor: input.id, domain: uuid, isDiskReused: mode === "make" && hasDisk };
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { createHash } from "node:crypto";
+import type { DomainDefinition, LibvirtPool } from "../../../adapters/libvirt/adapter.ts";
+import type { Json } from "../../operations/operation.ts";
+import type { OperationStep, StepRun } from "../../operations/operation-kind.ts";
+import type { HypervisorTemplate, ReadyWhen } from "./hypervisor-settings.ts";
+
+/** A type, so that it is Json. What is to be made, as the configuration had it when it was asked for. */
+export type CreateInput = {
+  readonly id: string;
+  /** Null for a hypervisor that only has to be started, as somebody else made it. */
+  readonly template: CreateTemplate | null;
+};
+
+export type CreateTemplate = {
+  readonly vcpuCount: number;
+  readonly memoryMib: number;
+  readonly pool: string;
+  readonly sizeGib: number;
+  readonly backing: string | null;
+  readonly network: string | null;
+  readonly gpus: readonly string[];
+  readonly seed: boolean;
+  readonly ready:
+    | { readonly kind: "started" }
+    | { readonly kind: "agent" }
+    | { readonly kind: "tcp"; readonly port: number };
+  readonly readyTimeoutSeconds: number;
+};
+
+/** What the step `check` has found. */
+export type CheckOutput = {
+  /** `start`: its domain is defined already, and only has to be started. */
+  readonly mode: "make" | "start";
+  /** Of its domain. */
+  readonly uuid: string;
+  readonly format: "qcow2" | "raw";
+  /** Volumes that were there before: they are used, and never deleted. */
+  readonly hasDisk: boolean;
+  readonly hasSeed: boolean;
+};
+
+export type CreateRun = StepRun<CreateInput, null>;
+export type CreateStep = OperationStep<CreateInput, null>;
+
+export function createInputFrom(id: string, template: HypervisorTemplate | undefined): CreateInput {
+  if (template === undefined) {
+    return { id, template: null };
+  }
+  const { disk, network = null, vcpuCount, memoryMib, gpus, seed, ready, readyTimeoutSeconds } = template;
+  const { pool, sizeGib, backing = null } = disk;
+  const facts = { vcpuCount, memoryMib, gpus, seed, ready, readyTimeoutSeconds };
+  return { id, template: { ...facts, pool, sizeGib, backing, network } };
+}
+
+/** What `check` has returned. @throws Error when it has not run */
+export function checkedBy({ output }: { output(step: string): Json | undefined }): CheckOutput {
+  const checked = output("check");
+  if (checked === undefined) {
+    throw new Error("the step check has not run");
+  }
+  return checked as CheckOutput;
+}
+
+/** Pools of these types hold files, which may be qcow2; the volumes of others are raw. */
+const fileTypes: ReadonlySet<string> = new Set(["dir", "fs", "netfs", "gluster", "vstorage"]);
+
+export function formatIn({ type }: Pick<LibvirtPool, "type">): CheckOutput["format"] {
+  return fileTypes.has(type) ? "qcow2" : "raw";
+}
+
+/** Names of the volumes of a hypervisor: the same whenever it is made, so that a kept one is found again. */
+export function diskName(id: string, format: CheckOutput["format"]): string {
+  return format === "qcow2" ? `${id}.qcow2` : id;
+}
+
+export function seedName(id: string): string {
+  return `${id}-seed.iso`;
+}
+
+/** The UUID of the domain that the operation makes: the same however often it is asked for (RFC 9562, version 8). */
+export function domainUuid(operationId: string): string {
+  const hex = createHash("sha256").update(`hostplane domain ${operationId}`).digest("hex");
+  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** The domain of a template. */
+export function definitionOf(
+  id: string,
+  template: CreateTemplate,
+  operationId: string,
+  { uuid, format }: Pick<CheckOutput, "uuid" | "format">,
+): DomainDefinition {
+  const { vcpuCount, memoryMib, pool, network, gpus, seed } = template;
+  const disk = { pool, volume: diskName(id, format), format, device: "disk" } as const;
+  const cdrom = { pool, volume: seedName(id), format: "raw", device: "cdrom" } as const;
+  return {
+    name: id,
+    uuid,
+    vcpuCount,
+    memoryBytes: BigInt(memoryMib) << 20n,
+    mark: { hypervisorId: id, operationId },
+    serial: id,
+    disks: seed ? [disk, cdrom] : [disk],
+    network: network ?? undefined,
+    hostDevices: gpus,
+  };
+}
+
+/** When it counts as created. */
+export function readyWhenOf({ template }: CreateInput): ReadyWhen {
+  return template?.ready ?? { kind: "started" };
+}

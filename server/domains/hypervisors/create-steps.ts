@@ -1,0 +1,203 @@
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { hypervisorResource } from "../../../adapters/libvirt/names.ts";
+import {
+  type CheckOutput,
+  type CreateRun,
+  type CreateStep,
+  type CreateTemplate,
+  checkedBy,
+  definitionOf,
+  diskName,
+  domainUuid,
+  formatIn,
+  seedName,
+} from "./create-run.ts";
+import { domainGone, type HypervisorTools } from "./hypervisor-tools.ts";
+import { type Inventory, isOn } from "./inventory.ts";
+
+/** So often a step is tried while libvirt is being started anew. */
+const maxAttempts = 6;
+
+/** Finds out what is there already: only what is not is made, and only what was made is undone. */
+export function checkStep(tools: HypervisorTools, inventory: Inventory): CreateStep {
+  return {
+    name: "check",
+    title: "looking what is there",
+    isAbortable: true,
+    maxAttempts,
+    async forward(run): Promise<CheckOutput> {
+      const { input, operationId, signal, progress } = run;
+      const { id, template } = input;
+      const resource = hypervisorResource(id);
+      const state = await tools.state(signal);
+      const domain = state.domains.find(({ name }) => name === id);
+      if (domain !== undefined) {
+        if (!inventory.isHypervisor(domain)) {
+          throw new InfraError("DOMAIN_EXISTS", `somebody else has made a domain ${id}`, { resource });
+        }
+        if (isOn(domain.state) === true) {
+          throw new InfraError("HYPERVISOR_RUNNING", `${id} runs already`, { resource });
+        }
+        return { mode: "start", uuid: domain.uuid, format: "raw", hasDisk: true, hasSeed: true };
+      }
+      if (template === null) {
+        throw domainGone(id);
+      }
+      const pool = state.pools.find(({ name }) => name === template.pool);
+      if (pool === undefined || !pool.isActive) {
+        const what = pool === undefined ? "there is no storage pool" : "inactive is the storage pool";
+        throw new InfraError("STORAGE_POOL_NOT_FOUND", `${what} ${template.pool}`, { resource });
+      }
+      const format = formatIn(pool);
+      const hasDisk = await tools.hasVolume(pool.name, diskName(id, format), signal);
+      const hasSeed = template.seed && (await tools.hasVolume(pool.name, seedName(id), signal));
+      if (hasDisk) {
+        progress({ message: "its disk was kept from an earlier one, and is used again" });
+      }
+      return { mode: "make", uuid: domainUuid(operationId), format, hasDisk, hasSeed };
+    },
+  };
+}
+
+/** What is to be made; undefined when the domain only has to be started. */
+function making(
+  run: CreateRun,
+): { readonly template: CreateTemplate; readonly checked: CheckOutput } | undefined {
+  const { template } = run.input;
+  const checked = checkedBy(run);
+  return template === null || checked.mode === "start" ? undefined : { template, checked };
+}
+
+/** Makes its disk. */
+export function volumeStep(tools: HypervisorTools): CreateStep {
+  return {
+    name: "volume",
+    title: "making its disk",
+    isAbortable: false,
+    maxAttempts,
+    async happened(run) {
+      const made = making(run);
+      if (made === undefined || made.checked.hasDisk) {
+        return { output: { isMade: false } };
+      }
+      const name = diskName(run.input.id, made.checked.format);
+      const isThere = await tools.hasVolume(made.template.pool, name, run.signal);
+      return isThere ? { output: { isMade: true } } : undefined;
+    },
+    async forward(run) {
+      const made = making(run);
+      if (made === undefined || made.checked.hasDisk) {
+        return { isMade: false };
+      }
+      const { pool, sizeGib, backing } = made.template;
+      const { format } = made.checked;
+      run.progress({ message: `making its disk (${sizeGib} GiB)` });
+      const name = diskName(run.input.id, format);
+      const origin = backing === null ? {} : { backingVolume: backing };
+      const sizeBytes = BigInt(sizeGib) << 30n;
+      try {
+        await tools.run({ kind: "createVolume", pool, name, format, sizeBytes, ...origin }, run);
+      } catch (error) {
+        if (error instanceof InfraError && error.reason === "STORAGE_VOLUME_EXISTS") {
+          // Somebody has made it since the check: it is not ours to delete.
+          return { isMade: false };
+        }
+        throw error;
+      }
+      return { isMade: true };
+    },
+    async undo(run) {
+      const made = making(run);
+      const { isMade } = (run.output("volume") ?? { isMade: true }) as { readonly isMade: boolean };
+      if (made !== undefined && !made.checked.hasDisk && isMade) {
+        await removeVolume(tools, made.template.pool, diskName(run.input.id, made.checked.format), run);
+      }
+    },
+    attention: (run) => volumeAttention(run, diskName(run.input.id, checkedBy(run).format)),
+  };
+}
+
+/** Makes its seed, anew if there was one: the instance is another. */
+export function seedStep(tools: HypervisorTools): CreateStep {
+  return {
+    name: "seed",
+    title: "making the seed that tells it its id",
+    isAbortable: true,
+    maxAttempts,
+    async forward(run) {
+      const made = making(run);
+      if (made?.template.seed === true) {
+        const { id } = run.input;
+        const { pool } = made.template;
+        const step = { kind: "writeSeed", pool, name: seedName(id), hostname: id } as const;
+        await tools.run({ ...step, instanceId: run.operationId }, run);
+      }
+      return null;
+    },
+    async undo(run) {
+      const made = making(run);
+      if (made?.template.seed === true && !made.checked.hasSeed) {
+        await removeVolume(tools, made.template.pool, seedName(run.input.id), run);
+      }
+    },
+    attention: (run) => volumeAttention(run, seedName(run.input.id)),
+  };
+}
+
+/** Defines its domain, with the mark of the operation. */
+export function defineStep(tools: HypervisorTools): CreateStep {
+  const madeBy = async (run: CreateRun) => {
+    const domain = await tools.domain(run);
+    return domain?.mark?.operationId === run.operationId ? domain : undefined;
+  };
+  return {
+    name: "define",
+    title: "defining its domain",
+    isAbortable: false,
+    maxAttempts,
+    happened: async (run) =>
+      making(run) === undefined || (await madeBy(run)) !== undefined ? { output: null } : undefined,
+    async forward(run) {
+      const made = making(run);
+      if (made !== undefined) {
+        const domain = definitionOf(run.input.id, made.template, run.operationId, made.checked);
+        await tools.run({ kind: "define", domain }, run);
+      }
+      return null;
+    },
+    async undo(run) {
+      const domain = making(run) === undefined ? undefined : await madeBy(run);
+      if (domain === undefined) {
+        return;
+      }
+      const { name, uuid } = domain;
+      if (isOn(domain.state) === true) {
+        await tools.run({ kind: "powerOff", name, uuid }, run);
+      }
+      await tools.run({ kind: "undefine", name, uuid }, run);
+    },
+    attention: ({ input }) => ({
+      left: [`The domain ${input.id} is still defined.`],
+      advice: [`Retry the operation; or remove it by \`virsh undefine ${input.id} --nvram\`.`],
+    }),
+  };
+}
+
+async function removeVolume(
+  tools: HypervisorTools,
+  pool: string,
+  name: string,
+  run: CreateRun,
+): Promise<void> {
+  if (await tools.hasVolume(pool, name, run.signal)) {
+    await tools.run({ kind: "deleteVolume", pool, name }, run);
+  }
+}
+
+function volumeAttention({ input }: CreateRun, name: string) {
+  const pool = input.template?.pool ?? "";
+  return {
+    left: [`The volume ${name} may still be in the storage pool ${pool}.`],
+    advice: [`Retry the operation; or remove it by \`virsh vol-delete ${name} --pool ${pool}\`.`],
+  };
+}

@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { LibvirtDomain } from "../../../adapters/libvirt/adapter.ts";
+import type { OperationKind, OperationStep, StepRun } from "../../operations/operation-kind.ts";
+import { diskName, seedName } from "./create-run.ts";
+import type { HypervisorTools } from "./hypervisor-tools.ts";
+import { isOn } from "./inventory.ts";
+
+export const destroyKindName = "hypervisors.destroy";
+
+/** A type, so that it is Json. */
+export type DestroyInput = {
+  readonly id: string;
+  /** Of its domain: another one by its name is let alone. */
+  readonly uuid: string;
+  /** Whether the gateway made it: then the domain is removed as well. */
+  readonly isOurs: boolean;
+  readonly graceSeconds: number;
+  /** Those that were made for it, to be deleted; none where they are kept. */
+  readonly volumes: readonly { readonly pool: string; readonly name: string }[];
+};
+
+type DestroyRun = StepRun<DestroyInput, null>;
+type DestroyStep = OperationStep<DestroyInput, null>;
+
+const maxAttempts = 6;
+
+export function destroyInputFrom(
+  domain: LibvirtDomain,
+  { graceSeconds, deleteVolumes }: { readonly graceSeconds: number; readonly deleteVolumes: boolean },
+): DestroyInput {
+  const { name: id, uuid, mark, disks } = domain;
+  const isOurs = mark?.hypervisorId === id;
+  const madeNames = [diskName(id, "qcow2"), diskName(id, "raw"), seedName(id)];
+  const volumes = disks.flatMap(({ source }) =>
+    source.kind === "volume" && madeNames.includes(source.volume)
+      ? [{ pool: source.pool, name: source.volume }]
+      : [],
+  );
+  return { id, uuid, isOurs, graceSeconds, volumes: isOurs && deleteVolumes ? volumes : [] };
+}
+
+/**
+ * hypervisors.destroy: the power of a domain is taken, after a while in which its guest may shut down, and what the gateway
+ * made is removed. What runs on the hypervisor is neither stopped nor moved.
+ */
+export function createDestroyKind(tools: HypervisorTools): OperationKind<DestroyInput> {
+  return {
+    kind: destroyKindName,
+    system: "libvirt",
+    runsOn: "host",
+    steps: [graceStep(tools), powerOffStep(tools), undefineStep(tools), deleteVolumesStep(tools)],
+    pointOfNoReturn: "powerOff",
+    result: ({ input }) => ({
+      hypervisor: input.id,
+      isRemoved: input.isOurs,
+      deletedVolumes: input.volumes.map(({ pool, name }) => `${pool}/${name}`),
+    }),
+  };
+}
+
+function graceStep(tools: HypervisorTools): DestroyStep {
+  return {
+    name: "grace",
+    title: "letting its guest shut down",
+    weight: 4,
+    isAbortable: true,
+    maxAttempts,
+    async forward(run) {
+      const { input, signal, progress } = run;
+      const { graceSeconds, id, uuid } = input;
+      if (graceSeconds === 0 || (await runningDomain(tools, run)) === undefined) {
+        return null;
+      }
+      await ignoring("DOMAIN_STATE", tools.run({ kind: "shutDown", name: id, uuid }, run));
+      const beganAtMs = performance.now();
+      while ((await runningDomain(tools, run)) !== undefined) {
+        const seconds = Math.round((performance.now() - beganAtMs) / 1000);
+        if (seconds >= graceSeconds) {
+          break;
+        }
+        progress({ message: `waiting for its guest to shut down, ${seconds} s of ${graceSeconds} s` });
+        await sleep(tools.pollMs, undefined, { signal });
+      }
+      return null;
+    },
+  };
+}
+
+function powerOffStep(tools: HypervisorTools): DestroyStep {
+  return {
+    name: "powerOff",
+    title: "taking its power",
+    isAbortable: false,
+    maxAttempts,
+    async forward(run) {
+      const domain = await runningDomain(tools, run);
+      if (domain !== undefined) {
+        const { name, uuid } = domain;
+        // It may shut down by itself in the same moment.
+        await ignoring("DOMAIN_STATE", tools.run({ kind: "powerOff", name, uuid }, run));
+      }
+      return null;
+    },
+  };
+}
+
+function undefineStep(tools: HypervisorTools): DestroyStep {
+  return {
+    name: "undefine",
+    title: "removing its domain",
+    isAbortable: false,
+    maxAttempts,
+    async forward(run) {
+      const domain = run.input.isOurs ? await domainOf(tools, run) : undefined;
+      if (domain !== undefined) {
+        const { name, uuid } = domain;
+        await ignoring("DOMAIN_NOT_FOUND", tools.run({ kind: "undefine", name, uuid }, run));
+      }
+      return null;
+    },
+    attention: ({ input }) => ({
+      left: [`The domain ${input.id} is off, and still defined.`],
+      advice: [`Retry the operation; or remove it by \`virsh undefine ${input.id} --nvram\`.`],
+    }),
+  };
+}
+
+function deleteVolumesStep(tools: HypervisorTools): DestroyStep {
+  return {
+    name: "deleteVolumes",
+    title: "deleting its volumes",
+    isAbortable: false,
+    maxAttempts,
+    async forward(run) {
+      for (const { pool, name } of run.input.volumes) {
+        if (await tools.hasVolume(pool, name, run.signal)) {
+          await tools.run({ kind: "deleteVolume", pool, name }, run);
+        }
+      }
+      return null;
+    },
+    attention: ({ input }) => ({
+      left: input.volumes.map(({ pool, name }) => `The volume ${pool}/${name} may still be there.`),
+      advice: [
+        `Retry the operation; or delete them: ${input.volumes.map(({ pool, name }) => `\`virsh vol-delete ${name} --pool ${pool}\``).join(", ")}.`,
+      ],
+    }),
+  };
+}
+
+async function domainOf(tools: HypervisorTools, run: DestroyRun): Promise<LibvirtDomain | undefined> {
+  const domain = await tools.domain(run);
+  return domain?.uuid === run.input.uuid ? domain : undefined;
+}
+
+async function runningDomain(tools: HypervisorTools, run: DestroyRun): Promise<LibvirtDomain | undefined> {
+  const domain = await domainOf(tools, run);
+  return domain !== undefined && isOn(domain.state) !== false ? domain : undefined;
+}
+
+/** A change that has come about already, by whomever. */
+async function ignoring(reason: "DOMAIN_STATE" | "DOMAIN_NOT_FOUND", change: Promise<void>): Promise<void> {
+  try {
+    await change;
+  } catch (error) {
+    const isDone = error instanceof InfraError && [reason, "DOMAIN_NOT_FOUND"].includes(error.reason);
+    if (!isDone) {
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import type { ObservedHypervisor } from "./observed-hypervisors.ts";
+
+/** One thing that happened to a hypervisor. */
+export interface HypervisorDifference {
+  readonly type:
+    | "hypervisor.added"
+    | "hypervisor.removed"
+    | "hypervisor.started"
+    | "hypervisor.stopped"
+    | "hypervisor.unknown"
+    | "hypervisor.changed";
+  /** As it is after that; a removed one as it was last. */
+  readonly hypervisor: ObservedHypervisor;
+  /** As it was before that; undefined for one that was added. */
+  readonly before: ObservedHypervisor | undefined;
+  /** For people, e.g. `memory: 8192 MB -> 16384 MB`. */
+  readonly changes: readonly string[];
+}
+
+/** What makes one inventory the other, in the order of ids; what is removed comes first. */
+export function hypervisorDifferences(
+  before: readonly ObservedHypervisor[],
+  after: readonly ObservedHypervisor[],
+): HypervisorDifference[] {
+  const earlier = new Map(before.map((one) => [one.id, one]));
+  const later = new Set(after.map(({ id }) => id));
+  const removed = before.filter(({ id }) => !later.has(id));
+  return [
+    ...removed.map((one) => told("hypervisor.removed", one, one)),
+    ...after.flatMap((one) => {
+      const last = earlier.get(one.id);
+      return last === undefined ? [told("hypervisor.added", one, undefined)] : differencesOf(last, one);
+    }),
+  ];
+}
+
+/** What changed is told first, then whether it runs. */
+function differencesOf(before: ObservedHypervisor, after: ObservedHypervisor): HypervisorDifference[] {
+  const changes = describeChanges(before, after);
+  const isBack = before.state === "unknown" && after.state !== "unknown" && before.lastState === after.state;
+  const all = isBack ? [...changes, `state: unknown -> ${after.state}`] : changes;
+  const type = isBack ? undefined : stateType(before, after);
+  return [
+    ...(all.length > 0 ? [{ ...told("hypervisor.changed", after, before), changes: all }] : []),
+    ...(type === undefined ? [] : [told(type, after, before)]),
+  ];
+}
+
+function stateType(
+  before: ObservedHypervisor,
+  after: ObservedHypervisor,
+): HypervisorDifference["type"] | undefined {
+  if (before.state === after.state) {
+    return undefined;
+  }
+  switch (after.state) {
+    case "running":
+      return "hypervisor.started";
+    case "off":
+      return "hypervisor.stopped";
+    case "unknown":
+      return "hypervisor.unknown";
+  }
+}
+
+function describeChanges(before: ObservedHypervisor, after: ObservedHypervisor): string[] {
+  const list = (words: readonly string[]) => (words.length === 0 ? "none" : words.join(", "));
+  const gpus = ({ gpus: all }: ObservedHypervisor) =>
+    list(all.map(({ brand, model }) => `${brand} ${model}`.trim() || "unnamed"));
+  return [
+    ...describe("threads", String(before.threadCount), String(after.threadCount)),
+    ...describe("memory", `${before.memoryMib} MB`, `${after.memoryMib} MB`),
+    ...describe("capabilities", list(before.capabilities), list(after.capabilities)),
+    ...describe("GPUs", gpus(before), gpus(after)),
+  ];
+}
+
+function describe(what: string, before: string, after: string): string[] {
+  return before === after ? [] : [`${what}: ${before} -> ${after}`];
+}
+
+function told(
+  type: HypervisorDifference["type"],
+  hypervisor: ObservedHypervisor,
+  before: ObservedHypervisor | undefined,
+): HypervisorDifference {
+  return { type, hypervisor, before, changes: [] };
+}

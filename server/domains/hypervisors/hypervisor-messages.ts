@@ -1,0 +1,68 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import {
+  HypervisorCapabilities,
+  HypervisorState,
+  type ListHypervisorsResponseHypervisorSchema,
+  OperationState,
+} from "../../../gen/operations/v1/operations_pb.ts";
+import type { OperationViewMessage } from "../../operations/operation-view.ts";
+import type { Call } from "../../rpc/call.ts";
+import { methodPathOf } from "../../rpc/method-rule.ts";
+import type { HypervisorAsker } from "./hypervisors.ts";
+import type { Hypervisor } from "./inventory.ts";
+
+const numberOfState: Readonly<Record<Hypervisor["state"], HypervisorState>> = {
+  running: HypervisorState.AVAILABLE_TO_DESTROY,
+  off: HypervisorState.AVAILABLE_TO_CREATE,
+  unknown: HypervisorState.UNKNOWN,
+};
+
+const numberOfCapability: Readonly<Record<Hypervisor["capabilities"][number], HypervisorCapabilities>> = {
+  storage: HypervisorCapabilities.STORAGE,
+  gpu: HypervisorCapabilities.GPU,
+};
+
+const numberOfOperationState: Readonly<Record<OperationViewMessage["state"], OperationState>> = {
+  scheduled: OperationState.SCHEDULED,
+  active: OperationState.ACTIVE,
+  completed: OperationState.COMPLETED,
+  failed: OperationState.FAILED,
+};
+
+/** A hypervisor as the contract shows it. */
+export function hypervisorMessage(
+  hypervisor: Hypervisor,
+): MessageInitShape<typeof ListHypervisorsResponseHypervisorSchema> {
+  const { id, threadCount, memoryMib, capabilities, state, gpus } = hypervisor;
+  return {
+    id,
+    cpu: threadCount,
+    // The field is of 32 bits, and 2^31 MiB are 2 PiB.
+    ram: Math.min(memoryMib, 2 ** 31 - 1),
+    capabilities: capabilities.map((capability) => numberOfCapability[capability]),
+    state: numberOfState[state],
+    gpus: gpus.map(({ brand, model }) => ({ brand, model })),
+  };
+}
+
+/** The messages of a stream of the contract. */
+export async function* progressMessages(
+  view: AsyncIterable<OperationViewMessage>,
+): AsyncGenerator<{ readonly state: OperationState; readonly msg: string }, void> {
+  for await (const { state, message } of view) {
+    yield { state: numberOfOperationState[state], msg: message };
+  }
+}
+
+/** A call as who asks for hypervisors. */
+export function askerFrom(call: Call): HypervisorAsker {
+  const { caller, method, signal } = call;
+  return {
+    actor: caller.actor,
+    accountId: caller.accountId,
+    rpc: methodPathOf(method),
+    signal,
+    noteResource: (resource) => call.noteResource(resource),
+    noteOperation: (id) => call.noteOperation(id),
+  };
+}

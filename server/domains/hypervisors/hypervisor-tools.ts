@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type {
+  LibvirtAdapter,
+  LibvirtDomain,
+  LibvirtState,
+  LibvirtStep,
+} from "../../../adapters/libvirt/adapter.ts";
+import { hypervisorResource } from "../../../adapters/libvirt/names.ts";
+import type { Json } from "../../operations/operation.ts";
+import type { StepRun } from "../../operations/operation-kind.ts";
+import type { OwnChanges } from "./own-changes.ts";
+
+export interface HypervisorToolsOptions {
+  readonly libvirt: LibvirtAdapter;
+  readonly own: OwnChanges;
+  /** How long an operation waits for a libvirt that is gone; a minute if absent. */
+  readonly patienceMs?: number;
+  /** How often something that is waited for is looked at; every second if absent. */
+  readonly pollMs?: number;
+}
+
+/** A run of a step that changes one hypervisor. */
+export type HypervisorRun = Pick<StepRun<Json, null>, "operationId" | "signal"> & {
+  readonly input: { readonly id: string };
+};
+
+/** What the steps of operations do with libvirt. */
+export interface HypervisorTools {
+  readonly pollMs: number;
+  /**
+   * The newest state. Waits for a libvirt that is gone, such as one that is started anew.
+   * @throws InfraError LIBVIRT_UNAVAILABLE when it stays away, and the signal's reason
+   */
+  state(signal: AbortSignal): Promise<LibvirtState>;
+  /** The hypervisor's domain; undefined when it has none. @throws as `state` */
+  domain(run: HypervisorRun): Promise<LibvirtDomain | undefined>;
+  /** Whether the volume is there. @throws InfraError STORAGE_POOL_NOT_FOUND, and as `state` */
+  hasVolume(pool: string, name: string, signal: AbortSignal): Promise<boolean>;
+  /** Makes a change, known as one of the operation. @throws InfraError as LibvirtAdapter.run */
+  run(step: LibvirtStep, run: HypervisorRun): Promise<void>;
+  isReady: LibvirtAdapter["isReady"];
+}
+
+export function createHypervisorTools(options: HypervisorToolsOptions): HypervisorTools {
+  const { libvirt, own, patienceMs = 60_000, pollMs = 1_000 } = options;
+
+  async function withPatience<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const giveUpAtMs = performance.now() + patienceMs;
+    for (;;) {
+      try {
+        return await read();
+      } catch (error) {
+        const isGone = error instanceof InfraError && error.reason === "LIBVIRT_UNAVAILABLE";
+        if (!isGone || performance.now() >= giveUpAtMs) {
+          throw error;
+        }
+        await sleep(pollMs, undefined, { signal });
+      }
+    }
+  }
+
+  const state = (signal: AbortSignal) => withPatience(async () => (await libvirt.read(signal)).value, signal);
+
+  return {
+    pollMs,
+    state,
+    async domain({ input, signal }) {
+      const { domains } = await state(signal);
+      return domains.find(({ name }) => name === input.id);
+    },
+    async hasVolume(pool, name, signal) {
+      const volumes = await withPatience(() => libvirt.volumesOf(pool), signal);
+      return volumes.some((volume) => volume.name === name);
+    },
+    run: (step, { input, operationId, signal }) =>
+      own.during({ hypervisorId: input.id, operationId }, () => libvirt.run(step, signal)),
+    isReady: (name, readiness, signal) => libvirt.isReady(name, readiness, signal),
+  };
+}
+
+/** A hypervisor that is not there any more, or another one by its name. */
+export function domainGone(id: string): InfraError {
+  return new InfraError("DOMAIN_NOT_FOUND", `the domain ${id} was removed by somebody else`, {
+    resource: hypervisorResource(id),
+  });
+}

@@ -1,0 +1,252 @@
+import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
+import { createLimiter } from "../../../adapters/host/limiter.ts";
+import type { LibvirtAdapter, LibvirtDomain } from "../../../adapters/libvirt/adapter.ts";
+import { assertHypervisorId, hypervisorResource } from "../../../adapters/libvirt/names.ts";
+import type { Events } from "../../events/events.ts";
+import type { Json, Operation } from "../../operations/operation.ts";
+import { type OperationViewMessage, operationView } from "../../operations/operation-view.ts";
+import type { OperationAsker, OperationStarter, Operations } from "../../operations/operations.ts";
+import { operationsView, type ViewedOperation } from "../../operations/operations-view.ts";
+import type { Call } from "../../rpc/call.ts";
+import type { Store } from "../../store/store.ts";
+import { createCreateKind, createKindName } from "./create-kind.ts";
+import { type CreateInput, createInputFrom } from "./create-run.ts";
+import { createDestroyKind, type DestroyInput, destroyInputFrom, destroyKindName } from "./destroy-kind.ts";
+import { libvirtSource } from "./events/hypervisor-observer.ts";
+import { createHypervisorList, type ListedHypervisors } from "./hypervisor-list.ts";
+import type { HypervisorSettings } from "./hypervisor-settings.ts";
+import { createHypervisorTools } from "./hypervisor-tools.ts";
+import type { Hypervisor, Inventory } from "./inventory.ts";
+import type { OwnChanges } from "./own-changes.ts";
+
+export interface HypervisorsOptions {
+  readonly libvirt: LibvirtAdapter;
+  readonly settings: HypervisorSettings;
+  readonly inventory: Inventory;
+  readonly own: OwnChanges;
+  readonly operations: Operations;
+  readonly events: Pick<Events, "follow" | "headSeq">;
+  readonly store: Pick<Store, "run">;
+  /** Name of this host. */
+  readonly host: string;
+  readonly patienceMs?: number;
+  readonly pollMs?: number;
+}
+
+/** Who asks for a hypervisor to be created or destroyed. */
+export interface HypervisorAsker
+  extends OperationAsker,
+    Pick<Call, "signal" | "noteResource" | "noteOperation"> {}
+
+/** What would be begun for a hypervisor; `operation`: one that does the same is under way. */
+export type Foreseen<Input> =
+  | { readonly operation: Operation; readonly input?: never }
+  | { readonly operation?: never; readonly input: Input };
+
+/** The hypervisors of this host: the rules of the contract over libvirt, without messages. */
+export interface Hypervisors {
+  list(signal: AbortSignal): Promise<ListedHypervisors>;
+  /**
+   * Begins the creation, or joins the one under way, and tells of it up to its end.
+   * @throws InfraError before the first message: INVALID_FIELD, HYPERVISOR_NOT_FOUND, HYPERVISOR_RUNNING,
+   *   OPERATION_IN_PROGRESS, DOMAIN_EXISTS, DOMAIN_STATE, BUSY, and what reading libvirt throws
+   */
+  create(id: string, asker: HypervisorAsker): AsyncGenerator<OperationViewMessage, void>;
+  /** The same for several: none is begun when one of them is refused. @throws InfraError as `create` */
+  createAll(ids: readonly string[], asker: HypervisorAsker): AsyncGenerator<OperationViewMessage, void>;
+  /** @throws InfraError as `create`, with HYPERVISOR_OFF instead of HYPERVISOR_RUNNING */
+  destroy(id: string, asker: HypervisorAsker): AsyncGenerator<OperationViewMessage, void>;
+  /** @throws InfraError as `destroy` */
+  destroyAll(ids: readonly string[], asker: HypervisorAsker): AsyncGenerator<OperationViewMessage, void>;
+  /** What `createAll` would begin. @throws InfraError as it */
+  foreseeCreate(ids: readonly string[], signal: AbortSignal): Promise<readonly Foreseen<CreateInput>[]>;
+  /** What `destroyAll` would begin. @throws InfraError as it */
+  foreseeDestroy(ids: readonly string[], signal: AbortSignal): Promise<readonly Foreseen<DestroyInput>[]>;
+}
+
+/** How hypervisors come to one end or the other. */
+interface Way<Input extends Json> {
+  readonly verb: "create" | "destroy";
+  readonly kind: string;
+  readonly starter: OperationStarter<Input, null>;
+  /** @throws InfraError HYPERVISOR_RUNNING, HYPERVISOR_OFF */
+  inputOf(hypervisor: Hypervisor, domain: LibvirtDomain | undefined): Input;
+  describeResult(operation: Operation): string;
+}
+
+type Started = { readonly operation: Operation; readonly isNew: boolean };
+
+const maxIds = 100;
+
+export function createHypervisors(options: HypervisorsOptions): Hypervisors {
+  const { libvirt, settings, inventory, operations, host } = options;
+  const tools = createHypervisorTools(options);
+  const list = createHypervisorList(options);
+  // Between looking and beginning nobody else may begin.
+  const turns = createLimiter({ what: "requests for hypervisors", maxRunning: 1, maxWaiting: 256 });
+  const backend = libvirtSource(libvirt, host);
+
+  const creation: Way<CreateInput> = {
+    verb: "create",
+    kind: createKindName,
+    starter: operations.register(createCreateKind(tools, inventory)),
+    inputOf({ id, state }) {
+      if (state === "running") {
+        throw refused("HYPERVISOR_RUNNING", id, "runs already");
+      }
+      return createInputFrom(id, inventory.templateOf(id));
+    },
+    describeResult({ result, resource }) {
+      const { isDiskReused = false } = (result ?? {}) as { readonly isDiskReused?: boolean };
+      const id = resource.slice(hypervisorResource("").length);
+      return isDiskReused ? `${id} is created, with the disk that was kept` : `${id} is created`;
+    },
+  };
+  const destruction: Way<DestroyInput> = {
+    verb: "destroy",
+    kind: destroyKindName,
+    starter: operations.register(createDestroyKind(tools)),
+    inputOf({ id, state }, domain) {
+      if (state === "off" || domain === undefined) {
+        throw refused("HYPERVISOR_OFF", id, "does not run");
+      }
+      return destroyInputFrom(domain, settings.destroy);
+    },
+    describeResult: ({ resource }) => `${resource.slice(hypervisorResource("").length)} is destroyed`,
+  };
+
+  async function underWay(resource: string): Promise<Operation | undefined> {
+    const states = ["scheduled", "active", "undoing"] as const;
+    const page = { belowSeq: undefined, limit: 10 };
+    const { operations: open } = await operations.list({ resource, states }, page);
+    return open.find((one) => one.host === undefined || one.host === host);
+  }
+
+  /** @throws InfraError as `create` and `destroy` */
+  async function foresee<Input extends Json>(
+    way: Way<Input>,
+    id: string,
+    signal: AbortSignal,
+  ): Promise<Foreseen<Input>> {
+    const { hypervisors, failure } = await list(signal);
+    const hypervisor = hypervisors.find((one) => one.id === id);
+    if (hypervisor === undefined) {
+      throw refused("HYPERVISOR_NOT_FOUND", id, "is no hypervisor of this host");
+    }
+    const operation = await underWay(hypervisorResource(id));
+    if (operation?.kind === way.kind) {
+      return { operation };
+    }
+    await operations.assertFree(hypervisorResource(id));
+    if (failure !== undefined) {
+      throw failure;
+    }
+    const { value } = await libvirt.read(signal);
+    const domain = value.domains.find(({ name }) => name === id);
+    if (hypervisor.state === "unknown") {
+      const isForeign = domain !== undefined && !inventory.isHypervisor(domain);
+      throw refused(isForeign ? "DOMAIN_EXISTS" : "DOMAIN_STATE", id, `is unknown: ${hypervisor.reason}`);
+    }
+    return { input: way.inputOf(hypervisor, domain) };
+  }
+
+  async function start<Input extends Json>(
+    way: Way<Input>,
+    id: string,
+    foreseen: Foreseen<Input>,
+    asker: HypervisorAsker,
+  ): Promise<Started> {
+    if (foreseen.operation !== undefined) {
+      return { operation: foreseen.operation, isNew: false };
+    }
+    const resource = hypervisorResource(id);
+    const { actor, accountId, rpc } = asker;
+    return way.starter.start({
+      resource,
+      backend,
+      input: foreseen.input,
+      secrets: null,
+      asker: { actor, accountId, rpc },
+      attachKey: `${way.verb} ${host} ${resource}`,
+    });
+  }
+
+  async function* one<Input extends Json>(
+    way: Way<Input>,
+    id: string,
+    asker: HypervisorAsker,
+  ): AsyncGenerator<OperationViewMessage, void> {
+    assertHypervisorId(id, "id");
+    asker.noteResource(hypervisorResource(id));
+    const begin = async () => start(way, id, await foresee(way, id, asker.signal), asker);
+    yield* operationView(options, asker, () => turns.run(begin, asker.signal), way.describeResult);
+  }
+
+  async function* several<Input extends Json>(
+    way: Way<Input>,
+    ids: readonly string[],
+    asker: HypervisorAsker,
+  ): AsyncGenerator<OperationViewMessage, void> {
+    assertIds(ids);
+    const [only = ""] = ids;
+    asker.noteResource(ids.length === 1 ? hypervisorResource(only) : "hypervisors");
+    const begin = async () => {
+      const foreseen = await foreseeAll(way, ids, asker.signal);
+      return Promise.all(
+        foreseen.map(async (each, index): Promise<ViewedOperation> => {
+          const label = ids[index] ?? "";
+          try {
+            return { label, begun: await start(way, label, each, asker) };
+          } catch (error) {
+            return { label, begun: { error } };
+          }
+        }),
+      );
+    };
+    yield* operationsView(options, asker, () => turns.run(begin, asker.signal), way.describeResult);
+  }
+
+  async function foreseeAll<Input extends Json>(
+    way: Way<Input>,
+    ids: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Foreseen<Input>[]> {
+    assertIds(ids);
+    const all: Foreseen<Input>[] = [];
+    for (const id of ids) {
+      all.push(await foresee(way, id, signal));
+    }
+    return all;
+  }
+
+  return {
+    list,
+    create: (id, asker) => one(creation, id, asker),
+    createAll: (ids, asker) => several(creation, ids, asker),
+    destroy: (id, asker) => one(destruction, id, asker),
+    destroyAll: (ids, asker) => several(destruction, ids, asker),
+    foreseeCreate: (ids, signal) => foreseeAll(creation, ids, signal),
+    foreseeDestroy: (ids, signal) => foreseeAll(destruction, ids, signal),
+  };
+}
+
+/** @throws InfraError INVALID_FIELD */
+function assertIds(ids: readonly string[]): void {
+  if (ids.length === 0 || ids.length > maxIds) {
+    throw invalidField("ids", `must be 1 to ${maxIds} ids, are ${ids.length}`);
+  }
+  for (const [index, id] of ids.entries()) {
+    assertHypervisorId(id, `ids[${index}]`);
+    if (ids.indexOf(id) !== index) {
+      throw invalidField(`ids[${index}]`, `must not be one of the others again (${id})`);
+    }
+  }
+}
+
+function refused(
+  reason: "HYPERVISOR_NOT_FOUND" | "HYPERVISOR_RUNNING" | "HYPERVISOR_OFF" | "DOMAIN_EXISTS" | "DOMAIN_STATE",
+  id: string,
+  words: string,
+): InfraError {
+  return new InfraError(reason, `${id} ${words}`, { resource: hypervisorResource(id) });
+}

@@ -1,0 +1,133 @@
+import { createNameMatch } from "../../../adapters/host/name-match.ts";
+import type { DomainState, LibvirtDomain, LibvirtState } from "../../../adapters/libvirt/adapter.ts";
+import { isHypervisorId } from "../../../adapters/libvirt/names.ts";
+import type { HypervisorSettings, HypervisorTemplate } from "./hypervisor-settings.ts";
+import { createSharedStorageTest, usesShared } from "./shared-storage.ts";
+
+/** A machine of the inventory, whether it runs or not. */
+export interface Hypervisor {
+  readonly id: string;
+  readonly threadCount: number;
+  readonly memoryMib: number;
+  readonly capabilities: readonly ("storage" | "gpu")[];
+  readonly gpus: readonly { readonly brand: string; readonly model: string }[];
+  readonly state: "running" | "off" | "unknown";
+  /** Why the state is not known, as a sentence; empty when it is. */
+  readonly reason: string;
+  /** The operation that made its domain: only such are removed. Undefined for others, and for what is not made. */
+  readonly madeBy: string | undefined;
+}
+
+/** Makes the inventory of what libvirt has and of what can be made. */
+export interface Inventory {
+  /** In the order of ids. */
+  of(state: LibvirtState): readonly Hypervisor[];
+  /**
+   * While libvirt cannot be read: whatever was last known, and whatever could be made, in unknown states.
+   * @param known the last inventory; empty when there never was one
+   */
+  unreadable(known: readonly Hypervisor[], reason: string): readonly Hypervisor[];
+  /** Whether a domain is a hypervisor. */
+  isHypervisor(domain: LibvirtDomain): boolean;
+  templateOf(id: string): HypervisorTemplate | undefined;
+}
+
+const bytesPerMib = 1n << 20n;
+
+export function createInventory(settings: HypervisorSettings): Inventory {
+  const { templates, match, sharedStorage } = settings;
+  const templateById = new Map(templates.map((template) => [template.id, template]));
+  const isMatched = createNameMatch(match);
+  const isShared = createSharedStorageTest(sharedStorage);
+
+  function isHypervisor({ name, mark }: LibvirtDomain): boolean {
+    return isHypervisorId(name) && (mark?.hypervisorId === name || isMatched(name));
+  }
+
+  function ofDomain(domain: LibvirtDomain): Hypervisor {
+    const { name, vcpuCount, memoryBytes, gpus, mark } = domain;
+    return {
+      id: name,
+      threadCount: vcpuCount,
+      memoryMib: Number(memoryBytes / bytesPerMib),
+      capabilities: capabilitiesOf(usesShared(domain, isShared), gpus.length > 0),
+      gpus: gpus.map(({ brand, model }) => ({ brand, model })),
+      ...stateOf(domain),
+      madeBy: mark?.hypervisorId === name ? mark.operationId : undefined,
+    };
+  }
+
+  function ofTemplate({ id, vcpuCount, memoryMib, disk, gpus }: HypervisorTemplate, state?: LibvirtState) {
+    const known = new Map(state?.gpus?.map((gpu) => [gpu.pciAddress, gpu]));
+    return {
+      id,
+      threadCount: vcpuCount,
+      memoryMib,
+      capabilities: capabilitiesOf(
+        isShared({ kind: "volume", pool: disk.pool, volume: "" }),
+        gpus.length > 0,
+      ),
+      gpus: gpus.map((address) => {
+        const { brand = "", model = "" } = known.get(address) ?? {};
+        return { brand, model };
+      }),
+      madeBy: undefined,
+    };
+  }
+
+  return {
+    of(state) {
+      const domains = new Map(state.domains.map((domain) => [domain.name, domain]));
+      const there = state.domains.filter(isHypervisor).map(ofDomain);
+      const possible = templates.flatMap((template): Hypervisor[] => {
+        const domain = domains.get(template.id);
+        if (domain === undefined) {
+          return [{ ...ofTemplate(template, state), state: "off", reason: "" }];
+        }
+        const reason = "somebody else has made a domain of this name, which hypervisors.match does not list";
+        return isHypervisor(domain) ? [] : [{ ...ofTemplate(template, state), state: "unknown", reason }];
+      });
+      return [...there, ...possible].toSorted(byId);
+    },
+    unreadable(known, reason) {
+      const ids = new Set(known.map(({ id }) => id));
+      const possible = templates.filter(({ id }) => !ids.has(id)).map((template) => ofTemplate(template));
+      return [...known, ...possible]
+        .map((one): Hypervisor => ({ ...one, state: "unknown", reason }))
+        .toSorted(byId);
+    },
+    isHypervisor,
+    templateOf: (id) => templateById.get(id),
+  };
+}
+
+/** What the state of a domain means for its hypervisor. */
+export function isOn(state: DomainState): boolean | undefined {
+  switch (state) {
+    case "running":
+    case "paused":
+    case "shuttingDown":
+    case "suspended":
+      return true;
+    case "shutOff":
+    case "crashed":
+      return false;
+    case "unknown":
+      return undefined;
+  }
+}
+
+function stateOf({ state }: LibvirtDomain): Pick<Hypervisor, "state" | "reason"> {
+  const on = isOn(state);
+  return on === undefined
+    ? { state: "unknown", reason: "libvirt does not know what the domain does" }
+    : { state: on ? "running" : "off", reason: "" };
+}
+
+function capabilitiesOf(hasStorage: boolean, hasGpu: boolean): Hypervisor["capabilities"] {
+  return [...(hasStorage ? (["storage"] as const) : []), ...(hasGpu ? (["gpu"] as const) : [])];
+}
+
+function byId(a: Hypervisor, b: Hypervisor): number {
+  return a.id < b.id ? -1 : 1;
+}

@@ -1,0 +1,134 @@
+import type { LibvirtAdapter, LibvirtStep } from "../../../adapters/libvirt/adapter.ts";
+import { assertHypervisorId, hypervisorResource } from "../../../adapters/libvirt/names.ts";
+import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
+import type { PlannedMutation, PlannedStep } from "../../operations/mutation.ts";
+import { type PlannerRegistration, registerPlanners } from "../../operations/planner.ts";
+import { createKindName } from "./create-kind.ts";
+import { type CreateInput, definitionOf, diskName, seedName } from "./create-run.ts";
+import { type DestroyInput, destroyKindName } from "./destroy-kind.ts";
+import { libvirtSource } from "./events/hypervisor-observer.ts";
+import type { Foreseen, Hypervisors } from "./hypervisors.ts";
+import type { SharedPool } from "./pool/shared-pool.ts";
+import { assertPool, poolBackupNotBuilt } from "./service.ts";
+
+/** Stands in commands for the id of the operation, which is made when it begins, and for what is made of it. */
+const operationId = "OPERATION";
+const uuid = "UUID";
+
+/** What one hypervisor adds to a plan. */
+interface PlannedPart {
+  readonly changes: readonly string[];
+  readonly losses: readonly string[];
+  readonly steps: readonly PlannedStep[];
+}
+
+/** What the calls of operations.v1.OperationsService would do. */
+export function createHypervisorPlanners(
+  hypervisors: Hypervisors,
+  sharedPool: SharedPool | undefined,
+  libvirt: LibvirtAdapter,
+  host: string,
+): PlannerRegistration {
+  const step = (name: string, libvirtStep?: LibvirtStep): PlannedStep => ({
+    name,
+    command: libvirtStep === undefined ? [] : libvirt.commandOf(libvirtStep),
+  });
+
+  function creation({ id, template }: CreateInput): PlannedPart {
+    const ready = [step("start", { kind: "start", name: id, uuid }), step("ready")];
+    if (template === null) {
+      return { changes: [`${id} is started`], losses: [], steps: [step("check"), ...ready] };
+    }
+    const { pool, sizeGib, backing, seed, vcpuCount, memoryMib } = template;
+    const format = "qcow2";
+    const origin = backing === null ? {} : { backingVolume: backing };
+    const disk = { kind: "createVolume", pool, name: diskName(id, format), format } as const;
+    const iso = {
+      kind: "writeSeed",
+      pool,
+      name: seedName(id),
+      hostname: id,
+      instanceId: operationId,
+    } as const;
+    const domain = definitionOf(id, template, operationId, { uuid, format });
+    return {
+      changes: [
+        `${id} is made, with ${vcpuCount} threads, ${memoryMib} MiB of RAM and a disk of ${sizeGib} GiB in ${pool}, unless it is there already; and started`,
+      ],
+      losses: [],
+      steps: [
+        step("check"),
+        step("volume", { ...disk, sizeBytes: BigInt(sizeGib) << 30n, ...origin }),
+        ...(seed ? [step("seed", iso)] : []),
+        step("define", { kind: "define", domain }),
+        ...ready,
+      ],
+    };
+  }
+
+  function destruction(input: DestroyInput): PlannedPart {
+    const { id: name, uuid: ownUuid, isOurs, graceSeconds, volumes } = input;
+    const domain = { name, uuid: ownUuid };
+    return {
+      changes: [`${name} is powered off${isOurs ? ", and its domain removed" : ""}`],
+      losses: [
+        `whatever runs on ${name}: it is neither stopped nor moved`,
+        ...volumes.map((volume) => `the volume ${volume.pool}/${volume.name}`),
+      ],
+      steps: [
+        ...(graceSeconds > 0 ? [step("grace", { kind: "shutDown", ...domain })] : []),
+        step("powerOff", { kind: "powerOff", ...domain }),
+        ...(isOurs ? [step("undefine", { kind: "undefine", ...domain })] : []),
+        ...volumes.map((volume) => step("deleteVolumes", { kind: "deleteVolume", ...volume })),
+      ],
+    };
+  }
+
+  function planOf<Input>(
+    kind: string,
+    ids: readonly string[],
+    foreseen: readonly Foreseen<Input>[],
+    describe: (input: Input) => PlannedPart,
+  ): PlannedMutation {
+    const parts = foreseen.flatMap(({ input }) => (input === undefined ? [] : [describe(input)]));
+    const steps = parts.flatMap((part) => part.steps);
+    const [only = ""] = ids;
+    const noReturn = steps.findIndex(({ name }) => name === "powerOff");
+    return {
+      kind,
+      resource: ids.length === 1 ? hypervisorResource(only) : "hypervisors",
+      backend: libvirtSource(libvirt, host),
+      plan: {
+        changes: parts.flatMap(({ changes }) => changes),
+        losses: parts.flatMap(({ losses }) => losses),
+      },
+      steps,
+      pointOfNoReturn: noReturn === -1 ? steps.length : noReturn,
+    };
+  }
+
+  const planCreate = async (ids: readonly string[], signal: AbortSignal) =>
+    planOf(createKindName, ids, await hypervisors.foreseeCreate(ids, signal), creation);
+  const planDestroy = async (ids: readonly string[], signal: AbortSignal) =>
+    planOf(destroyKindName, ids, await hypervisors.foreseeDestroy(ids, signal), destruction);
+
+  return registerPlanners(OperationsService, {
+    async createHypervisor({ id }, { signal }) {
+      assertHypervisorId(id, "id");
+      return planCreate([id], signal);
+    },
+    createHypervisors: ({ ids }, { signal }) => planCreate(ids, signal),
+    async destroyHypervisor({ id }, { signal }) {
+      assertHypervisorId(id, "id");
+      return planDestroy([id], signal);
+    },
+    destroyHypervisors: ({ ids }, { signal }) => planDestroy(ids, signal),
+    expandStorage: async ({ minBytes }, { signal }) =>
+      assertPool(sharedPool).planExpand(BigInt(minBytes), signal),
+    shrinkStorage: async ({ maxBytes }, { signal }) =>
+      assertPool(sharedPool).planShrink(BigInt(maxBytes), signal),
+    createBackup: async () => {
+      throw poolBackupNotBuilt();
+    },
+  });
+}

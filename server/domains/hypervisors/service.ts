@@ -1,0 +1,51 @@
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { askerFrom, hypervisorMessage, progressMessages } from "./hypervisor-messages.ts";
+import type { Hypervisors } from "./hypervisors.ts";
+import type { SharedPool } from "./pool/shared-pool.ts";
+
+/**
+ * operations.v1.OperationsService: hypervisors, and the storage pool that they share.
+ * @param sharedPool undefined where there is none
+ */
+export function createOperationsService(
+  hypervisors: Hypervisors,
+  sharedPool: SharedPool | undefined,
+): ServiceRegistration {
+  return registerService(OperationsService, {
+    async listHypervisors(_request, call) {
+      const { hypervisors: all, readAtMs } = await hypervisors.list(call.signal);
+      if (readAtMs !== undefined) {
+        call.setHeader("hostplane-snapshot-age", String(Math.round(performance.now() - readAtMs)));
+      }
+      return { hypervisors: all.map(hypervisorMessage) };
+    },
+    createHypervisor: ({ id }, call) => progressMessages(hypervisors.create(id, askerFrom(call))),
+    createHypervisors: ({ ids }, call) => progressMessages(hypervisors.createAll(ids, askerFrom(call))),
+    destroyHypervisor: ({ id }, call) => progressMessages(hypervisors.destroy(id, askerFrom(call))),
+    destroyHypervisors: ({ ids }, call) => progressMessages(hypervisors.destroyAll(ids, askerFrom(call))),
+    async *expandStorage(request, call) {
+      yield* progressMessages(assertPool(sharedPool).expandFromPublished(request, call));
+    },
+    async *shrinkStorage(request, call) {
+      yield* progressMessages(assertPool(sharedPool).shrinkFromPublished(request, call));
+    },
+    // biome-ignore lint/correctness/useYield: it is refused before any message
+    async *createBackup() {
+      throw poolBackupNotBuilt();
+    },
+  });
+}
+
+/** @throws InfraError NOT_BUILT */
+export function assertPool(sharedPool: SharedPool | undefined): SharedPool {
+  if (sharedPool === undefined) {
+    throw new InfraError("NOT_BUILT", "this version does not change the size of the storage pool yet");
+  }
+  return sharedPool;
+}
+
+export function poolBackupNotBuilt(): InfraError {
+  return new InfraError("NOT_BUILT", "this version does not make backups of the storage pool yet");
+}

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { LibvirtDomain } from "../../../adapters/libvirt/adapter.ts";
+import { hypervisorResource } from "../../../adapters/libvirt/names.ts";
+import { type CreateRun, type CreateStep, checkedBy, readyWhenOf } from "./create-run.ts";
+import type { ReadyWhen } from "./hypervisor-settings.ts";
+import { domainGone, type HypervisorTools } from "./hypervisor-tools.ts";
+import { isOn } from "./inventory.ts";
+
+/** Starts the domain. */
+export function startStep(tools: HypervisorTools): CreateStep {
+  return {
+    name: "start",
+    title: "starting it",
+    isAbortable: false,
+    maxAttempts: 6,
+    async happened(run) {
+      const domain = await domainOf(tools, run);
+      return domain !== undefined && isOn(domain.state) === true
+        ? { output: { isStarted: true } }
+        : undefined;
+    },
+    async forward(run) {
+      const { uuid } = checkedBy(run);
+      const { id } = run.input;
+      try {
+        await tools.run({ kind: "start", name: id, uuid }, run);
+        return { isStarted: true };
+      } catch (error) {
+        const isRefused = error instanceof InfraError && error.reason === "DOMAIN_STATE";
+        const domain = isRefused ? await domainOf(tools, run) : undefined;
+        if (domain !== undefined && isOn(domain.state) === true) {
+          // Somebody else has started it in this moment: it is not ours to stop.
+          return { isStarted: false };
+        }
+        throw error;
+      }
+    },
+    async undo(run) {
+      const { isStarted } = (run.output("start") ?? { isStarted: true }) as { readonly isStarted: boolean };
+      const domain = isStarted ? await domainOf(tools, run) : undefined;
+      if (domain !== undefined && isOn(domain.state) === true) {
+        await tools.run({ kind: "powerOff", name: domain.name, uuid: domain.uuid }, run);
+      }
+    },
+    attention: ({ input }) => ({
+      left: [`The domain ${input.id} may still be running.`],
+      advice: [`Retry the operation; or stop it by \`virsh destroy ${input.id}\`.`],
+    }),
+  };
+}
+
+/** Waits until the guest is up. */
+export function readyStep(tools: HypervisorTools): CreateStep {
+  return {
+    name: "ready",
+    title: "waiting until it is ready",
+    weight: 8,
+    isAbortable: true,
+    async forward(run) {
+      const ready = readyWhenOf(run.input);
+      if (ready.kind === "started") {
+        return null;
+      }
+      const { input, signal, progress } = run;
+      const { readyTimeoutSeconds = 0 } = input.template ?? {};
+      const beganAtMs = performance.now();
+      for (;;) {
+        if (await isReady(tools, run, ready)) {
+          return null;
+        }
+        const seconds = Math.round((performance.now() - beganAtMs) / 1000);
+        if (seconds >= readyTimeoutSeconds) {
+          throw notReady(input.id, `${describeReady(ready)} did not answer within ${readyTimeoutSeconds} s`);
+        }
+        progress({
+          message: `waiting for ${describeReady(ready)}, ${seconds} s of ${readyTimeoutSeconds} s`,
+        });
+        await sleep(tools.pollMs, undefined, { signal });
+      }
+    },
+  };
+}
+
+async function isReady(
+  tools: HypervisorTools,
+  run: CreateRun,
+  ready: Exclude<ReadyWhen, { kind: "started" }>,
+): Promise<boolean> {
+  const domain = await domainOf(tools, run);
+  if (domain === undefined) {
+    throw domainGone(run.input.id);
+  }
+  if (isOn(domain.state) === false) {
+    throw notReady(run.input.id, "it stopped while it was waited for");
+  }
+  try {
+    return await tools.isReady(domain.name, ready, run.signal);
+  } catch (error) {
+    // The domain goes on while libvirt is started anew.
+    if (error instanceof InfraError && error.reason === "LIBVIRT_UNAVAILABLE") {
+      return false;
+    }
+    throw error;
+  }
+}
+
+async function domainOf(tools: HypervisorTools, run: CreateRun): Promise<LibvirtDomain | undefined> {
+  const domain = await tools.domain(run);
+  return domain?.uuid === checkedBy(run).uuid ? domain : undefined;
+}
+
+function describeReady(ready: ReadyWhen): string {
+  return ready.kind === "tcp" ? `its port ${ready.port}` : "its guest agent";
+}
+
+function notReady(id: string, why: string): InfraError {
+  return new InfraError("HYPERVISOR_NOT_READY", `${id} is not ready: ${why}`, {
+    resource: hypervisorResource(id),
+  });
+}

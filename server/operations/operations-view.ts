@@ -1,0 +1,89 @@
+import type { Operation } from "./operation.ts";
+import {
+  type OperationViewer,
+  type OperationViewMessage,
+  type OperationViewSources,
+  operationView,
+} from "./operation-view.ts";
+
+/** One of several operations that a stream tells of together. */
+export interface ViewedOperation {
+  /** What its messages begin with, e.g. `bm-1`. */
+  readonly label: string;
+  /** What `start` of an OperationStarter has returned, or why it could not be begun. */
+  readonly begun: { readonly operation: Operation; readonly isNew: boolean } | { readonly error: unknown };
+}
+
+/**
+ * Makes of an RPC that streams its progress a view of several operations at once: active until all have ended, then
+ * completed, or failed with what failed and why. One that could not be begun counts as failed.
+ * @param begin begins them all
+ * @throws what `begin` throws, and the viewer's signal's reason
+ */
+export async function* operationsView(
+  sources: OperationViewSources,
+  viewer: OperationViewer,
+  begin: () => Promise<readonly ViewedOperation[]>,
+  describeResult?: (operation: Operation) => string,
+): AsyncGenerator<OperationViewMessage, void> {
+  const { operations, events } = sources;
+  // What follows is read later, and begins here all the same.
+  const from = { operations, events: { headSeq: events.headSeq, follow: events.follow } };
+  const all = await begin();
+  const failures: string[] = [];
+  const views: AsyncGenerator<OperationViewMessage, void>[] = [];
+  const ids: string[] = [];
+  const ownViewer = { signal: viewer.signal, noteOperation: () => {} };
+  for (const { label, begun } of all) {
+    if ("error" in begun) {
+      const { error } = begun;
+      failures.push(`${label}: ${error instanceof Error ? error.message : String(error)}`);
+    } else {
+      ids.push(begun.operation.id);
+      const view = operationView(from, ownViewer, async () => begun, describeResult);
+      views.push(labelled(label, view, failures));
+    }
+  }
+  viewer.noteOperation(ids.join(","));
+  yield* merged(views);
+  yield failures.length === 0
+    ? { state: "completed", message: all.length === 1 ? "it is done" : `all ${all.length} are done` }
+    : { state: "failed", message: `${failures.length} of ${all.length} failed: ${failures.join("; ")}` };
+}
+
+async function* labelled(
+  label: string,
+  view: AsyncGenerator<OperationViewMessage, void>,
+  failures: string[],
+): AsyncGenerator<OperationViewMessage, void> {
+  for await (const { state, message } of view) {
+    if (state === "failed") {
+      failures.push(`${label}: ${message}`);
+    }
+    const words = state === "failed" ? `it failed: ${message}` : message;
+    yield { state: "active", message: `${label}: ${words}` };
+  }
+}
+
+/** What any of them yields, as soon as it does. Ends all when one fails, or its reader leaves. */
+async function* merged<T>(sources: readonly AsyncGenerator<T, void>[]): AsyncGenerator<T, void> {
+  const next = async (source: AsyncGenerator<T, void>) => ({ source, result: await source.next() });
+  const waiting = new Map(sources.map((source) => [source, next(source)]));
+  try {
+    while (waiting.size > 0) {
+      const { source, result } = await Promise.race(waiting.values());
+      if (result.done === true) {
+        waiting.delete(source);
+      } else {
+        waiting.set(source, next(source));
+        yield result.value;
+      }
+    }
+  } finally {
+    const left = [...waiting].map(async ([source, pending]) => {
+      await pending.catch(() => {});
+      await source.return();
+    });
+    await Promise.all(left);
+  }
+}
