@@ -17,12 +17,14 @@ import {
   VGService,
 } from "../../gen/proto/lvmd_pb.ts";
 import { startGatewayProcess } from "./gateway-process.ts";
+import { type Hold, holdAtGate } from "./s3-gate.ts";
 
 /** What a gateway that makes backups is tried on. */
 export interface BackupLabOptions {
   /** An empty volume group with room for six volumes of `sizeMib` and of whole GiB. */
   readonly volumeGroup: string;
   readonly sizeMib: number;
+  /** With a gate in front of it: s3-gate.ts. */
   readonly endpoint: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -64,9 +66,11 @@ export interface BackupLab {
     wanted: WantedVolume,
     source: { readonly of: string; readonly synchronousRestore: boolean },
   ): Promise<string>;
-  /** Waits until an operation is amid a step: some of its bytes have moved, and not all. */
-  untilAmid(operationId: string, step: string): Promise<Operation>;
+  /** Waits until an operation is at a step and some of its bytes have moved. */
+  untilMoving(operationId: string, step: string): Promise<Operation>;
   untilEnded(operationId: string): Promise<Operation>;
+  /** Has the S3 endpoint hold the requests for objects of a kind, after some that pass. */
+  hold(method: "GET" | "PUT", kind: "data" | "locks", passes?: number): Promise<Hold>;
   /** Kills the gateway as a crash would; nothing answers before `start`. */
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -135,7 +139,8 @@ export async function openBackupLab(options: BackupLabOptions): Promise<BackupLa
       if (isSo(operation)) {
         return operation;
       }
-      await sleep(100);
+      // Each look takes an emulated processor from restic.
+      await sleep(500);
     }
   }
 
@@ -191,15 +196,14 @@ export async function openBackupLab(options: BackupLabOptions): Promise<BackupLa
         assert.equal(refusal.code, Code.DeadlineExceeded, refusal.message);
       }
     },
-    async untilAmid(id, step) {
-      const operation = await operationOnce(id, ({ step: current, doneBytes, state }) => {
+    untilMoving: (id, step) =>
+      operationOnce(id, ({ step: current, doneBytes = 0n, state }) => {
         assert.equal(state === OperationState.ACTIVE || state === OperationState.SCHEDULED, true);
-        return current === step && doneBytes !== undefined && doneBytes > 0n;
-      });
-      assert.ok((operation.doneBytes ?? 0n) < (operation.totalBytes ?? 0n), "it was over too soon");
-      return operation;
-    },
+        return current === step && doneBytes > 0n;
+      }),
     untilEnded: (id) => operationOnce(id, ({ endedAt }) => endedAt !== undefined),
+    hold: (method, kind, passes = 0) =>
+      holdAtGate(endpoint, { pattern: new RegExp(`^${method} /${bucket}/${kind}/`), passes }),
     kill: () => running.gateway.kill("SIGKILL"),
     async start() {
       running = await startGateway();
