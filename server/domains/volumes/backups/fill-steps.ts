@@ -39,7 +39,7 @@ export function locateStep({ restic, repositories }: RestoreTools): RestoreStep 
   };
 }
 
-/** Fills the volume, which nobody else can have open meanwhile. */
+/** Fills the volume. Its device is held from before the first byte until all are on the disk: nobody can mount it meanwhile. */
 export function fillStep({ made, restic, repositories }: RestoreTools): RestoreStep {
   return {
     name: "fill",
