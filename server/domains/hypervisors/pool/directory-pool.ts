@@ -55,6 +55,7 @@ export function createDirectoryPool({ directory, lookEveryMs = 30_000 }: Directo
     moveAway: refuse,
     abortMove: refuse,
     remove: refuse,
+    putBack: refuse,
   };
 }
 

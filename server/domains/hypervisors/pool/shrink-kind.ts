@@ -97,6 +97,12 @@ function removeStep({ pool, changes }: PoolTools): PoolStep {
       progress({ message: `${pool.name} has ${describeSize(BigInt(bytes))} less; ${namesOf(run)} is free` });
       return null;
     },
+    undo: ({ input, operationId, output }) =>
+      changes.during({ operationId }, () => pool.putBack(input.identity, chosenBy({ output }).devices)),
+    attention: (run) => ({
+      left: [`${namesOf(run)} may be out of ${pool.name}, partly or all; no data is on it.`],
+      advice: ["See `hostplane pool show`, mend what the error says, then retry the operation."],
+    }),
   };
 }
 

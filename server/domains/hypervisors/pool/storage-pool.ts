@@ -128,4 +128,6 @@ export interface StoragePool {
    * @throws InfraError POOL_CANNOT_SHRINK when one does
    */
   remove(identity: string, devices: readonly LeavingDevice[]): Promise<void>;
+  /** Puts back what `remove` has taken out. @throws InfraError DEVICE_NOT_USABLE when somebody has used it since */
+  putBack(identity: string, devices: readonly LeavingDevice[]): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { LvmAdapter, LvmState } from "../../../../adapters/lvm/adapter.ts";
 import type { PhysicalVolume } from "../../../../adapters/lvm/device-adapter.ts";
 import { volumeGroupResource } from "../../../../adapters/lvm/names.ts";
 import type { LeavingDevice, StoragePool } from "./storage-pool.ts";
-import { devicesOf, groupNamed } from "./volume-group-state.ts";
+import { devicesOf, groupNamed, isSameDevice } from "./volume-group-state.ts";
 
 export interface VolumeGroupChangesOptions {
   readonly lvm: LvmAdapter;
@@ -14,7 +14,7 @@ export interface VolumeGroupChangesOptions {
 
 type Changes = Pick<
   StoragePool,
-  "add" | "takeBack" | "leaving" | "reserve" | "moveAway" | "abortMove" | "remove"
+  "add" | "takeBack" | "leaving" | "reserve" | "moveAway" | "abortMove" | "remove" | "putBack"
 >;
 
 /** What operations do with the group, each against the state of the moment: what is done already is left alone. */
@@ -57,25 +57,41 @@ export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Ch
     await lvm.runOnDevices({ kind: "freeDevice", volumeGroupName: volumeGroup, path });
   }
 
+  async function add(identity: string, paths: readonly string[]): Promise<bigint> {
+    const other = paths.find((path) => !configured.includes(path));
+    if (other !== undefined) {
+      throw new InfraError("DEVICE_NOT_USABLE", `${other} is not in the configuration (any more)`);
+    }
+    const there = (await inGroup(identity, paths)).map(({ configuredPath }) => configuredPath);
+    const wanted = paths.filter((path) => !there.includes(path));
+    if (wanted.length > 0) {
+      await lvm.runOnDevices({ kind: "addDevices", volumeGroupName: volumeGroup, paths: wanted });
+    }
+    const added = await inGroup(identity, paths);
+    return added.reduce((sum, { physicalVolume }) => sum + physicalVolume.sizeBytes, 0n);
+  }
+
+  async function freeIfLeft(identity: string, device: LeavingDevice): Promise<void> {
+    const left = await byUuid(identity, device);
+    if (left !== undefined && left.volumeGroupName === undefined) {
+      await makeFree(left);
+    }
+  }
+
   return {
-    async add(identity, paths) {
-      const other = paths.find((path) => !configured.includes(path));
-      if (other !== undefined) {
-        throw new InfraError("DEVICE_NOT_USABLE", `${other} is not in the configuration (any more)`);
-      }
-      const there = (await inGroup(identity, paths)).map(({ configuredPath }) => configuredPath);
-      const wanted = paths.filter((path) => !there.includes(path));
-      if (wanted.length > 0) {
-        await lvm.runOnDevices({ kind: "addDevices", volumeGroupName: volumeGroup, paths: wanted });
-      }
-      const added = await inGroup(identity, paths);
-      return added.reduce((sum, { physicalVolume }) => sum + physicalVolume.sizeBytes, 0n);
-    },
+    add,
 
     async takeBack(identity, paths) {
       for (const { physicalVolume } of await inGroup(identity, paths)) {
         await takeOut(physicalVolume);
-        await makeFree(physicalVolume);
+      }
+      // None of them was LVM's when they were chosen, and what is in no group holds nothing.
+      const facts = await lvm.devices(paths);
+      const { physicalVolumes } = await readState(identity);
+      for (const one of physicalVolumes) {
+        if (one.volumeGroupName === undefined && facts.some((device) => isSameDevice(device, one))) {
+          await makeFree(one);
+        }
       }
     },
 
@@ -137,11 +153,18 @@ export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Ch
         if (found !== undefined) {
           await takeOut(found);
         }
-        const left = await byUuid(identity, device);
-        if (left !== undefined && left.volumeGroupName === undefined) {
-          await makeFree(left);
-        }
+        await freeIfLeft(identity, device);
       }
+    },
+
+    async putBack(identity, devices) {
+      for (const device of devices) {
+        await freeIfLeft(identity, device);
+      }
+      await add(
+        identity,
+        devices.map(({ path }) => path),
+      );
     },
   };
 

@@ -1,0 +1,146 @@
+import { randomBytes } from "node:crypto";
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { Test } from "tap";
+import type { LvmAdapter } from "../../../../../adapters/lvm/adapter.ts";
+import { createLvmSandbox } from "../../../../../adapters/lvm/sandbox.ts";
+import { StoragePoolService } from "../../../../../gen/hostplane/v1/storage_pool_pb.ts";
+import { masterKeyFromText } from "../../../../../server/crypto/master-key.ts";
+import { createSeal } from "../../../../../server/crypto/seal.ts";
+import {
+  createSharedPool,
+  type SharedPool,
+  type SharedPoolOptions,
+} from "../../../../../server/domains/hypervisors/pool/shared-pool.ts";
+import type { StoragePool } from "../../../../../server/domains/hypervisors/pool/storage-pool.ts";
+import { createVolumeGroupPool } from "../../../../../server/domains/hypervisors/pool/volume-group-pool.ts";
+import { createEvents } from "../../../../../server/events/events.ts";
+import { createOperations } from "../../../../../server/operations/create-operations.ts";
+import type { Operations } from "../../../../../server/operations/operations.ts";
+import type { OperationsOptions } from "../../../../../server/operations/operations-options.ts";
+import type { Call } from "../../../../../server/rpc/call.ts";
+import { createCall } from "../../../rpc/call-under-test.ts";
+import { callerOf } from "../../plan/plan-under-test.ts";
+
+export const gib = 1n << 30n;
+const mib = 1n << 20n;
+
+export const spares = ["/dev/sandbox/b", "/dev/sandbox/c", "/dev/sandbox/d"];
+export const devices = ["/dev/sandbox/a", ...spares, "/dev/sandbox/taken"];
+
+/**
+ * The group `pool` on `/dev/sandbox/a` of 10 GiB with a volume of 6 GiB; spares of 10, 20 and 5 GiB, and one that holds
+ * something.
+ */
+export function createPoolLvm(moveMs = 0): LvmAdapter {
+  const device = (letter: string, size: bigint) => ({
+    path: `/dev/sandbox/${letter}`,
+    sizeBytes: size * gib + mib,
+  });
+  return createLvmSandbox({
+    volumeGroups: [
+      {
+        name: "pool",
+        sizeBytes: 0n,
+        devices: [device("a", 10n)],
+        volumes: [{ name: "data", sizeBytes: 6n * gib, open: true }],
+      },
+    ],
+    spares: [
+      device("b", 10n),
+      device("c", 20n),
+      device("d", 5n),
+      { ...device("taken", 50n), obstacle: "it holds ext4" },
+    ],
+    moveMs,
+  });
+}
+
+export function createPool(lvm: LvmAdapter): StoragePool {
+  return createVolumeGroupPool({ lvm, volumeGroup: "pool", devices, canMove: true });
+}
+
+export interface PoolGateway {
+  readonly shared: SharedPool;
+  readonly operations: Operations;
+  readonly events: Awaited<ReturnType<typeof createEvents>>;
+  /** A call of an admin. */
+  call(method?: DescMethod, ending?: AbortController): Call;
+  close(): Promise<void>;
+}
+
+export interface PoolGatewayOptions {
+  readonly lvm: LvmAdapter;
+  readonly store: OperationsOptions["store"];
+  readonly boundary?: OperationsOptions["boundary"];
+  readonly shownBy?: SharedPoolOptions["shownBy"];
+  readonly host?: string;
+  /** It only asks, and runs nothing. */
+  readonly isIdle?: boolean;
+}
+
+const masterKey = masterKeyFromText(randomBytes(32).toString("base64"), "test");
+
+/** The parts of a gateway that know of the pool; closed with the test. */
+export async function createPoolGateway(t: Test, options: PoolGatewayOptions): Promise<PoolGateway> {
+  const { lvm, store, host = "alpha" } = options;
+  const events = await createEvents({
+    store,
+    keepMs: 86_400_000,
+    onFailed: (error) => t.comment(String(error)),
+  });
+  const operations = createOperations({
+    store,
+    instance: { instanceId: randomBytes(4).toString("hex"), host },
+    seal: createSeal(masterKey, "operations"),
+    limits: { perSystem: 4, maxOpen: 100, leaseMs: 20_000, keepMs: 86_400_000 },
+    log: { info: () => {}, warn: (message, cause) => t.comment(`${message} ${cause ?? ""}`) },
+    firstPauseMs: 5,
+    ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
+  });
+  const shared = createSharedPool({
+    pool: createPool(lvm),
+    shownBy: options.shownBy,
+    operations,
+    events,
+    host,
+  });
+  if (options.isIdle !== true) {
+    operations.begin();
+  }
+  let isClosed = false;
+  async function close(): Promise<void> {
+    const isDead = "isDead" in store && store.isDead === true;
+    if (!isClosed && !isDead) {
+      isClosed = true;
+      await operations.close();
+      await events.close();
+    }
+  }
+  t.teardown(close);
+  return {
+    shared,
+    operations,
+    events,
+    call(method = StoragePoolService.method.expandStoragePool, ending = new AbortController()) {
+      const call = createCall({ method, ending });
+      call.identify(callerOf("admin"));
+      return call;
+    },
+    close,
+  };
+}
+
+/** Paths of the devices of the pool, and of those that LVM has marked without one. */
+export async function devicesOf(lvm: LvmAdapter) {
+  const { physicalVolumes } = (await lvm.refresh()).value;
+  const paths = (group: string | undefined) =>
+    physicalVolumes
+      .filter((one) => one.volumeGroupName === group)
+      .map(({ path }) => path)
+      .toSorted();
+  return {
+    pool: paths("pool"),
+    marked: paths(undefined),
+    closed: physicalVolumes.filter(({ allocatable }) => !allocatable).map(({ path }) => path),
+  };
+}

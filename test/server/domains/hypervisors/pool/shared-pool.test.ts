@@ -1,0 +1,170 @@
+import { type Test, test } from "tap";
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { StoragePoolService } from "../../../../../gen/hostplane/v1/storage_pool_pb.ts";
+import { OperationsService } from "../../../../../gen/operations/v1/operations_pb.ts";
+import { createStoragePoolService } from "../../../../../server/domains/hypervisors/pool/service.ts";
+import type { OperationViewMessage } from "../../../../../server/operations/operation-view.ts";
+import { reasonOf } from "../../../../adapters/host/reason-of.ts";
+import { openOwnStore } from "../../../store/own-store.ts";
+import {
+  createPoolGateway,
+  createPoolLvm,
+  devicesOf,
+  gib,
+  type PoolGatewayOptions,
+} from "./pool-under-test.ts";
+
+async function createSubject(t: Test, options: Partial<PoolGatewayOptions> = {}, moveMs = 0) {
+  const lvm = createPoolLvm(moveMs);
+  const gateway = await createPoolGateway(t, { lvm, store: await openOwnStore(t), ...options });
+  const end = (id: string) => gateway.operations.ended(id, AbortSignal.timeout(60_000));
+  return { ...gateway, lvm, end };
+}
+
+test("the pool grows by spare devices and shrinks by emptied ones", async (t) => {
+  const { shared, call, end, lvm } = await createSubject(t);
+  const grown = await end((await shared.expand(8n * gib, call())).id);
+  t.match(grown, {
+    kind: "storagePool.expand",
+    resource: "storagePool",
+    state: "completed",
+    result: { devices: ["/dev/sandbox/b"], bytes: String(10n * gib) },
+  });
+  t.strictSame((await devicesOf(lvm)).pool, ["/dev/sandbox/a", "/dev/sandbox/b"]);
+
+  // Both have 10 GiB: the one without data goes.
+  const shrunk = await end((await shared.shrink(10n * gib, call())).id);
+  t.match(shrunk, { state: "completed", result: { devices: ["/dev/sandbox/b"], bytes: String(10n * gib) } });
+
+  await end((await shared.expand(20n * gib, call())).id);
+  const moved = await end((await shared.shrink(15n * gib, call())).id);
+  t.match(moved, { state: "completed", result: { devices: ["/dev/sandbox/a"] } });
+  t.match(moved.steps, [
+    { name: "choose" },
+    { name: "reserve" },
+    { name: "move", state: "done" },
+    { name: "remove" },
+    { name: "refresh" },
+  ]);
+  t.strictSame(await devicesOf(lvm), { pool: ["/dev/sandbox/c"], marked: [], closed: [] });
+  const { volumes } = (await lvm.read()).value;
+  t.match(volumes, [{ name: "data", open: true }], "it was in use all the while");
+});
+
+test("what cannot be is refused before an operation begins, and nothing is kept of it", async (t) => {
+  const { shared, call, operations } = await createSubject(t);
+  t.equal(await reasonOf(shared.expand(36n * gib, call())), "POOL_CANNOT_GROW");
+  t.equal(await reasonOf(shared.shrink(gib, call())), "POOL_CANNOT_SHRINK");
+  for (const bytes of [0n, -1n]) {
+    await t.rejects(shared.expand(bytes, call()), {
+      reason: "INVALID_FIELD",
+      message: /^min_bytes: .*9223372036854775807/,
+    });
+    await t.rejects(shared.shrink(bytes, call()), { reason: "INVALID_FIELD", message: /^max_bytes: / });
+    t.equal(await reasonOf(shared.planExpand(bytes, call().signal)), "INVALID_FIELD");
+  }
+  const { operations: kept } = await operations.list({}, { belowSeq: undefined, limit: 10 });
+  t.strictSame(kept, []);
+});
+
+test("the same request while it is under way is the same operation; another one waits for it", async (t) => {
+  const { shared, call, end, lvm } = await createSubject(t, {}, 500);
+  await end((await shared.expand(20n * gib, call())).id);
+  const first = await shared.shrink(10n * gib, call());
+  const again = await shared.shrink(10n * gib, call());
+  t.equal(again.id, first.id);
+  const other = await shared.expand(gib, call());
+  t.not(other.id, first.id);
+  t.match(await end(other.id), { state: "completed" });
+  t.match(await end(first.id), { state: "completed" });
+  t.strictSame((await devicesOf(lvm)).pool, ["/dev/sandbox/c", "/dev/sandbox/d"]);
+  const later = await shared.expand(gib, call());
+  t.not(later.id, other.id, "once it has ended it is another one");
+});
+
+async function collect(stream: AsyncIterable<OperationViewMessage>): Promise<OperationViewMessage[]> {
+  const messages: OperationViewMessage[] = [];
+  for await (const message of stream) {
+    messages.push(message);
+  }
+  return messages;
+}
+
+test("ExpandStorage and ShrinkStorage tell the same operations in band", async (t) => {
+  const { shared, call, lvm } = await createSubject(t, {}, 50);
+  const { expandStorage, shrinkStorage } = OperationsService.method;
+  const asked = call(expandStorage);
+  const grown = await collect(shared.expandFromPublished({ minBytes: 1_000_000 } as never, asked));
+  t.equal(grown.at(-1)?.state, "completed");
+  t.ok(asked.operationId(), "the operation is named");
+  t.match((await devicesOf(lvm)).pool, ["/dev/sandbox/a", "/dev/sandbox/d"]);
+  const shrinks = () => shared.shrinkFromPublished({ maxBytes: 2_147_483_647 } as never, call(shrinkStorage));
+  t.equal(await reasonOf(shrinks().next()), "POOL_CANNOT_SHRINK", "the smallest device has 5 GiB");
+  for (const minBytes of [0, -5]) {
+    await t.rejects(shared.expandFromPublished({ minBytes } as never, asked).next(), {
+      reason: "INVALID_FIELD",
+      message: /^min_bytes: must be from 1 to 2147483647 bytes.*StoragePoolService/,
+    });
+  }
+});
+
+test("a cancelled move leaves the device in the pool, open to new data", async (t) => {
+  const { shared, call, end, lvm, operations } = await createSubject(t, {}, 60_000);
+  await end((await shared.expand(20n * gib, call())).id);
+  const { id } = await shared.shrink(10n * gib, call());
+  const deadlineMs = performance.now() + 30_000;
+  while ((await operations.get(id)).step !== "move" && performance.now() < deadlineMs) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  t.match((await devicesOf(lvm)).closed, ["/dev/sandbox/a"]);
+  await operations.cancel(id);
+  t.match(await end(id), { state: "cancelled" });
+  t.strictSame(await devicesOf(lvm), { pool: ["/dev/sandbox/a", "/dev/sandbox/c"], marked: [], closed: [] });
+});
+
+test("libvirt looks at its pool afterwards; that it could not be asked is told, and no failure", async (t) => {
+  const refreshed: string[] = [];
+  let isAway = false;
+  const libvirt = {
+    commandOf: () => ["virStoragePoolRefresh", "images"],
+    async run(step: { readonly kind: string }) {
+      if (isAway) {
+        throw new InfraError("LIBVIRT_UNAVAILABLE", "nobody listens");
+      }
+      refreshed.push(step.kind);
+    },
+  };
+  const { shared, call, end } = await createSubject(t, { shownBy: { libvirt, libvirtPool: "images" } });
+  t.match((await shared.planExpand(1n, call().signal)).steps, [
+    { name: "choose" },
+    { name: "add" },
+    { name: "refresh", command: ["virStoragePoolRefresh", "images"] },
+  ]);
+  t.match(await end((await shared.expand(1n, call())).id), { result: { refreshFailure: "" } });
+  t.strictSame(refreshed, ["refreshPool"]);
+  isAway = true;
+  const { state, result } = await end((await shared.expand(1n, call())).id);
+  t.equal(state, "completed");
+  t.match(result, { refreshFailure: /images: nobody listens; `virsh pool-refresh images`/ });
+});
+
+test("Watch tells the pool at once, and after a change", async (t) => {
+  const { shared, call, end } = await createSubject(t);
+  const { handlerOf } = createStoragePoolService(shared, ({ id }) => ({ id }));
+  const { watchStoragePool } = StoragePoolService.method;
+  const ending = new AbortController();
+  const watch = handlerOf(watchStoragePool)({} as never, call(watchStoragePool, ending)) as AsyncIterable<{
+    pool: { sizeBytes: bigint; devices: object[] };
+  }>;
+  const sizes: bigint[] = [];
+  for await (const { pool } of watch) {
+    sizes.push(pool.sizeBytes);
+    if (sizes.length === 1) {
+      await end((await shared.expand(1n, call())).id);
+    } else if (pool.sizeBytes === 15n * gib) {
+      break;
+    }
+  }
+  t.equal(sizes[0], 10n * gib);
+  t.equal(sizes.at(-1), 15n * gib);
+});
