@@ -1,6 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import tap, { type Test, test } from "tap";
-import { createLibvirt } from "../../adapters/libvirt/libvirt.ts";
+import type { DomainDefinition, LibvirtAdapter, LibvirtDomain } from "../../adapters/libvirt/adapter.ts";
+import { createLibvirt, type LibvirtOptions } from "../../adapters/libvirt/libvirt.ts";
+import { reasonOf } from "../adapters/host/reason-of.ts";
 import { type ContractSubject, testLibvirtContract } from "../adapters/libvirt/contract.ts";
 import { libvirtSkipReason, type StartedLibvirt, startLibvirtDaemon } from "./libvirt.ts";
 
@@ -26,7 +29,7 @@ async function startShared(): Promise<StartedLibvirt> {
 }
 
 /** An empty pool of the test's own, and no domains when it begins and when it has ended. */
-async function makeLab(t: Test): Promise<Lab> {
+async function makeLab(t: Test, options: Partial<LibvirtOptions> = {}): Promise<Lab> {
   shared ??= startShared();
   const daemon = await shared;
   const pool = `lab-${process.hrtime.bigint()}`;
@@ -35,8 +38,9 @@ async function makeLab(t: Test): Promise<Lab> {
   await daemon.virsh("vol-create", pool, join(files, "volume.xml"));
   const listed = await daemon.virsh("nodedev-list", "--cap", "pci");
   const [, address = ""] = /pci_(\S+)/.exec(listed) ?? [];
-  const libvirt = createLibvirt({ uri: daemon.uri, seedTool: ["xorrisofs"] });
+  const libvirt = createLibvirt({ uri: daemon.uri, seedTool: ["xorrisofs"], ...options });
   t.teardown(async () => {
+    await libvirt.close();
     await removeDomains(daemon);
     await daemon.virsh("pool-destroy", pool);
   });
@@ -66,4 +70,216 @@ if (skip !== false) {
   test("libvirt", { skip }, async () => {});
 } else {
   testLibvirtContract("libvirt", makeLab);
+
+  test("a power off by virsh is seen within 200 ms", async (t) => {
+    const { daemon, libvirt } = await makeRunning(t);
+    const seen = Promise.withResolvers<number>();
+    t.teardown(
+      libvirt.subscribe(async () => {
+        if ((await stateOf(libvirt, "bm-1")) === "shutOff") {
+          seen.resolve(performance.now());
+        }
+      }),
+    );
+    await daemon.virsh("destroy", "bm-1");
+    const endedAtMs = performance.now();
+    const lateMs = (await seen.promise) - endedAtMs;
+    t.comment(`seen ${lateMs.toFixed(1)} ms after virsh had ended`);
+    t.ok(lateMs < 200);
+  });
+
+  test("what others do with domains and pools is seen by its event", async (t) => {
+    const { daemon, libvirt } = await makeRunning(t);
+    const until = watch(t, libvirt);
+    const virsh = daemon.virsh;
+    await virsh("suspend", "bm-1");
+    await until(async () => (await stateOf(libvirt, "bm-1")) === "paused");
+    await virsh("resume", "bm-1");
+    await until(async () => (await stateOf(libvirt, "bm-1")) === "running");
+    await virsh("metadata", "bm-1", "urn:hostplane:libvirt:1", "--remove", "--config", "--live");
+    await until(async () => (await domainOf(libvirt, "bm-1"))?.mark === undefined);
+    await virsh("destroy", "bm-1");
+    await virsh("domrename", "bm-1", "bm-2");
+    await until(async () => (await stateOf(libvirt, "bm-2")) === "shutOff");
+    t.equal(await stateOf(libvirt, "bm-1"), undefined);
+    await virsh("undefine", "bm-2");
+    await until(async () => (await stateOf(libvirt, "bm-2")) === undefined);
+    await virsh(
+      "pool-create-as",
+      "other",
+      "dir",
+      "--build",
+      "--target",
+      join(daemon.poolsDirectory, "other"),
+    );
+    await until(async () => (await libvirt.read()).value.pools.some(({ name }) => name === "other"));
+    await virsh("pool-destroy", "other");
+    await until(async () => !(await libvirt.read()).value.pools.some(({ name }) => name === "other"));
+  });
+
+  test("what libvirt tells nobody of is seen by the next look", async (t) => {
+    const { daemon, libvirt, pool } = await makeLab(t, { poolsMs: 50, resyncMs: 100 });
+    await define(libvirt, pool, "bm-1");
+    const until = watch(t, libvirt);
+    await daemon.virsh("setvcpus", "bm-1", "3", "--maximum", "--config");
+    await until(async () => (await domainOf(libvirt, "bm-1"))?.vcpuCount === 3);
+    t.equal((await domainOf(libvirt, "bm-1"))?.vcpuCount, 3);
+  });
+
+  test("a daemon that is killed is told, and what it knew is there again when it is back", async (t) => {
+    const { daemon, libvirt } = await makeRunning(t);
+    const before = (await libvirt.read()).value;
+    const until = watch(t, libvirt);
+    const wrong: unknown[] = [];
+    let isOver = false;
+    // Readers that come all the time get the state as it was, as it is, or LIBVIRT_UNAVAILABLE.
+    const reading = (async () => {
+      while (!isOver) {
+        const reason = await reasonOf(
+          libvirt.read().then(({ value }) => {
+            if (!value.domains.some(({ name }) => name === "bm-1")) {
+              wrong.push(value);
+            }
+          }),
+        );
+        if (reason !== undefined && reason !== "LIBVIRT_UNAVAILABLE") {
+          wrong.push(reason);
+        }
+        await new Promise(setImmediate);
+      }
+    })();
+    for (const times of [1, 2, 3]) {
+      await daemon.kill();
+      await until(async () => (await reasonOf(libvirt.read())) === "LIBVIRT_UNAVAILABLE");
+      const step = { kind: "start", name: "bm-1", uuid: before.domains[0]?.uuid ?? "" } as const;
+      t.equal(await reasonOf(libvirt.run(step)), "LIBVIRT_UNAVAILABLE", `kill ${times}`);
+      t.equal((await libvirt.inspect()).version, undefined);
+      await daemon.start();
+      await until(async () => (await reasonOf(libvirt.read())) === undefined);
+      t.strictSame((await libvirt.read()).value.domains, before.domains);
+    }
+    isOver = true;
+    await reading;
+    t.strictSame(wrong, []);
+  });
+
+  test("twenty domains are made, run and are gone", async (t) => {
+    const { daemon, libvirt, pool } = await makeLab(t);
+    await libvirt.read();
+    t.teardown(libvirt.subscribe(() => {}));
+    const names = Array.from({ length: 20 }, (_, at) => `bm-${String(at + 1).padStart(2, "0")}`);
+    const uuids = new Map<string, string>();
+    await Promise.all(
+      names.map(async (name) => {
+        const seed = { kind: "writeSeed", pool, name: `${name}-seed.iso`, hostname: name } as const;
+        await libvirt.run({ ...seed, instanceId: name });
+        uuids.set(name, await define(libvirt, pool, name));
+      }),
+    );
+    t.strictSame(
+      (await libvirt.read()).value.domains.map(({ name }) => name),
+      names,
+    );
+    const run = (kind: "powerOff" | "undefine") =>
+      Promise.all(names.map((name) => libvirt.run({ kind, name, uuid: uuids.get(name) ?? "" })));
+    // One of them is powered off by somebody else while others start.
+    const [last = ""] = names.slice(-1);
+    await libvirt.run({ kind: "start", name: last, uuid: uuids.get(last) ?? "" });
+    const starting = Promise.all(
+      names.slice(0, -1).map((name) => libvirt.run({ kind: "start", name, uuid: uuids.get(name) ?? "" })),
+    );
+    await daemon.virsh("destroy", last);
+    const endedAtMs = performance.now();
+    const until = watch(t, libvirt);
+    await until(async () => (await stateOf(libvirt, last)) === "shutOff");
+    t.comment(
+      `seen ${(performance.now() - endedAtMs).toFixed(1)} ms after virsh had ended, beside 19 starts`,
+    );
+    await starting;
+    await libvirt.run({ kind: "start", name: last, uuid: uuids.get(last) ?? "" });
+    t.ok((await libvirt.read()).value.domains.every(({ state }) => state === "running"));
+
+    const beganAtMs = performance.now();
+    for (let count = 0; count < 1_000; count += 1) {
+      await libvirt.read();
+    }
+    t.comment(`1,000 reads took ${(performance.now() - beganAtMs).toFixed(1)} ms`);
+
+    await run("powerOff");
+    t.ok((await libvirt.read()).value.domains.every(({ state }) => state === "shutOff"));
+    await run("undefine");
+    t.strictSame((await libvirt.read()).value.domains, []);
+    t.equal((await libvirt.volumesOf(pool)).length, 41, "their volumes are left");
+  });
+
+  test("a guest without agent and address is not ready", async (t) => {
+    const { libvirt } = await makeRunning(t);
+    const { signal } = new AbortController();
+    const beganAtMs = performance.now();
+    t.equal(await libvirt.isReady("bm-1", { kind: "agent" }, signal), false, "there is no agent");
+    t.equal(await libvirt.isReady("bm-1", { kind: "tcp", port: 22 }, signal), false, "it has no address");
+    t.ok(performance.now() - beganAtMs < 5_000);
+    await t.rejects(libvirt.isReady("bm-1", { kind: "agent" }, AbortSignal.abort(new Error("left"))), /left/);
+  });
+}
+
+/** Defines a domain with a disk on top of the base volume; its UUID. */
+async function define(libvirt: LibvirtAdapter, pool: string, name: string): Promise<string> {
+  const uuid = randomUUID();
+  const volume = `${name}.qcow2`;
+  const sizeBytes = 200n << 20n;
+  const common = { pool, format: "qcow2" } as const;
+  await libvirt.run({
+    kind: "createVolume",
+    ...common,
+    name: volume,
+    sizeBytes,
+    backingVolume: "base.qcow2",
+  });
+  const domain: DomainDefinition = {
+    name,
+    uuid,
+    vcpuCount: 1,
+    memoryBytes: 32n << 20n,
+    mark: { hypervisorId: name, operationId: "op" },
+    serial: name,
+    disks: [{ ...common, volume, device: "disk" }],
+    network: undefined,
+    hostDevices: [],
+  };
+  await libvirt.run({ kind: "define", domain });
+  return uuid;
+}
+
+/** A lab in which the domain `bm-1` runs. */
+async function makeRunning(t: Test): Promise<Lab> {
+  const lab = await makeLab(t);
+  const uuid = await define(lab.libvirt, lab.pool, "bm-1");
+  await lab.libvirt.run({ kind: "start", name: "bm-1", uuid });
+  await lab.libvirt.read();
+  return lab;
+}
+
+async function domainOf(libvirt: LibvirtAdapter, name: string): Promise<LibvirtDomain | undefined> {
+  return (await libvirt.read()).value.domains.find((domain) => domain.name === name);
+}
+
+async function stateOf(libvirt: LibvirtAdapter, name: string): Promise<string | undefined> {
+  return (await domainOf(libvirt, name))?.state;
+}
+
+/** Waits for a condition, which is looked at now and whenever the adapter calls back. */
+function watch(t: Test, libvirt: LibvirtAdapter): (condition: () => Promise<boolean>) => Promise<void> {
+  let changed = Promise.withResolvers<void>();
+  t.teardown(
+    libvirt.subscribe(() => {
+      changed.resolve();
+      changed = Promise.withResolvers();
+    }),
+  );
+  return async (condition) => {
+    for (let next = changed.promise; !(await condition()); next = changed.promise) {
+      await next;
+    }
+  };
 }

@@ -130,6 +130,9 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
       definition.disks.map(({ volume }) => ({ kind: "volume", pool, volume })),
     );
     t.equal(new Set(disks.map(({ target }) => target)).size, 2);
+    const { gpus } = (await subject.libvirt.read()).value;
+    const handed = gpus.filter(({ pciAddress }) => pciAddress === hostDevice);
+    t.strictSame((await domain())?.gpus, handed);
   });
 
   contractTest("what a definition names must be there", async (t, subject) => {

@@ -1,0 +1,74 @@
+import { join } from "node:path";
+import { type Test, test } from "tap";
+import type { LibvirtAdapter } from "../../../adapters/libvirt/adapter.ts";
+import { createLibvirt } from "../../../adapters/libvirt/libvirt.ts";
+import { reasonOf, reasonOfCall } from "../host/reason-of.ts";
+
+// What a real daemon answers is in test/lab/libvirt.test.ts.
+
+/** An adapter of a daemon that is not there. */
+function absent(t: Test, seedTool: readonly string[] = ["true"]): LibvirtAdapter {
+  const socket = join(t.testdir({}), "libvirt-sock");
+  const libvirt = createLibvirt({ uri: `qemu:///session?socket=${socket}`, seedTool });
+  t.teardown(() => libvirt.close());
+  return libvirt;
+}
+
+test("a daemon that is not there is LIBVIRT_UNAVAILABLE, at once and for everything", async (t) => {
+  const libvirt = absent(t);
+  const { signal } = new AbortController();
+  const domain = { name: "bm-1", uuid: "11111111-2222-4333-8444-555555555555" };
+  const works = [
+    libvirt.read(),
+    libvirt.run({ kind: "start", ...domain }),
+    libvirt.run({ kind: "refreshPool", pool: "default" }),
+    libvirt.volumesOf("default"),
+    libvirt.isReady("bm-1", { kind: "agent" }, signal),
+  ];
+  for (const work of works) {
+    t.equal(await reasonOf(work), "LIBVIRT_UNAVAILABLE");
+  }
+});
+
+test("an inspection of a daemon that is not there says what to do", async (t) => {
+  const { version, findings } = await absent(t, ["/nonexistent/xorrisofs"]).inspect();
+  t.equal(version, undefined);
+  t.match(findings, [
+    { ok: false, what: /cannot be reached at .*libvirt-sock/, fix: /libvirt-daemon-system/ },
+    { ok: false, what: /seeds cannot be made/, fix: /xorriso/ },
+  ]);
+});
+
+test("a step with names that lead elsewhere is refused before libvirt is asked", async (t) => {
+  const libvirt = absent(t);
+  const uuid = "11111111-2222-4333-8444-555555555555";
+  const at = { pool: "default", name: "disk" };
+  const wrong = [
+    libvirt.run({ kind: "createVolume", ...at, name: "../disk", format: "raw", sizeBytes: 1n }),
+    libvirt.run({ kind: "createVolume", ...at, pool: "a/b", format: "raw", sizeBytes: 1n }),
+    libvirt.run({ kind: "createVolume", ...at, format: "raw", sizeBytes: 0n }),
+    libvirt.run({ kind: "createVolume", ...at, format: "raw", sizeBytes: 1n, backingVolume: ".." }),
+    libvirt.run({ kind: "writeSeed", ...at, hostname: "a\nb", instanceId: "i" }),
+    libvirt.run({ kind: "deleteVolume", ...at, name: "" }),
+    libvirt.run({ kind: "refreshPool", pool: "\u0000" }),
+    libvirt.run({ kind: "powerOff", name: "bm-1", uuid: uuid.toUpperCase().replace("1", "A") }),
+  ];
+  for (const work of wrong) {
+    t.equal(await reasonOf(work), "INVALID_FIELD");
+  }
+});
+
+test("a URI of another machine is refused", async (t) => {
+  const ofOther = () => createLibvirt({ uri: "qemu+ssh://host/system", seedTool: ["true"] });
+  t.equal(await reasonOfCall(ofOther), "INVALID_FIELD");
+});
+
+test("a plan shows what libvirt would be given, also while it is away", async (t) => {
+  const libvirt = absent(t);
+  const volume = { pool: "default", name: "disk", format: "qcow2", sizeBytes: 7n } as const;
+  const [program, pool, xml] = libvirt.commandOf({ kind: "createVolume", ...volume, backingVolume: "base" });
+  t.strictSame([program, pool], ["virStorageVolCreateXML", "default"]);
+  t.match(xml, "<path>base</path>");
+  const undefine = libvirt.commandOf({ kind: "undefine", name: "bm-1", uuid: "" });
+  t.strictSame(undefine, ["virDomainUndefineFlags", "bm-1", "23"]);
+});
