@@ -6,30 +6,27 @@ import { BackupService } from "../gen/hostplane/v1/backup_pb.ts";
 import { EventService } from "../gen/hostplane/v1/event_pb.ts";
 import { OperationService } from "../gen/hostplane/v1/operation_pb.ts";
 import { PlanService } from "../gen/hostplane/v1/plan_pb.ts";
-import { StoragePoolService } from "../gen/hostplane/v1/storage_pool_pb.ts";
 import { SystemService } from "../gen/hostplane/v1/system_pb.ts";
-import { OperationsService } from "../gen/operations/v1/operations_pb.ts";
 import { LVService, VGService } from "../gen/proto/lvmd_pb.ts";
 import { StatsService } from "../gen/stats/stats_pb.ts";
 import { PublicAPI } from "../gen/v1alpha/api_pb.ts";
 import { type Backend, createAbsentBackend } from "./backend.ts";
-import type { Seal } from "./crypto/seal.ts";
+import {
+  type Activity,
+  allOf,
+  type DomainServices,
+  namesOf,
+  type ServicesOptions,
+} from "./domain-services.ts";
 import { createAuditService } from "./domains/audit/service.ts";
 import { detailFromJson } from "./domains/events/event-messages.ts";
 import { createEventService } from "./domains/events/service.ts";
-import { createLibvirtBackend } from "./domains/hypervisors/backend.ts";
-import { observeHypervisorChanges } from "./domains/hypervisors/events/hypervisor-observer.ts";
-import { createHypervisors } from "./domains/hypervisors/hypervisors.ts";
-import { createInventory } from "./domains/hypervisors/inventory.ts";
-import { createOwnChanges as createOwnHypervisorChanges } from "./domains/hypervisors/own-changes.ts";
-import { createHypervisorPlanners } from "./domains/hypervisors/planners.ts";
-import { createOperationsService } from "./domains/hypervisors/service.ts";
 import { operationEventDetail, operationMessage } from "./domains/operations/operation-messages.ts";
 import { createOperationService } from "./domains/operations/service.ts";
 import { createPlanService } from "./domains/plan/service.ts";
 import { createHealthService } from "./domains/system/health.ts";
 import { createReflectionServices, reflectionServices } from "./domains/system/reflection.ts";
-import { createSystemService, type GatewayFacts } from "./domains/system/service.ts";
+import { createSystemService } from "./domains/system/service.ts";
 import { createStoreBackend } from "./domains/system/store-backend.ts";
 import { createLvmBackend } from "./domains/volumes/backend.ts";
 import { createAbsentResticBackend, createResticBackend } from "./domains/volumes/backups/backend.ts";
@@ -42,30 +39,10 @@ import { observeVolumeChanges } from "./domains/volumes/events/volume-observer.t
 import { createLvPlanners } from "./domains/volumes/planners.ts";
 import { createLvService, createVgService } from "./domains/volumes/service.ts";
 import { createVolumes } from "./domains/volumes/volumes.ts";
-import type { Events } from "./events/events.ts";
+import { createHypervisorsDomain } from "./hypervisor-services.ts";
 import { methodRuleOf, storeServices } from "./method-table.ts";
-import type { Operations } from "./operations/operations.ts";
-import { type PlannerRegistration, registerPlanRefusal } from "./operations/planner.ts";
-import type { InlineRunner } from "./operations/run-inline.ts";
-import { registerRefusal, type ServiceRegistration } from "./rpc/service-handlers.ts";
-import type { Store } from "./store/store.ts";
-import type { Systems } from "./systems.ts";
-
-/** A domain with who answers its calls and who plans them, and the systems behind it. */
-interface DomainServices {
-  readonly registrations: readonly ServiceRegistration[];
-  readonly planners: readonly PlannerRegistration[];
-  readonly backends: readonly Backend[];
-  /** Begins to tell what happens to the domain's systems. */
-  readonly observe?: () => Activity;
-  /** Begins what the domain does by itself, by the clock. */
-  readonly beginSchedules?: () => Activity;
-}
-
-/** Goes on until it is closed. */
-export interface Activity {
-  close(): Promise<void>;
-}
+import { registerPlanRefusal } from "./operations/planner.ts";
+import { registerRefusal } from "./rpc/service-handlers.ts";
 
 interface UnbuiltDomain {
   readonly domain: string;
@@ -78,26 +55,8 @@ interface UnbuiltDomain {
 const unbuilt: readonly UnbuiltDomain[] = [
   { domain: "storage", system: "ceph", services: [StatsService] },
   { domain: "clusters", system: "maas", services: [Cluster] },
-  { domain: "hypervisors", system: "storagePool", services: [StoragePoolService] },
   { domain: "pods", system: "podman", services: [PublicAPI] },
 ];
-
-export interface ServicesOptions {
-  readonly systems: Systems;
-  readonly runner: InlineRunner;
-  readonly operations: Operations;
-  readonly events: Events;
-  readonly auth: Pick<DomainServices, "registrations" | "planners">;
-  readonly store: Pick<Store, "run" | "isShared">;
-  /** `createSeal(masterKey, "repository-key")`. */
-  readonly repositoryKeySeal: Seal;
-  /** Name of this host. */
-  readonly host: string;
-  readonly facts: GatewayFacts;
-  readonly log: { warn(message: string, cause?: unknown): void };
-  /** The limit of the listeners. */
-  readonly maxMessageBytes: number;
-}
 
 export interface Services extends Pick<DomainServices, "registrations" | "backends"> {
   readonly storeBackend: Backend;
@@ -208,37 +167,6 @@ function createVolumesDomain(options: ServicesOptions): DomainServices {
   };
 }
 
-function createHypervisorsDomain(options: ServicesOptions): DomainServices {
-  const services = [OperationsService];
-  const { hypervisors: system } = options.systems;
-  if (system === undefined) {
-    const missing = "hypervisors are off: set `hypervisors` in the configuration";
-    const refusal = () => new InfraError("DOMAIN_OFF", missing);
-    return {
-      registrations: services.map((service) => registerRefusal(service, refusal)),
-      planners: services.map((service) => registerPlanRefusal(service, refusal)),
-      backends: [createAbsentBackend("hypervisors", "libvirt", "off", namesOf(services), missing)],
-    };
-  }
-  const { libvirt, settings } = system;
-  const inventory = createInventory(settings);
-  const own = createOwnHypervisorChanges(libvirt);
-  const hypervisors = createHypervisors({ ...options, libvirt, settings, inventory, own });
-  return {
-    registrations: [createOperationsService(hypervisors, undefined)],
-    planners: [createHypervisorPlanners(hypervisors, undefined, libvirt, options.host)],
-    backends: [createLibvirtBackend(libvirt, settings)],
-    observe: () =>
-      observeHypervisorChanges({
-        ...options,
-        libvirt,
-        inventory,
-        own,
-        onFailed: (error) => options.log.warn("changes of hypervisors could not be told; tried again", error),
-      }),
-  };
-}
-
 function createUnbuiltDomain({ domain, system, services }: UnbuiltDomain): DomainServices {
   const missing = `this version does not serve ${namesOf(services).join(" and ")} yet`;
   const refusal = () => new InfraError("DOMAIN_NOT_BUILT", missing);
@@ -247,12 +175,4 @@ function createUnbuiltDomain({ domain, system, services }: UnbuiltDomain): Domai
     planners: services.map((service) => registerPlanRefusal(service, refusal)),
     backends: [createAbsentBackend(domain, system, "notBuilt", namesOf(services), missing)],
   };
-}
-
-function allOf(activities: readonly Activity[]): Activity {
-  return { close: async () => void (await Promise.all(activities.map((one) => one.close()))) };
-}
-
-function namesOf(services: readonly DescService[]): string[] {
-  return services.map(({ typeName }) => typeName);
 }

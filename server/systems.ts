@@ -1,22 +1,19 @@
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
-import type { LibvirtAdapter } from "../adapters/libvirt/adapter.ts";
-import { createLibvirtSandbox, sandboxGpu } from "../adapters/libvirt/sandbox.ts";
 import type { LvmAdapter } from "../adapters/lvm/adapter.ts";
 import { createLvm } from "../adapters/lvm/lvm.ts";
 import { createLvmSandbox } from "../adapters/lvm/sandbox.ts";
 import type { ResticAdapter } from "../adapters/restic/adapter.ts";
 import { createRestic } from "../adapters/restic/restic.ts";
 import { createResticSandbox } from "../adapters/restic/sandbox.ts";
-import { idsOfPattern } from "./config/id-range.ts";
-import type { Config, HypervisorsConfig, VolumesConfig } from "./config/schema.ts";
-import {
-  type HypervisorSettings,
-  type HypervisorTemplate,
-  readyWhenFrom,
-} from "./domains/hypervisors/hypervisor-settings.ts";
+import type { Config, VolumesConfig } from "./config/schema.ts";
 import type { BackupSettings } from "./domains/volumes/backups/backup-settings.ts";
 import type { DeviceClass } from "./domains/volumes/device-class.ts";
+import {
+  createRealHypervisors,
+  createSandboxHypervisors,
+  type HypervisorSystem,
+} from "./hypervisor-systems.ts";
 
 /** The systems behind the domains; undefined where a domain is off. */
 export interface Systems {
@@ -31,9 +28,7 @@ export interface Systems {
         readonly backup?: { readonly restic: ResticAdapter; readonly settings: BackupSettings } | undefined;
       }
     | undefined;
-  readonly hypervisors?:
-    | { readonly libvirt: LibvirtAdapter; readonly settings: HypervisorSettings }
-    | undefined;
+  readonly hypervisors?: HypervisorSystem | undefined;
   close(): Promise<void>;
 }
 
@@ -53,33 +48,11 @@ const sandboxBackups: BackupSettings = {
   minimumAgeHours: 0,
 };
 
-const sandboxTemplate: Omit<HypervisorTemplate, "id"> = {
-  vcpuCount: 8,
-  memoryMib: 16_384,
-  disk: { pool: "sandbox-pool", sizeGib: 50, backing: "sandbox-base.qcow2" },
-  network: "sandbox-net",
-  gpus: [],
-  seed: true,
-  ready: { kind: "agent" },
-  readyTimeoutSeconds: 60,
-};
-
-/** What hypervisors the sandbox can make: one of them with a GPU. */
-const sandboxHypervisors: HypervisorSettings = {
-  templates: [
-    ...["sandbox-hv-1", "sandbox-hv-2", "sandbox-hv-3"].map((id) => ({ id, ...sandboxTemplate })),
-    { id: "sandbox-hv-4", ...sandboxTemplate, gpus: [sandboxGpu.pciAddress] },
-  ],
-  match: ["sandbox-old-*"],
-  destroy: { graceSeconds: 0, deleteVolumes: false },
-  sharedStorage: { volumeGroup: "sandbox-pool", libvirtPool: "sandbox-pool" },
-};
-
 /** Systems that touch nothing of the host. */
 export function createSandboxSystems(): Systems {
   const lvm = createLvmSandbox();
   const restic = createResticSandbox();
-  const libvirt = createLibvirtSandbox();
+  const hypervisors = createSandboxHypervisors();
   return {
     volumes: {
       lvm,
@@ -88,19 +61,18 @@ export function createSandboxSystems(): Systems {
       lowSpacePercent: 10,
       backup: { restic, settings: sandboxBackups },
     },
-    hypervisors: { libvirt, settings: sandboxHypervisors },
-    close: () => closeAll(lvm, restic, libvirt),
+    hypervisors,
+    close: () => closeAll(lvm, restic, hypervisors),
   };
 }
 
 /** The systems the configuration names. */
 export function createRealSystems(config: Config, logger: FastifyBaseLogger): Systems {
   const opened: { close(): Promise<void> }[] = [];
-  const systems = {
-    volumes: config.volumes && createRealVolumes(config, config.volumes, logger, opened),
-    hypervisors: undefined,
-  };
-  return { ...systems, close: () => closeAll(...opened) };
+  const volumes = config.volumes && createRealVolumes(config, config.volumes, logger, opened);
+  const hypervisors = config.hypervisors && createRealHypervisors(config, config.hypervisors, logger);
+  const all = hypervisors === undefined ? opened : [...opened, hypervisors];
+  return { volumes, hypervisors, close: () => closeAll(...all) };
 }
 
 function createRealVolumes(
@@ -129,19 +101,6 @@ function createRealVolumes(
   });
   opened.push(restic);
   return { lvm, deviceClasses, protect, lowSpacePercent, backup: { restic, settings: backup } };
-}
-
-/** One template for each id. */
-export function hypervisorSettingsFrom(config: HypervisorsConfig): HypervisorSettings {
-  const { templates, match, destroy, pool } = config;
-  return {
-    templates: templates.flatMap(({ ids, vcpus: vcpuCount, ready, ...facts }) =>
-      (idsOfPattern(ids) ?? []).map((id) => ({ id, vcpuCount, ...facts, ready: readyWhenFrom(ready) })),
-    ),
-    match,
-    destroy,
-    ...(pool === undefined ? {} : { sharedStorage: pool }),
-  };
 }
 
 async function closeAll(...systems: readonly { close(): Promise<void> }[]): Promise<void> {

@@ -20,6 +20,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "server/operations": ["adapters/host", "server/crypto", "server/events", "server/store"],
   "server/operations/operation.ts": ["adapters/host"],
   "server/operations/operation-filters.ts": ["server/operations/operation.ts"],
+  "server/backups": [
+    "adapters/host",
+    "adapters/restic",
+    "server/crypto",
+    "server/operations",
+    "server/store",
+  ],
   "server/observability": ["adapters/host", "server/backend.ts", "server/operations", "server/rpc"],
   "server/crypto": [],
   "server/domains/audit": ["adapters/host", "gen", "server/rpc", "server/store"],
@@ -39,6 +46,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "adapters/restic",
     "gen",
     "server/backend.ts",
+    "server/backups",
     "server/crypto",
     "server/events",
     "server/operations",
@@ -55,6 +63,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "adapters/restic",
     "gen",
     "server/backend.ts",
+    "server/backups",
     "server/crypto",
     "server/events",
     "server/operations",
@@ -73,7 +82,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Where real and sandbox adapters are put together; nothing imports these but each other. */
-const wiring = /^server\/(main|app|gateway|services|systems|open-data|call-chain)\.ts$|^server\/commands\//;
+const wiring =
+  /^server\/(main|app|gateway|((domain|hypervisor)-)?services|(hypervisor-)?systems|open-data|call-chain)\.ts$|^server\/commands\//;
 
 /** What a domain may see of an adapter: its interface and its rules, never the implementation. */
 const adapterInterfaces = /^adapters\/\w+\/(adapter|device-adapter|names|snapshot-room)\.ts$/;

@@ -144,9 +144,30 @@ const served: readonly Row[] = [
     "FAILED_PRECONDITION",
     "HYPERVISOR_OFF",
   ),
-  ...["ExpandStorage", "ShrinkStorage", "CreateBackup"].map((name) =>
-    refuses(`operations.v1.OperationsService/${name}`, {}, "UNIMPLEMENTED", "NOT_BUILT"),
+  refuses("operations.v1.OperationsService/CreateBackup", {}, "UNIMPLEMENTED", "NOT_BUILT"),
+  ...[
+    "operations.v1.OperationsService/ExpandStorage",
+    "hostplane.v1.StoragePoolService/ExpandStoragePool",
+  ].map((path) => refuses(path, {}, "INVALID_ARGUMENT", "INVALID_FIELD", "min_bytes")),
+  ...[
+    "operations.v1.OperationsService/ShrinkStorage",
+    "hostplane.v1.StoragePoolService/ShrinkStoragePool",
+  ].flatMap((path) => [
+    refuses(path, {}, "INVALID_ARGUMENT", "INVALID_FIELD", "max_bytes"),
+    refuses(path, { maxBytes: 1 }, "FAILED_PRECONDITION", "POOL_CANNOT_SHRINK"),
+  ]),
+  answers(
+    "hostplane.v1.StoragePoolService/GetStoragePool",
+    {},
+    {
+      pool: {
+        name: "sandbox-pool",
+        kind: "STORAGE_POOL_KIND_VOLUME_GROUP",
+        spares: [{ path: "/dev/sandbox/pool-b" }, {}],
+      },
+    },
   ),
+  answers("hostplane.v1.StoragePoolService/WatchStoragePool", {}, { pool: { name: "sandbox-pool" } }),
   answers(
     "hostplane.v1.SystemService/GetInfo",
     {},
@@ -159,7 +180,7 @@ const served: readonly Row[] = [
       backends: [
         { domain: "clusters", name: "maas" },
         { domain: "hypervisors", name: "libvirt", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
-        { domain: "hypervisors", name: "storagePool" },
+        { domain: "hypervisors", name: "storage-pool", health: "BACKEND_HEALTH_OK" },
         { domain: "pods", name: "podman" },
         { domain: "storage", name: "ceph", health: "BACKEND_HEALTH_UNAVAILABLE" },
         { domain: "system", name: "sqlite", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
@@ -325,12 +346,6 @@ const unbuilt: Readonly<Record<string, readonly string[]>> = {
     "ScaleNodePool",
     "GetUpgradeClusterInformation",
     "UpgradeCluster",
-  ],
-  "hostplane.v1.StoragePoolService": [
-    "GetStoragePool",
-    "WatchStoragePool",
-    "ExpandStoragePool",
-    "ShrinkStoragePool",
   ],
   "v1alpha.PublicAPI": [
     "GetInfo",

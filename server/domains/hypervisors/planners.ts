@@ -1,3 +1,4 @@
+import type { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LibvirtAdapter, LibvirtStep } from "../../../adapters/libvirt/adapter.ts";
 import { assertHypervisorId, hypervisorResource } from "../../../adapters/libvirt/names.ts";
 import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
@@ -9,7 +10,7 @@ import { type DestroyInput, destroyKindName } from "./destroy-kind.ts";
 import { libvirtSource } from "./events/hypervisor-observer.ts";
 import type { Foreseen, Hypervisors } from "./hypervisors.ts";
 import type { SharedPool } from "./pool/shared-pool.ts";
-import { assertPool, poolBackupNotBuilt } from "./service.ts";
+import { poolBackupNotBuilt } from "./service.ts";
 
 /** Stands in commands for the id of the operation, which is made when it begins, and for what is made of it. */
 const operationId = "OPERATION";
@@ -22,13 +23,24 @@ interface PlannedPart {
   readonly steps: readonly PlannedStep[];
 }
 
+export interface HypervisorPlannersOptions {
+  readonly hypervisors: Hypervisors;
+  /** Undefined where there is none; what needs it is then refused with `poolRefusal`. */
+  readonly shared: SharedPool | undefined;
+  readonly poolRefusal: () => InfraError;
+  readonly libvirt: LibvirtAdapter;
+  readonly host: string;
+}
+
 /** What the calls of operations.v1.OperationsService would do. */
-export function createHypervisorPlanners(
-  hypervisors: Hypervisors,
-  sharedPool: SharedPool | undefined,
-  libvirt: LibvirtAdapter,
-  host: string,
-): PlannerRegistration {
+export function createHypervisorPlanners(options: HypervisorPlannersOptions): PlannerRegistration {
+  const { hypervisors, shared, poolRefusal, libvirt, host } = options;
+  const assertPool = () => {
+    if (shared === undefined) {
+      throw poolRefusal();
+    }
+    return shared;
+  };
   const step = (name: string, libvirtStep?: LibvirtStep): PlannedStep => ({
     name,
     command: libvirtStep === undefined ? [] : libvirt.commandOf(libvirtStep),
@@ -123,10 +135,12 @@ export function createHypervisorPlanners(
       return planDestroy([id], signal);
     },
     destroyHypervisors: ({ ids }, { signal }) => planDestroy(ids, signal),
-    expandStorage: async ({ minBytes }, { signal }) =>
-      assertPool(sharedPool).planExpand(BigInt(minBytes), signal),
-    shrinkStorage: async ({ maxBytes }, { signal }) =>
-      assertPool(sharedPool).planShrink(BigInt(maxBytes), signal),
+    async expandStorage(request, { signal }) {
+      return assertPool().planExpandFromPublished(request, signal);
+    },
+    async shrinkStorage(request, { signal }) {
+      return assertPool().planShrinkFromPublished(request, signal);
+    },
     createBackup: async () => {
       throw poolBackupNotBuilt();
     },

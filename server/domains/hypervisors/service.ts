@@ -7,12 +7,19 @@ import type { SharedPool } from "./pool/shared-pool.ts";
 
 /**
  * operations.v1.OperationsService: hypervisors, and the storage pool that they share.
- * @param sharedPool undefined where there is none
+ * @param sharedPool undefined where there is none; what needs it is then refused with `poolRefusal`
  */
 export function createOperationsService(
   hypervisors: Hypervisors,
   sharedPool: SharedPool | undefined,
+  poolRefusal: () => InfraError,
 ): ServiceRegistration {
+  const assertPool = () => {
+    if (sharedPool === undefined) {
+      throw poolRefusal();
+    }
+    return sharedPool;
+  };
   return registerService(OperationsService, {
     async listHypervisors(_request, call) {
       const { hypervisors: all, readAtMs } = await hypervisors.list(call.signal);
@@ -26,24 +33,16 @@ export function createOperationsService(
     destroyHypervisor: ({ id }, call) => progressMessages(hypervisors.destroy(id, askerFrom(call))),
     destroyHypervisors: ({ ids }, call) => progressMessages(hypervisors.destroyAll(ids, askerFrom(call))),
     async *expandStorage(request, call) {
-      yield* progressMessages(assertPool(sharedPool).expandFromPublished(request, call));
+      yield* progressMessages(assertPool().expandFromPublished(request, call));
     },
     async *shrinkStorage(request, call) {
-      yield* progressMessages(assertPool(sharedPool).shrinkFromPublished(request, call));
+      yield* progressMessages(assertPool().shrinkFromPublished(request, call));
     },
     // biome-ignore lint/correctness/useYield: it is refused before any message
     async *createBackup() {
       throw poolBackupNotBuilt();
     },
   });
-}
-
-/** @throws InfraError NOT_BUILT */
-export function assertPool(sharedPool: SharedPool | undefined): SharedPool {
-  if (sharedPool === undefined) {
-    throw new InfraError("NOT_BUILT", "this version does not change the size of the storage pool yet");
-  }
-  return sharedPool;
 }
 
 export function poolBackupNotBuilt(): InfraError {

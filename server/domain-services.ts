@@ -1,0 +1,54 @@
+import type { DescService } from "@bufbuild/protobuf";
+import type { Backend } from "./backend.ts";
+import type { Seal } from "./crypto/seal.ts";
+import type { GatewayFacts } from "./domains/system/service.ts";
+import type { Events } from "./events/events.ts";
+import type { Operations } from "./operations/operations.ts";
+import type { PlannerRegistration } from "./operations/planner.ts";
+import type { InlineRunner } from "./operations/run-inline.ts";
+import type { ServiceRegistration } from "./rpc/service-handlers.ts";
+import type { Store } from "./store/store.ts";
+import type { Systems } from "./systems.ts";
+
+/** A domain with who answers its calls and who plans them, and the systems behind it. */
+export interface DomainServices {
+  readonly registrations: readonly ServiceRegistration[];
+  readonly planners: readonly PlannerRegistration[];
+  readonly backends: readonly Backend[];
+  /** Begins to tell what happens to the domain's systems. */
+  readonly observe?: () => Activity;
+  /** Begins what the domain does by itself, by the clock. */
+  readonly beginSchedules?: () => Activity;
+}
+
+/** Goes on until it is closed. */
+export interface Activity {
+  close(): Promise<void>;
+}
+
+export interface ServicesOptions {
+  readonly systems: Systems;
+  readonly runner: InlineRunner;
+  readonly operations: Operations;
+  readonly events: Events;
+  readonly auth: Pick<DomainServices, "registrations" | "planners">;
+  readonly store: Pick<Store, "run" | "isShared">;
+  /** `createSeal(masterKey, "repository-key")`. */
+  readonly repositoryKeySeal: Seal;
+  /** Name of this host. */
+  readonly host: string;
+  readonly facts: GatewayFacts;
+  readonly log: { warn(message: string, cause?: unknown): void };
+  /** The limit of the listeners. */
+  readonly maxMessageBytes: number;
+}
+
+/** Closes them all. */
+export function allOf(activities: readonly Activity[]): Activity {
+  return { close: async () => void (await Promise.all(activities.map((one) => one.close()))) };
+}
+
+/** Full names, e.g. `proto.LVService`. */
+export function namesOf(services: readonly DescService[]): string[] {
+  return services.map(({ typeName }) => typeName);
+}

@@ -1,0 +1,70 @@
+import { InfraError } from "../adapters/host/infra-error.ts";
+import { StoragePoolService } from "../gen/hostplane/v1/storage_pool_pb.ts";
+import { OperationsService } from "../gen/operations/v1/operations_pb.ts";
+import { createAbsentBackend } from "./backend.ts";
+import { allOf, type DomainServices, namesOf, type ServicesOptions } from "./domain-services.ts";
+import { createLibvirtBackend } from "./domains/hypervisors/backend.ts";
+import { observeHypervisorChanges } from "./domains/hypervisors/events/hypervisor-observer.ts";
+import { createHypervisors } from "./domains/hypervisors/hypervisors.ts";
+import { createInventory } from "./domains/hypervisors/inventory.ts";
+import { createOwnChanges } from "./domains/hypervisors/own-changes.ts";
+import { createHypervisorPlanners } from "./domains/hypervisors/planners.ts";
+import { createStoragePoolBackend } from "./domains/hypervisors/pool/backend.ts";
+import { observePoolChanges } from "./domains/hypervisors/pool/observe-pool.ts";
+import { createStoragePoolPlanners } from "./domains/hypervisors/pool/planners.ts";
+import { createStoragePoolService } from "./domains/hypervisors/pool/service.ts";
+import { createSharedPool } from "./domains/hypervisors/pool/shared-pool.ts";
+import { createOperationsService } from "./domains/hypervisors/service.ts";
+import { operationMessage } from "./domains/operations/operation-messages.ts";
+import { registerPlanRefusal } from "./operations/planner.ts";
+import { registerRefusal } from "./rpc/service-handlers.ts";
+
+/** Who answers for hypervisors and the storage pool that they share. */
+export function createHypervisorsDomain(options: ServicesOptions): DomainServices {
+  const services = [OperationsService, StoragePoolService];
+  const { hypervisors: system } = options.systems;
+  if (system === undefined) {
+    const missing = "hypervisors are off: set `hypervisors` in the configuration";
+    const refusal = () => new InfraError("DOMAIN_OFF", missing);
+    return {
+      registrations: services.map((service) => registerRefusal(service, refusal)),
+      planners: services.map((service) => registerPlanRefusal(service, refusal)),
+      backends: [createAbsentBackend("hypervisors", "libvirt", "off", namesOf(services), missing)],
+    };
+  }
+  const { host, operations, events, log } = options;
+  const { libvirt, settings, pool } = system;
+  const inventory = createInventory(settings);
+  const own = createOwnChanges(libvirt);
+  const hypervisors = createHypervisors({ ...options, libvirt, settings, inventory, own });
+  const libvirtPool = settings.sharedStorage?.libvirtPool;
+  const shownBy = libvirtPool === undefined ? undefined : { libvirt, libvirtPool };
+  const shared = pool && createSharedPool({ pool, shownBy, operations, events, host });
+  const poolRefusal = () =>
+    new InfraError("DOMAIN_OFF", "there is no storage pool: set `hypervisors.pool` in the configuration");
+  const onFailed = (error: unknown) =>
+    log.warn("changes of hypervisors could not be told; tried again", error);
+  return {
+    registrations: [
+      createOperationsService(hypervisors, shared, poolRefusal),
+      shared === undefined
+        ? registerRefusal(StoragePoolService, poolRefusal)
+        : createStoragePoolService(shared, operationMessage),
+    ],
+    planners: [
+      createHypervisorPlanners({ hypervisors, shared, poolRefusal, libvirt, host }),
+      shared === undefined
+        ? registerPlanRefusal(StoragePoolService, poolRefusal)
+        : createStoragePoolPlanners(shared),
+    ],
+    backends: [
+      createLibvirtBackend(libvirt, settings),
+      ...(pool === undefined ? [] : [createStoragePoolBackend(pool)]),
+    ],
+    observe: () =>
+      allOf([
+        observeHypervisorChanges({ ...options, libvirt, inventory, own, onFailed }),
+        ...(shared === undefined ? [] : [observePoolChanges({ ...options, ...shared, onFailed })]),
+      ]),
+  };
+}
