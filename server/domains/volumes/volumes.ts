@@ -1,4 +1,5 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { createNameMatch } from "../../../adapters/host/name-match.ts";
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
 import type { LogicalVolume, LvmAdapter, LvmState } from "../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../adapters/lvm/names.ts";
@@ -14,7 +15,6 @@ import {
   type ResolvedClass,
   volumesOf,
 } from "./device-class.ts";
-import { createNameMatch } from "../../../adapters/host/name-match.ts";
 import {
   createVolumeChanges,
   type VolumeChange,

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
 import { type Backend, type BackendStatus, createAbsentBackend } from "../../../backend.ts";
+import { deleteKindName } from "../../../backups/delete-kind.ts";
+import { verifyKindName } from "../../../backups/verify-kind.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import type { Operations } from "../../../operations/operations.ts";
 import { backupKindName } from "./backup-kind.ts";
 import { backupsOff } from "./backup-messages.ts";
-import { deleteKindName } from "./delete-kind.ts";
 import { restoreKindName } from "./restore-kind.ts";
 import { retentionKindName } from "./retention-kind.ts";
-import { verifyKindName } from "./verify-kind.ts";
 
 export interface ResticBackendOptions {
   readonly restic: ResticAdapter;

@@ -1,6 +1,6 @@
+import { describePlace, type RepositorySecrets } from "../../../backups/repository-place.ts";
 import type { OperationKind } from "../../../operations/operation-kind.ts";
 import { type BackupInput, type BackupResult, type BackupTools, snapshotBy, storedBy } from "./backup-run.ts";
-import { describePlace, type RepositorySecrets } from "./repository-place.ts";
 import { removeSnapshotStep, snapshotVolumeStep } from "./snapshot-steps.ts";
 import { openStep, recordStep, storeStep, verifyStep } from "./store-steps.ts";
 

@@ -12,6 +12,7 @@ import {
   type CreateLVRequest,
   StateType,
 } from "../../../../gen/proto/lvmd_pb.ts";
+import { describePlace } from "../../../backups/repository-place.ts";
 import type { Call } from "../../../rpc/call.ts";
 import { parsePageSize, parseTextFilter } from "../../../rpc/listing-fields.ts";
 import { methodPathOf } from "../../../rpc/method-rule.ts";
@@ -21,7 +22,6 @@ import type { WantedCreate } from "../volume-changes.ts";
 import type { BackupAsker } from "./backup-parts.ts";
 import type { Backups } from "./backups.ts";
 import type { BackupPoll, WantedBackup } from "./create-backup.ts";
-import { describePlace } from "./repository-place.ts";
 import type { RestoreSource } from "./restore-volume.ts";
 import { placeOf } from "./stored-backups.ts";
 

@@ -1,12 +1,12 @@
 import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
 import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
+import type { Repositories } from "../../../backups/repositories.ts";
+import type { RepositoryKeys } from "../../../backups/repository-keys.ts";
 import type { Events } from "../../../events/events.ts";
 import type { OperationAsker, Operations } from "../../../operations/operations.ts";
 import type { Store } from "../../../store/store.ts";
 import type { DeviceClass } from "../device-class.ts";
 import type { BackupSettings } from "./backup-settings.ts";
-import type { Repositories } from "./repositories.ts";
-import type { RepositoryKeys } from "./repository-keys.ts";
 
 /** What backups and restores are made of. */
 export interface BackupParts {

@@ -1,19 +1,19 @@
 import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import type { LvmStep } from "../../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
+import { deleteKindName } from "../../../backups/delete-kind.ts";
+import { describePlace, type RepositoryPlace } from "../../../backups/repository-place.ts";
+import { verifyKindName } from "../../../backups/verify-kind.ts";
 import type { PlannedMutation } from "../../../operations/mutation.ts";
 import type { BackupRow } from "../../../store/backups.ts";
 import { operationTag, temporaryName, wantedNameTag } from "../operation-marks.ts";
 import { backupKindName } from "./backup-kind.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import type { PlannedBackup } from "./begin-backup.ts";
-import { deleteKindName } from "./delete-kind.ts";
-import { describePlace, type RepositoryPlace } from "./repository-place.ts";
 import { restoreKindName } from "./restore-kind.ts";
 import type { PlannedRestore } from "./restore-volume.ts";
 import { snapshotStep } from "./snapshot-volume.ts";
 import { placeOf } from "./stored-backups.ts";
-import { verifyKindName } from "./verify-kind.ts";
 
 /** Stands in commands for the id of the operation, which is made when it begins. */
 const operationId = "OPERATION";

@@ -1,8 +1,8 @@
 import { Cron } from "croner";
+import { createNameMatch } from "../../../../adapters/host/name-match.ts";
 import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
 import type { KeepPolicy } from "../../../../adapters/restic/adapter.ts";
 import { type DeviceClass, resolveClass, volumesOf } from "../device-class.ts";
-import { createNameMatch } from "../../../../adapters/host/name-match.ts";
 import { operationOf } from "../operation-marks.ts";
 
 /** Backups that the gateway makes by itself, in the local repository. Either `cron` or `everyHours` is there. */

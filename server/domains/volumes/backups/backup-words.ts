@@ -1,7 +1,7 @@
 import { describeSize } from "../../../../adapters/host/describe-size.ts";
+import { describePlace, type RepositoryPlace } from "../../../backups/repository-place.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import type { BackupRow } from "../../../store/backups.ts";
-import { describePlace, type RepositoryPlace } from "./repository-place.ts";
 
 /** What is told of a backup that is there. */
 export function backupDone(row: BackupRow): string {

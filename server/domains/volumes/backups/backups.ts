@@ -1,12 +1,16 @@
+import { createNameMatch } from "../../../../adapters/host/name-match.ts";
 import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
 import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
+import { createDeleteKind } from "../../../backups/delete-kind.ts";
+import { createRepositories } from "../../../backups/repositories.ts";
+import { createRepositoryKeys } from "../../../backups/repository-keys.ts";
+import { createVerifyKind } from "../../../backups/verify-kind.ts";
 import type { Seal } from "../../../crypto/seal.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Operations } from "../../../operations/operations.ts";
 import type { InlineRunner } from "../../../operations/run-inline.ts";
 import type { Store } from "../../../store/store.ts";
 import type { DeviceClass } from "../device-class.ts";
-import { createNameMatch } from "../../../../adapters/host/name-match.ts";
 import { createVolumeChanges } from "../volume-changes.ts";
 import { createBackupKind } from "./backup-kind.ts";
 import type { BackupParts } from "./backup-parts.ts";
@@ -14,15 +18,11 @@ import { type BackupSchedules, type BackupSchedulesLog, createBackupSchedules } 
 import type { BackupSettings } from "./backup-settings.ts";
 import { createBeginBackup } from "./begin-backup.ts";
 import { type CreateBackup, createCreateBackup } from "./create-backup.ts";
-import { createDeleteKind } from "./delete-kind.ts";
 import { createMadeVolumes } from "./made-volumes.ts";
-import { createRepositories } from "./repositories.ts";
-import { createRepositoryKeys } from "./repository-keys.ts";
 import { createRestoreKind } from "./restore-kind.ts";
 import { createRestoreVolume, type RestoreVolume } from "./restore-volume.ts";
 import { createRetentionKind } from "./retention-kind.ts";
 import { createStoredBackups, type StoredBackups } from "./stored-backups.ts";
-import { createVerifyKind } from "./verify-kind.ts";
 
 export interface BackupsOptions {
   readonly lvm: LvmAdapter;

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmState, VolumeGroup } from "../../../../adapters/lvm/adapter.ts";
+import type { NamedRepository, S3Fields } from "../../../backups/repositories.ts";
+import type { RepositorySecrets } from "../../../backups/repository-place.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import type { OperationStarter } from "../../../operations/operations.ts";
 import type { BackupAsker, BackupParts } from "./backup-parts.ts";
 import type { BackupInput } from "./backup-run.ts";
 import { assertSameGroup } from "./made-volumes.ts";
-import type { NamedRepository, S3Fields } from "./repositories.ts";
-import type { RepositorySecrets } from "./repository-place.ts";
 import { snapshotStep } from "./snapshot-volume.ts";
 import { resourceOf } from "./volume-handle.ts";
 

@@ -1,8 +1,8 @@
+import { describePlace, localPlace } from "../../../backups/repository-place.ts";
+import { findOperation } from "../../../operations/find-operation.ts";
 import type { OperationStarter } from "../../../operations/operations.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
-import { findOperation } from "./find-operation.ts";
-import { describePlace, localPlace } from "./repository-place.ts";
 import { type RetentionInput, retentionKindName } from "./retention-kind.ts";
 import { actorOf, operationsOfSchedule } from "./schedule-operations.ts";
 

@@ -1,12 +1,12 @@
 import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
 import { createLimiter } from "../../../../adapters/host/limiter.ts";
 import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
+import { findOperation } from "../../../operations/find-operation.ts";
 import { hasEnded, type Operation } from "../../../operations/operation.ts";
 import type { BackupRow } from "../../../store/backups.ts";
 import type { BackupAsker, BackupParts, Foreseen } from "./backup-parts.ts";
 import { backupDone, backupFailed, backupUnderWay } from "./backup-words.ts";
 import type { BackupRequest, BeginBackup, PlannedBackup } from "./begin-backup.ts";
-import { findOperation } from "./find-operation.ts";
 import {
   ambiguousHandle,
   parseVolumeHandle,

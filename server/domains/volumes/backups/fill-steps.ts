@@ -1,8 +1,10 @@
 import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { devicePathOf, volumeResource } from "../../../../adapters/lvm/names.ts";
+import { describePlace } from "../../../backups/repository-place.ts";
+import { selectBackup } from "../../../backups/select-backup.ts";
+import { storedBackupFrom } from "../../../backups/stored-backup.ts";
 import { findMade } from "./made-volumes.ts";
-import { describePlace } from "./repository-place.ts";
 import {
   createdBy,
   type LocateOutput,
@@ -10,8 +12,6 @@ import {
   type RestoreStep,
   type RestoreTools,
 } from "./restore-run.ts";
-import { selectBackup } from "./select-backup.ts";
-import { storedBackupFrom } from "./stored-backup.ts";
 
 /** Finds the backup that is meant, before anything is made. */
 export function locateStep({ restic, repositories }: RestoreTools): RestoreStep {

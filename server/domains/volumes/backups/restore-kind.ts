@@ -1,7 +1,7 @@
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
+import type { RepositorySecrets } from "../../../backups/repository-place.ts";
 import type { OperationKind } from "../../../operations/operation-kind.ts";
 import { fillStep, locateStep } from "./fill-steps.ts";
-import type { RepositorySecrets } from "./repository-place.ts";
 import {
   createdBy,
   locatedBy,

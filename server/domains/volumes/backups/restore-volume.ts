@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 import type { LvmState } from "../../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
+import type { NamedRepository, S3Fields } from "../../../backups/repositories.ts";
+import type { RepositorySecrets } from "../../../backups/repository-place.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import type { OperationStarter } from "../../../operations/operations.ts";
 import { assertResolved } from "../device-class.ts";
@@ -9,8 +11,6 @@ import type { VolumeChange, VolumeChanges, WantedCreate } from "../volume-change
 import { createVolumeStep, type LvmCreateStep } from "../volume-mutations.ts";
 import { type RestoredVolume, untilFilled, untilMade } from "./await-restore.ts";
 import type { BackupAsker, BackupParts, Foreseen } from "./backup-parts.ts";
-import type { NamedRepository, S3Fields } from "./repositories.ts";
-import type { RepositorySecrets } from "./repository-place.ts";
 import { restoreKindName } from "./restore-kind.ts";
 import type { RestoreInput } from "./restore-run.ts";
 

@@ -1,10 +1,10 @@
 import type { KeepPolicy } from "../../../../adapters/restic/adapter.ts";
+import { pruneStep } from "../../../backups/prune-step.ts";
+import { describePlace, type RepositoryPlace } from "../../../backups/repository-place.ts";
+import { scheduleTagsOf } from "../../../backups/stored-backup.ts";
+import type { StoredBackupTools } from "../../../backups/stored-backup-run.ts";
 import type { OperationKind, OperationStep, StepRun } from "../../../operations/operation-kind.ts";
 import type { BackupRow } from "../../../store/backups.ts";
-import { pruneStep } from "./prune-step.ts";
-import { describePlace, type RepositoryPlace } from "./repository-place.ts";
-import { scheduleTagsOf } from "./stored-backup.ts";
-import type { StoredBackupTools } from "./stored-backup-run.ts";
 import { parseVolumeHandle } from "./volume-handle.ts";
 
 /** Which backups of a schedule are to go. */

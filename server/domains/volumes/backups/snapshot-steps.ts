@@ -1,3 +1,4 @@
+import { describePlace } from "../../../backups/repository-place.ts";
 import { operationTag, temporaryName } from "../operation-marks.ts";
 import {
   type BackupRun,
@@ -9,7 +10,6 @@ import {
   volumeGone,
 } from "./backup-run.ts";
 import { findMade, findVolume, type MadeVolumes } from "./made-volumes.ts";
-import { describePlace } from "./repository-place.ts";
 import { snapshotStep } from "./snapshot-volume.ts";
 
 const timeTag = "hostplane-at-";

@@ -1,6 +1,9 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { devicePathOf, volumeResource } from "../../../../adapters/lvm/names.ts";
 import type { Repository, ResticAdapter } from "../../../../adapters/restic/adapter.ts";
+import { ensureRepository } from "../../../backups/ensure-repository.ts";
+import { describePlace } from "../../../backups/repository-place.ts";
+import { operationTagOf, scheduleTagsOf, tagsFromMarks } from "../../../backups/stored-backup.ts";
 import {
   type BackupRun,
   type BackupStep,
@@ -13,11 +16,8 @@ import {
   storedBy,
   type VerifyOutput,
 } from "./backup-run.ts";
-import { ensureRepository } from "./ensure-repository.ts";
-import { describePlace } from "./repository-place.ts";
 import { removeSnapshot } from "./snapshot-steps.ts";
 import { assertSnapshotGood } from "./snapshot-volume.ts";
-import { operationTagOf, scheduleTagsOf, tagsFromMarks } from "./stored-backup.ts";
 
 /** Before anything is made: a wrong key or endpoint is told at once. */
 export function openStep(tools: BackupTools): BackupStep {

@@ -1,4 +1,11 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { AccessFields, NamedRepository } from "../../../backups/repositories.ts";
+import {
+  describePlace,
+  type RepositoryPlace,
+  type RepositorySecrets,
+} from "../../../backups/repository-place.ts";
+import type { StoredBackupInput } from "../../../backups/stored-backup-run.ts";
 import type { Json, Operation } from "../../../operations/operation.ts";
 import type { OperationStarter } from "../../../operations/operations.ts";
 import type { BackupFilters, BackupRow } from "../../../store/backups.ts";
@@ -6,10 +13,7 @@ import { bytesPerGiB, sizeGbFromBytes } from "../size.ts";
 import type { WantedCreate } from "../volume-changes.ts";
 import type { BackupAsker, BackupParts, Foreseen } from "./backup-parts.ts";
 import { tooSmall } from "./fill-steps.ts";
-import type { AccessFields, NamedRepository } from "./repositories.ts";
-import { describePlace, type RepositoryPlace, type RepositorySecrets } from "./repository-place.ts";
 import type { PlannedRestore, RestoreVolume } from "./restore-volume.ts";
-import type { StoredBackupInput } from "./stored-backup-run.ts";
 
 type Starter = OperationStarter<StoredBackupInput, RepositorySecrets | null>;
 

@@ -1,9 +1,24 @@
-import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
-import type { Repository } from "../../../../adapters/restic/adapter.ts";
-import { assertS3Path, assertSecret, endpointOrigin, proxyUrl } from "../../../../adapters/restic/names.ts";
-import type { BackupSettings } from "./backup-settings.ts";
+import { InfraError, invalidField } from "../../adapters/host/infra-error.ts";
+import type { Repository } from "../../adapters/restic/adapter.ts";
+import { assertS3Path, assertSecret, endpointOrigin, proxyUrl } from "../../adapters/restic/names.ts";
 import type { RepositoryKeys } from "./repository-keys.ts";
 import { localPlace, type RepositoryPlace, type RepositorySecrets } from "./repository-place.ts";
+
+/** What the configuration says of repositories. */
+export interface RepositorySettings {
+  /** The local repository, for requests that name no endpoint; absent: there is none. */
+  readonly repository?: string;
+  /** The S3 services that requests may name. */
+  readonly allowEndpoints: readonly AllowedEndpoint[];
+}
+
+export interface AllowedEndpoint {
+  readonly url: string;
+  /** Proxies that a request may name for it. */
+  readonly proxies: readonly string[];
+  /** Whether a request may ask to take any certificate. */
+  readonly unverifiedTls: boolean;
+}
 
 /** What opens a repository, as requests give it; empty means not given. */
 export interface AccessFields {
@@ -68,7 +83,7 @@ export interface Repositories {
   ): Promise<Repository>;
 }
 
-export function createRepositories(settings: BackupSettings, keys: RepositoryKeys): Repositories {
+export function createRepositories(settings: RepositorySettings, keys: RepositoryKeys): Repositories {
   const endpoints = settings.allowEndpoints.map(({ url, proxies, unverifiedTls }) => ({
     origin: originOf(url),
     proxies: proxies.map(originOf),

@@ -1,5 +1,5 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import type { OperationKind } from "../../../operations/operation-kind.ts";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { OperationKind } from "../operations/operation-kind.ts";
 import type { RepositorySecrets } from "./repository-place.ts";
 import {
   isLoss,

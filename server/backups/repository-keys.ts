@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import type { Seal } from "../../../crypto/seal.ts";
-import type { Store } from "../../../store/store.ts";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { Seal } from "../crypto/seal.ts";
+import type { Store } from "../store/store.ts";
 import { describePlace, type RepositoryPlace } from "./repository-place.ts";
 
 /** Keys that the gateway makes for repositories whose owner gives none; the store has them encrypted. */

@@ -1,5 +1,5 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import type { OperationKind } from "../../../operations/operation-kind.ts";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { OperationKind } from "../operations/operation-kind.ts";
 import { pruneStep } from "./prune-step.ts";
 import { repositoryGone } from "./repository-gone.ts";
 import { describePlace, type RepositorySecrets } from "./repository-place.ts";

@@ -1,4 +1,4 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { InfraError } from "../../adapters/host/infra-error.ts";
 import { describePlace, type RepositoryPlace } from "./repository-place.ts";
 
 /** What is said where backups are listed, but no repository is found. */

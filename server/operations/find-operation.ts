@@ -1,6 +1,6 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import type { Operation } from "../../../operations/operation.ts";
-import type { Operations } from "../../../operations/operations.ts";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { Operation } from "./operation.ts";
+import type { Operations } from "./operations.ts";
 
 /** An operation; undefined when it is no longer kept. */
 export async function findOperation(

@@ -1,11 +1,7 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { selectBackup } from "../../../../../server/domains/volumes/backups/select-backup.ts";
-import {
-  type StoredBackup,
-  storedBackupFrom,
-  tagsFromMarks,
-} from "../../../../../server/domains/volumes/backups/stored-backup.ts";
+import { selectBackup } from "../../../server/backups/select-backup.ts";
+import { type StoredBackup, storedBackupFrom, tagsFromMarks } from "../../../server/backups/stored-backup.ts";
 
 const hex = (count: number) => count.toString(16).padStart(64, "0");
 

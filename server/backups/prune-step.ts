@@ -1,6 +1,6 @@
-import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
-import type { Json } from "../../../operations/operation.ts";
-import type { OperationStep } from "../../../operations/operation-kind.ts";
+import type { ResticAdapter } from "../../adapters/restic/adapter.ts";
+import type { Json } from "../operations/operation.ts";
+import type { OperationStep } from "../operations/operation-kind.ts";
 import type { Repositories } from "./repositories.ts";
 import { describePlace, type RepositoryPlace, type RepositorySecrets } from "./repository-place.ts";
 

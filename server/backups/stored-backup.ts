@@ -1,4 +1,4 @@
-import type { ResticSnapshot } from "../../../../adapters/restic/adapter.ts";
+import type { ResticSnapshot } from "../../adapters/restic/adapter.ts";
 
 /** What the gateway writes on a snapshot of a repository, so that any gateway can tell what it is of. */
 export interface BackupMarks {

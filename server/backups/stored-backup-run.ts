@@ -1,7 +1,7 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
-import type { StepRun } from "../../../operations/operation-kind.ts";
-import type { Store } from "../../../store/store.ts";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { ResticAdapter } from "../../adapters/restic/adapter.ts";
+import type { StepRun } from "../operations/operation-kind.ts";
+import type { Store } from "../store/store.ts";
 import type { Repositories } from "./repositories.ts";
 import type { RepositoryPlace, RepositorySecrets } from "./repository-place.ts";
 

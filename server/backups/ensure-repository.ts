@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import type { Repository } from "../../../../adapters/restic/adapter.ts";
-import type { BackupTools } from "./backup-run.ts";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { Repository, ResticAdapter } from "../../adapters/restic/adapter.ts";
+import type { Store } from "../store/store.ts";
 import { repositoryGone } from "./repository-gone.ts";
 import { describePlace, type RepositoryPlace } from "./repository-place.ts";
 import { operationTagOf } from "./stored-backup.ts";
@@ -20,7 +20,7 @@ const lookEveryMs = 250;
  *   it for a minute; and what the tool throws
  */
 export async function ensureRepository(
-  { restic, store }: Pick<BackupTools, "restic" | "store">,
+  { restic, store }: { readonly restic: ResticAdapter; readonly store: Pick<Store, "run"> },
   repository: Repository,
   facts: { readonly place: RepositoryPlace; readonly host: string; readonly owner: string },
   signal: AbortSignal,

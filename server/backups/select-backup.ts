@@ -1,4 +1,4 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { StoredBackup } from "./stored-backup.ts";
 
 /**
