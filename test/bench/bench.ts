@@ -25,5 +25,7 @@ export interface Bench {
   /** How many rounds of each side count, and how many before that do not, since compilers and caches are cold. */
   readonly rounds: number;
   readonly coldRounds: number;
+  /** Why it cannot be measured here, or false. */
+  skipReason?(): string | false;
   start(): Promise<BenchRun>;
 }

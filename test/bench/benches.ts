@@ -1,5 +1,6 @@
 import type { Bench } from "./bench.ts";
 import { createFanOut } from "./fan-out/fan-out.ts";
+import { createLibvirtList } from "./libvirt-list.ts";
 
 /** All benches, in the order of docs/benchmarks.md. */
-export const benches: readonly Bench[] = [createFanOut()];
+export const benches: readonly Bench[] = [createFanOut(), createLibvirtList()];

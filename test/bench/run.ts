@@ -9,12 +9,16 @@ import { describeMachine, withResults } from "./report.ts";
 // ratio is above what is allowed.
 
 const { positionals } = parseArgs({ allowPositionals: true });
-const isAll = positionals.length === 0;
-const chosen = isAll ? benches : benches.filter(({ name }) => positionals.includes(name));
+const chosen = positionals.length === 0 ? benches : benches.filter(({ name }) => positionals.includes(name));
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 const results: Result[] = [];
 for (const bench of chosen) {
+  const skipReason = bench.skipReason?.() ?? false;
+  if (skipReason !== false) {
+    say(`${bench.name}: skipped, ${skipReason}`);
+    continue;
+  }
   say(`${bench.name}: ${bench.what}, against ${bench.baseline}`);
   const result = await measure(bench);
   const { baseline, ours, ratio, minRatio, maxRatio } = result;
@@ -23,7 +27,7 @@ for (const bench of chosen) {
   say(`  ratio ${ratio.toFixed(2)} (${spread}), at most ${bench.maxRatio.toFixed(2)}`);
   results.push(result);
 }
-if (isAll) {
+if (results.length === benches.length) {
   const page = resolve(import.meta.dirname, "../../docs/benchmarks.md");
   writeFileSync(page, withResults(readFileSync(page, "utf8"), results, describeMachine(new Date())));
 }
