@@ -146,5 +146,7 @@ export function complaints(stderr: string): string[] {
       (line) =>
         line !== "" && !/^(WARNING: |File descriptor \d+ |Run `|Cannot process volume group )/.test(line),
     )
-    .filter((line) => !/^(Error during parsing of command line|See vgreduce )/.test(line));
+    .filter(
+      (line) => !/^(Error during parsing of command line|See vgreduce |\S+lvmpolld\.socket: )/.test(line),
+    );
 }

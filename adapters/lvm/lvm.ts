@@ -31,6 +31,9 @@ export interface LvmOptions extends LvmCommandOptions {
   readonly resyncMs?: number;
 }
 
+/** So often a move is begun again when somebody kills it. */
+const maxKills = 5;
+
 /**
  * LVM of this host. Starts nothing until it is first read. From then on it watches the directory where LVM
  * keeps its metadata backups, which every change of a group touches, and (with activation) /dev/mapper, where
@@ -153,10 +156,15 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
       }
     };
     const stop = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
-    stop.throwIfAborted();
-    const result = await run(argv, { kind: "mutate", tool, env, onToolEnd, output, stop });
-    stop.throwIfAborted();
-    return { ...result, stdout: printed };
+    for (let kills = 0; ; kills += 1) {
+      stop.throwIfAborted();
+      const result = await run(argv, { kind: "mutate", tool, env, onToolEnd, output, stop });
+      stop.throwIfAborted();
+      // What somebody killed has left the move where it was, for the next one to go on with.
+      if (result.signal === null || kills === maxKills) {
+        return { ...result, stdout: printed };
+      }
+    }
   }
 
   return {
