@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { backOffMs } from "../../host/back-off.ts";
 import { InfraError } from "../../host/infra-error.ts";
 import type { Connection } from "./connection.ts";
 import { withPatience } from "./give-up.ts";
@@ -82,10 +83,11 @@ export function keepConnected({ open, onAgain, reconnectMs }: LinkOptions): Link
         // One that ends as soon as it is there is no better than none.
         const hasLasted = performance.now() - beganAtMs > maxDelayFactor * reconnectMs;
         failures = hasLasted ? 1 : failures + 1;
-        const longestMs = reconnectMs * Math.min(2 ** (failures - 1), maxDelayFactor);
-        await delay(longestMs * (0.5 + Math.random() / 2), undefined, { signal: closing.signal }).catch(
-          () => {},
-        );
+        const pauseMs = backOffMs(failures, {
+          firstMs: reconnectMs,
+          longestMs: maxDelayFactor * reconnectMs,
+        });
+        await delay(pauseMs, undefined, { signal: closing.signal }).catch(() => {});
       }
     }
   }
