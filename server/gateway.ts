@@ -17,7 +17,7 @@ import { createMetrics } from "./observability/metrics.ts";
 import type { Tracing } from "./observability/tracing.ts";
 import { openData } from "./open-data.ts";
 import { createOperations } from "./operations/create-operations.ts";
-import type { OperationsLog } from "./operations/operations-options.ts";
+import type { OperationsLog, OperationsOptions } from "./operations/operations-options.ts";
 import { createInlineRunner } from "./operations/run-inline.ts";
 import { adminSocketOf, createAdminListener } from "./rpc/listener/admin-listener.ts";
 import { createCertificateReload } from "./rpc/listener/certificate-reload.ts";
@@ -59,6 +59,8 @@ export interface GatewayOptions {
   readonly adminSocket?: string;
   /** It is there for a command of an admin: it runs no operations of the store, and tells of no system. */
   readonly isForCommand?: boolean;
+  /** For tests: called at each boundary of an operation's life. */
+  readonly boundary?: OperationsOptions["boundary"];
   /** Called when the gateway cannot go on, and the process has to end. */
   readonly onFatal: (error: Error) => void;
 }
@@ -141,6 +143,7 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     seal: createSeal(data.masterKey, "operations"),
     limits: { ...config.operations, keepMs: config.operations.keepDays * dayMs },
     log,
+    ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
   });
   const { registrations, backends, storeBackend, observe, beginSchedules } = createServices({
     systems,

@@ -24,16 +24,17 @@ export async function serve(options: ServeOptions, version: string, output: Outp
     return 2;
   }
   const { config, file } = loaded;
-  if (isSandbox && config.volumes !== undefined) {
+  const [configured] = (["volumes", "hypervisors"] as const).filter((domain) => config[domain] !== undefined);
+  if (isSandbox && configured !== undefined) {
     const where = file === undefined ? "the environment or the flags" : file;
     output.err(
-      `--sandbox serves nothing real, but volumes are configured (${where}): leave out --sandbox to serve them, or volumes to get the sandbox`,
+      `--sandbox serves nothing real, but ${configured} are configured (${where}): leave out --sandbox to serve them, or ${configured} to get the sandbox`,
     );
     return 2;
   }
-  if (!isSandbox && config.volumes === undefined) {
+  if (!isSandbox && configured === undefined) {
     output.err(
-      "nothing to serve: no system is configured. For a first look run `hostplane serve --sandbox`; to serve this host's LVM name a file with volumes.deviceClasses by --config (`hostplane config schema` lists every key)",
+      "nothing to serve: no system is configured. For a first look run `hostplane serve --sandbox`; to serve this host's LVM name a file with volumes.deviceClasses by --config, for its libvirt one with hypervisors (`hostplane config schema` lists every key)",
     );
     return 2;
   }

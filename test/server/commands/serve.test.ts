@@ -18,10 +18,17 @@ test("without --sandbox and without a system it refuses and says what to do, bot
 });
 
 test("--sandbox beside a configured system is refused", async (t) => {
-  const dir = t.testdir({ "a.yaml": volumes });
-  const { code, stderr } = await hostplane(["serve", "--sandbox", "--config", join(dir, "a.yaml")]);
-  t.equal(code, 2);
-  t.match(stderr, /^hostplane: --sandbox serves nothing real, but volumes are configured \(.*a\.yaml\).*\n$/);
+  const dir = t.testdir({ "volumes.yaml": volumes, "hypervisors.yaml": "hypervisors: { match: [bm-*] }\n" });
+  for (const domain of ["volumes", "hypervisors"]) {
+    const { code, stderr } = await hostplane(["serve", "--sandbox", "--config", join(dir, `${domain}.yaml`)]);
+    t.equal(code, 2);
+    t.match(
+      stderr,
+      new RegExp(
+        `^hostplane: --sandbox serves nothing real, but ${domain} are configured \\(.*\\.yaml\\).*\n$`,
+      ),
+    );
+  }
 });
 
 test("mistakes of the configuration are one line each on stderr", async (t) => {

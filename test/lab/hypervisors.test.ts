@@ -1,0 +1,216 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Test, test } from "tap";
+import { parse } from "yaml";
+import {
+  clientsOf,
+  followStream,
+  type LabClients,
+  labTemplate,
+  listedStates,
+  makeHypervisorsLab,
+  readSeed,
+  wires,
+} from "./hypervisors-lab.ts";
+import { libvirtSkipReason } from "./libvirt.ts";
+
+const skip = libvirtSkipReason();
+const timeout = 300_000;
+
+const ids = Array.from({ length: 20 }, (_, at) => `bm-${String(at + 1).padStart(2, "0")}`);
+
+test("twenty hypervisors at once, over every wire", { skip, timeout }, async (t) => {
+  const lab = await makeHypervisorsLab(t, {
+    templates: [labTemplate("bm-{01..20}")],
+    destroy: { deleteVolumes: false },
+  });
+  const gateway = await lab.start();
+  const names = Object.keys(wires);
+  const clients = ids.map((_, at) => clientsOf(gateway, names[at % names.length]));
+  const [first = clientsOf(gateway)] = clients;
+  t.same(await listedStates(first), Object.fromEntries(ids.map((id) => [id, "AVAILABLE_TO_CREATE"])));
+
+  const all = (verb: "create" | "destroy") =>
+    Promise.all(clients.map((one, at) => followStream(one, verb, ids[at] ?? "")));
+  const beganAtMs = performance.now();
+  const created = await all("create");
+  t.comment(`20 created at once in ${((performance.now() - beganAtMs) / 1000).toFixed(1)} s`);
+  for (const [at, { states, messages, operationId }] of created.entries()) {
+    const id = ids[at] ?? "";
+    const wire = `${id} over ${names[at % names.length]}`;
+    t.match(states.join(" "), /^(SCHEDULED )*(ACTIVE )+COMPLETED$/, wire);
+    t.equal(messages.at(-1), `${id} is created`, wire);
+    t.ok(messages.includes("making its disk (1 GiB)"), wire);
+    const xml = await lab.daemon.virsh("dumpxml", id);
+    t.match(xml, `<entry name='serial'>${id}</entry>`, `${wire}: the serial number in SMBIOS`);
+    t.match(xml, "<smbios mode='sysinfo'/>", wire);
+    t.match(xml, operationId, `${wire}: the operation's mark`);
+    const seed = await readSeed(join(lab.poolDirectory, `${id}-seed.iso`));
+    t.same(parse(seed.metaData), { "instance-id": operationId, "local-hostname": id }, `${wire}: its seed`);
+    t.match(parse(seed.userData), { hostname: id }, `${wire}: its seed`);
+  }
+  const wanted = ids.flatMap((id) => [`${id}-seed.iso`, `${id}.qcow2`]).toSorted();
+  t.same(await lab.files(), wanted, "volumes of all are there");
+  t.same(await lab.domains("running"), ids);
+  t.same(await listedStates(first), Object.fromEntries(ids.map((id) => [id, "AVAILABLE_TO_DESTROY"])));
+
+  await t.test("a power off in a shell is listed and told at once", async (t) => {
+    const lates: number[] = [];
+    for (const id of ids.slice(0, 5)) {
+      const told = await awaitEvent(t, first, `hypervisors/${id}`);
+      const listed = untilListed(first, id, "AVAILABLE_TO_CREATE");
+      await lab.daemon.virsh("destroy", id);
+      const endedAtMs = performance.now();
+      const [listedAtMs, event] = await Promise.all([listed, told.first]);
+      t.equal(event.type, "hypervisor.stopped");
+      t.equal(event.isOutside, true, "somebody else did it");
+      lates.push(listedAtMs - endedAtMs, event.atMs - endedAtMs);
+    }
+    t.comment(
+      `after virsh had ended: ${lates.map((ms) => ms.toFixed(0)).join(", ")} ms (listed, told; five times)`,
+    );
+    t.ok(Math.max(...lates) < 1_000, "within a second on a busy machine");
+  });
+
+  await t.test("1,000 lists cost no call", async (t) => {
+    // Every ten seconds pools' figures are read again, whoever lists; a while between two such looks is found.
+    for (let attempt = 1; ; attempt += 1) {
+      const before = lab.gate.calls.length;
+      const beganAtMs = performance.now();
+      for (let count = 0; count < 1_000; count += 100) {
+        await Promise.all(Array.from({ length: 100 }, (_, at) => listedStates(clients[at % 20] ?? first)));
+      }
+      const called = lab.gate.calls.slice(before);
+      t.comment(`1,000 lists in ${Math.round(performance.now() - beganAtMs)} ms: calls [${called}]`);
+      if (called.length === 0) {
+        return t.pass("no call");
+      }
+      if (attempt === 5) {
+        return t.fail("there was a call each time");
+      }
+    }
+  });
+
+  await t.test("one that is off is only started again", async (t) => {
+    const [id = ""] = ids;
+    const { states } = await followStream(first, "create", id);
+    t.equal(states.at(-1), "COMPLETED");
+    t.same(await lab.files(), wanted);
+  });
+
+  // The others of the five stay off, and their domains are ours.
+  await Promise.all(ids.slice(1, 5).map((id) => followStream(first, "create", id)));
+  const destroyed = await all("destroy");
+  for (const [at, { states, messages }] of destroyed.entries()) {
+    t.match(states.join(" "), /^(SCHEDULED )*(ACTIVE )+COMPLETED$/);
+    t.equal(messages.at(-1), `${ids[at]} is destroyed`);
+  }
+  t.same(await lab.domains("all"), []);
+  t.same(await lab.machines(), []);
+  t.same(await lab.files(), wanted, "volumes are kept");
+  t.same(await listedStates(first), Object.fromEntries(ids.map((id) => [id, "AVAILABLE_TO_CREATE"])));
+
+  await t.test("a kept disk is used again, and said to be", async (t) => {
+    const { messages } = await followStream(first, "create", "bm-07");
+    t.equal(messages.at(-1), "bm-07 is created, with the disk that was kept");
+    t.same(await lab.files(), wanted);
+  });
+});
+
+/** Looks again and again. */
+async function untilListed(clients: LabClients, id: string, state: string): Promise<number> {
+  while ((await listedStates(clients))[id] !== state) {
+    await sleep(5);
+  }
+  return performance.now();
+}
+
+/** The first event of a resource after now. Resolves once the stream has begun. */
+async function awaitEvent(t: Test, { events }: LabClients, resource: string) {
+  const leave = new AbortController();
+  t.teardown(() => leave.abort());
+  const stream = events.subscribe(
+    { topics: ["hypervisors"], resources: [resource] },
+    { signal: leave.signal },
+  );
+  const messages = stream[Symbol.asyncIterator]();
+  await messages.next();
+  const first = async () => {
+    for (;;) {
+      const { value } = await messages.next();
+      const { message } = value ?? {};
+      if (message?.case === "event") {
+        const { type, detail } = message.value;
+        const isOutside = detail.case === "hypervisor" && detail.value.outside;
+        return { type, isOutside, atMs: performance.now() };
+      }
+    }
+  };
+  return { first: first() };
+}
+
+const xmlOfOther = (name: string) =>
+  `<domain type='qemu'><name>${name}</name><uuid>${randomUUID()}</uuid><memory unit='MiB'>64</memory><vcpu>2</vcpu>
+    <os><type arch='x86_64'>hvm</type></os></domain>`;
+
+test("no id disappears with libvirt", { skip, timeout }, async (t) => {
+  const lab = await makeHypervisorsLab(t, {
+    templates: [labTemplate("bm-{1..3}")],
+    match: ["old-*"],
+    destroy: { deleteVolumes: true },
+  });
+  const files = t.testdir({ "other.xml": xmlOfOther("old-1") });
+  await lab.daemon.virsh("define", join(files, "other.xml"));
+  let gateway = await lab.start();
+  await followStream(clientsOf(gateway), "create", "bm-2");
+  const known = {
+    "bm-1": "AVAILABLE_TO_CREATE",
+    "bm-2": "AVAILABLE_TO_DESTROY",
+    "bm-3": "AVAILABLE_TO_CREATE",
+    "old-1": "AVAILABLE_TO_CREATE",
+  };
+  const unknown = Object.fromEntries(Object.keys(known).map((id) => [id, "UNKNOWN"]));
+  t.same(await listedStates(clientsOf(gateway)), known);
+
+  let isOver = false;
+  const seen = new Set<string>();
+  const watching = (async () => {
+    const clients = clientsOf(gateway);
+    while (!isOver) {
+      seen.add(JSON.stringify(await listedStates(clients)));
+      await sleep(2);
+    }
+  })();
+  const until = async (wanted: Readonly<Record<string, string>>) => {
+    while (JSON.stringify(await listedStates(clientsOf(gateway))) !== JSON.stringify(wanted)) {
+      await sleep(20);
+    }
+  };
+  await lab.daemon.kill();
+  await until(unknown);
+  await lab.daemon.start();
+  await until(known);
+  await lab.daemon.stop();
+  await until(unknown);
+  await lab.daemon.start();
+  await until(known);
+  await lab.daemon.stop();
+  await lab.daemon.start();
+  await until(known);
+  isOver = true;
+  await watching;
+  t.same([...seen].toSorted(), [known, unknown].map((one) => JSON.stringify(one)).toSorted());
+
+  // Nor with a gateway that has not met libvirt yet.
+  await lab.daemon.stop();
+  await gateway.kill("SIGTERM");
+  gateway = await lab.start();
+  t.same(await listedStates(clientsOf(gateway)), unknown, "a gateway that starts while libvirt is gone");
+  await lab.daemon.start();
+  await until(known);
+  const { states } = await followStream(clientsOf(gateway), "destroy", "bm-2");
+  t.equal(states.at(-1), "COMPLETED");
+  t.same(await lab.files(), [], "volumes are deleted where that is configured");
+  t.same(await lab.domains("all"), ["old-1"]);
+});
