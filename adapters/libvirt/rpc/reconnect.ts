@@ -59,6 +59,11 @@ export function keepConnected({ open, onAgain, reconnectMs }: LinkOptions): Link
   async function live(isFirst: boolean): Promise<InfraError> {
     try {
       connection = await open(closing.signal);
+      if (closing.signal.aborted) {
+        // `close` came while the last words of the opening were awaited, and found nothing to end.
+        connection.end(closing.signal.reason);
+        return await connection.ended;
+      }
       become("connected");
       if (!isFirst) {
         onAgain();
