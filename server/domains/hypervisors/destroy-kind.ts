@@ -84,6 +84,8 @@ function graceStep(tools: HypervisorTools): DestroyStep {
       }
       return null;
     },
+    undo: (run) => (run.input.graceSeconds === 0 ? Promise.resolve() : startAgain(tools, run)),
+    attention: offAttention,
   };
 }
 
@@ -102,6 +104,9 @@ function powerOffStep(tools: HypervisorTools): DestroyStep {
       }
       return null;
     },
+    // It may have been cancelled when its power was gone, but that was not written down yet.
+    undo: (run) => startAgain(tools, run),
+    attention: offAttention,
   };
 }
 
@@ -152,6 +157,21 @@ function deleteVolumesStep(tools: HypervisorTools): DestroyStep {
 async function domainOf(tools: HypervisorTools, run: DestroyRun): Promise<LibvirtDomain | undefined> {
   const domain = await tools.domain(run);
   return domain?.uuid === run.input.uuid ? domain : undefined;
+}
+
+async function startAgain(tools: HypervisorTools, run: DestroyRun): Promise<void> {
+  const domain = await domainOf(tools, run);
+  if (domain !== undefined && isOn(domain.state) === false) {
+    const { name, uuid } = domain;
+    await ignoring("DOMAIN_STATE", tools.run({ kind: "start", name, uuid }, run));
+  }
+}
+
+function offAttention({ input }: DestroyRun) {
+  return {
+    left: [`${input.id} may be off although its destruction was cancelled.`],
+    advice: [`Retry the operation to destroy it; or start it by \`virsh start ${input.id}\`.`],
+  };
 }
 
 async function runningDomain(tools: HypervisorTools, run: DestroyRun): Promise<LibvirtDomain | undefined> {

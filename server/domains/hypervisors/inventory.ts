@@ -58,7 +58,7 @@ export function createInventory(settings: HypervisorSettings): Inventory {
   }
 
   function ofTemplate({ id, vcpuCount, memoryMib, disk, gpus }: HypervisorTemplate, state?: LibvirtState) {
-    const known = new Map(state?.gpus?.map((gpu) => [gpu.pciAddress, gpu]));
+    const known = new Map(state?.gpus.map((gpu) => [gpu.pciAddress, gpu]));
     return {
       id,
       threadCount: vcpuCount,

@@ -6,17 +6,18 @@ export function createSharedStorageTest(
   shared: SharedStorage | undefined,
 ): (source: StorageSource) => boolean {
   const { volumeGroup, directory, libvirtPool } = shared ?? {};
+  const root = directory?.replace(/\/+$/, "");
   const prefixes = [
     ...(volumeGroup === undefined
       ? []
       : // The device of a group's volume is called after both, each hyphen inside a name doubled.
         [`/dev/${volumeGroup}/`, `/dev/mapper/${volumeGroup.replaceAll("-", "--")}-`]),
-    ...(directory === undefined ? [] : [`${directory.replace(/\/+$/, "")}/`]),
+    ...(root === undefined ? [] : [`${root}/`]),
   ];
   return (source) => {
     switch (source.kind) {
       case "path":
-        return prefixes.some((prefix) => isBelow(source.path, prefix));
+        return source.path === root || prefixes.some((prefix) => isBelow(source.path, prefix));
       case "volume":
         return source.pool === libvirtPool;
       case "other":

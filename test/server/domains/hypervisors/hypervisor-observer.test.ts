@@ -1,0 +1,175 @@
+import { type Test, test } from "tap";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { LibvirtAdapter } from "../../../../adapters/libvirt/adapter.ts";
+import { HypervisorState } from "../../../../gen/operations/v1/operations_pb.ts";
+import type { EventRecord } from "../../../../server/events/event-record.ts";
+import type { Store } from "../../../../server/store/store.ts";
+import { openOwnStore } from "../../store/own-store.ts";
+import {
+  createHypervisorGateway,
+  createLibvirt,
+  follow,
+  type HypervisorGateway,
+} from "./hypervisors-under-test.ts";
+
+const stopped = () => new InfraError("LIBVIRT_UNAVAILABLE", "it is stopped");
+const { signal } = new AbortController();
+const old = { name: "old-1", uuid: "00000000-0000-4000-8000-000000000001" };
+
+interface Told {
+  readonly type: string;
+  readonly resource: string;
+  readonly operationId: string | undefined;
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+function toldFrom({ type, resource, operationId, payload }: EventRecord): Told {
+  const { hypervisor = {} } = payload as { readonly hypervisor?: Readonly<Record<string, unknown>> };
+  return { type, resource, operationId: operationId ?? undefined, facts: hypervisor };
+}
+
+/** Collects events about hypervisors until one is as is wanted. */
+async function eventsUntil(
+  { events }: HypervisorGateway,
+  afterSeq: number,
+  isLast: (told: Told) => boolean,
+): Promise<Told[]> {
+  const filter = { topics: ["hypervisors"], resources: [], services: undefined };
+  const told: Told[] = [];
+  for await (const record of events.follow(afterSeq, filter, AbortSignal.timeout(20_000))) {
+    const one = toldFrom(record);
+    told.push(one);
+    if (isLast(one)) {
+      return told;
+    }
+  }
+  throw new Error(`not told; but ${JSON.stringify(told)}`);
+}
+
+/** A gateway that has told what is there. */
+async function startObserved(t: Test, libvirt: LibvirtAdapter, store: Store): Promise<HypervisorGateway> {
+  const gateway = await createHypervisorGateway(t, { libvirt, store, isObserver: true });
+  await gateway.hypervisors.list(signal);
+  for (;;) {
+    const { observed } = await store.run("observed.read", { source: "sandbox-libvirt/alpha" });
+    if (observed !== undefined) {
+      return gateway;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+const is =
+  (type: string, id: string) =>
+  (told: Told): boolean =>
+    told.type === `hypervisor.${type}` && told.resource === `hypervisors/${id}`;
+
+test("what somebody else does is told as theirs, what an operation does as its own", async (t) => {
+  const libvirt = createLibvirt(t);
+  const gateway = await startObserved(t, libvirt, await openOwnStore(t));
+  const from = gateway.events.headSeq;
+  libvirt.runOutside({ kind: "powerOff", ...old });
+  const outside = await eventsUntil(gateway, from, is("stopped", "old-1"));
+  t.match(outside.at(-1), {
+    operationId: undefined,
+    facts: { id: "old-1", state: "off", previousState: "running", outside: true },
+  });
+  const client = await gateway.client();
+  const { operationIds } = await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
+  const own = await eventsUntil(gateway, from, is("started", "hv-1"));
+  t.match(own.at(-1), {
+    operationId: operationIds[0],
+    facts: { state: "running", previousState: "off", outside: false },
+  });
+});
+
+test("an outage makes every state unknown, and tells why; its end tells what changed meanwhile", async (t) => {
+  const libvirt = createLibvirt(t);
+  const store = await openOwnStore(t);
+  const gateway = await startObserved(t, libvirt, store);
+  const client = await gateway.client();
+  const before = await client.listHypervisors({});
+  const from = gateway.events.headSeq;
+  libvirt.setOutage(stopped());
+  const unknown = await eventsUntil(gateway, from, is("unknown", "old-2"));
+  t.equal(unknown.length, before.hypervisors.length);
+  t.match(unknown.at(-1)?.facts, { state: "unknown", previousState: "off", reason: "it is stopped" });
+  const during = await client.listHypervisors({});
+  t.same(
+    during.hypervisors.map(({ state, ...facts }) => facts),
+    before.hypervisors.map(({ state, ...facts }) => facts),
+  );
+  t.ok(during.hypervisors.every(({ state }) => state === HypervisorState.UNKNOWN));
+  libvirt.runOutside({ kind: "powerOff", ...old });
+  libvirt.setOutage(undefined);
+  const all = await eventsUntil(gateway, from, ({ type }) => type === "gap");
+  const back = all.slice(unknown.length);
+  t.match(
+    back.filter(({ resource }) => resource === "hypervisors/old-1"),
+    [{ type: "hypervisor.stopped", facts: { previousState: "unknown", state: "off" } }],
+  );
+  t.match(
+    back.filter(({ resource }) => resource === "hypervisors/old-2"),
+    [{ type: "hypervisor.changed", facts: { changes: ["state: unknown -> off"] } }],
+  );
+});
+
+test("a gateway that is started while libvirt is away knows what the one before it knew", async (t) => {
+  const libvirt = createLibvirt(t);
+  const store = await openOwnStore(t);
+  const first = await startObserved(t, libvirt, store);
+  const before = await (await first.client()).listHypervisors({});
+  await first.close();
+  libvirt.setOutage(stopped());
+  const second = await createHypervisorGateway(t, { libvirt, store, isObserver: true });
+  const after = await (await second.client()).listHypervisors({});
+  t.same(
+    after.hypervisors.map(({ id, cpu, ram }) => ({ id, cpu, ram })),
+    before.hypervisors.map(({ id, cpu, ram }) => ({ id, cpu, ram })),
+  );
+  t.ok(after.hypervisors.every(({ state }) => state === HypervisorState.UNKNOWN));
+  await eventsUntil(second, 0, is("unknown", "old-1"));
+});
+
+test("a gateway that has never seen libvirt knows what can be made", async (t) => {
+  const libvirt = createLibvirt(t);
+  libvirt.setOutage(stopped());
+  const gateway = await createHypervisorGateway(t, {
+    libvirt,
+    store: await openOwnStore(t),
+    isObserver: true,
+  });
+  const { hypervisors } = await (await gateway.client()).listHypervisors({});
+  t.match(
+    hypervisors.map(({ id, state }) => [id, state]),
+    [
+      ["hv-1", HypervisorState.UNKNOWN],
+      ["hv-2", HypervisorState.UNKNOWN],
+      ["hv-3", HypervisorState.UNKNOWN],
+    ],
+  );
+});
+
+test("a thousand lists cost libvirt nothing", async (t) => {
+  const libvirt = createLibvirt(t);
+  const revisions = new Set<number>();
+  const reads = new Set<number>();
+  const watched: LibvirtAdapter = {
+    ...libvirt,
+    async read(reader) {
+      const snapshot = await libvirt.read(reader);
+      revisions.add(snapshot.revision);
+      reads.add(snapshot.readAtMs);
+      return snapshot;
+    },
+    volumesOf: () => t.fail("nothing is asked") as never,
+    inspect: () => t.fail("nothing is asked") as never,
+  };
+  const gateway = await startObserved(t, watched, await openOwnStore(t));
+  const client = await gateway.client();
+  const ages: string[] = [];
+  const onHeader = (headers: Headers) => void ages.push(headers.get("hostplane-snapshot-age") ?? "");
+  await Promise.all(Array.from({ length: 1000 }, () => client.listHypervisors({}, { onHeader })));
+  t.same([revisions.size, reads.size], [1, 1], "all come of one read");
+  t.ok(ages.length === 1000 && ages.every((age) => /^\d+$/.test(age)));
+});

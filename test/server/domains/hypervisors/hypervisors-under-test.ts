@@ -1,0 +1,204 @@
+import { randomBytes } from "node:crypto";
+import { type Client, createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import type { Test } from "tap";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { LibvirtAdapter } from "../../../../adapters/libvirt/adapter.ts";
+import {
+  createLibvirtSandbox,
+  type LibvirtSandbox,
+  type LibvirtSandboxOptions,
+} from "../../../../adapters/libvirt/sandbox.ts";
+import { OperationState, OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
+import { observeHypervisorChanges } from "../../../../server/domains/hypervisors/events/hypervisor-observer.ts";
+import type {
+  HypervisorSettings,
+  HypervisorTemplate,
+} from "../../../../server/domains/hypervisors/hypervisor-settings.ts";
+import { createHypervisors, type Hypervisors } from "../../../../server/domains/hypervisors/hypervisors.ts";
+import { createInventory } from "../../../../server/domains/hypervisors/inventory.ts";
+import { createOwnChanges } from "../../../../server/domains/hypervisors/own-changes.ts";
+import { createOperationsService } from "../../../../server/domains/hypervisors/service.ts";
+import { createEvents, type Events } from "../../../../server/events/events.ts";
+import { createOperations } from "../../../../server/operations/create-operations.ts";
+import type { Operation } from "../../../../server/operations/operation.ts";
+import type { Operations } from "../../../../server/operations/operations.ts";
+import type { OperationsOptions } from "../../../../server/operations/operations-options.ts";
+import { startAppUnderTest } from "../../app-under-test.ts";
+import { testSeal } from "../../operations/engine-under-test.ts";
+
+export const gib = 1n << 30n;
+
+export const template: Omit<HypervisorTemplate, "id"> = {
+  vcpuCount: 4,
+  memoryMib: 2048,
+  disk: { pool: "images", sizeGib: 10, backing: "base.qcow2" },
+  network: "lan",
+  gpus: [],
+  seed: true,
+  ready: { kind: "agent" },
+  readyTimeoutSeconds: 5,
+};
+
+export const settings: HypervisorSettings = {
+  templates: ["hv-1", "hv-2", "hv-3"].map((id) => ({ id, ...template })),
+  match: ["old-*"],
+  destroy: { graceSeconds: 0, deleteVolumes: false },
+};
+
+/** A libvirt of memory with a pool `images`, a domain `old-1` that runs and `old-2` that is off; closed with the test. */
+export function createLibvirt(t: Test, options: LibvirtSandboxOptions = {}): LibvirtSandbox {
+  const domain = (name: string, number: number) => ({
+    name,
+    uuid: `00000000-0000-4000-8000-00000000000${number}`,
+    vcpuCount: 2,
+    memoryBytes: gib,
+  });
+  const libvirt = createLibvirtSandbox({
+    startMs: 0,
+    bootMs: 0,
+    shutDownMs: 0,
+    pools: [
+      {
+        name: "images",
+        capacityBytes: 100n * gib,
+        volumes: [{ name: "base.qcow2", format: "qcow2", sizeBytes: gib }],
+      },
+    ],
+    networks: ["lan"],
+    domains: [{ ...domain("old-1", 1), state: "running" }, domain("old-2", 2), domain("other", 3)],
+    ...options,
+  });
+  t.teardown(() => libvirt.close());
+  return libvirt;
+}
+
+export interface HypervisorGatewayOptions {
+  readonly libvirt: LibvirtAdapter;
+  readonly store: OperationsOptions["store"];
+  readonly settings?: HypervisorSettings;
+  readonly boundary?: OperationsOptions["boundary"];
+  readonly host?: string;
+  /** It only asks, and runs nothing. */
+  readonly isIdle?: boolean;
+  /** It tells of changes. */
+  readonly isObserver?: boolean;
+  readonly patienceMs?: number;
+}
+
+/** The parts of a gateway that know of hypervisors; closed with the test. */
+export interface HypervisorGateway {
+  readonly hypervisors: Hypervisors;
+  readonly operations: Operations;
+  readonly events: Events;
+  /** By gRPC over a socket. */
+  client(): Promise<Client<typeof OperationsService>>;
+  /** Where it listens. */
+  url(): Promise<string>;
+  /** The operation once it has ended. */
+  end(id: string): Promise<Operation>;
+  close(): Promise<void>;
+}
+
+export async function createHypervisorGateway(
+  t: Test,
+  options: HypervisorGatewayOptions,
+): Promise<HypervisorGateway> {
+  const { libvirt, store, host = "alpha" } = options;
+  const onFailed = (error: unknown) => t.comment(String(error));
+  const events = await createEvents({ store, keepMs: 86_400_000, onFailed });
+  const operations = createOperations({
+    store,
+    instance: { instanceId: randomBytes(4).toString("hex"), host },
+    seal: testSeal,
+    limits: { perSystem: 4, maxOpen: 1000, leaseMs: 20_000, keepMs: 86_400_000 },
+    log: { info: () => {}, warn: (message, cause) => t.comment(`${message} ${cause ?? ""}`) },
+    firstPauseMs: 5,
+    ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
+  });
+  const ownSettings = options.settings ?? settings;
+  const inventory = createInventory(ownSettings);
+  const own = createOwnChanges(libvirt);
+  const parts = { libvirt, inventory, own, host, store };
+  const patience = { pollMs: 10, patienceMs: options.patienceMs ?? 5_000 };
+  const hypervisors = createHypervisors({ ...parts, ...patience, settings: ownSettings, operations, events });
+  const observer =
+    options.isObserver === true ? observeHypervisorChanges({ ...parts, onFailed, retryMs: 50 }) : undefined;
+  if (options.isIdle !== true) {
+    operations.begin();
+  }
+  let isClosed = false;
+  async function close(): Promise<void> {
+    const isDead = "isDead" in store && store.isDead === true;
+    if (!isClosed && !isDead) {
+      isClosed = true;
+      await operations.close();
+      await observer?.close();
+      await events.close();
+    }
+  }
+  t.teardown(close);
+  const refusal = () => new InfraError("DOMAIN_OFF", "there is no storage pool");
+  let started: Promise<{ readonly url: string }> | undefined;
+  const url = async () => {
+    started ??= startAppUnderTest(t, [createOperationsService(hypervisors, undefined, refusal)]);
+    return (await started).url;
+  };
+  return {
+    hypervisors,
+    operations,
+    events,
+    url,
+    client: async () => createClient(OperationsService, createGrpcTransport({ baseUrl: await url() })),
+    end: (id) => operations.ended(id, AbortSignal.timeout(60_000)),
+    close,
+  };
+}
+
+/** What a stream tells, and which operations stand behind it. */
+export interface Followed {
+  readonly told: readonly string[];
+  readonly last: string;
+  readonly operationIds: readonly string[];
+}
+
+type Stream = AsyncIterable<{ readonly state: OperationState; readonly msg: string }>;
+
+/** Reads a stream to its end; each message as `ACTIVE making its disk`. */
+export async function follow(
+  call: (options: { readonly onHeader: (headers: Headers) => void; readonly signal?: AbortSignal }) => Stream,
+  onMessage: (text: string) => unknown = () => {},
+  signal?: AbortSignal,
+): Promise<Followed> {
+  let operationIds: string[] = [];
+  const told: string[] = [];
+  const onHeader = (headers: Headers) => {
+    operationIds = (headers.get("hostplane-operation") ?? "").split(",");
+  };
+  for await (const { state, msg } of call({ onHeader, ...(signal === undefined ? {} : { signal }) })) {
+    const [name] = Object.entries(OperationState).find(([, number]) => number === state) ?? [];
+    const text = `${name} ${msg}`;
+    told.push(text);
+    await onMessage(text);
+  }
+  return { told, last: told.at(-1) ?? "", operationIds };
+}
+
+/** Names of domains that run, of those that are off, and of volumes. */
+export async function leftOf(libvirt: LibvirtAdapter) {
+  const { domains } = (await libvirt.read()).value;
+  const named = (isOn: boolean) =>
+    domains.filter(({ state }) => (state === "running") === isOn).map(({ name }) => name);
+  const volumes = await libvirt.volumesOf("images");
+  return { running: named(true), off: named(false), volumes: volumes.map(({ name }) => name) };
+}
+
+/** What `leftOf` tells before anything is made. */
+export const untouched = { running: ["old-1"], off: ["old-2", "other"], volumes: ["base.qcow2"] };
+
+/** What `leftOf` tells when `hv-1` is made. */
+export const made = {
+  running: ["hv-1", "old-1"],
+  off: ["old-2", "other"],
+  volumes: ["base.qcow2", "hv-1-seed.iso", "hv-1.qcow2"],
+};

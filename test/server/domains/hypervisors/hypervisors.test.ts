@@ -1,0 +1,242 @@
+import { createClient } from "@connectrpc/connect";
+import { test } from "tap";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { LibvirtAdapter, LibvirtStep } from "../../../../adapters/libvirt/adapter.ts";
+import { HypervisorState, OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
+import { streamProtocols } from "../../protocols.ts";
+import { rpcErrorOf } from "../../rpc-error.ts";
+import { openOwnStore } from "../../store/own-store.ts";
+import {
+  createHypervisorGateway,
+  createLibvirt,
+  follow,
+  leftOf,
+  made,
+  settings,
+  template,
+  untouched,
+} from "./hypervisors-under-test.ts";
+
+test("a hypervisor is created and destroyed, and its disk is used again", async (t) => {
+  const libvirt = createLibvirt(t);
+  const store = await openOwnStore(t);
+  const gateway = await createHypervisorGateway(t, { libvirt, store });
+  for (const { name, createTransport } of streamProtocols) {
+    const client = createClient(OperationsService, createTransport(await gateway.url()));
+    const created = await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
+    t.match(created.told[0], /^SCHEDULED /, name);
+    t.ok(created.told.includes("ACTIVE starting it"), created.told.join("\n"));
+    t.match(created.last, /^COMPLETED hv-1 is created/, name);
+    t.same(await leftOf(libvirt), made, name);
+    const [domain] = (await libvirt.read()).value.domains;
+    t.match(domain?.mark, { hypervisorId: "hv-1", operationId: created.operationIds[0] });
+    const { hypervisors } = await client.listHypervisors({});
+    t.match(hypervisors[0], {
+      id: "hv-1",
+      cpu: 4,
+      ram: 2048,
+      state: HypervisorState.AVAILABLE_TO_DESTROY,
+    });
+    const destroyed = await follow((options) => client.destroyHypervisor({ id: "hv-1" }, options));
+    t.equal(destroyed.last, "COMPLETED hv-1 is destroyed");
+    t.same(await leftOf(libvirt), { ...untouched, volumes: made.volumes }, "its volumes are kept");
+  }
+  const client = await gateway.client();
+  const again = await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
+  t.equal(again.last, "COMPLETED hv-1 is created, with the disk that was kept");
+});
+
+test("volumes are deleted where the configuration says so, of hypervisors that were made alone", async (t) => {
+  const libvirt = createLibvirt(t);
+  const store = await openOwnStore(t);
+  const destroy = { graceSeconds: 5, deleteVolumes: true };
+  const gateway = await createHypervisorGateway(t, { libvirt, store, settings: { ...settings, destroy } });
+  const client = await gateway.client();
+  await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
+  await follow((options) => client.destroyHypervisor({ id: "hv-1" }, options));
+  t.same(await leftOf(libvirt), untouched);
+  await follow((options) => client.destroyHypervisor({ id: "old-1" }, options));
+  t.same(await leftOf(libvirt), { ...untouched, running: [], off: ["old-1", "old-2", "other"] });
+});
+
+test("a hypervisor of somebody else is only started and powered off", async (t) => {
+  const libvirt = createLibvirt(t);
+  const client = await (await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) })).client();
+  const { last } = await follow((options) => client.createHypervisor({ id: "old-2" }, options));
+  t.equal(last, "COMPLETED old-2 is created");
+  t.same(await leftOf(libvirt), { ...untouched, running: ["old-1", "old-2"], off: ["other"] });
+  await follow((options) => client.destroyHypervisor({ id: "old-2" }, options));
+  t.same(await leftOf(libvirt), untouched);
+});
+
+test("what cannot be begun is refused before any message", async (t) => {
+  const libvirt = createLibvirt(t);
+  const own = { ...settings, templates: [...settings.templates, { id: "other", ...template }] };
+  const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t), settings: own });
+  const client = await gateway.client();
+  const create = (id: string) => rpcErrorOf(follow((options) => client.createHypervisor({ id }, options)));
+  const createAll = (ids: string[]) =>
+    rpcErrorOf(follow((options) => client.createHypervisors({ ids }, options)));
+  const destroy = (id: string) => rpcErrorOf(follow((options) => client.destroyHypervisor({ id }, options)));
+  t.match(await create("none"), { code: "NOT_FOUND", reason: "HYPERVISOR_NOT_FOUND" });
+  t.match(await create("old-1"), { code: "FAILED_PRECONDITION", reason: "HYPERVISOR_RUNNING" });
+  t.match(await create("other"), { code: "ALREADY_EXISTS", reason: "DOMAIN_EXISTS" });
+  t.match(await create("a b"), { code: "INVALID_ARGUMENT", reason: "INVALID_FIELD" });
+  t.match(await destroy("none"), { code: "NOT_FOUND", reason: "HYPERVISOR_NOT_FOUND" });
+  t.match(await destroy("hv-1"), { code: "FAILED_PRECONDITION", reason: "HYPERVISOR_OFF" });
+  t.match(await destroy("old-2"), { code: "FAILED_PRECONDITION", reason: "HYPERVISOR_OFF" });
+  for (const ids of [[], ["hv-1", "hv-1"], Array.from({ length: 101 }, (_, index) => `x-${index}`)]) {
+    t.match(await createAll(ids), { code: "INVALID_ARGUMENT", reason: "INVALID_FIELD" });
+  }
+  t.match(await createAll(["hv-1", "old-1"]), { reason: "HYPERVISOR_RUNNING" });
+  libvirt.setOutage(new InfraError("LIBVIRT_UNAVAILABLE", "it is stopped"));
+  t.match(await create("hv-1"), { code: "UNAVAILABLE", reason: "LIBVIRT_UNAVAILABLE" });
+  libvirt.setOutage(undefined);
+  t.same(await leftOf(libvirt), untouched);
+  const { operations } = await gateway.operations.list({}, { belowSeq: undefined, limit: 9 });
+  t.same(operations, [], "none is begun when one is refused");
+});
+
+test("callers of the same id share an operation, and one that leaves does not stop it", async (t) => {
+  let isHeld = true;
+  const libvirt = createLibvirt(t);
+  const slow: LibvirtAdapter = { ...libvirt, isReady: async () => !isHeld };
+  const gateway = await createHypervisorGateway(t, { libvirt: slow, store: await openOwnStore(t) });
+  const client = await gateway.client();
+  const leaving = new AbortController();
+  const waiting = /waiting/;
+  const left = follow(
+    (options) => client.createHypervisor({ id: "hv-1" }, options),
+    (text) => waiting.test(text) && leaving.abort(),
+    leaving.signal,
+  );
+  t.equal((await rpcErrorOf(left)).code, "CANCELLED");
+  const refused = follow((options) => client.destroyHypervisor({ id: "hv-1" }, options));
+  t.match(await rpcErrorOf(refused), { code: "FAILED_PRECONDITION", reason: "OPERATION_IN_PROGRESS" });
+  const both = ["one", "other"].map(() => {
+    const reached = Promise.withResolvers<void>();
+    const end = follow(
+      (options) => client.createHypervisor({ id: "hv-1" }, options),
+      (text) => waiting.test(text) && reached.resolve(),
+    );
+    return { reached: reached.promise, end };
+  });
+  await Promise.all(both.map(({ reached }) => reached));
+  isHeld = false;
+  const [first, second] = await Promise.all(both.map(({ end }) => end));
+  t.same(first?.operationIds, second?.operationIds);
+  t.match(first?.last, /^COMPLETED/);
+  const { operations } = await gateway.operations.list({}, { belowSeq: undefined, limit: 9 });
+  t.equal(operations.length, 1);
+});
+
+test("two that ask for the same id in one moment get one operation", async (t) => {
+  const libvirt = createLibvirt(t);
+  const store = await openOwnStore(t);
+  const gateways = await Promise.all(
+    [true, false].map((isIdle) => createHypervisorGateway(t, { libvirt, store, isIdle })),
+  );
+  const clients = await Promise.all(gateways.map((gateway) => gateway.client()));
+  const all = await Promise.all(
+    [...clients, ...clients].map((client) =>
+      follow((options) => client.createHypervisor({ id: "hv-1" }, options)),
+    ),
+  );
+  t.equal(new Set(all.map(({ operationIds }) => operationIds[0])).size, 1);
+  t.ok(all.every(({ last }) => /^COMPLETED/.test(last)));
+});
+
+/** The steps in which creation can fail, and the reason that is told. */
+const faults: readonly (readonly [LibvirtStep["kind"], string])[] = [
+  ["createVolume", "NO_SPACE"],
+  ["writeSeed", "TOOL_FAILED"],
+  ["define", "NETWORK_NOT_FOUND"],
+  ["start", "LIBVIRT_FAILED"],
+];
+
+test("whatever fails is told in band, and nothing is left of it", async (t) => {
+  for (const [kind, reason] of faults) {
+    const failure = new InfraError(reason as "NO_SPACE", `no ${kind} today`);
+    const libvirt = createLibvirt(t, { fault: (step) => (step.kind === kind ? failure : undefined) });
+    const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
+    const client = await gateway.client();
+    const { last, operationIds } = await follow((options) =>
+      client.createHypervisor({ id: "hv-1" }, options),
+    );
+    t.equal(last, `FAILED no ${kind} today`);
+    t.match(await gateway.end(operationIds[0] ?? ""), { state: "failed", failure: { reason } });
+    t.same(await leftOf(libvirt), untouched, kind);
+  }
+});
+
+test("a guest that is not ready in its time is told, and nothing is left of it", async (t) => {
+  const libvirt = createLibvirt(t, { bootMs: 60_000 });
+  const templates = [{ id: "hv-1", ...template, readyTimeoutSeconds: 1 }];
+  const gateway = await createHypervisorGateway(t, {
+    libvirt,
+    store: await openOwnStore(t),
+    settings: { ...settings, templates },
+  });
+  const client = await gateway.client();
+  const { told, last } = await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
+  t.ok(
+    told.some((text) => /^ACTIVE waiting for its guest agent, \d s of 1 s$/.test(text)),
+    told.join("\n"),
+  );
+  t.match(last, /^FAILED hv-1 is not ready: its guest agent did not answer within 1 s/);
+  t.same(await leftOf(libvirt), untouched);
+});
+
+test("what was there before is not undone", async (t) => {
+  const failure = new InfraError("LIBVIRT_FAILED", "no");
+  let isFailing = false;
+  const libvirt = createLibvirt(t, {
+    fault: ({ kind }) => (isFailing && kind === "start" ? failure : undefined),
+  });
+  const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
+  const client = await gateway.client();
+  await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
+  await follow((options) => client.destroyHypervisor({ id: "hv-1" }, options));
+  isFailing = true;
+  await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
+  t.same(await leftOf(libvirt), { ...untouched, volumes: made.volumes });
+  await follow((options) => client.createHypervisor({ id: "old-2" }, options));
+  t.same((await leftOf(libvirt)).off, untouched.off, "a domain of somebody else stays");
+});
+
+test("several are told of in one stream", async (t) => {
+  const failure = new InfraError("LIBVIRT_FAILED", "it is broken");
+  const libvirt = createLibvirt(t, {
+    fault: (step) => (step.kind === "start" && step.name === "hv-2" ? failure : undefined),
+  });
+  const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
+  const client = await gateway.client();
+  const ids = ["hv-1", "hv-2", "hv-3"];
+  const { told, last, operationIds } = await follow((options) => client.createHypervisors({ ids }, options));
+  t.equal(operationIds.length, 3);
+  t.equal(last, "FAILED 1 of 3 failed: hv-2: it is broken");
+  t.ok(
+    told.slice(0, -1).every((text) => /^ACTIVE hv-[123]: ./.test(text)),
+    told.join("\n"),
+  );
+  t.ok(told.includes("ACTIVE hv-1: hv-1 is created"));
+  const destroyed = await follow((options) => client.destroyHypervisors({ ids: ["hv-3", "hv-1"] }, options));
+  t.equal(destroyed.last, "COMPLETED all 2 are done");
+});
+
+test("an operation waits for a libvirt that is started anew", async (t) => {
+  const libvirt = createLibvirt(t);
+  const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
+  const client = await gateway.client();
+  const { last } = await follow(
+    (options) => client.createHypervisor({ id: "hv-1" }, options),
+    (text) => {
+      if (text === "ACTIVE looking what is there") {
+        libvirt.setOutage(new InfraError("LIBVIRT_UNAVAILABLE", "it is stopped"));
+        setTimeout(() => libvirt.setOutage(undefined), 200);
+      }
+    },
+  );
+  t.equal(last, "COMPLETED hv-1 is created");
+  t.same(await leftOf(libvirt), made);
+});

@@ -1,0 +1,107 @@
+import { type Test, test } from "tap";
+import type { Store } from "../../../../server/store/store.ts";
+import { createMortalStore } from "../../operations/engine-under-test.ts";
+import { openOwnStore } from "../../store/own-store.ts";
+import {
+  createHypervisorGateway,
+  createLibvirt,
+  follow,
+  leftOf,
+  made,
+  settings,
+  untouched,
+} from "./hypervisors-under-test.ts";
+
+type Left = Awaited<ReturnType<typeof leftOf>>;
+
+interface Story {
+  readonly name: string;
+  readonly verb: "create" | "destroy";
+  readonly isCancelled: boolean;
+  /** What must be there in the end when it is done, and when it is undone. */
+  readonly done: Left;
+  readonly undone: Left;
+  /** Moments of a gateway in which it can be killed, at least. */
+  readonly boundaries: number;
+}
+
+const creation = { verb: "create", done: made, undone: untouched, boundaries: 12 } as const;
+const destruction = { verb: "destroy", done: untouched, undone: made, boundaries: 8 } as const;
+const stories: readonly Story[] = [
+  { name: "a creation", isCancelled: false, ...creation },
+  { name: "a creation that is cancelled while no gateway runs", isCancelled: true, ...creation },
+  { name: "a destruction", isCancelled: false, ...destruction },
+  { name: "a destruction that is cancelled while no gateway runs", isCancelled: true, ...destruction },
+];
+
+/** Runs a story with a gateway that dies at its boundary number `dieAt`; another one takes it up. */
+async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
+  const libvirt = createLibvirt(t);
+  const destroy = { graceSeconds: 1, deleteVolumes: true };
+  const at = { libvirt, host: `host-${dieAt}`, settings: { ...settings, destroy } };
+  const asker = await createHypervisorGateway(t, { ...at, store, isIdle: true });
+  const client = await asker.client();
+  if (story.verb === "destroy") {
+    const helper = await createHypervisorGateway(t, { ...at, store });
+    await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
+    await helper.close();
+  }
+  const begun = Promise.withResolvers<string>();
+  const call = story.verb === "create" ? client.createHypervisor : client.destroyHypervisor;
+  const told = follow(({ onHeader, ...options }) =>
+    call(
+      { id: "hv-1" },
+      {
+        ...options,
+        onHeader(headers) {
+          onHeader(headers);
+          begun.resolve(headers.get("hostplane-operation") ?? "");
+        },
+      },
+    ),
+  );
+  const id = await begun.promise;
+  const mortal = createMortalStore(store);
+  const died = Promise.withResolvers<string>();
+  let boundaries = 0;
+  await createHypervisorGateway(t, {
+    ...at,
+    store: mortal,
+    boundary(name) {
+      boundaries += 1;
+      if (boundaries === dieAt) {
+        mortal.die();
+        died.resolve(name);
+        return new Promise<void>(() => {});
+      }
+    },
+  });
+  const place = await Promise.race([died.promise, told.then(() => undefined)]);
+  if (place !== undefined) {
+    if (story.isCancelled) {
+      await asker.operations.cancel(id).catch(() => {});
+    }
+    const heir = await createHypervisorGateway(t, { ...at, store });
+    await asker.end(id);
+    await heir.close();
+  }
+  return { operation: await asker.end(id), place, left: await leftOf(libvirt), told: await told };
+}
+
+for (const story of stories) {
+  test(`${story.name} ends well wherever its gateway dies`, { timeout: 300_000 }, async (t) => {
+    const store = await openOwnStore(t);
+    for (let dieAt = 1; ; dieAt += 1) {
+      const { operation, place, left, told } = await runStory(t, store, story, dieAt);
+      const where = `killed at ${place ?? "nowhere"}`;
+      const isDone = operation.state === "completed";
+      t.match(operation.state, story.isCancelled ? /^(completed|cancelled)$/ : /^completed$/, where);
+      t.same(left, isDone ? story.done : story.undone, where);
+      t.match(told.last, isDone ? /^COMPLETED/ : /^FAILED cancelled/, `${where}: who watched is told`);
+      if (place === undefined) {
+        t.ok(dieAt > story.boundaries, `${dieAt - 1} boundaries`);
+        return;
+      }
+    }
+  });
+}
