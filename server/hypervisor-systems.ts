@@ -46,7 +46,11 @@ const sandboxSettings: HypervisorSettings = {
   sharedStorage: { volumeGroup: "sandbox-pool", libvirtPool: "sandbox-pool" },
 };
 
-const gibibyte = 1n << 30n;
+/** A device that gives its group so much: LVM keeps the first MiB for itself. */
+const sandboxDevice = (name: string, sizeGib: bigint) => ({
+  path: `/dev/sandbox/pool-${name}`,
+  sizeBytes: (sizeGib << 30n) + (1n << 20n),
+});
 
 /** Hypervisors and a pool that touch nothing of the host. */
 export function createSandboxHypervisors(): HypervisorSystem {
@@ -55,15 +59,11 @@ export function createSandboxHypervisors(): HypervisorSystem {
     volumeGroups: [
       {
         name: "sandbox-pool",
-        sizeBytes: 64n * gibibyte,
-        devices: [{ path: "/dev/sandbox/pool-a", sizeBytes: 64n * gibibyte }],
-        volumes: [{ name: "sandbox-images", sizeBytes: 40n * gibibyte }],
+        devices: [sandboxDevice("a", 64n)],
+        volumes: [{ name: "sandbox-images", sizeBytes: 40n << 30n, open: true }],
       },
     ],
-    spares: [
-      { path: "/dev/sandbox/pool-b", sizeBytes: 1n * gibibyte },
-      { path: "/dev/sandbox/pool-c", sizeBytes: 32n * gibibyte },
-    ],
+    spares: [sandboxDevice("b", 1n), sandboxDevice("c", 32n)],
     moveMs: 500,
   });
   const devices = ["/dev/sandbox/pool-a", "/dev/sandbox/pool-b", "/dev/sandbox/pool-c"];

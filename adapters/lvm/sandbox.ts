@@ -23,11 +23,12 @@ export interface SandboxVolume {
 
 export interface SandboxVolumeGroup {
   readonly name: string;
-  readonly sizeBytes: bigint;
+  /** Of one device that it stands on; 0 unless told. */
+  readonly sizeBytes?: bigint;
   /** 4 MiB, LVM's own default, unless told. */
   readonly extentSizeBytes?: bigint;
   readonly volumes?: readonly SandboxVolume[];
-  /** What it stands on instead of one device of `sizeBytes`. */
+  /** What it stands on instead of that. */
   readonly devices?: readonly SandboxDevice[];
 }
 
@@ -68,7 +69,7 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
 
   for (const {
     name,
-    sizeBytes,
+    sizeBytes = 0n,
     extentSizeBytes = 4n << 20n,
     volumes = [],
     devices,

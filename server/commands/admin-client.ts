@@ -7,6 +7,7 @@ import type { AuditService } from "../../gen/hostplane/v1/audit_pb.ts";
 import type { BackupService } from "../../gen/hostplane/v1/backup_pb.ts";
 import type { EventService } from "../../gen/hostplane/v1/event_pb.ts";
 import type { OperationService } from "../../gen/hostplane/v1/operation_pb.ts";
+import type { StoragePoolService } from "../../gen/hostplane/v1/storage_pool_pb.ts";
 import type { UserService } from "../../gen/hostplane/v1/user_pb.ts";
 import type { LVService } from "../../gen/proto/lvmd_pb.ts";
 import type { Config } from "../config/schema.ts";
@@ -21,6 +22,7 @@ export interface AdminClient {
   readonly events: Client<typeof EventService>;
   readonly backups: Client<typeof BackupService>;
   readonly volumes: Client<typeof LVService>;
+  readonly storagePool: Client<typeof StoragePoolService>;
   /** @param file absolute */
   backup(file: string): Promise<StoreBackup>;
 }
@@ -101,6 +103,7 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     { BackupService },
     { EventService },
     { OperationService },
+    { StoragePoolService },
     { UserService },
     { LVService },
     { postBackup },
@@ -111,6 +114,7 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     import("../../gen/hostplane/v1/backup_pb.ts"),
     import("../../gen/hostplane/v1/event_pb.ts"),
     import("../../gen/hostplane/v1/operation_pb.ts"),
+    import("../../gen/hostplane/v1/storage_pool_pb.ts"),
     import("../../gen/hostplane/v1/user_pb.ts"),
     import("../../gen/proto/lvmd_pb.ts"),
     import("./post-backup.ts"),
@@ -128,6 +132,7 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     events: createClient(EventService, transport),
     backups: createClient(BackupService, transport),
     volumes: createClient(LVService, transport),
+    storagePool: createClient(StoragePoolService, transport),
     backup: (file) => postBackup(socketPath, file),
   };
 }

@@ -5,9 +5,10 @@ import { collect, withConfigFlags, withTargetFlags } from "./config-flags.ts";
 import { addOperationCommands } from "./operation-commands.ts";
 import type { ExitCode } from "./output.ts";
 import { parseTimeOption } from "./parse-time-option.ts";
+import { addPoolCommands } from "./pool-commands.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 
-/** Adds `user`, `token`, `key`, `store`, `audit`, `operation`, `backup` and `events`; each answers with its exit code. */
+/** Adds `user`, `token`, `key`, `store`, `audit`, `operation`, `backup`, `pool` and `events`; each answers with its exit code. */
 export function addAdminCommands(
   program: Command,
   context: CommandContext,
@@ -64,6 +65,14 @@ export function addAdminCommands(
 
   addBackupCommands(
     program.command("backup").description("back up and restore volumes, and tell of their backups"),
+    context,
+    onExit,
+  );
+
+  addPoolCommands(
+    program
+      .command("pool")
+      .description("tell of the storage pool that hypervisors share, and change its size"),
     context,
     onExit,
   );

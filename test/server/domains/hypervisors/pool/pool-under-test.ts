@@ -40,7 +40,6 @@ export function createPoolLvm(moveMs = 0): LvmAdapter {
     volumeGroups: [
       {
         name: "pool",
-        sizeBytes: 0n,
         devices: [device("a", 10n)],
         volumes: [{ name: "data", sizeBytes: 6n * gib, open: true }],
       },

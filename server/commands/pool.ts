@@ -1,0 +1,98 @@
+import { toJson } from "@bufbuild/protobuf";
+import { type Operation, OperationSchema, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
+import { type StoragePool, StoragePoolSchema } from "../../gen/hostplane/v1/storage_pool_pb.ts";
+import type { AdminClient } from "./admin-client.ts";
+import { followOperation } from "./follow-operation.ts";
+import { operationSummary } from "./operation-lines.ts";
+import type { ExitCode } from "./output.ts";
+import { poolLines, poolSummary } from "./pool-lines.ts";
+import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
+
+export interface ChangePoolOptions extends AdminOptions {
+  /** Tell how far it is until it has ended. */
+  readonly wait?: boolean;
+}
+
+/** Only a gateway that runs knows of the pool. */
+const running = { mustRun: true };
+
+/** Prints the storage pool with its devices and the spare ones. */
+export function showPool(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
+  const work = async ({ storagePool }: AdminClient) => {
+    const { pool } = await storagePool.getStoragePool({});
+    if (pool !== undefined) {
+      const lines = options.json === true ? [JSON.stringify(jsonOf(pool), null, 2)] : poolLines(pool);
+      for (const line of lines) {
+        context.output.out(line);
+      }
+    }
+  };
+  return runAdminCommand(options, context, work, running);
+}
+
+/** Prints the storage pool now and after each change, until the gateway stops or nobody reads it any more. */
+export function watchPool(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
+  const leaving = new AbortController();
+  // `hostplane pool watch | head` has read enough.
+  process.stdout.once("error", () => leaving.abort());
+  const work = async ({ storagePool }: AdminClient) => {
+    try {
+      for await (const { pool } of storagePool.watchStoragePool({}, { signal: leaving.signal })) {
+        if (pool !== undefined) {
+          context.output.out(options.json === true ? JSON.stringify(jsonOf(pool)) : poolSummary(pool));
+        }
+      }
+    } catch (error) {
+      if (!leaving.signal.aborted) {
+        throw error;
+      }
+    }
+  };
+  return runAdminCommand(options, context, work, running);
+}
+
+/** Begins to add spare devices. */
+export function expandPool(
+  minBytes: bigint,
+  options: ChangePoolOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  return beginOperation(options, context, ({ storagePool }) => storagePool.expandStoragePool({ minBytes }));
+}
+
+/** Begins to take devices out. */
+export function shrinkPool(
+  maxBytes: bigint,
+  options: ChangePoolOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  return beginOperation(options, context, ({ storagePool }) => storagePool.shrinkStoragePool({ maxBytes }));
+}
+
+/** Prints the operation that `begin` begins, and with `--wait` how it goes on; then it fails unless that completes. */
+async function beginOperation(
+  options: ChangePoolOptions,
+  context: CommandContext,
+  begin: (client: AdminClient) => Promise<{ readonly operation?: Operation | undefined }>,
+): Promise<ExitCode> {
+  let state: OperationState | undefined;
+  const work = async (client: AdminClient) => {
+    const { operation } = await begin(client);
+    if (operation === undefined) {
+      return;
+    }
+    if (options.wait === true) {
+      state = await followOperation(client, operation.id, options.json === true, context.output);
+    } else if (options.json === true) {
+      context.output.out(JSON.stringify(toJson(OperationSchema, operation, { alwaysEmitImplicit: true })));
+    } else {
+      context.output.out(`operation ${operation.id}: ${operationSummary(operation)}`);
+    }
+  };
+  const code = await runAdminCommand(options, context, work, running);
+  return code === 0 && options.wait === true && state !== OperationState.COMPLETED ? 1 : code;
+}
+
+function jsonOf(pool: StoragePool) {
+  return toJson(StoragePoolSchema, pool, { alwaysEmitImplicit: true });
+}
