@@ -8,7 +8,7 @@ usage: ceph.sh COMMAND
   up                make the cluster and start it; does nothing when it is up
   s3-user NAME      make a user of S3; prints {"accessKeyId": ..., "secretAccessKey": ...}
   s3-session NAME   the same, with keys that last an hour and need the "sessionToken" that is printed with them
-  start DAEMON      start one that was stopped: mon.a mgr.a osd.0 .. rgw.a
+  start DAEMON      start one that was stopped: mon.a mgr.a osd.0 .. mds.a rgw.a
   stop DAEMON       kill one
   status            say for each daemon whether it is up, its process id and memory; exit code 1 when one is down
   destroy           kill every daemon and delete the directory
@@ -16,6 +16,8 @@ usage: ceph.sh COMMAND
 environment (default)
   CEPH_DIR (/tmp/hostplane-ceph)   all that it keeps; at most 80 characters, for the paths of unix sockets
   CEPH_OSDS (1)                    how many disks
+  CEPH_MGRS (1)                    how many managers, of which one is active: mgr.a mgr.b ..
+  CEPH_MDSS (0)                    how many metadata servers: mds.a mds.b ..; with any there is a filesystem, cephfs
   CEPH_STORE (memstore)            what is in them: memstore in memory, or bluestore in sparse files
   CEPH_DISK_BYTES (8 GiB)          size of each
   CEPH_OWNER_PID ()                destroy the cluster when this process ends
@@ -37,7 +39,7 @@ millis() { date +%s%3N; }
 
 prepare() {
   local missing=() package
-  for package in ceph-mon ceph-mgr ceph-osd ceph-common radosgw openssl curl; do
+  for package in ceph-mon ceph-mgr ceph-osd ceph-mds ceph-common radosgw openssl curl; do
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
   done
   [ ${#missing[@]} -gt 0 ] || return 0
@@ -50,11 +52,18 @@ prepare() {
 # --- daemons ---------------------------------------------------------------------------------------------
 
 daemons() {
-  echo mon.a
-  echo mgr.a
   local number
+  echo mon.a
+  lettered mgr "$(cat "$dir/mgrs")"
   for ((number = 0; number < $(cat "$dir/osds"); number++)); do echo "osd.$number"; done
+  lettered mds "$(cat "$dir/mdss")"
   echo rgw.a
+}
+
+# lettered KIND COUNT: KIND.a KIND.b ..
+lettered() {
+  local letters=abcdefghi number
+  for ((number = 0; number < $2; number++)); do echo "$1.${letters:number:1}"; done
 }
 
 # A process id is only believed when that process was started with the configuration of this very cluster.
@@ -70,7 +79,7 @@ start() {
   ! pid_of "$daemon" >/dev/null || return 0
   case $daemon in
     rgw.*) program=(radosgw -n "client.$daemon") ;;
-    mon.* | mgr.* | osd.*) program=("ceph-${daemon%.*}" -i "${daemon#*.}") ;;
+    mon.* | mgr.* | osd.* | mds.*) program=("ceph-${daemon%.*}" -i "${daemon#*.}") ;;
     *) die "no daemon $daemon" ;;
   esac
   "${program[@]}" -c "$conf" </dev/null >>"$dir/log/$daemon.out" 2>&1 ||
@@ -155,7 +164,7 @@ paxos min wait = 0.01
 paxos propose interval = 0.1
 mon tick interval = 1
 [mgr]
-mgr data = $dir/mgr
+mgr data = $dir/mgr.\$id
 mgr initial modules =
 # Each that is loaded costs up to a second, enabled or not.
 mgr disabled modules = alerts,cephadm,dashboard,diskprediction_local,influx,insights,k8sevents,localpool,mirroring,nfs,osd_perf_query,osd_support,prometheus,restful,rook,selftest,snap_schedule,stats,telegraf,test_orchestrator,zabbix
@@ -202,7 +211,13 @@ make_monitor() {
   make_key mon. --cap mon 'allow *'
   mv "$dir/keys/mon." "$dir/mon-key"
   make_key client.admin --cap mon 'allow *' --cap osd 'allow *' --cap mds 'allow *' --cap mgr 'allow *'
-  make_key mgr.a --cap mon 'allow profile mgr' --cap osd 'allow *' --cap mds 'allow *'
+  local daemon
+  for daemon in $(lettered mgr "$(cat "$dir/mgrs")"); do
+    make_key "$daemon" --cap mon 'allow profile mgr' --cap osd 'allow *' --cap mds 'allow *'
+  done
+  for daemon in $(lettered mds "$(cat "$dir/mdss")"); do
+    make_key "$daemon" --cap mon 'allow profile mds' --cap osd 'allow *' --cap mds 'allow *' --cap mgr 'allow profile mds'
+  done
   make_key client.rgw.a --cap mon 'allow rw' --cap osd 'allow rwx' --cap mgr 'allow rw'
   # In its first database, keys need no command each later on.
   cat "$dir/mon-key" "$dir"/keys/* >"$dir/all-keys"
@@ -224,10 +239,20 @@ make_disk() {
   start "osd.$number"
 }
 
+make_filesystem() {
+  local daemon
+  ceph osd pool create cephfs.metadata 4 >/dev/null
+  ceph osd pool create cephfs.data 4 >/dev/null
+  ceph fs new cephfs cephfs.metadata cephfs.data >/dev/null
+  for daemon in $(lettered mds "$(cat "$dir/mdss")"); do start "$daemon"; done
+}
+
 make_cluster() {
-  local base fsid number osds=${CEPH_OSDS:-1} jobs=() job
+  local base fsid number osds=${CEPH_OSDS:-1} jobs=() job daemon
   umask 077
-  mkdir -p "$dir"/{run,log,crash,keys,mon,mgr,rgw}
+  mkdir -p "$dir"/{run,log,crash,keys,mon,rgw}
+  echo "${CEPH_MGRS:-1}" >"$dir/mgrs"
+  echo "${CEPH_MDSS:-0}" >"$dir/mdss"
   echo "$osds" >"$dir/osds"
   watch_owner
   base=$(choose_ports)
@@ -239,8 +264,10 @@ make_cluster() {
   write_configuration "$base" "$fsid"
   make_monitor "$base" "$fsid" >"$dir/log/make.out" 2>&1 || { cat "$dir/log/make.out" >&2; die "the monitor cannot be made"; }
   start mon.a
-  start mgr.a &
-  jobs+=($!)
+  for daemon in $(lettered mgr "$(cat "$dir/mgrs")"); do
+    start "$daemon" &
+    jobs+=($!)
+  done
   for ((number = 0; number < osds; number++)); do
     make_disk "$number" &
     jobs+=($!)
@@ -248,6 +275,7 @@ make_cluster() {
   for job in "${jobs[@]}"; do wait "$job" || die "a daemon does not start"; done
   echo "http://127.0.0.1:$((base + 2))" >"$dir/s3-url"
   echo "https://127.0.0.1:$((base + 3))" >"$dir/s3-https-url"
+  [ "$(cat "$dir/mdss")" = 0 ] || make_filesystem 2>>"$dir/log/make.out" || die "the filesystem cannot be made"
   start rgw.a
   touch "$dir/made"
 }

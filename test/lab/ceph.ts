@@ -11,6 +11,10 @@ const scriptPath = fileURLToPath(new URL("ceph.sh", import.meta.url));
 export interface CephOptions {
   /** Disks; 1 unless told otherwise. */
   readonly osds?: number;
+  /** Managers, of which one is active; 1 unless told otherwise. */
+  readonly mgrs?: number;
+  /** Metadata servers; none unless told otherwise. With any there is a filesystem, `cephfs`. */
+  readonly mdss?: number;
   /** In memory unless told otherwise; bluestore takes files of the temporary directory. */
   readonly store?: "memstore" | "bluestore";
 }
@@ -54,7 +58,7 @@ export async function cephSkipReason(): Promise<string | false> {
   if (process.getuid?.() !== 0) {
     return "the Ceph cluster needs root";
   }
-  for (const program of ["ceph-mon", "ceph-mgr", "ceph-osd", "radosgw"]) {
+  for (const program of ["ceph-mon", "ceph-mgr", "ceph-osd", "ceph-mds", "radosgw"]) {
     const isThere = await promisify(execFile)("sh", ["-c", `command -v ${program}`]).then(
       () => true,
       () => false,
@@ -72,13 +76,15 @@ export async function cephSkipReason(): Promise<string | false> {
  */
 export async function startCeph(
   t: Test,
-  { osds = 1, store = "memstore" }: CephOptions = {},
+  { osds = 1, mgrs = 1, mdss = 0, store = "memstore" }: CephOptions = {},
 ): Promise<CephCluster> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-ceph-"));
   const environment = {
     ...process.env,
     CEPH_DIR: directory,
     CEPH_OSDS: String(osds),
+    CEPH_MGRS: String(mgrs),
+    CEPH_MDSS: String(mdss),
     CEPH_STORE: store,
     CEPH_OWNER_PID: String(process.pid),
   };
