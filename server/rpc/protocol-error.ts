@@ -76,10 +76,28 @@ function messageTooLarge(message: string): string {
   );
 }
 
-/** `expected bigint (uint64): abc out of range`, which protobuf-es says of anything that is no such number. */
+const int32Range = "-2147483648 to 2147483647";
+const int64Range = "-9223372036854775808 to 9223372036854775807";
+
+/** Of the scalar types that the contract has. */
+const rangeOf: Readonly<Record<string, string>> = {
+  int32: int32Range,
+  sint32: int32Range,
+  uint32: "0 to 4294967295",
+  int64: int64Range,
+  uint64: "0 to 18446744073709551615",
+};
+
+/**
+ * `expected bigint (uint64): abc out of range`, which protobuf-es says of anything that is no such number, or
+ * `expected number (int32), got "x"`.
+ */
 function describeWrongValue(words: string): string {
   return words.replace(
-    /^expected (?:bigint|number) \((\w+)\): (.*?)(?: out of range)?$/s,
-    "must be a number of type $1, is $2",
+    /^expected (?:bigint|number) \((\w+)\)(?:: |, got )(.*?)(?: out of range)?$/s,
+    (_all, type: string, value: string) =>
+      type in rangeOf
+        ? `must be a whole number from ${rangeOf[type]}, is ${value}`
+        : `must be a number of type ${type}, is ${value}`,
   );
 }

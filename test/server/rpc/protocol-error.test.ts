@@ -115,6 +115,14 @@ test("a field of the wrong type is named as the contract calls it", async (t) =>
   }
 });
 
+test("a number that is none of the field's is refused with the field's limits", async (t) => {
+  const limits = "size_gb: must be a whole number from 0 to 18446744073709551615, is ";
+  for (const value of ["-1", "1.5", "18446744073709551616", '"x"']) {
+    const error = errorOf(() => json.parse(bytesOf(`{"sizeGb":${value}}`)));
+    t.equal(error?.message.startsWith(limits), true, value);
+  }
+});
+
 test("what is larger than the limit is refused by name of the limit", async (t) => {
   async function* chunks() {
     yield new Uint8Array(40_000);
