@@ -1,0 +1,176 @@
+import type { Test } from "tap";
+import type { ProcedureName } from "../../adapters/libvirt/rpc/procedures.ts";
+import { OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
+import {
+  clientsOf,
+  endOf,
+  followStream,
+  type HypervisorsLab,
+  type LabClients,
+  labTemplate,
+  makeHypervisorsLab,
+} from "./hypervisors-lab.ts";
+import type { HeldCall } from "./libvirt-gate.ts";
+
+/** What is under way when something is killed; `undo`: a creation that fails, as its guest does not become ready. */
+export type Story = "create" | "destroy" | "undo";
+
+/** A call in the middle of a step. */
+export interface Place {
+  readonly story: Story;
+  readonly step: string;
+  readonly procedure: ProcedureName;
+  /** What the call is about, where a step makes several. */
+  readonly suffix?: string;
+}
+
+const disk = ".qcow2";
+const seed = "-seed.iso";
+
+/** Every call that changes something, in the order of each story. */
+export const places: readonly Place[] = [
+  { story: "create", step: "volume", procedure: "storageVolCreateXml", suffix: disk },
+  { story: "create", step: "seed", procedure: "storageVolCreateXml", suffix: seed },
+  { story: "create", step: "seed", procedure: "storageVolUpload", suffix: seed },
+  { story: "create", step: "define", procedure: "domainDefineXmlFlags" },
+  { story: "create", step: "start", procedure: "domainCreateWithFlags" },
+  { story: "destroy", step: "grace", procedure: "domainShutdownFlags" },
+  { story: "destroy", step: "powerOff", procedure: "domainDestroyFlags" },
+  { story: "destroy", step: "undefine", procedure: "domainUndefineFlags" },
+  { story: "destroy", step: "deleteVolumes", procedure: "storageVolDelete", suffix: disk },
+  { story: "destroy", step: "deleteVolumes", procedure: "storageVolDelete", suffix: seed },
+  { story: "undo", step: "ready", procedure: "qemuDomainAgentCommand" },
+  { story: "undo", step: "start", procedure: "domainDestroyFlags" },
+  { story: "undo", step: "define", procedure: "domainUndefineFlags" },
+  { story: "undo", step: "seed", procedure: "storageVolDelete", suffix: seed },
+  { story: "undo", step: "volume", procedure: "storageVolDelete", suffix: disk },
+];
+
+/** A hypervisor that is in the middle of a step when the kill comes. */
+export interface Case {
+  readonly id: string;
+  readonly place: Place;
+  readonly at: HeldCall["at"];
+}
+
+const moments = ["before", "during", "after"] as const;
+
+/** Each place at one moment, in rounds of as many as libvirt is asked at once. @param turn so that in three turns each comes to each */
+export function roundsOf(turn: number): readonly (readonly Case[])[] {
+  const cases = places.map((place, index): Case => {
+    const number = String(index + 1).padStart(2, "0");
+    const at = moments[(index + turn) % moments.length] ?? "before";
+    return { id: place.story === "undo" ? `no-${number}` : `bm-${number}`, place, at };
+  });
+  return [cases.filter((_, index) => index % 2 === 0), cases.filter((_, index) => index % 2 === 1)];
+}
+
+/** A lab of hypervisors, of which those called `no-…` never become ready. */
+export function makeKillLab(t: Test): Promise<HypervisorsLab> {
+  return makeHypervisorsLab(t, {
+    templates: [
+      labTemplate("bm-{01..99}"),
+      labTemplate("no-{01..99}", { ready: "agent", readyTimeoutSeconds: 1 }),
+    ],
+    destroy: { graceSeconds: 1, deleteVolumes: true },
+  });
+}
+
+/** Kills the victim while each of the cases is amid its step, and has it start again. All operations have ended then. */
+export async function killAmid(
+  t: Test,
+  lab: HypervisorsLab,
+  victim: "gateway" | "libvirtd",
+  cases: readonly Case[],
+): Promise<void> {
+  let gateway = await lab.start();
+  const running = cases.filter(({ place }) => place.story === "destroy");
+  await Promise.all(running.map(({ id }) => followStream(clientsOf(gateway), "create", id)));
+  const holds = cases.map((each) => ({ each, hold: lab.gate.hold(heldCallOf(each)) }));
+  const begun = cases.map(({ id, place }) =>
+    followStream(clientsOf(gateway), place.story === "destroy" ? "destroy" : "create", id).catch(() => {}),
+  );
+  await Promise.all(
+    holds.map(async ({ each, hold }) => {
+      const isHeld = await within(30_000, hold.isHeld);
+      t.ok(isHeld, `${nameOf(each)} is met`);
+    }),
+  );
+  if (victim === "gateway") {
+    await gateway.kill("SIGKILL");
+    lab.gate.releaseAll();
+    gateway = await lab.start();
+  } else {
+    await lab.daemon.kill();
+    lab.gate.releaseAll();
+    await lab.daemon.start();
+  }
+  await Promise.all(begun);
+  const clients = clientsOf(gateway);
+  const ends = await Promise.all(cases.map(({ id }) => endOfNewest(clients, id)));
+  for (const [index, each] of cases.entries()) {
+    const { state, error, attention } = ends[index] ?? {};
+    const words = `${nameOf(each)}, ${victim} killed: ${stateName(state)} ${error?.message ?? ""} ${attention?.left ?? ""}`;
+    const wanted = each.place.story === "undo" ? ["FAILED"] : ["COMPLETED"];
+    t.ok(wanted.includes(stateName(state)), words);
+  }
+  const there = cases.filter(
+    ({ place }, index) =>
+      (place.story === "create" && stateName(ends[index]?.state) === "COMPLETED") ||
+      (place.story === "destroy" && stateName(ends[index]?.state) === "FAILED"),
+  );
+  await assertAgreement(
+    t,
+    lab,
+    clients,
+    there.map(({ id }) => id),
+  );
+  await Promise.all(there.map(({ id }) => followStream(clients, "destroy", id)));
+  await assertAgreement(t, lab, clients, []);
+  await gateway.kill("SIGTERM");
+}
+
+/** libvirt, its pool, the machines that run and what is listed tell of these hypervisors and of no other. */
+export async function assertAgreement(
+  t: Test,
+  lab: HypervisorsLab,
+  clients: LabClients,
+  ids: readonly string[],
+): Promise<void> {
+  const wanted = ids.toSorted();
+  const volumes = wanted.flatMap((id) => [`${id}${seed}`, `${id}${disk}`]).toSorted();
+  t.same(await lab.volumes(), volumes, "volumes of libvirt");
+  t.same(await lab.files(), volumes, "files in the pool");
+  t.same(await lab.domains("all"), wanted, "domains");
+  t.same(await lab.domains("running"), wanted, "domains that run");
+  t.same(await lab.machines(), wanted, "machines that run");
+  const { hypervisors } = await clients.hypervisors.listHypervisors({});
+  const running = hypervisors.filter(({ state }) => state === 3).map(({ id }) => id);
+  t.same(running, wanted, "what is listed");
+}
+
+function heldCallOf({ id, place, at }: Case): HeldCall {
+  return { procedure: place.procedure, about: `${id}${place.suffix ?? ""}`, at };
+}
+
+function nameOf({ id, place, at }: Case): string {
+  return `${id}: ${place.story}, ${at} ${place.procedure} of ${place.step}`;
+}
+
+/** The end of the operation that was begun last for a hypervisor. */
+export async function endOfNewest(clients: LabClients, id: string) {
+  const { operations } = await clients.operations.listOperations({ resource: `hypervisors/${id}` });
+  return endOf(clients, operations[0]?.id ?? "");
+}
+
+export function stateName(state: OperationState | undefined): string {
+  return Object.entries(OperationState).find(([, number]) => number === state)?.[0] ?? "";
+}
+
+async function within(timeoutMs: number, work: Promise<void>): Promise<boolean> {
+  const limit = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => limit.resolve(false), timeoutMs);
+  const isDone = await Promise.race([work.then(() => true), limit.promise]);
+  clearTimeout(timer);
+  return isDone;
+}
