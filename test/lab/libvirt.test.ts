@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import tap, { type Test, test } from "tap";
-import type { DomainDefinition, LibvirtAdapter, LibvirtDomain } from "../../adapters/libvirt/adapter.ts";
+import type { ReasonName } from "../../adapters/host/reasons.ts";
+import type {
+  DomainDefinition,
+  LibvirtAdapter,
+  LibvirtDomain,
+  LibvirtStep,
+} from "../../adapters/libvirt/adapter.ts";
 import { createLibvirt, type LibvirtOptions } from "../../adapters/libvirt/libvirt.ts";
 import { reasonOf } from "../adapters/host/reason-of.ts";
 import { type ContractSubject, testLibvirtContract } from "../adapters/libvirt/contract.ts";
@@ -38,7 +45,7 @@ async function makeLab(t: Test, options: Partial<LibvirtOptions> = {}): Promise<
   await daemon.virsh("vol-create", pool, join(files, "volume.xml"));
   const listed = await daemon.virsh("nodedev-list", "--cap", "pci");
   const [, address = ""] = /pci_(\S+)/.exec(listed) ?? [];
-  const libvirt = createLibvirt({ uri: daemon.uri, seedTool: ["xorrisofs"], ...options });
+  const libvirt = adapterOf(daemon, options);
   t.teardown(async () => {
     await libvirt.close();
     await removeDomains(daemon);
@@ -52,6 +59,10 @@ async function makeLab(t: Test, options: Partial<LibvirtOptions> = {}): Promise<
     network: "lab-net",
     hostDevice: address.replace(/^(\w+)_(\w+)_(\w+)_(\w+)$/, "$1:$2:$3.$4"),
   };
+}
+
+function adapterOf({ uri }: StartedLibvirt, options: Partial<LibvirtOptions> = {}): LibvirtAdapter {
+  return createLibvirt({ uri, seedTool: ["xorrisofs"], ...options });
 }
 
 async function removeDomains(daemon: StartedLibvirt): Promise<void> {
@@ -163,6 +174,60 @@ if (skip !== false) {
     t.strictSame(wrong, []);
   });
 
+  test("a step that a kill of the daemon cuts off can be made again", async (t) => {
+    const { daemon, libvirt, pool } = await makeLab(t);
+    await libvirt.close();
+    const uuid = randomUUID();
+    const volume = { pool, name: "bm-1.qcow2" };
+    const seed = { kind: "writeSeed", pool, name: "seed.iso", hostname: "bm-1", instanceId: "op" } as const;
+    const meant = { name: "bm-1", uuid } as const;
+    const create = { kind: "createVolume", ...volume, format: "qcow2", sizeBytes: 100n << 20n } as const;
+    // Each with what it may say when it was made in spite of the kill.
+    const steps: readonly [LibvirtStep, ReasonName?][] = [
+      [{ ...create, backingVolume: "base.qcow2" }, "STORAGE_VOLUME_EXISTS"],
+      [seed],
+      [{ kind: "define", domain: definitionOf(pool, "bm-1", uuid) }],
+      [{ kind: "start", ...meant }, "DOMAIN_STATE"],
+      [{ kind: "powerOff", ...meant }, "DOMAIN_STATE"],
+      [{ kind: "undefine", ...meant }, "DOMAIN_NOT_FOUND"],
+      [{ kind: "deleteVolume", ...volume }, "STORAGE_VOLUME_NOT_FOUND"],
+    ];
+    for (const [step, made] of steps) {
+      // A new one each time, as one whose connections never last waits longer and longer for the next.
+      const adapter = adapterOf(daemon);
+      await adapter.read();
+      const delayMs = Math.random() * (step.kind === "start" || step.kind === "powerOff" ? 300 : 30);
+      const cut = reasonOf(adapter.run(step));
+      await sleep(delayMs);
+      await daemon.kill();
+      const first = await cut;
+      await daemon.start();
+      const reasons: (ReasonName | undefined)[] = [undefined, "LIBVIRT_UNAVAILABLE"];
+      t.ok(reasons.includes(first), `${step.kind} cut off after ${delayMs.toFixed(0)} ms: ${first}`);
+      await watch(t, adapter)(async () => (await reasonOf(adapter.read())) === undefined);
+      const again = await reasonOf(adapter.run(step));
+      t.ok(again === undefined || again === made, `${step.kind} made again: ${again}`);
+      await adapter.close();
+    }
+    const after = adapterOf(daemon);
+    t.teardown(after.close);
+    t.strictSame((await after.read()).value.domains, []);
+    t.strictSame(
+      (await after.volumesOf(pool)).map(({ name }) => name),
+      ["base.qcow2", "seed.iso"],
+    );
+  });
+
+  test("an adapter that is closed while it connects is closed", async (t) => {
+    const { daemon } = await makeLab(t);
+    for (let times = 0; times < 50; times += 1) {
+      const libvirt = adapterOf(daemon);
+      await sleep(Math.random() * 10);
+      await libvirt.close();
+      t.equal(await reasonOf(libvirt.read()), "LIBVIRT_UNAVAILABLE");
+    }
+  });
+
   test("twenty domains are made, run and are gone", async (t) => {
     const { daemon, libvirt, pool } = await makeLab(t);
     await libvirt.read();
@@ -223,31 +288,27 @@ if (skip !== false) {
   });
 }
 
-/** Defines a domain with a disk on top of the base volume; its UUID. */
-async function define(libvirt: LibvirtAdapter, pool: string, name: string): Promise<string> {
-  const uuid = randomUUID();
-  const volume = `${name}.qcow2`;
-  const sizeBytes = 200n << 20n;
-  const common = { pool, format: "qcow2" } as const;
-  await libvirt.run({
-    kind: "createVolume",
-    ...common,
-    name: volume,
-    sizeBytes,
-    backingVolume: "base.qcow2",
-  });
-  const domain: DomainDefinition = {
+/** A domain with a volume as its disk that is called like it. */
+function definitionOf(pool: string, name: string, uuid: string): DomainDefinition {
+  return {
     name,
     uuid,
     vcpuCount: 1,
     memoryBytes: 32n << 20n,
     mark: { hypervisorId: name, operationId: "op" },
     serial: name,
-    disks: [{ ...common, volume, device: "disk" }],
+    disks: [{ pool, volume: `${name}.qcow2`, format: "qcow2", device: "disk" }],
     network: undefined,
     hostDevices: [],
   };
-  await libvirt.run({ kind: "define", domain });
+}
+
+/** Defines a domain with a disk on top of the base volume; its UUID. */
+async function define(libvirt: LibvirtAdapter, pool: string, name: string): Promise<string> {
+  const uuid = randomUUID();
+  const volume = { pool, name: `${name}.qcow2`, format: "qcow2", backingVolume: "base.qcow2" } as const;
+  await libvirt.run({ kind: "createVolume", ...volume, sizeBytes: 200n << 20n });
+  await libvirt.run({ kind: "define", domain: definitionOf(pool, name, uuid) });
   return uuid;
 }
 

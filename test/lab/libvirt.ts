@@ -42,7 +42,13 @@ export function libvirtSkipReason(): string | false {
   if (process.env.HOSTPLANE_LAB === "required") {
     return false;
   }
-  const needed = ["/usr/sbin/libvirtd", "/usr/bin/virsh", "/usr/bin/qemu-system-x86_64", "/usr/bin/qemu-img"];
+  const needed = [
+    "/usr/sbin/libvirtd",
+    "/usr/bin/virsh",
+    "/usr/bin/qemu-system-x86_64",
+    "/usr/bin/qemu-img",
+    "/usr/bin/xorrisofs",
+  ];
   const missing = needed.find((program) => !existsSync(program));
   return missing === undefined ? false : `${missing} is missing; HOSTPLANE_LAB=required installs it`;
 }

@@ -1,5 +1,5 @@
 import { test } from "tap";
-import { assertHypervisorId, assertPciAddress } from "../../../adapters/libvirt/names.ts";
+import { assertHypervisorId, assertLibvirtName, assertPciAddress } from "../../../adapters/libvirt/names.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
 test("a hypervisor's id begins with a letter or digit and has at most 63 of few characters", async (t) => {
@@ -17,5 +17,15 @@ test("a PCI address has all four parts in small letters", async (t) => {
   }
   for (const address of ["", "41:00.0", "0000:41:00.8", "0000:41:20.0", "0000:4A:00.0", "0000:41:00.0\n"]) {
     t.equal(await reasonOf((async () => assertPciAddress(address, "gpus"))()), "INVALID_FIELD", address);
+  }
+});
+
+test("names of pools, volumes and networks stay where they are", async (t) => {
+  for (const name of ["a", "disk.qcow2", "...", "-a", "with space", "é", "x".repeat(255)]) {
+    t.doesNotThrow(() => assertLibvirtName(name, "name"), name);
+  }
+  const wrong = ["", ".", "..", "a/b", "/", "a\nb", "\u0000", "\u0085", "\ud800", "\uffff", "é".repeat(128)];
+  for (const name of wrong) {
+    t.equal(await reasonOf((async () => assertLibvirtName(name, "name"))()), "INVALID_FIELD", name);
   }
 });
