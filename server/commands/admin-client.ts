@@ -9,6 +9,7 @@ import type { EventService } from "../../gen/hostplane/v1/event_pb.ts";
 import type { OperationService } from "../../gen/hostplane/v1/operation_pb.ts";
 import type { StoragePoolService } from "../../gen/hostplane/v1/storage_pool_pb.ts";
 import type { UserService } from "../../gen/hostplane/v1/user_pb.ts";
+import type { OperationsService } from "../../gen/operations/v1/operations_pb.ts";
 import type { LVService } from "../../gen/proto/lvmd_pb.ts";
 import type { Config } from "../config/schema.ts";
 import { adminSocketOf, shortSocketPath } from "../rpc/listener/admin-listener.ts";
@@ -22,6 +23,7 @@ export interface AdminClient {
   readonly events: Client<typeof EventService>;
   readonly backups: Client<typeof BackupService>;
   readonly volumes: Client<typeof LVService>;
+  readonly hypervisors: Client<typeof OperationsService>;
   readonly storagePool: Client<typeof StoragePoolService>;
   /** @param file absolute */
   backup(file: string): Promise<StoreBackup>;
@@ -105,6 +107,7 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     { OperationService },
     { StoragePoolService },
     { UserService },
+    { OperationsService },
     { LVService },
     { postBackup },
   ] = await Promise.all([
@@ -116,6 +119,7 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     import("../../gen/hostplane/v1/operation_pb.ts"),
     import("../../gen/hostplane/v1/storage_pool_pb.ts"),
     import("../../gen/hostplane/v1/user_pb.ts"),
+    import("../../gen/operations/v1/operations_pb.ts"),
     import("../../gen/proto/lvmd_pb.ts"),
     import("./post-backup.ts"),
   ]);
@@ -132,6 +136,7 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     events: createClient(EventService, transport),
     backups: createClient(BackupService, transport),
     volumes: createClient(LVService, transport),
+    hypervisors: createClient(OperationsService, transport),
     storagePool: createClient(StoragePoolService, transport),
     backup: (file) => postBackup(socketPath, file),
   };

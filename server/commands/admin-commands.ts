@@ -2,13 +2,14 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { callerRoles } from "../rpc/caller.ts";
 import { addBackupCommands } from "./backup-commands.ts";
 import { collect, withConfigFlags, withTargetFlags } from "./config-flags.ts";
+import { addHypervisorCommands } from "./hypervisor-commands.ts";
 import { addOperationCommands } from "./operation-commands.ts";
 import type { ExitCode } from "./output.ts";
 import { parseTimeOption } from "./parse-time-option.ts";
 import { addPoolCommands } from "./pool-commands.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 
-/** Adds `user`, `token`, `key`, `store`, `audit`, `operation`, `backup`, `pool` and `events`; each answers with its exit code. */
+/** Adds `user`, `token`, `key`, `store`, `audit`, `operation`, `backup`, `hypervisor`, `pool` and `events`; each answers with its exit code. */
 export function addAdminCommands(
   program: Command,
   context: CommandContext,
@@ -65,6 +66,12 @@ export function addAdminCommands(
 
   addBackupCommands(
     program.command("backup").description("back up and restore volumes, and tell of their backups"),
+    context,
+    onExit,
+  );
+
+  addHypervisorCommands(
+    program.command("hypervisor").description("bring hypervisors up and take them down"),
     context,
     onExit,
   );

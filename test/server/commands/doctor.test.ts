@@ -3,11 +3,13 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Test, test } from "tap";
+import { createLibvirtSandbox } from "../../../adapters/libvirt/sandbox.ts";
 import type { LvmAdapter } from "../../../adapters/lvm/adapter.ts";
 import { createLvmSandbox } from "../../../adapters/lvm/sandbox.ts";
 import { createRestic } from "../../../adapters/restic/restic.ts";
 import { doctor } from "../../../server/commands/doctor.ts";
 import { createGatewayInspector } from "../../../server/commands/inspect-gateway.ts";
+import { createLibvirtInspector } from "../../../server/commands/inspect-libvirt.ts";
 import { createLvmInspector } from "../../../server/commands/inspect-lvm.ts";
 import { createResticInspector } from "../../../server/commands/inspect-restic.ts";
 import type { Finding } from "../../../server/commands/inspection.ts";
@@ -180,6 +182,34 @@ test("each device class needs its volume group and its thin pool", async (t) => 
     { ok: true, what: /^device class a: \S+ is there$/ },
     { ok: false, what: /^device class b: there is no volume group none$/, fix: /vgimport none/ },
     { ok: false, what: /^device class c: \S+ has no thin pool none$/, fix: /lvcreate --type thin-pool/ },
+  ]);
+});
+
+test("templates need their pool, their image and their GPUs", async (t) => {
+  const libvirt = createLibvirtSandbox();
+  t.teardown(() => libvirt.close());
+  const template = {
+    vcpuCount: 1,
+    memoryMib: 64,
+    seed: true,
+    ready: { kind: "started" },
+    readyTimeoutSeconds: 1,
+  } as const;
+  const settings = {
+    templates: [
+      { id: "a", ...template, disk: { pool: "sandbox-pool", sizeGib: 1, backing: "none" }, gpus: [] },
+      { id: "b", ...template, disk: { pool: "none", sizeGib: 1 }, gpus: ["0000:41:00.0", "0000:01:00.0"] },
+    ],
+    match: [],
+    destroy: { graceSeconds: 0, deleteVolumes: false },
+  };
+  const { findings } = await createLibvirtInspector(libvirt, settings).inspect();
+  t.match(findings.slice(1), [
+    { ok: true, what: /^storage pool sandbox-pool: \d+ GiB free$/ },
+    { ok: false, what: /sandbox-pool has no volume none/, fix: /virsh pool-refresh sandbox-pool/ },
+    { ok: false, what: "there is no storage pool none", fix: /virsh pool-list/ },
+    { ok: true, what: "GPU 0000:41:00.0: Sandbox Graphics SG-1" },
+    { ok: false, what: /no GPU .* 0000:01:00\.0/, fix: /lspci/ },
   ]);
 });
 

@@ -1,0 +1,78 @@
+import type { LibvirtAdapter, LibvirtState } from "../../adapters/libvirt/adapter.ts";
+import type { HypervisorSettings, HypervisorTemplate } from "../domains/hypervisors/hypervisor-settings.ts";
+import type { Finding, Inspector } from "./inspection.ts";
+import { messageFromError } from "./output.ts";
+
+/** libvirt itself, and what its templates need: pools, images and GPUs. */
+export function createLibvirtInspector(libvirt: LibvirtAdapter, settings: HypervisorSettings): Inspector {
+  return {
+    name: "libvirt",
+    async inspect() {
+      const { version, findings } = await libvirt.inspect();
+      if (version === undefined) {
+        return { findings };
+      }
+      return { findings: [...findings, ...(await inspectTemplates(libvirt, settings))] };
+    },
+  };
+}
+
+async function inspectTemplates(
+  libvirt: LibvirtAdapter,
+  { templates }: Pick<HypervisorSettings, "templates">,
+): Promise<Finding[]> {
+  try {
+    const { value: state } = await libvirt.read();
+    const pools = [...new Set(templates.map(({ disk }) => disk.pool))];
+    const gpus = [...new Set(templates.flatMap((template) => template.gpus))];
+    const ofPools = pools.map((pool) => inspectPool(libvirt, state, pool, templates));
+    return [...(await Promise.all(ofPools)).flat(), ...gpus.map((address) => inspectGpu(state, address))];
+  } catch (error) {
+    return [{ ok: false, what: messageFromError(error) }];
+  }
+}
+
+/** A pool, and the images in it that disks begin as. */
+async function inspectPool(
+  libvirt: LibvirtAdapter,
+  { pools }: LibvirtState,
+  name: string,
+  templates: readonly HypervisorTemplate[],
+): Promise<Finding[]> {
+  const pool = pools.find((one) => one.name === name);
+  if (pool === undefined) {
+    const fix =
+      "virsh pool-list --all shows those there are; correct hypervisors.templates if it has another name";
+    return [{ ok: false, what: `there is no storage pool ${name}`, fix }];
+  }
+  if (!pool.isActive) {
+    const fix = `virsh pool-start ${name} && virsh pool-autostart ${name}`;
+    return [{ ok: false, what: `the storage pool ${name} is not active`, fix }];
+  }
+  const volumes = new Set((await libvirt.volumesOf(name)).map((volume) => volume.name));
+  const ofPool = templates.filter(({ disk }) => disk.pool === name);
+  const images = new Set(ofPool.flatMap(({ disk: { backing } }) => backing ?? []));
+  return [
+    { ok: true, what: `storage pool ${name}: ${pool.freeBytes >> 30n} GiB free` },
+    ...[...images].map((image) =>
+      volumes.has(image)
+        ? { ok: true, what: `storage pool ${name} has ${image}, which disks begin as` }
+        : {
+            ok: false,
+            what: `storage pool ${name} has no volume ${image}, which disks are to begin as`,
+            fix: `virsh pool-refresh ${name} if the file is there; put it there otherwise`,
+          },
+    ),
+  ];
+}
+
+function inspectGpu({ gpus }: LibvirtState, address: string): Finding {
+  const gpu = gpus.find(({ pciAddress }) => pciAddress === address);
+  return gpu === undefined
+    ? {
+        ok: false,
+        what: `there is no GPU (PCI class 03) at ${address}`,
+        fix: "lspci -D -d ::03xx shows those there are; correct hypervisors.templates",
+      }
+    : { ok: true, what: `GPU ${address}: ${gpu.brand} ${gpu.model}` };
+}
