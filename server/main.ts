@@ -79,13 +79,21 @@ function createProgram(output: Output, onExit: (code: number) => void): Command 
 }
 
 async function createInspectors(config: Config): Promise<Inspectors> {
-  const [{ createRealSystems }, { createLvmInspector }, { createResticInspector }, { pino }] =
-    await Promise.all([
-      import("./systems.ts"),
-      import("./commands/inspect-lvm.ts"),
-      import("./commands/inspect-restic.ts"),
-      import("pino"),
-    ]);
+  const [
+    { createRealSystems },
+    { createLvmInspector },
+    { createResticInspector },
+    { createLibvirtInspector },
+    { createPoolInspector },
+    { pino },
+  ] = await Promise.all([
+    import("./systems.ts"),
+    import("./commands/inspect-lvm.ts"),
+    import("./commands/inspect-restic.ts"),
+    import("./commands/inspect-libvirt.ts"),
+    import("./commands/inspect-pool.ts"),
+    import("pino"),
+  ]);
   const systems = createRealSystems(config, pino({ level: "silent" }));
   const { volumes } = config;
   const inspectors: Inspector[] = [];
@@ -94,6 +102,13 @@ async function createInspectors(config: Config): Promise<Inspectors> {
     const { backup } = systems.volumes;
     if (volumes.backup !== undefined && backup !== undefined) {
       inspectors.push(createResticInspector(backup.restic, volumes.backup, config.data));
+    }
+  }
+  if (systems.hypervisors !== undefined) {
+    const { libvirt, settings, pool } = systems.hypervisors;
+    inspectors.push(createLibvirtInspector(libvirt, settings));
+    if (pool !== undefined) {
+      inspectors.push(createPoolInspector(pool));
     }
   }
   return { inspectors, close: () => systems.close() };

@@ -3,6 +3,7 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { OperationKind } from "../../../operations/operation-kind.ts";
 import {
   type PoolInput,
+  type PoolResult,
   type PoolRun,
   type PoolStep,
   type PoolTools,
@@ -21,7 +22,7 @@ export function createExpandKind(tools: PoolTools): OperationKind<PoolInput> {
     runsOn: "host",
     steps: [chooseStep(tools), addStep(tools), refreshStep(tools)],
     pointOfNoReturn: "add",
-    result: (run) => ({
+    result: (run): PoolResult => ({
       devices: devicesOf(run),
       bytes: (run.output("add") as { readonly bytes: string }).bytes,
       refreshFailure: refreshFailureOf(run),

@@ -1,3 +1,4 @@
+import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import type { OperationStep, StepRun } from "../../../operations/operation-kind.ts";
 import type { PoolChangeLog } from "./pool-changes.ts";
 import type { StoragePool } from "./storage-pool.ts";
@@ -8,6 +9,14 @@ export type PoolInput = {
   readonly identity: string;
   /** At least, or at most, so many bytes; as text, for they may be more than a number holds. */
   readonly bytes: string;
+};
+
+/** What came of it. */
+export type PoolResult = {
+  readonly devices: readonly string[];
+  readonly bytes: string;
+  /** Why libvirt has not looked at its pool; empty when it has. */
+  readonly refreshFailure: string;
 };
 
 export type PoolRun = StepRun<PoolInput, null>;
@@ -58,4 +67,14 @@ export function refreshStep({ refresh }: PoolTools): PoolStep {
 /** What `refreshStep` has to say; empty when all is well. */
 export function refreshFailureOf({ output }: Pick<PoolRun, "output">): string {
   return (output("refresh") as { readonly failure: string } | undefined)?.failure ?? "";
+}
+
+/** What came of it, for people: `vg0 has 10 GiB more, on /dev/sdb`. */
+export function describePoolResult(
+  pool: string,
+  how: string,
+  { devices, bytes, refreshFailure }: PoolResult,
+): string {
+  const words = `${pool} ${describeSize(BigInt(bytes))} ${how} ${devices.join(", ")}`;
+  return refreshFailure === "" ? words : `${words}; ${refreshFailure}`;
 }

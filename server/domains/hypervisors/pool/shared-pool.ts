@@ -14,7 +14,7 @@ import { createBeginPoolChange } from "./begin-pool-change.ts";
 import { createExpandKind, expandKindName } from "./expand-kind.ts";
 import { createPoolChanges, type PoolChangeLog } from "./pool-changes.ts";
 import { planOfExpansion, planOfShrinkage } from "./pool-plans.ts";
-import type { PoolRefresh } from "./pool-run.ts";
+import { describePoolResult, type PoolRefresh, type PoolResult } from "./pool-run.ts";
 import { createShrinkKind, shrinkKindName } from "./shrink-kind.ts";
 import type { StoragePool } from "./storage-pool.ts";
 
@@ -75,9 +75,15 @@ export function createSharedPool(options: SharedPoolOptions): SharedPool {
     starter: operations.register(createShrinkKind(tools)),
     plan: pool.planShrink,
   });
-  const view = (call: Call, start: Parameters<typeof operationView>[2]) => {
+  const view = (
+    call: Call,
+    start: Parameters<typeof operationView>[2],
+    describeResult: (result: PoolResult) => string,
+  ) => {
     call.noteResource("storagePool");
-    return operationView({ operations, events }, call, start);
+    // Of an operation that has completed.
+    const describe = ({ result }: Operation) => describeResult(result as PoolResult);
+    return operationView({ operations, events }, call, start, describe);
   };
   const planExpand = async (minBytes: bigint, signal: AbortSignal) =>
     planOfExpansion(pool, await pool.planExpand(minBytes, signal), refresh);
@@ -92,9 +98,17 @@ export function createSharedPool(options: SharedPoolOptions): SharedPool {
     planExpand: async (minBytes, signal) => planExpand(assertBytes(minBytes, "min_bytes"), signal),
     planShrink: async (maxBytes, signal) => planShrink(assertBytes(maxBytes, "max_bytes"), signal),
     expandFromPublished: ({ minBytes }, call) =>
-      view(call, async () => expand(publishedBytes(minBytes, "min_bytes"), call)),
+      view(
+        call,
+        async () => expand(publishedBytes(minBytes, "min_bytes"), call),
+        (result) => describePoolResult(`${pool.name} has`, "more, on", result),
+      ),
     shrinkFromPublished: ({ maxBytes }, call) =>
-      view(call, async () => shrink(publishedBytes(maxBytes, "max_bytes"), call)),
+      view(
+        call,
+        async () => shrink(publishedBytes(maxBytes, "max_bytes"), call),
+        (result) => describePoolResult(`${pool.name} has`, "less, without", result),
+      ),
     planExpandFromPublished: async ({ minBytes }, signal) =>
       planExpand(publishedBytes(minBytes, "min_bytes"), signal),
     planShrinkFromPublished: async ({ maxBytes }, signal) =>

@@ -3,6 +3,7 @@ import type { OperationKind } from "../../../operations/operation-kind.ts";
 import { assertMeant } from "./expand-kind.ts";
 import {
   type PoolInput,
+  type PoolResult,
   type PoolRun,
   type PoolStep,
   type PoolTools,
@@ -24,7 +25,7 @@ export function createShrinkKind(tools: PoolTools): OperationKind<PoolInput> {
     runsOn: "host",
     steps: [chooseStep(tools), reserveStep(tools), moveStep(tools), removeStep(tools), refreshStep(tools)],
     pointOfNoReturn: "remove",
-    result: (run) => ({
+    result: (run): PoolResult => ({
       devices: chosenBy(run).devices.map(({ path }) => path),
       bytes: chosenBy(run).bytes,
       refreshFailure: refreshFailureOf(run),

@@ -1,0 +1,46 @@
+import { describeSize } from "../../adapters/host/describe-size.ts";
+import type { PoolSpare, PoolState, StoragePool } from "../domains/hypervisors/pool/storage-pool.ts";
+import type { Finding, Inspector } from "./inspection.ts";
+import { messageFromError } from "./output.ts";
+
+/** The storage pool, its devices, and whether each spare could be added. */
+export function createPoolInspector(pool: Pick<StoragePool, "read" | "kind" | "name">): Inspector {
+  return {
+    name: "pool",
+    async inspect() {
+      try {
+        return { findings: findingsOf((await pool.read()).value) };
+      } catch (error) {
+        const fix =
+          pool.kind === "directory"
+            ? `mkdir ${pool.name}, or mount it; correct hypervisors.pool.directory if it has another name`
+            : "sudo vgs -a shows the groups there are; correct hypervisors.pool if it has another name, and run the gateway as root";
+        return { findings: [{ ok: false, what: messageFromError(error), fix }] };
+      }
+    },
+  };
+}
+
+function findingsOf({ name, kind, sizeBytes, freeBytes, devices, spares }: PoolState): Finding[] {
+  const what = `${kind === "directory" ? "directory" : "volume group"} ${name}: ${describeSize(freeBytes)} free of ${describeSize(sizeBytes)}`;
+  const missing = devices.filter((device) => device.missing);
+  return [
+    { ok: true, what },
+    ...missing.map(({ path }) => ({
+      ok: false,
+      what: `${name} misses its device ${path}: nothing is added or taken out until it is back`,
+      fix: `sudo pvs -a -o pv_name,vg_name,pv_missing shows the devices; plug it in, then sudo vgextend --restoremissing ${name} DEVICE`,
+    })),
+    ...spares.map(spareFinding),
+  ];
+}
+
+function spareFinding({ path, sizeBytes, unusable }: PoolSpare): Finding {
+  return unusable === ""
+    ? { ok: true, what: `spare ${path}: ${describeSize(sizeBytes)}` }
+    : {
+        ok: false,
+        what: `spare ${path} cannot be added: ${unusable}`,
+        fix: `sudo lsblk -f ${path} and sudo wipefs ${path} show what is there; clear it yourself if it is no longer wanted, or take it out of hypervisors.pool.devices`,
+      };
+}

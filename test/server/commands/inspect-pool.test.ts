@@ -1,0 +1,21 @@
+import { test } from "tap";
+import { createPoolInspector } from "../../../server/commands/inspect-pool.ts";
+import { createDirectoryPool } from "../../../server/domains/hypervisors/pool/directory-pool.ts";
+import { createPool, createPoolLvm } from "../domains/hypervisors/pool/pool-under-test.ts";
+
+test("doctor tells the pool's room, and of each spare whether it can be added", async (t) => {
+  const { findings } = await createPoolInspector(createPool(createPoolLvm())).inspect();
+  t.match(findings, [
+    { ok: true, what: /^volume group pool: 4 GiB .* free of 10 GiB / },
+    { ok: true, what: /^spare \/dev\/sandbox\/b: 10 GiB / },
+    { ok: true },
+    { ok: true },
+    { ok: false, what: "spare /dev/sandbox/taken cannot be added: it holds ext4", fix: /wipefs/ },
+  ]);
+});
+
+test("doctor tells of a pool that is not there", async (t) => {
+  const pool = createDirectoryPool({ directory: `${t.testdir()}/absent` });
+  const { findings } = await createPoolInspector(pool).inspect();
+  t.match(findings, [{ ok: false, what: /cannot be read/, fix: /mkdir/ }]);
+});
