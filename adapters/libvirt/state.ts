@@ -27,7 +27,11 @@ export interface StateReader {
   touchConnection(): void;
 }
 
-interface KnownDomain extends Omit<LibvirtDomain, "gpus">, Pick<DomainFacts, "hostDevices"> {}
+interface KnownDomain extends Pick<LibvirtDomain, "state" | "isPersistent"> {
+  /** What `facts` were read from: parsing takes longer than asking, and mostly finds the same. */
+  readonly xml: string;
+  readonly facts: DomainFacts;
+}
 
 /** What has to be read again. */
 interface Touched {
@@ -97,8 +101,9 @@ export function createStateReader(client: LibvirtClient): StateReader {
       return;
     }
     const [{ xml }, { state }, { persistent }] = found;
-    const facts = parseDomain(xml);
-    domains.set(domain.uuid, { ...facts, state: domainStateOf(state), isPersistent: persistent });
+    const known = domains.get(domain.uuid);
+    const facts = known?.xml === xml ? known.facts : parseDomain(xml);
+    domains.set(domain.uuid, { xml, facts, state: domainStateOf(state), isPersistent: persistent });
   }
 
   async function readPool(pool: StoragePoolRef, signal: AbortSignal): Promise<void> {
@@ -119,8 +124,10 @@ export function createStateReader(client: LibvirtClient): StateReader {
 
   function compose(): LibvirtState {
     const gpus = devices.all();
-    const seen = [...domains.values()].map(({ hostDevices, ...domain }) => ({
-      ...domain,
+    const seen = [...domains.values()].map(({ facts: { hostDevices, ...facts }, state, isPersistent }) => ({
+      ...facts,
+      state,
+      isPersistent,
       gpus: gpus.filter(({ pciAddress }) => hostDevices.includes(pciAddress)),
     }));
     return { domains: inOrder(seen), pools: inOrder([...pools.values()]), gpus };
