@@ -18,17 +18,21 @@ export async function volumeOf(client: LibvirtClient, pool: string, name: string
 
 /** Makes a volume; in pools of files its space is taken as it is written to. */
 export function createVolume(client: LibvirtClient, step: StepOf<"createVolume">): Promise<void> {
-  return about(poolVolumeResource(step.pool, step.name), create(client, step));
+  return about(poolVolumeResource(step.pool, step.name), create(client, step, true));
 }
 
-async function create(client: LibvirtClient, step: StepOf<"createVolume">): Promise<void> {
+async function create(
+  client: LibvirtClient,
+  step: StepOf<"createVolume">,
+  isGrowing: boolean,
+): Promise<void> {
   const { name, sizeBytes, format, backingVolume } = step;
   const pool = await poolOf(client, step.pool);
   const { type } = parsePool((await client.call("storagePoolGetXmlDesc", { pool, flags: 0 })).xml);
   const backing =
     backingVolume === undefined ? undefined : await backingOf(client, step.pool, backingVolume, sizeBytes);
   // In a logical pool an allocation below the size would make a copy-on-write snapshot of nothing, which runs full.
-  const xml = renderVolume({ name, sizeBytes, format, isSparse: type !== "logical", backing });
+  const xml = renderVolume({ name, sizeBytes, format, isSparse: isGrowing && type !== "logical", backing });
   try {
     await client.call("storageVolCreateXml", { pool, xml, flags: 0 });
   } catch (error) {
@@ -74,7 +78,9 @@ export async function writeVolume(
     }
   }
   const sizeBytes = BigInt(bytes.length);
-  await createVolume(client, { kind: "createVolume", pool: poolName, name, format: "raw", sizeBytes });
+  const empty = { kind: "createVolume", pool: poolName, name, format: "raw", sizeBytes } as const;
+  // Its space is taken at once: libvirt confirms an upload whose last pieces it has found no room for.
+  await about(poolVolumeResource(poolName, name), create(client, empty, false));
   try {
     const vol = await volumeOf(client, poolName, name);
     await client.upload({ vol, offset: 0n, length: sizeBytes, flags: 0 }, piecesOf(bytes), signal);
