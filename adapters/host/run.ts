@@ -5,17 +5,19 @@ import { type ToolObservation, toolChannel } from "./observation.ts";
 import { createHeadCollector, createTailCollector } from "./output-collector.ts";
 import type { ReasonName } from "./reasons.ts";
 import { environmentOf } from "./tool-environment.ts";
-import { errorFromSignal, errorFromSpawn } from "./tool-errors.ts";
+import { errorFromSignal, errorFromSource, errorFromSpawn } from "./tool-errors.ts";
 import { killGroup, type OpenFile, releasePipes, stdinOf } from "./tool-process.ts";
+import { feed, readAtPace } from "./tool-streams.ts";
 
 /** What every tool is started with. */
 interface CommonRunOptions {
   /** Variables on top of PATH, HOME and LC_ALL=C; nothing else of the gateway's environment is passed on. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The tool's stdin: these bytes, or an open file, whose bytes do not pass through here. /dev/null unless told. */
-  readonly input?: Uint8Array | OpenFile;
-  /** Where stdout goes instead of into the result: an open file, or a function told of each chunk, which must not throw. */
-  readonly output?: OpenFile | ((chunk: Buffer) => void);
+  /**
+   * Where stdout goes instead of into the result: an open file, or a function told of each chunk, which must not throw. While
+   * a promise of the function's is open nothing is read, so that the tool has to wait; a chunk that was on its way may come.
+   */
+  readonly output?: OpenFile | ((chunk: Buffer) => void | Promise<void>);
   /** Most bytes of stdout that are kept; 16 MiB unless told. */
   readonly maxStdoutBytes?: number;
   /** Told of stderr as it comes, before anything is taken out of it. Must not throw. */
@@ -31,6 +33,11 @@ interface CommonRunOptions {
 /** A tool that changes nothing: it may be stopped at any time. */
 export interface ReadRunOptions extends CommonRunOptions {
   readonly kind: "read";
+  /**
+   * The tool's stdin: these bytes, an open file, whose bytes do not pass through here, or a source that is read at the tool's
+   * pace; a tool whose source fails is stopped before it could take that for the end. /dev/null unless told.
+   */
+  readonly input?: Uint8Array | OpenFile | AsyncIterable<Uint8Array>;
   /** From the start to the first signal. */
   readonly timeoutMs?: number;
   /** Stops the tool. Its reason becomes the error if that is an InfraError, otherwise CALLER_LEFT. */
@@ -42,6 +49,8 @@ export interface ReadRunOptions extends CommonRunOptions {
 /** A tool that changes something: nothing here ever kills it, so it takes no timeout. */
 export interface MutateRunOptions extends CommonRunOptions {
   readonly kind: "mutate";
+  /** The tool's stdin: these bytes, or an open file, whose bytes do not pass through here. /dev/null unless told. */
+  readonly input?: Uint8Array | OpenFile;
   /**
    * Asks the tool once, by SIGTERM, to stop where it can, and waits for its end however long that takes; only for a tool
    * that is made to be interrupted. How it ended is a result as any other.
@@ -89,7 +98,7 @@ const drainMs = 125;
  * Any exit code is a result, to be judged by the caller. Observers are told by `toolChannel`.
  * @throws InfraError TOOL_MISSING (cannot be started), TOOL_TIMEOUT, CALLER_LEFT (or the signal's own
  *   InfraError), TOOL_OUTPUT (a reading tool passed `maxStdoutBytes`), TOOL_FAILED (the system refused to
- *   start a process)
+ *   start a process; a source of its stdin failed with something else than an InfraError, which would be the error)
  */
 export function run(argv: readonly string[], options: RunOptions): Promise<ToolResult> {
   const [program, ...args] = argv;
@@ -125,6 +134,8 @@ function start(program: string, args: readonly string[], options: RunOptions): P
   let failure: InfraError | undefined;
   let exit: { readonly code: number | null; readonly signal: NodeJS.Signals | null } | undefined;
   let settled = false;
+  let stopFeeding = () => {};
+  let isReaderWaiting = () => false;
 
   function after(delayMs: number, action: () => void): void {
     timers.add(setTimeout(action, delayMs));
@@ -135,6 +146,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
       return;
     }
     settled = true;
+    stopFeeding();
     for (const timer of timers) {
       clearTimeout(timer);
     }
@@ -180,6 +192,11 @@ function start(program: string, args: readonly string[], options: RunOptions): P
   }
 
   function onDescendantHoldsPipe(): void {
+    // What the tool has left in the pipe is still for a reader that takes its time.
+    if (isReaderWaiting() && failure === undefined) {
+      after(drainMs, () => after(drainMs, onDescendantHoldsPipe));
+      return;
+    }
     if (options.kind === "read") {
       killGroup(child?.pid, "SIGKILL");
     }
@@ -227,14 +244,15 @@ function start(program: string, args: readonly string[], options: RunOptions): P
     after(drainMs, () => after(drainMs, onDescendantHoldsPipe));
   });
   child.on("close", settle);
-  child.stdout?.on("data", (chunk: Buffer) => {
-    if (typeof output === "function") {
-      output(chunk);
-    } else if (!settled && !stdout.add(chunk) && options.kind === "read") {
+  const collect = (chunk: Buffer) => {
+    if (!settled && !stdout.add(chunk) && options.kind === "read") {
       const limit = options.maxStdoutBytes ?? defaultMaxStdoutBytes;
       stop(new InfraError("TOOL_OUTPUT", `${program} printed more than ${limit} bytes`));
     }
-  });
+  };
+  if (child.stdout !== null) {
+    isReaderWaiting = readAtPace(child.stdout, typeof output === "function" ? output : collect);
+  }
   child.stderr?.on("data", (chunk: Buffer) => {
     if (!settled) {
       stderr.add(chunk);
@@ -247,6 +265,8 @@ function start(program: string, args: readonly string[], options: RunOptions): P
   }
   if (input instanceof Uint8Array) {
     child.stdin?.end(input);
+  } else if (input !== undefined && Symbol.asyncIterator in input && child.stdin !== null) {
+    stopFeeding = feed(child.stdin, input, (cause) => stop(errorFromSource(cause, program)));
   }
 
   readOptions?.signal?.addEventListener("abort", onAbort, { once: true });

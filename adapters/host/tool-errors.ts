@@ -10,6 +10,13 @@ export function errorFromSignal(signal: AbortSignal, program: string): InfraErro
   });
 }
 
+/** What a tool ends with whose stdin could not be read to its end: that failure, if it is an InfraError. */
+export function errorFromSource(cause: unknown, program: string): InfraError {
+  return cause instanceof InfraError
+    ? cause
+    : new InfraError("TOOL_FAILED", `what ${program} was to read could not be read to its end`, { cause });
+}
+
 /** What a program that could not be started ends with: TOOL_MISSING where that can be mended, else TOOL_FAILED. */
 export function errorFromSpawn(program: string, cause: unknown): InfraError {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;

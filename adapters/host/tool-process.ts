@@ -5,12 +5,14 @@ export interface OpenFile {
   readonly fd: number;
 }
 
-/** What `spawn` takes for a stdin of nothing, of bytes that are written to it, or of an open file. */
-export function stdinOf(input: Uint8Array | OpenFile | undefined): "ignore" | "pipe" | number {
+/** What `spawn` takes for a stdin of nothing, of bytes that are written to it, of what is read meanwhile, or of an open file. */
+export function stdinOf(
+  input: Uint8Array | OpenFile | AsyncIterable<Uint8Array> | undefined,
+): "ignore" | "pipe" | number {
   if (input === undefined) {
     return "ignore";
   }
-  return input instanceof Uint8Array ? "pipe" : input.fd;
+  return "fd" in input ? input.fd : "pipe";
 }
 
 /** What is needed of a ChildProcess; only run.ts makes one. */

@@ -32,7 +32,8 @@ export interface ResticSnapshot {
 /** How far a transfer is. */
 export interface Transferred {
   readonly doneBytes: number;
-  readonly totalBytes: number;
+  /** Left out where nobody knows. */
+  readonly totalBytes?: number;
 }
 
 /** What is common to everything that takes long. */
@@ -46,6 +47,13 @@ export interface TransferOptions {
   /** Marks the processes, so that `settle` finds them after a crash of the gateway. */
   readonly token: string;
 }
+
+/** What a backup stores: as one file, all bytes of a block device or file, or of a source that is read at restic's pace. */
+export type BackupSource = (
+  | { readonly device: string; readonly sizeBytes: number }
+  /** A source that throws before its end, or has not `sizeBytes` where that is known, is no backup. */
+  | { readonly content: AsyncIterable<Uint8Array>; readonly sizeBytes: number | undefined }
+) & { readonly fileName: string; readonly tags: readonly string[] };
 
 /** Of how many of the newest days, and ISO weeks, to keep the newest one, and how many of the newest at all. */
 export interface KeepPolicy {
@@ -91,20 +99,11 @@ export interface ResticAdapter {
   ): Promise<readonly ResticSnapshot[]>;
 
   /**
-   * Stores all bytes of a block device or file as one file in a new snapshot with these tags; returns its id.
-   * @throws InfraError TOOL_FAILED also when the device holds more or less than `sizeBytes` or cannot be read to its end;
-   *   then no snapshot is left
+   * Stores all bytes of a source as one file in a new snapshot with these tags; returns its id.
+   * @throws InfraError TOOL_FAILED also when the source holds more or less than `sizeBytes` or cannot be read to its end,
+   *   unless it says why by an InfraError of its own; then no snapshot is left
    */
-  backup(
-    repository: Repository,
-    source: {
-      readonly device: string;
-      readonly sizeBytes: number;
-      readonly fileName: string;
-      readonly tags: readonly string[];
-    },
-    options: TransferOptions,
-  ): Promise<string>;
+  backup(repository: Repository, source: BackupSource, options: TransferOptions): Promise<string>;
 
   /** Bytes that a restore of the snapshot would write. @throws InfraError BACKUP_NOT_FOUND */
   sizeOf(repository: Repository, snapshotId: string, signal: AbortSignal): Promise<number>;

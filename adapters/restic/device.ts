@@ -1,12 +1,41 @@
 import { constants, type FileHandle, open } from "node:fs/promises";
+import { filePosition } from "../host/file-position.ts";
 import { InfraError } from "../host/infra-error.ts";
+import type { BackupSource } from "./adapter.ts";
+
+/** What restic is to read. */
+export interface OpenSource {
+  readonly input: FileHandle | AsyncIterable<Uint8Array>;
+  /** How many bytes it has read. */
+  readonly position: () => Promise<number>;
+  readonly close: () => Promise<void>;
+}
 
 /**
- * Opens a block device or file for reading.
+ * Opens a block device or file for reading; what is read of another source is counted.
  * @throws InfraError TOOL_FAILED
  */
-export function openSource(device: string): Promise<FileHandle> {
-  return openDevice(device, constants.O_RDONLY);
+export async function openSource(source: BackupSource): Promise<OpenSource> {
+  if ("content" in source) {
+    let doneBytes = 0;
+    const input = counted(source.content, (bytes) => {
+      doneBytes += bytes;
+    });
+    // Whoever reads it has ended it.
+    return { input, position: async () => doneBytes, close: async () => {} };
+  }
+  const device = await openDevice(source.device, constants.O_RDONLY);
+  return { input: device, position: () => filePosition(device), close: () => device.close() };
+}
+
+async function* counted(
+  content: AsyncIterable<Uint8Array>,
+  count: (bytes: number) => void,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of content) {
+    count(chunk.length);
+    yield chunk;
+  }
 }
 
 /**

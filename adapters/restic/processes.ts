@@ -26,7 +26,8 @@ export interface ResticProcessOptions extends ResticCommandOptions {
 export interface TransferData {
   readonly input?: ReadRunOptions["input"];
   readonly output?: ReadRunOptions["output"];
-  readonly totalBytes: number;
+  /** Undefined where nobody knows. */
+  readonly totalBytes: number | undefined;
   /** Read all from the repository itself, and nothing from the cache. */
   readonly isUncached?: boolean;
   /** How many bytes have moved. */
@@ -117,7 +118,7 @@ export function createResticProcesses(options: ResticProcessOptions): ResticProc
       return transfers.run(async () => {
         const stop = new AbortController();
         const retries = createRetryWatch(patienceMs, createRedact(repository), (error) => stop.abort(error));
-        const { input, output, totalBytes = 0, isUncached = false, position = async () => 0 } = data ?? {};
+        const { input, output, totalBytes, isUncached = false, position = async () => 0 } = data ?? {};
         let doneBytes = 0;
         let movedAtMs = performance.now();
 
@@ -127,7 +128,11 @@ export function createResticProcesses(options: ResticProcessOptions): ResticProc
             doneBytes = nowBytes;
             movedAtMs = performance.now();
             retries.moved();
-            onProgress({ doneBytes: Math.min(doneBytes, totalBytes), totalBytes });
+            onProgress(
+              totalBytes === undefined
+                ? { doneBytes }
+                : { doneBytes: Math.min(doneBytes, totalBytes), totalBytes },
+            );
           } else if (data !== undefined && performance.now() - movedAtMs > stallMs) {
             const words = `restic ${subcommand} has moved nothing for ${stallMs} ms`;
             stop.abort(new InfraError("REPOSITORY_UNREACHABLE", words));

@@ -106,18 +106,19 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
     async backup(repository, source, transferOptions) {
       assertFileName(source.fileName, "fileName");
       assertTags(source.tags, "tags");
-      const device = await openSource(source.device);
+      const opened = await openSource(source);
       try {
         await unlock(repository, transferOptions);
         const args = backupArguments(source.fileName, source.tags, hostname);
         const data = {
-          input: device,
+          input: opened.input,
           totalBytes: source.sizeBytes,
-          position: () => filePosition(device),
+          position: opened.position,
         };
         const result = await processes.transfer(repository, "backup", args, transferOptions, data);
         const summary = parseBackupSummary(result.stdout);
-        if (result.exitCode === 0 && summary?.sizeBytes === source.sizeBytes) {
+        const sizeBytes = source.sizeBytes ?? (await opened.position());
+        if (result.exitCode === 0 && summary?.sizeBytes === sizeBytes) {
           return await wholeId(repository, summary.snapshotId, transferOptions.signal);
         }
         // It stores what it could read, says so by exit code 3, and makes a snapshot all the same.
@@ -125,9 +126,10 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
           // Should this fail, then whoever began the backup finds the snapshot by its tags.
           await ask(repository, "forget", ["--", summary.snapshotId], transferOptions).catch(() => {});
         }
-        throw errorFromBackup(source, result, summary?.sizeBytes);
+        const what = "device" in source ? source.device : source.fileName;
+        throw errorFromBackup({ what, sizeBytes }, result, summary?.sizeBytes);
       } finally {
-        await device.close();
+        await opened.close();
       }
     },
     async sizeOf(repository, snapshotId, signal) {
@@ -217,14 +219,14 @@ function succeeded(result: ResticResult): ResticResult {
 }
 
 function errorFromBackup(
-  { device, sizeBytes }: { readonly device: string; readonly sizeBytes: number },
+  { what, sizeBytes }: { readonly what: string; readonly sizeBytes: number },
   result: ResticResult,
   storedBytes: number | undefined,
 ): InfraError {
   if (storedBytes === undefined) {
     return result.failure();
   }
-  const words = `of ${device} ${storedBytes} bytes could be read instead of ${sizeBytes}`;
+  const words = `of ${what} ${storedBytes} bytes could be read instead of ${sizeBytes}`;
   const more = result.exitCode === 0 ? "" : `: ${result.failure().message}`;
   return new InfraError("TOOL_FAILED", words + more);
 }

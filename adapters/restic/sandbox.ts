@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../host/infra-error.ts";
-import type { Repository, ResticAdapter, ResticSnapshot, TransferOptions } from "./adapter.ts";
+import { errorFromSource } from "../host/tool-errors.ts";
+import type { BackupSource, Repository, ResticAdapter, ResticSnapshot, TransferOptions } from "./adapter.ts";
 import { environmentOfRepository, resticCommand } from "./commands.ts";
 import { kept } from "./keep.ts";
 import { assertFileName, assertRepository, assertSnapshotId, assertSomeTags, assertTags } from "./names.ts";
@@ -96,6 +97,40 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
     }
   }
 
+  /** Takes its time over a device, and reads whatever else it is given; how much there was. */
+  async function store(source: BackupSource, transferOptions: TransferOptions): Promise<number> {
+    if ("device" in source) {
+      await transfer("backup", source.sizeBytes, transferOptions);
+      return source.sizeBytes;
+    }
+    const { content, sizeBytes, fileName } = source;
+    const running = { token: transferOptions.token, settling: new AbortController() };
+    const stop = AbortSignal.any([transferOptions.signal, closing.signal, running.settling.signal]);
+    transfers.add(running);
+    let doneBytes = 0;
+    try {
+      for await (const chunk of untilStopped(content, stop)) {
+        const failure = fault("backup");
+        if (failure !== undefined) {
+          throw failure;
+        }
+        doneBytes += chunk.length;
+        transferOptions.onProgress(
+          sizeBytes === undefined ? { doneBytes } : { doneBytes, totalBytes: sizeBytes },
+        );
+      }
+    } catch (cause) {
+      throw errorFromSource(cause, "restic");
+    } finally {
+      transfers.delete(running);
+    }
+    if (sizeBytes !== undefined && doneBytes !== sizeBytes) {
+      const words = `of ${fileName} ${doneBytes} bytes could be read instead of ${sizeBytes}`;
+      throw new InfraError("TOOL_FAILED", words);
+    }
+    return doneBytes;
+  }
+
   /** The file of a snapshot that a transfer is about. */
   function fileOf(
     repository: Repository,
@@ -135,11 +170,12 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
       open(repository);
     },
     list: async (repository, tags) => list(repository, tags),
-    async backup(repository, { sizeBytes, fileName, tags }, transferOptions) {
+    async backup(repository, source, transferOptions) {
+      const { fileName, tags } = source;
       assertFileName(fileName, "fileName");
       assertTags(tags, "tags");
       const { snapshots } = open(repository);
-      await transfer("backup", sizeBytes, transferOptions);
+      const sizeBytes = await store(source, transferOptions);
       snapshotsMade += 1;
       lastAtMs = Math.max(Date.now(), lastAtMs + 1);
       const id = createHash("sha256").update(`sandbox-snapshot-${snapshotsMade}`).digest("hex");
@@ -198,6 +234,45 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
       closing.abort(new InfraError("SHUTTING_DOWN", "The gateway is stopping"));
     },
   };
+}
+
+/** What a source has until the signal, also when it is stuck in its own reading then. */
+async function* untilStopped(
+  content: AsyncIterable<Uint8Array>,
+  stop: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
+  const iterator = content[Symbol.asyncIterator]();
+  let hasMore = true;
+  try {
+    for (;;) {
+      // A turn of the event loop, as a tool's pace would be.
+      await nextTurn();
+      const next = await orStopped(iterator.next(), stop);
+      if (next.done) {
+        hasMore = false;
+        return;
+      }
+      yield next.value;
+    }
+  } finally {
+    if (hasMore) {
+      Promise.resolve(iterator.return?.()).catch(() => {});
+    }
+  }
+}
+
+async function orStopped<T>(work: Promise<T>, stop: AbortSignal): Promise<T> {
+  const stopped = Promise.withResolvers<never>();
+  const onAbort = () => stopped.reject(errorFromSignal(stop));
+  stop.addEventListener("abort", onAbort, { once: true });
+  if (stop.aborted) {
+    onAbort();
+  }
+  try {
+    return await Promise.race([work, stopped.promise]);
+  } finally {
+    stop.removeEventListener("abort", onAbort);
+  }
 }
 
 function errorFromSignal({ reason }: AbortSignal): InfraError {

@@ -1,5 +1,6 @@
 import { open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "tap";
 import { filePosition } from "../../../adapters/host/file-position.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
@@ -88,4 +89,71 @@ test("a tool is stopped by the signal it wants to be stopped with", async (t) =>
   );
   t.equal(await reasonOf(running), "CALLER_LEFT");
   t.equal(ends[0]?.exitCode, 42);
+});
+
+/** Pieces of 64 KiB, of which `count` come before the end, or the failure. */
+async function* pieces(count: number, asked: { bytes: number }, failure?: Error): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < count; at += 1) {
+    asked.bytes += 65_536;
+    yield Buffer.alloc(65_536, at);
+  }
+  if (failure !== undefined) {
+    throw failure;
+  }
+}
+
+test("a source becomes a tool's stdin at the tool's pace", async (t) => {
+  const asked = { bytes: 0 };
+  const { stdout } = await run(["wc", "-c"], { ...read, input: pieces(200, asked) });
+  t.equal(stdout.trim(), String(200 * 65_536));
+  const slow = { bytes: 0 };
+  const script = "head -c 65536 >/dev/null; sleep 0.3; echo done";
+  const { exitCode } = await run(["sh", "-c", script], { ...read, input: pieces(200, slow) });
+  t.equal(exitCode, 0, "a tool need not read all");
+  t.ok(slow.bytes < 100 * 65_536, `${slow.bytes} bytes were asked for`);
+});
+
+test("a tool whose source fails is stopped, and never sees an end", async (t) => {
+  const directory = t.testdir();
+  const script = `cat >/dev/null; echo end > ${join(directory, "end")}`;
+  const failing = (failure: Error) =>
+    run(["sh", "-c", script], { ...read, input: pieces(3, { bytes: 0 }, failure) });
+  t.equal(
+    await reasonOf(failing(new InfraError("STORAGE_POOL_NOT_FOUND", "gone"))),
+    "STORAGE_POOL_NOT_FOUND",
+  );
+  t.equal(await reasonOf(failing(new Error("whatever"))), "TOOL_FAILED");
+  await t.rejects(readFile(join(directory, "end")));
+});
+
+test("a source is told when its tool has ended before it", async () => {
+  const left = Promise.withResolvers<void>();
+  async function* endless(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        yield Buffer.alloc(65_536);
+      }
+    } finally {
+      left.resolve();
+    }
+  }
+  await run(["true"], { ...read, input: endless() });
+  await left.promise;
+});
+
+test("a tool waits for a reader of its stdout, and loses nothing by it when it has ended", async (t) => {
+  let bytes = 0;
+  let open = 0;
+  await run(["head", "-c", "400000", "/dev/zero"], {
+    ...read,
+    output: async (chunk) => {
+      open += 1;
+      t.ok(open <= 2, "what is on its way when the reader begins to wait may come");
+      bytes += chunk.length;
+      // Longer than what is waited for a descendant that holds the pipe.
+      await sleep(bytes < 200_000 ? 400 : 0);
+      open -= 1;
+    },
+  });
+  t.equal(bytes, 400_000);
 });

@@ -97,6 +97,49 @@ export function testResticContract(
     await restic.restore(repository, wanted, target, transferOptions());
   });
 
+  contractTest(
+    "what is read piece by piece is stored, of a size that is known or not",
+    async (t, subject) => {
+      const { restic, repository } = await subject.made();
+      const { signal } = new AbortController();
+      const pieceBytes = 100_000;
+      for (const sizeBytes of [12 * pieceBytes, undefined]) {
+        const told: Transferred[] = [];
+        const options = transferOptions({ onProgress: (transferred) => told.push(transferred) });
+        const source = { content: pieces(12, pieceBytes), sizeBytes, fileName: "data", tags: ["a"] };
+        const id = await restic.backup(repository, source, options);
+        t.equal(await restic.sizeOf(repository, id, signal), 12 * pieceBytes);
+        const totalBytes = sizeBytes === undefined ? {} : { totalBytes: sizeBytes };
+        t.strictSame(told.at(-1), { doneBytes: 12 * pieceBytes, ...totalBytes });
+        const wanted = { id, fileName: "data", sizeBytes: 12 * pieceBytes };
+        t.equal(await restic.verify(repository, wanted, transferOptions()), 12 * pieceBytes);
+      }
+    },
+  );
+
+  contractTest("what cannot be read to its end leaves no snapshot", async (t, subject) => {
+    const { restic, repository } = await subject.made();
+    const { signal } = new AbortController();
+    const inUse = new InfraError("DOMAIN_STATE", "somebody writes to it");
+    const store = (content: AsyncIterable<Uint8Array>, sizeBytes: number | undefined, stop = signal) => {
+      const source = { content, sizeBytes, fileName: "data", tags: ["a"] };
+      return reasonOf(restic.backup(repository, source, transferOptions({ signal: stop })));
+    };
+    t.equal(await store(pieces(3, 1_000), 3_001), "TOOL_FAILED", "too short");
+    t.equal(await store(pieces(3, 1_000), 2_999), "TOOL_FAILED", "too long");
+    t.equal(await store(pieces(3, 1_000, inUse), 3_000), "DOMAIN_STATE", "a failure of its own");
+    t.equal(await store(pieces(3, 1_000, inUse), undefined), "DOMAIN_STATE");
+    t.equal(await store(pieces(3, 1_000, new Error("whatever")), undefined), "TOOL_FAILED");
+    const stop = new AbortController();
+    async function* stuck(): AsyncGenerator<Uint8Array> {
+      yield Buffer.alloc(1_000);
+      stop.abort(new InfraError("OPERATION_CANCELLED", "by the test"));
+      await new Promise(() => {});
+    }
+    t.equal(await store(stuck(), undefined, stop.signal), "OPERATION_CANCELLED");
+    t.strictSame(await restic.list(repository, ["a"], signal), []);
+  });
+
   contractTest("transfers tell how far they are, up to the end", async (t, subject) => {
     const { restic, repository, source, target, sizeBytes } = await subject.made();
     const steps = {
@@ -255,6 +298,16 @@ export function testResticContract(
     t.ok(findings.every(({ ok, fix }) => ok || fix !== undefined));
     await restic.settle(crypto.randomUUID());
   });
+}
+
+/** So many pieces of a source, and then its end or a failure. */
+async function* pieces(count: number, pieceBytes: number, failure?: Error): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < count; at += 1) {
+    yield Buffer.alloc(pieceBytes, at);
+  }
+  if (failure !== undefined) {
+    throw failure;
+  }
 }
 
 interface Subject extends ContractSubject {

@@ -22,7 +22,11 @@ function withFiles(restic: ResticAdapter, directory: string): ResticAdapter {
   return {
     ...restic,
     backup: (repository, source, options) =>
-      restic.backup(repository, { ...source, device: fileOf(source.device) }, options),
+      restic.backup(
+        repository,
+        "device" in source ? { ...source, device: fileOf(source.device) } : source,
+        options,
+      ),
     restore: (repository, snapshot, device, options) =>
       restic.restore(repository, snapshot, fileOf(device), options),
   };
