@@ -137,6 +137,7 @@ function physicalVolumeFromRow(
   volumeGroupName: string | undefined,
 ): PhysicalVolume {
   const { pv_major: major, pv_minor: minor } = row;
+  const isMissing = row.pv_missing !== "";
   return {
     path: row.pv_name,
     uuid: row.pv_uuid,
@@ -144,8 +145,9 @@ function physicalVolumeFromRow(
     sizeBytes: row.pv_size,
     usedBytes: row.pv_used,
     allocatable: row.pv_allocatable !== "",
-    missing: row.pv_missing !== "",
-    device: major === undefined || minor === undefined ? undefined : { major, minor },
+    missing: isMissing,
+    // Of a missing one lvm tells 0:0.
+    device: isMissing || major === undefined || minor === undefined ? undefined : { major, minor },
   };
 }
 

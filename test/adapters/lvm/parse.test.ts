@@ -7,7 +7,14 @@ import type { LogicalVolume, LvmState } from "../../../adapters/lvm/adapter.ts";
 import { parseAttributes } from "../../../adapters/lvm/attributes.ts";
 import { parseFullReport } from "../../../adapters/lvm/parse.ts";
 
-const sampleNames = ["device-mapper", "device-mapper-all", "exported-group", "missing-pv", "no-volume-group"];
+const sampleNames = [
+  "physical-volumes",
+  "device-mapper",
+  "device-mapper-all",
+  "exported-group",
+  "missing-pv",
+  "no-volume-group",
+];
 
 function sample(name: string): string {
   return readFileSync(join(import.meta.dirname, "samples", `${name}.txt`), "utf8");
@@ -219,4 +226,26 @@ test("lv_attr: health and kind by position", (t) => {
     }),
   );
   t.end();
+});
+
+test("what groups stand on: closed to new data, in use, missing, and in no group", async (t) => {
+  const { physicalVolumes, volumeGroups } = parseFullReport(sample("physical-volumes"));
+  t.equal(volumeGroups.length, 1);
+  const bytes = 200n << 20n;
+  t.match(physicalVolumes, [
+    {
+      path: "/dev/loop0",
+      uuid: /^jKql0D-/,
+      volumeGroupName: "pool",
+      sizeBytes: bytes,
+      usedBytes: 0n,
+      allocatable: false,
+      missing: false,
+      device: { major: 7, minor: 0 },
+    },
+    { path: "/dev/loop1", usedBytes: 20n << 20n, allocatable: true, device: { major: 7, minor: 1 } },
+    { path: "[unknown]", volumeGroupName: "pool", missing: true, device: undefined },
+    { path: "/dev/loop3", volumeGroupName: undefined, missing: false, device: { major: 7, minor: 3 } },
+  ]);
+  t.equal(parseFullReport(sample("vm-linear")).physicalVolumes.length, 0, "whoever asks for none gets none");
 });
