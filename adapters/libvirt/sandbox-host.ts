@@ -1,27 +1,6 @@
-import { InfraError, invalidField } from "../host/infra-error.ts";
-import type {
-  DomainDefinition,
-  DomainGpu,
-  LibvirtDomain,
-  LibvirtPool,
-  LibvirtState,
-  StorageSource,
-} from "./adapter.ts";
-import { assertLibvirtName } from "./names.ts";
-
-export interface SandboxStorageVolume {
-  readonly name: string;
-  readonly sizeBytes: bigint;
-  readonly format?: "qcow2" | "raw";
-}
-
-export interface SandboxPool {
-  readonly name: string;
-  readonly type?: string;
-  readonly targetPath?: string;
-  readonly capacityBytes: bigint;
-  readonly volumes?: readonly SandboxStorageVolume[];
-}
+import { InfraError } from "../host/infra-error.ts";
+import type { DomainDefinition, DomainGpu, LibvirtDomain, LibvirtState, StorageSource } from "./adapter.ts";
+import { createSandboxStorage, type SandboxPool, type SandboxStorage } from "./sandbox-storage.ts";
 
 /** A domain that is there from the beginning. */
 export interface SandboxDomain extends Pick<LibvirtDomain, "name" | "uuid" | "vcpuCount" | "memoryBytes"> {
@@ -38,13 +17,6 @@ export interface SandboxHostOptions {
   readonly domains: readonly SandboxDomain[];
 }
 
-interface HostVolume {
-  readonly name: string;
-  readonly path: string;
-  readonly sizeBytes: bigint;
-  readonly format: "qcow2" | "raw";
-}
-
 interface HostDomain {
   readonly domain: LibvirtDomain;
   readonly hostDevices: readonly string[];
@@ -52,16 +24,9 @@ interface HostDomain {
 
 /** Domains and storage in memory. Each function refuses what libvirt would refuse; nothing has changed then. */
 export interface SandboxHost {
+  readonly storage: SandboxStorage;
   state(): LibvirtState;
-  /** @throws InfraError STORAGE_POOL_NOT_FOUND */
-  volumesOf(pool: string): readonly HostVolume[];
-  /** @throws InfraError INVALID_FIELD, STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_EXISTS, STORAGE_VOLUME_NOT_FOUND, NO_SPACE */
-  addVolume(pool: string, volume: SandboxStorageVolume, backing?: string): void;
-  /** Makes it, or makes it anew. @throws InfraError INVALID_FIELD, STORAGE_POOL_NOT_FOUND */
-  putVolume(pool: string, volume: SandboxStorageVolume): void;
-  /** @throws InfraError STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND */
-  removeVolume(pool: string, name: string): void;
-  /** @throws InfraError what `addVolume` throws of what it names, NETWORK_NOT_FOUND, NODE_DEVICE_NOT_FOUND, DOMAIN_EXISTS */
+  /** @throws InfraError STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND, NETWORK_NOT_FOUND, NODE_DEVICE_NOT_FOUND, DOMAIN_EXISTS */
   define(definition: DomainDefinition): void;
   /** @throws InfraError DOMAIN_NOT_FOUND */
   domainOf(name: string, uuid?: string): LibvirtDomain;
@@ -73,42 +38,10 @@ export interface SandboxHost {
   undefine(name: string, uuid: string): void;
 }
 
-/** What a sparse file takes of its pool. */
-const emptyFileBytes = 200n * 1024n;
-
 export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
   const { networks, gpus } = options;
-  const pools = new Map(options.pools.map((pool) => [pool.name, pool]));
-  const volumes = new Map(options.pools.map(({ name }) => [name, new Map<string, HostVolume>()]));
+  const storage = createSandboxStorage(options.pools);
   const domains = new Map<string, HostDomain>();
-
-  function volumesIn(pool: string): Map<string, HostVolume> {
-    const found = volumes.get(pool);
-    if (found === undefined) {
-      throw new InfraError("STORAGE_POOL_NOT_FOUND", `there is no storage pool ${pool}`);
-    }
-    return found;
-  }
-
-  function volumeIn(pool: string, name: string): HostVolume {
-    const found = volumesIn(pool).get(name);
-    if (found === undefined) {
-      throw new InfraError("STORAGE_VOLUME_NOT_FOUND", `storage pool ${pool} has no volume ${name}`);
-    }
-    return found;
-  }
-
-  function freeBytes({ name, capacityBytes }: SandboxPool): bigint {
-    const taken = [...volumesIn(name).values()].map(takenBytes);
-    return taken.reduce((free, each) => free - each, capacityBytes);
-  }
-
-  function putVolume(pool: string, volume: SandboxStorageVolume): void {
-    assertLibvirtName(volume.name, "name");
-    const { targetPath = `/sandbox/${pool}` } = pools.get(pool) ?? {};
-    const path = `${targetPath}/${volume.name}`;
-    volumesIn(pool).set(volume.name, { format: "raw", ...volume, path });
-  }
 
   function domainOf(name: string, uuid?: string): HostDomain {
     const found = domains.get(name);
@@ -125,7 +58,7 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
 
   function assertThere({ disks, network, hostDevices }: DomainDefinition): void {
     for (const { pool, volume } of disks) {
-      volumeIn(pool, volume);
+      storage.volumeIn(pool, volume);
     }
     if (network !== undefined && !networks.includes(network)) {
       throw new InfraError("NETWORK_NOT_FOUND", `there is no network ${network}`);
@@ -140,11 +73,6 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
   const gpusOf = (addresses: readonly string[]) =>
     gpus.filter(({ pciAddress }) => addresses.includes(pciAddress));
 
-  for (const { name, volumes: there = [] } of options.pools) {
-    for (const volume of there) {
-      putVolume(name, volume);
-    }
-  }
   for (const one of options.domains) {
     const { name, state = "shutOff", mark, gpus: hostDevices = [], disks = [], ...figures } = one;
     const domain: LibvirtDomain = {
@@ -161,33 +89,12 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
   }
 
   return {
+    storage,
     state: () => ({
       domains: [...domains.values()].map(({ domain }) => domain).toSorted(byName),
-      pools: [...pools.values()].map((pool) => poolFacts(pool, freeBytes(pool))).toSorted(byName),
+      pools: storage.pools(),
       gpus,
     }),
-    volumesOf: (pool) => [...volumesIn(pool).values()].toSorted(byName),
-    addVolume(pool, volume, backing) {
-      assertLibvirtName(volume.name, "name");
-      if (volumesIn(pool).has(volume.name)) {
-        throw new InfraError("STORAGE_VOLUME_EXISTS", `storage pool ${pool} has a volume ${volume.name}`);
-      }
-      const backingBytes = backing === undefined ? 0n : volumeIn(pool, backing).sizeBytes;
-      if (backingBytes > volume.sizeBytes) {
-        throw invalidField("sizeBytes", `must be at least the ${backingBytes} bytes of ${backing}`);
-      }
-      const wanted = { format: "raw", ...volume, path: "" } as const;
-      const own = pools.get(pool);
-      if (own !== undefined && takenBytes(wanted) > freeBytes(own)) {
-        throw new InfraError("NO_SPACE", `storage pool ${pool} has ${freeBytes(own)} bytes free`);
-      }
-      putVolume(pool, volume);
-    },
-    putVolume,
-    removeVolume(pool, name) {
-      volumeIn(pool, name);
-      volumesIn(pool).delete(name);
-    },
     define(definition) {
       assertThere(definition);
       const { name, uuid, vcpuCount, memoryBytes, mark, disks, hostDevices } = definition;
@@ -251,16 +158,6 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
 
 function isOn({ state }: LibvirtDomain): boolean {
   return state !== "shutOff" && state !== "crashed";
-}
-
-function takenBytes({ format, sizeBytes }: HostVolume): bigint {
-  return format === "raw" ? sizeBytes : emptyFileBytes;
-}
-
-function poolFacts(pool: SandboxPool, freeBytes: bigint): LibvirtPool {
-  const { name, type = "dir", targetPath = `/sandbox/${name}`, capacityBytes } = pool;
-  const uuid = `00000000-0000-4000-8000-${Buffer.from(name).toString("hex").padEnd(12, "0").slice(0, 12)}`;
-  return { name, uuid, isActive: true, type, targetPath, capacityBytes, freeBytes };
 }
 
 function diskTarget(device: "disk" | "cdrom", index: number): string {

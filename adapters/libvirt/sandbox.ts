@@ -100,17 +100,17 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
     switch (step.kind) {
       case "createVolume": {
         const { pool, name, format, sizeBytes, backingVolume } = step;
-        host.addVolume(pool, { name, format, sizeBytes }, backingVolume);
+        host.storage.addVolume(pool, { name, format, sizeBytes }, backingVolume);
         break;
       }
       case "writeSeed":
-        host.putVolume(step.pool, { name: step.name, sizeBytes: 374n * 1024n });
+        host.storage.putVolume(step.pool, { name: step.name, sizeBytes: 374n * 1024n });
         break;
       case "deleteVolume":
-        host.removeVolume(step.pool, step.name);
+        host.storage.removeVolume(step.pool, step.name);
         break;
       case "refreshPool":
-        host.volumesOf(step.pool);
+        host.storage.volumesOf(step.pool);
         break;
       case "define":
         assertHypervisorId(step.domain.name, "name");
@@ -170,7 +170,7 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
       }),
     async volumesOf(pool) {
       assertReachable();
-      return host.volumesOf(pool).map(({ name, path, sizeBytes }) => ({ name, path, sizeBytes }));
+      return host.storage.volumesOf(pool).map(({ name, path, sizeBytes }) => ({ name, path, sizeBytes }));
     },
     async isReady(name) {
       assertReachable();

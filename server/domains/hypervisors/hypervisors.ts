@@ -1,4 +1,4 @@
-import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { createLimiter } from "../../../adapters/host/limiter.ts";
 import type { LibvirtAdapter, LibvirtDomain } from "../../../adapters/libvirt/adapter.ts";
 import { assertHypervisorId, hypervisorResource } from "../../../adapters/libvirt/names.ts";
@@ -13,6 +13,7 @@ import { createCreateKind, createKindName } from "./create-kind.ts";
 import { type CreateInput, createInputFrom } from "./create-run.ts";
 import { createDestroyKind, type DestroyInput, destroyInputFrom, destroyKindName } from "./destroy-kind.ts";
 import { libvirtSource } from "./events/hypervisor-observer.ts";
+import { assertHypervisorIds } from "./hypervisor-ids.ts";
 import { createHypervisorList, type ListedHypervisors } from "./hypervisor-list.ts";
 import type { HypervisorSettings } from "./hypervisor-settings.ts";
 import { createHypervisorTools } from "./hypervisor-tools.ts";
@@ -75,8 +76,6 @@ interface Way<Input extends Json> {
 }
 
 type Started = { readonly operation: Operation; readonly isNew: boolean };
-
-const maxIds = 100;
 
 export function createHypervisors(options: HypervisorsOptions): Hypervisors {
   const { libvirt, settings, inventory, operations, host } = options;
@@ -187,7 +186,7 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
     ids: readonly string[],
     asker: HypervisorAsker,
   ): AsyncGenerator<OperationViewMessage, void> {
-    assertIds(ids);
+    assertHypervisorIds(ids);
     const [only = ""] = ids;
     asker.noteResource(ids.length === 1 ? hypervisorResource(only) : "hypervisors");
     const begin = async () => {
@@ -211,7 +210,7 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
     ids: readonly string[],
     signal: AbortSignal,
   ): Promise<Foreseen<Input>[]> {
-    assertIds(ids);
+    assertHypervisorIds(ids);
     const all: Foreseen<Input>[] = [];
     for (const id of ids) {
       all.push(await foresee(way, id, signal));
@@ -228,19 +227,6 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
     foreseeCreate: (ids, signal) => foreseeAll(creation, ids, signal),
     foreseeDestroy: (ids, signal) => foreseeAll(destruction, ids, signal),
   };
-}
-
-/** @throws InfraError INVALID_FIELD */
-function assertIds(ids: readonly string[]): void {
-  if (ids.length === 0 || ids.length > maxIds) {
-    throw invalidField("ids", `must be 1 to ${maxIds} ids, are ${ids.length}`);
-  }
-  for (const [index, id] of ids.entries()) {
-    assertHypervisorId(id, `ids[${index}]`);
-    if (ids.indexOf(id) !== index) {
-      throw invalidField(`ids[${index}]`, `must not be one of the others again (${id})`);
-    }
-  }
 }
 
 function refused(

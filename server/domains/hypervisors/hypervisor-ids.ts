@@ -1,0 +1,17 @@
+import { invalidField } from "../../../adapters/host/infra-error.ts";
+import { assertHypervisorId } from "../../../adapters/libvirt/names.ts";
+
+const maxIds = 100;
+
+/** Refuses a field `ids` that is empty, has the same id twice, or more than 100. @throws InfraError INVALID_FIELD */
+export function assertHypervisorIds(ids: readonly string[]): void {
+  if (ids.length === 0 || ids.length > maxIds) {
+    throw invalidField("ids", `must be 1 to ${maxIds} ids, are ${ids.length}`);
+  }
+  for (const [index, id] of ids.entries()) {
+    assertHypervisorId(id, `ids[${index}]`);
+    if (ids.indexOf(id) !== index) {
+      throw invalidField(`ids[${index}]`, `must not be one of the others again (${id})`);
+    }
+  }
+}
