@@ -1,11 +1,8 @@
 import { test } from "tap";
-import { killAmid, makeKillLab, roundsOf } from "./hypervisors-killed.ts";
+import { killAmid, makeKillLab, roundsOf, turns } from "./hypervisors-killed.ts";
 import { libvirtSkipReason } from "./libvirt.ts";
 
 const skip = libvirtSkipReason();
-
-/** How many of three turns are taken, in which each step is met before, amid and after its call; more repeat them. */
-const turns = Number(process.env.HYPERVISOR_TURNS ?? 1);
 
 for (const [offset, victim] of (["gateway", "libvirtd"] as const).entries()) {
   test(`the ${victim} is killed in the middle of every step`, { skip, timeout: 3_000_000 }, async (t) => {

@@ -12,6 +12,12 @@ import {
 } from "./hypervisors-lab.ts";
 import type { HeldCall } from "./libvirt-gate.ts";
 
+/**
+ * How many turns are taken: in three each step is met before, amid and after its call, and more repeat them. With more than
+ * one the gateway dies at every boundary as well.
+ */
+export const turns = Number(process.env.HYPERVISOR_TURNS ?? 1);
+
 /** What is under way when something is killed; `undo`: a creation that fails, as its guest does not become ready. */
 export type Story = "create" | "destroy" | "undo";
 
