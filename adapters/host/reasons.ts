@@ -512,6 +512,12 @@ export const reasons = {
     retryable: false,
     meaning: "The storage pool has a volume of this name already.",
   },
+  STORAGE_VOLUME_IN_USE: {
+    code: "ABORTED",
+    retryable: true,
+    meaning:
+      "The volume, or the domain that has it as a disk, was used in a way that kept it from being read as a whole: a domain was started or stopped meanwhile, or somebody else backs it up.",
+  },
   NETWORK_NOT_FOUND: {
     code: "NOT_FOUND",
     retryable: false,
@@ -570,6 +576,35 @@ export const reasons = {
     retryable: false,
     meaning:
       "The device is in use, holds something, or is no block device; it is never wiped and never forced.",
+  },
+
+  // Storage clusters
+  CEPH_UNAVAILABLE: {
+    code: "UNAVAILABLE",
+    retryable: true,
+    meaning: "The Ceph cluster cannot be reached, or does not answer in time; the gateway keeps trying.",
+  },
+  CEPH_DENIED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The Ceph cluster does not let the gateway in, or not do this; the message says what to change.",
+  },
+  CEPH_FAILED: {
+    code: "INTERNAL",
+    retryable: false,
+    meaning:
+      "The Ceph cluster refused for a reason of its own, or answered something that the gateway does not understand.",
+  },
+  CEPH_OPERATOR_MISSING: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "The gateway has a key of the Ceph cluster for reading only, and none for what changes something.",
+  },
+  CRASH_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "The Ceph cluster has no report of a crash with this id.",
   },
 
   // Tools of the host

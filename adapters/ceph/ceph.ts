@@ -1,0 +1,90 @@
+import { InfraError } from "../host/infra-error.ts";
+import type { CephAdapter } from "./adapter.ts";
+import { inspectCeph } from "./inspect.ts";
+import type { RadosOptions } from "./librados.ts";
+import { parseCrashes } from "./parse-crashes.ts";
+import { createRadosClient } from "./rados-client.ts";
+import { createRefresh } from "./refresh.ts";
+import { createStateReader } from "./state.ts";
+
+/** A user of the cluster, as `client.hostplane`, and the file with its key; where the configuration says when undefined. */
+export interface CephKey {
+  readonly user: string;
+  readonly keyringPath?: string | undefined;
+}
+
+export interface CephOptions {
+  /** Names the monitors; /etc/ceph/ceph.conf when undefined. */
+  readonly confPath?: string | undefined;
+  /** For reading, with the capabilities of `readerCapabilities`. */
+  readonly reader: CephKey;
+  /** For what changes anything, with those of `operatorCapabilities`; undefined: nothing is changed. */
+  readonly operator?: CephKey | undefined;
+  /** How often the state is read while somebody watches, and otherwise; 2,000 and 15,000 unless told. */
+  readonly watchedMs?: number;
+  readonly idleMs?: number;
+  /** For how long what cannot be refreshed is told; 30,000 unless told. */
+  readonly keepMs?: number;
+  /** How long one answer of the monitors, the manager and the OSDs is awaited; 3,000, 1,500 and 1,500 unless told. */
+  readonly patienceMs?: { readonly mon: number; readonly mgr: number; readonly osd: number };
+  /** How often what is costly is read; 15,000 and, for scrubs, 60,000 unless told. */
+  readonly slowMs?: number;
+  readonly scrubsMs?: number;
+}
+
+/** After which librados itself gives up a call. */
+const radosTimeoutMs = 5_000;
+
+/** A Ceph cluster, read at once and again ever after, through librados in a process of its own. */
+export function createCeph(options: CephOptions): CephAdapter {
+  const { confPath, reader, operator } = options;
+  const { watchedMs = 2_000, idleMs = 15_000, keepMs = 30_000, slowMs = 15_000, scrubsMs = 60_000 } = options;
+  const { patienceMs = { mon: 3_000, mgr: 1_500, osd: 1_500 } } = options;
+  const asReader = radosOptions(reader);
+  const asOperator = operator === undefined ? undefined : radosOptions(operator);
+  const client = createRadosClient();
+  const refresh = createRefresh({
+    system: "ceph",
+    load: createStateReader(client, asReader, { patienceMs, slowMs, scrubsMs }),
+    watchedMs,
+    idleMs,
+    keepMs,
+  });
+
+  function radosOptions({ user, keyringPath }: CephKey): RadosOptions {
+    return { confPath, user, keyringPath, timeoutMs: radosTimeoutMs };
+  }
+
+  return {
+    kind: "real",
+    read: refresh.read,
+    subscribe: refresh.subscribe,
+    async archiveCrash(id) {
+      if (asOperator === undefined) {
+        throw operatorMissing();
+      }
+      const crashes = parseCrashes(await client.command("mgr", { prefix: "crash ls" }, asOperator));
+      if (!crashes.some((crash) => crash.id === id)) {
+        throw crashNotFound(id);
+      }
+      await client.command("mgr", { prefix: "crash archive", id }, asOperator);
+      await refresh.renew();
+    },
+    inspect: () => inspectCeph({ client, reader: asReader, operator: asOperator }),
+    async close() {
+      refresh.close();
+      client.close();
+    },
+  };
+}
+
+export function operatorMissing(): InfraError {
+  return new InfraError(
+    "CEPH_OPERATOR_MISSING",
+    "The gateway has no key of the cluster for changes; its configuration names none",
+  );
+}
+
+export function crashNotFound(id: string): InfraError {
+  return new InfraError("CRASH_NOT_FOUND", `crash not found: ${id}`);
+}

@@ -1,0 +1,68 @@
+import { InfraError } from "../host/infra-error.ts";
+import type { ReasonName } from "../host/reasons.ts";
+import type { RadosOptions } from "./librados.ts";
+import type { RadosAnswer } from "./worker-protocol.ts";
+
+// Numbers of errno on Linux.
+const reasonOfCode: Readonly<Record<number, ReasonName>> = {
+  [-1]: "CEPH_DENIED",
+  [-13]: "CEPH_DENIED",
+  [-107]: "CEPH_UNAVAILABLE",
+  [-108]: "CEPH_UNAVAILABLE",
+  [-110]: "CEPH_UNAVAILABLE",
+  [-111]: "CEPH_UNAVAILABLE",
+};
+
+/**
+ * The output of an answer that succeeded.
+ * @param what what was asked, e.g. `osd dump`
+ * @throws InfraError CEPH_UNAVAILABLE, CEPH_DENIED, CEPH_FAILED, TOOL_MISSING (librados)
+ */
+export function outputOf(answer: RadosAnswer, what: string, as: RadosOptions): string {
+  if ("unloadable" in answer) {
+    throw new InfraError("TOOL_MISSING", `librados cannot be loaded: ${answer.unloadable}`);
+  }
+  if ("call" in answer) {
+    throw refusedConnection(answer.call, answer.code, as);
+  }
+  if (answer.code === 0) {
+    return answer.output;
+  }
+  const reason = reasonOfCode[answer.code] ?? "CEPH_FAILED";
+  const words = answer.words.trim() || wordsOfCode(answer.code);
+  const message =
+    reason === "CEPH_DENIED" ? `Ceph does not let ${as.user} do this: ${words}` : `Ceph refused: ${words}`;
+  throw new InfraError(reason, reason === "CEPH_UNAVAILABLE" ? `Ceph did not answer in time` : message, {
+    cause: new Error(`ceph ${what}: ${answer.code} ${words}`),
+  });
+}
+
+function refusedConnection(call: string, code: number, as: RadosOptions): InfraError {
+  const place = as.confPath ?? "/etc/ceph/ceph.conf";
+  if (call === "rados_conf_read_file") {
+    return new InfraError("CEPH_DENIED", `The configuration ${place} cannot be read: ${wordsOfCode(code)}`);
+  }
+  // librados answers ENOENT for a key that it does not find, and for a configuration that names no monitor.
+  if (code === -2) {
+    const key = as.keyringPath ?? `what ${place} names`;
+    return new InfraError("CEPH_DENIED", `No key of ${as.user} in ${key}, or no monitor in ${place}`);
+  }
+  if (code === -13 || code === -1 || code === -22) {
+    return new InfraError("CEPH_DENIED", `Ceph does not let ${as.user} in: ${wordsOfCode(code)}`);
+  }
+  return new InfraError("CEPH_UNAVAILABLE", `The monitors of ${place} do not answer: ${wordsOfCode(code)}`);
+}
+
+const names: Readonly<Record<number, string>> = {
+  [-1]: "not permitted",
+  [-2]: "no such thing",
+  [-13]: "access denied",
+  [-22]: "not valid",
+  [-107]: "not connected",
+  [-110]: "no answer in time",
+  [-111]: "connection refused",
+};
+
+function wordsOfCode(code: number): string {
+  return names[code] ?? `error ${-code}`;
+}

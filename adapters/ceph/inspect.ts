@@ -1,0 +1,159 @@
+import { z } from "zod";
+import { InfraError } from "../host/infra-error.ts";
+import type { CephFinding, CephInspection } from "./adapter.ts";
+import type { RadosOptions } from "./librados.ts";
+import { parseReply } from "./parse-reply.ts";
+import type { CephCommand, RadosClient } from "./rados-client.ts";
+
+export interface InspectCephInput {
+  readonly client: RadosClient;
+  readonly reader: RadosOptions;
+  readonly operator: RadosOptions | undefined;
+}
+
+/** What a key that only reads needs. Each is checked by `inspectCeph`. */
+export const readerCapabilities = "mon 'allow r' mgr 'allow r' osd 'allow r'";
+/** What the key for changes needs. */
+export const operatorCapabilities = "mon 'allow r' mgr 'allow rw'";
+
+const version = z.object({ version: z.string() });
+// Changes that come to nothing, since what they are about is not there: who may not make them is refused before that is seen.
+const changes = {
+  mon: { prefix: "osd pool mksnap", pool: "hostplane-asks-what-it-may", snap: "nothing" },
+  mgr: { prefix: "crash archive", id: "hostplane-asks-what-it-may" },
+} as const;
+
+/** Finds out what `hostplane doctor` tells about a cluster. Changes nothing. Never throws. */
+export async function inspectCeph({ client, reader, operator }: InspectCephInput): Promise<CephInspection> {
+  let release: string;
+  try {
+    const text = await client.command("mon", { prefix: "version" }, reader);
+    release = releaseOf(parseReply("version", version, text).version);
+  } catch (error) {
+    return { version: undefined, findings: [unreachable(error, reader)] };
+  }
+  return {
+    version: release,
+    findings: [
+      { ok: true, what: `Ceph ${release} lets ${reader.user} in` },
+      await inspectManager(client, reader),
+      await inspectObjects(client, reader),
+      await inspectRestraint(client, reader),
+      await inspectOperator(client, operator),
+    ],
+  };
+}
+
+/** `ceph version 16.2.15 (618f44...) pacific (stable)` */
+function releaseOf(text: string): string {
+  return /\d+\.\d+\.\d+\S*/.exec(text)?.[0] ?? text;
+}
+
+function unreachable(error: unknown, reader: RadosOptions): CephFinding {
+  const fixes: Partial<Record<string, string>> = {
+    TOOL_MISSING: "apt-get install librados2",
+    CEPH_DENIED: grant(reader, readerCapabilities),
+  };
+  const reason = error instanceof InfraError ? error.reason : "";
+  const fix =
+    fixes[reason] ??
+    `look whether the monitors run and ${reader.confPath ?? "/etc/ceph/ceph.conf"} names them`;
+  return { ok: false, what: wordsOf(error), fix };
+}
+
+async function inspectManager(client: RadosClient, reader: RadosOptions): Promise<CephFinding> {
+  try {
+    await client.command("mgr", { prefix: "crash ls" }, reader);
+    return { ok: true, what: "the manager answers" };
+  } catch (error) {
+    return isDenied(error)
+      ? { ok: false, what: `${reader.user} may not ask the manager`, fix: grant(reader, readerCapabilities) }
+      : {
+          ok: false,
+          what: `the manager does not answer: ${wordsOf(error)}`,
+          fix: "look with `ceph -s` whether a ceph-mgr runs",
+        };
+  }
+}
+
+const poolNames = z.array(z.object({ poolname: z.string() }));
+
+async function inspectObjects(client: RadosClient, reader: RadosOptions): Promise<CephFinding> {
+  try {
+    const pools = parseReply(
+      "osd lspools",
+      poolNames,
+      await client.command("mon", { prefix: "osd lspools" }, reader),
+    );
+    const [pool] = pools;
+    if (pool !== undefined) {
+      const object = { pool: pool.poolname, namespace: "", name: "rbd_directory" };
+      await client.omapKeys(object, "name_", reader);
+    }
+    return { ok: true, what: "images of RBD can be counted" };
+  } catch (error) {
+    const what = `images of RBD cannot be counted: ${wordsOf(error)}`;
+    const fix = isDenied(error)
+      ? grant(reader, readerCapabilities)
+      : "look with `ceph -s` whether the OSDs run";
+    return { ok: false, what, fix };
+  }
+}
+
+async function inspectRestraint(client: RadosClient, reader: RadosOptions): Promise<CephFinding> {
+  const may = [
+    await mayChange(client, "mon", changes.mon, reader),
+    await mayChange(client, "mgr", changes.mgr, reader),
+  ];
+  return may.includes(true)
+    ? {
+        ok: false,
+        what: `${reader.user} may change the cluster, which a key for reading need not`,
+        fix: `ceph auth caps ${reader.user} ${readerCapabilities}`,
+      }
+    : { ok: true, what: `${reader.user} may only read` };
+}
+
+async function inspectOperator(
+  client: RadosClient,
+  operator: RadosOptions | undefined,
+): Promise<CephFinding> {
+  if (operator === undefined) {
+    return { ok: true, what: "no key for changes is configured, so crashes cannot be archived" };
+  }
+  return (await mayChange(client, "mgr", changes.mgr, operator))
+    ? { ok: true, what: `${operator.user} may archive crashes` }
+    : {
+        ok: false,
+        what: `${operator.user} may not archive crashes`,
+        fix: grant(operator, operatorCapabilities),
+      };
+}
+
+/** False also while nobody answers. */
+async function mayChange(
+  client: RadosClient,
+  target: "mon" | "mgr",
+  change: CephCommand,
+  as: RadosOptions,
+): Promise<boolean> {
+  try {
+    await client.command(target, change, as);
+    return true;
+  } catch (error) {
+    return error instanceof InfraError && error.reason === "CEPH_FAILED";
+  }
+}
+
+function grant({ user, keyringPath }: RadosOptions, capabilities: string): string {
+  const keyring = keyringPath ?? `/etc/ceph/ceph.${user}.keyring`;
+  return `ceph auth get-or-create ${user} ${capabilities} -o ${keyring} (ceph auth caps, if there is one)`;
+}
+
+function isDenied(error: unknown): boolean {
+  return error instanceof InfraError && error.reason === "CEPH_DENIED";
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,69 @@
+import { InfraError } from "../host/infra-error.ts";
+import type { Part } from "./adapter.ts";
+
+/** What the work gives, or the words of the InfraError that it throws. Any other error is a fault, and thrown. */
+export async function partOf<T>(work: Promise<T>): Promise<Part<T>> {
+  try {
+    return { ok: await work };
+  } catch (error) {
+    if (error instanceof InfraError) {
+      return { missing: error.message };
+    }
+    throw error;
+  }
+}
+
+export function mapPart<T, U>(part: Part<T>, map: (value: T) => U): Part<U> {
+  return "ok" in part ? { ok: map(part.ok) } : part;
+}
+
+/** Both, or what is missing of them. */
+export function bothParts<T, U>(first: Part<T>, second: Part<U>): Part<readonly [T, U]> {
+  if ("missing" in first) {
+    return first;
+  }
+  return mapPart(second, (value) => [first.ok, value] as const);
+}
+
+export interface SlowPart<T> {
+  /** What was read last. Only the first time the reading is awaited, for `patienceMs` at most. */
+  get(read: () => Promise<T>): Promise<Part<T>>;
+}
+
+/** A part that costs too much to be read each time: it is read every so often, beside the others. */
+export function createSlowPart<T>(everyMs: number, patienceMs: number): SlowPart<T> {
+  let kept: { readonly part: Part<T>; readonly readAtMs: number } | undefined;
+  let reading: Promise<void> | undefined;
+
+  async function readOnce(read: () => Promise<T>): Promise<void> {
+    const readAtMs = performance.now();
+    try {
+      kept = { part: await partOf(read()), readAtMs };
+    } finally {
+      reading = undefined;
+    }
+  }
+
+  return {
+    async get(read) {
+      const ageMs = performance.now() - (kept?.readAtMs ?? Number.NEGATIVE_INFINITY);
+      const isFailed = kept !== undefined && "missing" in kept.part;
+      if (reading === undefined && (ageMs >= everyMs || isFailed)) {
+        reading = readOnce(read);
+        // A fault is told by whoever awaits it, or else by the next that does.
+        reading.catch(() => {});
+      }
+      if (kept === undefined || isFailed) {
+        await Promise.race([reading, sleep(patienceMs)]);
+      }
+      if (kept === undefined || performance.now() - kept.readAtMs > 4 * everyMs) {
+        return { missing: "Ceph takes its time to answer" };
+      }
+      return kept.part;
+    },
+  };
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+}

@@ -1,0 +1,149 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { isDeepStrictEqual } from "node:util";
+import { InfraError } from "../host/infra-error.ts";
+import { snapshotChannel } from "../host/observation.ts";
+import type { Snapshot } from "../host/snapshot.ts";
+
+export interface RefreshOptions<T> {
+  /** The system's name, for observers. */
+  readonly system: string;
+  /** Never called twice at once. */
+  readonly load: () => Promise<T>;
+  /** How often it is loaded while somebody watches, and otherwise. */
+  readonly watchedMs: number;
+  readonly idleMs: number;
+  /** How old what cannot be refreshed may get before readers are refused. */
+  readonly keepMs: number;
+}
+
+export interface Refreshed<T> extends Snapshot<T> {
+  /** Why there is none that is newer; undefined when the last load succeeded. */
+  readonly staleBecause: string | undefined;
+}
+
+export interface Refresh<T> {
+  /** @throws what `load` throws while there is nothing young enough, and the signal's reason */
+  read(signal?: AbortSignal): Promise<Refreshed<T>>;
+  subscribe(onChange: () => void): () => void;
+  /** Ends once a load that began after this call has ended, whether it succeeded or not. */
+  renew(): Promise<void>;
+  close(): void;
+}
+
+// Readers that come again count as watching for so long.
+const lingerMs = 15_000;
+/** How long a reader waits for something newer than what nobody watched. */
+const readerPatienceMs = 500;
+
+/**
+ * Loads a value again and again, for all readers: a reader does not make a load, so that a thousand of them a second cost
+ * what one costs. What nobody watches is loaded seldom.
+ */
+export function createRefresh<T>(options: RefreshOptions<T>): Refresh<T> {
+  const { system, load, watchedMs, idleMs, keepMs } = options;
+  const listeners = new Set<() => void>();
+  let latest: Snapshot<T> | undefined;
+  let failure: unknown;
+  let loading: Promise<void> | undefined;
+  let lastLoadAtMs = Number.NEGATIVE_INFINITY;
+  let lastReadAtMs = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  // Loads are nobody's call, and not to be told as the work of whoever happened to come by.
+  const outsideCalls = AsyncLocalStorage.snapshot();
+
+  function schedule(): void {
+    clearTimeout(timer);
+    if (isClosed || loading !== undefined) {
+      return;
+    }
+    const isWatched = listeners.size > 0 || performance.now() - lastReadAtMs < lingerMs;
+    const nextAtMs = lastLoadAtMs + (isWatched ? watchedMs : idleMs);
+    timer = setTimeout(begin, Math.max(0, nextAtMs - performance.now())).unref();
+  }
+
+  function begin(): Promise<void> {
+    clearTimeout(timer);
+    lastLoadAtMs = performance.now();
+    loading ??= outsideCalls(loadOnce).finally(() => {
+      loading = undefined;
+      schedule();
+    });
+    return loading;
+  }
+
+  async function loadOnce(): Promise<void> {
+    const readAtMs = performance.now();
+    const failedBefore = failure !== undefined;
+    const before = latest;
+    try {
+      const value = await snapshotChannel.tracePromise(load, { system });
+      failure = undefined;
+      const isSame = before !== undefined && isDeepStrictEqual(before.value, value);
+      latest = isSame ? { ...before, readAtMs } : { value, revision: (before?.revision ?? 0) + 1, readAtMs };
+    } catch (error) {
+      failure = error;
+    }
+    const hasFailed = failure !== undefined;
+    // The first value is no change: whoever wants it reads.
+    if (hasFailed !== failedBefore || (before !== undefined && latest?.revision !== before.revision)) {
+      for (const listener of [...listeners]) {
+        listener();
+      }
+    }
+  }
+
+  function ageMs(): number {
+    return performance.now() - (latest?.readAtMs ?? Number.NEGATIVE_INFINITY);
+  }
+
+  async function awaitNewer(signal: AbortSignal | undefined): Promise<void> {
+    const { promise: left, resolve, reject } = Promise.withResolvers<void>();
+    const onAbort = () => reject(signal?.reason);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const patience = latest === undefined ? undefined : setTimeout(resolve, readerPatienceMs);
+    try {
+      await Promise.race([loading ?? begin(), left]);
+    } finally {
+      clearTimeout(patience);
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  return {
+    async read(signal) {
+      signal?.throwIfAborted();
+      const wasIdle = performance.now() - lastReadAtMs > watchedMs;
+      lastReadAtMs = performance.now();
+      if (wasIdle) {
+        schedule();
+      }
+      if (failure === undefined && ageMs() > 2 * watchedMs) {
+        await awaitNewer(signal);
+      }
+      if (latest === undefined || ageMs() > keepMs) {
+        throw failure ?? new InfraError("CEPH_UNAVAILABLE", "Ceph did not answer in time");
+      }
+      return { ...latest, staleBecause: failure instanceof Error ? failure.message : undefined };
+    },
+    subscribe(onChange) {
+      // Its own function, so that one listener given twice counts twice.
+      const entry = () => onChange();
+      listeners.add(entry);
+      schedule();
+      return () => {
+        listeners.delete(entry);
+        schedule();
+      };
+    },
+    async renew() {
+      await loading;
+      await begin();
+    },
+    close() {
+      isClosed = true;
+      listeners.clear();
+      clearTimeout(timer);
+    },
+  };
+}

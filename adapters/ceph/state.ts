@@ -1,0 +1,111 @@
+import { InfraError } from "../host/infra-error.ts";
+import type { CephMdss, CephPool, CephState, Part } from "./adapter.ts";
+import { createLane } from "./lane.ts";
+import type { RadosOptions } from "./librados.ts";
+import { parseCrashes } from "./parse-crashes.ts";
+import { parseCrushRules, parseOsdTree } from "./parse-crush.ts";
+import { parseFsDump, parseMgrDump, parseMonDump, parseNodeList } from "./parse-daemons.ts";
+import { osdsFromMap, parseOsdDump, poolsFromMap } from "./parse-osd-map.ts";
+import { parseStatus } from "./parse-status.ts";
+import { parseDf, parseOsdDf } from "./parse-usage.ts";
+import { bothParts, createSlowPart, mapPart, partOf } from "./part.ts";
+import { readPoolScrubs } from "./pool-scrubs.ts";
+import type { RadosClient } from "./rados-client.ts";
+import { countRbdImages, countSubvolumes } from "./volume-counts.ts";
+
+export interface StateReaderOptions {
+  /** How long monitors, manager and OSDs are each given; what is later is missing. */
+  readonly patienceMs: { readonly mon: number; readonly mgr: number; readonly osd: number };
+  /** How often what is costly is read: usage of OSDs and counts of volumes; and the scrubs of all placement groups. */
+  readonly slowMs: number;
+  readonly scrubsMs: number;
+}
+
+/** Reads the state of a cluster; the function must not be called again before it has ended. */
+export function createStateReader(
+  client: RadosClient,
+  as: RadosOptions,
+  { patienceMs, slowMs, scrubsMs }: StateReaderOptions,
+): () => Promise<CephState> {
+  const lanes = {
+    mon: createLane("the monitors", patienceMs.mon),
+    mgr: createLane("the manager", patienceMs.mgr),
+  };
+  const osdUsage = createSlowPart<ReturnType<typeof parseOsdDf>>(slowMs, patienceMs.mgr);
+  const subvolumeCount = createSlowPart<number>(slowMs, patienceMs.mgr);
+  const rbdImageCount = createSlowPart<number>(slowMs, patienceMs.osd);
+  const scrubs = createSlowPart<ReturnType<typeof readPoolScrubs>>(scrubsMs, patienceMs.mgr);
+
+  async function ask<T>(target: "mon" | "mgr", prefix: string, parse: (text: string) => T): Promise<T> {
+    return parse(await lanes[target].ask(() => client.command(target, { prefix }, as)));
+  }
+
+  /** @throws InfraError as `RadosClient.command`, when the monitors do not tell the status: without it nothing else is of use */
+  return async () => {
+    const status = await ask("mon", "status", parseStatus);
+    const ofMgr = <T>(read: () => Promise<Part<T>>): Promise<Part<T>> =>
+      status.isMgrAvailable ? read() : Promise.resolve({ missing: "no manager is active" });
+    const [mons, mgrs, mdss, hosts, osdMap, nodes, rules, df, crashes, usageOfOsds, scrubbed] =
+      await Promise.all([
+        partOf(ask("mon", "mon dump", parseMonDump)),
+        partOf(ask("mon", "mgr dump", parseMgrDump)),
+        partOf(ask("mon", "fs dump", parseFsDump)),
+        partOf(ask("mon", "node ls", parseNodeList)),
+        partOf(ask("mon", "osd dump", parseOsdDump)),
+        partOf(ask("mon", "osd tree", parseOsdTree)),
+        partOf(ask("mon", "osd crush rule dump", parseCrushRules)),
+        ofMgr(() => partOf(lanes.mon.ask(async () => parseDf(await client.command("mon", dfDetail, as))))),
+        ofMgr(() => partOf(ask("mgr", "crash ls", parseCrashes))),
+        ofMgr(() =>
+          osdUsage.get(async () => parseOsdDf(await client.command("mgr", { prefix: "osd df" }, as))),
+        ),
+        ofMgr(() => scrubs.get(async () => readPoolScrubs(await client.poolScrubs(as)))),
+      ]);
+    const osdMapAndTree = bothParts(osdMap, nodes);
+    const pools = mapPart(bothParts(osdMapAndTree, rules), ([[map, tree], crushRules]) =>
+      poolsFromMap(map, tree, crushRules, "ok" in df ? df.ok : undefined),
+    );
+    const [images, subvolumes] = await Promise.all([
+      rbdImageCount.get(() => countRbdImages(client, as, requirePart<readonly CephPool[]>(pools))),
+      ofMgr(() => subvolumeCount.get(() => countSubvolumes(client, as, requirePart<CephMdss>(mdss)))),
+    ]);
+    // Only the manager counts, and the monitors repeat what it said last.
+    const counted = <T>(value: T): Part<T> =>
+      status.isMgrAvailable ? { ok: value } : { missing: "no manager is active" };
+    return {
+      fsid: status.fsid,
+      health: status.health,
+      slowOperationCount: status.slowOperationCount,
+      // The map may be older than the status.
+      mons: mapPart(mons, (each) => ({ ...each, quorum: status.quorum })),
+      mgrs,
+      mdss,
+      osds: mapPart(osdMapAndTree, ([map, tree]) => osdsFromMap(map, tree)),
+      rgws: { ok: status.rgws },
+      hosts,
+      pools,
+      pgs: counted(status.pgs),
+      objects: mapPart(df, ({ storedBytes }) => ({ count: status.objectCount, storedBytes })),
+      usage: mapPart(df, ({ usedBytes, availableBytes, totalBytes }) => ({
+        usedBytes,
+        availableBytes,
+        totalBytes,
+      })),
+      clientIo: counted(status.clientIo),
+      crashes,
+      osdUsage: usageOfOsds,
+      rbdImageCount: images,
+      subvolumeCount: subvolumes,
+      scrubs: scrubbed,
+    };
+  };
+}
+
+const dfDetail = { prefix: "df", detail: "detail" };
+
+function requirePart<T>(part: Part<T>): T {
+  if ("missing" in part) {
+    throw new InfraError("CEPH_UNAVAILABLE", part.missing);
+  }
+  return part.ok;
+}
