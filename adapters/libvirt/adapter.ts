@@ -77,6 +77,56 @@ export interface LibvirtState {
   readonly gpus: readonly DomainGpu[];
 }
 
+/** A disk of a domain that is a volume. */
+export interface VolumeUser {
+  /** Of the domain. */
+  readonly name: string;
+  readonly uuid: string;
+  /** Of the disk, e.g. `vda`. */
+  readonly target: string;
+  readonly isRunning: boolean;
+  /** Whether the domain can only read it. */
+  readonly isReadOnly: boolean;
+}
+
+/** A volume of a storage pool. */
+export interface LibvirtVolume {
+  readonly name: string;
+  readonly path: string;
+  /** As a guest sees it. */
+  readonly sizeBytes: bigint;
+  /** How long it is as it is stored, which `readVolume` reads. */
+  readonly storedBytes: bigint;
+  /** `qcow2`, `raw`, `iso`...; empty where the pool knows no formats. */
+  readonly format: string;
+  /** Not those that have it only as what their own volume began as. */
+  readonly users: readonly VolumeUser[];
+}
+
+/** A running domain some of whose disks are to be read. */
+export interface DomainBackupRequest {
+  readonly name: string;
+  readonly uuid: string;
+  /** Of its disks, e.g. `vda`. */
+  readonly targets: readonly string[];
+  /** By this `endBackup` finds what is left of it after a crash. */
+  readonly token: string;
+}
+
+/** Disks of a running domain as they were at one moment, while it goes on. What it overwrites is kept beside each disk. */
+export interface DomainBackup {
+  /** In the order of the request. */
+  readonly disks: readonly { readonly target: string; readonly sizeBytes: bigint }[];
+  /**
+   * A disk as the guest sees it, all of its bytes, at the reader's pace; of several, one after the other or at once.
+   * @throws InfraError STORAGE_VOLUME_IN_USE when the domain was stopped or the backup ended by others meanwhile,
+   *   TOOL_MISSING, TOOL_FAILED, and the signal's reason
+   */
+  read(target: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** To be called whatever happened. May be called again. @throws as `endBackup` */
+  end(): Promise<void>;
+}
+
 /** A domain that is to be defined. Names must have passed `names.ts`. */
 export interface DomainDefinition {
   readonly name: string;
@@ -175,18 +225,37 @@ export interface LibvirtAdapter {
    * name and UUID both, so that it never meets a namesake.
    * @param signal gives up a `writeSeed`; others run to their end
    * @throws InfraError DOMAIN_EXISTS, DOMAIN_NOT_FOUND, DOMAIN_STATE, STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_EXISTS,
-   *   STORAGE_VOLUME_NOT_FOUND, NETWORK_NOT_FOUND, NODE_DEVICE_NOT_FOUND, NO_SPACE, LIBVIRT_UNAVAILABLE, LIBVIRT_DENIED,
+   *   STORAGE_VOLUME_NOT_FOUND, INVALID_FIELD, NETWORK_NOT_FOUND, NODE_DEVICE_NOT_FOUND, NO_SPACE, LIBVIRT_UNAVAILABLE, LIBVIRT_DENIED,
    *   LIBVIRT_FAILED
    */
   run(step: LibvirtStep, signal?: AbortSignal): Promise<void>;
 
   /**
-   * Volumes of a pool, by name, read anew.
+   * Volumes of a pool, by name, with what uses them, read anew.
    * @throws InfraError STORAGE_POOL_NOT_FOUND and as `read`
    */
-  volumesOf(
-    pool: string,
-  ): Promise<readonly { readonly name: string; readonly path: string; readonly sizeBytes: bigint }[]>;
+  volumesOf(pool: string): Promise<readonly LibvirtVolume[]>;
+
+  /**
+   * A volume that no running domain writes to, byte by byte as it is stored, at the reader's pace. Only with its end it is
+   * known to be worth something.
+   * @throws InfraError STORAGE_VOLUME_IN_USE at the beginning, or at the end when it was written to or a domain that may
+   *   write to it was started meanwhile; STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND, the signal's reason, and as `read`
+   */
+  readVolume(pool: string, name: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
+
+  /**
+   * Holds fast what disks of a running domain have now, all of them at the same moment, for reading.
+   * @throws InfraError DOMAIN_NOT_FOUND, DOMAIN_STATE when it does not run or has no such disk, STORAGE_VOLUME_IN_USE when
+   *   somebody else backs it up, LIBVIRT_UNAVAILABLE, LIBVIRT_DENIED, LIBVIRT_FAILED; nothing is left then
+   */
+  beginBackup(request: DomainBackupRequest, signal: AbortSignal): Promise<DomainBackup>;
+
+  /**
+   * Ends a backup that was begun with the token, also by an earlier gateway; no other is touched, and there need be none.
+   * @throws InfraError LIBVIRT_UNAVAILABLE, LIBVIRT_DENIED, LIBVIRT_FAILED
+   */
+  endBackup(request: Pick<DomainBackupRequest, "name" | "uuid" | "token">): Promise<void>;
 
   /** Whether a guest is up now. Never waits longer than 2 s. @throws InfraError DOMAIN_NOT_FOUND, LIBVIRT_UNAVAILABLE */
   isReady(name: string, readiness: Readiness, signal: AbortSignal): Promise<boolean>;
