@@ -1,0 +1,80 @@
+import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
+import { type Test, test } from "tap";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
+import { createHypervisorPlanners } from "../../../../server/domains/hypervisors/planners.ts";
+import { openOwnStore } from "../../store/own-store.ts";
+import { createHypervisorGateway, createLibvirt } from "./hypervisors-under-test.ts";
+
+const { createHypervisor, createHypervisors, destroyHypervisor, destroyHypervisors, expandStorage } =
+  OperationsService.method;
+
+async function createPlan(t: Test) {
+  const libvirt = createLibvirt(t);
+  const { hypervisors } = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
+  const poolRefusal = () => new InfraError("DOMAIN_OFF", "there is no storage pool");
+  const planners = createHypervisorPlanners({
+    hypervisors,
+    shared: undefined,
+    poolRefusal,
+    libvirt,
+    host: "alpha",
+  });
+  const { signal } = new AbortController();
+  return async (method: DescMethod, value: Record<string, unknown>) => {
+    const planner = planners.plannerOf(method);
+    return planner?.(create(method.input, value) as Message, { signal });
+  };
+}
+
+test("a plan tells what is made, by which calls, and that all of it can be taken back", async (t) => {
+  const plan = await createPlan(t);
+  const planned = await plan(createHypervisor, { id: "hv-2" });
+  t.match(planned, {
+    kind: "hypervisors.create",
+    resource: "hypervisors/hv-2",
+    plan: {
+      losses: [],
+      changes: [/hv-2 is made, with 4 threads, 2048 MiB of RAM and a disk of 10 GiB in images/],
+    },
+    pointOfNoReturn: 6,
+  });
+  t.same(
+    planned?.steps.map(({ name, command }) => [name, command[0]]),
+    [
+      ["check", undefined],
+      ["volume", "virStorageVolCreateXML"],
+      ["seed", "virStorageVolUpload"],
+      ["define", "virDomainDefineXMLFlags"],
+      ["start", "virDomainCreateWithFlags"],
+      ["ready", undefined],
+    ],
+  );
+  t.match(await plan(createHypervisor, { id: "old-2" }), {
+    plan: { changes: ["old-2 is started"] },
+  });
+});
+
+test("a plan of a destruction tells what is lost", async (t) => {
+  const plan = await createPlan(t);
+  t.match(await plan(destroyHypervisor, { id: "old-1" }), {
+    kind: "hypervisors.destroy",
+    plan: { changes: ["old-1 is powered off"], losses: [/whatever runs on old-1/] },
+    steps: [{ name: "powerOff" }],
+    pointOfNoReturn: 0,
+  });
+});
+
+test("a plan of several is one of all, and is refused as they would be", async (t) => {
+  const plan = await createPlan(t);
+  const planned = await plan(createHypervisors, { ids: ["hv-2", "hv-3"] });
+  t.equal(planned?.steps.length, 12);
+  t.equal(planned?.resource, "hypervisors");
+  const refused = (method: DescMethod, value: Record<string, unknown>, reason: string) =>
+    t.rejects(plan(method, value), { name: "InfraError", reason });
+  await refused(createHypervisors, { ids: ["hv-2", "old-1"] }, "HYPERVISOR_RUNNING");
+  await refused(createHypervisor, { id: "none" }, "HYPERVISOR_NOT_FOUND");
+  await refused(destroyHypervisor, { id: "hv-2" }, "HYPERVISOR_OFF");
+  await refused(destroyHypervisors, { ids: [] }, "INVALID_FIELD");
+  await refused(expandStorage, { minBytes: 1 }, "DOMAIN_OFF");
+});
