@@ -15,9 +15,7 @@ const destruction = ["grace", "powerOff", "undefine", "deleteVolumes"];
 
 /** After the work of steps, before it is written down. */
 export const fewDeaths: readonly Death[] = [
-  { story: "create", boundary: "after forward check", visit: 1 },
   { story: "create", boundary: "after forward volume", visit: 1 },
-  { story: "create", boundary: "after forward define", visit: 1 },
   { story: "destroy", boundary: "after forward undefine", visit: 1 },
 ];
 
