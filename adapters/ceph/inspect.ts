@@ -13,8 +13,8 @@ export interface InspectCephInput {
 
 /** What a key that only reads needs. Each is checked by `inspectCeph`. */
 export const readerCapabilities = "mon 'allow r' mgr 'allow r' osd 'allow r'";
-/** What the key for changes needs. */
-export const operatorCapabilities = "mon 'allow r' mgr 'allow rw'";
+/** What the key for changes needs: no more than the commands that are called. */
+export const operatorCapabilities = `mon 'allow r' mgr 'allow command "crash ls", allow command "crash archive"'`;
 
 const version = z.object({ version: z.string() });
 // Changes that come to nothing, since what they are about is not there: who may not make them is refused before that is seen.
