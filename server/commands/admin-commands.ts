@@ -90,7 +90,7 @@ export function addAdminCommands(
       new Option("--from-cursor <cursor>", "begin behind the event that has this cursor").conflicts("since"),
     )
     .option("--since <time>", "begin with this time, e.g. 2026-01-31T00:00:00Z", parseTimeOption)
-    .option("--topic <topic>", "of this topic (volumes, operations); repeatable", collect)
+    .option("--topic <topic>", "of this topic (volumes, hypervisors, operations); repeatable", collect)
     .option("--resource <resource>", "about this resource, or what is below it; repeatable", collect)
     .option("--json", "as JSON lines, with cursors")
     .action(async (options) => onExit(await (await import("./events.ts")).followEvents(options, context)));
