@@ -1,0 +1,18 @@
+import tap, { test } from "tap";
+import { createVm, vmSkipReason } from "./vm.ts";
+
+const skip = await vmSkipReason();
+const timeout = 600_000;
+tap.setTimeout(timeout);
+
+test("a volume group grows and shrinks under data in use, whatever is killed", {
+  skip,
+  timeout,
+}, async (t) => {
+  const vm = await createVm({ name: "storage-pool", disks: ["600M", "1G", "600M", "200M"] });
+  t.teardown(() => vm.stop());
+  const program = ["node", "test/lab/storage-pool-on-dm.ts"];
+  const { exitCode, stdout, stderr } = await vm.run(program, { timeoutMs: 500_000 });
+  t.equal(exitCode, 0, stderr);
+  t.comment(`${stdout}\n${stderr}`);
+});
