@@ -48,10 +48,7 @@ export function changeDomain(client: LibvirtClient, step: DomainStep): Promise<u
 }
 
 async function change(client: LibvirtClient, { kind, name, uuid }: DomainStep): Promise<unknown> {
-  const { domain } = await client.call("domainLookupByUuid", { uuid });
-  if (domain.name !== name) {
-    throw new InfraError("DOMAIN_NOT_FOUND", `the domain with UUID ${uuid} is called ${domain.name}`);
-  }
+  const domain = await domainOf(client, { name, uuid });
   switch (kind) {
     case "start":
       return client.call("domainCreateWithFlags", { domain, flags: 0 });
@@ -66,4 +63,16 @@ async function change(client: LibvirtClient, { kind, name, uuid }: DomainStep): 
       }
       return client.call("domainUndefineFlags", { domain, flags: undefineFlags });
   }
+}
+
+/** The domain that has this name and this UUID. @throws InfraError DOMAIN_NOT_FOUND */
+export async function domainOf(
+  client: LibvirtClient,
+  { name, uuid }: Pick<DomainStep, "name" | "uuid">,
+): Promise<DomainRef> {
+  const { domain } = await client.call("domainLookupByUuid", { uuid });
+  if (domain.name !== name) {
+    throw new InfraError("DOMAIN_NOT_FOUND", `the domain with UUID ${uuid} is called ${domain.name}`);
+  }
+  return domain;
 }

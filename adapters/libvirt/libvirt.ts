@@ -1,12 +1,15 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { tmpdir } from "node:os";
 import type { ToolEnd } from "../host/run.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
 import type { LibvirtAdapter, LibvirtStep } from "./adapter.ts";
 import { assertStep } from "./assert-step.ts";
 import { commandOf } from "./commands.ts";
+import { beginBackup, endBackup } from "./domain-backup.ts";
 import { changeDomain, defineDomain } from "./domain-steps.ts";
 import { inspectLibvirt } from "./inspect.ts";
 import { type Platform, parsePlatform, usualPlatform } from "./platform.ts";
+import { readVolume } from "./read-volume.ts";
 import { isGuestReady } from "./readiness.ts";
 import { createLibvirtClient } from "./rpc/client.ts";
 import { parseLibvirtUri } from "./rpc/uri.ts";
@@ -21,6 +24,11 @@ export interface LibvirtOptions {
   readonly seedTool: readonly string[];
   /** Told of each tool that has ended, for logs and metrics. */
   readonly onToolEnd?: ((end: ToolEnd) => void) | undefined;
+  /**
+   * Where backups of running domains have their sockets, each in a directory of its own: the processes of QEMU must be able
+   * to get there. Paths of sockets are short, so it may have 50 bytes. The system's directory for temporary files unless told.
+   */
+  readonly socketsDirectory?: string;
   /** How often pools' figures are read again, which change without an event; 10,000 unless told. */
   readonly poolsMs?: number;
   /** How often all is read again, for edits of a definition that libvirt tells nobody of; 60,000 unless told. */
@@ -36,6 +44,7 @@ export function createLibvirt(options: LibvirtOptions): LibvirtAdapter {
   const { seedTool, onToolEnd, poolsMs = 10_000, resyncMs = 60_000 } = options;
   const address = parseLibvirtUri(options.uri);
   const client = createLibvirtClient(address);
+  const backups = { client, directory: options.socketsDirectory ?? tmpdir(), onToolEnd };
   const state = createStateReader(client);
   const cache = createSnapshotCache({ system: "libvirt", load: state.load });
   let platform: Platform | undefined;
@@ -117,6 +126,9 @@ export function createLibvirt(options: LibvirtOptions): LibvirtAdapter {
       await client.ready();
       return listVolumes(client, pool);
     },
+    readVolume: (pool, name, signal) => readVolume(client, pool, name, signal),
+    beginBackup: (request, signal) => beginBackup(backups, request, signal),
+    endBackup: (request) => endBackup(backups, request),
     isReady: (name, readiness, signal) => isGuestReady(client, name, readiness, signal),
     inspect: () => inspectLibvirt({ client, socketPath: address.socketPath, seedTool, readPlatform }),
     async close() {

@@ -50,7 +50,8 @@ function attachedOf(device: Element, targetAttribute: string): LibvirtDomain["di
   return [{ target, source: sourceOf(source) }];
 }
 
-function sourceOf(source: Element): StorageSource {
+/** Where the data of a `<source>` is. */
+export function sourceOf(source: Element): StorageSource {
   const pool = attributeOf(source, "pool");
   const volume = attributeOf(source, "volume");
   if (pool !== undefined && volume !== undefined) {

@@ -156,7 +156,8 @@ export function createSandboxHost(options: SandboxHostOptions): SandboxHost {
   };
 }
 
-function isOn({ state }: LibvirtDomain): boolean {
+/** Whether it takes up what it is given: whether it runs, or is paused. */
+export function isOn({ state }: Pick<LibvirtDomain, "state">): boolean {
   return state !== "shutOff" && state !== "crashed";
 }
 

@@ -108,7 +108,8 @@ export function createSandboxStorage(all: readonly SandboxPool[]): SandboxStorag
   };
 }
 
-function takenBytes({ format, sizeBytes }: StoredVolume): bigint {
+/** What a volume takes of its pool. */
+export function takenBytes({ format, sizeBytes }: StoredVolume): bigint {
   return format === "raw" ? sizeBytes : emptyFileBytes;
 }
 

@@ -5,6 +5,7 @@ import { createSnapshotCache } from "../host/snapshot.ts";
 import type { LibvirtAdapter, LibvirtStep } from "./adapter.ts";
 import { commandOf } from "./commands.ts";
 import { assertHypervisorId } from "./names.ts";
+import { createSandboxBackups } from "./sandbox-backups.ts";
 import { createSandboxHost, type SandboxHostOptions } from "./sandbox-host.ts";
 
 export interface LibvirtSandboxOptions extends Partial<SandboxHostOptions> {
@@ -79,6 +80,7 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
   const limiter = createLimiter({ what: "libvirt calls", maxRunning: 64, maxWaiting: 1024 });
   const startedAtMs = new Map<string, number>();
   const timers = new Set<NodeJS.Timeout>();
+  const backups = createSandboxBackups(host, assertReachable);
   let outage: InfraError | undefined;
 
   const cache = createSnapshotCache({
@@ -118,6 +120,7 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
         break;
       case "start":
         host.start(step.name, step.uuid);
+        backups.noteStart(step.uuid);
         startedAtMs.set(step.uuid, performance.now());
         break;
       case "shutDown":
@@ -168,10 +171,10 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
         }
         apply(step);
       }),
-    async volumesOf(pool) {
-      assertReachable();
-      return host.storage.volumesOf(pool).map(({ name, path, sizeBytes }) => ({ name, path, sizeBytes }));
-    },
+    volumesOf: backups.volumesOf,
+    readVolume: backups.readVolume,
+    beginBackup: backups.beginBackup,
+    endBackup: backups.endBackup,
     async isReady(name) {
       assertReachable();
       const { uuid, state } = host.domainOf(name);

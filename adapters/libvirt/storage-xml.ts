@@ -29,8 +29,12 @@ export interface VolumeFacts {
   readonly path: string;
   /** As the guest sees it. */
   readonly sizeBytes: bigint;
+  /** As it is stored: the length of a file, the size of a device. */
+  readonly storedBytes: bigint;
   /** `qcow2`, `raw`, `iso`...; empty where the pool knows no formats. */
   readonly format: string;
+  /** Another one when its bytes or its owner have changed; empty where the pool does not tell. */
+  readonly changedAt: string;
 }
 
 /** Reads what `virStorageVolGetXMLDesc` returns. @throws InfraError TOOL_OUTPUT */
@@ -39,6 +43,11 @@ export function parseVolume(text: string): VolumeFacts {
   return {
     path: childOf(volume, "target", "path")?.textContent ?? "",
     sizeBytes: bytesOf(childOf(volume, "capacity"), "bytes"),
+    storedBytes: bytesOf(childOf(volume, "physical") ?? childOf(volume, "capacity"), "bytes"),
+    changedAt: ["mtime", "ctime"]
+      .map((time) => textOf(childOf(volume, "target", "timestamps", time)))
+      .join(" ")
+      .trim(),
     format: attributeOf(childOf(volume, "target", "format"), "type") ?? "",
   };
 }

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError, invalidField } from "../host/infra-error.ts";
-import type { LibvirtStep } from "./adapter.ts";
+import type { LibvirtStep, LibvirtVolume } from "./adapter.ts";
+import { isScratchName } from "./backup-names.ts";
+import { readDiskUses, usersOf } from "./disk-uses.ts";
 import { about, isReason } from "./errors.ts";
 import { poolResource, poolVolumeResource } from "./names.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
@@ -129,26 +131,40 @@ export async function refreshPool(client: LibvirtClient, name: string): Promise<
 export async function listVolumes(
   client: LibvirtClient,
   poolName: string,
-): Promise<readonly { readonly name: string; readonly path: string; readonly sizeBytes: bigint }[]> {
+): Promise<readonly LibvirtVolume[]> {
   const pool = await poolOf(client, poolName);
   const listing = client.call("storagePoolListAllVolumes", { pool, needResults: true, flags: 0 });
   const { vols } = await about(poolResource(poolName), listing);
-  const volumes = await Promise.all(vols.map((vol) => factsOf(client, vol)));
-  return volumes.flat().sort((a, b) => (a.name < b.name ? -1 : 1));
+  const named = vols.filter(({ name }) => !isScratchName(name));
+  const [uses, ...volumes] = await Promise.all([
+    readDiskUses(client),
+    ...named.map((vol) => factsOf(client, vol)),
+  ]);
+  return volumes
+    .flat()
+    .map(({ name, changedAt: _, ...facts }) => ({
+      name,
+      ...facts,
+      users: usersOf(uses, { pool: poolName, name, path: facts.path }),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Empty for one that has gone meanwhile. */
 async function factsOf(client: LibvirtClient, vol: StorageVolRef) {
   try {
-    const { xml } = await client.call("storageVolGetXmlDesc", { vol, flags: 0 });
-    const { path, sizeBytes } = parseVolume(xml);
-    return [{ name: vol.name, path, sizeBytes }];
+    return [{ name: vol.name, ...(await volumeFacts(client, vol)) }];
   } catch (error) {
     if (isReason(error, "STORAGE_VOLUME_NOT_FOUND")) {
       return [];
     }
     throw error;
   }
+}
+
+/** What libvirt tells of a volume, looked at anew. @throws InfraError STORAGE_VOLUME_NOT_FOUND */
+export async function volumeFacts(client: LibvirtClient, vol: StorageVolRef): Promise<VolumeFacts> {
+  return parseVolume((await client.call("storageVolGetXmlDesc", { vol, flags: 0 })).xml);
 }
 
 async function poolOf(client: LibvirtClient, name: string): Promise<StoragePoolRef> {

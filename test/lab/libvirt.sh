@@ -34,7 +34,7 @@ die() { say "$*"; exit 1; }
 
 prepare() {
   local missing=() package
-  for package in libvirt-daemon-system libvirt-clients qemu-system-x86 qemu-utils xorriso; do
+  for package in libvirt-daemon-system libvirt-clients qemu-system-x86 qemu-utils xorriso libnbd-bin; do
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
   done
   [ ${#missing[@]} -gt 0 ] || return 0
@@ -77,7 +77,7 @@ kill_daemon() { local daemon; daemon=$(pid) || return 0; end KILL "$daemon"; }
 
 up() {
   [ ${#dir} -le 60 ] || die "the path is longer than 60 characters"
-  { [ -x /usr/sbin/libvirtd ] && command -v xorrisofs >/dev/null; } || prepare
+  { [ -x /usr/sbin/libvirtd ] && command -v xorrisofs && command -v nbdcopy; } >/dev/null || prepare
   mkdir -p "$dir"/{run,config,cache,data,pools}
   chmod 700 "$dir/run"
   [ "$(id -u)" != 0 ] || chown -R nobody:nogroup "$dir"

@@ -48,6 +48,7 @@ export function libvirtSkipReason(): string | false {
     "/usr/bin/qemu-system-x86_64",
     "/usr/bin/qemu-img",
     "/usr/bin/xorrisofs",
+    "/usr/bin/nbdcopy",
   ];
   const missing = needed.find((program) => !existsSync(program));
   return missing === undefined ? false : `${missing} is missing; HOSTPLANE_LAB=required installs it`;

@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { type Test, test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type {
   DomainDefinition,
   LibvirtAdapter,
   LibvirtDomain,
   LibvirtStep,
+  LibvirtVolume,
 } from "../../../adapters/libvirt/adapter.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
@@ -67,6 +69,110 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.equal(await volume("small.qcow2"), undefined);
     t.equal(await volume("other.qcow2"), undefined);
     t.strictSame(await volume(backingVolume), before);
+  });
+
+  contractTest("volumes tell what they are and who uses them", async (t, subject) => {
+    const { define, definition, start, volume } = subject;
+    const { name, uuid } = definition;
+    await define(definition);
+    t.match(await volume("bm-1.qcow2"), { format: "qcow2", sizeBytes: 10n * mebibyte });
+    t.match(await volume("bm-1.img"), { format: "raw", storedBytes: 10n * mebibyte });
+    const [disk, drive] = (await subject.domain())?.disks.map(({ target }) => target) ?? [];
+    const user = { name, uuid, isRunning: false };
+    t.strictSame((await volume("bm-1.qcow2"))?.users, [{ ...user, target: disk, isReadOnly: false }]);
+    t.strictSame((await volume("bm-1.img"))?.users, [{ ...user, target: drive, isReadOnly: true }]);
+    t.strictSame((await volume(subject.backingVolume))?.users, []);
+    await start();
+    t.match((await volume("bm-1.qcow2"))?.users, [{ isRunning: true }]);
+  });
+
+  contractTest("a volume is read as it is stored while nobody writes to it", async (t, subject) => {
+    const { libvirt, pool, define, definition, start, powerOff, volume } = subject;
+    const { signal } = new AbortController();
+    const read = (name: string) => lengthOf(libvirt.readVolume(pool, name, signal));
+    await define(definition);
+    const stored = (await volume("bm-1.qcow2"))?.storedBytes;
+    t.equal(await read("bm-1.qcow2"), stored);
+    t.equal(await read("bm-1.img"), 10n * mebibyte);
+    t.equal(await reasonOf(read("absent")), "STORAGE_VOLUME_NOT_FOUND");
+    t.equal(
+      await reasonOf(lengthOf(libvirt.readVolume("no-such-pool", "a", signal))),
+      "STORAGE_POOL_NOT_FOUND",
+    );
+    await start();
+    t.equal(await reasonOf(read("bm-1.qcow2")), "STORAGE_VOLUME_IN_USE");
+    t.equal(await read("bm-1.img"), 10n * mebibyte, "it can only be read");
+    await powerOff();
+    t.equal(await read("bm-1.qcow2"), stored);
+    const left = AbortSignal.abort(new InfraError("OPERATION_CANCELLED", "by the test"));
+    t.equal(await reasonOf(lengthOf(libvirt.readVolume(pool, "bm-1.qcow2", left))), "OPERATION_CANCELLED");
+  });
+
+  contractTest("what a domain ran with meanwhile is not taken for read", async (t, subject) => {
+    const { libvirt, pool, define, definition, start, powerOff } = subject;
+    const { signal } = new AbortController();
+    await define(definition);
+    for (const isStopped of [false, true]) {
+      const reading = async () => {
+        let isBegun = false;
+        for await (const _ of libvirt.readVolume(pool, "bm-1.qcow2", signal)) {
+          if (!isBegun) {
+            isBegun = true;
+            await start();
+            await (isStopped ? powerOff() : undefined);
+          }
+        }
+      };
+      t.equal(await reasonOf(reading()), "STORAGE_VOLUME_IN_USE", isStopped ? "stopped" : "runs");
+      await (isStopped ? undefined : powerOff());
+    }
+  });
+
+  contractTest("disks of a running domain are read as they were at one moment", async (t, subject) => {
+    const { libvirt, define, definition, domain, start, powerOff } = subject;
+    const { name, uuid } = definition;
+    const { signal } = new AbortController();
+    await define(definition);
+    const [disk = "", drive = ""] = (await domain())?.disks.map(({ target }) => target) ?? [];
+    const request = { name, uuid, targets: [disk], token: "op-1.store" };
+    t.equal(await reasonOf(libvirt.beginBackup(request, signal)), "DOMAIN_STATE", "it is off");
+    const absent = { ...request, uuid: absentUuid };
+    t.equal(await reasonOf(libvirt.beginBackup(absent, signal)), "DOMAIN_NOT_FOUND");
+    await libvirt.endBackup(absent);
+    await start();
+    for (const targets of [[], ["vdz"], [drive]]) {
+      t.equal(
+        await reasonOf(libvirt.beginBackup({ ...request, targets }, signal)),
+        "DOMAIN_STATE",
+        `${targets}`,
+      );
+    }
+    const backup = await libvirt.beginBackup(request, signal);
+    t.strictSame(backup.disks, [{ target: disk, sizeBytes: 10n * mebibyte }]);
+    t.equal(await lengthOf(backup.read(disk, signal)), 10n * mebibyte);
+    t.equal(await lengthOf(backup.read(disk, signal)), 10n * mebibyte);
+    const left = AbortSignal.abort(new InfraError("OPERATION_CANCELLED", "by the test"));
+    t.equal(await reasonOf(lengthOf(backup.read(disk, left))), "OPERATION_CANCELLED");
+    const other = { ...request, token: "op-2.store" };
+    t.equal(await reasonOf(libvirt.beginBackup(other, signal)), "STORAGE_VOLUME_IN_USE");
+    await libvirt.endBackup(other);
+    t.equal(await lengthOf(backup.read(disk, signal)), 10n * mebibyte, "another's was not ended");
+    await backup.end();
+    await backup.end();
+    t.equal(await reasonOf(lengthOf(backup.read(disk, signal))), "STORAGE_VOLUME_IN_USE");
+    t.strictSame(
+      (await libvirt.volumesOf(subject.pool))
+        .map((volume) => volume.name)
+        .filter((each) => each.startsWith(".")),
+      [],
+    );
+
+    await libvirt.beginBackup(request, signal);
+    const again = await libvirt.beginBackup(request, signal);
+    t.equal(await lengthOf(again.read(disk, signal)), 10n * mebibyte, "one that was left is begun anew");
+    await powerOff();
+    t.equal(await reasonOf(lengthOf(again.read(disk, signal))), "STORAGE_VOLUME_IN_USE", "it was stopped");
+    await again.end();
   });
 
   contractTest("a pool that is not there is STORAGE_POOL_NOT_FOUND", async (t, { libvirt }) => {
@@ -293,6 +399,14 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
   });
 }
 
+async function lengthOf(content: AsyncIterable<Uint8Array>): Promise<bigint> {
+  let bytes = 0n;
+  for await (const piece of content) {
+    bytes += BigInt(piece.length);
+  }
+  return bytes;
+}
+
 interface VolumeOptions {
   readonly format?: "qcow2" | "raw";
   readonly backingVolume?: string;
@@ -303,7 +417,7 @@ interface Subject extends ContractSubject {
   readonly definition: DomainDefinition;
   createVolume(name: string, sizeBytes: bigint, options?: VolumeOptions): Promise<void>;
   deleteVolume(name: string): Promise<void>;
-  volume(name: string): Promise<{ readonly sizeBytes: bigint; readonly path: string } | undefined>;
+  volume(name: string): Promise<LibvirtVolume | undefined>;
   define(domain: DomainDefinition): Promise<void>;
   start(): Promise<void>;
   shutDown(): Promise<void>;

@@ -28,7 +28,13 @@ test("a pool of LVM that was never active has no figures", async (t) => {
 });
 
 test("a volume is read with its path, size and format", async (t) => {
-  const volume = { path: "/srv/pool/base.qcow2", sizeBytes: 100n << 20n, format: "qcow2" };
+  const volume = {
+    path: "/srv/pool/base.qcow2",
+    sizeBytes: 100n << 20n,
+    storedBytes: 196_616n,
+    format: "qcow2",
+    changedAt: "1795260846.406152058 1795260846.407078118",
+  };
   t.strictSame(parseVolume(sample("volume-qcow2.xml")), volume);
 });
 

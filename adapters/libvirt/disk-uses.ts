@@ -1,0 +1,64 @@
+import type { StorageSource, VolumeUser } from "./adapter.ts";
+import { isReason } from "./errors.ts";
+import { sourceOf } from "./parse-domain.ts";
+import type { LibvirtClient } from "./rpc/client.ts";
+import type { DomainRef } from "./rpc/objects.ts";
+import { attributeOf, childOf, childrenOf, parseXml } from "./xml.ts";
+
+/** A disk of a domain and where its data is. */
+export interface DiskUse extends VolumeUser {
+  readonly source: StorageSource;
+}
+
+/** Reads the disks in a domain's XML. Drives without a medium are left out. @throws InfraError TOOL_OUTPUT */
+export function parseDisks(text: string): readonly Pick<DiskUse, "target" | "source" | "isReadOnly">[] {
+  const disks = childrenOf(childOf(parseXml(text, "domain"), "devices"), "disk");
+  return disks.flatMap((disk) => {
+    const source = childOf(disk, "source");
+    const target = attributeOf(childOf(disk, "target"), "dev");
+    return source === undefined || target === undefined
+      ? []
+      : [{ target, source: sourceOf(source), isReadOnly: childOf(disk, "readonly") !== undefined }];
+  });
+}
+
+/** Disks of all domains, as running ones have them and as others would. Of one that goes meanwhile none. */
+export async function readDiskUses(client: LibvirtClient): Promise<readonly DiskUse[]> {
+  const { domains } = await client.call("connectListAllDomains", { needResults: true, flags: 0 });
+  return (await Promise.all(domains.map((domain) => disksOf(client, domain)))).flat();
+}
+
+async function disksOf(client: LibvirtClient, domain: DomainRef): Promise<readonly DiskUse[]> {
+  const { name, uuid, id } = domain;
+  try {
+    const { xml } = await client.call("domainGetXmlDesc", { domain, flags: 0 });
+    return parseDisks(xml).map((disk) => ({ name, uuid, isRunning: id !== -1, ...disk }));
+  } catch (error) {
+    if (isReason(error, "DOMAIN_NOT_FOUND")) {
+      return [];
+    }
+    throw error;
+  }
+}
+
+/** Those of the disks that are a volume, by its name in its pool or by its path. */
+export function usersOf(
+  uses: readonly DiskUse[],
+  volume: { readonly pool: string; readonly name: string; readonly path: string },
+): readonly VolumeUser[] {
+  return uses.filter(({ source }) => isVolume(source, volume)).map(({ source: _, ...user }) => user);
+}
+
+function isVolume(
+  source: StorageSource,
+  { pool, name, path }: { readonly pool: string; readonly name: string; readonly path: string },
+): boolean {
+  switch (source.kind) {
+    case "volume":
+      return source.pool === pool && source.volume === name;
+    case "path":
+      return source.path === path;
+    case "other":
+      return false;
+  }
+}

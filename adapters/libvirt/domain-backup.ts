@@ -1,0 +1,235 @@
+import { chmod, mkdir, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { InfraError } from "../host/infra-error.ts";
+import type { ToolEnd } from "../host/run.ts";
+import type { DomainBackup, DomainBackupRequest } from "./adapter.ts";
+import { backupDirectory, backupSocket, isBackupOf, scratchPath } from "./backup-names.ts";
+import { type DiskUse, parseDisks } from "./disk-uses.ts";
+import { domainOf } from "./domain-steps.ts";
+import { about, isReason } from "./errors.ts";
+import { domainResource } from "./names.ts";
+import { readNbd } from "./read-nbd.ts";
+import type { LibvirtClient } from "./rpc/client.ts";
+import type { DomainRef } from "./rpc/objects.ts";
+import { volumeFacts, volumeOf } from "./volume-steps.ts";
+import { attributeOf, childOf, parseXml, renderXml, xml } from "./xml.ts";
+
+export interface DomainBackupOptions {
+  readonly client: LibvirtClient;
+  /** A directory of this host that QEMU can get to, for the sockets. */
+  readonly directory: string;
+  readonly onToolEnd: ((end: ToolEnd) => void) | undefined;
+}
+
+/**
+ * libvirt's backup job in pull mode: QEMU shows the disks as they were by NBD on a unix socket, and copies aside what the
+ * guest overwrites. The other mode, in which QEMU writes a copy by itself, would need room for all of it.
+ */
+export function beginBackup(
+  options: DomainBackupOptions,
+  request: DomainBackupRequest,
+  signal: AbortSignal,
+): Promise<DomainBackup> {
+  return about(domainResource(request.name), begin(options, request, signal));
+}
+
+async function begin(
+  options: DomainBackupOptions,
+  request: DomainBackupRequest,
+  signal: AbortSignal,
+): Promise<DomainBackup> {
+  const { client } = options;
+  const { name, token, targets } = request;
+  await client.ready(signal);
+  await end(options, request);
+  const domain = await domainOf(client, request);
+  // libvirt would wait half a minute for the end of the other one.
+  if ((await socketOf(client, domain)) !== undefined) {
+    throw new InfraError("STORAGE_VOLUME_IN_USE", `somebody else backs the domain ${name} up`);
+  }
+  if (!(await client.call("domainIsActive", { domain })).active) {
+    throw new InfraError("DOMAIN_STATE", `the domain ${name} does not run`);
+  }
+  const socketPath = backupSocket(options.directory, token);
+  try {
+    const backupXml = await render(options, domain, request);
+    await makeDirectory(dirname(socketPath));
+    const job = { domain, backupXml, checkpointXml: null, flags: 0 } as const;
+    await client.call("domainBackupBegin", job, { signal });
+    const sizes = targets.map((path) =>
+      client.call("domainGetBlockInfo", { domain, path, flags: 0 }, { signal }),
+    );
+    const figures = await Promise.all(sizes);
+    const disks = targets.map((target, at) => ({ target, sizeBytes: figures[at]?.capacity ?? 0n }));
+    return {
+      disks,
+      read: (target, readSignal) => readDisk(options, { domain, token, target }, readSignal),
+      end: () => endBackup(options, request),
+    };
+  } catch (error) {
+    await end(options, request).catch(() => {});
+    throw error;
+  }
+}
+
+/** Ends the backup with this token, whoever has begun it, and removes what it leaves. */
+export function endBackup(
+  options: DomainBackupOptions,
+  request: Pick<DomainBackupRequest, "name" | "uuid" | "token">,
+): Promise<void> {
+  return about(domainResource(request.name), end(options, request));
+}
+
+const endWaitMs = 30_000;
+const endAgainMs = 50;
+
+async function end(
+  { client, directory }: DomainBackupOptions,
+  request: Pick<DomainBackupRequest, "name" | "uuid" | "token">,
+): Promise<void> {
+  await client.ready();
+  const { token } = request;
+  const endsAtMs = performance.now() + endWaitMs;
+  for (let hasAsked = false; ; ) {
+    const domain = await unlessGone(domainOf(client, request));
+    const socketPath = domain === undefined ? undefined : await socketOf(client, domain);
+    if (domain === undefined || socketPath === undefined || !isBackupOf(token, socketPath)) {
+      await rm(backupDirectory(directory, token), { recursive: true, force: true });
+      return;
+    }
+    if (!hasAsked) {
+      await abort(client, domain);
+      hasAsked = true;
+    } else if (performance.now() > endsAtMs) {
+      throw new InfraError("LIBVIRT_FAILED", `the backup of ${request.name} does not end`);
+    } else {
+      // It ends by and by: only then are its files gone.
+      await sleep(endAgainMs);
+    }
+  }
+}
+
+async function abort(client: LibvirtClient, domain: DomainRef): Promise<void> {
+  try {
+    await client.call("domainAbortJob", { domain });
+  } catch (error) {
+    // `Requested operation is not valid: no job is active on the domain`
+    if (!isReason(error, "DOMAIN_STATE", "DOMAIN_NOT_FOUND")) {
+      throw error;
+    }
+  }
+}
+
+async function* readDisk(
+  { client, onToolEnd, directory }: DomainBackupOptions,
+  { domain, token, target }: { readonly domain: DomainRef; readonly token: string; readonly target: string },
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield* readNbd({ socketPath: backupSocket(directory, token), exportName: target, onToolEnd }, signal);
+  } catch (error) {
+    if (!isReason(error, "TOOL_FAILED") || (await isOn(client, domain, token))) {
+      throw error;
+    }
+    const words = `the backup of the domain ${domain.name} ended while its disk ${target} was read: it was stopped, or somebody ended it`;
+    throw new InfraError("STORAGE_VOLUME_IN_USE", words, {
+      resource: domainResource(domain.name),
+      cause: error,
+    });
+  }
+}
+
+/** Of a libvirt that does not answer it is not known: the reader's own words are then the better ones. */
+async function isOn(client: LibvirtClient, domain: DomainRef, token: string): Promise<boolean> {
+  try {
+    return isBackupOf(token, (await socketOf(client, domain)) ?? "");
+  } catch {
+    return true;
+  }
+}
+
+/** VIR_ERR_NO_DOMAIN_BACKUP: `Domain backup job id not found: no domain backup job present`. */
+const noBackupCode = "104";
+
+/** Of the backup that a domain has, whoever has begun it; empty for one without a socket, undefined if there is none. */
+async function socketOf(client: LibvirtClient, domain: DomainRef): Promise<string | undefined> {
+  try {
+    const text = (await client.call("domainBackupGetXmlDesc", { domain, flags: 0 })).xml;
+    return attributeOf(childOf(parseXml(text, "domainbackup"), "server"), "socket") ?? "";
+  } catch (error) {
+    const isNone = error instanceof InfraError && error.metadata.libvirtCode === noBackupCode;
+    if (isNone || isReason(error, "DOMAIN_NOT_FOUND")) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+async function unlessGone(looked: Promise<DomainRef>): Promise<DomainRef | undefined> {
+  try {
+    return await looked;
+  } catch (error) {
+    if (isReason(error, "DOMAIN_NOT_FOUND")) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
+/**
+ * QEMU runs as another user, which makes its socket here; the set group id makes the socket's group ours, so that we may
+ * connect, and nobody else may: libvirt has QEMU run with an umask of 002. Others cannot list it, nor delete in it.
+ */
+async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+    await chmod(path, 0o3773);
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
+    throw new InfraError("TOOL_FAILED", `${path} cannot be made (${code})`, { cause });
+  }
+}
+
+async function render(
+  { client, directory }: DomainBackupOptions,
+  domain: DomainRef,
+  { name, token, targets }: DomainBackupRequest,
+): Promise<string> {
+  const disks = parseDisks((await client.call("domainGetXmlDesc", { domain, flags: 0 })).xml);
+  const absent = targets.find((target) => !disks.some((disk) => disk.target === target && !disk.isReadOnly));
+  if (absent !== undefined || targets.length === 0) {
+    throw new InfraError("DOMAIN_STATE", `the domain ${name} has no disk ${absent ?? ""} that it writes to`);
+  }
+  const socket = backupSocket(directory, token);
+  const wanted = disks.map(async (disk) => {
+    const { target } = disk;
+    if (!targets.includes(target)) {
+      return xml("disk", { name: target, backup: "no" });
+    }
+    const place = (await directoryBeside(client, disk)) ?? backupDirectory(directory, token);
+    const scratch = xml("scratch", { file: scratchPath(place, token, target) });
+    return xml("disk", { name: target, backup: "yes", type: "file", exportname: target }, scratch);
+  });
+  const server = xml("server", { transport: "unix", socket });
+  return renderXml(
+    xml("domainbackup", { mode: "pull" }, server, xml("disks", {}, ...(await Promise.all(wanted)))),
+  );
+}
+
+/**
+ * Where the disk's own file is: what the guest overwrites has room where the guest has. Undefined for what is no file.
+ */
+async function directoryBeside(
+  client: LibvirtClient,
+  { source }: Pick<DiskUse, "source">,
+): Promise<string | undefined> {
+  if (source.kind === "other") {
+    return undefined;
+  }
+  const path =
+    source.kind === "path"
+      ? source.path
+      : (await volumeFacts(client, await volumeOf(client, source.pool, source.volume))).path;
+  return path.startsWith("/dev/") ? undefined : dirname(path);
+}

@@ -1,0 +1,157 @@
+import { createHash } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { InfraError } from "../host/infra-error.ts";
+import { errorFromSignal } from "../host/tool-errors.ts";
+import type { LibvirtAdapter, LibvirtDomain, LibvirtVolume, VolumeUser } from "./adapter.ts";
+import { usersOf } from "./disk-uses.ts";
+import { poolVolumeResource } from "./names.ts";
+import { isOn, type SandboxHost } from "./sandbox-host.ts";
+import { takenBytes } from "./sandbox-storage.ts";
+
+/** What a sandbox tells and reads of its volumes. */
+export interface SandboxBackups
+  extends Pick<LibvirtAdapter, "volumesOf" | "readVolume" | "beginBackup" | "endBackup"> {
+  /** To be called when a domain has been started. */
+  noteStart(uuid: string): void;
+}
+
+const pieceBytes = 1 << 20;
+
+/** Volumes of a sandbox hold what their names make up: the same bytes at every time, as they are stored and as guests see them. */
+export function createSandboxBackups(host: SandboxHost, assertReachable: () => void): SandboxBackups {
+  /** Tokens of backups by the UUID of their domain. */
+  const backups = new Map<string, string>();
+  /** How often each domain was started. */
+  const starts = new Map<string, number>();
+
+  function uses() {
+    return host.state().domains.flatMap(({ name, uuid, disks, ...domain }) =>
+      // Drives of CD-ROMs are the ones of sd…
+      disks.map(({ target, source }) => {
+        const isReadOnly = target.startsWith("sd");
+        return { name, uuid, target, source, isRunning: isOn(domain), isReadOnly };
+      }),
+    );
+  }
+
+  function volumes(pool: string): readonly LibvirtVolume[] {
+    return host.storage.volumesOf(pool).map((volume) => {
+      const { name, path, sizeBytes, format } = volume;
+      const users = usersOf(uses(), { pool, name, path });
+      return { name, path, sizeBytes, storedBytes: takenBytes(volume), format, users };
+    });
+  }
+
+  function volumeIn(pool: string, name: string): LibvirtVolume {
+    const found = volumes(pool).find((volume) => volume.name === name);
+    if (found === undefined) {
+      throw new InfraError("STORAGE_VOLUME_NOT_FOUND", `storage pool ${pool} has no volume ${name}`);
+    }
+    return found;
+  }
+
+  /** @throws InfraError STORAGE_VOLUME_IN_USE */
+  function assertUnused(pool: string, name: string): void {
+    const { users } = volumeIn(pool, name);
+    const writer = users.find(({ isRunning, isReadOnly }) => isRunning && !isReadOnly);
+    if (writer !== undefined) {
+      throw inUse(pool, name, `the domain ${writer.name} runs with it`);
+    }
+  }
+
+  function inUse(pool: string, name: string, why: string): InfraError {
+    const resource = poolVolumeResource(pool, name);
+    return new InfraError("STORAGE_VOLUME_IN_USE", `the volume ${name} of ${pool} is in use: ${why}`, {
+      resource,
+    });
+  }
+
+  function startsOf(users: readonly VolumeUser[]): number {
+    const writers = users.filter(({ isReadOnly }) => !isReadOnly);
+    return writers.reduce((sum, { uuid }) => sum + (starts.get(uuid) ?? 0), 0);
+  }
+
+  async function* bytesOf(
+    what: string,
+    sizeBytes: bigint,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array, void> {
+    const digest = createHash("sha256").update(what).digest();
+    const piece = Buffer.alloc(pieceBytes, digest);
+    for (let left = sizeBytes; left > 0n; left -= BigInt(pieceBytes)) {
+      await nextTurn();
+      if (signal.aborted) {
+        throw errorFromSignal(signal, "libvirt");
+      }
+      assertReachable();
+      yield left < pieceBytes ? piece.subarray(0, Number(left)) : piece;
+    }
+  }
+
+  function sizeOfDisk({ name, disks }: LibvirtDomain, target: string): bigint {
+    const source = disks.find((disk) => disk.target === target && !target.startsWith("sd"))?.source;
+    if (source === undefined) {
+      throw new InfraError("DOMAIN_STATE", `the domain ${name} has no disk ${target} that it writes to`);
+    }
+    // What is no volume of a pool has a size that nobody has said.
+    return source.kind === "volume" ? volumeIn(source.pool, source.volume).sizeBytes : BigInt(pieceBytes);
+  }
+
+  const sandbox: SandboxBackups = {
+    noteStart: (uuid) => void starts.set(uuid, (starts.get(uuid) ?? 0) + 1),
+    async volumesOf(pool) {
+      assertReachable();
+      return volumes(pool);
+    },
+    async *readVolume(pool, name, signal) {
+      assertReachable();
+      const { users, storedBytes } = volumeIn(pool, name);
+      assertUnused(pool, name);
+      const before = startsOf(users);
+      yield* bytesOf(`${pool}/${name} as it is stored`, storedBytes, signal);
+      assertUnused(pool, name);
+      if (startsOf(volumeIn(pool, name).users) !== before) {
+        throw inUse(pool, name, "a domain ran with it meanwhile");
+      }
+    },
+    async beginBackup(request, signal) {
+      assertReachable();
+      const { name, uuid, targets, token } = request;
+      await sandbox.endBackup(request);
+      const domain = host.domainOf(name, uuid);
+      if (backups.has(uuid)) {
+        throw new InfraError("STORAGE_VOLUME_IN_USE", `somebody else backs the domain ${name} up`);
+      }
+      if (!isOn(domain) || targets.length === 0) {
+        throw new InfraError("DOMAIN_STATE", `the domain ${name} does not run, or no disk of it was named`);
+      }
+      const disks = targets.map((target) => ({ target, sizeBytes: sizeOfDisk(domain, target) }));
+      signal.throwIfAborted();
+      backups.set(uuid, token);
+      const run = starts.get(uuid);
+      const assertBacked = () => {
+        if (backups.get(uuid) !== token || starts.get(uuid) !== run || !isOn(host.domainOf(name, uuid))) {
+          throw new InfraError("STORAGE_VOLUME_IN_USE", `the backup of the domain ${name} has ended`);
+        }
+      };
+      return {
+        disks,
+        async *read(target, readSignal) {
+          const { sizeBytes = 0n } = disks.find((disk) => disk.target === target) ?? {};
+          for await (const piece of bytesOf(`${uuid} ${target}`, sizeBytes, readSignal)) {
+            assertBacked();
+            yield piece;
+          }
+        },
+        end: () => sandbox.endBackup(request),
+      };
+    },
+    async endBackup({ uuid, token }) {
+      assertReachable();
+      if (backups.get(uuid) === token) {
+        backups.delete(uuid);
+      }
+    },
+  };
+  return sandbox;
+}
