@@ -1,5 +1,5 @@
-import { InfraError } from "../host/infra-error.ts";
 import type { CephAdapter } from "./adapter.ts";
+import { crashNotFound, operatorMissing } from "./errors.ts";
 import { inspectCeph } from "./inspect.ts";
 import type { RadosOptions } from "./librados.ts";
 import { parseCrashes } from "./parse-crashes.ts";
@@ -76,15 +76,4 @@ export function createCeph(options: CephOptions): CephAdapter {
       client.close();
     },
   };
-}
-
-export function operatorMissing(): InfraError {
-  return new InfraError(
-    "CEPH_OPERATOR_MISSING",
-    "The gateway has no key of the cluster for changes; its configuration names none",
-  );
-}
-
-export function crashNotFound(id: string): InfraError {
-  return new InfraError("CRASH_NOT_FOUND", `crash not found: ${id}`);
 }

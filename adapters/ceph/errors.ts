@@ -66,3 +66,14 @@ const names: Readonly<Record<number, string>> = {
 function wordsOfCode(code: number): string {
   return names[code] ?? `error ${-code}`;
 }
+
+export function operatorMissing(): InfraError {
+  return new InfraError(
+    "CEPH_OPERATOR_MISSING",
+    "The gateway has no key of the cluster for changes; its configuration names none",
+  );
+}
+
+export function crashNotFound(id: string): InfraError {
+  return new InfraError("CRASH_NOT_FOUND", `crash not found: ${id}`);
+}

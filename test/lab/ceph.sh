@@ -10,6 +10,7 @@ usage: ceph.sh COMMAND
   s3-session NAME   the same, with keys that last an hour and need the "sessionToken" that is printed with them
   start DAEMON      start one that was stopped: mon.a mgr.a osd.0 .. mds.a rgw.a
   stop DAEMON       kill one
+  crash DAEMON      have one abort, and post the report of its crash; it stays stopped
   status            say for each daemon whether it is up, its process id and memory; exit code 1 when one is down
   destroy           kill every daemon and delete the directory
 
@@ -94,6 +95,20 @@ stop() {
   while pid_of "$1" >/dev/null; do sleep 0.05; done
 }
 
+crash() {
+  local pid report deadline=$(($(millis) + 30000))
+  pid=$(pid_of "$1") || die "$1 does not run"
+  kill -ABRT "$pid"
+  # Its directory is there before the report in it is whole, which the file beside it tells.
+  until report=$(find "$dir/crash" -mindepth 2 -name done 2>/dev/null | head -n 1) && [ -n "$report" ]; do
+    [ "$(millis)" -lt "$deadline" ] || die "$1 left no report"
+    sleep 0.1
+  done
+  while pid_of "$1" >/dev/null; do sleep 0.05; done
+  ceph crash post -i "$(dirname "$report")/meta"
+  rm -r "$(dirname "$report")"
+}
+
 status() {
   local daemon pid down=0
   [ -e "$dir/osds" ] || { echo down; return 1; }
@@ -163,6 +178,7 @@ mon data avail crit = 1
 paxos min wait = 0.01
 paxos propose interval = 0.1
 mon tick interval = 1
+mon mgr beacon grace = 10
 [mgr]
 mgr data = $dir/mgr.\$id
 mgr initial modules =
@@ -180,6 +196,7 @@ bluestore block wal create = false
 osd memory target = 939524096
 osd heartbeat interval = 1
 osd heartbeat grace = 5
+osd recovery sleep hdd = 0
 osd mclock skip benchmark = true
 [client]
 log file =
@@ -360,7 +377,7 @@ case $command in
 esac
 case $command in
   prepare | up | status | destroy) "$command" ;;
-  start | stop) "$command" "${1:?which daemon?}" ;;
+  start | stop | crash) "$command" "${1:?which daemon?}" ;;
   s3-user) s3_user "${1:?which name?}" ;;
   s3-session) s3_session "${1:?which name?}" ;;
   *) usage; exit 2 ;;

@@ -45,6 +45,12 @@ export interface CephCluster {
   /** Kills one daemon, such as "rgw.a", and waits until it is gone. */
   stop(daemon: string): Promise<void>;
   start(daemon: string): Promise<void>;
+  /** Has a daemon abort and posts the report of its crash. */
+  crash(daemon: string): Promise<void>;
+  /** Runs the `ceph` program, or another of Ceph's, as client.admin; gives its stdout. */
+  run(program: "ceph" | "rados" | "rbd", ...args: readonly string[]): Promise<string>;
+  /** Makes a user with capabilities such as `["mon", "allow r"]`; gives the path of the file with its key. */
+  makeKey(user: string, capabilities: readonly string[]): Promise<string>;
 }
 
 /**
@@ -74,8 +80,13 @@ export async function cephSkipReason(): Promise<string | false> {
  * Starts a cluster by ceph.sh, until the test ends or this process does: 2 s in memory, 7 s with three disks in files.
  * Rejects with what ceph.sh printed when it does not start.
  */
-export async function startCeph(
-  t: Test,
+export async function startCeph(t: Test, options: CephOptions = {}): Promise<CephCluster> {
+  return makeCeph((destroy) => t.teardown(destroy), options);
+}
+
+/** Starts a cluster as `startCeph` does; `onEnd` is told how it is destroyed. */
+export async function makeCeph(
+  onEnd: (destroy: () => Promise<void>) => void,
   { osds = 1, mgrs = 1, mdss = 0, store = "memstore" }: CephOptions = {},
 ): Promise<CephCluster> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-ceph-"));
@@ -90,7 +101,7 @@ export async function startCeph(
   };
   const script = async (...args: readonly string[]): Promise<string> =>
     (await promisify(execFile)(scriptPath, args, { env: environment, timeout: 600_000 })).stdout;
-  t.teardown(async () => {
+  onEnd(async () => {
     await script("destroy");
     await rm(directory, { recursive: true, force: true });
   });
@@ -102,8 +113,18 @@ export async function startCeph(
     usersMade += 1;
     return `user${usersMade}`;
   };
+  const confPath = join(directory, "ceph.conf");
+  const run = async (program: string, ...args: readonly string[]): Promise<string> =>
+    (await promisify(execFile)(program, ["-c", confPath, ...args], { maxBuffer: 64 * 1024 * 1024 })).stdout;
   return {
-    confPath: join(directory, "ceph.conf"),
+    confPath,
+    run,
+    async makeKey(user, capabilities) {
+      const path = join(directory, "keys", `${user}.made`);
+      await run("ceph", "auth", "get-or-create", user, ...capabilities, "-o", path);
+      return path;
+    },
+    crash: async (daemon) => void (await script("crash", daemon)),
     s3Url: await said("s3-url"),
     s3HttpsUrl: await said("s3-https-url"),
     certificatePath: join(directory, "cert.pem"),

@@ -1,0 +1,145 @@
+import { randomUUID } from "node:crypto";
+import type { InfraError } from "../host/infra-error.ts";
+import type { CephAdapter, CephHealthCheck, CephState } from "./adapter.ts";
+import { crashNotFound, operatorMissing } from "./errors.ts";
+import { createRefresh } from "./refresh.ts";
+import { sandboxState, withCheck, withoutManager } from "./sandbox-cluster.ts";
+
+export interface CephSandboxOptions {
+  /** Whether there is a key for changes; there is one unless told. */
+  readonly hasOperator?: boolean;
+  /** As those of the real one. */
+  readonly watchedMs?: number;
+  readonly idleMs?: number;
+  readonly keepMs?: number;
+}
+
+/** The sandbox with what could happen to it. Each ends once readers see it. */
+export interface CephSandbox extends CephAdapter {
+  stopOsd(id: number): Promise<void>;
+  startOsd(id: number): Promise<void>;
+  /** Posts the report of a crash; gives its id. */
+  crash(entity: string, what?: string): Promise<string>;
+  setManagers(areUp: boolean): Promise<void>;
+  /** Nothing can be read until it is told undefined: as if the monitors were stopped. */
+  setOutage(error: InfraError | undefined): Promise<void>;
+  /** Whatever else. */
+  change(change: (state: CephState) => CephState): Promise<void>;
+}
+
+/** A cluster in memory: three hosts with six OSDs, healthy until it is told otherwise. */
+export function createCephSandbox(options: CephSandboxOptions = {}): CephSandbox {
+  const { hasOperator = true, watchedMs = 2_000, idleMs = 15_000, keepMs = 30_000 } = options;
+  let state = sandboxState(Date.now());
+  let hasManager = true;
+  let outage: InfraError | undefined;
+  const refresh = createRefresh({
+    system: "ceph",
+    async load() {
+      if (outage !== undefined) {
+        throw outage;
+      }
+      return hasManager ? state : withoutManager(state);
+    },
+    watchedMs,
+    idleMs,
+    keepMs,
+  });
+
+  function change(how: (before: CephState) => CephState): Promise<void> {
+    state = how(state);
+    return refresh.renew();
+  }
+
+  function setOsd(id: number, isUp: boolean): Promise<void> {
+    return change((before) => {
+      if ("missing" in before.osds) {
+        return before;
+      }
+      const nowMs = Date.now();
+      const downAtMs = isUp ? undefined : { downAtMs: nowMs };
+      const osds = before.osds.ok.osds.map((osd) => (osd.id === id ? { ...osd, isUp, ...downAtMs } : osd));
+      const downCount = osds.filter((osd) => !osd.isUp).length;
+      const check: CephHealthCheck = {
+        code: "OSD_DOWN",
+        severity: "HEALTH_WARN",
+        summary: `${downCount} osds down`,
+        count: downCount,
+        isMuted: false,
+      };
+      const after = { ...before, osds: { ok: { ...before.osds.ok, osds, upChangedAtMs: nowMs } } };
+      return withCheck(after, "OSD_DOWN", downCount === 0 ? undefined : check);
+    });
+  }
+
+  function withCrashes(
+    before: CephState,
+    crashes: Extract<CephState["crashes"], { ok: unknown }>["ok"],
+  ): CephState {
+    const recent = crashes.filter(({ isArchived }) => !isArchived);
+    const check: CephHealthCheck = {
+      code: "RECENT_CRASH",
+      severity: "HEALTH_WARN",
+      summary: `${recent.length} daemons have recently crashed`,
+      count: recent.length,
+      isMuted: false,
+    };
+    return withCheck(
+      { ...before, crashes: { ok: crashes } },
+      "RECENT_CRASH",
+      recent.length === 0 ? undefined : check,
+    );
+  }
+
+  return {
+    kind: "sandbox",
+    read: refresh.read,
+    subscribe: refresh.subscribe,
+    async archiveCrash(id) {
+      if (!hasOperator) {
+        throw operatorMissing();
+      }
+      if (outage !== undefined) {
+        throw outage;
+      }
+      const crashes = "ok" in state.crashes ? state.crashes.ok : [];
+      if (!crashes.some((crash) => crash.id === id)) {
+        throw crashNotFound(id);
+      }
+      const archived = crashes.map((crash) => (crash.id === id ? { ...crash, isArchived: true } : crash));
+      await change((before) => withCrashes(before, archived));
+    },
+    async inspect() {
+      return outage === undefined
+        ? { version: "16.2.15", findings: [{ ok: true, what: "a Ceph cluster in memory" }] }
+        : {
+            version: undefined,
+            findings: [{ ok: false, what: outage.message, fix: "look whether the monitors run" }],
+          };
+    },
+    stopOsd: (id) => setOsd(id, false),
+    startOsd: (id) => setOsd(id, true),
+    async crash(entity, what = "FAILED ceph_assert(sandbox)") {
+      const atMs = Date.now();
+      const id = `${new Date(atMs).toISOString()}_${randomUUID()}`;
+      const host = "sandbox-ceph-1";
+      const crash = { id, entity, host, atMs, what, version: "16.2.15", isArchived: false };
+      await change((before) =>
+        withCrashes(before, [crash, ...("ok" in before.crashes ? before.crashes.ok : [])]),
+      );
+      return id;
+    },
+    setManagers(areUp) {
+      hasManager = areUp;
+      return refresh.renew();
+    },
+    setOutage(error) {
+      outage = error;
+      return refresh.renew();
+    },
+    change,
+    async close() {
+      refresh.close();
+    },
+  };
+}

@@ -1,0 +1,210 @@
+import { type Test, test } from "tap";
+import type { CephAdapter, CephState, Part } from "../../../adapters/ceph/adapter.ts";
+import { reasonOf } from "../host/reason-of.ts";
+
+/** An adapter to hold to the contract, and what is done to its cluster. */
+export interface ContractSubject {
+  readonly ceph: CephAdapter;
+  /** To the same cluster, without a key for changes. */
+  readonly withoutOperator: CephAdapter;
+  /** Its cluster has three OSDs at least, no two copies on one, and a filesystem with a server that is active. */
+  stopOsd(id: number): Promise<void>;
+  startOsd(id: number): Promise<void>;
+  /** Of an OSD that is up; it is up again, once this has ended. Gives the crash's id. */
+  crashOsd(id: number): Promise<string>;
+  stopManagers(): Promise<void>;
+  startManagers(): Promise<void>;
+  /** For so long that what was read last is not told any more. */
+  stopMonitors(): Promise<void>;
+  startMonitors(): Promise<void>;
+}
+
+/** Registers the tests that every CephAdapter must pass. The adapters are made anew for each, the cluster may be one. */
+export function testCephContract(
+  kind: string,
+  makeSubject: (t: Test) => Promise<ContractSubject>,
+  { skip = false }: { readonly skip?: string | false } = {},
+): void {
+  function contractTest(behaviour: string, body: (t: Test, subject: ContractSubject) => Promise<void>): void {
+    test(`${kind}: ${behaviour}`, { skip }, async (t) => {
+      const subject = await makeSubject(t);
+      t.teardown(() => Promise.all([subject.ceph.close(), subject.withoutOperator.close()]));
+      await body(t, subject);
+    });
+  }
+
+  contractTest("each part of a healthy cluster is there, and they agree", async (t, { ceph }) => {
+    const value = await until(t, ceph, (state) => state.health.status === "HEALTH_OK" && isWhole(state));
+    const { names, quorum } = okOf(value.mons);
+    t.strictSame(quorum, names);
+    t.type(okOf(value.mgrs).active, "string");
+    t.ok(
+      okOf(value.mdss).filesystems.some(({ servers }) => servers.some((each) => each.state === "up:active")),
+    );
+    const { osds } = okOf(value.osds);
+    t.ok(osds.every(({ isUp, isIn }) => isUp && isIn));
+    const hosts = okOf(value.hosts);
+    for (const { id, host } of osds) {
+      t.ok(hosts.find(({ name }) => name === host)?.daemons.includes(`osd.${id}`), `osd.${id} is on a host`);
+    }
+    t.strictSame(
+      okOf(value.osdUsage).map(({ id }) => id),
+      osds.map(({ id }) => id),
+    );
+    const pools = okOf(value.pools);
+    const pgs = okOf(value.pgs);
+    t.equal(
+      pgs.count,
+      pools.reduce((sum, { pgCount }) => sum + pgCount, 0),
+    );
+    t.equal(
+      okOf(value.objects).storedBytes,
+      pools.reduce((sum, { usage }) => sum + (usage?.storedBytes ?? 0n), 0n),
+    );
+    const { usedBytes, availableBytes, totalBytes } = okOf(value.usage);
+    t.equal(usedBytes + availableBytes, totalBytes);
+    t.strictSame(
+      okOf(value.scrubs).map(({ poolId }) => poolId),
+      pools.map(({ id }) => id),
+    );
+  });
+
+  contractTest("readers share one reading", async (t, { ceph }) => {
+    const [one, other] = await Promise.all([ceph.read(), ceph.read()]);
+    t.equal(one.readAtMs, other?.readAtMs);
+    t.equal(one.staleBecause, undefined);
+  });
+
+  contractTest("a reader that leaves does not wait", async (t, { ceph }) => {
+    const reason = new Error("left");
+    await t.rejects(ceph.read(AbortSignal.abort(reason)), reason);
+    await ceph.read();
+  });
+
+  contractTest("an OSD that goes is seen and told, and so is its return", async (t, subject) => {
+    const { ceph } = subject;
+    await until(t, ceph, ({ health }) => health.status === "HEALTH_OK");
+    let told = 0;
+    const unsubscribe = ceph.subscribe(() => {
+      told += 1;
+    });
+    await subject.stopOsd(1);
+    const isDown = ({ osds, health }: CephState) =>
+      okOf(osds).osds.some(({ id, isUp }) => id === 1 && !isUp) &&
+      health.checks.some(({ code, count }) => code === "OSD_DOWN" && count === 1);
+    const down = await until(t, ceph, isDown);
+    t.equal(down.health.status, "HEALTH_WARN");
+    t.ok(told > 0);
+    await subject.startOsd(1);
+    const back = await until(t, ceph, ({ osds }) => okOf(osds).osds.every(({ isUp }) => isUp));
+    const osd = okOf(back.osds).osds.find(({ id }) => id === 1);
+    t.ok((osd?.downAtMs ?? 0) > 0, "when it went down is known");
+    unsubscribe();
+  });
+
+  contractTest("a crash is told until it is archived, by who may", async (t, subject) => {
+    const { ceph } = subject;
+    const id = await subject.crashOsd(2);
+    const posted = await until(
+      t,
+      ceph,
+      ({ crashes }) => "ok" in crashes && crashes.ok.some((each) => each.id === id),
+    );
+    const crash = okOf(posted.crashes).find((each) => each.id === id);
+    t.match(crash, { entity: "osd.2", what: /./, host: /./, isArchived: false });
+    t.ok(Math.abs((crash?.atMs ?? 0) - Date.now()) < 300_000);
+
+    t.equal(await reasonOf(subject.withoutOperator.archiveCrash(id)), "CEPH_OPERATOR_MISSING");
+    t.equal(await reasonOf(ceph.archiveCrash("2026-01-01T00:00:00.000000Z_none")), "CRASH_NOT_FOUND");
+    await ceph.archiveCrash(id);
+    const after = okOf((await ceph.read()).value.crashes);
+    t.equal(after.find((each) => each.id === id)?.isArchived, true);
+    await t.resolves(ceph.archiveCrash(id), "again");
+  });
+
+  contractTest("without a manager nothing is told that only it counts", async (t, subject) => {
+    const { ceph } = subject;
+    await until(t, ceph, isWhole);
+    await subject.stopManagers();
+    const value = await until(t, ceph, ({ mgrs }) => okOf(mgrs).active === undefined);
+    for (const part of [
+      value.pgs,
+      value.objects,
+      value.usage,
+      value.clientIo,
+      value.crashes,
+      value.osdUsage,
+    ]) {
+      t.strictSame(part, { missing: "no manager is active" });
+    }
+    t.ok("ok" in value.mons);
+    t.ok(okOf(value.pools).every(({ usage }) => usage === undefined));
+    await subject.startManagers();
+    await until(t, ceph, isWhole);
+  });
+
+  contractTest("without monitors the last state is told with its age, then none", async (t, subject) => {
+    const { ceph } = subject;
+    const before = await ceph.read();
+    let told = 0;
+    const unsubscribe = ceph.subscribe(() => {
+      told += 1;
+    });
+    await subject.stopMonitors();
+    t.equal(await reasonOf(ceph.read()), "CEPH_UNAVAILABLE");
+    t.ok(told > 0);
+    t.match(await ceph.inspect(), { version: undefined, findings: [{ ok: false, fix: String }] });
+    await subject.startMonitors();
+    await until(t, ceph, isWhole);
+    const after = await ceph.read();
+    t.equal(after.staleBecause, undefined);
+    t.ok(after.revision >= before.revision);
+    unsubscribe();
+  });
+
+  contractTest("it says what it found", async (t, { ceph }) => {
+    const { version, findings } = await ceph.inspect();
+    t.match(version, /^\d+\.\d+\.\d+/);
+    t.strictSame(
+      findings.filter(({ ok }) => !ok),
+      [],
+    );
+  });
+}
+
+export function okOf<T>(part: Part<T>): T {
+  if ("missing" in part) {
+    throw new Error(`missing: ${part.missing}`);
+  }
+  return part.ok;
+}
+
+/** Reads until the state is as wanted; what fails meanwhile is tried again. */
+export async function until(
+  t: Test,
+  ceph: CephAdapter,
+  isReached: (state: CephState) => boolean,
+): Promise<CephState> {
+  const deadlineMs = performance.now() + 90_000;
+  let last: unknown;
+  while (performance.now() < deadlineMs) {
+    try {
+      const { value } = await ceph.read();
+      if (isReached(value)) {
+        return value;
+      }
+      last = value;
+    } catch (error) {
+      last = error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  t.comment(last);
+  throw new Error("the cluster did not come to the state in 90 s");
+}
+
+/** Whether nothing is missing, and every placement group is well. */
+function isWhole(state: CephState): boolean {
+  const isMissing = Object.values(state).some((part) => typeof part === "object" && "missing" in part);
+  return !isMissing && "ok" in state.pgs && state.pgs.ok.states.every((row) => row.state === "active+clean");
+}
