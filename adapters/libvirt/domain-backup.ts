@@ -56,7 +56,10 @@ async function begin(
     const backupXml = await render(options, domain, request);
     await makeDirectory(dirname(socketPath));
     const job = { domain, backupXml, checkpointXml: null, flags: 0 } as const;
-    await client.call("domainBackupBegin", job, { signal });
+    signal.throwIfAborted();
+    // Not given up by the signal: what libvirt has begun would go on, and begin after it was looked for.
+    await client.call("domainBackupBegin", job);
+    signal.throwIfAborted();
     const sizes = targets.map((path) =>
       client.call("domainGetBlockInfo", { domain, path, flags: 0 }, { signal }),
     );

@@ -1,0 +1,32 @@
+import fc from "fast-check";
+import { test } from "tap";
+import {
+  backupSocket,
+  isBackupOf,
+  isScratchName,
+  scratchPath,
+} from "../../../adapters/libvirt/backup-names.ts";
+
+test("a backup's socket tells its token, wherever it is, and is a short path", async (t) => {
+  const token = `${"0".repeat(200)}.store`;
+  const socket = backupSocket(`/run/${"d".repeat(45)}`, token);
+  t.ok(Buffer.byteLength(socket) <= 107, "sun_path of unix(7)");
+  t.ok(isBackupOf(token, socket));
+  t.ok(isBackupOf(token, backupSocket("/elsewhere", token)));
+  for (const other of ["", "/nbd", "/run/somebody/nbd", backupSocket("/run", `${token}.`)]) {
+    t.notOk(isBackupOf(token, other), other);
+  }
+});
+
+test("property: tokens do not meet, and what keeps overwritten data is told from volumes", async () => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (token, other) => {
+      const name = scratchPath("/srv", token, "vda").slice("/srv/".length);
+      return (
+        isBackupOf(token, backupSocket("/tmp", other)) === (token === other) &&
+        isScratchName(name) &&
+        !isScratchName(other)
+      );
+    }),
+  );
+});
