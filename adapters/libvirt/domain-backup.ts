@@ -221,7 +221,8 @@ async function render(
 }
 
 /**
- * Where the disk's own file is: what the guest overwrites has room where the guest has. Undefined for what is no file.
+ * Where the disk's own file is: what the guest overwrites has room where the guest has. Where there is none, QEMU 7.2 fails
+ * the guest's write, not the backup. Undefined for what is no file.
  */
 async function directoryBeside(
   client: LibvirtClient,

@@ -26,7 +26,9 @@ export interface LibvirtOptions {
   readonly onToolEnd?: ((end: ToolEnd) => void) | undefined;
   /**
    * Where backups of running domains have their sockets, each in a directory of its own: the processes of QEMU must be able
-   * to get there. Paths of sockets are short, so it may have 50 bytes. The system's directory for temporary files unless told.
+   * to get there. Paths of sockets are short, so it may have 50 bytes. What a guest overwrites meanwhile of a disk that
+   * is no file is kept there too: without room for it the guest's writes fail. The system's directory for temporary files
+   * unless told.
    */
   readonly socketsDirectory?: string;
   /** How often pools' figures are read again, which change without an event; 10,000 unless told. */
