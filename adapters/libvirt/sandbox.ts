@@ -47,7 +47,7 @@ const defaults: SandboxHostOptions = {
       capacityBytes: 1024n * gibibyte,
       volumes: [
         { name: "sandbox-base.qcow2", format: "qcow2", sizeBytes: 4n * gibibyte },
-        { name: "sandbox-hv-1.qcow2", format: "qcow2", sizeBytes: 50n * gibibyte },
+        { name: "hypervisor-sandbox-hv-1.qcow2", format: "qcow2", sizeBytes: 50n * gibibyte },
       ],
     },
   ],
@@ -61,7 +61,7 @@ const defaults: SandboxHostOptions = {
       memoryBytes: 16n * gibibyte,
       state: "running",
       mark: { hypervisorId: "sandbox-hv-1", operationId: "sandbox" },
-      disks: [{ kind: "volume", pool: "sandbox-pool", volume: "sandbox-hv-1.qcow2" }],
+      disks: [{ kind: "volume", pool: "sandbox-pool", volume: "hypervisor-sandbox-hv-1.qcow2" }],
     },
     {
       name: "sandbox-old-1",

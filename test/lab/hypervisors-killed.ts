@@ -144,7 +144,7 @@ export async function assertAgreement(
   ids: readonly string[],
 ): Promise<void> {
   const wanted = ids.toSorted();
-  const volumes = wanted.flatMap((id) => [`${id}${seed}`, `${id}${disk}`]).toSorted();
+  const volumes = wanted.flatMap((id) => [`hypervisor-${id}${seed}`, `hypervisor-${id}${disk}`]).toSorted();
   t.same(await lab.volumes(), volumes, "volumes of libvirt");
   t.same(await lab.files(), volumes, "files in the pool");
   t.same(await lab.domains("all"), wanted, "domains");
@@ -156,7 +156,11 @@ export async function assertAgreement(
 }
 
 function heldCallOf({ id, place, at }: Case): HeldCall {
-  return { procedure: place.procedure, about: `${id}${place.suffix ?? ""}`, at };
+  return {
+    procedure: place.procedure,
+    about: place.suffix === undefined ? id : `hypervisor-${id}${place.suffix}`,
+    at,
+  };
 }
 
 function nameOf({ id, place, at }: Case): string {

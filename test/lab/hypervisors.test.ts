@@ -46,11 +46,11 @@ test("twenty hypervisors at once, over every wire", { skip, timeout }, async (t)
     t.match(xml, `<entry name='serial'>${id}</entry>`, `${wire}: the serial number in SMBIOS`);
     t.match(xml, "<smbios mode='sysinfo'/>", wire);
     t.match(xml, operationId, `${wire}: the operation's mark`);
-    const seed = await readSeed(join(lab.poolDirectory, `${id}-seed.iso`));
+    const seed = await readSeed(join(lab.poolDirectory, `hypervisor-${id}-seed.iso`));
     t.same(parse(seed.metaData), { "instance-id": operationId, "local-hostname": id }, `${wire}: its seed`);
     t.match(parse(seed.userData), { hostname: id }, `${wire}: its seed`);
   }
-  const wanted = ids.flatMap((id) => [`${id}-seed.iso`, `${id}.qcow2`]).toSorted();
+  const wanted = ids.flatMap((id) => [`hypervisor-${id}-seed.iso`, `hypervisor-${id}.qcow2`]).toSorted();
   t.same(await lab.files(), wanted, "volumes of all are there");
   t.same(await lab.domains("running"), ids);
   t.same(await listedStates(first), Object.fromEntries(ids.map((id) => [id, "AVAILABLE_TO_DESTROY"])));

@@ -68,13 +68,16 @@ export function formatIn({ type }: Pick<LibvirtPool, "type">): CheckOutput["form
   return fileTypes.has(type) ? "qcow2" : "raw";
 }
 
-/** Names of the volumes of a hypervisor: the same whenever it is made, so that a kept one is found again. */
+/**
+ * Names of the volumes of a hypervisor: the same whenever it is made, so that a kept one is found again, and none that
+ * somebody else would choose.
+ */
 export function diskName(id: string, format: CheckOutput["format"]): string {
-  return format === "qcow2" ? `${id}.qcow2` : id;
+  return format === "qcow2" ? `hypervisor-${id}.qcow2` : `hypervisor-${id}`;
 }
 
 export function seedName(id: string): string {
-  return `${id}-seed.iso`;
+  return `hypervisor-${id}-seed.iso`;
 }
 
 /** The UUID of the domain that the operation makes: the same however often it is asked for (RFC 9562, version 8). */

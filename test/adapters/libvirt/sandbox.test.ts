@@ -35,8 +35,8 @@ test("it begins with a hypervisor that runs, one of somebody else, and a pool wi
   ]);
   t.match(pools, [{ name: "sandbox-pool", isActive: true }]);
   t.match(await libvirt.volumesOf("sandbox-pool"), [
+    { name: "hypervisor-sandbox-hv-1.qcow2" },
     { name: "sandbox-base.qcow2" },
-    { name: "sandbox-hv-1.qcow2" },
   ]);
 });
 

@@ -200,5 +200,5 @@ export const untouched = { running: ["old-1"], off: ["old-2", "other"], volumes:
 export const made = {
   running: ["hv-1", "old-1"],
   off: ["old-2", "other"],
-  volumes: ["base.qcow2", "hv-1-seed.iso", "hv-1.qcow2"],
+  volumes: ["base.qcow2", "hypervisor-hv-1-seed.iso", "hypervisor-hv-1.qcow2"],
 };
