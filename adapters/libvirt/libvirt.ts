@@ -8,6 +8,7 @@ import { commandOf } from "./commands.ts";
 import { beginBackup, endBackup } from "./domain-backup.ts";
 import { changeDomain, defineDomain } from "./domain-steps.ts";
 import { inspectLibvirt } from "./inspect.ts";
+import { observeStep } from "./observe-step.ts";
 import { type Platform, parsePlatform, usualPlatform } from "./platform.ts";
 import { readVolume } from "./read-volume.ts";
 import { isGuestReady } from "./readiness.ts";
@@ -118,7 +119,8 @@ export function createLibvirt(options: LibvirtOptions): LibvirtAdapter {
       assertStep(step);
       await client.ready();
       try {
-        await makeStep(step, signal);
+        const argv = commandOf(step, platform ?? usualPlatform);
+        await observeStep(step, argv, () => makeStep(step, signal));
       } finally {
         // Also after a failure: it often means that the state is not what the caller took it for.
         touch(() => touchByStep(step));

@@ -1,0 +1,30 @@
+import { test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { type ToolObservation, toolChannel } from "../../../adapters/host/observation.ts";
+import { observeStep } from "../../../adapters/libvirt/observe-step.ts";
+
+test("observers see a change as a tool, and how it ended", async (t) => {
+  const seen: ToolObservation[] = [];
+  const subscriber = {
+    start() {},
+    end() {},
+    asyncStart() {},
+    asyncEnd: (observation: ToolObservation) => void seen.push(observation),
+    error() {},
+  };
+  toolChannel.subscribe(subscriber);
+  t.teardown(() => toolChannel.unsubscribe(subscriber));
+  const step = { kind: "refreshPool", pool: "default" } as const;
+  const argv = ["virStoragePoolRefresh", "default", "0"];
+  t.equal(await observeStep(step, argv, async () => "done"), "done");
+  const gone = new InfraError("STORAGE_POOL_NOT_FOUND", "there is none");
+  await t.rejects(
+    observeStep(step, argv, () => Promise.reject(gone)),
+    gone,
+  );
+  const told = { program: "libvirt", subcommand: "refreshPool", kind: "mutate", argv };
+  t.match(seen, [
+    { ...told, outcome: { exitCode: 0, failure: undefined } },
+    { ...told, outcome: { exitCode: 1, failure: "STORAGE_POOL_NOT_FOUND" } },
+  ]);
+});
