@@ -7,7 +7,7 @@ import { startS3Gate } from "./s3-gate.ts";
 import { createVm, vmSkipReason } from "./vm.ts";
 
 const skip = (await vmSkipReason()) || (await cephSkipReason());
-const timeout = 1_800_000;
+const timeout = process.env.LAB_FULL === "1" ? 5_400_000 : 1_800_000;
 tap.setTimeout(timeout);
 
 /** The long form, for `npm run test:full`; restic moves some 8 MiB a second in an emulated machine. */
