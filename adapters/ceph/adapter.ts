@@ -54,11 +54,16 @@ export interface CephOsd {
   readonly deviceClass: string | undefined;
   /** Share of the data that it is given, 0 to 1. */
   readonly reweight: number;
-  /** When it last went down. */
-  readonly downAtMs: number | undefined;
+  /**
+   * Epochs of the OSD map, which grows by one with each change of it, in which it last came up and last went down; 0 for never.
+   * They tell also what came and went between two readings. Ceph keeps no times of it: `down_stamp` of 16.2 stays 0.
+   */
+  readonly upFromEpoch: number;
+  readonly downAtEpoch: number;
 }
 
 export interface CephOsds {
+  readonly mapEpoch: number;
   readonly osds: readonly CephOsd[];
   readonly upChangedAtMs: number | undefined;
   readonly inChangedAtMs: number | undefined;

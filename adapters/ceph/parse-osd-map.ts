@@ -6,12 +6,21 @@ import type { CephDf } from "./parse-usage.ts";
 import { bytes, count, ratio, time } from "./parse-values.ts";
 
 const osdDump = z.object({
+  epoch: count,
   last_up_change: time,
   last_in_change: time,
   nearfull_ratio: ratio,
   full_ratio: ratio,
-  osds: z.array(z.object({ osd: count, up: z.number(), in: z.number(), weight: ratio })),
-  osd_xinfo: z.array(z.object({ osd: count, down_stamp: time })).default([]),
+  osds: z.array(
+    z.object({
+      osd: count,
+      up: z.number(),
+      in: z.number(),
+      weight: ratio,
+      up_from: count,
+      down_at: count,
+    }),
+  ),
   pools: z.array(
     z.object({
       pool: count,
@@ -39,8 +48,8 @@ export function parseOsdDump(text: string): OsdMap {
 
 export function osdsFromMap(map: OsdMap, nodes: CrushTree): CephOsds {
   const hosts = hostsOfOsds(nodes);
-  const downAt = new Map(map.osd_xinfo.map(({ osd, down_stamp }) => [osd, down_stamp]));
   return {
+    mapEpoch: map.epoch,
     osds: map.osds.map((row) => ({
       id: row.osd,
       isUp: row.up === 1,
@@ -48,7 +57,8 @@ export function osdsFromMap(map: OsdMap, nodes: CrushTree): CephOsds {
       host: hosts.get(row.osd),
       deviceClass: nodes.get(row.osd)?.deviceClass,
       reweight: row.weight,
-      downAtMs: downAt.get(row.osd),
+      upFromEpoch: row.up_from,
+      downAtEpoch: row.down_at,
     })),
     upChangedAtMs: map.last_up_change,
     inChangedAtMs: map.last_in_change,

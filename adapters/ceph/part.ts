@@ -38,7 +38,7 @@ export function createSlowPart<T>(everyMs: number, patienceMs: number): SlowPart
   async function readOnce(read: () => Promise<T>): Promise<void> {
     const readAtMs = performance.now();
     try {
-      kept = { part: await partOf(read()), readAtMs };
+      kept = { part: await partOf(Promise.resolve().then(read)), readAtMs };
     } finally {
       reading = undefined;
     }
@@ -54,7 +54,7 @@ export function createSlowPart<T>(everyMs: number, patienceMs: number): SlowPart
         reading.catch(() => {});
       }
       if (kept === undefined || isFailed) {
-        await Promise.race([reading, sleep(patienceMs)]);
+        await atMost(reading, patienceMs);
       }
       if (kept === undefined || performance.now() - kept.readAtMs > 4 * everyMs) {
         return { missing: "Ceph takes its time to answer" };
@@ -64,6 +64,12 @@ export function createSlowPart<T>(everyMs: number, patienceMs: number): SlowPart
   };
 }
 
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+async function atMost(work: Promise<void> | undefined, ms: number): Promise<void> {
+  const { promise: elapsed, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  try {
+    await Promise.race([work, elapsed]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

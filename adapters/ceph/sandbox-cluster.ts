@@ -33,7 +33,8 @@ export function sandboxState(nowMs: number): CephState {
     host: hostNames[id % hostNames.length],
     deviceClass: "ssd",
     reweight: 1,
-    downAtMs: undefined,
+    upFromEpoch: 10 + id,
+    downAtEpoch: 0,
   }));
   return {
     fsid: "5a4db0c0-0000-4000-8000-00000000ce94",
@@ -65,6 +66,7 @@ export function sandboxState(nowMs: number): CephState {
     },
     osds: {
       ok: {
+        mapEpoch: 20,
         osds,
         upChangedAtMs: madeAtMs + 5 * minuteMs,
         inChangedAtMs: madeAtMs + 5 * minuteMs,

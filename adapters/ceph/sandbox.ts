@@ -57,8 +57,9 @@ export function createCephSandbox(options: CephSandboxOptions = {}): CephSandbox
         return before;
       }
       const nowMs = Date.now();
-      const downAtMs = isUp ? undefined : { downAtMs: nowMs };
-      const osds = before.osds.ok.osds.map((osd) => (osd.id === id ? { ...osd, isUp, ...downAtMs } : osd));
+      const mapEpoch = before.osds.ok.mapEpoch + 1;
+      const epoch = isUp ? { upFromEpoch: mapEpoch } : { downAtEpoch: mapEpoch };
+      const osds = before.osds.ok.osds.map((osd) => (osd.id === id ? { ...osd, isUp, ...epoch } : osd));
       const downCount = osds.filter((osd) => !osd.isUp).length;
       const check: CephHealthCheck = {
         code: "OSD_DOWN",
@@ -67,7 +68,7 @@ export function createCephSandbox(options: CephSandboxOptions = {}): CephSandbox
         count: downCount,
         isMuted: false,
       };
-      const after = { ...before, osds: { ok: { ...before.osds.ok, osds, upChangedAtMs: nowMs } } };
+      const after = { ...before, osds: { ok: { ...before.osds.ok, mapEpoch, osds, upChangedAtMs: nowMs } } };
       return withCheck(after, "OSD_DOWN", downCount === 0 ? undefined : check);
     });
   }

@@ -98,7 +98,10 @@ export function testCephContract(
     await subject.startOsd(1);
     const back = await until(t, ceph, ({ osds }) => okOf(osds).osds.every(({ isUp }) => isUp));
     const osd = okOf(back.osds).osds.find(({ id }) => id === 1);
-    t.ok((osd?.downAtMs ?? 0) > 0, "when it went down is known");
+    const wasDownAt = okOf(down.osds).osds.find(({ id }) => id === 1)?.downAtEpoch ?? 0;
+    t.ok(wasDownAt > 0);
+    t.ok((osd?.upFromEpoch ?? 0) > wasDownAt, "it came back later than it went");
+    t.ok((osd?.upFromEpoch ?? 0) <= okOf(back.osds).mapEpoch);
     unsubscribe();
   });
 

@@ -1,0 +1,55 @@
+import { test } from "tap";
+import { createLane } from "../../../adapters/ceph/lane.ts";
+import { createSlowPart, partOf } from "../../../adapters/ceph/part.ts";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+
+const away = () => Promise.reject(new InfraError("CEPH_UNAVAILABLE", "away"));
+const hour = 3_600_000;
+
+test("a part is missing for an error's words, and a fault is thrown", async (t) => {
+  t.strictSame(await partOf(Promise.resolve(1)), { ok: 1 });
+  t.strictSame(await partOf(away()), { missing: "away" });
+  await t.rejects(partOf(Promise.reject(new TypeError("a fault"))), TypeError);
+});
+
+test("a lane begins nothing while what was too slow goes on", async (t) => {
+  const lane = createLane("the manager", 20);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await t.rejects(
+    lane.ask(() => promise),
+    { message: "the manager did not answer within 20 ms" },
+  );
+  let began = false;
+  const next = lane.ask(async () => {
+    began = true;
+  });
+  await t.rejects(next, { message: "the manager has not answered what was asked before" });
+  t.notOk(began);
+  resolve();
+  await promise;
+  t.equal(await lane.ask(async () => 7), 7);
+  await t.rejects(lane.ask(away), { message: "away" });
+});
+
+test("a slow part is read once for long, and again at once after a failure", async (t) => {
+  const part = createSlowPart<number>(hour, 10_000);
+  let reads = 0;
+  const read = async (): Promise<number> => {
+    reads += 1;
+    return reads === 1 ? away() : reads;
+  };
+  t.strictSame(await part.get(read), { missing: "away" });
+  t.strictSame(await part.get(read), { ok: 2 });
+  t.strictSame(await part.get(read), { ok: 2 });
+  t.equal(reads, 2);
+});
+
+test("a slow part that takes too long the first time is missing until it is there", async (t) => {
+  const part = createSlowPart<number>(hour, 10);
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const read = () => promise;
+  t.strictSame(await part.get(read), { missing: "Ceph takes its time to answer" });
+  resolve(5);
+  await promise;
+  t.strictSame(await part.get(read), { ok: 5 });
+});

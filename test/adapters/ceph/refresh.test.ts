@@ -1,0 +1,119 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Test, test } from "tap";
+import { createRefresh, type RefreshOptions } from "../../../adapters/ceph/refresh.ts";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { reasonOf } from "../host/reason-of.ts";
+
+const outage = new InfraError("CEPH_UNAVAILABLE", "away");
+const hour = 3_600_000;
+
+/** A refresh of a number that counts its loads, which fail or wait as told. */
+function refreshOf(t: Test, options: Partial<RefreshOptions<number>> = {}) {
+  const control = { loads: 0, isAway: false, gate: Promise.resolve() };
+  const refresh = createRefresh({
+    system: "test",
+    async load() {
+      control.loads += 1;
+      const loaded = control.loads;
+      await control.gate;
+      if (control.isAway) {
+        throw outage;
+      }
+      return loaded;
+    },
+    watchedMs: hour,
+    idleMs: hour,
+    keepMs: hour,
+    ...options,
+  });
+  // Its timers keep no process alive.
+  const alive = setInterval(() => {}, 1_000);
+  t.teardown(() => {
+    clearInterval(alive);
+    refresh.close();
+  });
+  return { refresh, control };
+}
+
+test("a thousand readers cost one load", async (t) => {
+  const { refresh, control } = refreshOf(t);
+  const read = await Promise.all(Array.from({ length: 1_000 }, () => refresh.read()));
+  t.ok(read.every(({ value }) => value === 1));
+  await refresh.read();
+  t.equal(control.loads, 1);
+});
+
+test("while somebody subscribes it is loaded as often as told, and each change is told", async (t) => {
+  const { refresh, control } = refreshOf(t, { watchedMs: 5 });
+  await refresh.read();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let told = 0;
+  const unsubscribe = refresh.subscribe(() => {
+    told += 1;
+    if (told === 3) {
+      resolve();
+    }
+  });
+  await promise;
+  t.ok(control.loads >= 4);
+  unsubscribe();
+});
+
+test("what nobody watches is loaded seldom", async (t) => {
+  const { refresh, control } = refreshOf(t, { watchedMs: 1, idleMs: hour });
+  const unsubscribe = refresh.subscribe(() => {});
+  await refresh.renew();
+  unsubscribe();
+  const before = control.loads;
+  await sleep(50);
+  t.ok(control.loads <= before + 1);
+});
+
+test("a failure is told once, with what was loaded last until that is too old", async (t) => {
+  const { refresh, control } = refreshOf(t, { keepMs: 300 });
+  await refresh.read();
+  let told = 0;
+  refresh.subscribe(() => {
+    told += 1;
+  });
+  control.isAway = true;
+  await refresh.renew();
+  await refresh.renew();
+  t.equal(told, 1);
+  t.match(await refresh.read(), { value: 1, revision: 1, staleBecause: "away" });
+  await sleep(350);
+  t.equal(await reasonOf(refresh.read()), "CEPH_UNAVAILABLE");
+  control.isAway = false;
+  await refresh.renew();
+  t.equal(told, 2, "and its end");
+  t.match(await refresh.read(), { revision: 2, staleBecause: undefined });
+});
+
+test("a reader that leaves does not wait for a load that hangs", async (t) => {
+  const { refresh, control } = refreshOf(t);
+  control.gate = new Promise(() => {});
+  const leaving = new AbortController();
+  const reading = refresh.read(leaving.signal);
+  leaving.abort(outage);
+  await t.rejects(reading, outage);
+});
+
+test("a load that hangs keeps no reader from what there is", async (t) => {
+  const { refresh, control } = refreshOf(t, { watchedMs: 1 });
+  await refresh.read();
+  control.gate = new Promise(() => {});
+  await sleep(20);
+  t.equal((await refresh.read()).value, 1);
+});
+
+test("a renewal is a load that began after it was asked for", async (t) => {
+  const { refresh, control } = refreshOf(t);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  control.gate = promise;
+  const reading = refresh.read();
+  const renewal = refresh.renew();
+  resolve();
+  t.equal((await reading).value, 1);
+  await renewal;
+  t.equal((await refresh.read()).value, 2);
+});

@@ -1,0 +1,23 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+
+export type SampleName = "healthy" | "load" | "osd-down" | "crash" | "crash-archived" | "quota" | "mgr-down";
+
+const answers = z.record(z.string(), z.unknown());
+
+/** What a cluster answered to a command while it was in the state, by test/lab/record-ceph.ts; undefined if it was not asked. */
+export function sampleOf(state: SampleName, command: string): string | undefined {
+  const text = readFileSync(join(import.meta.dirname, "samples", `${state}.json`), "utf8");
+  const answer = answers.parse(JSON.parse(text))[command];
+  return answer === undefined ? undefined : JSON.stringify(answer);
+}
+
+/** What was answered in that state, or else when all was well. */
+export function answerIn(state: SampleName, command: string): string {
+  const text = sampleOf(state, command) ?? sampleOf("healthy", command);
+  if (text === undefined) {
+    throw new Error(`no sample of ${command}`);
+  }
+  return text;
+}
