@@ -99,8 +99,9 @@ export function volumeStep(tools: HypervisorTools): CreateStep {
         await tools.run({ kind: "createVolume", pool, name, format, sizeBytes, ...origin }, run);
       } catch (error) {
         if (error instanceof InfraError && error.reason === "STORAGE_VOLUME_EXISTS") {
-          // Somebody has made it since the check: it is not ours to delete.
-          return { isMade: false };
+          // Somebody has made it since the check, and it is not ours to delete; unless it was an attempt that libvirt went on
+          // with after it had stopped answering.
+          return { isMade: run.attempt > 1 };
         }
         throw error;
       }
