@@ -16,7 +16,7 @@ export function createLane(what: string, patienceMs: number): Lane {
   return {
     async ask(work) {
       if (overdueCount > 0) {
-        throw new InfraError("CEPH_UNAVAILABLE", `${what} has not answered what was asked before`);
+        throw new InfraError("CEPH_UNAVAILABLE", `an earlier question to ${what} is not answered yet`);
       }
       const working = work();
       const { promise: late, reject } = Promise.withResolvers<never>();

@@ -26,9 +26,11 @@ export function bothParts<T, U>(first: Part<T>, second: Part<U>): Part<readonly 
 }
 
 export interface SlowPart<T> {
-  /** What was read last. Only the first time the reading is awaited, for `patienceMs` at most. */
+  /** What was read last. Only the first reading is awaited, for `patienceMs` at most. */
   get(read: () => Promise<T>): Promise<Part<T>>;
 }
+
+const retryPatienceMs = 100;
 
 /** A part that costs too much to be read each time: it is read every so often, beside the others. */
 export function createSlowPart<T>(everyMs: number, patienceMs: number): SlowPart<T> {
@@ -54,7 +56,8 @@ export function createSlowPart<T>(everyMs: number, patienceMs: number): SlowPart
         reading.catch(() => {});
       }
       if (kept === undefined || isFailed) {
-        await atMost(reading, patienceMs);
+        // Whoever failed is not to delay the other parts each time.
+        await atMost(reading, isFailed ? Math.min(patienceMs, retryPatienceMs) : patienceMs);
       }
       if (kept === undefined || performance.now() - kept.readAtMs > 4 * everyMs) {
         return { missing: "Ceph takes its time to answer" };

@@ -10,6 +10,8 @@ usage: ceph.sh COMMAND
   s3-session NAME   the same, with keys that last an hour and need the "sessionToken" that is printed with them
   start DAEMON      start one that was stopped: mon.a mgr.a osd.0 .. mds.a rgw.a
   stop DAEMON       kill one
+  pause DAEMON      let one hang, until it is resumed
+  resume DAEMON
   crash DAEMON      have one abort, and post the report of its crash; it stays stopped
   status            say for each daemon whether it is up, its process id and memory; exit code 1 when one is down
   destroy           kill every daemon and delete the directory
@@ -93,6 +95,12 @@ stop() {
   pid=$(pid_of "$1") || return 0
   kill -KILL "$pid" 2>/dev/null || true
   while pid_of "$1" >/dev/null; do sleep 0.05; done
+}
+
+signal() {
+  local pid
+  pid=$(pid_of "$2") || die "$2 does not run"
+  kill "-$1" "$pid"
 }
 
 crash() {
@@ -378,6 +386,8 @@ esac
 case $command in
   prepare | up | status | destroy) "$command" ;;
   start | stop | crash) "$command" "${1:?which daemon?}" ;;
+  pause) signal STOP "${1:?which daemon?}" ;;
+  resume) signal CONT "${1:?which daemon?}" ;;
   s3-user) s3_user "${1:?which name?}" ;;
   s3-session) s3_session "${1:?which name?}" ;;
   *) usage; exit 2 ;;

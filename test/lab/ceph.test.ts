@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import tap, { test } from "tap";
 import { createCeph } from "../../adapters/ceph/ceph.ts";
 import { operatorCapabilities, readerCapabilities } from "../../adapters/ceph/inspect.ts";
+import { InfraError } from "../../adapters/host/infra-error.ts";
 import { okOf, testCephContract, until } from "../adapters/ceph/contract.ts";
 import { reasonOf } from "../adapters/host/reason-of.ts";
 import { type CephCluster, cephSkipReason, makeCeph } from "./ceph.ts";
@@ -102,7 +103,7 @@ test("what clients do is told while they do it", { skip }, async (t) => {
   const { reader } = await keysOf(ceph);
   const adapter = createCeph({ confPath: ceph.confPath, reader, ...times });
   t.teardown(() => adapter.close());
-  const bench = ceph.run("rados", "bench", "-p", "images", "6", "write", "-b", "4096");
+  const bench = ceph.run("rados", "bench", "-p", "images", "4", "write", "-b", "65536", "-t", "4");
   const busy = await until(t, adapter, ({ clientIo }) => okOf(clientIo).writesPerSecond > 0);
   t.ok(okOf(busy.clientIo).writeBytesPerSecond > 0);
   await bench;
@@ -123,6 +124,88 @@ test("the active manager fails over, and nothing is missing for long", { skip },
     ({ mgrs, crashes }) => okOf(mgrs).active !== active && okOf(mgrs).active !== undefined && "ok" in crashes,
   );
   t.ok((okOf(after.mgrs).activeChangedAtMs ?? 0) > (okOf(before.mgrs).activeChangedAtMs ?? 0));
+});
+
+test("a manager that hangs costs its own parts, and delays no other", { skip }, async (t) => {
+  const ceph = await sharedCluster();
+  const { reader } = await keysOf(ceph);
+  const adapter = createCeph({ confPath: ceph.confPath, reader, ...times });
+  t.teardown(() => adapter.close());
+  const { mgrs } = await until(t, adapter, (state) => "ok" in state.crashes && "ok" in state.mgrs);
+  const active = `mgr.${okOf(mgrs).active}`;
+  const unsubscribe = adapter.subscribe(() => {});
+  t.teardown(unsubscribe);
+  await ceph.pause(active);
+  t.teardown(() => ceph.resume(active));
+  await until(t, adapter, ({ crashes }) => "missing" in crashes);
+  const ages: number[] = [];
+  for (let reads = 0; reads < 100; reads += 1) {
+    const { readAtMs, value, staleBecause } = await adapter.read();
+    ages.push(performance.now() - readAtMs);
+    t.equal(staleBecause, undefined);
+    t.ok("ok" in value.mons && "ok" in value.osds);
+    await sleep(30);
+  }
+  t.comment(`oldest state: ${Math.round(Math.max(...ages))} ms`);
+  t.ok(Math.max(...ages) < times.watchedMs + 2_500, "a reading awaits the manager for 1.5 s at most");
+  await ceph.resume(active);
+  await until(t, adapter, ({ crashes }) => "ok" in crashes);
+});
+
+test("monitors that hang make no reader hang", { skip }, async (t) => {
+  const ceph = await sharedCluster();
+  const { reader } = await keysOf(ceph);
+  const adapter = createCeph({ confPath: ceph.confPath, reader, ...times });
+  t.teardown(() => adapter.close());
+  await adapter.read();
+  await ceph.pause("mon.a");
+  t.teardown(() => ceph.resume("mon.a"));
+  const pausedAtMs = performance.now();
+  const tookMs: number[] = [];
+  let reason: string | undefined;
+  let wasTold = false;
+  while (reason === undefined && performance.now() - pausedAtMs < 30_000) {
+    const beganAtMs = performance.now();
+    try {
+      const { staleBecause } = await adapter.read();
+      wasTold ||= staleBecause !== undefined;
+    } catch (error) {
+      reason = error instanceof InfraError ? error.reason : String(error);
+    }
+    tookMs.push(performance.now() - beganAtMs);
+    await sleep(20);
+  }
+  t.equal(reason, "CEPH_UNAVAILABLE");
+  t.ok(wasTold, "before, the last state was told as stale");
+  t.ok(performance.now() - pausedAtMs < times.keepMs + 3_000);
+  t.ok(Math.max(...tookMs) < 1_000);
+  await ceph.resume("mon.a");
+  const resumedAtMs = performance.now();
+  await until(t, adapter, ({ crashes }) => "ok" in crashes);
+  t.comment(`back after ${Math.round(performance.now() - resumedAtMs)} ms`);
+});
+
+test("a thousand readers a second cost a reading every 2 s", { skip }, async (t) => {
+  const ceph = await sharedCluster();
+  const { reader } = await keysOf(ceph);
+  const adapter = createCeph({ confPath: ceph.confPath, reader });
+  t.teardown(() => adapter.close());
+  const readings = new Set<number>();
+  const tookMs: number[] = [];
+  await adapter.read();
+  const endAtMs = performance.now() + 5_000;
+  while (performance.now() < endAtMs) {
+    const beganAtMs = performance.now();
+    for (let reads = 0; reads < 10; reads += 1) {
+      readings.add((await adapter.read()).readAtMs);
+    }
+    tookMs.push((performance.now() - beganAtMs) / 10);
+    await sleep(10);
+  }
+  t.ok(readings.size >= 2 && readings.size <= 4, `${readings.size} readings in 5 s`);
+  const p99Ms = tookMs.toSorted((a, b) => a - b)[Math.floor(tookMs.length * 0.99)] ?? 0;
+  t.comment(`p99 of a read: ${p99Ms.toFixed(3)} ms`);
+  t.ok(p99Ms < 5);
 });
 
 test("a key that may not is refused with what to do, and one that may too much is told", {

@@ -45,6 +45,9 @@ export interface CephCluster {
   /** Kills one daemon, such as "rgw.a", and waits until it is gone. */
   stop(daemon: string): Promise<void>;
   start(daemon: string): Promise<void>;
+  /** Lets a daemon hang, until it is resumed. */
+  pause(daemon: string): Promise<void>;
+  resume(daemon: string): Promise<void>;
   /** Has a daemon abort and posts the report of its crash. */
   crash(daemon: string): Promise<void>;
   /** Runs the `ceph` program, or another of Ceph's, as client.admin; gives its stdout. */
@@ -124,6 +127,8 @@ export async function makeCeph(
       await run("ceph", "auth", "get-or-create", user, ...capabilities, "-o", path);
       return path;
     },
+    pause: async (daemon) => void (await script("pause", daemon)),
+    resume: async (daemon) => void (await script("resume", daemon)),
     crash: async (daemon) => void (await script("crash", daemon)),
     s3Url: await said("s3-url"),
     s3HttpsUrl: await said("s3-https-url"),
