@@ -6,9 +6,6 @@ import {
   OperationState,
 } from "../../../gen/operations/v1/operations_pb.ts";
 import type { OperationViewMessage } from "../../operations/operation-view.ts";
-import type { Call } from "../../rpc/call.ts";
-import { methodPathOf } from "../../rpc/method-rule.ts";
-import type { HypervisorAsker } from "./hypervisors.ts";
 import type { Hypervisor } from "./inventory.ts";
 
 const numberOfState: Readonly<Record<Hypervisor["state"], HypervisorState>> = {
@@ -52,17 +49,4 @@ export async function* progressMessages(
   for await (const { state, message } of view) {
     yield { state: numberOfOperationState[state], msg: message };
   }
-}
-
-/** A call as who asks for hypervisors. */
-export function askerFrom(call: Call): HypervisorAsker {
-  const { caller, method, signal } = call;
-  return {
-    actor: caller.actor,
-    accountId: caller.accountId,
-    rpc: methodPathOf(method),
-    signal,
-    noteResource: (resource) => call.noteResource(resource),
-    noteOperation: (id) => call.noteOperation(id),
-  };
 }

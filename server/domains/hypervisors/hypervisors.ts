@@ -5,9 +5,9 @@ import { assertHypervisorId, hypervisorResource } from "../../../adapters/libvir
 import type { Events } from "../../events/events.ts";
 import type { Json, Operation } from "../../operations/operation.ts";
 import { type OperationViewMessage, operationView } from "../../operations/operation-view.ts";
-import type { OperationAsker, OperationStarter, Operations } from "../../operations/operations.ts";
+import type { OperationStarter, Operations } from "../../operations/operations.ts";
 import { operationsView, type ViewedOperation } from "../../operations/operations-view.ts";
-import type { Call } from "../../rpc/call.ts";
+import type { Asker } from "../../rpc/asker.ts";
 import type { Store } from "../../store/store.ts";
 import { createCreateKind, createKindName } from "./create-kind.ts";
 import { type CreateInput, createInputFrom } from "./create-run.ts";
@@ -34,11 +34,6 @@ export interface HypervisorsOptions {
   readonly pollMs?: number;
 }
 
-/** Who asks for a hypervisor to be created or destroyed. */
-export interface HypervisorAsker
-  extends OperationAsker,
-    Pick<Call, "signal" | "noteResource" | "noteOperation"> {}
-
 /** What would be begun for a hypervisor; `operation`: one that does the same is under way. */
 export type Foreseen<Input> =
   | { readonly operation: Operation; readonly input?: never }
@@ -52,13 +47,13 @@ export interface Hypervisors {
    * @throws InfraError before the first message: INVALID_FIELD, HYPERVISOR_NOT_FOUND, HYPERVISOR_RUNNING,
    *   OPERATION_IN_PROGRESS, DOMAIN_EXISTS, DOMAIN_STATE, BUSY, and what reading libvirt throws
    */
-  create(id: string, asker: HypervisorAsker): AsyncGenerator<OperationViewMessage, void>;
+  create(id: string, asker: Asker): AsyncGenerator<OperationViewMessage, void>;
   /** The same for several: none is begun when one of them is refused. @throws InfraError as `create` */
-  createAll(ids: readonly string[], asker: HypervisorAsker): AsyncGenerator<OperationViewMessage, void>;
+  createAll(ids: readonly string[], asker: Asker): AsyncGenerator<OperationViewMessage, void>;
   /** @throws InfraError as `create`, with HYPERVISOR_OFF instead of HYPERVISOR_RUNNING */
-  destroy(id: string, asker: HypervisorAsker): AsyncGenerator<OperationViewMessage, void>;
+  destroy(id: string, asker: Asker): AsyncGenerator<OperationViewMessage, void>;
   /** @throws InfraError as `destroy` */
-  destroyAll(ids: readonly string[], asker: HypervisorAsker): AsyncGenerator<OperationViewMessage, void>;
+  destroyAll(ids: readonly string[], asker: Asker): AsyncGenerator<OperationViewMessage, void>;
   /** What `createAll` would begin. @throws InfraError as it */
   foreseeCreate(ids: readonly string[], signal: AbortSignal): Promise<readonly Foreseen<CreateInput>[]>;
   /** What `destroyAll` would begin. @throws InfraError as it */
@@ -153,7 +148,7 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
     way: Way<Input>,
     id: string,
     foreseen: Foreseen<Input>,
-    asker: HypervisorAsker,
+    asker: Asker,
   ): Promise<Started> {
     if (foreseen.operation !== undefined) {
       return { operation: foreseen.operation, isNew: false };
@@ -173,7 +168,7 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
   async function* one<Input extends Json>(
     way: Way<Input>,
     id: string,
-    asker: HypervisorAsker,
+    asker: Asker,
   ): AsyncGenerator<OperationViewMessage, void> {
     assertHypervisorId(id, "id");
     asker.noteResource(hypervisorResource(id));
@@ -184,7 +179,7 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
   async function* several<Input extends Json>(
     way: Way<Input>,
     ids: readonly string[],
-    asker: HypervisorAsker,
+    asker: Asker,
   ): AsyncGenerator<OperationViewMessage, void> {
     assertHypervisorIds(ids);
     const [only = ""] = ids;

@@ -1,7 +1,8 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
+import { askerFrom } from "../../rpc/asker.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
-import { askerFrom, hypervisorMessage, progressMessages } from "./hypervisor-messages.ts";
+import { hypervisorMessage, progressMessages } from "./hypervisor-messages.ts";
 import type { Hypervisors } from "./hypervisors.ts";
 import type { SharedPool } from "./pool/shared-pool.ts";
 

@@ -1,10 +1,10 @@
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
 import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
+import { askerFrom } from "../../rpc/asker.ts";
 import type { Call } from "../../rpc/call.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 import { watchState } from "../../rpc/watch-state.ts";
 import {
-  askerFrom,
   assertBackups,
   backupStateMessage,
   sourceFromCreate,

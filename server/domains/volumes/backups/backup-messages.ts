@@ -13,13 +13,10 @@ import {
   StateType,
 } from "../../../../gen/proto/lvmd_pb.ts";
 import { describePlace } from "../../../backups/repository-place.ts";
-import type { Call } from "../../../rpc/call.ts";
 import { parsePageSize, parseTextFilter } from "../../../rpc/listing-fields.ts";
-import { methodPathOf } from "../../../rpc/method-rule.ts";
 import { seqFromPageToken } from "../../../rpc/page-token.ts";
 import type { BackupFilters, BackupRow } from "../../../store/backups.ts";
 import type { WantedCreate } from "../volume-changes.ts";
-import type { BackupAsker } from "./backup-parts.ts";
 import type { Backups } from "./backups.ts";
 import type { BackupPoll, WantedBackup } from "./create-backup.ts";
 import type { RestoreSource } from "./restore-volume.ts";
@@ -106,19 +103,6 @@ export function backupMessage(row: BackupRow): MessageInitShape<typeof BackupSch
     ...(row.verified_at === null ? {} : { verifiedAt: timestampFromMs(row.verified_at) }),
     damage: row.damage ?? "",
     actor: row.actor,
-  };
-}
-
-/** A call as who asks for a backup or a restore. */
-export function askerFrom(call: Call): BackupAsker {
-  const { caller, method, signal } = call;
-  return {
-    actor: caller.actor,
-    accountId: caller.accountId,
-    rpc: methodPathOf(method),
-    signal,
-    noteResource: (resource) => call.noteResource(resource),
-    noteOperation: (id) => call.noteOperation(id),
   };
 }
 

@@ -3,7 +3,7 @@ import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
 import type { Repositories } from "../../../backups/repositories.ts";
 import type { RepositoryKeys } from "../../../backups/repository-keys.ts";
 import type { Events } from "../../../events/events.ts";
-import type { OperationAsker, Operations } from "../../../operations/operations.ts";
+import type { Operations } from "../../../operations/operations.ts";
 import type { Store } from "../../../store/store.ts";
 import type { DeviceClass } from "../device-class.ts";
 import type { BackupSettings } from "./backup-settings.ts";
@@ -29,12 +29,4 @@ export interface Foreseen<Planned> {
   readonly resource: string;
   /** Undefined: it would find what it asks for there or under way. */
   readonly begins: Planned | undefined;
-}
-
-/** Who asks for a backup or a restore: a call, or a schedule. */
-export interface BackupAsker extends OperationAsker {
-  /** Aborted when the asker has left, which ends no operation. */
-  readonly signal: AbortSignal;
-  noteResource(resource: string): void;
-  noteOperation(id: string): void;
 }

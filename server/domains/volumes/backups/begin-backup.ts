@@ -5,7 +5,8 @@ import type { NamedRepository, S3Fields } from "../../../backups/repositories.ts
 import type { RepositorySecrets } from "../../../backups/repository-place.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import type { OperationStarter } from "../../../operations/operations.ts";
-import type { BackupAsker, BackupParts } from "./backup-parts.ts";
+import type { Asker } from "../../../rpc/asker.ts";
+import type { BackupParts } from "./backup-parts.ts";
 import type { BackupInput } from "./backup-run.ts";
 import { assertSameGroup } from "./made-volumes.ts";
 import { snapshotStep } from "./snapshot-volume.ts";
@@ -35,7 +36,7 @@ export interface BeginBackup {
    * Begins it, or finds the one of this volume and name that is under way.
    * @throws InfraError BUSY, STORE_UNAVAILABLE
    */
-  begin(planned: PlannedBackup, asker: BackupAsker): Promise<Operation>;
+  begin(planned: PlannedBackup, asker: Asker): Promise<Operation>;
 }
 
 const s3Prefix = "backup.data_source.s3.";
@@ -74,7 +75,7 @@ export function createBeginBackup(
     return { volume, group, named, input };
   }
 
-  async function begin({ volume, named, input }: PlannedBackup, asker: BackupAsker): Promise<Operation> {
+  async function begin({ volume, named, input }: PlannedBackup, asker: Asker): Promise<Operation> {
     const { secrets, place } = named;
     const keyName = typeof secrets?.encryptionKey === "string" ? null : await keys.ensure(place);
     const resource = resourceOf(volume);

@@ -3,8 +3,9 @@ import { createLimiter } from "../../../../adapters/host/limiter.ts";
 import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
 import { findOperation } from "../../../operations/find-operation.ts";
 import { hasEnded, type Operation } from "../../../operations/operation.ts";
+import type { Asker } from "../../../rpc/asker.ts";
 import type { BackupRow } from "../../../store/backups.ts";
-import type { BackupAsker, BackupParts, Foreseen } from "./backup-parts.ts";
+import type { BackupParts, Foreseen } from "./backup-parts.ts";
 import { backupDone, backupFailed, backupUnderWay } from "./backup-words.ts";
 import type { BackupRequest, BeginBackup, PlannedBackup } from "./begin-backup.ts";
 import {
@@ -32,7 +33,7 @@ export interface CreateBackup {
    * volume an ERROR tells.
    * @throws InfraError INVALID_FIELD, ENDPOINT_NOT_ALLOWED, BUSY, STORE_UNAVAILABLE, and what reading LVM throws
    */
-  poll(wanted: WantedBackup, asker: BackupAsker): Promise<BackupPoll>;
+  poll(wanted: WantedBackup, asker: Asker): Promise<BackupPoll>;
   /**
    * What a poll would begin now: nothing when the backup is there or under way.
    * @throws InfraError as `poll`, and what an ERROR would tell
@@ -85,7 +86,7 @@ export function createCreateBackup(parts: BackupParts, beginBackup: BeginBackup)
     return { backup: late };
   }
 
-  async function pollInTurn(wanted: WantedBackup, asker: BackupAsker, state: LvmState): Promise<BackupPoll> {
+  async function pollInTurn(wanted: WantedBackup, asker: Asker, state: LvmState): Promise<BackupPoll> {
     const { name, volumeHandle } = wanted;
     const volume = findVolume(wanted, state);
     const resources =

@@ -5,12 +5,13 @@ import type { NamedRepository, S3Fields } from "../../../backups/repositories.ts
 import type { RepositorySecrets } from "../../../backups/repository-place.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import type { OperationStarter } from "../../../operations/operations.ts";
+import type { Asker } from "../../../rpc/asker.ts";
 import { assertResolved } from "../device-class.ts";
 import { bytesFromSizeGb } from "../size.ts";
 import type { VolumeChange, VolumeChanges, WantedCreate } from "../volume-changes.ts";
 import { createVolumeStep, type LvmCreateStep } from "../volume-mutations.ts";
 import { type RestoredVolume, untilFilled, untilMade } from "./await-restore.ts";
-import type { BackupAsker, BackupParts, Foreseen } from "./backup-parts.ts";
+import type { BackupParts, Foreseen } from "./backup-parts.ts";
 import { restoreKindName } from "./restore-kind.ts";
 import type { RestoreInput } from "./restore-run.ts";
 
@@ -50,7 +51,7 @@ export interface RestoreVolume {
    *   OPERATION_CANCELLED, BACKUP_NOT_FOUND, VOLUME_TOO_SMALL, REPOSITORY reasons, and the signal's reason: the operation
    *   goes on then
    */
-  create(wanted: WantedCreate, source: RestoreSource, asker: BackupAsker): Promise<RestoredVolume>;
+  create(wanted: WantedCreate, source: RestoreSource, asker: Asker): Promise<RestoredVolume>;
   /**
    * Begins the same for a repository that is known, and returns at once.
    * @throws InfraError as `create` does before it begins
@@ -59,7 +60,7 @@ export interface RestoreVolume {
     wanted: WantedCreate,
     named: NamedRepository,
     keyName: string | null,
-    asker: BackupAsker,
+    asker: Asker,
   ): Promise<Operation>;
   /**
    * What `create` would begin now: nothing when it would join what is under way.
@@ -137,7 +138,7 @@ export function createRestoreVolume(
     wanted: WantedCreate,
     named: NamedRepository,
     findKey: () => Promise<string | null>,
-    asker: BackupAsker,
+    asker: Asker,
   ): Promise<Operation> {
     const { value: state } = await lvm.read(asker.signal);
     const asked = read(wanted, named, state);

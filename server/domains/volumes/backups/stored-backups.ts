@@ -8,10 +8,11 @@ import {
 import type { StoredBackupInput } from "../../../backups/stored-backup-run.ts";
 import type { Json, Operation } from "../../../operations/operation.ts";
 import type { OperationStarter } from "../../../operations/operations.ts";
+import type { Asker } from "../../../rpc/asker.ts";
 import type { BackupFilters, BackupRow } from "../../../store/backups.ts";
 import { bytesPerGiB, sizeGbFromBytes } from "../size.ts";
 import type { WantedCreate } from "../volume-changes.ts";
-import type { BackupAsker, BackupParts, Foreseen } from "./backup-parts.ts";
+import type { BackupParts, Foreseen } from "./backup-parts.ts";
 import { tooSmall } from "./fill-steps.ts";
 import type { PlannedRestore, RestoreVolume } from "./restore-volume.ts";
 
@@ -32,9 +33,9 @@ export interface StoredBackups {
   /** @throws InfraError BACKUP_NOT_FOUND */
   get(id: string): Promise<BackupRow>;
   /** @throws InfraError BACKUP_NOT_FOUND, INVALID_FIELD, ENDPOINT_NOT_ALLOWED, REPOSITORY_NOT_FOUND, BUSY */
-  verify(id: string, access: AccessFields | undefined, asker: BackupAsker): Promise<Operation>;
+  verify(id: string, access: AccessFields | undefined, asker: Asker): Promise<Operation>;
   /** @throws InfraError as `verify`, and BACKUP_TOO_YOUNG */
-  remove(id: string, access: AccessFields | undefined, asker: BackupAsker): Promise<Operation>;
+  remove(id: string, access: AccessFields | undefined, asker: Asker): Promise<Operation>;
   /**
    * @param wanted its size may be 0: that of the backup, rounded up
    * @throws InfraError as `verify`, VOLUME_TOO_SMALL, and what CreateLV throws
@@ -43,7 +44,7 @@ export interface StoredBackups {
     id: string,
     wanted: WantedCreate,
     access: AccessFields | undefined,
-    asker: BackupAsker,
+    asker: Asker,
   ): Promise<Operation>;
   /** Checks that `verify` could begin now. @throws InfraError as `verify` does */
   planVerify(id: string, access: AccessFields | undefined): Promise<BackupRow>;
@@ -92,7 +93,7 @@ export function createStoredBackups(
     what: string,
     row: BackupRow,
     { place, secrets }: NamedRepository,
-    asker: BackupAsker,
+    asker: Asker,
   ): Promise<Operation> {
     asker.noteResource(resourceOf(row.id));
     const { operation } = await starter.start({

@@ -1,0 +1,27 @@
+import type { Call } from "./call.ts";
+import { methodPathOf } from "./method-rule.ts";
+
+/** Who asks for long work, which may outlive the call. */
+export interface Asker {
+  readonly actor: string;
+  readonly accountId: string;
+  /** The RPC, as `package.Service/Method`. */
+  readonly rpc: string;
+  /** Aborted when the asker has left, which ends no operation. */
+  readonly signal: AbortSignal;
+  noteResource(resource: string): void;
+  noteOperation(id: string): void;
+}
+
+/** A call as who asks. */
+export function askerFrom(call: Call): Asker {
+  const { caller, method, signal } = call;
+  return {
+    actor: caller.actor,
+    accountId: caller.accountId,
+    rpc: methodPathOf(method),
+    signal,
+    noteResource: (resource) => call.noteResource(resource),
+    noteOperation: (id) => call.noteOperation(id),
+  };
+}
