@@ -40,7 +40,10 @@ export function outputOf(answer: RadosAnswer, what: string, as: RadosOptions): s
 function refusedConnection(call: string, code: number, as: RadosOptions): InfraError {
   const place = as.confPath ?? "/etc/ceph/ceph.conf";
   if (call === "rados_conf_read_file") {
-    return new InfraError("CEPH_DENIED", `The configuration ${place} cannot be read: ${wordsOfCode(code)}`);
+    return new InfraError(
+      "CEPH_UNAVAILABLE",
+      `The configuration ${place} cannot be read: ${wordsOfCode(code)}`,
+    );
   }
   // librados answers ENOENT for a key that it does not find, and for a configuration that names no monitor.
   if (code === -2) {

@@ -35,7 +35,7 @@ test("each failure has its reason, and says who and where", async (t) => {
   });
 
   const refused = (call: string, code: number) => errorOf({ call, code });
-  t.match(refused("rados_conf_read_file", -2), { reason: "CEPH_DENIED", message: /other\.conf/ });
+  t.match(refused("rados_conf_read_file", -2), { reason: "CEPH_UNAVAILABLE", message: /other\.conf/ });
   t.match(refused("rados_connect", -2), { reason: "CEPH_DENIED", message: /client\.test/ });
   t.match(refused("rados_connect", -13), { reason: "CEPH_DENIED", message: /client\.test/ });
   t.match(refused("rados_connect", -110), { reason: "CEPH_UNAVAILABLE", message: /other\.conf/ });
