@@ -94,7 +94,8 @@ export function observeSystem<State, Observed>(
       const { observed, nowMs } = await store.run("observed.read", { source });
       known = knownFrom(observed);
       if (gapReason !== undefined && observed !== undefined) {
-        gap = { fromMs: observed.observedAtMs, toMs: nowMs, reason: gapReason };
+        // What is noted while it cannot be read is no look, and does not make an open gap shorter.
+        gap = { fromMs: gap?.fromMs ?? observed.observedAtMs, toMs: nowMs, reason: gapReason };
       }
       gapReason = undefined;
     }

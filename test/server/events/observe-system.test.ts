@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Test, test } from "tap";
+import type { Snapshot } from "../../../adapters/host/snapshot.ts";
+import { type Gap, observeSystem, type SystemObserver } from "../../../server/events/observe-system.ts";
+import type { Store } from "../../../server/store/store.ts";
+import { openOwnStore } from "../store/own-store.ts";
+
+const source = "counter/alpha";
+
+/** A system that is a number, which may be out of reach. */
+function createCounter() {
+  const listeners = new Set<() => void>();
+  let value = 0;
+  let failure: Error | undefined;
+  let revision = 0;
+  const changed = () => {
+    for (const listener of [...listeners]) {
+      listener();
+    }
+  };
+  return {
+    set(next: number) {
+      value = next;
+      changed();
+    },
+    fail(error: Error | undefined) {
+      failure = error;
+      changed();
+    },
+    subscribe(onChange: () => void) {
+      listeners.add(onChange);
+      return () => void listeners.delete(onChange);
+    },
+    async read(): Promise<Snapshot<number>> {
+      if (failure !== undefined) {
+        throw failure;
+      }
+      revision += 1;
+      return { value, revision, readAtMs: performance.now() };
+    },
+  };
+}
+
+interface Observation {
+  readonly observer: SystemObserver;
+  readonly failures: readonly string[];
+  readonly gaps: readonly Gap[];
+}
+
+const event = (type: string, payload: unknown) => ({
+  topic: "test",
+  type,
+  resource: "counters/a",
+  host: "alpha",
+  services: [],
+  payload,
+});
+
+/** Tells `0 -> 1`; of one that is out of reach, as `lost` says. */
+function observeCounter(
+  t: Test,
+  counter: ReturnType<typeof createCounter>,
+  store: Pick<Store, "run">,
+  { isLossTold = false, confirmMs = 60_000 } = {},
+): Observation {
+  const failures: string[] = [];
+  const gaps: Gap[] = [];
+  const tell = (before: number | undefined, now: number) => ({
+    observed: now,
+    events: before === undefined || before === now ? [] : [event("counted", { before, now })],
+  });
+  const observer = observeSystem<number, number>(
+    {
+      source,
+      name: "the counter",
+      subscribe: counter.subscribe,
+      read: counter.read,
+      parse: (json) => (typeof json === "number" ? json : undefined),
+      tell,
+      ...(isLossTold
+        ? { tellUnreadable: (before) => (before === undefined ? undefined : tell(before, -1)) }
+        : {}),
+      gapEvent(gap) {
+        gaps.push(gap);
+        return event("gap", { reason: gap.reason });
+      },
+    },
+    { store, onFailed: (error) => failures.push(String(error)), retryMs: 20, confirmMs },
+  );
+  t.teardown(() => observer.close());
+  return { observer, failures, gaps };
+}
+
+/** What has been told, in order: `0 -> 1` or `gap`. */
+async function toldBy(store: Pick<Store, "run">): Promise<string[]> {
+  const { rows } = await store.run("events.read", { afterSeq: 0, limit: 1000 });
+  return rows.map(({ type, payload_json }) => {
+    const { before, now } = JSON.parse(payload_json) as { readonly before?: number; readonly now?: number };
+    return type === "gap" ? "gap" : `${before} -> ${now}`;
+  });
+}
+
+async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
+  for (const endsAtMs = performance.now() + 10_000; !(await isSo()); ) {
+    if (performance.now() > endsAtMs) {
+      throw new Error("it has not come about");
+    }
+    await sleep(2);
+  }
+}
+
+const observedBy = async (store: Pick<Store, "run">) =>
+  (await store.run("observed.read", { source })).observed;
+
+test("each change is told once, also when two observers see it", async (t) => {
+  const store = await openOwnStore(t);
+  const counter = createCounter();
+  const first = observeCounter(t, counter, store);
+  await until(async () => (await observedBy(store))?.state === 0);
+  const second = observeCounter(t, counter, store);
+  await until(() => second.gaps.length === 1);
+  for (const value of [1, 2, 3]) {
+    counter.set(value);
+    await until(async () => (await observedBy(store))?.state === value);
+  }
+  await Promise.all([first.observer.close(), second.observer.close()]);
+  t.strictSame(await toldBy(store), ["gap", "0 -> 1", "1 -> 2", "2 -> 3"]);
+  t.strictSame([...first.failures, ...second.failures], []);
+});
+
+test("what changed while nobody watched is told with a gap that begins when it was last seen", async (t) => {
+  const store = await openOwnStore(t);
+  const counter = createCounter();
+  await observeCounter(t, counter, store).observer.close();
+  const seenAtMs = (await observedBy(store))?.observedAtMs ?? 0;
+  counter.set(5);
+  const { observer, gaps } = observeCounter(t, counter, store);
+  await until(async () => (await observedBy(store))?.state === 5);
+  await observer.close();
+  t.strictSame(await toldBy(store), ["0 -> 5", "gap"]);
+  t.match(gaps, [{ fromMs: seenAtMs, reason: /begun to watch the counter/ }]);
+});
+
+test("a system that is gone when the watch begins does not make the gap shorter", async (t) => {
+  const store = await openOwnStore(t);
+  const counter = createCounter();
+  await observeCounter(t, counter, store).observer.close();
+  const seenAtMs = (await observedBy(store))?.observedAtMs ?? 0;
+  await sleep(5);
+  counter.fail(new Error("it is away"));
+  const { observer, gaps, failures } = observeCounter(t, counter, store, { isLossTold: true });
+  await until(async () => (await observedBy(store))?.state === -1);
+  // Tried again in vain, it is neither told nor logged again.
+  await sleep(60);
+  counter.set(7);
+  counter.fail(undefined);
+  await until(async () => (await observedBy(store))?.state === 7);
+  await observer.close();
+  t.strictSame(await toldBy(store), ["0 -> -1", "-1 -> 7", "gap"]);
+  t.match(gaps, [{ fromMs: seenAtMs, reason: "the counter could not be read: it is away" }]);
+  t.strictSame(failures, ["Error: it is away"]);
+});
+
+test("a store that fails is tried again, and nothing is lost", async (t) => {
+  const real = await openOwnStore(t);
+  let isBroken = false;
+  const store: Pick<Store, "run"> = {
+    run: (name, args) => (isBroken ? Promise.reject(new Error("the store is away")) : real.run(name, args)),
+  };
+  const counter = createCounter();
+  const { observer, failures } = observeCounter(t, counter, store);
+  await until(async () => (await observedBy(real))?.state === 0);
+  isBroken = true;
+  counter.set(1);
+  await until(() => failures.length === 1);
+  counter.set(2);
+  isBroken = false;
+  await until(async () => (await observedBy(real))?.state === 2);
+  await observer.close();
+  t.strictSame(await toldBy(real), ["0 -> 2"]);
+  t.strictSame(failures, ["Error: the store is away"]);
+});
+
+test("that nothing has changed is noted, and what changed at last is told by closing", async (t) => {
+  const store = await openOwnStore(t);
+  const counter = createCounter();
+  const { observer } = observeCounter(t, counter, store, { confirmMs: 10 });
+  await until(async () => (await observedBy(store)) !== undefined);
+  const first = await observedBy(store);
+  await until(async () => ((await observedBy(store))?.observedAtMs ?? 0) > (first?.observedAtMs ?? 0));
+  t.equal((await observedBy(store))?.version, first?.version);
+  counter.set(1);
+  await observer.close();
+  counter.set(2);
+  t.strictSame(await toldBy(store), ["0 -> 1"]);
+});

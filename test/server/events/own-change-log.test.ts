@@ -1,0 +1,59 @@
+import { test } from "tap";
+import { createOwnChangeLog } from "../../../server/events/own-change-log.ts";
+
+const isNamed = (name: string) => (change: string) => change === name;
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test("a change is known from its beginning until a state that has its effect is told", async (t) => {
+  const readAtMs = 100;
+  const log = createOwnChangeLog<string>(async () => ({ readAtMs }));
+  const made = Promise.withResolvers<number>();
+  const change = log.during("a", () => made.promise);
+  t.equal(log.find(isNamed("a")), "a");
+  t.equal(log.find(isNamed("b")), undefined);
+  log.forget(Number.POSITIVE_INFINITY);
+  t.equal(log.find(isNamed("a")), "a", "it is not over");
+  made.resolve(1);
+  t.equal(await change, 1);
+  await settled();
+  log.forget(readAtMs - 1);
+  t.equal(log.find(isNamed("a")), "a", "what is told was read before");
+  log.forget(readAtMs);
+  t.equal(log.find(isNamed("a")), undefined);
+});
+
+test("a change that fails may have had an effect, and is known as long", async (t) => {
+  const log = createOwnChangeLog<string>(async () => ({ readAtMs: 100 }));
+  await t.rejects(
+    log.during("a", () => Promise.reject(new Error("half done"))),
+    /half done/,
+  );
+  await settled();
+  t.equal(log.find(isNamed("a")), "a");
+  log.forget(100);
+  t.equal(log.find(isNamed("a")), undefined);
+});
+
+test("a system that cannot be read does not make a change known for ever", async (t) => {
+  const log = createOwnChangeLog<string>(() => Promise.reject(new Error("away")));
+  await log.during("a", async () => {});
+  await settled();
+  t.equal(log.find(isNamed("a")), "a");
+  log.forget(performance.now());
+  t.equal(log.find(isNamed("a")), undefined);
+});
+
+test("of changes that nobody tells a thousand are remembered, the newest", async (t) => {
+  const log = createOwnChangeLog<number>(async () => ({ readAtMs: 100 }));
+  for (let number = 0; number < 1_500; number += 1) {
+    await log.during(number, async () => {});
+  }
+  t.equal(
+    log.find((number) => number < 500),
+    undefined,
+  );
+  t.equal(
+    log.find(() => true),
+    500,
+  );
+});
