@@ -191,10 +191,18 @@ export interface LibvirtFinding {
   readonly fix?: string;
 }
 
+export interface LibvirtNetwork {
+  readonly name: string;
+  /** A domain on one that is not cannot be started. */
+  readonly isActive: boolean;
+}
+
 export interface LibvirtInspection {
   /** Of libvirt, e.g. `9.0.0`; undefined when it cannot be reached. */
   readonly version: string | undefined;
   readonly findings: readonly LibvirtFinding[];
+  /** Undefined when libvirt does not tell. */
+  readonly networks: readonly LibvirtNetwork[] | undefined;
 }
 
 /**

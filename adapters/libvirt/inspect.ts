@@ -1,6 +1,6 @@
 import { InfraError } from "../host/infra-error.ts";
 import { run } from "../host/run.ts";
-import type { LibvirtFinding, LibvirtInspection } from "./adapter.ts";
+import type { LibvirtFinding, LibvirtInspection, LibvirtNetwork } from "./adapter.ts";
 import type { Platform } from "./platform.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
 
@@ -22,7 +22,7 @@ export async function inspectLibvirt(input: InspectLibvirtInput): Promise<Libvir
     version = versionOf((await client.call("connectGetLibVersion", {})).version);
   } catch (error) {
     const findings = [unreachable(socketPath, error), await inspectSeedTool(seedTool)];
-    return { version: undefined, findings };
+    return { version: undefined, findings, networks: undefined };
   }
   return {
     version,
@@ -32,6 +32,7 @@ export async function inspectLibvirt(input: InspectLibvirtInput): Promise<Libvir
       await inspectPlatform(input),
       await inspectSeedTool(seedTool),
     ],
+    networks: await readNetworks(client),
   };
 }
 
@@ -68,6 +69,21 @@ async function inspectPermissions(client: LibvirtClient): Promise<LibvirtFinding
       what: `libvirt does not let the gateway manage domains: ${wordsOf(error)}`,
       fix: "usermod -aG libvirt <the gateway's user>, and start the gateway anew",
     };
+  }
+}
+
+async function readNetworks(client: LibvirtClient): Promise<readonly LibvirtNetwork[] | undefined> {
+  try {
+    const { networks } = await client.call("connectListAllNetworks", { needResults: true, flags: 0 });
+    return await Promise.all(
+      networks.map(async (network) => {
+        const { active } = await client.call("networkIsActive", { network });
+        return { name: network.name, isActive: active };
+      }),
+    );
+  } catch {
+    // The network's daemon may be another one, which need not be there.
+    return undefined;
   }
 }
 

@@ -1,7 +1,6 @@
 import { invalidField } from "../host/infra-error.ts";
 
 const maxHypervisorIdLength = 63;
-/** NAME_MAX of Linux. */
 
 /**
  * Refuses ids that a hypervisor cannot have. The id is the name of its domain, the host name that its guest is given and a
@@ -39,6 +38,7 @@ export function assertPciAddress(address: string, field: string): void {
   }
 }
 
+/** NAME_MAX of Linux. */
 const maxStorageNameBytes = 255;
 
 /**

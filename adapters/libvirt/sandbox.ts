@@ -76,7 +76,8 @@ const defaults: SandboxHostOptions = {
 /** libvirt in memory: the same rules and errors as the real one. Nothing of it is random, nothing on the host is touched. */
 export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): LibvirtSandbox {
   const { startMs = 300, bootMs = 700, shutDownMs = 300, fault = () => undefined } = options;
-  const host = createSandboxHost({ ...defaults, ...options });
+  const contents = { ...defaults, ...options };
+  const host = createSandboxHost(contents);
   const limiter = createLimiter({ what: "libvirt calls", maxRunning: 64, maxWaiting: 1024 });
   const startedAtMs = new Map<string, number>();
   const timers = new Set<NodeJS.Timeout>();
@@ -183,6 +184,7 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
     inspect: async () => ({
       version: "0.0.0-sandbox",
       findings: [{ ok: true, what: "domains are kept in memory, run nothing, and vanish with the gateway" }],
+      networks: contents.networks.map((name) => ({ name, isActive: true })),
     }),
     async close() {
       for (const timer of timers) {

@@ -1,29 +1,31 @@
-import type { LibvirtAdapter, LibvirtState } from "../../adapters/libvirt/adapter.ts";
+import type { LibvirtAdapter, LibvirtNetwork, LibvirtState } from "../../adapters/libvirt/adapter.ts";
 import type { HypervisorSettings, HypervisorTemplate } from "../domains/hypervisors/hypervisor-settings.ts";
 import type { Finding, Inspector } from "./inspection.ts";
 import { messageFromError } from "./output.ts";
 
-/** libvirt itself, and what its templates need: pools, images and GPUs. */
+/** libvirt itself, and what its templates need: pools, images, GPUs and networks. */
 export function createLibvirtInspector(libvirt: LibvirtAdapter, settings: HypervisorSettings): Inspector {
   return {
     name: "libvirt",
     async inspect() {
-      const { version, findings } = await libvirt.inspect();
+      const { version, findings, networks } = await libvirt.inspect();
       if (version === undefined) {
         return { findings };
       }
-      return { findings: [...findings, ...(await inspectTemplates(libvirt, settings))] };
+      const ofTemplates = await inspectTemplates(libvirt, settings);
+      return { findings: [...findings, ...ofTemplates, ...inspectNetworks(networks, settings)] };
     },
   };
 }
 
 async function inspectTemplates(
   libvirt: LibvirtAdapter,
-  { templates }: Pick<HypervisorSettings, "templates">,
+  { templates, sharedStorage }: HypervisorSettings,
 ): Promise<Finding[]> {
   try {
     const { value: state } = await libvirt.read();
-    const pools = [...new Set(templates.map(({ disk }) => disk.pool))];
+    const shared = sharedStorage?.libvirtPool ?? [];
+    const pools = [...new Set(templates.map(({ disk }) => disk.pool).concat(shared))];
     const gpus = [...new Set(templates.flatMap((template) => template.gpus))];
     const ofPools = pools.map((pool) => inspectPool(libvirt, state, pool, templates));
     return [...(await Promise.all(ofPools)).flat(), ...gpus.map((address) => inspectGpu(state, address))];
@@ -42,7 +44,7 @@ async function inspectPool(
   const pool = pools.find((one) => one.name === name);
   if (pool === undefined) {
     const fix =
-      "virsh pool-list --all shows those there are; correct hypervisors.templates if it has another name";
+      "virsh pool-list --all shows those there are; correct hypervisors.templates or hypervisors.pool.libvirtPool if it has another name";
     return [{ ok: false, what: `there is no storage pool ${name}`, fix }];
   }
   if (!pool.isActive) {
@@ -75,4 +77,25 @@ function inspectGpu({ gpus }: LibvirtState, address: string): Finding {
         fix: "lspci -D -d ::03xx shows those there are; correct hypervisors.templates",
       }
     : { ok: true, what: `GPU ${address}: ${gpu.brand} ${gpu.model}` };
+}
+
+function inspectNetworks(
+  networks: readonly LibvirtNetwork[] | undefined,
+  { templates }: Pick<HypervisorSettings, "templates">,
+): Finding[] {
+  const names = new Set(templates.flatMap(({ network }) => network ?? []));
+  return [...names].map((name) => {
+    const network = networks?.find((one) => one.name === name);
+    if (network?.isActive === true) {
+      return { ok: true, what: `network ${name}` };
+    }
+    if (network !== undefined) {
+      const fix = `virsh net-start ${name} && virsh net-autostart ${name}`;
+      return { ok: false, what: `the network ${name} is not active`, fix };
+    }
+    const what = networks === undefined ? "libvirt does not tell of a network" : "there is no network";
+    const fix =
+      "virsh net-list --all shows those there are; correct hypervisors.templates if it has another name";
+    return { ok: false, what: `${what} ${name}`, fix };
+  });
 }

@@ -391,8 +391,9 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     }
   });
 
-  contractTest("an inspection tells the version", async (t, { libvirt }) => {
-    const { version, findings } = await libvirt.inspect();
+  contractTest("an inspection tells the version and the networks", async (t, { libvirt, network }) => {
+    const { version, findings, networks } = await libvirt.inspect();
+    t.ok(networks?.some(({ name }) => name === network));
     t.match(version, /^\d+\.\d+\.\d+/);
     t.ok(findings.length > 0);
     t.ok(findings.every(({ ok, fix }) => ok || fix !== undefined));

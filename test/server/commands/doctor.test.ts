@@ -185,7 +185,7 @@ test("each device class needs its volume group and its thin pool", async (t) => 
   ]);
 });
 
-test("templates need their pool, their image and their GPUs", async (t) => {
+test("templates need their pool, their image, their GPUs and their network", async (t) => {
   const libvirt = createLibvirtSandbox();
   t.teardown(() => libvirt.close());
   const template = {
@@ -197,19 +197,47 @@ test("templates need their pool, their image and their GPUs", async (t) => {
   } as const;
   const settings = {
     templates: [
-      { id: "a", ...template, disk: { pool: "sandbox-pool", sizeGib: 1, backing: "none" }, gpus: [] },
-      { id: "b", ...template, disk: { pool: "none", sizeGib: 1 }, gpus: ["0000:41:00.0", "0000:01:00.0"] },
+      {
+        id: "a",
+        ...template,
+        disk: { pool: "sandbox-pool", sizeGib: 1, backing: "none" },
+        network: "sandbox-net",
+        gpus: [],
+      },
+      {
+        id: "b",
+        ...template,
+        disk: { pool: "none", sizeGib: 1 },
+        network: "none",
+        gpus: ["0000:41:00.0", "0000:01:00.0"],
+      },
+      { id: "c", ...template, disk: { pool: "sandbox-pool", sizeGib: 1 }, network: "off", gpus: [] },
     ],
     match: [],
     destroy: { graceSeconds: 0, deleteVolumes: false },
   };
-  const { findings } = await createLibvirtInspector(libvirt, settings).inspect();
+  const networks = [
+    { name: "sandbox-net", isActive: true },
+    { name: "off", isActive: false },
+  ];
+  const inspectable = {
+    ...libvirt,
+    inspect: async () => ({ ...(await libvirt.inspect()), networks }),
+  };
+  const { findings } = await createLibvirtInspector(inspectable, settings).inspect();
   t.match(findings.slice(1), [
     { ok: true, what: /^storage pool sandbox-pool: \d+ GiB free$/ },
     { ok: false, what: /sandbox-pool has no volume none/, fix: /virsh pool-refresh sandbox-pool/ },
     { ok: false, what: "there is no storage pool none", fix: /virsh pool-list/ },
     { ok: true, what: "GPU 0000:41:00.0: Sandbox Graphics SG-1" },
     { ok: false, what: /no GPU .* 0000:01:00\.0/, fix: /lspci/ },
+    { ok: true, what: "network sandbox-net" },
+    { ok: false, what: "there is no network none", fix: /virsh net-list/ },
+    {
+      ok: false,
+      what: "the network off is not active",
+      fix: "virsh net-start off && virsh net-autostart off",
+    },
   ]);
 });
 
