@@ -19,9 +19,12 @@ export function markOf(token: string): { readonly HOSTPLANE_STEP: string } {
 export async function stopMarked(token: string): Promise<void> {
   const startedAtMs = performance.now();
   const stopped = new Map<string, string>();
+  // A process that is just forked, or becomes another program by execve(2), has no environment for a moment.
+  let looksWithout = 0;
   for (;;) {
     const marked = await markedProcesses(token);
-    if (marked.length === 0 && (await allEnded(stopped))) {
+    looksWithout = marked.length === 0 ? looksWithout + 1 : 0;
+    if (looksWithout > 1 && (await allEnded(stopped))) {
       return;
     }
     const signal = performance.now() - startedAtMs < killAfterMs ? "SIGTERM" : "SIGKILL";

@@ -12,10 +12,12 @@ test("the store of a gateway answers, and makes it ready", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   const response = await fetch(`${url}/readyz`);
   t.equal(response.status, 200);
-  t.match(await response.json(), {
-    status: "ready",
-    systems: [{ domain: "system", system: "sqlite", kind: "sandbox", health: "ok" }, {}],
-  });
+  const { status, systems } = (await response.json()) as { status: string; systems: { system: string }[] };
+  t.equal(status, "ready");
+  t.match(
+    systems.find(({ system }) => system === "sqlite"),
+    { domain: "system", kind: "sandbox", health: "ok" },
+  );
 });
 
 test("a store that cannot be reached is unavailable and says why", async (t) => {
