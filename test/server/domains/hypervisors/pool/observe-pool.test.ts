@@ -1,5 +1,11 @@
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
 import { test } from "tap";
+import { EventService } from "../../../../../gen/hostplane/v1/event_pb.ts";
+import { StoragePoolService } from "../../../../../gen/hostplane/v1/storage_pool_pb.ts";
 import { tellPool } from "../../../../../server/domains/hypervisors/pool/observe-pool.ts";
+import { startGatewayUnderTest } from "../../../gateway-under-test.ts";
+import { makeDirectory } from "../../../store/store-under-test.ts";
 import { createPool, createPoolLvm, gib } from "./pool-under-test.ts";
 
 test("a change of size or devices is told, and what is used is not", async (t) => {
@@ -36,4 +42,41 @@ test("a change of size or devices is told, and what is used is not", async (t) =
   ]);
   t.strictSame(tellPool(third.observed, await state(), origin).events, []);
   t.strictSame(tellPool({ ...first.observed, identity: "another" }, await state(), origin).events, []);
+});
+
+test("an expansion reaches the subscribers of a gateway, with its operation", async (t) => {
+  const data = await makeDirectory(t);
+  // Of a pool that is seen for the first time nothing is told: one gateway has seen it before.
+  const { gateway } = await startGatewayUnderTest(t, { data });
+  await gateway.close();
+
+  const { url } = await startGatewayUnderTest(t, { data });
+  const transport = createGrpcTransport({ baseUrl: url });
+  const messages = createClient(EventService, transport)
+    .subscribe({ topics: ["hypervisors"] }, { signal: AbortSignal.timeout(20_000) })
+    [Symbol.asyncIterator]();
+  await messages.next();
+  const pool = createClient(StoragePoolService, transport);
+  const { operation } = await pool.expandStoragePool({ minBytes: gib });
+  for (;;) {
+    const { message } = (await messages.next()).value;
+    if (message.case === "event" && message.value.type === "storagePool.changed") {
+      t.match(message.value, {
+        resource: "storagePool",
+        operationId: operation?.id,
+        sandbox: true,
+        detail: {
+          case: "storagePool",
+          value: {
+            name: "sandbox-pool",
+            previousSizeBytes: 64n * gib,
+            sizeBytes: 65n * gib,
+            added: ["/dev/sandbox/pool-b"],
+            removed: [],
+          },
+        },
+      });
+      break;
+    }
+  }
 });
