@@ -62,7 +62,7 @@ export function createDestroyKind(tools: HypervisorTools): OperationKind<Destroy
 function graceStep(tools: HypervisorTools): DestroyStep {
   return {
     name: "grace",
-    title: "letting its guest shut down",
+    title: "giving its guest the configured grace time",
     weight: 4,
     isAbortable: true,
     maxAttempts,
@@ -134,7 +134,7 @@ function undefineStep(tools: HypervisorTools): DestroyStep {
 function deleteVolumesStep(tools: HypervisorTools): DestroyStep {
   return {
     name: "deleteVolumes",
-    title: "deleting its volumes",
+    title: "deleting the volumes that are not kept",
     isAbortable: false,
     maxAttempts,
     async forward(run) {

@@ -11,7 +11,7 @@ export function assertHypervisorIds(ids: readonly string[]): void {
   for (const [index, id] of ids.entries()) {
     assertHypervisorId(id, `ids[${index}]`);
     if (ids.indexOf(id) !== index) {
-      throw invalidField(`ids[${index}]`, `must not be one of the others again (${id})`);
+      throw invalidField(`ids[${index}]`, `must not name ${id} twice`);
     }
   }
 }
