@@ -20,14 +20,25 @@ function factsOf({ detail, operationId }: Event): string {
     case "volume": {
       const { sizeBytes, previousSizeBytes, outside, changes } = detail.value;
       const before = previousSizeBytes === undefined ? "" : `, before ${sizeText(previousSizeBytes)}`;
-      const by = operationId === "" ? "" : `by the operation ${operationId}`;
-      return [`${sizeText(sizeBytes)}${before}`, ...changes, outside ? "not by this gateway" : by]
-        .filter((part) => part !== "")
-        .join("; ");
+      return facts([`${sizeText(sizeBytes)}${before}`, ...changes, byWhom(outside, operationId)]);
     }
     case "volumeGroup": {
       const { freeBytes, sizeBytes, deviceClasses } = detail.value;
       return `${sizeText(freeBytes)} of ${sizeText(sizeBytes)} free; ${deviceClasses.join(", ")}`;
+    }
+    case "hypervisor": {
+      const { state, previousState, reason, outside, changes } = detail.value;
+      const before = previousState === "" || previousState === state ? "" : `, before ${previousState}`;
+      return facts([`${state}${before}`, reason, ...changes, byWhom(outside, operationId)]);
+    }
+    case "storagePool": {
+      const { sizeBytes, previousSizeBytes, added, removed } = detail.value;
+      return facts([
+        `${sizeText(sizeBytes)}, before ${sizeText(previousSizeBytes)}`,
+        added.length === 0 ? "" : `added ${added.join(", ")}`,
+        removed.length === 0 ? "" : `taken out ${removed.join(", ")}`,
+        byWhom(false, operationId),
+      ]);
     }
     case "gap": {
       const { from, to, reason } = detail.value;
@@ -36,6 +47,17 @@ function factsOf({ detail, operationId }: Event): string {
     default:
       return "";
   }
+}
+
+function facts(parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join("; ");
+}
+
+function byWhom(outside: boolean, operationId: string): string {
+  if (outside) {
+    return "not by this gateway";
+  }
+  return operationId === "" ? "" : `by the operation ${operationId}`;
 }
 
 const units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];

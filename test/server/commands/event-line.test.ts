@@ -32,6 +32,41 @@ test("an event of any kind is one line", async (t) => {
     lineOf({ type: "volumeGroup.low", detail: { case: "volumeGroup", value: group } }),
     `${time} volumeGroup.low r/1: 5 MiB of 4 EiB free; ssd, fast`,
   );
+  const stopped = { id: "bm-1", state: "off", previousState: "running", outside: true };
+  t.equal(
+    lineOf({ type: "hypervisor.stopped", detail: { case: "hypervisor", value: stopped } }),
+    `${time} hypervisor.stopped r/1: off, before running; not by this gateway`,
+  );
+  const unknown = {
+    ...stopped,
+    state: "unknown",
+    outside: false,
+    reason: "libvirt is away",
+    changes: ["a -> b"],
+  };
+  t.equal(
+    lineOf({ type: "hypervisor.unknown", detail: { case: "hypervisor", value: unknown } }),
+    `${time} hypervisor.unknown r/1: unknown, before running; libvirt is away; a -> b`,
+  );
+  const pool = {
+    name: "pool",
+    sizeBytes: 2n << 30n,
+    previousSizeBytes: 1n << 30n,
+    added: ["/dev/b", "/dev/c"],
+  };
+  t.equal(
+    lineOf({
+      type: "storagePool.changed",
+      operationId: "op-1",
+      detail: { case: "storagePool", value: pool },
+    }),
+    `${time} storagePool.changed r/1: 2 GiB, before 1 GiB; added /dev/b, /dev/c; by the operation op-1`,
+  );
+  const smaller = { ...pool, sizeBytes: 1n << 29n, added: [], removed: ["/dev/c"] };
+  t.equal(
+    lineOf({ type: "storagePool.changed", detail: { case: "storagePool", value: smaller } }),
+    `${time} storagePool.changed r/1: 512 MiB, before 1 GiB; taken out /dev/c`,
+  );
   const gap = { to: at, reason: "the gateway was down" };
   t.equal(
     lineOf({ type: "gap", detail: { case: "gap", value: gap } }),
