@@ -5,7 +5,12 @@ import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import { EventSchema } from "../../gen/hostplane/v1/event_pb.ts";
 import { eventLine } from "./event-line.ts";
 import type { ExitCode } from "./output.ts";
-import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
+import {
+  type AdminOptions,
+  type CommandContext,
+  messageOfCall,
+  runAdminCommand,
+} from "./run-admin-command.ts";
 
 export interface FollowEventsOptions extends AdminOptions {
   readonly fromCursor?: string;
@@ -59,5 +64,7 @@ function withNextCursor(error: unknown, cursor: string | undefined): unknown {
   const failure = ConnectError.from(error);
   const [info] = failure.findDetails(ErrorInfoSchema);
   const next = info?.metadata.cursor ?? info?.metadata.oldestCursor ?? cursor;
-  return next === undefined ? error : new Error(`${failure.rawMessage}; go on with --from-cursor ${next}`);
+  return next === undefined
+    ? error
+    : new Error(`${messageOfCall(failure)}; go on with --from-cursor ${next}`);
 }

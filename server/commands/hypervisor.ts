@@ -1,4 +1,5 @@
 import { create, toJson } from "@bufbuild/protobuf";
+import type { CallOptions } from "@connectrpc/connect";
 import {
   CreateHypervisorsResponseSchema,
   HypervisorCapabilities,
@@ -16,7 +17,7 @@ import { textTable } from "./text-table.ts";
 /** Only a gateway that runs knows of hypervisors. */
 const running = { mustRun: true };
 
-const head = ["ID", "STATE", "THREADS", "RAM (MB)", "CAPABILITIES", "GPUS"];
+const head = ["ID", "STATE", "THREADS", "RAM (MiB)", "CAPABILITIES", "GPUS"];
 
 const stateNames: Readonly<Record<HypervisorState, string>> = {
   [HypervisorState.UNSPECIFIED]: "unknown",
@@ -54,11 +55,11 @@ export function createHypervisors(
   options: AdminOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
-  return follow(options, context, ({ hypervisors }) => {
+  return follow(options, context, ({ hypervisors }, call) => {
     const [id = ""] = ids;
     return ids.length === 1
-      ? hypervisors.createHypervisor({ id })
-      : hypervisors.createHypervisors({ ids: [...ids] });
+      ? hypervisors.createHypervisor({ id }, call)
+      : hypervisors.createHypervisors({ ids: [...ids] }, call);
   });
 }
 
@@ -68,11 +69,11 @@ export function destroyHypervisors(
   options: AdminOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
-  return follow(options, context, ({ hypervisors }) => {
+  return follow(options, context, ({ hypervisors }, call) => {
     const [id = ""] = ids;
     return ids.length === 1
-      ? hypervisors.destroyHypervisor({ id })
-      : hypervisors.destroyHypervisors({ ids: [...ids] });
+      ? hypervisors.destroyHypervisor({ id }, call)
+      : hypervisors.destroyHypervisors({ ids: [...ids] }, call);
   });
 }
 
@@ -84,11 +85,18 @@ interface Progress {
 async function follow(
   options: AdminOptions,
   context: CommandContext,
-  begin: (client: AdminClient) => AsyncIterable<Progress>,
+  begin: (client: AdminClient, call: CallOptions) => AsyncIterable<Progress>,
 ): Promise<ExitCode> {
   let last: OperationState | undefined;
+  // Whoever stops this command needs them to follow or cancel what goes on.
+  const onHeader = (headers: Headers) => {
+    const ids = headers.get("hostplane-operation")?.split(", ") ?? [];
+    for (const id of options.json === true ? [] : ids) {
+      context.output.out(`operation ${id}`);
+    }
+  };
   const work = async (client: AdminClient) => {
-    for await (const { state, msg } of begin(client)) {
+    for await (const { state, msg } of begin(client, { onHeader })) {
       last = state;
       context.output.out(options.json === true ? jsonLine({ state, msg }) : textLine({ state, msg }));
     }

@@ -1,4 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
 import { type AdminClient, withAdminClient } from "./admin-client.ts";
 import { type ConfigOptions, loadConfigOrExplain } from "./config-options.ts";
 import { type ExitCode, messageFromError, type Output } from "./output.ts";
@@ -37,9 +38,20 @@ export async function runAdminCommand(
     await withAdminClient(target, work);
     return 0;
   } catch (error) {
-    output.err(error instanceof ConnectError ? error.rawMessage : messageFromError(error));
+    output.err(error instanceof ConnectError ? messageOfCall(error) : messageFromError(error));
     return error instanceof ConnectError && error.code === Code.InvalidArgument ? 2 : 1;
   }
+}
+
+/**
+ * How a call ended, in one sentence: the gateway's own, or that the connection broke where it had said nothing. Then
+ * Connect's own words are as bare as "aborted".
+ */
+export function messageOfCall(error: ConnectError): string {
+  const isBroken = error.code === Code.Aborted || error.code === Code.Unavailable;
+  return isBroken && error.findDetails(ErrorInfoSchema).length === 0
+    ? `the connection to the gateway broke off (${error.rawMessage})`
+    : error.rawMessage;
 }
 
 /** Those of the options that the configuration is loaded with. */

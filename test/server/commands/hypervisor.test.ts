@@ -7,7 +7,7 @@ test("hypervisors are listed, created and destroyed", { timeout: 300_000 }, asyn
   const gateway = await data.serve();
 
   const list = await run(["hypervisor", "list"]);
-  t.match(list, /^ID +STATE +THREADS +RAM \(MB\) +CAPABILITIES +GPUS *\n/);
+  t.match(list, /^ID +STATE +THREADS +RAM \(MiB\) +CAPABILITIES +GPUS *\n/);
   t.match(list, /^sandbox-hv-1 +running +8 +16384 +storage *$/m);
   t.match(list, /^sandbox-hv-4 +off +8 +16384 +storage, gpu +Sandbox Graphics SG-1$/m);
   t.match(JSON.parse(await run(["hypervisor", "list", "--json"])), [
@@ -15,7 +15,7 @@ test("hypervisors are listed, created and destroyed", { timeout: 300_000 }, asyn
   ]);
 
   const created = await run(["hypervisor", "create", "sandbox-hv-2"]);
-  t.match(created, /^scheduled: .*\n(active: .*\n)+completed: sandbox-hv-2 is created\n$/);
+  t.match(created, /^operation [\w-]+\nscheduled: .*\n(active: .*\n)+completed: sandbox-hv-2 is created\n$/);
   const destroyed = await run(["hypervisor", "destroy", "sandbox-hv-1", "sandbox-hv-2", "--json"]);
   const messages = destroyed
     .trim()
