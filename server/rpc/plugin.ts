@@ -59,7 +59,7 @@ export async function rpcPlugin(app: FastifyInstance, options: RpcPluginOptions)
 /** What connect-es answers with a status alone, because no protocol's error form applies. */
 const bareAnswers: Readonly<Record<number, string>> = {
   405: "this RPC takes POST, and GET only where it has no side effects (Connect GET)",
-  415: "the content type is none of this RPC's: application/json or application/proto for unary Connect, application/connect+json or application/connect+proto for a Connect stream, application/grpc-web+proto, application/grpc+proto",
+  415: "the content type is none of this RPC's. A unary RPC takes application/json or application/proto (Connect), a stream application/connect+json or application/connect+proto (Connect, with five bytes before each message), both application/grpc-web+proto (gRPC-Web) and application/grpc+proto (gRPC)",
   505: "this RPC needs HTTP/2",
 };
 

@@ -68,12 +68,17 @@ function malformed(message: string, cause: unknown): InfraError {
   return new InfraError("MALFORMED_REQUEST", message, { cause });
 }
 
-/** `message size 9 is larger than configured readMaxBytes 8 after decompression`, with the key's own name. */
+/**
+ * `message size 9 is larger than configured readMaxBytes 8 after decompression`, with the key's own name. A size whose
+ * first byte is printable is rather a text in the place of an envelope, such as `"id"` of `{"id": 1}`.
+ */
 function messageTooLarge(message: string): string {
-  return message.replace(
-    /configured (?:read|write)MaxBytes (\d+)/,
-    "the limit of $1 bytes (limits.maxMessageBytes)",
-  );
+  const limit = "the limit of $1 bytes (limits.maxMessageBytes)";
+  const words = message.replace(/configured (?:read|write)MaxBytes (\d+)/, limit);
+  const size = Number(/^message size (\d+)/.exec(message)?.[1]);
+  return size >= 0x20000000
+    ? `${words}; if it is not so large, the five bytes before each message of a stream are missing`
+    : words;
 }
 
 const int32Range = "-2147483648 to 2147483647";

@@ -1,9 +1,9 @@
 import type { DescField, DescMessage, JsonValue } from "@bufbuild/protobuf";
 
 /**
- * The fields of a JSON body that its message does not have, each by its path (`dataSource.s3.acessKeyId`, of a
- * list without the index), in the order of the body and without repetition. Messages of google.protobuf are
- * left out: their JSON is a form of its own.
+ * The fields of a JSON body that its message does not have, or whose word no value of their enum is called, each by its
+ * path (`dataSource.s3.acessKeyId`, of a list without the index), in the order of the body and without repetition.
+ * Messages of google.protobuf are left out: their JSON is a form of its own.
  */
 export function unknownFieldsOf(desc: DescMessage, json: JsonValue | undefined): string[] {
   const paths = new Set<string>();
@@ -19,7 +19,7 @@ function visit(desc: DescMessage, json: JsonValue | undefined, prefix: string, p
   for (const [name, value] of Object.entries(json)) {
     const path = `${prefix}${name}`;
     const field = desc.fields.find((one) => one.jsonName === name || one.name === name);
-    if (field === undefined) {
+    if (field === undefined || hasUnknownWord(field, value)) {
       paths.add(path);
       continue;
     }
@@ -28,6 +28,17 @@ function visit(desc: DescMessage, json: JsonValue | undefined, prefix: string, p
       visit(message as DescMessage, inner, `${path}.`, paths);
     }
   }
+}
+
+/** A reader that ignores unknown fields ignores such a word as well, in the middle of a list, too. */
+function hasUnknownWord(field: DescField, value: JsonValue): boolean {
+  const { enum: desc } = field;
+  return (
+    desc !== undefined &&
+    valuesOf(field, value).some(
+      (one) => typeof one === "string" && desc.values.every(({ name }) => name !== one),
+    )
+  );
 }
 
 /** The message that a field, or each entry of a list or map, is of. */

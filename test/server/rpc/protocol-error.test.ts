@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { toBinary } from "@bufbuild/protobuf";
-import { ConnectError } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import {
   compressionNegotiate,
   createMethodSerializationLookup,
@@ -132,6 +132,14 @@ test("what is larger than the limit is refused by name of the limit", async (t) 
   t.match(plain, {
     reason: "MESSAGE_TOO_LARGE",
     message: /the limit of 65536 bytes \(limits\.maxMessageBytes\)$/,
+  });
+  const text = new ConnectError(
+    "message size 577332258 is larger than configured readMaxBytes 65536",
+    Code.ResourceExhausted,
+  );
+  t.match(infraErrorFromProtocolError(text), {
+    reason: "MESSAGE_TOO_LARGE",
+    message: /limits\.maxMessageBytes\); .*the five bytes before each message of a stream are missing$/,
   });
   for (const compression of compressions) {
     const bomb = await compression.compress(new Uint8Array(1 << 20));

@@ -3,6 +3,7 @@ import { create, fromJson, type JsonValue, toJson } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { test } from "tap";
 import { HealthListResponseSchema } from "../../../gen/grpc/health/v1/health_pb.ts";
+import { ListOperationsRequestSchema } from "../../../gen/hostplane/v1/operation_pb.ts";
 import { GetInfoResponseSchema } from "../../../gen/hostplane/v1/system_pb.ts";
 import { CreateLVRequestSchema, WatchResponseSchema } from "../../../gen/proto/lvmd_pb.ts";
 import { unknownFieldsOf } from "../../../server/rpc/unknown-fields.ts";
@@ -26,6 +27,12 @@ test("a field is unknown at any depth, and told by its path", async (t) => {
   const map = { statuses: { any: { status: "SERVING", x: 1 } } };
   t.same(unknownFieldsOf(HealthListResponseSchema, map), ["statuses.x"], "keys of a map are no fields");
   t.same(unknownFieldsOf(GetInfoResponseSchema, { startedAt: "2026-01-01T00:00:00Z", uptime: "1s" }), []);
+});
+
+test("a word that no value of an enum is called is ignored as an unknown field is", async (t) => {
+  const words = (json: JsonValue) => unknownFieldsOf(ListOperationsRequestSchema, json);
+  t.same(words({ states: ["ACTIVE", "OPERATION_STATE_FAILED"], pageSize: 1 }), ["states"]);
+  t.same(words({ states: ["OPERATION_STATE_FAILED", 2, null] }), []);
 });
 
 test("what is written is known, whatever it holds", async () => {
