@@ -1,11 +1,11 @@
 import type { InfraError } from "../../../adapters/host/infra-error.ts";
-import type { LibvirtAdapter, LibvirtStep } from "../../../adapters/libvirt/adapter.ts";
+import type { LibvirtAdapter, LibvirtState, LibvirtStep } from "../../../adapters/libvirt/adapter.ts";
 import { assertHypervisorId, hypervisorResource } from "../../../adapters/libvirt/names.ts";
 import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
 import type { PlannedMutation, PlannedStep } from "../../operations/mutation.ts";
 import { type PlannerRegistration, registerPlanners } from "../../operations/planner.ts";
 import { createKindName } from "./create-kind.ts";
-import { type CreateInput, definitionOf, diskName, seedName } from "./create-run.ts";
+import { type CreateInput, definitionOf, diskName, formatIn, seedName } from "./create-run.ts";
 import { type DestroyInput, destroyKindName } from "./destroy-kind.ts";
 import { libvirtSource } from "./events/hypervisor-observer.ts";
 import type { Foreseen, Hypervisors } from "./hypervisors.ts";
@@ -46,13 +46,20 @@ export function createHypervisorPlanners(options: HypervisorPlannersOptions): Pl
     command: libvirtStep === undefined ? [] : libvirt.commandOf(libvirtStep),
   });
 
-  function creation({ id, template }: CreateInput): PlannedPart {
-    const ready = [step("start", { kind: "start", name: id, uuid }), step("ready")];
-    if (template === null) {
+  function creation(
+    { id, template }: CreateInput,
+    state: Pick<LibvirtState, "domains" | "pools">,
+  ): PlannedPart {
+    const domain = state.domains.find(({ name }) => name === id);
+    const start = { kind: "start", name: id, uuid: domain?.uuid ?? uuid } as const;
+    const ready = [step("start", start), step("ready")];
+    if (template === null || domain !== undefined) {
       return { changes: [`${id} is started`], losses: [], steps: [step("check"), ...ready] };
     }
     const { pool, sizeGib, backing, seed, vcpuCount, memoryMib } = template;
-    const format = "qcow2";
+    const found = state.pools.find(({ name }) => name === pool);
+    // Without its pool the operation will fail, whatever the format.
+    const format = found === undefined ? "qcow2" : formatIn(found);
     const origin = backing === null ? {} : { backingVolume: backing };
     const disk = { kind: "createVolume", pool, name: diskName(id, format), format } as const;
     const iso = {
@@ -62,17 +69,17 @@ export function createHypervisorPlanners(options: HypervisorPlannersOptions): Pl
       hostname: id,
       instanceId: operationId,
     } as const;
-    const domain = definitionOf(id, template, operationId, { uuid, format });
+    const definition = definitionOf(id, template, operationId, { uuid, format });
     return {
       changes: [
-        `${id} is made, with ${vcpuCount} threads, ${memoryMib} MiB of RAM and a disk of ${sizeGib} GiB in ${pool}, unless it is there already; and started`,
+        `${id} is made, with ${vcpuCount} threads, ${memoryMib} MiB of RAM and a disk of ${sizeGib} GiB in ${pool}, unless that is there already; and started`,
       ],
       losses: [],
       steps: [
         step("check"),
         step("volume", { ...disk, sizeBytes: BigInt(sizeGib) << 30n, ...origin }),
         ...(seed ? [step("seed", iso)] : []),
-        step("define", { kind: "define", domain }),
+        step("define", { kind: "define", domain: definition }),
         ...ready,
       ],
     };
@@ -119,8 +126,13 @@ export function createHypervisorPlanners(options: HypervisorPlannersOptions): Pl
     };
   }
 
-  const planCreate = async (ids: readonly string[], signal: AbortSignal) =>
-    planOf(createKindName, ids, await hypervisors.foreseeCreate(ids, signal), creation);
+  const planCreate = async (ids: readonly string[], signal: AbortSignal) => {
+    const foreseen = await hypervisors.foreseeCreate(ids, signal);
+    // Those that are under way are told of also while libvirt is away.
+    const isAnyNew = foreseen.some(({ input }) => input !== undefined);
+    const state = isAnyNew ? (await libvirt.read(signal)).value : { domains: [], pools: [] };
+    return planOf(createKindName, ids, foreseen, (input) => creation(input, state));
+  };
   const planDestroy = async (ids: readonly string[], signal: AbortSignal) =>
     planOf(destroyKindName, ids, await hypervisors.foreseeDestroy(ids, signal), destruction);
 

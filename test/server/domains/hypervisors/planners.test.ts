@@ -1,6 +1,7 @@
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { LibvirtAdapter } from "../../../../adapters/libvirt/adapter.ts";
 import { OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
 import { createHypervisorPlanners } from "../../../../server/domains/hypervisors/planners.ts";
 import { openOwnStore } from "../../store/own-store.ts";
@@ -9,8 +10,7 @@ import { createHypervisorGateway, createLibvirt } from "./hypervisors-under-test
 const { createHypervisor, createHypervisors, destroyHypervisor, destroyHypervisors, expandStorage } =
   OperationsService.method;
 
-async function createPlan(t: Test) {
-  const libvirt = createLibvirt(t);
+async function createPlan(t: Test, libvirt: LibvirtAdapter = createLibvirt(t)) {
   const { hypervisors } = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
   const poolRefusal = () => new InfraError("DOMAIN_OFF", "there is no storage pool");
   const planners = createHypervisorPlanners({
@@ -53,6 +53,49 @@ test("a plan tells what is made, by which calls, and that all of it can be taken
   t.match(await plan(createHypervisor, { id: "old-2" }), {
     plan: { changes: ["old-2 is started"] },
   });
+});
+
+test("a plan of one whose domain is there already is its start alone", async (t) => {
+  const libvirt = createLibvirt(t);
+  const uuid = "00000000-0000-4000-8000-0000000000ff";
+  await libvirt.run({ kind: "createVolume", pool: "images", name: "d", format: "raw", sizeBytes: 1n << 20n });
+  await libvirt.run({
+    kind: "define",
+    domain: {
+      name: "hv-1",
+      uuid,
+      vcpuCount: 1,
+      memoryBytes: 1n << 30n,
+      mark: { hypervisorId: "hv-1", operationId: "earlier" },
+      serial: "hv-1",
+      disks: [{ pool: "images", volume: "d", format: "raw", device: "disk" }],
+      network: undefined,
+      hostDevices: [],
+    },
+  });
+  const planned = await (await createPlan(t, libvirt))(createHypervisor, { id: "hv-1" });
+  t.strictSame(planned?.plan.changes, ["hv-1 is started"]);
+  t.same(
+    planned?.steps.map(({ name }) => name),
+    ["check", "start", "ready"],
+  );
+});
+
+test("a plan names the disk as a pool of volumes that are no files has it", async (t) => {
+  const libvirt = createLibvirt(t);
+  const logical: LibvirtAdapter = {
+    ...libvirt,
+    async read(signal) {
+      const { value, ...snapshot } = await libvirt.read(signal);
+      return {
+        ...snapshot,
+        value: { ...value, pools: value.pools.map((one) => ({ ...one, type: "logical" })) },
+      };
+    },
+  };
+  const planned = await (await createPlan(t, logical))(createHypervisor, { id: "hv-2" });
+  const volume = planned?.steps.find(({ name }) => name === "volume");
+  t.match(volume?.command[2], /<name>hypervisor-hv-2<\/name>.*<format type="raw"/s);
 });
 
 test("a plan of a destruction tells what is lost", async (t) => {
