@@ -6,7 +6,7 @@ import type { ObservedState } from "../store/observed-states.ts";
 import type { Store } from "../store/store.ts";
 
 /** A time in which changes may have been made that nobody saw, by the store's clock. */
-export interface Gap {
+interface Gap {
   readonly fromMs: number;
   readonly toMs: number;
   readonly reason: string;
@@ -34,7 +34,8 @@ export interface ObservedSystem<State, Observed> {
   tell(before: Observed | undefined, state: State): Told<Observed>;
   /** What is told when it cannot be read; absent where that changes nothing. It is tried again in any case. */
   tellUnreadable?(before: Observed | undefined, error: unknown): Told<Observed> | undefined;
-  gapEvent(gap: Gap): NewEvent;
+  /** Of the event that tells that changes may have been made which nobody saw. */
+  readonly gapOrigin: Pick<NewEvent, "topic" | "resource" | "host" | "services">;
   /** All is told that a read that began at that time (performance.now()) has shown. */
   onTold?(readAtMs: number): void;
 }
@@ -141,7 +142,7 @@ export function observeSystem<State, Observed>(
     }
     const { value, readAtMs } = snapshot;
     const { observed, events } = system.tell(before.observed, value);
-    const all = gap === undefined ? events : [...events, system.gapEvent(gap)];
+    const all = gap === undefined ? events : [...events, gapEvent(gap, system.gapOrigin)];
     if (!(await write(before, { observed, events: all }, readAtMs))) {
       return false;
     }
@@ -217,4 +218,13 @@ export function observeSystem<State, Observed>(
       }
     },
   };
+}
+
+/** Its payload is the JSON of hostplane.v1.Event with its detail alone. */
+function gapEvent(
+  { fromMs, toMs, reason }: Gap,
+  origin: ObservedSystem<unknown, unknown>["gapOrigin"],
+): NewEvent {
+  const [from, to] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
+  return { ...origin, type: "gap", payload: { gap: { from, to, reason } } };
 }

@@ -40,7 +40,6 @@ export const domainRef = struct({ name: text, uuid, id: int });
 export type DomainRef = Static<typeof domainRef>;
 
 export const networkRef = struct({ name: text, uuid });
-export type NetworkRef = Static<typeof networkRef>;
 
 export const storagePoolRef = struct({ name: text, uuid });
 export type StoragePoolRef = Static<typeof storagePoolRef>;
@@ -53,7 +52,6 @@ export const nodeDeviceRef = struct({ name: text });
 export type NodeDeviceRef = Static<typeof nodeDeviceRef>;
 
 export const checkpointRef = struct({ name: text, domain: domainRef });
-export type CheckpointRef = Static<typeof checkpointRef>;
 
 /** A figure with its name, e.g. `cpu.time`, as statistics and jobs have them. */
 export const typedParam = struct({

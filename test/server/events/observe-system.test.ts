@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Test, test } from "tap";
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
-import { type Gap, observeSystem, type SystemObserver } from "../../../server/events/observe-system.ts";
+import { observeSystem, type SystemObserver } from "../../../server/events/observe-system.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { openOwnStore } from "../store/own-store.ts";
 
@@ -44,17 +44,9 @@ function createCounter() {
 interface Observation {
   readonly observer: SystemObserver;
   readonly failures: readonly string[];
-  readonly gaps: readonly Gap[];
 }
 
-const event = (type: string, payload: unknown) => ({
-  topic: "test",
-  type,
-  resource: "counters/a",
-  host: "alpha",
-  services: [],
-  payload,
-});
+const origin = { topic: "test", resource: "counters/a", host: "alpha", services: [] };
 
 /** Tells `0 -> 1`; of one that is out of reach, as `lost` says. */
 function observeCounter(
@@ -64,10 +56,12 @@ function observeCounter(
   { isLossTold = false, confirmMs = 60_000 } = {},
 ): Observation {
   const failures: string[] = [];
-  const gaps: Gap[] = [];
   const tell = (before: number | undefined, now: number) => ({
     observed: now,
-    events: before === undefined || before === now ? [] : [event("counted", { before, now })],
+    events:
+      before === undefined || before === now
+        ? []
+        : [{ ...origin, type: "counted", payload: { before, now } }],
   });
   const observer = observeSystem<number, number>(
     {
@@ -80,15 +74,12 @@ function observeCounter(
       ...(isLossTold
         ? { tellUnreadable: (before) => (before === undefined ? undefined : tell(before, -1)) }
         : {}),
-      gapEvent(gap) {
-        gaps.push(gap);
-        return event("gap", { reason: gap.reason });
-      },
+      gapOrigin: origin,
     },
     { store, onFailed: (error) => failures.push(String(error)), retryMs: 20, confirmMs },
   );
   t.teardown(() => observer.close());
-  return { observer, failures, gaps };
+  return { observer, failures };
 }
 
 /** What has been told, in order: `0 -> 1` or `gap`. */
@@ -98,6 +89,16 @@ async function toldBy(store: Pick<Store, "run">): Promise<string[]> {
     const { before, now } = JSON.parse(payload_json) as { readonly before?: number; readonly now?: number };
     return type === "gap" ? "gap" : `${before} -> ${now}`;
   });
+}
+
+/** Of the only gap that was told. */
+async function gapIn(
+  store: Pick<Store, "run">,
+): Promise<{ readonly fromMs: number; readonly reason: string }> {
+  const { rows } = await store.run("events.read", { afterSeq: 0, limit: 1000 });
+  const [row] = rows.filter(({ type }) => type === "gap");
+  const { gap } = JSON.parse(row?.payload_json ?? "") as { readonly gap: { from: string; reason: string } };
+  return { fromMs: Date.parse(gap.from), reason: gap.reason };
 }
 
 async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
@@ -118,7 +119,7 @@ test("each change is told once, also when two observers see it", async (t) => {
   const first = observeCounter(t, counter, store);
   await until(async () => (await observedBy(store))?.state === 0);
   const second = observeCounter(t, counter, store);
-  await until(() => second.gaps.length === 1);
+  await until(async () => (await toldBy(store)).length === 1);
   for (const value of [1, 2, 3]) {
     counter.set(value);
     await until(async () => (await observedBy(store))?.state === value);
@@ -134,11 +135,11 @@ test("what changed while nobody watched is told with a gap that begins when it w
   await observeCounter(t, counter, store).observer.close();
   const seenAtMs = (await observedBy(store))?.observedAtMs ?? 0;
   counter.set(5);
-  const { observer, gaps } = observeCounter(t, counter, store);
+  const { observer } = observeCounter(t, counter, store);
   await until(async () => (await observedBy(store))?.state === 5);
   await observer.close();
   t.strictSame(await toldBy(store), ["0 -> 5", "gap"]);
-  t.match(gaps, [{ fromMs: seenAtMs, reason: /begun to watch the counter/ }]);
+  t.match(await gapIn(store), { fromMs: seenAtMs, reason: /begun to watch the counter/ });
 });
 
 test("a system that is gone when the watch begins does not make the gap shorter", async (t) => {
@@ -148,7 +149,7 @@ test("a system that is gone when the watch begins does not make the gap shorter"
   const seenAtMs = (await observedBy(store))?.observedAtMs ?? 0;
   await sleep(5);
   counter.fail(new Error("it is away"));
-  const { observer, gaps, failures } = observeCounter(t, counter, store, { isLossTold: true });
+  const { observer, failures } = observeCounter(t, counter, store, { isLossTold: true });
   await until(async () => (await observedBy(store))?.state === -1);
   // Tried again in vain, it is neither told nor logged again.
   await sleep(60);
@@ -157,7 +158,7 @@ test("a system that is gone when the watch begins does not make the gap shorter"
   await until(async () => (await observedBy(store))?.state === 7);
   await observer.close();
   t.strictSame(await toldBy(store), ["0 -> -1", "-1 -> 7", "gap"]);
-  t.match(gaps, [{ fromMs: seenAtMs, reason: "the counter could not be read: it is away" }]);
+  t.match(await gapIn(store), { fromMs: seenAtMs, reason: "the counter could not be read: it is away" });
   t.strictSame(failures, ["Error: it is away"]);
 });
 

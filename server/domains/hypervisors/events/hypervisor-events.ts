@@ -1,11 +1,10 @@
 import { hypervisorResource } from "../../../../adapters/libvirt/names.ts";
-import type { Gap } from "../../../events/observe-system.ts";
 import type { NewEvent } from "../../../store/events.ts";
 import type { OwnChange } from "../own-changes.ts";
 import type { HypervisorDifference } from "./hypervisor-differences.ts";
 
 /** Who may call it learns of hypervisors by it already. */
-const services = ["operations.v1.OperationsService"];
+export const services = ["operations.v1.OperationsService"];
 
 // Payloads are the JSON of hostplane.v1.Event with its detail alone.
 
@@ -36,18 +35,5 @@ export function hypervisorEvent(
         changes,
       },
     },
-  };
-}
-
-/** About all hypervisors of the host. */
-export function gapEvent({ fromMs, toMs, reason }: Gap, host: string): NewEvent {
-  const [from, to] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
-  return {
-    topic: "hypervisors",
-    type: "gap",
-    resource: "hypervisors",
-    host,
-    services,
-    payload: { gap: { from, to, reason } },
   };
 }

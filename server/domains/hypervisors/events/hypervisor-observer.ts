@@ -11,7 +11,7 @@ import {
 import type { Hypervisor, Inventory } from "../inventory.ts";
 import type { OwnChanges } from "../own-changes.ts";
 import { hypervisorDifferences } from "./hypervisor-differences.ts";
-import { gapEvent, hypervisorEvent } from "./hypervisor-events.ts";
+import { hypervisorEvent, services } from "./hypervisor-events.ts";
 import {
   inventoryFrom,
   type ObservedHypervisors,
@@ -83,7 +83,7 @@ export function observeHypervisorChanges(options: HypervisorObserverOptions): Sy
       }
       return tell(before, inventory.unreadable(inventoryFrom(before), error.message), false);
     },
-    gapEvent: (gap) => gapEvent(gap, host),
+    gapOrigin: { topic: "hypervisors", resource: "hypervisors", host, services },
     onTold: (readAtMs) => {
       toldAsOfMs = readAtMs;
     },

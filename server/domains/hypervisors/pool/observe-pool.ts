@@ -1,6 +1,5 @@
 import { z } from "zod";
 import {
-  type Gap,
   type ObservedSystem,
   observeSystem,
   type SystemObserver,
@@ -43,7 +42,7 @@ export function observePoolChanges(options: PoolObserverOptions): SystemObserver
     parse: (json) => observedPool.safeParse(json).data,
     tell: (before, state) =>
       tellPool(before, state, { host, operationId: changes.find(() => true)?.operationId }),
-    gapEvent: (gap) => gapEvent(gap, host),
+    gapOrigin: { topic: "hypervisors", resource: "storagePool", host, services },
     onTold: changes.forget,
   };
   return observeSystem(system, options);
@@ -84,16 +83,4 @@ export function tellPool(
   };
   const isChanged = added.length + removed.length > 0 || before.sizeBytes !== observed.sizeBytes;
   return { observed, events: isChanged ? [event] : [] };
-}
-
-function gapEvent({ fromMs, toMs, reason }: Gap, host: string): NewEvent {
-  const [from, to] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
-  return {
-    topic: "hypervisors",
-    type: "gap",
-    resource: "storagePool",
-    host,
-    services,
-    payload: { gap: { from, to, reason } },
-  };
 }

@@ -1,5 +1,4 @@
 import { volumeGroupResource, volumeResource } from "../../../../adapters/lvm/names.ts";
-import type { Gap } from "../../../events/observe-system.ts";
 import type { NewEvent } from "../../../store/events.ts";
 import type { DeviceClass } from "../device-class.ts";
 import { operationOf } from "../operation-marks.ts";
@@ -15,7 +14,7 @@ export interface EventOrigin {
 }
 
 /** Who may call one of these learns of volumes by them already. */
-const services = ["proto.LVService", "proto.VGService", "hostplane.v1.BackupService"];
+export const services = ["proto.LVService", "proto.VGService", "hostplane.v1.BackupService"];
 
 // Payloads are the JSON of hostplane.v1.Event with its detail alone.
 
@@ -64,19 +63,6 @@ export function volumeGroupEvent(difference: GroupDifference, { host }: EventOri
     host,
     services,
     payload: { volumeGroup: { name, deviceClasses, freeBytes, sizeBytes } },
-  };
-}
-
-/** About all volumes of the host. */
-export function gapEvent({ fromMs, toMs, reason }: Gap, { host }: EventOrigin): NewEvent {
-  const [from, to] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
-  return {
-    topic: "volumes",
-    type: "gap",
-    resource: "volumeGroups",
-    host,
-    services,
-    payload: { gap: { from, to, reason } },
   };
 }
 

@@ -8,7 +8,7 @@ import {
 import { type ObservedVolumes, parseObservedVolumes } from "./observed-volumes.ts";
 import type { OwnChanges } from "./own-changes.ts";
 import { type TellOptions, tellVolumes } from "./tell-volumes.ts";
-import { gapEvent } from "./volume-events.ts";
+import { services } from "./volume-events.ts";
 
 /** What `observeVolumeChanges` needs. */
 export interface VolumeObserverOptions extends SystemObserverOptions, Omit<TellOptions, "own"> {
@@ -33,7 +33,7 @@ export function observeVolumeChanges(options: VolumeObserverOptions): SystemObse
     },
     parse: parseObservedVolumes,
     tell: (before, state) => tellVolumes(before, state, options),
-    gapEvent: (gap) => gapEvent(gap, options),
+    gapOrigin: { topic: "volumes", resource: "volumeGroups", host, services },
     onTold: (readAtMs) => {
       toldAsOfMs = readAtMs;
     },
