@@ -48,7 +48,7 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
     const place = placeOf(repository);
     const opened = repositories.get(place);
     if (opened === undefined) {
-      throw new InfraError("REPOSITORY_NOT_FOUND", `There is no repository at ${place}`);
+      throw new InfraError("REPOSITORY_NOT_FOUND", `there is no repository at ${place}`);
     }
     if (opened.password !== repository.password) {
       throw new InfraError("REPOSITORY_KEY_WRONG", "wrong password or no key found");

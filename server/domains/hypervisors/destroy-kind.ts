@@ -113,7 +113,7 @@ function powerOffStep(tools: HypervisorTools): DestroyStep {
 function undefineStep(tools: HypervisorTools): DestroyStep {
   return {
     name: "undefine",
-    title: "removing its domain",
+    title: "removing its domain, if the gateway has made it",
     isAbortable: false,
     maxAttempts,
     async forward(run) {

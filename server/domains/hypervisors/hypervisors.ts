@@ -106,7 +106,11 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
       }
       return destroyInputFrom(domain, settings.destroy);
     },
-    describeResult: ({ resource }) => `${resource.slice(hypervisorResource("").length)} is destroyed`,
+    describeResult({ result, resource }) {
+      const { isRemoved = true } = (result ?? {}) as { readonly isRemoved?: boolean };
+      const id = resource.slice(hypervisorResource("").length);
+      return isRemoved ? `${id} is destroyed` : `${id} is off, and kept`;
+    },
   };
 
   async function underWay(resource: string): Promise<Operation | undefined> {

@@ -48,6 +48,11 @@ test("an event of any kind is one line", async (t) => {
     lineOf({ type: "hypervisor.unknown", detail: { case: "hypervisor", value: unknown } }),
     `${time} hypervisor.unknown r/1: unknown, before running; libvirt is away; a -> b`,
   );
+  const back = { ...stopped, previousState: "unknown", outside: false, changes: ["state: unknown -> off"] };
+  t.equal(
+    lineOf({ type: "hypervisor.changed", detail: { case: "hypervisor", value: back } }),
+    `${time} hypervisor.changed r/1: off; state: unknown -> off`,
+  );
   const pool = {
     name: "pool",
     sizeBytes: 2n << 30n,

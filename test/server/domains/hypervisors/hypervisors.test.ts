@@ -65,7 +65,8 @@ test("a hypervisor of somebody else is only started and powered off", async (t) 
   const { last } = await follow((options) => client.createHypervisor({ id: "old-2" }, options));
   t.equal(last, "COMPLETED old-2 is created");
   t.same(await leftOf(libvirt), { ...untouched, running: ["old-1", "old-2"], off: ["other"] });
-  await follow((options) => client.destroyHypervisor({ id: "old-2" }, options));
+  const destroyed = await follow((options) => client.destroyHypervisor({ id: "old-2" }, options));
+  t.equal(destroyed.last, "COMPLETED old-2 is off, and kept");
   t.same(await leftOf(libvirt), untouched);
 });
 
