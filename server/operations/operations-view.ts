@@ -67,21 +67,40 @@ async function* labelled(
 
 /** What any of them yields, as soon as it does. Ends all when one fails, or its reader leaves. */
 async function* merged<T>(sources: readonly AsyncGenerator<T, void>[]): AsyncGenerator<T, void> {
-  const next = async (source: AsyncGenerator<T, void>) => ({ source, result: await source.next() });
-  const waiting = new Map(sources.map((source) => [source, next(source)]));
+  const pending = new Map<AsyncGenerator<T, void>, Promise<void>>();
+  const arrived: {
+    readonly source: AsyncGenerator<T, void>;
+    readonly outcome: PromiseSettledResult<IteratorResult<T, void>>;
+  }[] = [];
+  // No race of all that is pending: each would stay with every source that is silent, until it speaks.
+  let awake = Promise.withResolvers<void>();
+  async function next(source: AsyncGenerator<T, void>): Promise<void> {
+    const [outcome] = await Promise.allSettled([source.next()]);
+    arrived.push({ source, outcome });
+    awake.resolve();
+  }
+  for (const source of sources) {
+    pending.set(source, next(source));
+  }
   try {
-    while (waiting.size > 0) {
-      const { source, result } = await Promise.race(waiting.values());
-      if (result.done === true) {
-        waiting.delete(source);
-      } else {
-        waiting.set(source, next(source));
-        yield result.value;
+    for (let openCount = sources.length; openCount > 0; ) {
+      await awake.promise;
+      awake = Promise.withResolvers();
+      for (const { source, outcome } of arrived.splice(0)) {
+        if (outcome.status === "rejected") {
+          throw outcome.reason;
+        }
+        if (outcome.value.done === true) {
+          openCount -= 1;
+        } else {
+          pending.set(source, next(source));
+          yield outcome.value.value;
+        }
       }
     }
   } finally {
-    const left = [...waiting].map(async ([source, pending]) => {
-      await pending.catch(() => {});
+    const left = sources.map(async (source) => {
+      await pending.get(source);
       await source.return();
     });
     await Promise.all(left);
