@@ -1,4 +1,5 @@
 import { createHash, type Hash, randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { type Test, test } from "tap";
@@ -137,14 +138,16 @@ test("64 MiB go up and come down unchanged, in a bounded memory, while calls are
     received.update(piece);
     bytes += piece.length;
     if (bytes % (8 * mebibyte) < piece.length) {
-      // A slow reader, for as long as a call takes.
+      // A slow reader, for long enough that all the rest could come meanwhile.
       await client.call("connectGetHostname", {});
+      await sleep(100);
       mostBytes = Math.max(mostBytes, liveBytes() - beforeBytes);
     }
   }
   t.equal(bytes, sizeBytes);
   t.equal(received.digest("hex"), sent.digest("hex"));
-  t.ok(mostBytes < 8 * mebibyte, `${mostBytes} bytes at most`);
+  // Buffers that were collected are counted until they are swept, which V8 does beside the program.
+  t.ok(mostBytes < 32 * mebibyte, `${mostBytes} bytes at most`);
 
   for await (const piece of client.download(range)) {
     t.ok(piece.length > 0, "one may leave after a piece");
