@@ -56,9 +56,10 @@ test("a guest learns its id by SMBIOS, is told of a shutdown, and can have an ag
 });
 
 test("property: what is rendered is read back, whatever the names", async () => {
-  // Everything that XML can carry, but for the white space that it does not keep.
+  // Everything that XML can carry, but for the ends of lines of Unicode, which the parser reads as white space.
   const text = fc
     .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
+    .filter((value) => !/[\u{85}\u{2028}\u{2029}]/u.test(value))
     .filter((value) => /^[\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]+$/u.test(value));
   const disk = fc.record({
     pool: text,
