@@ -1,7 +1,7 @@
 import { describeSize } from "../../../../adapters/host/describe-size.ts";
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { OperationKind } from "../../../operations/operation-kind.ts";
 import {
+  assertMeant,
   type PoolInput,
   type PoolResult,
   type PoolRun,
@@ -10,7 +10,6 @@ import {
   refreshFailureOf,
   refreshStep,
 } from "./pool-run.ts";
-import type { PlannedPoolChange } from "./storage-pool.ts";
 
 export const expandKindName = "storagePool.expand";
 
@@ -28,14 +27,6 @@ export function createExpandKind(tools: PoolTools): OperationKind<PoolInput> {
       refreshFailure: refreshFailureOf(run),
     }),
   };
-}
-
-/** @throws InfraError VOLUME_GROUP_GONE when the plan is for another pool than was meant */
-export function assertMeant({ identity }: PlannedPoolChange, input: PoolInput, name: string): void {
-  if (identity !== input.identity) {
-    const words = `${name} is another one now (${identity} instead of ${input.identity})`;
-    throw new InfraError("VOLUME_GROUP_GONE", words, { resource: "storagePool" });
-  }
 }
 
 function chooseStep({ pool }: PoolTools): PoolStep {

@@ -1,7 +1,8 @@
 import { describeSize } from "../../../../adapters/host/describe-size.ts";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { OperationStep, StepRun } from "../../../operations/operation-kind.ts";
 import type { PoolChangeLog } from "./pool-changes.ts";
-import type { StoragePool } from "./storage-pool.ts";
+import type { PlannedPoolChange, StoragePool } from "./storage-pool.ts";
 
 /** What a pool's size is to become. */
 export type PoolInput = {
@@ -36,6 +37,14 @@ export interface PoolRefresh {
   /** As libvirt's function with its arguments. */
   readonly command: readonly string[];
   run(): Promise<void>;
+}
+
+/** @throws InfraError VOLUME_GROUP_GONE when the plan is for another pool than was meant */
+export function assertMeant({ identity }: PlannedPoolChange, input: PoolInput, name: string): void {
+  if (identity !== input.identity) {
+    const words = `${name} is another one now (${identity} instead of ${input.identity})`;
+    throw new InfraError("VOLUME_GROUP_GONE", words, { resource: "storagePool" });
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import type { OperationKind } from "../../../operations/operation-kind.ts";
-import { assertMeant } from "./expand-kind.ts";
 import {
+  assertMeant,
   type PoolInput,
   type PoolResult,
   type PoolRun,
