@@ -50,3 +50,37 @@ export function createAbsentBackend(
     subscribe: () => () => {},
   };
 }
+
+/**
+ * The status of a system that tells nothing by itself: what it answered stands for `freshMs` for all who ask, and a watcher
+ * has it asked anew that often.
+ * @param ask never throws
+ */
+export function createPolledStatus(
+  ask: () => Promise<BackendStatus>,
+  freshMs: number,
+): Pick<Backend, "status" | "subscribe"> {
+  let asked: { readonly atMs: number; readonly status: Promise<BackendStatus> } | undefined;
+
+  function status(): Promise<BackendStatus> {
+    if (asked === undefined || performance.now() - asked.atMs > freshMs) {
+      asked = { atMs: performance.now(), status: ask() };
+    }
+    return asked.status;
+  }
+
+  return {
+    status,
+    subscribe(onChange) {
+      let last: string | undefined;
+      const timer = setInterval(async () => {
+        const { health } = await status();
+        if (health !== last) {
+          last = health;
+          onChange();
+        }
+      }, freshMs);
+      return () => clearInterval(timer);
+    },
+  };
+}

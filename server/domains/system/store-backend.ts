@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Backend, BackendStatus } from "../../backend.ts";
+import { type Backend, type BackendStatus, createPolledStatus } from "../../backend.ts";
 import type { Store } from "../../store/store.ts";
 
 /** How long an answer about the store stands for the next one who asks, and how often a watcher has it asked anew. */
@@ -17,8 +17,6 @@ export function createStoreBackend(
   kind: "real" | "sandbox",
   services: readonly string[],
 ): Backend {
-  let asked: { readonly atMs: number; readonly status: Promise<BackendStatus> } | undefined;
-
   async function ask(): Promise<BackendStatus> {
     const facts = { version: undefined, snapshotAgeMs: undefined };
     const timeout = new AbortController();
@@ -40,29 +38,11 @@ export function createStoreBackend(
     }
   }
 
-  function status(): Promise<BackendStatus> {
-    if (asked === undefined || performance.now() - asked.atMs > freshMs) {
-      asked = { atMs: performance.now(), status: ask() };
-    }
-    return asked.status;
-  }
-
   return {
     domain: "system",
     name: store.isShared ? "postgresql" : "sqlite",
     kind,
     services,
-    status,
-    subscribe(onChange) {
-      let last: string | undefined;
-      const timer = setInterval(async () => {
-        const { health } = await status();
-        if (health !== last) {
-          last = health;
-          onChange();
-        }
-      }, freshMs);
-      return () => clearInterval(timer);
-    },
+    ...createPolledStatus(ask, freshMs),
   };
 }

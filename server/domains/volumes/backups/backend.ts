@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
-import { type Backend, type BackendStatus, createAbsentBackend } from "../../../backend.ts";
+import {
+  type Backend,
+  type BackendStatus,
+  createAbsentBackend,
+  createPolledStatus,
+} from "../../../backend.ts";
 import { deleteKindName } from "../../../backups/delete-kind.ts";
 import { verifyKindName } from "../../../backups/verify-kind.ts";
 import type { Operation } from "../../../operations/operation.ts";
@@ -42,8 +47,6 @@ export function createResticBackend({
   freshMs = 10_000,
 }: ResticBackendOptions): Backend {
   let inspected: { readonly atMs: number; readonly found: ReturnType<ResticAdapter["inspect"]> } | undefined;
-  let asked: { readonly atMs: number; readonly status: Promise<BackendStatus> } | undefined;
-
   async function inspect(): ReturnType<ResticAdapter["inspect"]> {
     if (inspected === undefined || performance.now() - inspected.atMs > inspectedMs) {
       inspected = { atMs: performance.now(), found: restic.inspect() };
@@ -86,30 +89,12 @@ export function createResticBackend({
       : undefined;
   }
 
-  function status(): Promise<BackendStatus> {
-    if (asked === undefined || performance.now() - asked.atMs > freshMs) {
-      asked = { atMs: performance.now(), status: ask() };
-    }
-    return asked.status;
-  }
-
   return {
     domain,
     name,
     kind: restic.kind,
     services,
-    status,
-    subscribe(onChange) {
-      let last: string | undefined;
-      const timer = setInterval(async () => {
-        const { health } = await status();
-        if (health !== last) {
-          last = health;
-          onChange();
-        }
-      }, freshMs);
-      return () => clearInterval(timer);
-    },
+    ...createPolledStatus(ask, freshMs),
   };
 }
 
