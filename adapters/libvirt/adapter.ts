@@ -42,6 +42,11 @@ export interface LibvirtDomain {
   readonly name: string;
   readonly uuid: string;
   readonly state: DomainState;
+  /**
+   * Why what libvirt tells of it cannot be read, as a sentence: its state is `unknown` then, and all but its name and UUID as
+   * it was last known, or nothing. Absent otherwise.
+   */
+  readonly unreadableBecause?: string;
   /** Whether it is defined: one that is not is gone once it stops. */
   readonly isPersistent: boolean;
   /** Virtual CPUs at most. */
@@ -127,6 +132,13 @@ export interface DomainBackup {
   end(): Promise<void>;
 }
 
+/** What a volume is to hold. */
+export interface VolumeContent {
+  /** What throws before its end, or has not `sizeBytes`, is none. */
+  readonly content: AsyncIterable<Uint8Array>;
+  readonly sizeBytes: bigint;
+}
+
 /** A domain that is to be defined. Names must have passed `names.ts`. */
 export interface DomainDefinition {
   readonly name: string;
@@ -159,6 +171,8 @@ export type LibvirtStep =
       readonly sizeBytes: bigint;
       /** A qcow2 volume of the same pool that it begins as; it is only read. */
       readonly backingVolume?: string;
+      /** Of a raw one: takes all its space at once, so that writing to it cannot end for want of it. */
+      readonly isPreallocated?: boolean;
     }
   | {
       /** Makes (or makes anew) an ISO image that cloud-init takes host name and instance id from (NoCloud). */
@@ -214,7 +228,8 @@ export interface LibvirtAdapter {
 
   /**
    * The newest state, kept by libvirt's own events: a read costs no call while nothing has changed, and readers share
-   * what it does cost. A read that begins after a `run` has ended sees what it did.
+   * what it does cost. A read that begins after a `run` has ended sees what it did. A domain that cannot be read is told as
+   * such, and keeps no others from being read.
    * @throws InfraError LIBVIRT_UNAVAILABLE and its like, and the signal's reason
    */
   read(signal?: AbortSignal): Promise<Snapshot<LibvirtState>>;
@@ -251,6 +266,24 @@ export interface LibvirtAdapter {
    *   write to it was started meanwhile; STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND, the signal's reason, and as `read`
    */
   readVolume(pool: string, name: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
+
+  /**
+   * Writes all of a raw volume that was made with `isPreallocated`, at libvirt's pace, and ends when all of it has been read
+   * back and is the same: libvirt also confirms what it had no room for. The host's system may still have it in memory.
+   * When it fails, part of it may be there.
+   * @param onProgress told how many bytes were given to libvirt
+   * @throws InfraError INVALID_FIELD when the volume is not of `sizeBytes`; NO_SPACE when its space is not taken;
+   *   STORAGE_VOLUME_IN_USE when a running domain has it; TOOL_FAILED when the content is not of `sizeBytes` or fails otherwise
+   *   than by an InfraError; LIBVIRT_FAILED when it is not the same;
+   *   STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND, the signal's reason, and as `read`
+   */
+  writeVolume(
+    pool: string,
+    name: string,
+    source: VolumeContent,
+    signal: AbortSignal,
+    onProgress?: (doneBytes: bigint) => void,
+  ): Promise<void>;
 
   /**
    * Holds fast what disks of a running domain have now, all of them at the same moment, for reading.

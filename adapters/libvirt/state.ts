@@ -1,6 +1,6 @@
-import { InfraError } from "../host/infra-error.ts";
 import type { ReasonName } from "../host/reasons.ts";
 import type { LibvirtDomain, LibvirtPool, LibvirtState } from "./adapter.ts";
+import { isReason } from "./errors.ts";
 import { createGpuReader } from "./gpu-reader.ts";
 import { type DomainFacts, domainStateOf, parseDomain } from "./parse-domain.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
@@ -27,11 +27,21 @@ export interface StateReader {
   touchConnection(): void;
 }
 
-interface KnownDomain extends Pick<LibvirtDomain, "state" | "isPersistent"> {
-  /** What `facts` were read from: parsing takes longer than asking, and mostly finds the same. */
+interface KnownDomain extends Pick<LibvirtDomain, "state" | "isPersistent" | "unreadableBecause"> {
+  /** What `facts` were read from: parsing takes longer than asking, and mostly finds the same. Empty if from nothing. */
   readonly xml: string;
   readonly facts: DomainFacts;
 }
+
+/** What is known of a domain that could never be read. */
+const noFacts: Omit<DomainFacts, "name" | "uuid"> = {
+  vcpuCount: 0,
+  memoryBytes: 0n,
+  mark: undefined,
+  disks: [],
+  filesystems: [],
+  hostDevices: [],
+};
 
 /** What has to be read again. */
 interface Touched {
@@ -90,20 +100,42 @@ export function createStateReader(client: LibvirtClient): StateReader {
   }
 
   async function readDomain(domain: DomainRef, signal: AbortSignal): Promise<void> {
-    const options = { signal };
+    const known = domains.get(domain.uuid);
+    try {
+      const found = await askAbout(domain, known, signal);
+      if (found === undefined) {
+        domains.delete(domain.uuid);
+      } else {
+        domains.set(domain.uuid, found);
+      }
+    } catch (error) {
+      // What is wrong with libvirt itself, or its connection, has other reasons.
+      if (!isReason(error, "TOOL_OUTPUT", "LIBVIRT_FAILED")) {
+        throw error;
+      }
+      const { xml = "", facts = noFacts, isPersistent = true } = known ?? {};
+      const { name, uuid } = domain;
+      const unreadable = { state: "unknown", unreadableBecause: error.message } as const;
+      domains.set(uuid, { xml, facts: { ...facts, name, uuid }, isPersistent, ...unreadable });
+    }
+  }
+
+  async function askAbout(
+    domain: DomainRef,
+    known: KnownDomain | undefined,
+    signal: AbortSignal,
+  ): Promise<KnownDomain | undefined> {
     const found = await unlessGone("DOMAIN_NOT_FOUND", [
-      client.call("domainGetXmlDesc", { domain, flags: 0 }, options),
-      client.call("domainGetState", { domain, flags: 0 }, options),
-      client.call("domainIsPersistent", { domain }, options),
+      client.call("domainGetXmlDesc", { domain, flags: 0 }, { signal }),
+      client.call("domainGetState", { domain, flags: 0 }, { signal }),
+      client.call("domainIsPersistent", { domain }, { signal }),
     ]);
     if (found === undefined) {
-      domains.delete(domain.uuid);
-      return;
+      return undefined;
     }
     const [{ xml }, { state }, { persistent }] = found;
-    const known = domains.get(domain.uuid);
     const facts = known?.xml === xml ? known.facts : parseDomain(xml);
-    domains.set(domain.uuid, { xml, facts, state: domainStateOf(state), isPersistent: persistent });
+    return { xml, facts, state: domainStateOf(state), isPersistent: persistent };
   }
 
   async function readPool(pool: StoragePoolRef, signal: AbortSignal): Promise<void> {
@@ -124,10 +156,9 @@ export function createStateReader(client: LibvirtClient): StateReader {
 
   function compose(): LibvirtState {
     const gpus = devices.all();
-    const seen = [...domains.values()].map(({ facts: { hostDevices, ...facts }, state, isPersistent }) => ({
+    const seen = [...domains.values()].map(({ facts: { hostDevices, ...facts }, xml: _, ...known }) => ({
       ...facts,
-      state,
-      isPersistent,
+      ...known,
       gpus: gpus.filter(({ pciAddress }) => hostDevices.includes(pciAddress)),
     }));
     return { domains: inOrder(seen), pools: inOrder([...pools.values()]), gpus };
@@ -198,7 +229,7 @@ async function unlessGone<Calls extends readonly Promise<unknown>[]>(
   try {
     return await Promise.all(calls);
   } catch (error) {
-    if (error instanceof InfraError && error.reason === reason) {
+    if (isReason(error, reason)) {
       return undefined;
     }
     throw error;

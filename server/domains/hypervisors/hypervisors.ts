@@ -142,7 +142,9 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
     const { value } = await libvirt.read(signal);
     const domain = value.domains.find(({ name }) => name === id);
     if (hypervisor.state === "unknown") {
-      const isForeign = domain !== undefined && !inventory.isHypervisor(domain);
+      // Of one that cannot be read it is not known who made it.
+      const isReadable = domain !== undefined && domain.unreadableBecause === undefined;
+      const isForeign = isReadable && !inventory.isHypervisor(domain);
       throw refused(isForeign ? "DOMAIN_EXISTS" : "DOMAIN_STATE", id, `is unknown: ${hypervisor.reason}`);
     }
     return { input: way.inputOf(hypervisor, domain) };

@@ -84,7 +84,9 @@ export function createInventory(settings: HypervisorSettings): Inventory {
         if (domain === undefined) {
           return [{ ...ofTemplate(template, state), state: "off", reason: "" }];
         }
-        const reason = "somebody else has made a domain of this name, which hypervisors.match does not list";
+        const reason =
+          domain.unreadableBecause ??
+          "somebody else has made a domain of this name, which hypervisors.match does not list";
         return isHypervisor(domain) ? [] : [{ ...ofTemplate(template, state), state: "unknown", reason }];
       });
       return [...there, ...possible].toSorted(byId);
@@ -117,10 +119,10 @@ export function isOn(state: DomainState): boolean | undefined {
   }
 }
 
-function stateOf({ state }: LibvirtDomain): Pick<Hypervisor, "state" | "reason"> {
+function stateOf({ state, unreadableBecause }: LibvirtDomain): Pick<Hypervisor, "state" | "reason"> {
   const on = isOn(state);
   return on === undefined
-    ? { state: "unknown", reason: "libvirt does not know what the domain does" }
+    ? { state: "unknown", reason: unreadableBecause ?? "libvirt does not know what the domain does" }
     : { state: on ? "running" : "off", reason: "" };
 }
 

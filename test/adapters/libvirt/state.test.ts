@@ -14,6 +14,8 @@ const foreign = { name: "bm-7 & co", uuid: "21111111-2222-4333-8444-555555555555
 const pool = { name: "default", uuid: "f746183f-f7cc-49b9-8b3b-61b37c765e29" };
 const madeWithGpu = sample("domain-made.xml").replace("bus='0x00' slot='0x02'", "bus='0x41' slot='0x00'");
 
+const idOf = ({ name, uuid }: typeof made) => ({ name, uuid });
+
 type Answer = unknown | InfraError;
 
 /**
@@ -146,6 +148,38 @@ test("what could not be read is read by the next load", async (t) => {
   t.equal(await reasonOf(state.load(signal)), "LIBVIRT_UNAVAILABLE");
   given.domainGetState = { state: 1, reason: 0 };
   t.equal((await state.load(signal)).domains[0]?.state, "running");
+});
+
+test("a domain that cannot be read is unknown with the reason, and keeps no others from being read", async (t) => {
+  const readable = { xml: madeWithGpu };
+  const broken = { xml: madeWithGpu.replace("<vcpu placement='static'>2<", "<vcpu>many<") };
+  const refused = new InfraError("LIBVIRT_FAILED", "internal error: it is broken");
+  const given = answers();
+  for (const [answer, because] of [
+    [broken, /number of vCPUs/],
+    [{ xml: "no XML" }, /no XML/],
+    [refused, /it is broken/],
+  ] as const) {
+    const { client } = clientWith(given);
+    given["domainGetXmlDesc bm-1"] = answer;
+    const state = createStateReader(client);
+    const [unseen, other] = (await state.load(signal)).domains;
+    t.match(unseen, { ...idOf(made), state: "unknown", unreadableBecause: because, vcpuCount: 0, disks: [] });
+    t.match(other, { name: foreign.name, state: "shutOff", vcpuCount: 4 });
+    t.notOk(other !== undefined && "unreadableBecause" in other);
+
+    given["domainGetXmlDesc bm-1"] = readable;
+    state.touchAll();
+    const [seen] = (await state.load(signal)).domains;
+    t.match(seen, { ...idOf(made), state: "shutOff", vcpuCount: 2, mark: { operationId: "op-1" } });
+    t.notOk(seen !== undefined && "unreadableBecause" in seen);
+
+    given["domainGetXmlDesc bm-1"] = answer;
+    state.touchDomain(made);
+    const [lost] = (await state.load(signal)).domains;
+    t.strictSame(lost, { ...seen, state: "unknown", unreadableBecause: lost?.unreadableBecause });
+    t.match(lost?.unreadableBecause, because);
+  }
 });
 
 test("a hypervisor without storage or devices has none", async (t) => {

@@ -4,6 +4,7 @@ import type { LibvirtAdapter } from "../../../../adapters/libvirt/adapter.ts";
 import { HypervisorState } from "../../../../gen/operations/v1/operations_pb.ts";
 import type { EventRecord } from "../../../../server/events/event-record.ts";
 import type { Store } from "../../../../server/store/store.ts";
+import { rpcErrorOf } from "../../rpc-error.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 import {
   createHypervisorGateway,
@@ -112,6 +113,35 @@ test("an outage makes every state unknown, and tells why; its end tells what cha
     back.filter(({ resource }) => resource === "hypervisors/old-2"),
     [{ type: "hypervisor.changed", facts: { changes: ["state: unknown -> off"] } }],
   );
+});
+
+test("a domain that cannot be read makes no others unknown, and is not begun with", async (t) => {
+  const sandbox = createLibvirt(t);
+  let isBroken = false;
+  const libvirt: LibvirtAdapter = {
+    ...sandbox,
+    async read(reader) {
+      const { value, ...snapshot } = await sandbox.read(reader);
+      const unreadable = { state: "unknown", unreadableBecause: "its XML is broken" } as const;
+      const domains = value.domains.map((each) =>
+        isBroken && each.name === "old-2" ? { ...each, ...unreadable } : each,
+      );
+      return { ...snapshot, value: { ...value, domains } };
+    },
+  };
+  const gateway = await startObserved(t, libvirt, await openOwnStore(t));
+  const from = gateway.events.headSeq;
+  isBroken = true;
+  sandbox.runOutside({ kind: "powerOff", ...old });
+  const told = await eventsUntil(gateway, from, is("unknown", "old-2"));
+  t.match(told.at(-1)?.facts, { state: "unknown", previousState: "off", reason: "its XML is broken" });
+  t.strictSame(
+    told.map(({ type, resource }) => `${type} ${resource}`),
+    ["hypervisor.stopped hypervisors/old-1", "hypervisor.unknown hypervisors/old-2"],
+  );
+  const client = await gateway.client();
+  const refused = await rpcErrorOf(follow((options) => client.createHypervisor({ id: "old-2" }, options)));
+  t.match(refused, { reason: "DOMAIN_STATE", message: /its XML is broken/ });
 });
 
 test("a gateway that is started while libvirt is away knows what the one before it knew", async (t) => {

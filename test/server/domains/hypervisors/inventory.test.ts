@@ -77,6 +77,19 @@ test("a domain runs, is off, or nobody knows", async (t) => {
   }
 });
 
+test("a domain that cannot be read is unknown, with that as the reason, whoever made it", async (t) => {
+  const inventory = createInventory(settings);
+  const unreadable = { state: "unknown", unreadableBecause: "its XML is broken" } as const;
+  const domains = [domainOf("hv-1", unreadable), marked("hv-2", unreadable), domainOf("old-1", unreadable)];
+  const unknown = { state: "unknown", reason: "its XML is broken" };
+  t.match(inventory.of({ domains: [...domains, marked("hv-3")], pools: [], gpus: [] }), [
+    { id: "hv-1", ...unknown, threadCount: 4 },
+    { id: "hv-2", ...unknown, madeBy: "op" },
+    { id: "hv-3", state: "running", reason: "" },
+    { id: "old-1", ...unknown },
+  ]);
+});
+
 test("storage is what reaches the shared pool, whatever the pool is", async (t) => {
   const sharedStorage = { volumeGroup: "vg-a", directory: "/srv/pool/", libvirtPool: "shared" };
   const inventory = createInventory({ ...settings, templates: [], sharedStorage });
