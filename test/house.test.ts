@@ -28,6 +28,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/operations",
     "server/store",
   ],
+  "server/backups/lvm": ["adapters/host", "adapters/lvm", "server/operations"],
   "server/observability": ["adapters/host", "server/backend.ts", "server/operations", "server/rpc"],
   "server/crypto": [],
   "server/domains/audit": ["adapters/host", "gen", "server/rpc", "server/store"],

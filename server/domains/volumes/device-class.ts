@@ -1,7 +1,7 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmState, VolumeGroup } from "../../../adapters/lvm/adapter.ts";
 import { volumeGroupResource } from "../../../adapters/lvm/names.ts";
-import { isBackupSnapshot } from "./operation-marks.ts";
+import { isBackupSnapshot } from "../../backups/lvm/operation-marks.ts";
 import { bytesPerGiB } from "./size.ts";
 
 /** What clients order volumes from: a volume group, or a thin pool in one. */

@@ -1,7 +1,8 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import type { LogicalVolume, LvmState, VolumeGroup } from "../../../adapters/lvm/adapter.ts";
-import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
-import { operationOf } from "./operation-marks.ts";
+import type { LogicalVolume, LvmState } from "../../../adapters/lvm/adapter.ts";
+import { volumeResource } from "../../../adapters/lvm/names.ts";
+import { operationOf } from "../../backups/lvm/operation-marks.ts";
+import { isProtected } from "../../backups/lvm/volume-refusals.ts";
 
 /** Says whether a volume's name is in the configured list of names that are never removed or resized. */
 export type IsProtectedName = (name: string) => boolean;
@@ -78,17 +79,6 @@ export function assertClosed(state: LvmState, volumeGroupName: string, name: str
   }
 }
 
-/**
- * Refuses the making and growing of volumes in a group with missing disks: `Cannot change VG vg0 while PVs are missing`.
- * @throws InfraError VOLUME_GROUP_GONE
- */
-export function assertWhole({ name, missingPvCount }: VolumeGroup): void {
-  if (missingPvCount > 0) {
-    const message = `volume group ${name} lacks ${missingPvCount} of its physical volumes`;
-    throw new InfraError("VOLUME_GROUP_GONE", message, { resource: volumeGroupResource(name) });
-  }
-}
-
 /** @throws InfraError VOLUME_PROTECTED for what an operation has made and will remove or release itself */
 function assertNobodysWork(volume: LogicalVolume): void {
   const operationId = operationOf(volume);
@@ -98,11 +88,4 @@ function assertNobodysWork(volume: LogicalVolume): void {
       `operation ${operationId} has made it: cancel that, or retry it if it has ended`,
     );
   }
-}
-
-/** A refusal of a volume that must not be changed. */
-export function isProtected(volume: { volumeGroupName: string; name: string }, why: string): InfraError {
-  return new InfraError("VOLUME_PROTECTED", `${volume.volumeGroupName}/${volume.name} is protected: ${why}`, {
-    resource: volumeResource(volume.volumeGroupName, volume.name),
-  });
 }

@@ -1,5 +1,6 @@
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
 import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
+import { shownVolume } from "../../backups/lvm/operation-marks.ts";
 import { askerFrom } from "../../rpc/asker.ts";
 import type { Call } from "../../rpc/call.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
@@ -12,7 +13,6 @@ import {
 } from "./backups/backup-messages.ts";
 import type { Backups } from "./backups/backups.ts";
 import { reportedFreeBytes, volumesOf } from "./device-class.ts";
-import { shownVolume } from "./operation-marks.ts";
 import { volumeMessage, watchMessage } from "./volume-messages.ts";
 import { wantedFromCreate, wantedFromRemove, wantedFromResize } from "./volume-requests.ts";
 import type { Volumes } from "./volumes.ts";

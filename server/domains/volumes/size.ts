@@ -23,8 +23,3 @@ export function bytesFromSizeGb(sizeGb: bigint): bigint {
 export function sizeGbFromBytes(sizeBytes: bigint): bigint {
   return (sizeBytes + bytesPerGiB - 1n) / bytesPerGiB;
 }
-
-/** Rounds up to whole extents, as LVM allocates. */
-export function roundUpToExtents(sizeBytes: bigint, extentSizeBytes: bigint): bigint {
-  return ((sizeBytes + extentSizeBytes - 1n) / extentSizeBytes) * extentSizeBytes;
-}

@@ -1,16 +1,11 @@
 import { invalidField } from "../../../adapters/host/infra-error.ts";
 import type { LvmAdapter, LvmState } from "../../../adapters/lvm/adapter.ts";
 import { assertTag, assertVolumeName, isReservedVolumeName } from "../../../adapters/lvm/names.ts";
+import { reservedTagStart } from "../../backups/lvm/operation-marks.ts";
+import { assertWhole, isProtected } from "../../backups/lvm/volume-refusals.ts";
 import type { Mutation } from "../../operations/mutation.ts";
 import { assertResolved, type DeviceClass, findDeviceClass, type ResolvedClass } from "./device-class.ts";
-import { reservedTagStart } from "./operation-marks.ts";
-import {
-  assertClosed,
-  assertNoActiveOrigin,
-  assertWhole,
-  type IsProtectedName,
-  isProtected,
-} from "./protection.ts";
+import { assertClosed, assertNoActiveOrigin, type IsProtectedName } from "./protection.ts";
 import { bytesFromSizeGb } from "./size.ts";
 import { describeCreate, describeRemove, describeResize } from "./volume-mutations.ts";
 

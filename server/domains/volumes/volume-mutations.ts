@@ -2,11 +2,12 @@ import { describeSize } from "../../../adapters/host/describe-size.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmAdapter, LvmState, LvmStep } from "../../../adapters/lvm/adapter.ts";
 import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
+import { roundUpToExtents } from "../../backups/lvm/extents.ts";
+import { shownName } from "../../backups/lvm/operation-marks.ts";
+import { isProtected } from "../../backups/lvm/volume-refusals.ts";
 import type { Mutation, MutationStep } from "../../operations/mutation.ts";
 import { allocatableBytes, describeStore, type ResolvedClass, volumesOf } from "./device-class.ts";
-import { shownName } from "./operation-marks.ts";
-import { assertRemovable, assertResizable, type IsProtectedName, isProtected } from "./protection.ts";
-import { roundUpToExtents } from "./size.ts";
+import { assertRemovable, assertResizable, type IsProtectedName } from "./protection.ts";
 
 /**
  * Describes the making of a volume. Like the original it may use the class's spare: that is kept for snapshots

@@ -1,11 +1,11 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LogicalVolume } from "../../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
+import { findVolume } from "../../../backups/lvm/made-volumes.ts";
 import { hasEnded, type Operation } from "../../../operations/operation.ts";
 import { operationFromNow } from "../../../operations/operation-changes.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import { backupFailed } from "./backup-words.ts";
-import { findVolume } from "./made-volumes.ts";
 import type { RestoreInput } from "./restore-run.ts";
 
 /** A volume as the answer of CreateLV tells it. */

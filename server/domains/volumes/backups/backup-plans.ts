@@ -2,17 +2,18 @@ import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import type { LvmStep } from "../../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import { deleteKindName } from "../../../backups/delete-kind.ts";
+import { operationTag, temporaryName, wantedNameTag } from "../../../backups/lvm/operation-marks.ts";
+import { snapshotStep } from "../../../backups/lvm/snapshot-volume.ts";
 import { describePlace, type RepositoryPlace } from "../../../backups/repository-place.ts";
 import { verifyKindName } from "../../../backups/verify-kind.ts";
 import type { PlannedMutation } from "../../../operations/mutation.ts";
 import type { BackupRow } from "../../../store/backups.ts";
-import { operationTag, temporaryName, wantedNameTag } from "../operation-marks.ts";
 import { backupKindName } from "./backup-kind.ts";
 import type { BackupParts } from "./backup-parts.ts";
+import { backupConfigKey as configKey } from "./backup-settings.ts";
 import type { PlannedBackup } from "./begin-backup.ts";
 import { restoreKindName } from "./restore-kind.ts";
 import type { PlannedRestore } from "./restore-volume.ts";
-import { snapshotStep } from "./snapshot-volume.ts";
 import { placeOf } from "./stored-backups.ts";
 
 /** Stands in commands for the id of the operation, which is made when it begins. */
@@ -40,6 +41,7 @@ export function createBackupPlans({ lvm, restic }: Pick<BackupParts, "lvm" | "re
         name,
         tags: [operationTag(operationId)],
         percent: input.snapshotPercent,
+        configKey,
       });
       const key =
         typeof named.secrets?.encryptionKey === "string" ? "the key of the request" : "the gateway's key";

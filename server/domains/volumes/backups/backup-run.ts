@@ -1,6 +1,7 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import type { Repository, ResticAdapter } from "../../../../adapters/restic/adapter.ts";
+import type { MadeVolumes } from "../../../backups/lvm/made-volumes.ts";
 import type { Repositories } from "../../../backups/repositories.ts";
 import {
   describePlace,
@@ -9,7 +10,6 @@ import {
 } from "../../../backups/repository-place.ts";
 import type { OperationStep, StepRun } from "../../../operations/operation-kind.ts";
 import type { Store } from "../../../store/store.ts";
-import type { MadeVolumes } from "./made-volumes.ts";
 
 /** A backup that is to be made. */
 export type BackupInput = {

@@ -2,8 +2,8 @@ import { Cron } from "croner";
 import { createNameMatch } from "../../../../adapters/host/name-match.ts";
 import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
 import type { KeepPolicy } from "../../../../adapters/restic/adapter.ts";
+import { operationOf } from "../../../backups/lvm/operation-marks.ts";
 import { type DeviceClass, resolveClass, volumesOf } from "../device-class.ts";
-import { operationOf } from "../operation-marks.ts";
 
 /** Backups that the gateway makes by itself, in the local repository. Either `cron` or `everyHours` is there. */
 export interface BackupSchedule {

@@ -1,6 +1,9 @@
 import type { RepositorySettings } from "../../../backups/repositories.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
 
+/** Where they are in the configuration. */
+export const backupConfigKey = "volumes.backup";
+
 /** What the configuration says of backups. */
 export interface BackupSettings extends RepositorySettings {
   /** Share of a thick volume that may change while it is backed up. */

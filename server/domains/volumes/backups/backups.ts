@@ -2,6 +2,7 @@ import { createNameMatch } from "../../../../adapters/host/name-match.ts";
 import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
 import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
 import { createDeleteKind } from "../../../backups/delete-kind.ts";
+import { createMadeVolumes } from "../../../backups/lvm/made-volumes.ts";
 import { createRepositories } from "../../../backups/repositories.ts";
 import { createRepositoryKeys } from "../../../backups/repository-keys.ts";
 import { createVerifyKind } from "../../../backups/verify-kind.ts";
@@ -18,7 +19,6 @@ import { type BackupSchedules, type BackupSchedulesLog, createBackupSchedules } 
 import type { BackupSettings } from "./backup-settings.ts";
 import { createBeginBackup } from "./begin-backup.ts";
 import { type CreateBackup, createCreateBackup } from "./create-backup.ts";
-import { createMadeVolumes } from "./made-volumes.ts";
 import { createRestoreKind } from "./restore-kind.ts";
 import { createRestoreVolume, type RestoreVolume } from "./restore-volume.ts";
 import { createRetentionKind } from "./retention-kind.ts";

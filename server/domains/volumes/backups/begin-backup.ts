@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmState, VolumeGroup } from "../../../../adapters/lvm/adapter.ts";
+import { assertSameGroup } from "../../../backups/lvm/made-volumes.ts";
+import { snapshotStep } from "../../../backups/lvm/snapshot-volume.ts";
 import type { NamedRepository, S3Fields } from "../../../backups/repositories.ts";
 import type { RepositorySecrets } from "../../../backups/repository-place.ts";
 import type { Operation } from "../../../operations/operation.ts";
@@ -8,8 +10,7 @@ import type { OperationStarter } from "../../../operations/operations.ts";
 import type { Asker } from "../../../rpc/asker.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import type { BackupInput } from "./backup-run.ts";
-import { assertSameGroup } from "./made-volumes.ts";
-import { snapshotStep } from "./snapshot-volume.ts";
+import { backupConfigKey as configKey } from "./backup-settings.ts";
 import { resourceOf } from "./volume-handle.ts";
 
 /** What a volume is to be backed up as, and where to. */
@@ -70,7 +71,7 @@ export function createBeginBackup(
     const percent = settings.snapshotPercent;
     // Nobody hears what a schedule is refused: its operation fails, and that is seen.
     if (request.schedule === undefined) {
-      snapshotStep({ volume, group, name: "", tags: [], percent });
+      snapshotStep({ volume, group, name: "", tags: [], percent, configKey });
     }
     return { volume, group, named, input };
   }

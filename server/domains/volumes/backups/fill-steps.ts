@@ -1,10 +1,10 @@
 import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { devicePathOf, volumeResource } from "../../../../adapters/lvm/names.ts";
+import { findMade } from "../../../backups/lvm/made-volumes.ts";
 import { describePlace } from "../../../backups/repository-place.ts";
 import { selectBackup } from "../../../backups/select-backup.ts";
 import { storedBackupFrom } from "../../../backups/stored-backup.ts";
-import { findMade } from "./made-volumes.ts";
 import {
   createdBy,
   type LocateOutput,

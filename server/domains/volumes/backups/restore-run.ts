@@ -1,9 +1,9 @@
 import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
+import type { MadeVolumes } from "../../../backups/lvm/made-volumes.ts";
 import type { Repositories } from "../../../backups/repositories.ts";
 import type { RepositoryPlace, RepositorySecrets } from "../../../backups/repository-place.ts";
 import type { OperationStep, StepRun } from "../../../operations/operation-kind.ts";
 import type { DeviceClass } from "../device-class.ts";
-import type { MadeVolumes } from "./made-volumes.ts";
 
 /** A volume that is to be made and filled from a backup. */
 export type RestoreInput = {

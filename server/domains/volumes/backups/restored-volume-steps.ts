@@ -1,10 +1,15 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
+import { findMade, findVolume } from "../../../backups/lvm/made-volumes.ts";
+import {
+  operationTag,
+  shownName,
+  temporaryName,
+  wantedNameTag,
+} from "../../../backups/lvm/operation-marks.ts";
+import { assertWhole } from "../../../backups/lvm/volume-refusals.ts";
 import { assertResolved, findDeviceClass } from "../device-class.ts";
-import { operationTag, shownName, temporaryName, wantedNameTag } from "../operation-marks.ts";
-import { assertWhole } from "../protection.ts";
 import { createVolumeStep } from "../volume-mutations.ts";
-import { findMade, findVolume } from "./made-volumes.ts";
 import {
   type CreateOutput,
   createdBy,

@@ -1,5 +1,7 @@
+import { findMade, findVolume, type MadeVolumes } from "../../../backups/lvm/made-volumes.ts";
+import { operationTag, temporaryName } from "../../../backups/lvm/operation-marks.ts";
+import { snapshotStep } from "../../../backups/lvm/snapshot-volume.ts";
 import { describePlace } from "../../../backups/repository-place.ts";
-import { operationTag, temporaryName } from "../operation-marks.ts";
 import {
   type BackupRun,
   type BackupStep,
@@ -9,8 +11,7 @@ import {
   verifiedBy,
   volumeGone,
 } from "./backup-run.ts";
-import { findMade, findVolume, type MadeVolumes } from "./made-volumes.ts";
-import { snapshotStep } from "./snapshot-volume.ts";
+import { backupConfigKey as configKey } from "./backup-settings.ts";
 
 const timeTag = "hostplane-at-";
 
@@ -45,7 +46,7 @@ export function snapshotVolumeStep({ made }: BackupTools): BackupStep {
             throw volumeGone(input);
           }
           const tags = [operationTag(operationId), `${timeTag}${Date.now()}`];
-          return [snapshotStep({ volume, group, name, tags, percent: input.snapshotPercent })];
+          return [snapshotStep({ volume, group, name, tags, percent: input.snapshotPercent, configKey })];
         },
         signal,
       );

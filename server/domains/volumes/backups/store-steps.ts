@@ -2,6 +2,7 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { devicePathOf, volumeResource } from "../../../../adapters/lvm/names.ts";
 import type { Repository, ResticAdapter } from "../../../../adapters/restic/adapter.ts";
 import { ensureRepository } from "../../../backups/ensure-repository.ts";
+import { assertSnapshotGood } from "../../../backups/lvm/snapshot-volume.ts";
 import { describePlace } from "../../../backups/repository-place.ts";
 import { operationTagOf, scheduleTagsOf, tagsFromMarks } from "../../../backups/stored-backup.ts";
 import {
@@ -16,8 +17,8 @@ import {
   storedBy,
   type VerifyOutput,
 } from "./backup-run.ts";
+import { backupConfigKey as configKey } from "./backup-settings.ts";
 import { removeSnapshot } from "./snapshot-steps.ts";
-import { assertSnapshotGood } from "./snapshot-volume.ts";
 
 /** Before anything is made: a wrong key or endpoint is told at once. */
 export function openStep(tools: BackupTools): BackupStep {
@@ -53,14 +54,14 @@ export function storeStep({ made, restic, repositories }: BackupTools): BackupSt
       await restic.settle(run.token);
       const repository = await openRepository(repositories, run);
       const snapshotId = (await storedIds(restic, repository, run)).at(-1);
-      assertSnapshotGood(await made.readState(), run.input, snapshotBy(run));
+      assertSnapshotGood(await made.readState(), run.input, snapshotBy(run), configKey);
       return snapshotId === undefined ? undefined : { output: { snapshotId } };
     },
     async forward(run) {
       const { input, operationId, signal, token } = run;
       const snapshot = snapshotBy(run);
       const repository = await openRepository(repositories, run);
-      const assertGood = async () => assertSnapshotGood(await made.readState(), input, snapshot);
+      const assertGood = async () => assertSnapshotGood(await made.readState(), input, snapshot, configKey);
       await assertGood();
       const { backupId, schedule, host, name } = input;
       const volume = `${input.volumeGroup}/${input.volume}`;

@@ -1,8 +1,8 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmState } from "../../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
+import { operationOf } from "../../../backups/lvm/operation-marks.ts";
 import { type DeviceClass, resolveClass, volumesOf } from "../device-class.ts";
-import { operationOf } from "../operation-marks.ts";
 
 /** What a client calls a volume: `data`, `vg0/data` or `volumeGroups/vg0/volumes/data`. */
 export interface VolumeHandle {

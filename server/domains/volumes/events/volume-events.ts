@@ -1,7 +1,7 @@
 import { volumeGroupResource, volumeResource } from "../../../../adapters/lvm/names.ts";
+import { operationOf } from "../../../backups/lvm/operation-marks.ts";
 import type { NewEvent } from "../../../store/events.ts";
 import type { DeviceClass } from "../device-class.ts";
-import { operationOf } from "../operation-marks.ts";
 import type { GroupDifference } from "./group-differences.ts";
 import type { ObservedVolume } from "./observed-volumes.ts";
 import type { OwnChange } from "./own-changes.ts";

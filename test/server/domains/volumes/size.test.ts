@@ -1,10 +1,6 @@
 import fc from "fast-check";
 import { test } from "tap";
-import {
-  bytesFromSizeGb,
-  roundUpToExtents,
-  sizeGbFromBytes,
-} from "../../../../server/domains/volumes/size.ts";
+import { bytesFromSizeGb, sizeGbFromBytes } from "../../../../server/domains/volumes/size.ts";
 
 test("sizes that LVM could not count are refused with the limit", async (t) => {
   t.throws(() => bytesFromSizeGb(0n), { reason: "INVALID_FIELD", message: "size_gb: must be at least 1" });
@@ -20,15 +16,4 @@ test("a size in GiB is never less than the bytes, and less than one GiB more", a
     }),
   );
   t.equal(sizeGbFromBytes(1n), 1n);
-});
-
-test("rounding to extents gives whole extents and adds less than one", async (t) => {
-  const extents = fc.integer({ min: 10, max: 32 }).map((shift) => 1n << BigInt(shift));
-  fc.assert(
-    fc.property(fc.bigInt({ min: 0n, max: 1n << 60n }), extents, (bytes, extent) => {
-      const rounded = roundUpToExtents(bytes, extent);
-      return rounded % extent === 0n && rounded >= bytes && rounded - bytes < extent;
-    }),
-  );
-  t.equal(roundUpToExtents(5n, 4n), 8n);
 });

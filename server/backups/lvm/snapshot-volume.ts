@@ -1,9 +1,9 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import type { LogicalVolume, LvmState, LvmStep, VolumeGroup } from "../../../../adapters/lvm/adapter.ts";
-import { volumeGroupResource, volumeResource } from "../../../../adapters/lvm/names.ts";
-import { snapshotRoomBytes } from "../../../../adapters/lvm/snapshot-room.ts";
-import { assertWhole, isProtected } from "../protection.ts";
-import { roundUpToExtents } from "../size.ts";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { LogicalVolume, LvmState, LvmStep, VolumeGroup } from "../../../adapters/lvm/adapter.ts";
+import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
+import { snapshotRoomBytes } from "../../../adapters/lvm/snapshot-room.ts";
+import { roundUpToExtents } from "./extents.ts";
+import { assertWhole, isProtected } from "./volume-refusals.ts";
 
 /** A snapshot of a volume that is wanted. */
 export interface WantedSnapshot {
@@ -13,13 +13,15 @@ export interface WantedSnapshot {
   readonly tags: readonly string[];
   /** Share of a thick volume that may change before the snapshot is full. */
   readonly percent: number;
+  /** Where `snapshotPercent` is configured, e.g. `volumes.backup`. */
+  readonly configKey: string;
 }
 
 /**
  * The step that makes a snapshot of a volume, thin of a thin volume and copy-on-write of any other.
  * @throws InfraError VOLUME_PROTECTED, VOLUME_INACTIVE, VOLUME_GROUP_GONE, NO_SPACE
  */
-export function snapshotStep({ volume, group, name, tags, percent }: WantedSnapshot): LvmStep {
+export function snapshotStep({ volume, group, name, tags, percent, configKey }: WantedSnapshot): LvmStep {
   assertBackable(volume);
   assertWhole(group);
   const step = {
@@ -36,7 +38,7 @@ export function snapshotStep({ volume, group, name, tags, percent }: WantedSnaps
   if (group.freeBytes < roomBytes) {
     throw new InfraError(
       "NO_SPACE",
-      `no room for a snapshot of ${group.name}/${volume.name} on volume group ${group.name}: free=${group.freeBytes}, requested=${roomBytes} (\`volumes.backup.snapshotPercent\` is ${percent})`,
+      `no room for a snapshot of ${group.name}/${volume.name} on volume group ${group.name}: free=${group.freeBytes}, requested=${roomBytes} (\`${configKey}.snapshotPercent\` is ${percent})`,
       { resource: volumeGroupResource(group.name) },
     );
   }
@@ -64,12 +66,14 @@ function assertBackable(volume: LogicalVolume): void {
 
 /**
  * Refuses a snapshot that holds its volume no more.
+ * @param configKey where `snapshotPercent` is configured, e.g. `volumes.backup`
  * @throws InfraError SNAPSHOT_FULL, VOLUME_NOT_FOUND when it is gone
  */
 export function assertSnapshotGood(
   state: LvmState,
   { volumeGroup, volume }: { readonly volumeGroup: string; readonly volume: string },
   { uuid, name }: { readonly uuid: string; readonly name: string },
+  configKey: string,
 ): void {
   const found = state.volumes.find((one) => one.uuid === uuid);
   const resource = volumeResource(volumeGroup, volume);
@@ -83,7 +87,7 @@ export function assertSnapshotGood(
   if (found.health === "invalidSnapshot" || found.health === "failed") {
     throw new InfraError(
       "SNAPSHOT_FULL",
-      `${volumeGroup}/${volume} changed more during its backup than its snapshot had room for: raise \`volumes.backup.snapshotPercent\`, or back it up when less is written`,
+      `${volumeGroup}/${volume} changed more during its backup than its snapshot had room for: raise \`${configKey}.snapshotPercent\`, or back it up when less is written`,
       { resource },
     );
   }

@@ -1,14 +1,14 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type {
   LogicalVolume,
   LvmAdapter,
   LvmState,
   LvmStep,
   VolumeGroup,
-} from "../../../../adapters/lvm/adapter.ts";
-import { volumeGroupResource, volumeResource } from "../../../../adapters/lvm/names.ts";
-import type { InlineRunner } from "../../../operations/run-inline.ts";
-import { operationTag } from "../operation-marks.ts";
+} from "../../../adapters/lvm/adapter.ts";
+import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
+import type { InlineRunner } from "../../operations/run-inline.ts";
+import { operationTag } from "./operation-marks.ts";
 
 /** A volume group by its name and by what no other has. */
 export interface GroupIdentity {
