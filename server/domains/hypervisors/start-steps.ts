@@ -15,7 +15,8 @@ export function startStep(tools: HypervisorTools): CreateStep {
     isAbortable: false,
     maxAttempts: 6,
     async happened(run) {
-      const domain = await domainOf(tools, run);
+      // Any other that runs now may have been started by somebody else.
+      const domain = isOwn(run) ? await domainOf(tools, run) : undefined;
       return domain !== undefined && isOn(domain.state) === true
         ? { output: { isStarted: true } }
         : undefined;
@@ -30,14 +31,15 @@ export function startStep(tools: HypervisorTools): CreateStep {
         const isRefused = error instanceof InfraError && error.reason === "DOMAIN_STATE";
         const domain = isRefused ? await domainOf(tools, run) : undefined;
         if (domain !== undefined && isOn(domain.state) === true) {
-          // Somebody else has started it in this moment: it is not ours to stop.
-          return { isStarted: false };
+          // Somebody else has started it in this moment, or perhaps an attempt before this: it is not ours to stop.
+          return { isStarted: isOwn(run) };
         }
         throw error;
       }
     },
     async undo(run) {
-      const { isStarted } = (run.output("start") ?? { isStarted: true }) as { readonly isStarted: boolean };
+      const begun = { isStarted: isOwn(run) };
+      const { isStarted } = (run.output("start") ?? begun) as { readonly isStarted: boolean };
       const domain = isStarted ? await domainOf(tools, run) : undefined;
       if (domain !== undefined && isOn(domain.state) === true) {
         await tools.run({ kind: "powerOff", name: domain.name, uuid: domain.uuid }, run);
@@ -105,6 +107,12 @@ async function isReady(
   }
 }
 
+/** Whether the domain is one that the operation has made, and that nobody else has a use for. */
+function isOwn(run: CreateRun): boolean {
+  return checkedBy(run).mode === "make";
+}
+
+/** The domain that `check` has found or named: one that has been made anew under its name has another UUID. */
 async function domainOf(tools: HypervisorTools, run: CreateRun): Promise<LibvirtDomain | undefined> {
   const domain = await tools.domain(run);
   return domain?.uuid === checkedBy(run).uuid ? domain : undefined;

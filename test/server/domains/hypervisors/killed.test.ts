@@ -1,4 +1,5 @@
 import { type Test, test } from "tap";
+import type { LibvirtAdapter } from "../../../../adapters/libvirt/adapter.ts";
 import type { Store } from "../../../../server/store/store.ts";
 import { createMortalStore } from "../../operations/engine-under-test.ts";
 import { openOwnStore } from "../../store/own-store.ts";
@@ -9,6 +10,7 @@ import {
   leftOf,
   made,
   settings,
+  template,
   untouched,
 } from "./hypervisors-under-test.ts";
 
@@ -105,3 +107,42 @@ for (const story of stories) {
     }
   });
 }
+
+test("what somebody else has started meanwhile is not stopped by an undoing", async (t) => {
+  const store = await openOwnStore(t);
+  for (const isCancelled of [true, false]) {
+    const libvirt = createLibvirt(t);
+    const silent: LibvirtAdapter = { ...libvirt, isReady: async () => false };
+    const templates = [{ id: "old-2", ...template, readyTimeoutSeconds: 0 }];
+    const at = { libvirt: silent, host: `alone-${isCancelled}`, settings: { ...settings, templates } };
+    const asker = await createHypervisorGateway(t, { ...at, store, isIdle: true });
+    const client = await asker.client();
+    const begun = Promise.withResolvers<string>();
+    const onHeader = (headers: Headers) => begun.resolve(headers.get("hostplane-operation") ?? "");
+    const told = follow(() => client.createHypervisor({ id: "old-2" }, { onHeader }));
+    const id = await begun.promise;
+    const mortal = createMortalStore(store);
+    const died = Promise.withResolvers<void>();
+    await createHypervisorGateway(t, {
+      ...at,
+      store: mortal,
+      boundary(name) {
+        if (name === "before forward start") {
+          mortal.die();
+          died.resolve();
+          return new Promise<void>(() => {});
+        }
+      },
+    });
+    await died.promise;
+    libvirt.runOutside({ kind: "start", name: "old-2", uuid: "00000000-0000-4000-8000-000000000002" });
+    if (isCancelled) {
+      await asker.operations.cancel(id);
+    }
+    const heir = await createHypervisorGateway(t, { ...at, store });
+    t.equal((await asker.end(id)).state, isCancelled ? "cancelled" : "failed");
+    await heir.close();
+    t.match((await told).last, isCancelled ? /^FAILED cancelled/ : /^FAILED old-2 is not ready/);
+    t.same((await leftOf(libvirt)).running, ["old-1", "old-2"]);
+  }
+});
