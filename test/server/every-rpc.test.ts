@@ -144,7 +144,10 @@ const served: readonly Row[] = [
     "FAILED_PRECONDITION",
     "HYPERVISOR_OFF",
   ),
-  refuses("operations.v1.OperationsService/CreateBackup", {}, "UNIMPLEMENTED", "NOT_BUILT"),
+  ...[
+    "operations.v1.OperationsService/CreateBackup",
+    "hostplane.v1.StoragePoolService/BackUpStoragePool",
+  ].map((path) => refuses(path, {}, "UNIMPLEMENTED", "NOT_BUILT")),
   ...[
     "operations.v1.OperationsService/ExpandStorage",
     "hostplane.v1.StoragePoolService/ExpandStoragePool",
@@ -333,6 +336,13 @@ const unbuilt: Readonly<Record<string, readonly string[]>> = {
     "GetClusterNodes",
     "GetClusterRadar",
     "GetKoorCluster",
+  ],
+  "hostplane.v1.StorageService": [
+    "WatchClusterStats",
+    "ListPools",
+    "ListOsds",
+    "ListCrashes",
+    "ArchiveCrash",
   ],
   "cnct.kaas.api.Cluster": [
     "CreateCluster",

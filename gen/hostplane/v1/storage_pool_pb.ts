@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file hostplane/v1/storage_pool.proto.
  */
 export const file_hostplane_v1_storage_pool: GenFile = /*@__PURE__*/
-  fileDesc("Ch9ob3N0cGxhbmUvdjEvc3RvcmFnZV9wb29sLnByb3RvEgxob3N0cGxhbmUudjEi5gEKC1N0b3JhZ2VQb29sEgwKBG5hbWUYASABKAkSKwoEa2luZBgCIAEoDjIdLmhvc3RwbGFuZS52MS5TdG9yYWdlUG9vbEtpbmQSEgoKc2l6ZV9ieXRlcxgDIAEoAxISCgp1c2VkX2J5dGVzGAQgASgDEhIKCmZyZWVfYnl0ZXMYBSABKAMSMAoHZGV2aWNlcxgGIAMoCzIfLmhvc3RwbGFuZS52MS5TdG9yYWdlUG9vbERldmljZRIuCgZzcGFyZXMYByADKAsyHi5ob3N0cGxhbmUudjEuU3RvcmFnZVBvb2xTcGFyZSJuChFTdG9yYWdlUG9vbERldmljZRIMCgRwYXRoGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAMSEgoKdXNlZF9ieXRlcxgDIAEoAxIPCgdtaXNzaW5nGAQgASgIEhIKCmNvbmZpZ3VyZWQYBSABKAgiRgoQU3RvcmFnZVBvb2xTcGFyZRIMCgRwYXRoGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAMSEAoIdW51c2FibGUYAyABKAkiFwoVR2V0U3RvcmFnZVBvb2xSZXF1ZXN0IkEKFkdldFN0b3JhZ2VQb29sUmVzcG9uc2USJwoEcG9vbBgBIAEoCzIZLmhvc3RwbGFuZS52MS5TdG9yYWdlUG9vbCIZChdXYXRjaFN0b3JhZ2VQb29sUmVxdWVzdCJDChhXYXRjaFN0b3JhZ2VQb29sUmVzcG9uc2USJwoEcG9vbBgBIAEoCzIZLmhvc3RwbGFuZS52MS5TdG9yYWdlUG9vbCItChhFeHBhbmRTdG9yYWdlUG9vbFJlcXVlc3QSEQoJbWluX2J5dGVzGAEgASgDIkcKGUV4cGFuZFN0b3JhZ2VQb29sUmVzcG9uc2USKgoJb3BlcmF0aW9uGAEgASgLMhcuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbiItChhTaHJpbmtTdG9yYWdlUG9vbFJlcXVlc3QSEQoJbWF4X2J5dGVzGAEgASgDIkcKGVNocmlua1N0b3JhZ2VQb29sUmVzcG9uc2USKgoJb3BlcmF0aW9uGAEgASgLMhcuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbip5Cg9TdG9yYWdlUG9vbEtpbmQSIQodU1RPUkFHRV9QT09MX0tJTkRfVU5TUEVDSUZJRUQQABIiCh5TVE9SQUdFX1BPT0xfS0lORF9WT0xVTUVfR1JPVVAQARIfChtTVE9SQUdFX1BPT0xfS0lORF9ESVJFQ1RPUlkQAjKsAwoSU3RvcmFnZVBvb2xTZXJ2aWNlEmAKDkdldFN0b3JhZ2VQb29sEiMuaG9zdHBsYW5lLnYxLkdldFN0b3JhZ2VQb29sUmVxdWVzdBokLmhvc3RwbGFuZS52MS5HZXRTdG9yYWdlUG9vbFJlc3BvbnNlIgOQAgESaAoQV2F0Y2hTdG9yYWdlUG9vbBIlLmhvc3RwbGFuZS52MS5XYXRjaFN0b3JhZ2VQb29sUmVxdWVzdBomLmhvc3RwbGFuZS52MS5XYXRjaFN0b3JhZ2VQb29sUmVzcG9uc2UiA5ACATABEmQKEUV4cGFuZFN0b3JhZ2VQb29sEiYuaG9zdHBsYW5lLnYxLkV4cGFuZFN0b3JhZ2VQb29sUmVxdWVzdBonLmhvc3RwbGFuZS52MS5FeHBhbmRTdG9yYWdlUG9vbFJlc3BvbnNlEmQKEVNocmlua1N0b3JhZ2VQb29sEiYuaG9zdHBsYW5lLnYxLlNocmlua1N0b3JhZ2VQb29sUmVxdWVzdBonLmhvc3RwbGFuZS52MS5TaHJpbmtTdG9yYWdlUG9vbFJlc3BvbnNlYgZwcm90bzM", [file_hostplane_v1_operation]);
+  fileDesc("Ch9ob3N0cGxhbmUvdjEvc3RvcmFnZV9wb29sLnByb3RvEgxob3N0cGxhbmUudjEi5gEKC1N0b3JhZ2VQb29sEgwKBG5hbWUYASABKAkSKwoEa2luZBgCIAEoDjIdLmhvc3RwbGFuZS52MS5TdG9yYWdlUG9vbEtpbmQSEgoKc2l6ZV9ieXRlcxgDIAEoAxISCgp1c2VkX2J5dGVzGAQgASgDEhIKCmZyZWVfYnl0ZXMYBSABKAMSMAoHZGV2aWNlcxgGIAMoCzIfLmhvc3RwbGFuZS52MS5TdG9yYWdlUG9vbERldmljZRIuCgZzcGFyZXMYByADKAsyHi5ob3N0cGxhbmUudjEuU3RvcmFnZVBvb2xTcGFyZSJuChFTdG9yYWdlUG9vbERldmljZRIMCgRwYXRoGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAMSEgoKdXNlZF9ieXRlcxgDIAEoAxIPCgdtaXNzaW5nGAQgASgIEhIKCmNvbmZpZ3VyZWQYBSABKAgiRgoQU3RvcmFnZVBvb2xTcGFyZRIMCgRwYXRoGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAMSEAoIdW51c2FibGUYAyABKAkiFwoVR2V0U3RvcmFnZVBvb2xSZXF1ZXN0IkEKFkdldFN0b3JhZ2VQb29sUmVzcG9uc2USJwoEcG9vbBgBIAEoCzIZLmhvc3RwbGFuZS52MS5TdG9yYWdlUG9vbCIZChdXYXRjaFN0b3JhZ2VQb29sUmVxdWVzdCJDChhXYXRjaFN0b3JhZ2VQb29sUmVzcG9uc2USJwoEcG9vbBgBIAEoCzIZLmhvc3RwbGFuZS52MS5TdG9yYWdlUG9vbCItChhFeHBhbmRTdG9yYWdlUG9vbFJlcXVlc3QSEQoJbWluX2J5dGVzGAEgASgDIkcKGUV4cGFuZFN0b3JhZ2VQb29sUmVzcG9uc2USKgoJb3BlcmF0aW9uGAEgASgLMhcuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbiItChhTaHJpbmtTdG9yYWdlUG9vbFJlcXVlc3QSEQoJbWF4X2J5dGVzGAEgASgDIkcKGVNocmlua1N0b3JhZ2VQb29sUmVzcG9uc2USKgoJb3BlcmF0aW9uGAEgASgLMhcuaG9zdHBsYW5lLnYxLk9wZXJhdGlvbiIaChhCYWNrVXBTdG9yYWdlUG9vbFJlcXVlc3QiRwoZQmFja1VwU3RvcmFnZVBvb2xSZXNwb25zZRIqCglvcGVyYXRpb24YASABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uKnkKD1N0b3JhZ2VQb29sS2luZBIhCh1TVE9SQUdFX1BPT0xfS0lORF9VTlNQRUNJRklFRBAAEiIKHlNUT1JBR0VfUE9PTF9LSU5EX1ZPTFVNRV9HUk9VUBABEh8KG1NUT1JBR0VfUE9PTF9LSU5EX0RJUkVDVE9SWRACMpIEChJTdG9yYWdlUG9vbFNlcnZpY2USYAoOR2V0U3RvcmFnZVBvb2wSIy5ob3N0cGxhbmUudjEuR2V0U3RvcmFnZVBvb2xSZXF1ZXN0GiQuaG9zdHBsYW5lLnYxLkdldFN0b3JhZ2VQb29sUmVzcG9uc2UiA5ACARJoChBXYXRjaFN0b3JhZ2VQb29sEiUuaG9zdHBsYW5lLnYxLldhdGNoU3RvcmFnZVBvb2xSZXF1ZXN0GiYuaG9zdHBsYW5lLnYxLldhdGNoU3RvcmFnZVBvb2xSZXNwb25zZSIDkAIBMAESZAoRRXhwYW5kU3RvcmFnZVBvb2wSJi5ob3N0cGxhbmUudjEuRXhwYW5kU3RvcmFnZVBvb2xSZXF1ZXN0GicuaG9zdHBsYW5lLnYxLkV4cGFuZFN0b3JhZ2VQb29sUmVzcG9uc2USZAoRU2hyaW5rU3RvcmFnZVBvb2wSJi5ob3N0cGxhbmUudjEuU2hyaW5rU3RvcmFnZVBvb2xSZXF1ZXN0GicuaG9zdHBsYW5lLnYxLlNocmlua1N0b3JhZ2VQb29sUmVzcG9uc2USZAoRQmFja1VwU3RvcmFnZVBvb2wSJi5ob3N0cGxhbmUudjEuQmFja1VwU3RvcmFnZVBvb2xSZXF1ZXN0GicuaG9zdHBsYW5lLnYxLkJhY2tVcFN0b3JhZ2VQb29sUmVzcG9uc2ViBnByb3RvMw", [file_hostplane_v1_operation]);
 
 /**
  * The pool.
@@ -320,6 +320,42 @@ export const ShrinkStoragePoolResponseSchema: GenMessage<ShrinkStoragePoolRespon
   messageDesc(file_hostplane_v1_storage_pool, 10);
 
 /**
+ * BackUpStoragePool takes nothing.
+ *
+ * @generated from message hostplane.v1.BackUpStoragePoolRequest
+ */
+export type BackUpStoragePoolRequest = Message<"hostplane.v1.BackUpStoragePoolRequest"> & {
+};
+
+/**
+ * Describes the message hostplane.v1.BackUpStoragePoolRequest.
+ * Use `create(BackUpStoragePoolRequestSchema)` to create a new message.
+ */
+export const BackUpStoragePoolRequestSchema: GenMessage<BackUpStoragePoolRequest> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_storage_pool, 11);
+
+/**
+ * The backup that has begun.
+ *
+ * @generated from message hostplane.v1.BackUpStoragePoolResponse
+ */
+export type BackUpStoragePoolResponse = Message<"hostplane.v1.BackUpStoragePoolResponse"> & {
+  /**
+   * As it is now.
+   *
+   * @generated from field: hostplane.v1.Operation operation = 1;
+   */
+  operation?: Operation | undefined;
+};
+
+/**
+ * Describes the message hostplane.v1.BackUpStoragePoolResponse.
+ * Use `create(BackUpStoragePoolResponseSchema)` to create a new message.
+ */
+export const BackUpStoragePoolResponseSchema: GenMessage<BackUpStoragePoolResponse> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_storage_pool, 12);
+
+/**
  * What a pool is made of.
  *
  * @generated from enum hostplane.v1.StoragePoolKind
@@ -361,8 +397,8 @@ export const StoragePoolKindSchema: GenEnum<StoragePoolKind> = /*@__PURE__*/
   enumDesc(file_hostplane_v1_storage_pool, 0);
 
 /**
- * Tells of the shared storage pool, and makes it larger and smaller. operations.v1.OperationsService does the same in
- * numbers of 32 bits.
+ * Tells of the shared storage pool, makes it larger and smaller, and backs it up. operations.v1.OperationsService does the
+ * same, in numbers of 32 bits.
  *
  * @generated from service hostplane.v1.StoragePoolService
  */
@@ -407,6 +443,17 @@ export const StoragePoolService: GenService<{
     methodKind: "unary";
     input: typeof ShrinkStoragePoolRequestSchema;
     output: typeof ShrinkStoragePoolResponseSchema;
+  },
+  /**
+   * Begins an operation that backs up every volume of the pool into the configured repository, or returns the one that is
+   * under way. BackupService lists, verifies, restores and deletes what it has stored.
+   *
+   * @generated from rpc hostplane.v1.StoragePoolService.BackUpStoragePool
+   */
+  backUpStoragePool: {
+    methodKind: "unary";
+    input: typeof BackUpStoragePoolRequestSchema;
+    output: typeof BackUpStoragePoolResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_hostplane_v1_storage_pool, 0);
