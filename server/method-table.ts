@@ -19,6 +19,7 @@ const domainOfService: Readonly<Record<string, string>> = {
   "hostplane.v1.EventService": "events",
   "hostplane.v1.BackupService": "volumes",
   "hostplane.v1.StoragePoolService": "hypervisors",
+  "hostplane.v1.StorageService": "storage",
   "hostplane.v1.SystemService": "system",
   "grpc.health.v1.Health": "system",
   "grpc.reflection.v1.ServerReflection": "system",

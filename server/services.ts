@@ -6,6 +6,7 @@ import { BackupService } from "../gen/hostplane/v1/backup_pb.ts";
 import { EventService } from "../gen/hostplane/v1/event_pb.ts";
 import { OperationService } from "../gen/hostplane/v1/operation_pb.ts";
 import { PlanService } from "../gen/hostplane/v1/plan_pb.ts";
+import { StorageService } from "../gen/hostplane/v1/storage_pb.ts";
 import { SystemService } from "../gen/hostplane/v1/system_pb.ts";
 import { LVService, VGService } from "../gen/proto/lvmd_pb.ts";
 import { StatsService } from "../gen/stats/stats_pb.ts";
@@ -53,7 +54,7 @@ interface UnbuiltDomain {
 
 /** Services of the contract whose domain is not built yet. */
 const unbuilt: readonly UnbuiltDomain[] = [
-  { domain: "storage", system: "ceph", services: [StatsService] },
+  { domain: "storage", system: "ceph", services: [StatsService, StorageService] },
   { domain: "clusters", system: "maas", services: [Cluster] },
   { domain: "pods", system: "podman", services: [PublicAPI] },
 ];

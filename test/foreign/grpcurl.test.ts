@@ -22,6 +22,7 @@ const listed = [
   "hostplane.v1.OperationService",
   "hostplane.v1.PlanService",
   "hostplane.v1.StoragePoolService",
+  "hostplane.v1.StorageService",
   "hostplane.v1.SystemService",
   "hostplane.v1.UserService",
   "operations.v1.OperationsService",

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file hostplane/v1/event.proto.
  */
 export const file_hostplane_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("Chhob3N0cGxhbmUvdjEvZXZlbnQucHJvdG8SDGhvc3RwbGFuZS52MSJ8ChBTdWJzY3JpYmVSZXF1ZXN0EhAKBmN1cnNvchgBIAEoCUgAEioKBHRpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAASDgoGdG9waWNzGAMgAygJEhEKCXJlc291cmNlcxgEIAMoCUIHCgVzdGFydCKeAQoRU3Vic2NyaWJlUmVzcG9uc2USKgoIc25hcHNob3QYASABKAsyFi5ob3N0cGxhbmUudjEuU25hcHNob3RIABIkCgVldmVudBgCIAEoCzITLmhvc3RwbGFuZS52MS5FdmVudEgAEiwKCWhlYXJ0YmVhdBgDIAEoCzIXLmhvc3RwbGFuZS52MS5IZWFydGJlYXRIAEIJCgdtZXNzYWdlIhoKCFNuYXBzaG90Eg4KBmN1cnNvchgBIAEoCSIbCglIZWFydGJlYXQSDgoGY3Vyc29yGAEgASgJIs8DCgVFdmVudBIOCgZjdXJzb3IYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBXRvcGljGAMgASgJEgwKBHR5cGUYBCABKAkSEAoIcmVzb3VyY2UYBSABKAkSDAoEaG9zdBgGIAEoCRIUCgxvcGVyYXRpb25faWQYByABKAkSDwoHc2FuZGJveBgIIAEoCBIsCglvcGVyYXRpb24YCiABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uSAASKwoGdm9sdW1lGAsgASgLMhkuaG9zdHBsYW5lLnYxLlZvbHVtZUV2ZW50SAASNgoMdm9sdW1lX2dyb3VwGAwgASgLMh4uaG9zdHBsYW5lLnYxLlZvbHVtZUdyb3VwRXZlbnRIABIgCgNnYXAYDSABKAsyES5ob3N0cGxhbmUudjEuR2FwSAASMwoKaHlwZXJ2aXNvchgOIAEoCzIdLmhvc3RwbGFuZS52MS5IeXBlcnZpc29yRXZlbnRIABI2CgxzdG9yYWdlX3Bvb2wYDyABKAsyHi5ob3N0cGxhbmUudjEuU3RvcmFnZVBvb2xFdmVudEgAQggKBmRldGFpbCLFAQoLVm9sdW1lRXZlbnQSDAoEbmFtZRgBIAEoCRIUCgx2b2x1bWVfZ3JvdXAYAiABKAkSFAoMZGV2aWNlX2NsYXNzGAMgASgJEhIKCnNpemVfYnl0ZXMYBCABKAMSIAoTcHJldmlvdXNfc2l6ZV9ieXRlcxgFIAEoA0gAiAEBEgwKBHRhZ3MYBiADKAkSDwoHb3V0c2lkZRgHIAEoCBIPCgdjaGFuZ2VzGAggAygJQhYKFF9wcmV2aW91c19zaXplX2J5dGVzImAKEFZvbHVtZUdyb3VwRXZlbnQSDAoEbmFtZRgBIAEoCRIWCg5kZXZpY2VfY2xhc3NlcxgCIAMoCRISCgpmcmVlX2J5dGVzGAMgASgDEhIKCnNpemVfYnl0ZXMYBCABKAMidgoPSHlwZXJ2aXNvckV2ZW50EgoKAmlkGAEgASgJEg0KBXN0YXRlGAIgASgJEhYKDnByZXZpb3VzX3N0YXRlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIPCgdvdXRzaWRlGAUgASgIEg8KB2NoYW5nZXMYBiADKAkicQoQU3RvcmFnZVBvb2xFdmVudBIMCgRuYW1lGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAMSGwoTcHJldmlvdXNfc2l6ZV9ieXRlcxgDIAEoAxINCgVhZGRlZBgEIAMoCRIPCgdyZW1vdmVkGAUgAygJImcKA0dhcBIoCgRmcm9tGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgJ0bxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAMgASgJMmMKDEV2ZW50U2VydmljZRJTCglTdWJzY3JpYmUSHi5ob3N0cGxhbmUudjEuU3Vic2NyaWJlUmVxdWVzdBofLmhvc3RwbGFuZS52MS5TdWJzY3JpYmVSZXNwb25zZSIDkAIBMAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_hostplane_v1_operation]);
+  fileDesc("Chhob3N0cGxhbmUvdjEvZXZlbnQucHJvdG8SDGhvc3RwbGFuZS52MSJ8ChBTdWJzY3JpYmVSZXF1ZXN0EhAKBmN1cnNvchgBIAEoCUgAEioKBHRpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAASDgoGdG9waWNzGAMgAygJEhEKCXJlc291cmNlcxgEIAMoCUIHCgVzdGFydCKeAQoRU3Vic2NyaWJlUmVzcG9uc2USKgoIc25hcHNob3QYASABKAsyFi5ob3N0cGxhbmUudjEuU25hcHNob3RIABIkCgVldmVudBgCIAEoCzITLmhvc3RwbGFuZS52MS5FdmVudEgAEiwKCWhlYXJ0YmVhdBgDIAEoCzIXLmhvc3RwbGFuZS52MS5IZWFydGJlYXRIAEIJCgdtZXNzYWdlIhoKCFNuYXBzaG90Eg4KBmN1cnNvchgBIAEoCSIbCglIZWFydGJlYXQSDgoGY3Vyc29yGAEgASgJIqkFCgVFdmVudBIOCgZjdXJzb3IYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBXRvcGljGAMgASgJEgwKBHR5cGUYBCABKAkSEAoIcmVzb3VyY2UYBSABKAkSDAoEaG9zdBgGIAEoCRIUCgxvcGVyYXRpb25faWQYByABKAkSDwoHc2FuZGJveBgIIAEoCBIsCglvcGVyYXRpb24YCiABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uSAASKwoGdm9sdW1lGAsgASgLMhkuaG9zdHBsYW5lLnYxLlZvbHVtZUV2ZW50SAASNgoMdm9sdW1lX2dyb3VwGAwgASgLMh4uaG9zdHBsYW5lLnYxLlZvbHVtZUdyb3VwRXZlbnRIABIgCgNnYXAYDSABKAsyES5ob3N0cGxhbmUudjEuR2FwSAASMwoKaHlwZXJ2aXNvchgOIAEoCzIdLmhvc3RwbGFuZS52MS5IeXBlcnZpc29yRXZlbnRIABI2CgxzdG9yYWdlX3Bvb2wYDyABKAsyHi5ob3N0cGxhbmUudjEuU3RvcmFnZVBvb2xFdmVudEgAEjoKDmNsdXN0ZXJfaGVhbHRoGBAgASgLMiAuaG9zdHBsYW5lLnYxLkNsdXN0ZXJIZWFsdGhFdmVudEgAEjQKC2NlcGhfZGFlbW9uGBEgASgLMh0uaG9zdHBsYW5lLnYxLkNlcGhEYWVtb25FdmVudEgAEjIKCmNlcGhfc3BhY2UYEiABKAsyHC5ob3N0cGxhbmUudjEuQ2VwaFNwYWNlRXZlbnRIABIyCgpjZXBoX2NyYXNoGBMgASgLMhwuaG9zdHBsYW5lLnYxLkNlcGhDcmFzaEV2ZW50SABCCAoGZGV0YWlsIsUBCgtWb2x1bWVFdmVudBIMCgRuYW1lGAEgASgJEhQKDHZvbHVtZV9ncm91cBgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEgoKc2l6ZV9ieXRlcxgEIAEoAxIgChNwcmV2aW91c19zaXplX2J5dGVzGAUgASgDSACIAQESDAoEdGFncxgGIAMoCRIPCgdvdXRzaWRlGAcgASgIEg8KB2NoYW5nZXMYCCADKAlCFgoUX3ByZXZpb3VzX3NpemVfYnl0ZXMiYAoQVm9sdW1lR3JvdXBFdmVudBIMCgRuYW1lGAEgASgJEhYKDmRldmljZV9jbGFzc2VzGAIgAygJEhIKCmZyZWVfYnl0ZXMYAyABKAMSEgoKc2l6ZV9ieXRlcxgEIAEoAyJ2Cg9IeXBlcnZpc29yRXZlbnQSCgoCaWQYASABKAkSDQoFc3RhdGUYAiABKAkSFgoOcHJldmlvdXNfc3RhdGUYAyABKAkSDgoGcmVhc29uGAQgASgJEg8KB291dHNpZGUYBSABKAgSDwoHY2hhbmdlcxgGIAMoCSJxChBTdG9yYWdlUG9vbEV2ZW50EgwKBG5hbWUYASABKAkSEgoKc2l6ZV9ieXRlcxgCIAEoAxIbChNwcmV2aW91c19zaXplX2J5dGVzGAMgASgDEg0KBWFkZGVkGAQgAygJEg8KB3JlbW92ZWQYBSADKAkibwoSQ2x1c3RlckhlYWx0aEV2ZW50Eg8KB2NsdXN0ZXIYASABKAkSDgoGc3RhdHVzGAIgASgJEhcKD3ByZXZpb3VzX3N0YXR1cxgDIAEoCRIOCgZyYWlzZWQYBCADKAkSDwoHY2xlYXJlZBgFIAMoCSJUCg9DZXBoRGFlbW9uRXZlbnQSDAoEbmFtZRgBIAEoCRIMCgRob3N0GAIgASgJEg0KBXN0YXRlGAMgASgJEhYKDnByZXZpb3VzX3N0YXRlGAQgASgJIkcKDkNlcGhTcGFjZUV2ZW50EgwKBG5hbWUYASABKAkSEgoKdXNlZF9ieXRlcxgCIAEoAxITCgt0b3RhbF9ieXRlcxgDIAEoAyJwCg5DZXBoQ3Jhc2hFdmVudBIKCgJpZBgBIAEoCRIOCgZlbnRpdHkYAiABKAkSDAoEaG9zdBgDIAEoCRImCgJhdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEd2hhdBgFIAEoCSJnCgNHYXASKAoEZnJvbRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgDIAEoCTJjCgxFdmVudFNlcnZpY2USUwoJU3Vic2NyaWJlEh4uaG9zdHBsYW5lLnYxLlN1YnNjcmliZVJlcXVlc3QaHy5ob3N0cGxhbmUudjEuU3Vic2NyaWJlUmVzcG9uc2UiA5ACATABYgZwcm90bzM", [file_google_protobuf_timestamp, file_hostplane_v1_operation]);
 
 /**
  * Which events to stream.
@@ -179,7 +179,7 @@ export type Event = Message<"hostplane.v1.Event"> & {
   at?: Timestamp | undefined;
 
   /**
-   * What it belongs to: "volumes", "hypervisors", "operations".
+   * What it belongs to: "volumes", "hypervisors", "storage", "operations".
    *
    * @generated from field: string topic = 3;
    */
@@ -274,6 +274,39 @@ export type Event = Message<"hostplane.v1.Event"> & {
      */
     value: StoragePoolEvent;
     case: "storagePool";
+  } | {
+    /**
+     * Of the type "cluster.health".
+     *
+     * @generated from field: hostplane.v1.ClusterHealthEvent cluster_health = 16;
+     */
+    value: ClusterHealthEvent;
+    case: "clusterHealth";
+  } | {
+    /**
+     * Of the types "osd.up", "osd.down", "osd.in", "osd.out", "osd.added", "osd.removed", "mon.joined", "mon.left",
+     * "mgr.active", "mgr.none", "mds.changed", "rgw.added", "rgw.removed".
+     *
+     * @generated from field: hostplane.v1.CephDaemonEvent ceph_daemon = 17;
+     */
+    value: CephDaemonEvent;
+    case: "cephDaemon";
+  } | {
+    /**
+     * Of the types "osd.nearFull", "osd.enough", "pool.nearFull", "pool.enough".
+     *
+     * @generated from field: hostplane.v1.CephSpaceEvent ceph_space = 18;
+     */
+    value: CephSpaceEvent;
+    case: "cephSpace";
+  } | {
+    /**
+     * Of the types "crash.reported", "crash.archived".
+     *
+     * @generated from field: hostplane.v1.CephCrashEvent ceph_crash = 19;
+     */
+    value: CephCrashEvent;
+    case: "cephCrash";
   } | { case: undefined; value?: undefined };
 };
 
@@ -503,6 +536,181 @@ export const StoragePoolEventSchema: GenMessage<StoragePoolEvent> = /*@__PURE__*
   messageDesc(file_hostplane_v1_event, 8);
 
 /**
+ * The health of a Ceph cluster, or what it complains about, has changed.
+ *
+ * @generated from message hostplane.v1.ClusterHealthEvent
+ */
+export type ClusterHealthEvent = Message<"hostplane.v1.ClusterHealthEvent"> & {
+  /**
+   * The cluster's fsid.
+   *
+   * @generated from field: string cluster = 1;
+   */
+  cluster: string;
+
+  /**
+   * As Ceph writes it: "HEALTH_OK", "HEALTH_WARN" or "HEALTH_ERR".
+   *
+   * @generated from field: string status = 2;
+   */
+  status: string;
+
+  /**
+   * What it was before.
+   *
+   * @generated from field: string previous_status = 3;
+   */
+  previousStatus: string;
+
+  /**
+   * What Ceph complains about now and did not before, as "OSD_DOWN: 1 osds down".
+   *
+   * @generated from field: repeated string raised = 4;
+   */
+  raised: string[];
+
+  /**
+   * What it has ceased to complain about, by code.
+   *
+   * @generated from field: repeated string cleared = 5;
+   */
+  cleared: string[];
+};
+
+/**
+ * Describes the message hostplane.v1.ClusterHealthEvent.
+ * Use `create(ClusterHealthEventSchema)` to create a new message.
+ */
+export const ClusterHealthEventSchema: GenMessage<ClusterHealthEvent> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_event, 9);
+
+/**
+ * A daemon of a Ceph cluster that came, went or changed.
+ *
+ * @generated from message hostplane.v1.CephDaemonEvent
+ */
+export type CephDaemonEvent = Message<"hostplane.v1.CephDaemonEvent"> & {
+  /**
+   * Its name, e.g. "osd.3" or "mon.a".
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * The host it runs on. Empty when it is not known.
+   *
+   * @generated from field: string host = 2;
+   */
+  host: string;
+
+  /**
+   * What it is now, e.g. "up, in" or "up:active".
+   *
+   * @generated from field: string state = 3;
+   */
+  state: string;
+
+  /**
+   * What it was before; empty for one that was not there.
+   *
+   * @generated from field: string previous_state = 4;
+   */
+  previousState: string;
+};
+
+/**
+ * Describes the message hostplane.v1.CephDaemonEvent.
+ * Use `create(CephDaemonEventSchema)` to create a new message.
+ */
+export const CephDaemonEventSchema: GenMessage<CephDaemonEvent> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_event, 10);
+
+/**
+ * An OSD or a pool of a Ceph cluster that is nearly full, or has enough room again.
+ *
+ * @generated from message hostplane.v1.CephSpaceEvent
+ */
+export type CephSpaceEvent = Message<"hostplane.v1.CephSpaceEvent"> & {
+  /**
+   * Its name, e.g. "osd.3" or "images".
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Bytes in use; of a pool what clients have stored.
+   *
+   * @generated from field: int64 used_bytes = 2;
+   */
+  usedBytes: bigint;
+
+  /**
+   * Bytes that could be in use at most.
+   *
+   * @generated from field: int64 total_bytes = 3;
+   */
+  totalBytes: bigint;
+};
+
+/**
+ * Describes the message hostplane.v1.CephSpaceEvent.
+ * Use `create(CephSpaceEventSchema)` to create a new message.
+ */
+export const CephSpaceEventSchema: GenMessage<CephSpaceEvent> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_event, 11);
+
+/**
+ * A crash that a daemon of a Ceph cluster has reported, or that somebody has seen.
+ *
+ * @generated from message hostplane.v1.CephCrashEvent
+ */
+export type CephCrashEvent = Message<"hostplane.v1.CephCrashEvent"> & {
+  /**
+   * Its name, as Ceph gives it.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Who crashed, e.g. "osd.1".
+   *
+   * @generated from field: string entity = 2;
+   */
+  entity: string;
+
+  /**
+   * On which host.
+   *
+   * @generated from field: string host = 3;
+   */
+  host: string;
+
+  /**
+   * When.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 4;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * What was wrong, as far as the report says.
+   *
+   * @generated from field: string what = 5;
+   */
+  what: string;
+};
+
+/**
+ * Describes the message hostplane.v1.CephCrashEvent.
+ * Use `create(CephCrashEventSchema)` to create a new message.
+ */
+export const CephCrashEventSchema: GenMessage<CephCrashEvent> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_event, 12);
+
+/**
  * Changes may have happened here that nobody saw. What is known now has been told by the events before.
  *
  * @generated from message hostplane.v1.Gap
@@ -535,7 +743,7 @@ export type Gap = Message<"hostplane.v1.Gap"> & {
  * Use `create(GapSchema)` to create a new message.
  */
 export const GapSchema: GenMessage<Gap> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_event, 9);
+  messageDesc(file_hostplane_v1_event, 13);
 
 /**
  * Streams what happens to the systems and in the gateway.
