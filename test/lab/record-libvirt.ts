@@ -163,25 +163,14 @@ await virsh("domjobabort", "sample");
 await virsh("checkpoint-list", "sample");
 // What virsh has no command for, or asks otherwise.
 const { domain } = await client.call("domainLookupByUuid", { uuid: uuids.domain });
-const { pool } = await client.call("storagePoolLookupByUuid", { uuid: uuids.pool });
-const { vol } = await client.call("storageVolLookupByName", { pool, name: "raw" });
+const { pool } = await client.call("storagePoolLookupByName", { name: "pool" });
 await Promise.all([
   client.call("connectGetHostname", {}),
-  client.call("connectGetUri", {}),
   client.call("connectGetLibVersion", {}),
-  client.call("connectGetVersion", {}),
   client.call("domainGetState", { domain, flags: 0 }),
   client.call("domainIsActive", { domain }),
   client.call("domainIsPersistent", { domain }),
-  client.call("domainGetAutostart", { domain }),
-  client.call("domainHasManagedSaveImage", { domain, flags: 0 }),
-  client.call("domainListAllCheckpoints", { domain, needResults: true, flags: 0 }),
-  client.call("domainGetJobInfo", { domain }),
-  client.call("domainBlockStats", { domain, path: "vda" }),
   client.call("storagePoolIsActive", { pool }),
-  client.call("storagePoolLookupByTargetPath", { path: daemon.poolsDirectory }),
-  client.call("storageVolLookupByKey", { key: vol.key }),
-  client.call("storageVolLookupByPath", { path: vol.key }),
   client.call("nodeDeviceLookupByName", { name: "computer" }),
   client.call("nodeDeviceLookupByName", { name: "nothing" }).catch(({ message }) => say(message)),
 ]);

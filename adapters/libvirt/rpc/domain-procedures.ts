@@ -1,7 +1,7 @@
 import { active, flags, listArgs, nameOnly, uuidOnly, xml, xmlFlags } from "./arguments.ts";
 import { domainRef, limits, optionalText, text, typedParam } from "./objects.ts";
 import { agentProgram, procedure, slow } from "./procedure.ts";
-import { array, bool, hyper, int, nothing, struct, uhyper, uint } from "./xdr.ts";
+import { array, bool, int, nothing, struct, uhyper, uint } from "./xdr.ts";
 
 const domain = struct({ domain: domainRef });
 const domainFlags = struct({ domain: domainRef, flags });
@@ -27,11 +27,6 @@ export const domainProcedures = {
   domainLookupByUuid: procedure(24, uuidOnly, domain),
   domainGetXmlDesc: procedure(14, domainFlags, xml),
   domainGetState: procedure(212, domainFlags, struct({ state: int, reason: int })),
-  domainGetInfo: procedure(
-    16,
-    domain,
-    struct({ state: int, maxMemKib: uhyper, memoryKib: uhyper, vcpus: int, cpuTimeNs: uhyper }),
-  ),
   domainIsActive: procedure(150, domain, active),
   domainIsPersistent: procedure(151, domain, struct({ persistent: bool })),
   domainDefineXmlFlags: procedure(350, xmlFlags, domain),
@@ -39,24 +34,6 @@ export const domainProcedures = {
   domainCreateWithFlags: slow(196, domainFlags, domain),
   domainShutdownFlags: slow(258, domainFlags, nothing),
   domainDestroyFlags: slow(234, domainFlags, nothing),
-  domainReset: slow(245, domainFlags, nothing),
-  domainGetMetadata: procedure(
-    265,
-    struct({ domain: domainRef, type: int, uri: optionalText, flags }),
-    struct({ metadata: text }),
-  ),
-  domainSetMetadata: procedure(
-    264,
-    struct({
-      domain: domainRef,
-      type: int,
-      metadata: optionalText,
-      key: optionalText,
-      uri: optionalText,
-      flags,
-    }),
-    nothing,
-  ),
   domainInterfaceAddresses: slow(
     353,
     struct({ domain: domainRef, source: uint, flags }),
@@ -69,26 +46,6 @@ export const domainProcedures = {
         }),
         limits.interfaces,
       ),
-    }),
-  ),
-  domainGetAutostart: procedure(15, domain, struct({ autostart: bool })),
-  domainSetAutostart: procedure(29, struct({ domain: domainRef, autostart: bool }), nothing),
-  domainHasManagedSaveImage: procedure(183, domainFlags, struct({ result: bool })),
-  domainManagedSaveRemove: procedure(184, domainFlags, nothing),
-  domainMemoryStats: procedure(
-    159,
-    struct({ domain: domainRef, maxStats: uint, flags }),
-    struct({ stats: array(struct({ tag: int, value: uhyper }), limits.memoryStats) }),
-  ),
-  domainBlockStats: procedure(
-    64,
-    struct({ domain: domainRef, path: text }),
-    struct({
-      readRequests: hyper,
-      readBytes: hyper,
-      writeRequests: hyper,
-      writeBytes: hyper,
-      errors: hyper,
     }),
   ),
   domainGetBlockInfo: procedure(

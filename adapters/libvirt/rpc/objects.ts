@@ -51,8 +51,6 @@ export type StorageVolRef = Static<typeof storageVolRef>;
 export const nodeDeviceRef = struct({ name: text });
 export type NodeDeviceRef = Static<typeof nodeDeviceRef>;
 
-export const checkpointRef = struct({ name: text, domain: domainRef });
-
 /** A figure with its name, e.g. `cpu.time`, as statistics and jobs have them. */
 export const typedParam = struct({
   field: text,
@@ -72,13 +70,10 @@ export type TypedParam = Static<typeof typedParam>;
 export const limits = {
   objects: 16_384,
   nodeDevices: 65_536,
-  dhcpLeases: 65_536,
   interfaces: 2_048,
   jobStats: 64,
   domainStats: 262_144,
-  memoryStats: 1_024,
   authTypes: 20,
-  mountPoints: 256,
 } as const;
 
 export const jobParams = array(typedParam, limits.jobStats);

@@ -140,7 +140,6 @@ export async function startFakeDaemon(t: Test, onPacket: OnPacket = () => false)
         reply(peer, packet, name, { types: [0] });
         break;
       case "connectOpen":
-      case "connectClose":
         reply(peer, packet, name, undefined);
         break;
       case "connectSupportsFeature":
