@@ -268,14 +268,13 @@ export interface LibvirtAdapter {
   readVolume(pool: string, name: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
 
   /**
-   * Writes all of a raw volume that was made with `isPreallocated`, at libvirt's pace, and ends when all of it has been read
-   * back and is the same: libvirt also confirms what it had no room for. The host's system may still have it in memory.
+   * Writes all of a raw volume, at libvirt's pace, and ends when all of it was read back and is the same: libvirt also
+   * confirms what it had no room for, so make the volume with `isPreallocated`. The host may still have it in memory only.
    * When it fails, part of it may be there.
-   * @param onProgress told how many bytes were given to libvirt
-   * @throws InfraError INVALID_FIELD when the volume is not of `sizeBytes`; NO_SPACE when its space is not taken;
-   *   STORAGE_VOLUME_IN_USE when a running domain has it; TOOL_FAILED when the content is not of `sizeBytes` or fails otherwise
-   *   than by an InfraError; LIBVIRT_FAILED when it is not the same;
-   *   STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND, the signal's reason, and as `read`
+   * @param onProgress told how many bytes libvirt was given
+   * @throws InfraError INVALID_FIELD when the volume is not of `sizeBytes`; STORAGE_VOLUME_IN_USE when a running domain has
+   *   it; TOOL_FAILED when the content is not of `sizeBytes` or fails by no InfraError of its own; NO_SPACE; LIBVIRT_FAILED also
+   *   when something else is there; STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND, the signal's reason, and as `read`
    */
   writeVolume(
     pool: string,

@@ -14,6 +14,9 @@ export function assertStep(step: LibvirtStep): void {
       if (step.sizeBytes <= 0n) {
         throw invalidField("sizeBytes", `must be more than 0, is ${step.sizeBytes}`);
       }
+      if (step.isPreallocated && step.format !== "raw") {
+        throw invalidField("isPreallocated", `must not be set for a volume in the format ${step.format}`);
+      }
       return;
     case "writeSeed":
       assertLibvirtName(step.pool, "pool");

@@ -15,10 +15,10 @@ export const acpiPowerButton = 1;
 export function commandOf(step: LibvirtStep, platform: Platform = usualPlatform): readonly string[] {
   switch (step.kind) {
     case "createVolume": {
-      const { pool, name, sizeBytes, format, backingVolume } = step;
+      const { pool, name, sizeBytes, format, backingVolume, isPreallocated = false } = step;
       const backing =
         backingVolume === undefined ? undefined : ({ path: backingVolume, format: "qcow2" } as const);
-      const definition = { name, sizeBytes, format, isSparse: true, backing };
+      const definition = { name, sizeBytes, format, isSparse: !isPreallocated, backing };
       return ["virStorageVolCreateXML", pool, renderVolume(definition), "0"];
     }
     case "writeSeed":

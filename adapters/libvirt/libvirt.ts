@@ -8,6 +8,7 @@ import { commandOf } from "./commands.ts";
 import { beginBackup, endBackup } from "./domain-backup.ts";
 import { changeDomain, defineDomain } from "./domain-steps.ts";
 import { inspectLibvirt } from "./inspect.ts";
+import { assertSocketsDirectory } from "./names.ts";
 import { observeStep } from "./observe-step.ts";
 import { type Platform, parsePlatform, usualPlatform } from "./platform.ts";
 import { readVolume } from "./read-volume.ts";
@@ -16,7 +17,8 @@ import { createLibvirtClient } from "./rpc/client.ts";
 import { parseLibvirtUri } from "./rpc/uri.ts";
 import { makeSeed } from "./seed.ts";
 import { createStateReader } from "./state.ts";
-import { createVolume, deleteVolume, listVolumes, refreshPool, writeVolume } from "./volume-steps.ts";
+import { createVolume, deleteVolume, listVolumes, refreshPool } from "./volume-steps.ts";
+import { replaceVolume, writeVolume } from "./write-volume.ts";
 
 export interface LibvirtOptions {
   /** Of a daemon of this host, e.g. `qemu:///system`; `?socket=/path` names another socket. */
@@ -41,13 +43,15 @@ export interface LibvirtOptions {
 /**
  * Libvirt of this host, connected at once and again whenever the connection is lost. Each of libvirt's events has what it
  * names read anew, at once if anybody subscribes, else by the next read: so a read costs no call while nothing happens.
- * @throws InfraError INVALID_FIELD for a URI that is not spoken
+ * @throws InfraError INVALID_FIELD for a URI that is not spoken, or a directory in which no socket can be
  */
 export function createLibvirt(options: LibvirtOptions): LibvirtAdapter {
   const { seedTool, onToolEnd, poolsMs = 10_000, resyncMs = 60_000 } = options;
   const address = parseLibvirtUri(options.uri);
   const client = createLibvirtClient(address);
-  const backups = { client, directory: options.socketsDirectory ?? tmpdir(), onToolEnd };
+  const { socketsDirectory = tmpdir() } = options;
+  assertSocketsDirectory(socketsDirectory, "socketsDirectory");
+  const backups = { client, directory: socketsDirectory, onToolEnd };
   const state = createStateReader(client);
   const cache = createSnapshotCache({ system: "libvirt", load: state.load });
   let platform: Platform | undefined;
@@ -88,7 +92,7 @@ export function createLibvirt(options: LibvirtOptions): LibvirtAdapter {
       case "writeSeed": {
         signal?.throwIfAborted();
         const image = await makeSeed({ seedTool, onToolEnd }, step, signal);
-        return writeVolume(client, step.pool, step.name, image, signal);
+        return replaceVolume(client, step.pool, step.name, image, signal);
       }
       case "deleteVolume":
         return deleteVolume(client, step.pool, step.name);
@@ -131,6 +135,13 @@ export function createLibvirt(options: LibvirtOptions): LibvirtAdapter {
       return listVolumes(client, pool);
     },
     readVolume: (pool, name, signal) => readVolume(client, pool, name, signal),
+    async writeVolume(pool, name, source, signal, onProgress) {
+      try {
+        await writeVolume(client, { pool, name }, source, signal, onProgress);
+      } finally {
+        touch(() => state.touchPool(pool));
+      }
+    },
     beginBackup: (request, signal) => beginBackup(backups, request, signal),
     endBackup: (request) => endBackup(backups, request),
     isReady: (name, readiness, signal) => isGuestReady(client, name, readiness, signal),

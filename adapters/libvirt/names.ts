@@ -64,6 +64,23 @@ export function assertLibvirtName(name: string, field: string): void {
   }
 }
 
+/** Paths of unix sockets have at most 107 bytes, of which a backup's own directory and the name take 57. */
+const maxSocketsDirectoryBytes = 50;
+
+/** Refuses what is no directory in which sockets of backups can be. @throws InfraError INVALID_FIELD */
+export function assertSocketsDirectory(path: string, field: string): void {
+  if (!path.startsWith("/") || /\p{Cc}/u.test(path)) {
+    throw invalidField(field, "must begin with / and not contain control characters");
+  }
+  const bytes = Buffer.byteLength(path);
+  if (bytes > maxSocketsDirectoryBytes) {
+    throw invalidField(
+      field,
+      `must be at most ${maxSocketsDirectoryBytes} bytes long, is ${bytes}: paths of sockets are short`,
+    );
+  }
+}
+
 /** What errors call a domain that is no hypervisor of the inventory yet. */
 export function domainResource(name: string): string {
   return `domains/${name}`;

@@ -1,23 +1,28 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { InfraError } from "../host/infra-error.ts";
+import { InfraError, invalidField } from "../host/infra-error.ts";
 import { errorFromSignal } from "../host/tool-errors.ts";
+import { untilStopped } from "../host/until-stopped.ts";
 import type { LibvirtAdapter, LibvirtDomain, LibvirtVolume, VolumeUser } from "./adapter.ts";
 import { usersOf } from "./disk-uses.ts";
+import { measuredContent } from "./measured-content.ts";
 import { poolVolumeResource } from "./names.ts";
 import { isOn, type SandboxHost } from "./sandbox-host.ts";
 import { takenBytes } from "./sandbox-storage.ts";
 
 /** What a sandbox tells and reads of its volumes. */
 export interface SandboxBackups
-  extends Pick<LibvirtAdapter, "volumesOf" | "readVolume" | "beginBackup" | "endBackup"> {
+  extends Pick<LibvirtAdapter, "volumesOf" | "readVolume" | "writeVolume" | "beginBackup" | "endBackup"> {
   /** To be called when a domain has been started. */
   noteStart(uuid: string): void;
 }
 
 const pieceBytes = 1 << 20;
 
-/** Volumes of a sandbox hold what their names make up: the same bytes at every time, as they are stored and as guests see them. */
+/**
+ * Volumes of a sandbox hold what their names make up: the same bytes at every time, as they are stored and as guests see
+ * them, whatever is written to them.
+ */
 export function createSandboxBackups(host: SandboxHost, assertReachable: () => void): SandboxBackups {
   /** Tokens of backups by the UUID of their domain. */
   const backups = new Map<string, string>();
@@ -112,6 +117,25 @@ export function createSandboxBackups(host: SandboxHost, assertReachable: () => v
       assertUnused(pool, name);
       if (startsOf(volumeIn(pool, name).users) !== before) {
         throw inUse(pool, name, "a domain ran with it meanwhile");
+      }
+    },
+    async writeVolume(pool, name, source, signal, onProgress = () => {}) {
+      assertReachable();
+      const { storedBytes, users } = volumeIn(pool, name);
+      if (storedBytes !== source.sizeBytes) {
+        throw invalidField(
+          "sizeBytes",
+          `must be the ${storedBytes} bytes of ${name}, is ${source.sizeBytes}`,
+        );
+      }
+      const user = users.find(({ isRunning }) => isRunning);
+      if (user !== undefined) {
+        throw inUse(pool, name, `the domain ${user.name} runs with it`);
+      }
+      const content = measuredContent(source, (_piece, doneBytes) => onProgress(doneBytes));
+      for await (const _ of untilStopped(content, signal, "libvirt")) {
+        assertReachable();
+        volumeIn(pool, name);
       }
     },
     async beginBackup(request, signal) {

@@ -174,6 +174,7 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
       }),
     volumesOf: backups.volumesOf,
     readVolume: backups.readVolume,
+    writeVolume: backups.writeVolume,
     beginBackup: backups.beginBackup,
     endBackup: backups.endBackup,
     async isReady(name) {

@@ -18,23 +18,20 @@ export async function volumeOf(client: LibvirtClient, pool: string, name: string
   return (await about(poolVolumeResource(pool, name), looked)).vol;
 }
 
-/** Makes a volume; in pools of files its space is taken as it is written to. */
+/** Makes a volume; in pools of files its space is taken as it is written to, unless `isPreallocated`. */
 export function createVolume(client: LibvirtClient, step: StepOf<"createVolume">): Promise<void> {
-  return about(poolVolumeResource(step.pool, step.name), create(client, step, true));
+  return about(poolVolumeResource(step.pool, step.name), create(client, step));
 }
 
-async function create(
-  client: LibvirtClient,
-  step: StepOf<"createVolume">,
-  isGrowing: boolean,
-): Promise<void> {
-  const { name, sizeBytes, format, backingVolume } = step;
+async function create(client: LibvirtClient, step: StepOf<"createVolume">): Promise<void> {
+  const { name, sizeBytes, format, backingVolume, isPreallocated = false } = step;
   const pool = await poolOf(client, step.pool);
   const { type } = parsePool((await client.call("storagePoolGetXmlDesc", { pool, flags: 0 })).xml);
   const backing =
     backingVolume === undefined ? undefined : await backingOf(client, step.pool, backingVolume, sizeBytes);
   // In a logical pool an allocation below the size would make a copy-on-write snapshot of nothing, which runs full.
-  const xml = renderVolume({ name, sizeBytes, format, isSparse: isGrowing && type !== "logical", backing });
+  const isSparse = !isPreallocated && type !== "logical";
+  const xml = renderVolume({ name, sizeBytes, format, isSparse, backing });
   try {
     await client.call("storageVolCreateXml", { pool, xml, flags: 0 });
   } catch (error) {
@@ -62,42 +59,6 @@ async function backingOf(
     );
   }
   return facts;
-}
-
-/** Writes a raw volume that has these bytes, in place of one of the same name. What is half written is deleted. */
-export async function writeVolume(
-  client: LibvirtClient,
-  poolName: string,
-  name: string,
-  bytes: Uint8Array,
-  signal?: AbortSignal,
-): Promise<void> {
-  try {
-    await deleteVolume(client, poolName, name);
-  } catch (error) {
-    if (!isReason(error, "STORAGE_VOLUME_NOT_FOUND")) {
-      throw error;
-    }
-  }
-  const sizeBytes = BigInt(bytes.length);
-  const empty = { kind: "createVolume", pool: poolName, name, format: "raw", sizeBytes } as const;
-  // Its space is taken at once: libvirt confirms an upload whose last pieces it has found no room for.
-  await about(poolVolumeResource(poolName, name), create(client, empty, false));
-  try {
-    const vol = await volumeOf(client, poolName, name);
-    await client.upload({ vol, offset: 0n, length: sizeBytes, flags: 0 }, piecesOf(bytes), signal);
-  } catch (error) {
-    await deleteVolume(client, poolName, name).catch(() => {});
-    throw error;
-  }
-}
-
-const pieceBytes = 256 * 1024;
-
-async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += pieceBytes) {
-    yield bytes.subarray(at, at + pieceBytes);
-  }
 }
 
 export async function deleteVolume(client: LibvirtClient, pool: string, name: string): Promise<void> {

@@ -122,6 +122,17 @@ export interface ResticAdapter {
   ): Promise<void>;
 
   /**
+   * All bytes of a snapshot, at the reader's pace. Only with its end it is known to be worth something. Leaving the loop
+   * stops the tool.
+   * @throws InfraError BACKUP_NOT_FOUND; BACKUP_DAMAGED also when it is not of `sizeBytes`
+   */
+  read(
+    repository: Repository,
+    snapshot: { readonly id: string; readonly fileName: string; readonly sizeBytes: number },
+    options: TransferOptions,
+  ): AsyncIterable<Uint8Array>;
+
+  /**
    * Reads a snapshot to its end, which checks all its data, and returns how many bytes there were.
    * @throws InfraError BACKUP_NOT_FOUND; BACKUP_DAMAGED also when it is not of `sizeBytes`
    */

@@ -3,6 +3,7 @@ import { filePosition } from "../host/file-position.ts";
 import { InfraError } from "../host/infra-error.ts";
 import { createLimiter } from "../host/limiter.ts";
 import { stopMarked } from "../host/marked-processes.ts";
+import { pulled } from "../host/pulled.ts";
 import type { Repository, ResticAdapter, TransferOptions } from "./adapter.ts";
 import {
   backupArguments,
@@ -157,6 +158,22 @@ export function createRestic(options: ResticProcessOptions = {}): ResticAdapter 
       } finally {
         await target.close();
       }
+    },
+    async *read(repository, snapshot, transferOptions) {
+      assertFileName(snapshot.fileName, "fileName");
+      assertSnapshotId(snapshot.id, "snapshotId");
+      await unlock(repository, transferOptions);
+      let doneBytes = 0;
+      yield* pulled((take, signal) => {
+        const data: Omit<TransferData, "totalBytes"> = {
+          output: (chunk) => {
+            doneBytes += chunk.length;
+            return take(chunk);
+          },
+          position: async () => doneBytes,
+        };
+        return dump(repository, snapshot, { ...transferOptions, signal }, data);
+      }, transferOptions.signal);
     },
     async verify(repository, snapshot, transferOptions) {
       assertFileName(snapshot.fileName, "fileName");

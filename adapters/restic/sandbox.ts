@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../host/infra-error.ts";
-import { errorFromSource } from "../host/tool-errors.ts";
+import { errorFromSignal, errorFromSource } from "../host/tool-errors.ts";
+import { untilStopped } from "../host/until-stopped.ts";
 import type { BackupSource, Repository, ResticAdapter, ResticSnapshot, TransferOptions } from "./adapter.ts";
 import { environmentOfRepository, resticCommand } from "./commands.ts";
 import { kept } from "./keep.ts";
@@ -13,7 +14,9 @@ export interface ResticSandboxOptions {
   /** What snapshots say they were made on. */
   readonly hostname?: string;
   /** Asked before each step: the error with which it is to fail, for tests. */
-  readonly fault?: (step: "backup" | "restore" | "verify" | "forget" | "prune") => InfraError | undefined;
+  readonly fault?: (
+    step: "backup" | "restore" | "read" | "verify" | "forget" | "prune",
+  ) => InfraError | undefined;
 }
 
 interface SandboxSnapshot extends ResticSnapshot {
@@ -26,6 +29,7 @@ interface SandboxRepository {
 }
 
 const progressSteps = 10;
+const zeroes = Buffer.alloc(1 << 20);
 
 /**
  * restic in memory: the same rules and errors as the real one, with snapshots that hold no data. It neither reads nor writes
@@ -72,28 +76,37 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
       .map(({ sizeBytes, ...snapshot }) => snapshot);
   }
 
+  /** `settle` and `close` stop it from now until its end. */
+  function begin({ token, signal }: TransferOptions) {
+    const running = { token, settling: new AbortController() };
+    transfers.add(running);
+    return {
+      stop: AbortSignal.any([signal, closing.signal, running.settling.signal]),
+      end: () => void transfers.delete(running),
+    };
+  }
+
   /** Takes its time, and tells how far it is. */
   async function transfer(
     step: "backup" | "restore" | "verify" | "prune",
     totalBytes: number,
-    { signal, onProgress, token }: TransferOptions,
+    transferOptions: TransferOptions,
   ): Promise<void> {
-    const running = { token, settling: new AbortController() };
-    const stop = AbortSignal.any([signal, closing.signal, running.settling.signal]);
-    transfers.add(running);
+    const { stop, end } = begin(transferOptions);
     try {
       for (let done = 1; done <= progressSteps; done += 1) {
         await sleep(transferMs / progressSteps, undefined, { signal: stop }).catch(() => {
-          throw errorFromSignal(stop);
+          throw errorFromSignal(stop, "restic");
         });
         const failure = fault(step);
         if (failure !== undefined) {
           throw failure;
         }
-        onProgress({ doneBytes: Math.floor((totalBytes * done) / progressSteps), totalBytes });
+        const doneBytes = Math.floor((totalBytes * done) / progressSteps);
+        transferOptions.onProgress({ doneBytes, totalBytes });
       }
     } finally {
-      transfers.delete(running);
+      end();
     }
   }
 
@@ -104,12 +117,10 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
       return source.sizeBytes;
     }
     const { content, sizeBytes, fileName } = source;
-    const running = { token: transferOptions.token, settling: new AbortController() };
-    const stop = AbortSignal.any([transferOptions.signal, closing.signal, running.settling.signal]);
-    transfers.add(running);
+    const { stop, end } = begin(transferOptions);
     let doneBytes = 0;
     try {
-      for await (const chunk of untilStopped(content, stop)) {
+      for await (const chunk of untilStopped(content, stop, "restic")) {
         const failure = fault("backup");
         if (failure !== undefined) {
           throw failure;
@@ -122,7 +133,7 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
     } catch (cause) {
       throw errorFromSource(cause, "restic");
     } finally {
-      transfers.delete(running);
+      end();
     }
     if (sizeBytes !== undefined && doneBytes !== sizeBytes) {
       const words = `of ${fileName} ${doneBytes} bytes could be read instead of ${sizeBytes}`;
@@ -144,18 +155,41 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
     return snapshot;
   }
 
+  /** Zeroes, since snapshots hold no data. */
+  async function* read(
+    repository: Repository,
+    wanted: { readonly id: string; readonly fileName: string; readonly sizeBytes: number },
+    transferOptions: TransferOptions,
+  ): AsyncGenerator<Uint8Array, void> {
+    const { sizeBytes: totalBytes } = fileOf(repository, wanted);
+    const { stop, end } = begin(transferOptions);
+    try {
+      for (let doneBytes = 0; doneBytes < totalBytes; ) {
+        await nextTurn();
+        const failure = stop.aborted ? errorFromSignal(stop, "restic") : fault("read");
+        if (failure !== undefined) {
+          throw failure;
+        }
+        const piece = zeroes.subarray(0, totalBytes - doneBytes);
+        doneBytes += piece.length;
+        yield piece;
+        transferOptions.onProgress({ doneBytes, totalBytes });
+      }
+    } finally {
+      end();
+    }
+    assertWhole(wanted, totalBytes);
+  }
+
   async function dump(
     step: "restore" | "verify",
     repository: Repository,
     wanted: { readonly id: string; readonly fileName: string; readonly sizeBytes: number },
     transferOptions: TransferOptions,
   ): Promise<number> {
-    const { id, sizeBytes } = fileOf(repository, wanted);
+    const { sizeBytes } = fileOf(repository, wanted);
     await transfer(step, sizeBytes, transferOptions);
-    if (sizeBytes !== wanted.sizeBytes) {
-      const words = `snapshot ${id} holds ${sizeBytes} bytes instead of ${wanted.sizeBytes}`;
-      throw new InfraError("BACKUP_DAMAGED", words);
-    }
+    assertWhole(wanted, sizeBytes);
     return sizeBytes;
   }
 
@@ -186,6 +220,7 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
     async restore(repository, snapshot, _device, transferOptions) {
       await dump("restore", repository, snapshot, transferOptions);
     },
+    read,
     verify: (repository, snapshot, transferOptions) => dump("verify", repository, snapshot, transferOptions),
     async forget(repository, snapshotIds, transferOptions) {
       for (const id of snapshotIds) {
@@ -236,47 +271,12 @@ export function createResticSandbox(options: ResticSandboxOptions = {}): ResticA
   };
 }
 
-/** What a source has until the signal, also when it is stuck in its own reading then. */
-async function* untilStopped(
-  content: AsyncIterable<Uint8Array>,
-  stop: AbortSignal,
-): AsyncGenerator<Uint8Array, void> {
-  const iterator = content[Symbol.asyncIterator]();
-  let hasMore = true;
-  try {
-    for (;;) {
-      // A turn of the event loop, as a tool's pace would be.
-      await nextTurn();
-      const next = await orStopped(iterator.next(), stop);
-      if (next.done) {
-        hasMore = false;
-        return;
-      }
-      yield next.value;
-    }
-  } finally {
-    if (hasMore) {
-      Promise.resolve(iterator.return?.()).catch(() => {});
-    }
+function assertWhole(
+  { id, sizeBytes }: { readonly id: string; readonly sizeBytes: number },
+  doneBytes: number,
+): void {
+  if (doneBytes !== sizeBytes) {
+    const words = `snapshot ${id} holds ${doneBytes} bytes instead of ${sizeBytes}`;
+    throw new InfraError("BACKUP_DAMAGED", words);
   }
-}
-
-async function orStopped<T>(work: Promise<T>, stop: AbortSignal): Promise<T> {
-  const stopped = Promise.withResolvers<never>();
-  const onAbort = () => stopped.reject(errorFromSignal(stop));
-  stop.addEventListener("abort", onAbort, { once: true });
-  if (stop.aborted) {
-    onAbort();
-  }
-  try {
-    return await Promise.race([work, stopped.promise]);
-  } finally {
-    stop.removeEventListener("abort", onAbort);
-  }
-}
-
-function errorFromSignal({ reason }: AbortSignal): InfraError {
-  return reason instanceof InfraError
-    ? reason
-    : new InfraError("CALLER_LEFT", "restic was stopped because its caller left", { cause: reason });
 }

@@ -19,21 +19,49 @@ const endpoint = z.strictObject({
   }),
 });
 
+const repository = z
+  .string()
+  .superRefine((path, context) => assertByAdapter(() => assertLocalPath(path, "path"), context, "a path"));
+
+/** What backups of every domain are told. */
+const common = {
+  snapshotPercent: z.int().min(1).max(100).default(10).meta({
+    description:
+      "How much of a thick volume may change during its backup, in percent of its size. The volume group needs so much free space for that long.",
+  }),
+  minimumAgeHours: z.int().min(0).max(876_000).default(1).meta({
+    description: "A backup younger than this is never deleted, in hours.",
+  }),
+  restic: z
+    .strictObject({
+      command: z.array(z.string().min(1)).min(1).default(["restic"]).meta({
+        description: "The restic program, with whatever goes in front of it.",
+      }),
+      cacheDir: z.string().min(1).exactOptional().meta({
+        description:
+          "Directory for restic's cache; it may be lost. `restic-cache` in the data directory if absent.",
+      }),
+    })
+    .prefault({})
+    .meta({ description: "How restic is run, which stores the backups." }),
+};
+
+/** The key `hypervisors.pool.backup`. */
+export const poolBackupSchema = z.strictObject({
+  repository: repository.meta({
+    description: "Directory of this host for the backups; it is made when it is first needed.",
+  }),
+  ...common,
+});
+
 /** The key `volumes.backup`. */
 export const backupSchema = z
   .strictObject({
-    repository: z
-      .string()
-      .superRefine((path, context) => assertByAdapter(() => assertLocalPath(path, "path"), context, "a path"))
-      .exactOptional()
-      .meta({
-        description:
-          "Directory of this host for backups whose request names no S3 endpoint; it is made when it is first needed. Without it every request has to name one.",
-      }),
-    snapshotPercent: z.int().min(1).max(100).default(10).meta({
+    repository: repository.exactOptional().meta({
       description:
-        "How much of a thick volume may change during its backup, in percent of its size. The volume group needs so much free space for that long.",
+        "Directory of this host for backups whose request names no S3 endpoint; it is made when it is first needed. Without it every request has to name one.",
     }),
+    snapshotPercent: common.snapshotPercent,
     allowEndpoints: z
       .array(
         z.union(
@@ -46,9 +74,7 @@ export const backupSchema = z
         description:
           "S3 services that requests may name: the URL alone, or a group with what is permitted besides. Others are refused.",
       }),
-    minimumAgeHours: z.int().min(0).max(876_000).default(1).meta({
-      description: "A backup younger than this is never deleted, in hours.",
-    }),
+    minimumAgeHours: common.minimumAgeHours,
     schedules: z
       .array(backupScheduleSchema)
       .default([])
@@ -57,18 +83,7 @@ export const backupSchema = z
         description:
           "Backups that the gateway makes by itself, in the local repository with the gateway's key; and which of them it keeps.",
       }),
-    restic: z
-      .strictObject({
-        command: z.array(z.string().min(1)).min(1).default(["restic"]).meta({
-          description: "The restic program, with whatever goes in front of it.",
-        }),
-        cacheDir: z.string().min(1).exactOptional().meta({
-          description:
-            "Directory for restic's cache; it may be lost. `restic-cache` in the data directory if absent.",
-        }),
-      })
-      .prefault({})
-      .meta({ description: "How restic is run, which stores the backups." }),
+    restic: common.restic,
   })
   .superRefine(({ repository, schedules }, context) => {
     if (schedules.length > 0 && repository === undefined) {

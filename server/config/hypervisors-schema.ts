@@ -1,6 +1,11 @@
 import { z } from "zod";
-import { assertHypervisorId, assertPciAddress } from "../../adapters/libvirt/names.ts";
+import {
+  assertHypervisorId,
+  assertPciAddress,
+  assertSocketsDirectory,
+} from "../../adapters/libvirt/names.ts";
 import { assertVolumeGroupName } from "../../adapters/lvm/names.ts";
+import { poolBackupSchema } from "./backup-schema.ts";
 import { idsOfPattern, maxIdsOfPattern } from "./id-range.ts";
 import { lvmSchema } from "./lvm-schema.ts";
 import { assertByAdapter } from "./schema-rules.ts";
@@ -128,8 +133,11 @@ const pool = z
       description: "The storage pool of libvirt that shows it; it is refreshed after each change of size.",
     }),
     lvm: lvmSchema.prefault({}).meta({ description: "How LVM is reached, as in `volumes.lvm`." }),
+    backup: poolBackupSchema.exactOptional().meta({
+      description: "Backups of all its volumes; off if absent. A directory needs libvirtPool for them.",
+    }),
   })
-  .superRefine(({ volumeGroup, directory, devices }, context) => {
+  .superRefine(({ volumeGroup, directory, devices, backup, lvm: { activation } }, context) => {
     const refuse = (path: string, message: string) =>
       context.addIssue({ code: "custom", path: [path], message });
     if (volumeGroup === undefined && directory === undefined) {
@@ -140,6 +148,9 @@ const pool = z
     }
     if (volumeGroup === undefined && devices.length > 0) {
       refuse("devices", "expected only with volumeGroup");
+    }
+    if (volumeGroup !== undefined && backup !== undefined && activation === "none") {
+      refuse("backup", "expected only with lvm.activation: auto, since a volume is read by its block device");
     }
   });
 
@@ -161,6 +172,16 @@ export const hypervisorsSchema = z.strictObject({
         description:
           "The program that makes seeds, with whatever goes in front of it; it takes mkisofs' options.",
       }),
+      socketsDirectory: z
+        .string()
+        .superRefine((path, context) =>
+          assertByAdapter(() => assertSocketsDirectory(path, "path"), context, "a path"),
+        )
+        .exactOptional()
+        .meta({
+          description:
+            "Directory of this host in which QEMU makes the sockets that disks of running domains are backed up by; its user must get there. The system's directory for temporary files if absent.",
+        }),
     })
     .prefault({})
     .meta({ description: "How libvirt is reached." }),
