@@ -1,9 +1,9 @@
 import type { StorageSource, VolumeUser } from "./adapter.ts";
 import { isReason } from "./errors.ts";
-import { sourceOf } from "./parse-domain.ts";
+import { attachedOf } from "./parse-domain.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
 import type { DomainRef } from "./rpc/objects.ts";
-import { attributeOf, childOf, childrenOf, parseXml } from "./xml.ts";
+import { childOf, childrenOf, parseXml } from "./xml.ts";
 
 /** A disk of a domain and where its data is. */
 export interface DiskUse extends VolumeUser {
@@ -14,11 +14,8 @@ export interface DiskUse extends VolumeUser {
 export function parseDisks(text: string): readonly Pick<DiskUse, "target" | "source" | "isReadOnly">[] {
   const disks = childrenOf(childOf(parseXml(text, "domain"), "devices"), "disk");
   return disks.flatMap((disk) => {
-    const source = childOf(disk, "source");
-    const target = attributeOf(childOf(disk, "target"), "dev");
-    return source === undefined || target === undefined
-      ? []
-      : [{ target, source: sourceOf(source), isReadOnly: childOf(disk, "readonly") !== undefined }];
+    const isReadOnly = childOf(disk, "readonly") !== undefined;
+    return attachedOf(disk, "dev").map((attached) => ({ ...attached, isReadOnly }));
   });
 }
 

@@ -41,7 +41,8 @@ export function parseDomain(text: string): DomainFacts {
   };
 }
 
-function attachedOf(device: Element, targetAttribute: string): LibvirtDomain["disks"] {
+/** The target of a disk or filesystem, and where its data is; none for a drive without a medium. */
+export function attachedOf(device: Element, targetAttribute: string): LibvirtDomain["disks"] {
   const source = childOf(device, "source");
   const target = attributeOf(childOf(device, "target"), targetAttribute);
   if (source === undefined || target === undefined) {
@@ -51,7 +52,7 @@ function attachedOf(device: Element, targetAttribute: string): LibvirtDomain["di
 }
 
 /** Where the data of a `<source>` is. */
-export function sourceOf(source: Element): StorageSource {
+function sourceOf(source: Element): StorageSource {
   const pool = attributeOf(source, "pool");
   const volume = attributeOf(source, "volume");
   if (pool !== undefined && volume !== undefined) {

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LibvirtDomain } from "../../../adapters/libvirt/adapter.ts";
 import type { OperationKind, OperationStep, StepRun } from "../../operations/operation-kind.ts";
 import { diskName, seedName } from "./create-run.ts";
 import type { HypervisorTools } from "./hypervisor-tools.ts";
 import { isOn } from "./inventory.ts";
+import { waitUntil } from "./wait-until.ts";
 
 export const destroyKindName = "hypervisors.destroy";
 
@@ -67,21 +67,13 @@ function graceStep(tools: HypervisorTools): DestroyStep {
     isAbortable: true,
     maxAttempts,
     async forward(run) {
-      const { input, signal, progress } = run;
-      const { graceSeconds, id, uuid } = input;
+      const { graceSeconds, id, uuid } = run.input;
       if (graceSeconds === 0 || (await runningDomain(tools, run)) === undefined) {
         return null;
       }
       await ignoring("DOMAIN_STATE", tools.run({ kind: "shutDown", name: id, uuid }, run));
-      const beganAtMs = performance.now();
-      while ((await runningDomain(tools, run)) !== undefined) {
-        const seconds = Math.round((performance.now() - beganAtMs) / 1000);
-        if (seconds >= graceSeconds) {
-          break;
-        }
-        progress({ message: `waiting for its guest to shut down, ${seconds} s of ${graceSeconds} s` });
-        await sleep(tools.pollMs, undefined, { signal });
-      }
+      const wait = { what: "its guest to shut down", limitSeconds: graceSeconds, pollMs: tools.pollMs };
+      await waitUntil(async () => (await runningDomain(tools, run)) === undefined, run, wait);
       return null;
     },
     undo: (run) => (run.input.graceSeconds === 0 ? Promise.resolve() : startAgain(tools, run)),

@@ -1,5 +1,10 @@
 import { createNameMatch } from "../../../adapters/host/name-match.ts";
-import type { DomainState, LibvirtDomain, LibvirtState } from "../../../adapters/libvirt/adapter.ts";
+import type {
+  DomainGpu,
+  DomainState,
+  LibvirtDomain,
+  LibvirtState,
+} from "../../../adapters/libvirt/adapter.ts";
 import { isHypervisorId } from "../../../adapters/libvirt/names.ts";
 import type { HypervisorSettings, HypervisorTemplate } from "./hypervisor-settings.ts";
 import { createSharedStorageTest, usesShared } from "./shared-storage.ts";
@@ -57,8 +62,11 @@ export function createInventory(settings: HypervisorSettings): Inventory {
     };
   }
 
-  function ofTemplate({ id, vcpuCount, memoryMib, disk, gpus }: HypervisorTemplate, state?: LibvirtState) {
-    const known = new Map(state?.gpus.map((gpu) => [gpu.pciAddress, gpu]));
+  /** @param known GPUs of the host by their addresses */
+  function ofTemplate(
+    { id, vcpuCount, memoryMib, disk, gpus }: HypervisorTemplate,
+    known: ReadonlyMap<string, DomainGpu>,
+  ) {
     return {
       id,
       threadCount: vcpuCount,
@@ -77,23 +85,26 @@ export function createInventory(settings: HypervisorSettings): Inventory {
 
   return {
     of(state) {
+      const gpus = new Map(state.gpus.map((gpu) => [gpu.pciAddress, gpu]));
       const domains = new Map(state.domains.map((domain) => [domain.name, domain]));
       const there = state.domains.filter(isHypervisor).map(ofDomain);
       const possible = templates.flatMap((template): Hypervisor[] => {
         const domain = domains.get(template.id);
         if (domain === undefined) {
-          return [{ ...ofTemplate(template, state), state: "off", reason: "" }];
+          return [{ ...ofTemplate(template, gpus), state: "off", reason: "" }];
         }
         const reason =
           domain.unreadableBecause ??
           "somebody else has made a domain of this name, which hypervisors.match does not list";
-        return isHypervisor(domain) ? [] : [{ ...ofTemplate(template, state), state: "unknown", reason }];
+        return isHypervisor(domain) ? [] : [{ ...ofTemplate(template, gpus), state: "unknown", reason }];
       });
       return [...there, ...possible].toSorted(byId);
     },
     unreadable(known, reason) {
       const ids = new Set(known.map(({ id }) => id));
-      const possible = templates.filter(({ id }) => !ids.has(id)).map((template) => ofTemplate(template));
+      const possible = templates
+        .filter(({ id }) => !ids.has(id))
+        .map((template) => ofTemplate(template, new Map()));
       return [...known, ...possible]
         .map((one): Hypervisor => ({ ...one, state: "unknown", reason }))
         .toSorted(byId);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LibvirtDomain } from "../../../adapters/libvirt/adapter.ts";
 import { hypervisorResource } from "../../../adapters/libvirt/names.ts";
@@ -6,6 +5,7 @@ import { type CreateRun, type CreateStep, checkedBy, readyWhenOf } from "./creat
 import type { ReadyWhen } from "./hypervisor-settings.ts";
 import { domainGone, type HypervisorTools } from "./hypervisor-tools.ts";
 import { isOn } from "./inventory.ts";
+import { waitUntil } from "./wait-until.ts";
 
 /** Starts the domain. */
 export function startStep(tools: HypervisorTools): CreateStep {
@@ -64,22 +64,14 @@ export function readyStep(tools: HypervisorTools): CreateStep {
       if (ready.kind === "started") {
         return null;
       }
-      const { input, signal, progress } = run;
-      const { readyTimeoutSeconds = 0 } = input.template ?? {};
-      const beganAtMs = performance.now();
-      for (;;) {
-        if (await isReady(tools, run, ready)) {
-          return null;
-        }
-        const seconds = Math.round((performance.now() - beganAtMs) / 1000);
-        if (seconds >= readyTimeoutSeconds) {
-          throw notReady(input.id, `${describeReady(ready)} did not answer within ${readyTimeoutSeconds} s`);
-        }
-        progress({
-          message: `waiting for ${describeReady(ready)}, ${seconds} s of ${readyTimeoutSeconds} s`,
-        });
-        await sleep(tools.pollMs, undefined, { signal });
+      const { id, template } = run.input;
+      const what = describeReady(ready);
+      const limitSeconds = template?.readyTimeoutSeconds ?? 0;
+      const wait = { what, limitSeconds, pollMs: tools.pollMs };
+      if (!(await waitUntil(() => isReady(tools, run, ready), run, wait))) {
+        throw notReady(id, `${what} did not answer within ${limitSeconds} s`);
       }
+      return null;
     },
   };
 }
