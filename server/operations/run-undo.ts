@@ -12,7 +12,8 @@ const nothingToUndo: ReadonlySet<StepState> = new Set(["pending", "undone"]);
 export async function runUndo(run: OperationRun): Promise<RunEnd> {
   for (const step of run.kind.steps.toReversed()) {
     if (!nothingToUndo.has(run.steps.get(step.name)?.state ?? "pending")) {
-      const end = await undoStep(run, step);
+      // Nobody is told of the undoing of what has left nothing.
+      const end = step.undo === undefined ? await endUndo(run, step) : await undoStep(run, step);
       if (end !== "undone") {
         return end;
       }
@@ -45,8 +46,7 @@ async function undoStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "und
       await boundary?.(`after undo ${step.name}`);
     });
     if (end.ok) {
-      const outcome = await write("operations.endUndoStep", { step: step.name });
-      return outcome === "lost" ? "lost" : "undone";
+      return endUndo(run, step);
     }
     if (lease.isLost()) {
       return "lost";
@@ -64,6 +64,11 @@ async function undoStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "und
     error = failure.message;
     await pause(failures, run.firstPauseMs, [lease.lost, closing]);
   }
+}
+
+async function endUndo({ write }: OperationRun, { name }: AnyStep): Promise<"lost" | "undone"> {
+  const outcome = await write("operations.endUndoStep", { step: name });
+  return outcome === "lost" ? "lost" : "undone";
 }
 
 /** Steps that another version of the kind has run and this one does not know. */

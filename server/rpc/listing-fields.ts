@@ -34,6 +34,25 @@ export function parseTextFilter<Name extends string>(
 }
 
 /**
+ * A filter by times, of the fields `from` and `to`, as properties to spread.
+ * @throws InfraError INVALID_FIELD also when it ends before it begins
+ */
+export function parseTimes({
+  from,
+  to,
+}: {
+  readonly from?: Timestamp | undefined;
+  readonly to?: Timestamp | undefined;
+}): { readonly fromMs?: number; readonly toMs?: number } {
+  const fromMs = from && parseTime("from", from);
+  const toMs = to && parseTime("to", to);
+  if (fromMs !== undefined && toMs !== undefined && fromMs > toMs) {
+    throw invalidField("to", "expected a time that is not before `from`");
+  }
+  return { ...(fromMs === undefined ? {} : { fromMs }), ...(toMs === undefined ? {} : { toMs }) };
+}
+
+/**
  * Milliseconds since the epoch of the first whole one that is not before the time; rows have whole milliseconds.
  * @throws InfraError INVALID_FIELD
  */

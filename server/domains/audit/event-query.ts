@@ -1,7 +1,7 @@
 import { invalidField } from "../../../adapters/host/infra-error.ts";
 import { reasons } from "../../../adapters/host/reasons.ts";
 import type { ListEventsRequest } from "../../../gen/hostplane/v1/audit_pb.ts";
-import { parsePageSize, parseTextFilter, parseTime } from "../../rpc/listing-fields.ts";
+import { parsePageSize, parseTextFilter, parseTimes } from "../../rpc/listing-fields.ts";
 import { seqFromPageToken } from "../../rpc/page-token.ts";
 import type { AuditFilters } from "../../store/audit.ts";
 
@@ -28,7 +28,7 @@ const outcomes: readonly string[] = [
  * @throws InfraError INVALID_FIELD
  */
 export function parseEventQuery(request: ListEventsRequest): EventQuery {
-  const { pageToken, from, to, rpc, outcome } = request;
+  const { pageToken, rpc, outcome } = request;
   const pageSize = parsePageSize(request.pageSize);
   if (rpc !== "" && !/^[\w.]{1,255}(\/\w{1,255})?$/.test(rpc)) {
     throw invalidField("rpc", 'expected "package.Service/Method" or "package.Service"');
@@ -37,8 +37,7 @@ export function parseEventQuery(request: ListEventsRequest): EventQuery {
     throw invalidField("outcome", `expected one of ${outcomes.join(", ")}`);
   }
   const filters: AuditFilters = {
-    ...(from === undefined ? {} : { fromMs: parseTime("from", from) }),
-    ...(to === undefined ? {} : { toMs: parseTime("to", to) }),
+    ...parseTimes(request),
     ...parseTextFilter("actor", request.actor),
     ...parseTextFilter("address", request.address),
     ...(rpc === "" ? {} : { rpc }),

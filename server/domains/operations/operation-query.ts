@@ -2,7 +2,7 @@ import { invalidField } from "../../../adapters/host/infra-error.ts";
 import type { ListOperationsRequest } from "../../../gen/hostplane/v1/operation_pb.ts";
 import { type OperationState, operationStates } from "../../operations/operation.ts";
 import type { OperationFilters } from "../../operations/operation-filters.ts";
-import { parsePageSize, parseTextFilter, parseTime } from "../../rpc/listing-fields.ts";
+import { parsePageSize, parseTextFilter, parseTimes } from "../../rpc/listing-fields.ts";
 import { seqFromPageToken } from "../../rpc/page-token.ts";
 import { numberOfState } from "./operation-messages.ts";
 
@@ -20,7 +20,7 @@ export interface OperationQuery {
  * @throws InfraError INVALID_FIELD
  */
 export function parseOperationQuery(request: ListOperationsRequest): OperationQuery {
-  const { pageToken, kind, from, to } = request;
+  const { pageToken, kind } = request;
   const pageSize = parsePageSize(request.pageSize);
   const states = statesFromNumbers(request.states);
   if (kind !== "" && !/^\w{1,64}(\.\w{1,64})?$/.test(kind)) {
@@ -31,8 +31,7 @@ export function parseOperationQuery(request: ListOperationsRequest): OperationQu
     ...(kind === "" ? {} : { kind }),
     ...parseTextFilter("resource", request.resource.replace(/\/+$/, "")),
     ...parseTextFilter("actor", request.actor),
-    ...(from === undefined ? {} : { fromMs: parseTime("from", from) }),
-    ...(to === undefined ? {} : { toMs: parseTime("to", to) }),
+    ...parseTimes(request),
   };
   return { filters, pageSize, belowSeq: seqFromPageToken(pageToken, filters) };
 }

@@ -3,7 +3,7 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { errorOf } from "../store/contract.ts";
 import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";
-import { createEngine } from "./engine-under-test.ts";
+import { asShared, createEngine, type EngineStore } from "./engine-under-test.ts";
 
 const exists = () => new InfraError("VOLUME_EXISTS", "there is one already");
 
@@ -30,6 +30,34 @@ test("when a step fails, what was done is undone in reverse, also what the faile
     ],
   );
   t.equal(counting.present.size, 0);
+});
+
+test("a step that leaves nothing is not told to be undone", async (t) => {
+  const counting = createCountingKind();
+  counting.after("forward third", () => {
+    throw exists();
+  });
+  const steps = counting.kind.steps.map(({ undo, ...step }) =>
+    step.name === "second" || undo === undefined ? step : { ...step, undo },
+  );
+  const messages: string[] = [];
+  const store = await openOwnStore(t);
+  const told: EngineStore = {
+    ...asShared(store),
+    run: (name, args) => {
+      if (name === "operations.beginUndoStep") {
+        messages.push((args as { readonly message: string }).message);
+      }
+      return store.run(name, args);
+    },
+  };
+  const engine = createEngine(t, { store: told, kind: { ...counting.kind, steps } });
+  const operation = await engine.end((await engine.start()).id);
+  t.same(
+    operation.steps.map(({ state }) => state),
+    ["undone", "undone", "undone"],
+  );
+  t.same(messages, ["undoing: doing third", "undoing: doing first"]);
 });
 
 test("an error that says nothing to who asked is told as such, and in the log", async (t) => {

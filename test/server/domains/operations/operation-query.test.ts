@@ -57,6 +57,10 @@ test("every filter is read, and those not set are none", async (t) => {
 test("what is out of its limits is refused by the name of its field, with the limit", async (t) => {
   const refused = (init: Init) => refusalOf(() => parse(init));
   t.match(refused({ pageSize: -1 }), { field: "page_size", description: /1000, got -1/ });
+  t.match(refused({ from: { seconds: 2n }, to: { seconds: 1n } }), {
+    field: "to",
+    description: /not before/,
+  });
   t.match(refused({ states: [OperationState.UNSPECIFIED] }), {
     field: "states",
     description: /OPERATION_STATE_SCHEDULED \(1\), .*OPERATION_STATE_NEEDS_ATTENTION \(7\)$/,
