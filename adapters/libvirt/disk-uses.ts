@@ -1,4 +1,5 @@
-import type { StorageSource, VolumeUser } from "./adapter.ts";
+import type { StorageSource } from "./adapter.ts";
+import type { VolumeUser } from "./backup-adapter.ts";
 import { isReason } from "./errors.ts";
 import { attachedOf } from "./parse-domain.ts";
 import type { LibvirtClient } from "./rpc/client.ts";

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../host/infra-error.ts";
 import type { ToolEnd } from "../host/run.ts";
-import type { DomainBackup, DomainBackupRequest } from "./adapter.ts";
+import type { DomainBackup, DomainBackupRequest } from "./backup-adapter.ts";
 import { backupDirectory, backupSocket, isBackupOf, scratchPath } from "./backup-names.ts";
 import { type DiskUse, parseDisks } from "./disk-uses.ts";
 import { domainOf } from "./domain-steps.ts";

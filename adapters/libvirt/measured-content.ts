@@ -1,6 +1,6 @@
 import { InfraError } from "../host/infra-error.ts";
 import { errorFromSource } from "../host/tool-errors.ts";
-import type { VolumeContent } from "./adapter.ts";
+import type { VolumeContent } from "./backup-adapter.ts";
 
 /**
  * What a source has, as long as it has what it is to have; each piece is told once it has been taken.

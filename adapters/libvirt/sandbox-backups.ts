@@ -3,7 +3,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { InfraError, invalidField } from "../host/infra-error.ts";
 import { errorFromSignal } from "../host/tool-errors.ts";
 import { untilStopped } from "../host/until-stopped.ts";
-import type { LibvirtAdapter, LibvirtDomain, LibvirtVolume, VolumeUser } from "./adapter.ts";
+import type { LibvirtDomain } from "./adapter.ts";
+import type { LibvirtBackupAdapter, LibvirtVolume, VolumeUser } from "./backup-adapter.ts";
 import { usersOf } from "./disk-uses.ts";
 import { measuredContent } from "./measured-content.ts";
 import { poolVolumeResource } from "./names.ts";
@@ -11,8 +12,7 @@ import { isOn, type SandboxHost } from "./sandbox-host.ts";
 import { takenBytes } from "./sandbox-storage.ts";
 
 /** What a sandbox tells and reads of its volumes. */
-export interface SandboxBackups
-  extends Pick<LibvirtAdapter, "volumesOf" | "readVolume" | "writeVolume" | "beginBackup" | "endBackup"> {
+export interface SandboxBackups extends LibvirtBackupAdapter {
   /** To be called when a domain has been started. */
   noteStart(uuid: string): void;
 }

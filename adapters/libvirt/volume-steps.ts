@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError, invalidField } from "../host/infra-error.ts";
-import type { LibvirtStep, LibvirtVolume } from "./adapter.ts";
+import type { LibvirtStep } from "./adapter.ts";
+import type { LibvirtVolume } from "./backup-adapter.ts";
 import { isScratchName } from "./backup-names.ts";
 import { readDiskUses, usersOf } from "./disk-uses.ts";
 import { about, isReason } from "./errors.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { InfraError, invalidField } from "../host/infra-error.ts";
-import type { VolumeContent } from "./adapter.ts";
+import type { VolumeContent } from "./backup-adapter.ts";
 import { readDiskUses, usersOf } from "./disk-uses.ts";
 import { about, isReason } from "./errors.ts";
 import { measuredContent } from "./measured-content.ts";

@@ -6,8 +6,8 @@ import type {
   LibvirtAdapter,
   LibvirtDomain,
   LibvirtStep,
-  LibvirtVolume,
 } from "../../../adapters/libvirt/adapter.ts";
+import type { LibvirtVolume } from "../../../adapters/libvirt/backup-adapter.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
 /** An adapter to hold to the contract. */
