@@ -67,7 +67,8 @@ export interface LibvirtBackupAdapter {
    * A volume that no running domain writes to, byte by byte as it is stored, at the reader's pace. Only with its end it is
    * known to be worth something.
    * @throws InfraError STORAGE_VOLUME_IN_USE at the beginning, or at the end when it was written to or a domain that may
-   *   write to it was started meanwhile; STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND, the signal's reason, and as LibvirtAdapter.read
+   *   write to it was started meanwhile; STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND, the signal's reason, and as
+   *   LibvirtAdapter.read
    */
   readVolume(pool: string, name: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
 
@@ -78,7 +79,8 @@ export interface LibvirtBackupAdapter {
    * @param onProgress told how many bytes libvirt was given
    * @throws InfraError INVALID_FIELD when the volume is not of `sizeBytes`; STORAGE_VOLUME_IN_USE when a running domain has
    *   it; TOOL_FAILED when the content is not of `sizeBytes` or fails by no InfraError of its own; NO_SPACE; LIBVIRT_FAILED also
-   *   when something else is there; STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND, the signal's reason, and as LibvirtAdapter.read
+   *   when something else is there; STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND, the signal's reason, and as
+   *   LibvirtAdapter.read
    */
   writeVolume(
     pool: string,

@@ -2,7 +2,7 @@ import { chmod, mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../host/infra-error.ts";
-import type { ToolEnd } from "../host/run.ts";
+import type { ToolEnd } from "../host/tool-result.ts";
 import type { DomainBackup, DomainBackupRequest } from "./backup-adapter.ts";
 import { backupDirectory, backupSocket, isBackupOf, scratchPath } from "./backup-names.ts";
 import { type DiskUse, parseDisks } from "./disk-uses.ts";

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { tmpdir } from "node:os";
-import type { ToolEnd } from "../host/run.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
+import type { ToolEnd } from "../host/tool-result.ts";
 import type { LibvirtAdapter, LibvirtStep } from "./adapter.ts";
 import { assertStep } from "./assert-step.ts";
 import { commandOf } from "./commands.ts";

@@ -1,6 +1,7 @@
 import { InfraError } from "../host/infra-error.ts";
 import { pulled } from "../host/pulled.ts";
-import { run, type ToolEnd } from "../host/run.ts";
+import { run } from "../host/run.ts";
+import type { ToolEnd } from "../host/tool-result.ts";
 
 /** Where an NBD server shows a disk. */
 export interface NbdExport {

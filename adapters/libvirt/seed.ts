@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { stringify } from "yaml";
 import { InfraError } from "../host/infra-error.ts";
-import { run, type ToolEnd } from "../host/run.ts";
+import { run } from "../host/run.ts";
+import type { ToolEnd } from "../host/tool-result.ts";
 
 export interface SeedOptions {
   /** The program that makes ISO images, by the options of mkisofs: `["xorrisofs"]` or `["genisoimage"]`. */

@@ -1,6 +1,6 @@
 import { InfraError } from "../host/infra-error.ts";
 import type { ReasonName } from "../host/reasons.ts";
-import type { ToolResult } from "../host/run.ts";
+import type { ToolResult } from "../host/tool-result.ts";
 import type { LvmDeviceStep } from "./device-adapter.ts";
 import { complaints, errorWithoutPattern } from "./errors.ts";
 import { volumeGroupResource } from "./names.ts";

@@ -1,6 +1,6 @@
 import { InfraError, invalidField } from "../host/infra-error.ts";
 import type { ReasonName } from "../host/reasons.ts";
-import type { ToolResult } from "../host/run.ts";
+import type { ToolResult } from "../host/tool-result.ts";
 import type { LvmStep } from "./adapter.ts";
 import { volumeResource } from "./names.ts";
 

@@ -1,6 +1,7 @@
 import { InfraError } from "../host/infra-error.ts";
-import { run, type ToolEnd, type ToolResult } from "../host/run.ts";
+import { run } from "../host/run.ts";
 import type { Snapshot } from "../host/snapshot.ts";
+import type { ToolEnd, ToolResult } from "../host/tool-result.ts";
 import type { LvmFinding, LvmInspection, LvmState } from "./adapter.ts";
 import { backupConfigurationCommand, parseBackupConfiguration } from "./backup-configuration.ts";
 import { type LvmCommandOptions, lvmCommand } from "./commands.ts";

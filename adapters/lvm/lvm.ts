@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { InfraError } from "../host/infra-error.ts";
 import { createLimiter, type Limiter } from "../host/limiter.ts";
-import { run, type ToolEnd, type ToolResult } from "../host/run.ts";
+import { run } from "../host/run.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
+import type { ToolEnd, ToolResult } from "../host/tool-result.ts";
 import type { LvmAdapter, LvmState } from "./adapter.ts";
 import { backupConfigurationCommand, parseBackupConfiguration } from "./backup-configuration.ts";
 import { commandOf, type LvmCommandOptions, readStateCommand, toolOf } from "./commands.ts";

@@ -1,6 +1,6 @@
 import { InfraError } from "../host/infra-error.ts";
 import type { ReasonName } from "../host/reasons.ts";
-import type { ToolResult } from "../host/run.ts";
+import type { ToolResult } from "../host/tool-result.ts";
 import type { Redact } from "./secrets.ts";
 
 /** Since restic 0.17; before it, everything ended with 1 (or 2 and 130 for faults and signals) and its words decide. */

@@ -4,7 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "tap";
 import { filePosition } from "../../../adapters/host/file-position.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { run, type ToolEnd } from "../../../adapters/host/run.ts";
+import { run } from "../../../adapters/host/run.ts";
+import type { ToolEnd } from "../../../adapters/host/tool-result.ts";
 import { reasonOf } from "./reason-of.ts";
 
 const read = { kind: "read", timeoutMs: 20_000 } as const;

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { type RunOptions, run, type ToolEnd } from "../../../adapters/host/run.ts";
+import { run } from "../../../adapters/host/run.ts";
+import type { RunOptions } from "../../../adapters/host/run-options.ts";
+import type { ToolEnd } from "../../../adapters/host/tool-result.ts";
 import { reasonOf } from "./reason-of.ts";
 
 const read = { kind: "read", timeoutMs: 20_000 } as const;

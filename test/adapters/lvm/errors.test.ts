@@ -1,6 +1,6 @@
 import { test } from "tap";
 import type { ReasonName } from "../../../adapters/host/reasons.ts";
-import type { ToolResult } from "../../../adapters/host/run.ts";
+import type { ToolResult } from "../../../adapters/host/tool-result.ts";
 import type { LvmStep } from "../../../adapters/lvm/adapter.ts";
 import { errorFromReadResult, errorFromStepResult } from "../../../adapters/lvm/errors.ts";
 

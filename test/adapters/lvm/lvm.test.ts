@@ -1,5 +1,5 @@
 import { test } from "tap";
-import type { ToolEnd } from "../../../adapters/host/run.ts";
+import type { ToolEnd } from "../../../adapters/host/tool-result.ts";
 import { createLvm } from "../../../adapters/lvm/lvm.ts";
 
 // The real lvm cannot be made to hang at will; what is around it is the subject here.

@@ -5,7 +5,7 @@ import { chmod, open, readdir, readFile, rm, stat, truncate, writeFile } from "n
 import { join } from "node:path";
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import type { ToolEnd } from "../../../adapters/host/run.ts";
+import type { ToolEnd } from "../../../adapters/host/tool-result.ts";
 import { createRestic } from "../../../adapters/restic/restic.ts";
 import { reasonOf } from "../host/reason-of.ts";
 import { transferOptions } from "./contract.ts";
