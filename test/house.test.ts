@@ -11,6 +11,7 @@ const root = resolve(import.meta.dirname, "..");
 const allowed: Readonly<Record<string, readonly string[]>> = {
   "adapters/ceph": ["adapters/host"],
   "adapters/host": [],
+  "adapters/kubernetes": ["adapters/host"],
   "adapters/libvirt": ["adapters/host"],
   "adapters/libvirt/rpc": ["adapters/host"],
   "adapters/lvm": ["adapters/host"],

@@ -1,7 +1,5 @@
+import type { Part } from "../host/part-of-state.ts";
 import type { Snapshot } from "../host/snapshot.ts";
-
-/** What could be read, or why it could not, as a sentence for people. Nothing stands in for what is missing. */
-export type Part<T> = { readonly ok: T } | { readonly missing: string };
 
 /** Something that Ceph complains about. */
 export interface CephHealthCheck {

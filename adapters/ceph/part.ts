@@ -1,5 +1,5 @@
 import { InfraError } from "../host/infra-error.ts";
-import type { Part } from "./adapter.ts";
+import type { Part } from "../host/part-of-state.ts";
 
 /** What the work gives, or the words of the InfraError that it throws. Any other error is a fault, and thrown. */
 export async function partOf<T>(work: Promise<T>): Promise<Part<T>> {

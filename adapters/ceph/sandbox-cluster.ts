@@ -1,4 +1,5 @@
-import type { CephHealthCheck, CephState, Part } from "./adapter.ts";
+import type { Part } from "../host/part-of-state.ts";
+import type { CephHealthCheck, CephState } from "./adapter.ts";
 
 const gibibyte = 1n << 30n;
 const minuteMs = 60_000;

@@ -1,5 +1,6 @@
 import { InfraError } from "../host/infra-error.ts";
-import type { CephMdss, CephPool, CephState, Part } from "./adapter.ts";
+import type { Part } from "../host/part-of-state.ts";
+import type { CephMdss, CephPool, CephState } from "./adapter.ts";
 import { createLane } from "./lane.ts";
 import type { RadosOptions } from "./librados.ts";
 import { parseCrashes } from "./parse-crashes.ts";

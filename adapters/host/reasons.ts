@@ -606,6 +606,18 @@ export const reasons = {
     retryable: false,
     meaning: "The Ceph cluster has no report of a crash with this id.",
   },
+  KUBERNETES_UNAVAILABLE: {
+    code: "UNAVAILABLE",
+    retryable: true,
+    meaning:
+      "The Kubernetes cluster cannot be reached, or does not answer in time; the gateway keeps trying.",
+  },
+  KUBERNETES_DENIED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "The Kubernetes cluster does not let the gateway in, or not read this; the message says what to change.",
+  },
 
   // Tools of the host
   TOOL_MISSING: {

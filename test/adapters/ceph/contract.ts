@@ -1,5 +1,6 @@
 import { type Test, test } from "tap";
-import type { CephAdapter, CephState, Part } from "../../../adapters/ceph/adapter.ts";
+import type { CephAdapter, CephState } from "../../../adapters/ceph/adapter.ts";
+import type { Part } from "../../../adapters/host/part-of-state.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
 /** An adapter to hold to the contract, and what is done to its cluster. */
