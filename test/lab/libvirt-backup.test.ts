@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { chown, readdir, stat } from "node:fs/promises";
+import { chmod, chown, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -132,6 +132,24 @@ test("what a running domain writes meanwhile is not in its backup, of none of it
   t.equal(await checksum(next.read("vda", signal)), expected(0xdd));
   t.equal(await checksum(next.read("vdb", signal)), expected(0xcc));
   await next.end();
+});
+
+test("sockets of backups are in the directory that was told, and nothing is left there", {
+  skip,
+}, async (t) => {
+  const { daemon, request } = await makeRunning(t);
+  const socketsDirectory = await mkdtemp("/tmp/hostplane-sockets-");
+  await chmod(socketsDirectory, 0o755);
+  const libvirt = createLibvirt({ uri: daemon.uri, seedTool: ["true"], socketsDirectory });
+  t.teardown(async () => {
+    await libvirt.close();
+    await rm(socketsDirectory, { recursive: true });
+  });
+  const backup = await libvirt.beginBackup(request, signal);
+  t.equal((await readdir(socketsDirectory)).length, 1);
+  t.equal(await checksum(backup.read("vdb", signal)), expected(0xbb));
+  await backup.end();
+  t.strictSame(await readdir(socketsDirectory), []);
 });
 
 test("what a refresh of the pool finds of a backup is no volume", { skip }, async (t) => {

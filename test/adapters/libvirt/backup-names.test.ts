@@ -6,10 +6,13 @@ import {
   isScratchName,
   scratchPath,
 } from "../../../adapters/libvirt/backup-names.ts";
+import { assertSocketsDirectory } from "../../../adapters/libvirt/names.ts";
 
 test("a backup's socket tells its token, wherever it is, and is a short path", async (t) => {
   const token = `${"0".repeat(200)}.store`;
-  const socket = backupSocket(`/run/${"d".repeat(45)}`, token);
+  const directory = `/run/${"d".repeat(45)}`;
+  assertSocketsDirectory(directory, "directory");
+  const socket = backupSocket(directory, token);
   t.ok(Buffer.byteLength(socket) <= 107, "sun_path of unix(7)");
   t.ok(isBackupOf(token, socket));
   t.ok(isBackupOf(token, backupSocket("/elsewhere", token)));

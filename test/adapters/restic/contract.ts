@@ -60,6 +60,7 @@ export function testResticContract(
       restic.backup(repository, { device: source, sizeBytes, fileName: "data", tags: [] }, transferOptions()),
       restic.sizeOf(repository, absentId, signal),
       restic.restore(repository, snapshot, target, transferOptions()),
+      lengthOf(restic.read(repository, snapshot, transferOptions())),
       restic.verify(repository, snapshot, transferOptions()),
       restic.forget(repository, [absentId], transferOptions()),
       restic.expired(repository, ["a"], { last: 1, daily: 0, weekly: 0 }, signal),
@@ -138,6 +139,38 @@ export function testResticContract(
     }
     t.equal(await store(stuck(), undefined, stop.signal), "OPERATION_CANCELLED");
     t.strictSame(await restic.list(repository, ["a"], signal), []);
+  });
+
+  contractTest("a snapshot is read piece by piece, at the reader's pace", async (t, subject) => {
+    const { restic, repository, backup, sizeBytes } = await subject.made();
+    const id = await backup(["a"]);
+    const told: Transferred[] = [];
+    const read = (more: object = {}, options: Partial<TransferOptions> = {}) =>
+      restic.read(repository, { id, fileName: "data", sizeBytes, ...more }, transferOptions(options));
+    t.equal(await lengthOf(read({}, { onProgress: (transferred) => told.push(transferred) })), sizeBytes);
+    t.strictSame(told.at(-1), { doneBytes: sizeBytes, totalBytes: sizeBytes });
+    const refusals = [
+      [{ sizeBytes: sizeBytes + 1 }, "BACKUP_DAMAGED"],
+      [{ sizeBytes: sizeBytes - 1 }, "BACKUP_DAMAGED"],
+      [{ fileName: "other" }, "BACKUP_NOT_FOUND"],
+      [{ id: absentId }, "BACKUP_NOT_FOUND"],
+      [{ id: "latest" }, "INVALID_FIELD"],
+      [{ fileName: "a/b" }, "INVALID_FIELD"],
+    ] as const;
+    for (const [more, reason] of refusals) {
+      t.equal(await reasonOf(lengthOf(read(more))), reason);
+    }
+    for await (const piece of read()) {
+      t.ok(piece.length > 0, "who leaves stops it");
+      break;
+    }
+    const stop = new AbortController();
+    const stopped = async () => {
+      for await (const _ of read({}, { signal: stop.signal })) {
+        stop.abort(new InfraError("OPERATION_CANCELLED", "by the test"));
+      }
+    };
+    t.equal(await reasonOf(stopped()), "OPERATION_CANCELLED");
   });
 
   contractTest("transfers tell how far they are, up to the end", async (t, subject) => {
@@ -298,6 +331,14 @@ export function testResticContract(
     t.ok(findings.every(({ ok, fix }) => ok || fix !== undefined));
     await restic.settle(crypto.randomUUID());
   });
+}
+
+async function lengthOf(content: AsyncIterable<Uint8Array>): Promise<number> {
+  let bytes = 0;
+  for await (const piece of content) {
+    bytes += piece.length;
+  }
+  return bytes;
 }
 
 /** So many pieces of a source, and then its end or a failure. */

@@ -56,6 +56,24 @@ test("what is restored is what was backed up, and nothing behind it is touched",
   t.ok(after.subarray(sizeBytes).equals(before.subarray(sizeBytes)));
 });
 
+test("what is read is what was backed up, and whoever leaves stops restic", { skip }, async (t) => {
+  const { restic, repository, prepare, source, sizeBytes } = await makeLocalSubject(t);
+  await prepare();
+  const wanted = { device: source, sizeBytes, fileName: "data", tags: [] };
+  const snapshot = { ...wanted, id: await restic.backup(repository, wanted, transferOptions()) };
+  const hash = createHash("sha256");
+  for await (const piece of restic.read(repository, snapshot, transferOptions())) {
+    hash.update(piece);
+  }
+  t.equal(hash.digest("hex"), await checksum(source, sizeBytes));
+  const options = transferOptions();
+  for await (const _ of restic.read(repository, snapshot, options)) {
+    t.equal((await markedProcesses(options.token)).length, 1);
+    break;
+  }
+  t.strictSame(await markedProcesses(options.token), []);
+});
+
 test("a device that ends too early leaves no snapshot", { skip }, async (t) => {
   const { restic, repository, prepare, source, sizeBytes } = await makeLocalSubject(t);
   await prepare();

@@ -313,3 +313,29 @@ test("the storage pool is a volume group or a directory", async (t) => {
   ]);
   t.match(messagesOfPool({ volumeGroup: "-vg" }), [/volumeGroup: expected a name of LVM/]);
 });
+
+test("backups of the storage pool need a repository alone, and block devices in a volume group", async (t) => {
+  const pool = { directory: "/srv/pool", backup: { repository: "/srv/backup" } };
+  t.same(configSchema.parse({ hypervisors: { pool } }).hypervisors?.pool?.backup, {
+    repository: "/srv/backup",
+    snapshotPercent: 10,
+    minimumAgeHours: 1,
+    restic: { command: ["restic"] },
+  });
+  const messagesOfPool = (more: object) => messagesOfHypervisors({ pool: { ...pool, ...more } });
+  t.match(messagesOfPool({ backup: {} }), [/pool\.backup\.repository: /]);
+  t.match(messagesOfPool({ backup: { repository: "backup" } }), [/repository: expected a path, which must/]);
+  t.match(messagesOfPool({ directory: undefined, volumeGroup: "vg0", lvm: { activation: "none" } }), [
+    /pool\.backup: expected only with lvm\.activation: auto/,
+  ]);
+  t.same(messagesOfPool({ lvm: { activation: "none" } }), [], "a directory has none");
+});
+
+test("the directory of sockets is an absolute path that leaves room for their names", async (t) => {
+  const messagesOfDirectory = (socketsDirectory: string) =>
+    messagesOfHypervisors({ libvirt: { socketsDirectory } });
+  t.same(messagesOfDirectory(`/${"d".repeat(49)}`), []);
+  for (const directory of ["", "run", "./run", `/${"d".repeat(50)}`, `/${"é".repeat(25)}`, "/a\nb"]) {
+    t.match(messagesOfDirectory(directory), [/socketsDirectory: expected a path, which must/], directory);
+  }
+});

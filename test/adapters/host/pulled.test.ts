@@ -1,0 +1,82 @@
+import { test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { pulled } from "../../../adapters/host/pulled.ts";
+import { reasonOf } from "./reason-of.ts";
+
+const { signal } = new AbortController();
+const piece = Buffer.alloc(65_536, 7);
+
+async function lengthOf(content: AsyncIterable<Uint8Array>): Promise<number> {
+  let bytes = 0;
+  for await (const each of content) {
+    bytes += each.length;
+  }
+  return bytes;
+}
+
+test("what is pushed is read, and whoever pushes waits for the reader", async (t) => {
+  let taken = 0;
+  let read = 0;
+  const content = pulled(async (take) => {
+    for (; taken < 100; taken += 1) {
+      await take(piece);
+    }
+  }, signal);
+  for await (const each of content) {
+    read += each.length;
+    t.ok(taken * piece.length - read <= 4 * piece.length, "nothing piles up");
+    await new Promise(setImmediate);
+  }
+  t.equal(read, 100 * piece.length);
+});
+
+test("it ends only when the push has ended, and fails as it does", async (t) => {
+  let hasEnded = false;
+  const slow = pulled(async (take) => {
+    await take(piece);
+    await new Promise(setImmediate);
+    hasEnded = true;
+  }, signal);
+  t.equal(await lengthOf(slow), piece.length);
+  t.ok(hasEnded);
+  const failing = pulled(async (take) => {
+    await take(piece);
+    throw new InfraError("BACKUP_DAMAGED", "by the test");
+  }, signal);
+  t.equal(await reasonOf(lengthOf(failing)), "BACKUP_DAMAGED");
+  const silent = pulled(async () => {}, signal);
+  t.equal(await lengthOf(silent), 0);
+});
+
+test("whoever leaves aborts the push and waits for its end, also one that waits for the reader", async (t) => {
+  let hasEnded = false;
+  const content = pulled(async (take, stop) => {
+    while (!stop.aborted) {
+      await take(piece);
+    }
+    await new Promise(setImmediate);
+    hasEnded = true;
+    throw new InfraError("CALLER_LEFT", "it was stopped");
+  }, signal);
+  for await (const each of content) {
+    t.equal(each.length, piece.length);
+    break;
+  }
+  t.ok(hasEnded);
+});
+
+test("the reader's signal is the push's", async (t) => {
+  const stop = new AbortController();
+  const content = pulled(async (take, given) => {
+    for (;;) {
+      await take(piece);
+      given.throwIfAborted();
+    }
+  }, stop.signal);
+  const reading = async () => {
+    for await (const _ of content) {
+      stop.abort(new InfraError("OPERATION_CANCELLED", "by the test"));
+    }
+  };
+  t.equal(await reasonOf(reading()), "OPERATION_CANCELLED");
+});

@@ -1,0 +1,130 @@
+import { execFile } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { mkdir, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import tap, { type Test, test } from "tap";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { VolumeContent } from "../../adapters/libvirt/backup-adapter.ts";
+import { createLibvirt } from "../../adapters/libvirt/libvirt.ts";
+import { reasonOf } from "../adapters/host/reason-of.ts";
+import { libvirtSkipReason, type StartedLibvirt, startLibvirtDaemon } from "./libvirt.ts";
+
+// What only a real daemon can show of writing volumes; what the sandbox has too is in the contract.
+
+const skip = libvirtSkipReason();
+const execute = promisify(execFile);
+const { signal } = new AbortController();
+const mebibyte = 1 << 20;
+
+let shared: Promise<StartedLibvirt> | undefined;
+
+async function startShared(): Promise<StartedLibvirt> {
+  const daemon = await startLibvirtDaemon();
+  tap.teardown(daemon.destroy);
+  return daemon;
+}
+
+/** A pool of the test's own; of a file system of that many MiB, where told. */
+async function makeLab(t: Test, sizeMib?: number) {
+  shared ??= startShared();
+  const daemon = await shared;
+  const pool = `write-${process.hrtime.bigint()}`;
+  const directory = join(daemon.poolsDirectory, pool);
+  if (sizeMib !== undefined) {
+    await mkdir(directory);
+    await execute("mount", ["-t", "tmpfs", "-o", `size=${sizeMib}m,mode=0777`, "hostplane-lab", directory]);
+    t.teardown(() => execute("umount", ["--lazy", directory]));
+  }
+  await daemon.virsh("pool-create-as", pool, "dir", "--build", "--target", directory);
+  const libvirt = createLibvirt({ uri: daemon.uri, seedTool: ["true"] });
+  t.teardown(async () => {
+    await libvirt.close();
+    await daemon.virsh("pool-destroy", pool);
+  });
+  const create = (name: string, bytes: number, isPreallocated = true) => {
+    const sizeBytes = BigInt(bytes);
+    return libvirt.run({ kind: "createVolume", pool, name, format: "raw", sizeBytes, isPreallocated });
+  };
+  const files = () => readdir(directory);
+  const digest = async (name: string) => sha256(await readFile(join(directory, name)));
+  return { daemon, libvirt, pool, create, files, digest };
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** Pieces of the length that restic gives; `onPiece` before each. */
+function contentOf(bytes: Uint8Array, onPiece: (at: number) => unknown = () => {}): VolumeContent {
+  async function* pieces() {
+    for (let at = 0; at < bytes.length; at += 65_536) {
+      await onPiece(at);
+      yield bytes.subarray(at, at + 65_536);
+    }
+  }
+  return { content: pieces(), sizeBytes: BigInt(bytes.length) };
+}
+
+test("what is written is there, byte by byte, whatever its length", { skip }, async (t) => {
+  const { libvirt, pool, create, digest } = await makeLab(t);
+  for (const bytes of [1, 511, 8 * mebibyte + 1, 32 * mebibyte]) {
+    const name = `of-${bytes}`;
+    const wanted = randomBytes(bytes);
+    await create(name, bytes);
+    let done = 0n;
+    await libvirt.writeVolume(pool, name, contentOf(wanted), signal, (doneBytes) => {
+      done = doneBytes;
+    });
+    t.equal(done, BigInt(bytes));
+    t.equal(await digest(name), sha256(wanted), name);
+  }
+});
+
+test("a pool without room for a volume makes none of it, and takes no other for written", {
+  skip: skip || (process.getuid?.() === 0 ? false : "only root may mount"),
+}, async (t) => {
+  const { libvirt, pool, create, files } = await makeLab(t, 16);
+  t.equal(await reasonOf(create("a", 17 * mebibyte)), "NO_SPACE");
+  t.strictSame(await files(), []);
+  await create("a", 12 * mebibyte);
+  t.equal(await reasonOf(create("b", 5 * mebibyte)), "NO_SPACE");
+  t.strictSame(await files(), ["a"]);
+  await libvirt.writeVolume(pool, "a", contentOf(randomBytes(12 * mebibyte)), signal);
+  for (const bytes of [4.25 * mebibyte, 6 * mebibyte, 64 * mebibyte]) {
+    await create("b", bytes, false);
+    const reason = await reasonOf(libvirt.writeVolume(pool, "b", contentOf(randomBytes(bytes)), signal));
+    t.comment(`${bytes} bytes: ${reason}`);
+    t.ok(reason === "NO_SPACE" || reason === "LIBVIRT_FAILED", `${bytes} bytes: ${reason}`);
+    await libvirt.run({ kind: "deleteVolume", pool, name: "b" });
+  }
+});
+
+test("a write that libvirtd does not outlive is told, and can be begun again", { skip }, async (t) => {
+  const { daemon, libvirt, pool, create, digest } = await makeLab(t);
+  const wanted = randomBytes(16 * mebibyte);
+  await create("a", wanted.length);
+  const killing = contentOf(wanted, (at) => (at === 8 * mebibyte ? daemon.kill() : undefined));
+  t.equal(await reasonOf(libvirt.writeVolume(pool, "a", killing, signal)), "LIBVIRT_UNAVAILABLE");
+  await daemon.start();
+  while ((await reasonOf(libvirt.read())) !== undefined) {
+    await new Promise(setImmediate);
+  }
+  await libvirt.writeVolume(pool, "a", contentOf(wanted), signal);
+  t.equal(await digest("a"), sha256(wanted));
+});
+
+test("a write that is stopped ends with the reason, and the volume can go at once", { skip }, async (t) => {
+  const { libvirt, pool, create, files } = await makeLab(t);
+  const wanted = randomBytes(16 * mebibyte);
+  await create("a", wanted.length);
+  const stop = new AbortController();
+  const stopping = contentOf(wanted, (at) => {
+    if (at === 8 * mebibyte) {
+      stop.abort(new InfraError("OPERATION_CANCELLED", "by the test"));
+    }
+  });
+  t.equal(await reasonOf(libvirt.writeVolume(pool, "a", stopping, stop.signal)), "OPERATION_CANCELLED");
+  await libvirt.run({ kind: "deleteVolume", pool, name: "a" });
+  t.strictSame(await files(), []);
+});
