@@ -1,5 +1,6 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { Backend } from "./backend.ts";
+import type { BackupSource } from "./backups/backup-source.ts";
 import type { Seal } from "./crypto/seal.ts";
 import type { GatewayFacts } from "./domains/system/service.ts";
 import type { Events } from "./events/events.ts";
@@ -15,6 +16,8 @@ export interface DomainServices {
   readonly registrations: readonly ServiceRegistration[];
   readonly planners: readonly PlannerRegistration[];
   readonly backends: readonly Backend[];
+  /** Of a domain whose volumes can be backed up, also where that is not configured. */
+  readonly backupSource?: BackupSource;
   /** Begins to tell what happens to the domain's systems. */
   readonly observe?: () => Activity;
   /** Begins what the domain does by itself, by the clock. */

@@ -12,6 +12,9 @@ import { LVService, VGService } from "../gen/proto/lvmd_pb.ts";
 import { StatsService } from "../gen/stats/stats_pb.ts";
 import { PublicAPI } from "../gen/v1alpha/api_pb.ts";
 import { type Backend, createAbsentBackend } from "./backend.ts";
+import { type BackupSource, createAbsentBackupSource } from "./backups/backup-source.ts";
+import { backupsOff } from "./backups/backups-off.ts";
+import { createAbsentResticBackend, createResticBackend } from "./backups/restic-backend.ts";
 import {
   type Activity,
   allOf,
@@ -20,6 +23,9 @@ import {
   type ServicesOptions,
 } from "./domain-services.ts";
 import { createAuditService } from "./domains/audit/service.ts";
+import { createBackups } from "./domains/backups/backups.ts";
+import { createBackupPlanners } from "./domains/backups/planners.ts";
+import { createBackupService } from "./domains/backups/service.ts";
 import { detailFromJson } from "./domains/events/event-messages.ts";
 import { createEventService } from "./domains/events/service.ts";
 import { operationEventDetail, operationMessage } from "./domains/operations/operation-messages.ts";
@@ -30,11 +36,8 @@ import { createReflectionServices, reflectionServices } from "./domains/system/r
 import { createSystemService } from "./domains/system/service.ts";
 import { createStoreBackend } from "./domains/system/store-backend.ts";
 import { createLvmBackend } from "./domains/volumes/backend.ts";
-import { createAbsentResticBackend, createResticBackend } from "./domains/volumes/backups/backend.ts";
-import { backupsOff } from "./domains/volumes/backups/backup-messages.ts";
-import { createBackups } from "./domains/volumes/backups/backups.ts";
-import { createBackupPlanners } from "./domains/volumes/backups/planners.ts";
-import { createBackupService } from "./domains/volumes/backups/service.ts";
+import { volumeBackupFacts } from "./domains/volumes/backups/volume-backup-source.ts";
+import { createVolumeBackups } from "./domains/volumes/backups/volume-backups.ts";
 import { createOwnChanges } from "./domains/volumes/events/own-changes.ts";
 import { observeVolumeChanges } from "./domains/volumes/events/volume-observer.ts";
 import { createLvPlanners } from "./domains/volumes/planners.ts";
@@ -77,9 +80,11 @@ export function createServices(options: ServicesOptions): Services {
     options.facts.isSandbox ? "sandbox" : "real",
     storeServices,
   );
+  const systemDomains = [createVolumesDomain(options), createHypervisorsDomain(options)];
+  const backupSources = systemDomains.flatMap(({ backupSource }) => backupSource ?? []);
   const domains: readonly DomainServices[] = [
-    createVolumesDomain(options),
-    createHypervisorsDomain(options),
+    ...systemDomains,
+    createBackupsDomain(options, backupSources),
     { ...options.auth, backends: [] },
     { registrations: [createAuditService(options.store)], planners: [], backends: [] },
     ...unbuilt.map(createUnbuiltDomain),
@@ -124,7 +129,7 @@ export function createServices(options: ServicesOptions): Services {
 }
 
 function createVolumesDomain(options: ServicesOptions): DomainServices {
-  const services = [LVService, VGService, BackupService];
+  const services = [LVService, VGService];
   const { volumes: system } = options.systems;
   if (system === undefined) {
     const missing = "volumes are off: set `volumes.deviceClasses` in the configuration";
@@ -132,7 +137,10 @@ function createVolumesDomain(options: ServicesOptions): DomainServices {
     return {
       registrations: services.map((service) => registerRefusal(service, refusal)),
       planners: services.map((service) => registerPlanRefusal(service, refusal)),
-      backends: [createAbsentBackend("volumes", "lvm", "off", namesOf(services), missing)],
+      backends: [
+        createAbsentBackend("volumes", "lvm", "off", namesOf([...services, BackupService]), missing),
+      ],
+      backupSource: createAbsentBackupSource(volumeBackupFacts),
     };
   }
   const own = createOwnChanges(system.lvm);
@@ -140,23 +148,23 @@ function createVolumesDomain(options: ServicesOptions): DomainServices {
   const { backup } = system;
   const backups =
     backup &&
-    createBackups({ ...options, ...system, ...backup, lvm: own.lvm, keySeal: options.repositoryKeySeal });
+    createVolumeBackups({
+      ...options,
+      ...system,
+      ...backup,
+      lvm: own.lvm,
+      keySeal: options.repositoryKeySeal,
+    });
   return {
-    registrations: [
-      createLvService(volumes, backups),
-      createVgService(volumes),
-      backups === undefined
-        ? registerRefusal(BackupService, backupsOff)
-        : createBackupService(backups, operationMessage),
-    ],
-    planners: [
-      createLvPlanners(volumes, backups),
-      backups === undefined ? registerPlanRefusal(BackupService, backupsOff) : createBackupPlanners(backups),
-    ],
+    registrations: [createLvService(volumes, backups), createVgService(volumes)],
+    planners: [createLvPlanners(volumes, backups)],
     backends: [
       createLvmBackend(system.lvm, volumes),
-      backup === undefined ? createAbsentResticBackend() : createResticBackend({ ...options, ...backup }),
+      backup === undefined
+        ? createAbsentResticBackend("volumes", volumeBackupFacts.configKey)
+        : createResticBackend({ ...options, ...backup, domain: "volumes", kindStart: "volumes" }),
     ],
+    backupSource: backups?.source ?? createAbsentBackupSource(volumeBackupFacts),
     ...(backups === undefined ? {} : { beginSchedules: backups.schedules.begin }),
     observe: () =>
       observeVolumeChanges({
@@ -165,6 +173,24 @@ function createVolumesDomain(options: ServicesOptions): DomainServices {
         own,
         onFailed: (error) => options.log.warn("changes of volumes could not be told; tried again", error),
       }),
+  };
+}
+
+/** Who answers for backups, whichever domain has made them. */
+function createBackupsDomain({ store }: ServicesOptions, sources: readonly BackupSource[]): DomainServices {
+  if (!sources.some(({ isOn }) => isOn)) {
+    const refusal = () => backupsOff(...sources.map(({ configKey }) => configKey));
+    return {
+      registrations: [registerRefusal(BackupService, refusal)],
+      planners: [registerPlanRefusal(BackupService, refusal)],
+      backends: [],
+    };
+  }
+  const backups = createBackups(store, sources);
+  return {
+    registrations: [createBackupService(backups, operationMessage)],
+    planners: [createBackupPlanners(backups)],
+    backends: [],
   };
 }
 

@@ -5,10 +5,12 @@ import { repositoryGone } from "./repository-gone.ts";
 import { describePlace, type RepositorySecrets } from "./repository-place.ts";
 import type { StoredBackupInput, StoredBackupRun, StoredBackupTools } from "./stored-backup-run.ts";
 
-export const deleteKindName = "volumes.deleteBackup";
-
-/** volumes.deleteBackup: a backup is removed from its repository, and then from the gateway's list. */
+/**
+ * A backup is removed from its repository, and then from the gateway's list.
+ * @param kind e.g. `volumes.deleteBackup`
+ */
 export function createDeleteKind(
+  kind: string,
   tools: StoredBackupTools,
 ): OperationKind<StoredBackupInput, RepositorySecrets | null> {
   const { restic, repositories, store } = tools;
@@ -21,7 +23,7 @@ export function createDeleteKind(
   }
 
   return {
-    kind: deleteKindName,
+    kind,
     system: "restic",
     runsOn: "host",
     steps: [

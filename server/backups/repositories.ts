@@ -83,7 +83,12 @@ export interface Repositories {
   ): Promise<Repository>;
 }
 
-export function createRepositories(settings: RepositorySettings, keys: RepositoryKeys): Repositories {
+/** @param configKey where the settings are configured, e.g. `volumes.backup` */
+export function createRepositories(
+  settings: RepositorySettings,
+  keys: RepositoryKeys,
+  configKey: string,
+): Repositories {
   const endpoints = settings.allowEndpoints.map(({ url, proxies, unverifiedTls }) => ({
     origin: originOf(url),
     proxies: proxies.map(originOf),
@@ -97,17 +102,17 @@ export function createRepositories(settings: RepositorySettings, keys: Repositor
     }
     const endpoint = endpoints.find(({ origin }) => origin === place.endpoint);
     if (endpoint === undefined) {
-      throw notAllowed(`${place.endpoint} is none of \`volumes.backup.allowEndpoints\``);
+      throw notAllowed(`${place.endpoint} is none of \`${configKey}.allowEndpoints\``);
     }
     if (place.isTlsUnverified && !endpoint.unverifiedTls) {
       throw notAllowed(
-        `the certificate of ${place.endpoint} has to be verified: set verify_tls, or have an admin set unverifiedTls in \`volumes.backup.allowEndpoints\``,
+        `the certificate of ${place.endpoint} has to be verified: set verify_tls, or have an admin set unverifiedTls in \`${configKey}.allowEndpoints\``,
       );
     }
     for (const proxy of [secrets?.httpProxy, secrets?.httpsProxy]) {
       if (typeof proxy === "string" && !endpoint.proxies.includes(originOf(proxy))) {
         throw notAllowed(
-          `${originOf(proxy)} is none of the proxies for ${place.endpoint} in \`volumes.backup.allowEndpoints\``,
+          `${originOf(proxy)} is none of the proxies for ${place.endpoint} in \`${configKey}.allowEndpoints\``,
         );
       }
     }
@@ -125,7 +130,7 @@ export function createRepositories(settings: RepositorySettings, keys: Repositor
     if (settings.repository === undefined) {
       throw invalidField(
         `${prefix}endpoint`,
-        "must be the URL of an S3 service, since no local repository is configured (`volumes.backup.repository`)",
+        `must be the URL of an S3 service, since no local repository is configured (\`${configKey}.repository\`)`,
       );
     }
     return localPlace(settings.repository);

@@ -29,6 +29,11 @@ export function localPlace(path: string): RepositoryPlace {
   return { kind: "local", path: resolve(path) };
 }
 
+/** The place of a backup that is written down. */
+export function placeOf({ repository_json }: { readonly repository_json: string }): RepositoryPlace {
+  return JSON.parse(repository_json) as RepositoryPlace;
+}
+
 /** The place as people write it: a path, or the URL of an S3 service with bucket and prefix. */
 export function describePlace(place: RepositoryPlace): string {
   return place.kind === "local" ? place.path : `${place.endpoint}/${place.path}`;

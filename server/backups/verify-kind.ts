@@ -11,16 +11,16 @@ import {
 /** What was found; null: it is whole. */
 type ReadOutput = { readonly damage: string | null };
 
-export const verifyKindName = "volumes.verifyBackup";
-
-/** volumes.verifyBackup: a backup is read to its end, and what was found is written down. It fails when it found damage. */
-export function createVerifyKind({
-  restic,
-  repositories,
-  store,
-}: StoredBackupTools): OperationKind<StoredBackupInput, RepositorySecrets | null> {
+/**
+ * A backup is read to its end, and what was found is written down. It fails when it found damage.
+ * @param kind e.g. `volumes.verifyBackup`
+ */
+export function createVerifyKind(
+  kind: string,
+  { restic, repositories, store }: StoredBackupTools,
+): OperationKind<StoredBackupInput, RepositorySecrets | null> {
   return {
-    kind: verifyKindName,
+    kind,
     system: "restic",
     runsOn: "host",
     steps: [

@@ -12,7 +12,7 @@ import { watchState } from "../../rpc/watch-state.ts";
 
 /**
  * grpc.health.v1.Health with one status for each service: SERVING while the system behind it answers, even
- * with a part missing. The empty name stands for the gateway itself, with its store.
+ * with a part missing; one that several systems stand behind while one of them answers. The empty name stands for the gateway itself, with its store.
  * @param serviceNames every service of the gateway; another name is NOT_FOUND, as health.proto says
  * @param unbuiltNames those of them that this version refuses
  */
@@ -29,12 +29,10 @@ export function createHealthService(
     }
     const isBehind = ({ domain, services }: Backend) =>
       service === "" ? domain === "system" : services.includes(service);
-    const backend = backends.find(isBehind);
-    if (backend === undefined) {
-      return ServingStatus.SERVING;
-    }
-    const { health } = await backend.status();
-    return health === "ok" || health === "degraded" ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
+    const statuses = await Promise.all(backends.filter(isBehind).map((backend) => backend.status()));
+    const isServing =
+      statuses.length === 0 || statuses.some(({ health }) => health === "ok" || health === "degraded");
+    return isServing ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
   }
 
   async function answerOf(service: string): Promise<HealthCheckResponse> {

@@ -1,13 +1,13 @@
 import { LVService } from "../../../gen/proto/lvmd_pb.ts";
 import { type PlannerRegistration, registerPlanners } from "../../operations/planner.ts";
 import { assertBackups, sourceFromCreate } from "./backups/backup-messages.ts";
-import type { Backups } from "./backups/backups.ts";
 import { planCreateBackup, planRestore } from "./backups/planners.ts";
+import type { VolumeBackups } from "./backups/volume-backups.ts";
 import { wantedFromCreate, wantedFromRemove, wantedFromResize } from "./volume-requests.ts";
 import type { Volumes } from "./volumes.ts";
 
 /** What the calls of proto.LVService would do. */
-export function createLvPlanners(volumes: Volumes, backups: Backups | undefined): PlannerRegistration {
+export function createLvPlanners(volumes: Volumes, backups: VolumeBackups | undefined): PlannerRegistration {
   return registerPlanners(LVService, {
     createLV: async (request, asker) => {
       const source = sourceFromCreate(request);

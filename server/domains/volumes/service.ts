@@ -11,7 +11,7 @@ import {
   sourceFromCreate,
   wantedFromCreateBackup,
 } from "./backups/backup-messages.ts";
-import type { Backups } from "./backups/backups.ts";
+import type { VolumeBackups } from "./backups/volume-backups.ts";
 import { reportedFreeBytes, volumesOf } from "./device-class.ts";
 import { volumeMessage, watchMessage } from "./volume-messages.ts";
 import { wantedFromCreate, wantedFromRemove, wantedFromResize } from "./volume-requests.ts";
@@ -21,7 +21,7 @@ import type { Volumes } from "./volumes.ts";
  * proto.LVService: what changes volumes.
  * @param backups undefined where they are not configured
  */
-export function createLvService(volumes: Volumes, backups: Backups | undefined): ServiceRegistration {
+export function createLvService(volumes: Volumes, backups: VolumeBackups | undefined): ServiceRegistration {
   return registerService(LVService, {
     async createLV(request, call) {
       const wanted = wantedFromCreate(request);

@@ -1,20 +1,16 @@
 import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import type { LvmStep } from "../../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
-import { deleteKindName } from "../../../backups/delete-kind.ts";
 import { operationTag, temporaryName, wantedNameTag } from "../../../backups/lvm/operation-marks.ts";
 import { snapshotStep } from "../../../backups/lvm/snapshot-volume.ts";
 import { describePlace, type RepositoryPlace } from "../../../backups/repository-place.ts";
-import { verifyKindName } from "../../../backups/verify-kind.ts";
 import type { PlannedMutation } from "../../../operations/mutation.ts";
-import type { BackupRow } from "../../../store/backups.ts";
 import { backupKindName } from "./backup-kind.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import { backupConfigKey as configKey } from "./backup-settings.ts";
 import type { PlannedBackup } from "./begin-backup.ts";
 import { restoreKindName } from "./restore-kind.ts";
 import type { PlannedRestore } from "./restore-volume.ts";
-import { placeOf } from "./stored-backups.ts";
 
 /** Stands in commands for the id of the operation, which is made when it begins. */
 const operationId = "OPERATION";
@@ -23,8 +19,6 @@ const operationId = "OPERATION";
 export interface BackupPlans {
   backup(planned: PlannedBackup): PlannedMutation;
   restore(planned: PlannedRestore): PlannedMutation;
-  verify(row: BackupRow): PlannedMutation;
-  remove(row: BackupRow): PlannedMutation;
 }
 
 export function createBackupPlans({ lvm, restic }: Pick<BackupParts, "lvm" | "restic">): BackupPlans {
@@ -95,44 +89,7 @@ export function createBackupPlans({ lvm, restic }: Pick<BackupParts, "lvm" | "re
         pointOfNoReturn: 3,
       };
     },
-
-    verify: (row) => ({
-      kind: verifyKindName,
-      resource: `backups/${row.id}`,
-      backend: describePlace(placeOf(row)),
-      plan: {
-        changes: [
-          `backup ${row.name} of ${row.volume} is read to its end, and what is found is written down`,
-        ],
-        losses: [],
-      },
-      steps: [step("read", restic.commandOf("restore")), step("record")],
-      pointOfNoReturn: 2,
-    }),
-
-    remove: (row) => ({
-      kind: deleteKindName,
-      resource: `backups/${row.id}`,
-      backend: describePlace(placeOf(row)),
-      plan: {
-        changes: [`backup ${row.name} of ${row.volume} is deleted`],
-        losses: [
-          `what ${row.volume} held at ${new Date(row.at).toISOString()}, ${describeSize(BigInt(row.size_bytes))}, in ${describePlace(placeOf(row))}`,
-        ],
-      },
-      steps: [
-        step("forget", restic.commandOf("forget")),
-        step("removeRecord"),
-        step("prune", restic.commandOf("prune")),
-      ],
-      pointOfNoReturn: 0,
-    }),
   };
-}
-
-/** A call that joins an operation that is under way, or finds what it asks for, begins nothing. */
-export function nothingToDo(kind: string, resource: string): PlannedMutation {
-  return { kind, resource, backend: "", plan: { changes: [], losses: [] }, steps: [], pointOfNoReturn: 0 };
 }
 
 function sourceWords(place: RepositoryPlace, selector: string): string {

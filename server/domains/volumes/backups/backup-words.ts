@@ -1,11 +1,11 @@
 import { describeSize } from "../../../../adapters/host/describe-size.ts";
-import { describePlace, type RepositoryPlace } from "../../../backups/repository-place.ts";
+import { describePlace, placeOf } from "../../../backups/repository-place.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import type { BackupRow } from "../../../store/backups.ts";
 
 /** What is told of a backup that is there. */
 export function backupDone(row: BackupRow): string {
-  const place = describePlace(JSON.parse(row.repository_json) as RepositoryPlace);
+  const place = describePlace(placeOf(row));
   const key = row.key_name === null ? "its owner's key" : `the gateway's key ${row.key_name}`;
   const at = new Date(row.at).toISOString();
   return `backup ${row.id}: ${describeSize(BigInt(row.size_bytes))} as of ${at}, stored in ${place} as snapshot ${row.snapshot_id.slice(0, 8)}, encrypted with ${key}`;

@@ -1,33 +1,18 @@
-import { BackupService } from "../../../../gen/hostplane/v1/backup_pb.ts";
 import type { CreateBackupRequest, CreateLVRequest } from "../../../../gen/proto/lvmd_pb.ts";
+import { nothingToDo } from "../../../backups/stored-backup-plans.ts";
 import type { PlannedMutation } from "../../../operations/mutation.ts";
-import { type PlanAsker, type PlannerRegistration, registerPlanners } from "../../../operations/planner.ts";
+import type { PlanAsker } from "../../../operations/planner.ts";
 import { wantedFromCreate } from "../volume-requests.ts";
 import { backupKindName } from "./backup-kind.ts";
-import { parseBackupId, wantedFromCreateBackup, wantedFromRestore } from "./backup-messages.ts";
-import { createBackupPlans, nothingToDo } from "./backup-plans.ts";
-import type { Backups } from "./backups.ts";
+import { wantedFromCreateBackup } from "./backup-messages.ts";
+import { createBackupPlans } from "./backup-plans.ts";
 import { restoreKindName } from "./restore-kind.ts";
 import type { RestoreSource } from "./restore-volume.ts";
-
-/** What the calls of hostplane.v1.BackupService would do. */
-export function createBackupPlanners({ stored, commands }: Backups): PlannerRegistration {
-  const plans = createBackupPlans(commands);
-  return registerPlanners(BackupService, {
-    verifyBackup: async ({ id, access }) => plans.verify(await stored.planVerify(parseBackupId(id), access)),
-    deleteBackup: async ({ id, access }) => plans.remove(await stored.planRemove(parseBackupId(id), access)),
-    restoreBackup: async (request, { signal }) => {
-      const id = parseBackupId(request.id);
-      const wanted = wantedFromRestore(request);
-      const { resource, begins } = await stored.planRestore(id, wanted, request.access, signal);
-      return begins === undefined ? nothingToDo(restoreKindName, resource) : plans.restore(begins);
-    },
-  });
-}
+import type { VolumeBackups } from "./volume-backups.ts";
 
 /** What CreateBackup would do. */
 export async function planCreateBackup(
-  { createBackup, commands }: Backups,
+  { createBackup, commands }: VolumeBackups,
   request: CreateBackupRequest,
   { signal }: PlanAsker,
 ): Promise<PlannedMutation> {
@@ -39,7 +24,7 @@ export async function planCreateBackup(
 
 /** What CreateLV would do with a `data_source`. */
 export async function planRestore(
-  { restoreVolume, commands }: Backups,
+  { restoreVolume, commands }: VolumeBackups,
   request: CreateLVRequest,
   source: RestoreSource,
   { signal }: PlanAsker,

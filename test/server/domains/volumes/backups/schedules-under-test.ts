@@ -3,7 +3,10 @@ import type { Test } from "tap";
 import type { LvmAdapter } from "../../../../../adapters/lvm/adapter.ts";
 import { createSeal } from "../../../../../server/crypto/seal.ts";
 import type { BackupSchedule } from "../../../../../server/domains/volumes/backups/backup-schedule.ts";
-import { type Backups, createBackups } from "../../../../../server/domains/volumes/backups/backups.ts";
+import {
+  createVolumeBackups,
+  type VolumeBackups,
+} from "../../../../../server/domains/volumes/backups/volume-backups.ts";
 import { createEvents } from "../../../../../server/events/events.ts";
 import { createOperations } from "../../../../../server/operations/create-operations.ts";
 import type { Operation } from "../../../../../server/operations/operation.ts";
@@ -29,7 +32,7 @@ export async function createSharedHost(t: Test): Promise<HostUnderTest> {
   return { ...host, store: { ...host.store, isShared: true } };
 }
 
-export interface SchedulesGateway extends Pick<Backups, "schedules" | "stored"> {
+export interface SchedulesGateway extends Pick<VolumeBackups, "schedules" | "source"> {
   readonly operations: Operations;
   /** What was warned of. */
   readonly logged: readonly string[];
@@ -75,7 +78,7 @@ export async function createSchedulesGateway(
     firstPauseMs: 5,
   });
   const runner = createInlineRunner((_mutation, step, error) => t.fail(`undo of ${step.name}: ${error}`));
-  const { schedules: running, stored } = createBackups({
+  const { schedules: running, source } = createVolumeBackups({
     lvm,
     restic,
     deviceClasses,
@@ -112,7 +115,7 @@ export async function createSchedulesGateway(
   }
   return {
     schedules: running,
-    stored,
+    source,
     operations,
     logged,
     async runAll(nowMs) {
@@ -122,7 +125,10 @@ export async function createSchedulesGateway(
       await untilEnded();
     },
     all,
-    backups: async () => (await stored.list({}, { belowSeq: undefined, limit: 100 })).rows.toReversed(),
+    async backups() {
+      const newest = { filters: {}, belowSeq: undefined, limit: 100 };
+      return (await store.run("backups.list", newest)).rows.toReversed();
+    },
     close,
   };
 }

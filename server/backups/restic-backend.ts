@@ -1,21 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
-import {
-  type Backend,
-  type BackendStatus,
-  createAbsentBackend,
-  createPolledStatus,
-} from "../../../backend.ts";
-import { deleteKindName } from "../../../backups/delete-kind.ts";
-import { verifyKindName } from "../../../backups/verify-kind.ts";
-import type { Operation } from "../../../operations/operation.ts";
-import type { Operations } from "../../../operations/operations.ts";
-import { backupKindName } from "./backup-kind.ts";
-import { backupsOff } from "./backup-messages.ts";
-import { restoreKindName } from "./restore-kind.ts";
-import { retentionKindName } from "./retention-kind.ts";
+import type { ResticAdapter } from "../../adapters/restic/adapter.ts";
+import { type Backend, type BackendStatus, createAbsentBackend, createPolledStatus } from "../backend.ts";
+import type { Operation } from "../operations/operation.ts";
+import type { Operations } from "../operations/operations.ts";
+import { backupsOff } from "./backups-off.ts";
 
 export interface ResticBackendOptions {
+  readonly domain: string;
+  /**
+   * Names of the kinds of operations begin so, e.g. `volumes`; the input of those that use a repository has it as `place`.
+   */
+  readonly kindStart: string;
   readonly restic: ResticAdapter;
   readonly operations: Pick<Operations, "list">;
   /** Name of this host. */
@@ -24,7 +19,6 @@ export interface ResticBackendOptions {
   readonly freshMs?: number;
 }
 
-const domain = "volumes";
 const name = "restic";
 const services = ["hostplane.v1.BackupService"];
 
@@ -34,13 +28,13 @@ const inspectedMs = 600_000;
 /** So long the store may take. */
 const patienceMs = 2_000;
 
-const kinds = [backupKindName, restoreKindName, verifyKindName, deleteKindName, retentionKindName];
-
 /**
  * restic as ListBackends and the health service see it: unavailable where it cannot be run, degraded while the last
  * operation on the local repository has failed because of that.
  */
 export function createResticBackend({
+  domain,
+  kindStart,
   restic,
   operations,
   host,
@@ -72,7 +66,7 @@ export function createResticBackend({
   }
 
   async function lastFailure(): Promise<string | undefined> {
-    const filters = { kind: domain, states: ["completed", "failed", "needsAttention"] as const };
+    const filters = { kind: kindStart, states: ["completed", "failed", "needsAttention"] as const };
     const page = { belowSeq: undefined, limit: 100 };
     const answered = new AbortController();
     // When the store does not answer, that is told of the store.
@@ -81,9 +75,7 @@ export function createResticBackend({
       sleep(patienceMs, undefined, { signal: answered.signal }).catch(() => undefined),
     ]);
     answered.abort();
-    const last = ended?.operations.find(
-      (one) => one.host === host && kinds.includes(one.kind) && isOnLocalRepository(one),
-    );
+    const last = ended?.operations.find((one) => one.host === host && isOnLocalRepository(one));
     return last?.failure?.reason.startsWith("REPOSITORY_") === true
       ? `the last operation on the local repository, ${last.id}, failed: ${last.failure.message}`
       : undefined;
@@ -98,13 +90,16 @@ export function createResticBackend({
   };
 }
 
-/** restic where backups are not configured. */
-export function createAbsentResticBackend(): Backend {
-  return createAbsentBackend(domain, name, "off", services, backupsOff().message);
+/**
+ * restic where backups are not configured.
+ * @param configKey where they could be, e.g. `volumes.backup`
+ */
+export function createAbsentResticBackend(domain: string, configKey: string): Backend {
+  return createAbsentBackend(domain, name, "off", services, backupsOff(configKey).message);
 }
 
 /** Of the S3 services the gateway knows only by what requests say. */
 function isOnLocalRepository({ input }: Operation): boolean {
-  const { place } = input as { readonly place?: { readonly kind?: unknown } };
-  return place?.kind === "local";
+  const known = input as { readonly place?: { readonly kind?: unknown } } | null;
+  return known?.place?.kind === "local";
 }

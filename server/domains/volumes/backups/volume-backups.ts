@@ -1,11 +1,11 @@
 import { createNameMatch } from "../../../../adapters/host/name-match.ts";
 import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
 import type { ResticAdapter } from "../../../../adapters/restic/adapter.ts";
-import { createDeleteKind } from "../../../backups/delete-kind.ts";
+import type { BackupSource } from "../../../backups/backup-source.ts";
 import { createMadeVolumes } from "../../../backups/lvm/made-volumes.ts";
 import { createRepositories } from "../../../backups/repositories.ts";
 import { createRepositoryKeys } from "../../../backups/repository-keys.ts";
-import { createVerifyKind } from "../../../backups/verify-kind.ts";
+import { createStoredBackups } from "../../../backups/stored-backups.ts";
 import type { Seal } from "../../../crypto/seal.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Operations } from "../../../operations/operations.ts";
@@ -16,15 +16,15 @@ import { createVolumeChanges } from "../volume-changes.ts";
 import { createBackupKind } from "./backup-kind.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import { type BackupSchedules, type BackupSchedulesLog, createBackupSchedules } from "./backup-schedules.ts";
-import type { BackupSettings } from "./backup-settings.ts";
+import { type BackupSettings, backupConfigKey as configKey } from "./backup-settings.ts";
 import { createBeginBackup } from "./begin-backup.ts";
 import { type CreateBackup, createCreateBackup } from "./create-backup.ts";
 import { createRestoreKind } from "./restore-kind.ts";
 import { createRestoreVolume, type RestoreVolume } from "./restore-volume.ts";
 import { createRetentionKind } from "./retention-kind.ts";
-import { createStoredBackups, type StoredBackups } from "./stored-backups.ts";
+import { createVolumeBackupSource } from "./volume-backup-source.ts";
 
-export interface BackupsOptions {
+export interface VolumeBackupsOptions {
   readonly lvm: LvmAdapter;
   readonly restic: ResticAdapter;
   readonly deviceClasses: readonly DeviceClass[];
@@ -42,20 +42,21 @@ export interface BackupsOptions {
 }
 
 /** Backups of the volumes of this host. */
-export interface Backups {
+export interface VolumeBackups {
   readonly createBackup: CreateBackup;
   readonly restoreVolume: RestoreVolume;
-  readonly stored: StoredBackups;
+  /** What hostplane.v1.BackupService does with them. */
+  readonly source: BackupSource;
   readonly schedules: BackupSchedules;
   /** The commands of the tools, for plans. */
   readonly commands: Pick<BackupParts, "lvm" | "restic">;
 }
 
 /** Registers the kinds of operations, so it comes before `operations.begin`. */
-export function createBackups(options: BackupsOptions): Backups {
+export function createVolumeBackups(options: VolumeBackupsOptions): VolumeBackups {
   const { lvm, restic, deviceClasses, settings, operations, store } = options;
   const keys = createRepositoryKeys(store, options.keySeal);
-  const repositories = createRepositories(settings, keys);
+  const repositories = createRepositories(settings, keys, configKey);
   const made = createMadeVolumes(lvm, options.runner);
   const parts: BackupParts = { ...options, keys, repositories };
   const tools = { made, restic, repositories, store };
@@ -64,16 +65,23 @@ export function createBackups(options: BackupsOptions): Backups {
 
   const backup = operations.register(createBackupKind(tools));
   const restore = operations.register(createRestoreKind({ ...tools, deviceClasses }));
-  const verify = operations.register(createVerifyKind(tools));
-  const remove = operations.register(createDeleteKind(tools));
   const retention = operations.register(createRetentionKind(tools));
+
+  const stored = createStoredBackups({
+    ...tools,
+    operations,
+    kindNames: { verify: "volumes.verifyBackup", remove: "volumes.deleteBackup" },
+    configKey,
+    minimumAgeHours: settings.minimumAgeHours,
+    host: options.host,
+  });
 
   const beginBackup = createBeginBackup(parts, backup);
   const restoreVolume = createRestoreVolume(parts, changes, restore);
   return {
     createBackup: createCreateBackup(parts, beginBackup),
     restoreVolume,
-    stored: createStoredBackups(parts, restoreVolume, { verify, remove }),
+    source: createVolumeBackupSource(stored, restoreVolume, { lvm, restic }),
     schedules: createBackupSchedules({ ...parts, log: options.log }, beginBackup, retention),
     commands: { lvm, restic },
   };

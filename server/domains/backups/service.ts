@@ -1,10 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { BackupService } from "../../../../gen/hostplane/v1/backup_pb.ts";
-import type { OperationSchema } from "../../../../gen/hostplane/v1/operation_pb.ts";
-import type { Operation } from "../../../operations/operation.ts";
-import { askerFrom } from "../../../rpc/asker.ts";
-import { pageTokenFrom } from "../../../rpc/page-token.ts";
-import { registerService, type ServiceRegistration } from "../../../rpc/service-handlers.ts";
+import { BackupService } from "../../../gen/hostplane/v1/backup_pb.ts";
+import type { OperationSchema } from "../../../gen/hostplane/v1/operation_pb.ts";
+import type { Operation } from "../../operations/operation.ts";
+import { askerFrom } from "../../rpc/asker.ts";
+import { pageTokenFrom } from "../../rpc/page-token.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 import { backupMessage, parseBackupId, parseBackupQuery, wantedFromRestore } from "./backup-messages.ts";
 import type { Backups } from "./backups.ts";
 
@@ -13,35 +13,40 @@ import type { Backups } from "./backups.ts";
  * @param operationMessage an operation as the contract tells it
  */
 export function createBackupService(
-  { stored }: Backups,
+  backups: Backups,
   operationMessage: (operation: Operation) => MessageInitShape<typeof OperationSchema>,
 ): ServiceRegistration {
   return registerService(BackupService, {
     async listBackups(request) {
       const query = parseBackupQuery(request);
       const { belowSeq, pageSize: limit } = query;
-      const { rows, nextSeq } = await stored.list(query.filters, { belowSeq, limit });
+      const { rows, nextSeq } = await backups.list(query.filters, { belowSeq, limit });
       return {
         backups: rows.map(backupMessage),
         nextPageToken: nextSeq === undefined ? "" : pageTokenFrom(nextSeq, query.filters),
       };
     },
     async getBackup({ id }, call) {
-      const row = await stored.get(parseBackupId(id));
+      const row = await backups.get(parseBackupId(id));
       call.noteResource(`backups/${row.id}`);
       return { backup: backupMessage(row) };
     },
     async verifyBackup({ id, access }, call) {
-      const operation = await stored.verify(parseBackupId(id), access, askerFrom(call));
+      const operation = await backups.verify(parseBackupId(id), access, askerFrom(call));
       return { operation: operationMessage(operation) };
     },
     async restoreBackup(request, call) {
       const id = parseBackupId(request.id);
-      const operation = await stored.restore(id, wantedFromRestore(request), request.access, askerFrom(call));
+      const operation = await backups.restore(
+        id,
+        wantedFromRestore(request),
+        request.access,
+        askerFrom(call),
+      );
       return { operation: operationMessage(operation) };
     },
     async deleteBackup({ id, access }, call) {
-      const operation = await stored.remove(parseBackupId(id), access, askerFrom(call));
+      const operation = await backups.remove(parseBackupId(id), access, askerFrom(call));
       return { operation: operationMessage(operation) };
     },
   });

@@ -1,11 +1,17 @@
 import { fromJson, type JsonObject } from "@bufbuild/protobuf";
 import { test } from "tap";
-import { InfraError } from "../../../../../adapters/host/infra-error.ts";
-import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
-import { BackupService } from "../../../../../gen/hostplane/v1/backup_pb.ts";
-import { PlanService } from "../../../../../gen/hostplane/v1/plan_pb.ts";
-import { LVService, StateType } from "../../../../../gen/proto/lvmd_pb.ts";
-import { createGateway, createHost, settings, volumeNames, withState } from "./backups-under-test.ts";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { createResticSandbox } from "../../../../adapters/restic/sandbox.ts";
+import { BackupService } from "../../../../gen/hostplane/v1/backup_pb.ts";
+import { PlanService } from "../../../../gen/hostplane/v1/plan_pb.ts";
+import { LVService, StateType } from "../../../../gen/proto/lvmd_pb.ts";
+import {
+  createGateway,
+  createHost,
+  settings,
+  volumeNames,
+  withState,
+} from "../volumes/backups/backups-under-test.ts";
 
 const { listBackups, getBackup, verifyBackup, restoreBackup, deleteBackup } = BackupService.method;
 

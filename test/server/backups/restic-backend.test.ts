@@ -1,11 +1,10 @@
 import { test } from "tap";
-import { InfraError } from "../../../../../adapters/host/infra-error.ts";
-import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
-import {
-  createAbsentResticBackend,
-  createResticBackend,
-} from "../../../../../server/domains/volumes/backups/backend.ts";
-import { createGateway, createHost } from "./backups-under-test.ts";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { createResticSandbox } from "../../../adapters/restic/sandbox.ts";
+import { createAbsentResticBackend, createResticBackend } from "../../../server/backups/restic-backend.ts";
+import { createGateway, createHost } from "../domains/volumes/backups/backups-under-test.ts";
+
+const volumes = { domain: "volumes", kindStart: "volumes" };
 
 test("restic is degraded from an operation that its local repository made fail to the next that it did not", async (t) => {
   let isUnreachable = false;
@@ -13,7 +12,7 @@ test("restic is degraded from an operation that its local repository made fail t
   const restic = createResticSandbox({ transferMs: 10, fault });
   const host = await createHost(t, { restic });
   const { operations, backUp } = await createGateway(t, host);
-  const backend = createResticBackend({ restic, operations, host: "alpha", freshMs: 0 });
+  const backend = createResticBackend({ ...volumes, restic, operations, host: "alpha", freshMs: 0 });
   t.match(backend, {
     domain: "volumes",
     name: "restic",
@@ -30,7 +29,7 @@ test("restic is degraded from an operation that its local repository made fail t
     health: "degraded",
     missing: [/the last operation .* failed: no room left$/],
   });
-  const other = createResticBackend({ restic, operations, host: "beta", freshMs: 0 });
+  const other = createResticBackend({ ...volumes, restic, operations, host: "beta", freshMs: 0 });
   t.match(await other.status(), whole, "that of another host is another one");
   isUnreachable = false;
   await backUp("c", "data");
@@ -49,7 +48,7 @@ test("what a request's own S3 service does is no matter of the gateway's health"
     verifyTls: true,
   };
   await backUp("a", "data", { dataSource: { type: { case: "s3", value: s3 } } });
-  const backend = createResticBackend({ restic, operations, host: "alpha", freshMs: 0 });
+  const backend = createResticBackend({ ...volumes, restic, operations, host: "alpha", freshMs: 0 });
   t.match(await backend.status(), { health: "ok" });
 });
 
@@ -66,7 +65,7 @@ test("restic that cannot be run is unavailable until it can, and is looked at on
     },
   };
   const operations = { list: () => Promise.reject(new InfraError("STORE_UNAVAILABLE", "no store")) };
-  const backend = createResticBackend({ restic, operations, host: "alpha", freshMs: 0 });
+  const backend = createResticBackend({ ...volumes, restic, operations, host: "alpha", freshMs: 0 });
   t.match(await backend.status(), { health: "unavailable", missing: ["it is not there: install it"] });
   isThere = true;
   const changed = Promise.withResolvers<void>();
@@ -76,7 +75,7 @@ test("restic that cannot be run is unavailable until it can, and is looked at on
   t.match(await backend.status(), { health: "ok", version: "0.14.0" });
   t.match(await backend.status(), { health: "ok" });
   t.equal(inspections, 2);
-  t.match(await createAbsentResticBackend().status(), {
+  t.match(await createAbsentResticBackend("volumes", "volumes.backup").status(), {
     health: "unavailable",
     missing: [/set `volumes\.backup` in the configuration/],
   });

@@ -1,0 +1,70 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { invalidField } from "../../../adapters/host/infra-error.ts";
+import type {
+  BackupSchema,
+  ListBackupsRequest,
+  RestoreBackupRequest,
+} from "../../../gen/hostplane/v1/backup_pb.ts";
+import type { WantedRestore } from "../../backups/backup-source.ts";
+import { describePlace, placeOf } from "../../backups/repository-place.ts";
+import { parsePageSize, parseTextFilter } from "../../rpc/listing-fields.ts";
+import { seqFromPageToken } from "../../rpc/page-token.ts";
+import type { BackupFilters, BackupRow } from "../../store/backups.ts";
+
+/** The new volume of RestoreBackup. */
+export function wantedFromRestore(request: RestoreBackupRequest): WantedRestore {
+  const { volumeName: name, deviceClass, sizeGb, tags } = request;
+  return { name, deviceClass, sizeGb, tags };
+}
+
+/** One page of backups, as it was asked for. */
+export interface BackupQuery {
+  /** In one order, by which the token of a page knows them. */
+  readonly filters: BackupFilters;
+  readonly pageSize: number;
+  /** Where the page before ended; undefined for the first. */
+  readonly belowSeq: number | undefined;
+}
+
+/** @throws InfraError INVALID_FIELD */
+export function parseBackupQuery(request: ListBackupsRequest): BackupQuery {
+  const filters = {
+    ...parseTextFilter("volume", request.volume.replace(/\/+$/, "")),
+    ...parseTextFilter("name", request.name),
+    ...parseTextFilter("schedule", request.schedule),
+  };
+  const pageSize = parsePageSize(request.pageSize);
+  return { filters, pageSize, belowSeq: seqFromPageToken(request.pageToken, filters) };
+}
+
+/**
+ * The id of a backup, of the field `id`.
+ * @throws InfraError INVALID_FIELD
+ */
+export function parseBackupId(id: string): string {
+  if (!/^[\w-]{1,64}$/.test(id)) {
+    throw invalidField("id", "must be the id of a backup: 1 to 64 letters, digits, - and _");
+  }
+  return id;
+}
+
+/** A backup as the contract tells it. */
+export function backupMessage(row: BackupRow): MessageInitShape<typeof BackupSchema> {
+  return {
+    id: row.id,
+    name: row.name,
+    volume: row.volume,
+    sizeBytes: BigInt(row.size_bytes),
+    at: timestampFromMs(row.at),
+    repository: describePlace(placeOf(row)),
+    snapshotId: row.snapshot_id,
+    key: row.key_name ?? "",
+    host: row.host,
+    schedule: row.schedule ?? "",
+    operationId: row.operation_id,
+    ...(row.verified_at === null ? {} : { verifiedAt: timestampFromMs(row.verified_at) }),
+    damage: row.damage ?? "",
+    actor: row.actor,
+  };
+}

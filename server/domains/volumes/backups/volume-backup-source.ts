@@ -1,0 +1,49 @@
+import type { BackupSource, BackupSourceFacts, WantedRestore } from "../../../backups/backup-source.ts";
+import { nothingToDo, resourceOf } from "../../../backups/stored-backup-plans.ts";
+import type { StoredBackups } from "../../../backups/stored-backups.ts";
+import type { BackupRow } from "../../../store/backups.ts";
+import { bytesPerGiB, sizeGbFromBytes } from "../size.ts";
+import type { BackupParts } from "./backup-parts.ts";
+import { createBackupPlans } from "./backup-plans.ts";
+import { backupConfigKey as configKey } from "./backup-settings.ts";
+import { tooSmall } from "./fill-steps.ts";
+import { restoreKindName } from "./restore-kind.ts";
+import type { RestoreVolume } from "./restore-volume.ts";
+
+/** The volumes of the device classes, as a source of backups. */
+export const volumeBackupFacts: BackupSourceFacts = { resourceStart: "volumeGroups/", configKey };
+
+/** What hostplane.v1.BackupService does with backups of volumes: a restore is that of CreateLV. */
+export function createVolumeBackupSource(
+  { repositoryOf, ...stored }: StoredBackups,
+  restoreVolume: RestoreVolume,
+  commands: Pick<BackupParts, "lvm" | "restic">,
+): BackupSource {
+  const plans = createBackupPlans(commands);
+  return {
+    ...volumeBackupFacts,
+    isOn: true,
+    ...stored,
+
+    async restore(row, wanted, access, asker) {
+      const sized = largeEnough(row, wanted);
+      return restoreVolume.begin(sized, repositoryOf(row, access), row.key_name, asker);
+    },
+
+    async planRestore(row, wanted, access, signal) {
+      const sized = largeEnough(row, wanted);
+      const { resource, begins } = await restoreVolume.planBegin(sized, repositoryOf(row, access), signal);
+      return begins === undefined ? nothingToDo(restoreKindName, resource) : plans.restore(begins);
+    },
+  };
+}
+
+/** @throws InfraError VOLUME_TOO_SMALL */
+function largeEnough(row: BackupRow, wanted: WantedRestore): WantedRestore {
+  const backupBytes = BigInt(row.size_bytes);
+  const sizeGb = wanted.sizeGb === 0n ? sizeGbFromBytes(backupBytes) : wanted.sizeGb;
+  if (sizeGb * bytesPerGiB < backupBytes) {
+    throw tooSmall(resourceOf(row), backupBytes, sizeGb * bytesPerGiB);
+  }
+  return { ...wanted, sizeGb };
+}
