@@ -197,8 +197,14 @@ export interface LibvirtAdapter extends LibvirtBackupAdapter {
    */
   run(step: LibvirtStep, signal?: AbortSignal): Promise<void>;
 
+  /** Whether a pool has a volume of this name. @throws InfraError STORAGE_POOL_NOT_FOUND and as `read` */
+  hasVolume(pool: string, name: string): Promise<boolean>;
+
   /** Whether a guest is up now. Never waits longer than 2 s. @throws InfraError DOMAIN_NOT_FOUND, LIBVIRT_UNAVAILABLE */
   isReady(name: string, readiness: Readiness, signal: AbortSignal): Promise<boolean>;
+
+  /** Of libvirt, e.g. `9.0.0`. Asked once for each connection. @throws InfraError as `read` */
+  version(): Promise<string>;
 
   /** What is there and what is missing. Never throws. */
   inspect(): Promise<LibvirtInspection>;

@@ -1,6 +1,7 @@
 import { InfraError } from "../host/infra-error.ts";
 import { run } from "../host/run.ts";
 import type { LibvirtFinding, LibvirtInspection, LibvirtNetwork } from "./adapter.ts";
+import { readLibvirtVersion } from "./libvirt-version.ts";
 import type { Platform } from "./platform.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
 
@@ -19,7 +20,7 @@ export async function inspectLibvirt(input: InspectLibvirtInput): Promise<Libvir
   let version: string;
   try {
     await client.ready(AbortSignal.timeout(patienceMs));
-    version = versionOf((await client.call("connectGetLibVersion", {})).version);
+    version = await readLibvirtVersion(client);
   } catch (error) {
     const findings = [unreachable(socketPath, error), await inspectSeedTool(seedTool)];
     return { version: undefined, findings, networks: undefined };
@@ -34,11 +35,6 @@ export async function inspectLibvirt(input: InspectLibvirtInput): Promise<Libvir
     ],
     networks: await readNetworks(client),
   };
-}
-
-/** libvirt counts 9.0.1 as 9000001. */
-function versionOf(version: bigint): string {
-  return [version / 1_000_000n, (version / 1_000n) % 1_000n, version % 1_000n].join(".");
 }
 
 function unreachable(socketPath: string, error: unknown): LibvirtFinding {

@@ -8,6 +8,7 @@ import { commandOf } from "./commands.ts";
 import { beginBackup, endBackup } from "./domain-backup.ts";
 import { changeDomain, defineDomain } from "./domain-steps.ts";
 import { inspectLibvirt } from "./inspect.ts";
+import { readLibvirtVersion } from "./libvirt-version.ts";
 import { assertSocketsDirectory } from "./names.ts";
 import { observeStep } from "./observe-step.ts";
 import { type Platform, parsePlatform, usualPlatform } from "./platform.ts";
@@ -17,7 +18,7 @@ import { createLibvirtClient } from "./rpc/client.ts";
 import { parseLibvirtUri } from "./rpc/uri.ts";
 import { makeSeed } from "./seed.ts";
 import { createStateReader } from "./state.ts";
-import { createVolume, deleteVolume, listVolumes, refreshPool } from "./volume-steps.ts";
+import { createVolume, deleteVolume, hasVolume, listVolumes, refreshPool } from "./volume-steps.ts";
 import { replaceVolume, writeVolume } from "./write-volume.ts";
 
 export interface LibvirtOptions {
@@ -54,7 +55,9 @@ export function createLibvirt(options: LibvirtOptions): LibvirtAdapter {
   const backups = { client, directory: socketsDirectory, onToolEnd };
   const state = createStateReader(client);
   const cache = createSnapshotCache({ system: "libvirt", load: state.load });
+  // These are of a connection: another one may lead to another libvirt.
   let platform: Platform | undefined;
+  let version: string | undefined;
   let isClosed = false;
 
   client.subscribe((event) => {
@@ -65,6 +68,7 @@ export function createLibvirt(options: LibvirtOptions): LibvirtAdapter {
   // Readers must not take for true what was before the connection was lost, and are to be told when there is one again.
   client.onStateChange(() => {
     platform = undefined;
+    version = undefined;
     touch(state.touchConnection);
   });
   // What the ticks bring about is not to be told as the work of whoever made the adapter.
@@ -145,6 +149,15 @@ export function createLibvirt(options: LibvirtOptions): LibvirtAdapter {
     beginBackup: (request, signal) => beginBackup(backups, request, signal),
     endBackup: (request) => endBackup(backups, request),
     isReady: (name, readiness, signal) => isGuestReady(client, name, readiness, signal),
+    async hasVolume(pool, name) {
+      await client.ready();
+      return hasVolume(client, pool, name);
+    },
+    async version() {
+      await client.ready();
+      version ??= await readLibvirtVersion(client);
+      return version;
+    },
     inspect: () => inspectLibvirt({ client, socketPath: address.socketPath, seedTool, readPlatform }),
     async close() {
       isClosed = true;

@@ -28,6 +28,7 @@ export interface LibvirtSandbox extends LibvirtAdapter {
 }
 
 const gibibyte = 1n << 30n;
+const sandboxVersion = "0.0.0-sandbox";
 
 /** A GPU that the sandbox has. */
 export const sandboxGpu = {
@@ -182,8 +183,16 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
       const { uuid, state } = host.domainOf(name);
       return state === "running" && performance.now() - (startedAtMs.get(uuid) ?? 0) >= bootMs;
     },
+    async hasVolume(pool, name) {
+      assertReachable();
+      return host.storage.volumesOf(pool).some((volume) => volume.name === name);
+    },
+    async version() {
+      assertReachable();
+      return sandboxVersion;
+    },
     inspect: async () => ({
-      version: "0.0.0-sandbox",
+      version: sandboxVersion,
       findings: [{ ok: true, what: "domains are kept in memory, run nothing, and vanish with the gateway" }],
       networks: contents.networks.map((name) => ({ name, isActive: true })),
     }),

@@ -19,6 +19,19 @@ export async function volumeOf(client: LibvirtClient, pool: string, name: string
   return (await about(poolVolumeResource(pool, name), looked)).vol;
 }
 
+/** @throws InfraError STORAGE_POOL_NOT_FOUND */
+export async function hasVolume(client: LibvirtClient, pool: string, name: string): Promise<boolean> {
+  try {
+    await volumeOf(client, pool, name);
+    return true;
+  } catch (error) {
+    if (isReason(error, "STORAGE_VOLUME_NOT_FOUND")) {
+      return false;
+    }
+    throw error;
+  }
+}
+
 /** Makes a volume; in pools of files its space is taken as it is written to, unless `isPreallocated`. */
 export function createVolume(client: LibvirtClient, step: StepOf<"createVolume">): Promise<void> {
   return about(poolVolumeResource(step.pool, step.name), create(client, step));

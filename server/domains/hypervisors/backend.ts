@@ -5,6 +5,7 @@ import type { HypervisorSettings } from "./hypervisor-settings.ts";
 /** libvirt as ListBackends, the health service and doctor see it: degraded while a pool of a template is not there. */
 export function createLibvirtBackend(libvirt: LibvirtAdapter, { templates }: HypervisorSettings): Backend {
   const pools = [...new Set(templates.map(({ disk }) => disk.pool))];
+  /** The last one that is known. */
   let version: string | undefined;
   return {
     domain: "hypervisors",
@@ -14,7 +15,7 @@ export function createLibvirtBackend(libvirt: LibvirtAdapter, { templates }: Hyp
     async status() {
       try {
         const { value, readAtMs } = await libvirt.read();
-        version ??= (await libvirt.inspect()).version;
+        version = await libvirt.version();
         const isActive = (pool: string) =>
           value.pools.some(({ name, isActive }) => name === pool && isActive);
         const missing = pools

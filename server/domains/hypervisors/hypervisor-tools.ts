@@ -69,10 +69,7 @@ export function createHypervisorTools(options: HypervisorToolsOptions): Hypervis
       const { domains } = await state(signal);
       return domains.find(({ name }) => name === input.id);
     },
-    async hasVolume(pool, name, signal) {
-      const volumes = await withPatience(() => libvirt.volumesOf(pool), signal);
-      return volumes.some((volume) => volume.name === name);
-    },
+    hasVolume: (pool, name, signal) => withPatience(() => libvirt.hasVolume(pool, name), signal),
     run: (step, { input, operationId, signal }) =>
       own.during({ hypervisorId: input.id, operationId }, () => libvirt.run(step, signal)),
     isReady: (name, readiness, signal) => libvirt.isReady(name, readiness, signal),

@@ -1,8 +1,10 @@
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Test, test } from "tap";
 import type { LibvirtAdapter } from "../../../adapters/libvirt/adapter.ts";
 import { createLibvirt } from "../../../adapters/libvirt/libvirt.ts";
 import { reasonOf, reasonOfCall } from "../host/reason-of.ts";
+import { nameOf, reply, startFakeDaemon } from "./rpc/fake-daemon.ts";
 
 // What a real daemon answers is in test/lab/libvirt.test.ts.
 
@@ -23,6 +25,8 @@ test("a daemon that is not there is LIBVIRT_UNAVAILABLE, at once and for everyth
     libvirt.run({ kind: "start", ...domain }),
     libvirt.run({ kind: "refreshPool", pool: "default" }),
     libvirt.volumesOf("default"),
+    libvirt.hasVolume("default", "disk"),
+    libvirt.version(),
     libvirt.isReady("bm-1", { kind: "agent" }, signal),
   ];
   for (const work of works) {
@@ -56,6 +60,34 @@ test("a step with names that lead elsewhere is refused before libvirt is asked",
   for (const work of wrong) {
     t.equal(await reasonOf(work), "INVALID_FIELD");
   }
+});
+
+test("the version is asked for once on each connection", async (t) => {
+  let version = 9_000_001n;
+  let asked = 0;
+  const daemon = await startFakeDaemon(t, (packet, peer) => {
+    const isAsked = nameOf(packet) === "connectGetLibVersion";
+    if (isAsked) {
+      asked += 1;
+      reply(peer, packet, "connectGetLibVersion", { version });
+    }
+    return isAsked;
+  });
+  const libvirt = createLibvirt({ uri: `qemu:///system?socket=${daemon.socketPath}`, seedTool: ["true"] });
+  t.teardown(() => libvirt.close());
+  t.equal(await libvirt.version(), "9.0.1");
+  t.equal(await libvirt.version(), "9.0.1");
+  t.equal(asked, 1);
+  const [peer] = daemon.peers;
+  await daemon.stop();
+  await peer?.closed;
+  version = 10_002_000n;
+  await daemon.start();
+  const versionNow = () => libvirt.version().catch(() => undefined);
+  while ((await versionNow()) !== "10.2.0") {
+    await nextTurn();
+  }
+  t.equal(asked, 2);
 });
 
 test("a URI of another machine is refused", async (t) => {
