@@ -52,6 +52,10 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.equal(await reasonOf(createVolume("disk.qcow2", mebibyte)), "STORAGE_VOLUME_EXISTS");
     t.equal((await volume("disk.qcow2"))?.sizeBytes, 100n * mebibyte);
     await createVolume("disk.img", mebibyte, { format: "raw" });
+    await createVolume("whole.img", mebibyte, { format: "raw", isPreallocated: true });
+    t.equal((await volume("whole.img"))?.storedBytes, mebibyte);
+    const whole = createVolume("whole.qcow2", mebibyte, { format: "qcow2", isPreallocated: true });
+    t.equal(await reasonOf(whole), "INVALID_FIELD", "of a raw one alone");
     t.ok(await libvirt.hasVolume(pool, "disk.qcow2"));
     await deleteVolume("disk.qcow2");
     t.equal(await volume("disk.qcow2"), undefined);
@@ -128,6 +132,47 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
       t.equal(await reasonOf(reading()), "STORAGE_VOLUME_IN_USE", isStopped ? "stopped" : "runs");
       await (isStopped ? undefined : powerOff());
     }
+  });
+
+  contractTest("all of a volume is written, or it is told why not", async (t, subject) => {
+    const { libvirt, pool, createVolume, define, definition, start, powerOff } = subject;
+    const { signal } = new AbortController();
+    const sizeBytes = 3n * mebibyte + 5n;
+    await createVolume("disk.img", sizeBytes, { format: "raw", isPreallocated: true });
+    const write = (bytes: bigint, more: Partial<WriteOptions> = {}) => {
+      const { name = "disk.img", content = pieces(bytes), stop = signal, onProgress } = more;
+      const source = { content, sizeBytes: more.sizeBytes ?? sizeBytes };
+      return reasonOf(libvirt.writeVolume(more.pool ?? pool, name, source, stop, onProgress));
+    };
+    const told: bigint[] = [];
+    t.equal(await write(sizeBytes, { onProgress: (doneBytes) => told.push(doneBytes) }), undefined);
+    t.equal(told.at(-1), sizeBytes);
+    t.ok(told.every((each, at) => each > (told[at - 1] ?? 0n)));
+    t.equal(await lengthOf(libvirt.readVolume(pool, "disk.img", signal)), sizeBytes);
+    t.equal(await write(sizeBytes - 1n), "TOOL_FAILED", "less than was told");
+    t.equal(await write(sizeBytes + 1n), "TOOL_FAILED", "more than was told");
+    for (const other of [sizeBytes - 1n, sizeBytes + 1n]) {
+      t.equal(await write(other, { sizeBytes: other }), "INVALID_FIELD", "not of the volume's size");
+    }
+    const damaged = new InfraError("BACKUP_DAMAGED", "by the test");
+    t.equal(await write(0n, { content: pieces(sizeBytes, damaged) }), "BACKUP_DAMAGED");
+    t.equal(await write(0n, { content: pieces(sizeBytes, new Error("whatever")) }), "TOOL_FAILED");
+    const stopping = new AbortController();
+    async function* stuck(): AsyncGenerator<Uint8Array> {
+      yield Buffer.alloc(1_000);
+      stopping.abort(new InfraError("OPERATION_CANCELLED", "by the test"));
+      await new Promise(() => {});
+    }
+    t.equal(await write(0n, { content: stuck(), stop: stopping.signal }), "OPERATION_CANCELLED");
+    t.equal(await write(sizeBytes, { name: "absent" }), "STORAGE_VOLUME_NOT_FOUND");
+    t.equal(await write(sizeBytes, { pool: "no-such-pool" }), "STORAGE_POOL_NOT_FOUND");
+    t.equal(await write(sizeBytes), undefined, "a volume that was left half written can be written again");
+    await define(definition);
+    await start();
+    const drive = { name: "bm-1.img", sizeBytes: 10n * mebibyte };
+    t.equal(await write(drive.sizeBytes, drive), "STORAGE_VOLUME_IN_USE");
+    await powerOff();
+    t.equal(await write(drive.sizeBytes, drive), undefined);
   });
 
   contractTest("disks of a running domain are read as they were at one moment", async (t, subject) => {
@@ -412,8 +457,29 @@ async function lengthOf(content: AsyncIterable<Uint8Array>): Promise<bigint> {
   return bytes;
 }
 
+/** Pieces of so many bytes together, and then the end or a failure. */
+async function* pieces(bytes: bigint, failure?: Error): AsyncGenerator<Uint8Array> {
+  const piece = Buffer.alloc(65_536, 7);
+  for (let left = bytes; left > 0n; left -= BigInt(piece.length)) {
+    yield left < piece.length ? piece.subarray(0, Number(left)) : piece;
+  }
+  if (failure !== undefined) {
+    throw failure;
+  }
+}
+
+interface WriteOptions {
+  readonly pool: string;
+  readonly name: string;
+  readonly content: AsyncIterable<Uint8Array>;
+  readonly sizeBytes: bigint;
+  readonly stop: AbortSignal;
+  readonly onProgress: (doneBytes: bigint) => void;
+}
+
 interface VolumeOptions {
   readonly format?: "qcow2" | "raw";
+  readonly isPreallocated?: boolean;
   readonly backingVolume?: string;
 }
 
@@ -463,8 +529,8 @@ function withSteps(subject: ContractSubject): Subject {
   return {
     ...subject,
     definition,
-    createVolume: (volumeName, sizeBytes, { format = "qcow2", ...backing } = {}) =>
-      libvirt.run({ kind: "createVolume", pool, name: volumeName, sizeBytes, format, ...backing }),
+    createVolume: (volumeName, sizeBytes, { format = "qcow2", ...more } = {}) =>
+      libvirt.run({ kind: "createVolume", pool, name: volumeName, sizeBytes, format, ...more }),
     deleteVolume: (volumeName) => libvirt.run({ kind: "deleteVolume", pool, name: volumeName }),
     volume: async (volumeName) => (await libvirt.volumesOf(pool)).find((each) => each.name === volumeName),
     async define(domain) {
