@@ -3,8 +3,8 @@ import { InfraError } from "../host/infra-error.ts";
 import { createLimiter } from "../host/limiter.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
 import type { LibvirtAdapter, LibvirtStep } from "./adapter.ts";
+import { assertStep } from "./assert-step.ts";
 import { commandOf } from "./commands.ts";
-import { assertHypervisorId } from "./names.ts";
 import { createSandboxBackups } from "./sandbox-backups.ts";
 import { createSandboxHost, type SandboxHostOptions } from "./sandbox-host.ts";
 
@@ -101,6 +101,7 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
   }
 
   function apply(step: LibvirtStep): void {
+    assertStep(step);
     switch (step.kind) {
       case "createVolume": {
         const { pool, name, format, sizeBytes, backingVolume } = step;
@@ -117,7 +118,6 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
         host.storage.volumesOf(step.pool);
         break;
       case "define":
-        assertHypervisorId(step.domain.name, "name");
         host.define(step.domain);
         break;
       case "start":
@@ -191,6 +191,7 @@ export function createLibvirtSandbox(options: LibvirtSandboxOptions = {}): Libvi
       assertReachable();
       return sandboxVersion;
     },
+    inspectBackups: async () => [{ ok: true, what: "disks of running domains are what their names make up" }],
     inspect: async () => ({
       version: sandboxVersion,
       findings: [{ ok: true, what: "domains are kept in memory, run nothing, and vanish with the gateway" }],
