@@ -82,16 +82,20 @@ async function createInspectors(config: Config): Promise<Inspectors> {
   const [
     { createRealSystems },
     { createLvmInspector },
+    { createRestic },
     { createResticInspector },
     { createLibvirtInspector },
     { createPoolInspector },
+    { createPoolBackupInspector },
     { pino },
   ] = await Promise.all([
     import("./systems.ts"),
     import("./commands/inspect-lvm.ts"),
+    import("../adapters/restic/restic.ts"),
     import("./commands/inspect-restic.ts"),
     import("./commands/inspect-libvirt.ts"),
     import("./commands/inspect-pool.ts"),
+    import("./commands/inspect-pool-backup.ts"),
     import("pino"),
   ]);
   const systems = createRealSystems(config, pino({ level: "silent" }));
@@ -101,7 +105,7 @@ async function createInspectors(config: Config): Promise<Inspectors> {
     inspectors.push(createLvmInspector(systems.volumes.lvm, volumes.deviceClasses));
     const { backup } = systems.volumes;
     if (volumes.backup !== undefined && backup !== undefined) {
-      inspectors.push(createResticInspector(backup.restic, volumes.backup, config.data));
+      inspectors.push(createResticInspector(backup.restic, volumes.backup, config.data, "volumes.backup"));
     }
   }
   if (systems.hypervisors !== undefined) {
@@ -109,6 +113,15 @@ async function createInspectors(config: Config): Promise<Inspectors> {
     inspectors.push(createLibvirtInspector(libvirt, settings));
     if (pool !== undefined) {
       inspectors.push(createPoolInspector(pool));
+    }
+    const poolConfig = config.hypervisors?.pool;
+    if (poolConfig?.backup !== undefined) {
+      const { backup } = poolConfig;
+      const restic = createRestic(backup.restic);
+      inspectors.push(
+        createPoolBackupInspector(libvirt, poolConfig),
+        createResticInspector(restic, backup, config.data, "hypervisors.pool.backup"),
+      );
     }
   }
   return { inspectors, close: () => systems.close() };

@@ -209,5 +209,8 @@ export interface LibvirtAdapter extends LibvirtBackupAdapter {
   /** What is there and what is missing. Never throws. */
   inspect(): Promise<LibvirtInspection>;
 
+  /** What backups of running domains need beside it: what is there and what is missing. Never throws. */
+  inspectBackups(): Promise<readonly LibvirtFinding[]>;
+
   close(): Promise<void>;
 }

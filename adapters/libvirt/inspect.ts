@@ -86,13 +86,12 @@ async function readNetworks(client: LibvirtClient): Promise<readonly LibvirtNetw
 async function inspectPlatform({ readPlatform }: InspectLibvirtInput): Promise<LibvirtFinding> {
   try {
     const { type, arch } = await readPlatform();
-    if (type === "kvm") {
-      return { ok: true, what: `guests run by KVM on ${arch}` };
-    }
     return {
-      ok: false,
-      what: `guests are emulated on ${arch}, which is slow: libvirt cannot use /dev/kvm`,
-      fix: "switch virtualization on in the firmware, modprobe kvm_intel (or kvm_amd), and let QEMU's user open /dev/kvm",
+      ok: true,
+      what:
+        type === "kvm"
+          ? `guests run by KVM on ${arch}`
+          : `guests are emulated on ${arch}, which is slow, since libvirt cannot use /dev/kvm: is virtualization switched on in the firmware, and kvm_intel or kvm_amd loaded?`,
     };
   } catch (error) {
     return {

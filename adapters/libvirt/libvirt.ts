@@ -8,6 +8,7 @@ import { commandOf } from "./commands.ts";
 import { beginBackup, endBackup } from "./domain-backup.ts";
 import { changeDomain, defineDomain } from "./domain-steps.ts";
 import { inspectLibvirt } from "./inspect.ts";
+import { inspectBackups } from "./inspect-backups.ts";
 import { readLibvirtVersion } from "./libvirt-version.ts";
 import { assertSocketsDirectory } from "./names.ts";
 import { observeStep } from "./observe-step.ts";
@@ -158,6 +159,7 @@ export function createLibvirt(options: LibvirtOptions): LibvirtAdapter {
       version ??= await readLibvirtVersion(client);
       return version;
     },
+    inspectBackups: () => inspectBackups({ client, socketsDirectory }),
     inspect: () => inspectLibvirt({ client, socketPath: address.socketPath, seedTool, readPlatform }),
     async close() {
       isClosed = true;

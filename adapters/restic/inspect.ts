@@ -26,7 +26,7 @@ function resticMissing(command: readonly string[], words: string): ResticFinding
   return {
     ok: false,
     what: `\`${command.join(" ")}\` cannot be run: ${words}`,
-    fix: "apt-get install restic, or set volumes.backup.restic.command",
+    fix: "apt-get install restic, or name it in restic.command of the backups",
   };
 }
 

@@ -4,7 +4,9 @@ import type { Finding, Inspector } from "./inspection.ts";
 import { messageFromError } from "./output.ts";
 
 /** The storage pool, its devices, and whether each spare could be added. */
-export function createPoolInspector(pool: Pick<StoragePool, "read" | "kind" | "name">): Inspector {
+export function createPoolInspector(
+  pool: Pick<StoragePool, "read" | "readSpares" | "kind" | "name">,
+): Inspector {
   return {
     name: "pool",
     async inspect() {
@@ -15,7 +17,9 @@ export function createPoolInspector(pool: Pick<StoragePool, "read" | "kind" | "n
           pool.kind === "directory"
             ? `mkdir ${pool.name}, or mount it; correct hypervisors.pool.directory if it has another name`
             : "sudo vgs -a shows the groups there are; correct hypervisors.pool if it has another name, and run the gateway as root";
-        return { findings: [{ ok: false, what: messageFromError(error), fix }] };
+        // Of a tool that does not work once more would say nothing new.
+        const spares = await pool.readSpares().catch(() => []);
+        return { findings: [{ ok: false, what: messageFromError(error), fix }, ...spares.map(spareFinding)] };
       }
     },
   };

@@ -4,13 +4,17 @@ import type { Config } from "../config/schema.ts";
 import { inspectDirectory } from "./inspect-directory.ts";
 import type { Finding, Inspector } from "./inspection.ts";
 
-type BackupConfig = NonNullable<NonNullable<Config["volumes"]>["backup"]>;
+type BackupConfig = Pick<NonNullable<NonNullable<Config["volumes"]>["backup"]>, "repository" | "restic">;
 
-/** restic itself, and the directories that it writes. No repository is opened: its key is in the store. */
+/**
+ * restic itself, and the directories that it writes. No repository is opened: its key is in the store.
+ * @param key of the configuration that has told of the backups, e.g. `volumes.backup`
+ */
 export function createResticInspector(
   restic: ResticAdapter,
-  backup: Pick<BackupConfig, "repository" | "restic">,
+  backup: BackupConfig,
   data: string,
+  key: string,
 ): Inspector {
   return {
     name: "restic",
@@ -19,14 +23,15 @@ export function createResticInspector(
       if (version === undefined) {
         return { findings };
       }
-      return { findings: [...findings, ...(await inspectDirectories(backup, data))] };
+      return { findings: [...findings, ...(await inspectDirectories(backup, data, key))] };
     },
   };
 }
 
 async function inspectDirectories(
-  { repository, restic: { command, cacheDir } }: Pick<BackupConfig, "repository" | "restic">,
+  { repository, restic: { command, cacheDir } }: BackupConfig,
   data: string,
+  key: string,
 ): Promise<Finding[]> {
   // Behind a command in front of it other rights apply, and perhaps other mounts.
   if (command.length > 1) {
@@ -35,11 +40,11 @@ async function inspectDirectories(
   const cache = inspectDirectory(
     "cache directory",
     cacheDir ?? join(data, "restic-cache"),
-    "choose another directory: volumes.backup.restic.cacheDir",
+    `choose another directory: ${key}.restic.cacheDir`,
   );
   const local =
     repository === undefined
       ? []
-      : [inspectDirectory("repository", repository, "choose another directory: volumes.backup.repository")];
+      : [inspectDirectory("repository", repository, `choose another directory: ${key}.repository`)];
   return Promise.all([...local, cache]);
 }

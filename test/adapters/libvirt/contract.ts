@@ -446,6 +446,9 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.equal(await libvirt.version(), version);
     t.ok(findings.length > 0);
     t.ok(findings.every(({ ok, fix }) => ok || fix !== undefined));
+    const ofBackups = await libvirt.inspectBackups();
+    t.ok(ofBackups.length > 0);
+    t.ok(ofBackups.every(({ ok, fix }) => ok || fix !== undefined));
   });
 }
 

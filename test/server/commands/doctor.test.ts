@@ -215,6 +215,7 @@ test("templates need their pool, their image, their GPUs and their network", asy
     ],
     match: [],
     destroy: { graceSeconds: 0, deleteVolumes: false },
+    sharedStorage: { directory: "/srv/pool", libvirtPool: "shared" },
   };
   const networks = [
     { name: "sandbox-net", isActive: true },
@@ -229,6 +230,7 @@ test("templates need their pool, their image, their GPUs and their network", asy
     { ok: true, what: /^storage pool sandbox-pool: \d+ GiB free$/ },
     { ok: false, what: /sandbox-pool has no volume none/, fix: /virsh pool-refresh sandbox-pool/ },
     { ok: false, what: "there is no storage pool none", fix: /virsh pool-list/ },
+    { ok: false, what: "there is no storage pool shared", fix: /correct .* hypervisors\.pool\.libvirtPool/ },
     { ok: true, what: "GPU 0000:41:00.0: Sandbox Graphics SG-1" },
     { ok: false, what: /no GPU .* 0000:01:00\.0/, fix: /lspci/ },
     { ok: true, what: "network sandbox-net" },
@@ -239,6 +241,45 @@ test("templates need their pool, their image, their GPUs and their network", asy
       fix: "virsh net-start off && virsh net-autostart off",
     },
   ]);
+});
+
+test("the pool that hypervisors share must be an active one of libvirt, and is looked at once", async (t) => {
+  const libvirt = createLibvirtSandbox();
+  t.teardown(() => libvirt.close());
+  const settings = { templates: [], match: [], destroy: { graceSeconds: 0, deleteVolumes: false } };
+  const findings = async (isActive: boolean) => {
+    const snapshot = await libvirt.read();
+    const pools = snapshot.value.pools.map((pool) => ({ ...pool, isActive }));
+    const read = async () => ({ ...snapshot, value: { ...snapshot.value, pools } });
+    const sharedStorage = { libvirtPool: "sandbox-pool" };
+    const inspector = createLibvirtInspector({ ...libvirt, read }, { ...settings, sharedStorage });
+    return (await inspector.inspect()).findings.slice(1);
+  };
+  t.match(await findings(true), [{ ok: true, what: /^storage pool sandbox-pool: \d+ GiB free$/ }]);
+  t.match(await findings(false), [
+    { ok: false, what: /sandbox-pool is not active/, fix: /^virsh pool-start sandbox-pool && / },
+  ]);
+});
+
+test("doctor tells what backups of the pool need, in words of their own key", async (t) => {
+  const dir = t.testdir({ file: "" });
+  const backup = { repository: join(dir, "file"), restic: { command: [process.execPath] } };
+  const pool = { directory: dir, backup };
+  const uri = `qemu+unix:///session?socket=${dir}/none`;
+  const libvirt = { uri, seedTool: ["true"], socketsDirectory: "/nonexistent" };
+  await writeFile(join(dir, "a.yaml"), JSON.stringify({ hypervisors: { libvirt, pool } }));
+  const data = await shortDirectory(t);
+  const args = ["doctor", "--listen", "127.0.0.1:0", "--data", data, "--config", join(dir, "a.yaml")];
+  const { code, stdout, stderr } = await hostplane(args);
+  t.equal(stderr, "");
+  t.equal(code, 1);
+  t.match(
+    stdout,
+    /^missing {2}pool {5}.* cannot be backed up: .*\n {18}-> .*hypervisors\.pool\.libvirtPool/m,
+  );
+  t.match(stdout, /^(ok|missing) +pool {5}disks of running domains .*$/m);
+  t.match(stdout, /^missing {2}pool {5}the directory \/nonexistent for sockets .* is not there$/m);
+  t.match(stdout, /^missing {2}restic {3}/m);
 });
 
 test("one finding that is not ok makes the whole answer 1", async (t) => {
@@ -277,7 +318,7 @@ test("restic is looked at where backups are configured: itself, its directories,
     const adapter = createRestic(restic);
     t.teardown(() => adapter.close());
     const backup = { restic, ...(repository === undefined ? {} : { repository }) };
-    return (await createResticInspector(adapter, backup, dir).inspect()).findings;
+    return (await createResticInspector(adapter, backup, dir, "volumes.backup").inspect()).findings;
   }
   t.match(await findings({ command: [bin] }, join(dir, "new/repository")), [
     { ok: true, what: "restic 0.14.0" },

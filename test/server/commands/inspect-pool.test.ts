@@ -1,7 +1,8 @@
 import { test } from "tap";
 import { createPoolInspector } from "../../../server/commands/inspect-pool.ts";
 import { createDirectoryPool } from "../../../server/domains/hypervisors/pool/directory-pool.ts";
-import { createPool, createPoolLvm } from "../domains/hypervisors/pool/pool-under-test.ts";
+import { createVolumeGroupPool } from "../../../server/domains/hypervisors/pool/volume-group-pool.ts";
+import { createPool, createPoolLvm, devices } from "../domains/hypervisors/pool/pool-under-test.ts";
 
 test("doctor tells the pool's room, and of each spare whether it can be added", async (t) => {
   const { findings } = await createPoolInspector(createPool(createPoolLvm())).inspect();
@@ -18,4 +19,18 @@ test("doctor tells of a pool that is not there", async (t) => {
   const pool = createDirectoryPool({ directory: `${t.testdir()}/absent` });
   const { findings } = await createPoolInspector(pool).inspect();
   t.match(findings, [{ ok: false, what: /cannot be read/, fix: /mkdir/ }]);
+});
+
+test("doctor tells of the spares also while their volume group is not there", async (t) => {
+  const lvm = createPoolLvm();
+  const pool = createVolumeGroupPool({ lvm, volumeGroup: "gone", devices, canMove: true });
+  const { findings } = await createPoolInspector(pool).inspect();
+  t.match(findings, [
+    { ok: false, what: /the volume group gone is not there/, fix: /vgs/ },
+    { ok: false, what: "spare /dev/sandbox/a cannot be added: it is in the volume group pool" },
+    { ok: true, what: /^spare \/dev\/sandbox\/b: 10 GiB / },
+    { ok: true },
+    { ok: true },
+    { ok: false, what: "spare /dev/sandbox/taken cannot be added: it holds ext4", fix: /wipefs/ },
+  ]);
 });

@@ -38,6 +38,7 @@ export function createDirectoryPool({ directory, lookEveryMs = 30_000 }: Directo
       }
       return cache.read(signal);
     },
+    readSpares: async () => [],
     subscribe(onChange) {
       const unsubscribe = cache.subscribe(onChange);
       const timer = setInterval(() => cache.invalidate(), lookEveryMs).unref();

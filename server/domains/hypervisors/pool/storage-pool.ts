@@ -83,6 +83,8 @@ export interface StoragePool {
    * @throws InfraError VOLUME_GROUP_GONE, STORAGE_POOL_NOT_FOUND, and what its tools throw
    */
   read(signal?: AbortSignal, sinceMs?: number): Promise<Snapshot<PoolState>>;
+  /** Its spares, looked at now, also when the pool itself is not there. @throws InfraError what its tools throw */
+  readSpares(signal?: AbortSignal): Promise<readonly PoolSpare[]>;
   /** Calls back after each change, and when reading begins or ceases to fail. Returns the function that ends it. */
   subscribe(onChange: () => void): () => void;
 

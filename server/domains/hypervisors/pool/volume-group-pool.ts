@@ -4,7 +4,7 @@ import type { DeviceFacts } from "../../../../adapters/lvm/device-adapter.ts";
 import { type GroupFacts, planGroupGrowth, planGroupShrinkage } from "./plan-volume-group.ts";
 import type { PoolState, StoragePool } from "./storage-pool.ts";
 import { createVolumeGroupChanges } from "./volume-group-changes.ts";
-import { poolStateFrom } from "./volume-group-state.ts";
+import { poolStateFrom, sparesFrom } from "./volume-group-state.ts";
 
 export interface VolumeGroupPoolOptions {
   readonly lvm: LvmAdapter;
@@ -62,6 +62,10 @@ export function createVolumeGroupPool(options: VolumeGroupPoolOptions): StorageP
         cache.invalidate();
       }
       return cache.read(signal);
+    },
+    async readSpares(signal) {
+      const { value } = await lvm.read(signal);
+      return sparesFrom(value, volumeGroup, await lvm.devices(devices));
     },
     subscribe(onChange) {
       const unsubscribe = cache.subscribe(onChange);

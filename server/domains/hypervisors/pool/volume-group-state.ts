@@ -43,7 +43,6 @@ export function devicesOf(
 export function poolStateFrom(state: LvmState, name: string, facts: readonly DeviceFacts[]): PoolState {
   const group = groupNamed(state, name);
   const devices = devicesOf(state, name, facts);
-  const inPool = new Set(devices.map(({ configuredPath }) => configuredPath));
   return {
     name,
     identity: group.uuid,
@@ -58,18 +57,25 @@ export function poolStateFrom(state: LvmState, name: string, facts: readonly Dev
       missing: physicalVolume.missing,
       configured: configuredPath !== undefined,
     })),
-    spares: facts
-      .map((one, index) => ({ one, index }))
-      .filter(({ one }) => !inPool.has(one.path))
-      .map(({ one, index }) => spareFrom(one, facts.slice(0, index), state, group)),
+    spares: sparesFrom(state, name, facts),
   };
+}
+
+/** The configured devices that are not in a group, be it there or not. @param facts of them all, in their order */
+export function sparesFrom(state: LvmState, name: string, facts: readonly DeviceFacts[]): PoolSpare[] {
+  const group = state.volumeGroups.find((one) => one.name === name);
+  const inPool = new Set(devicesOf(state, name, facts).map(({ configuredPath }) => configuredPath));
+  return facts
+    .map((one, index) => ({ one, index }))
+    .filter(({ one }) => !inPool.has(one.path))
+    .map(({ one, index }) => spareFrom(one, facts.slice(0, index), state, group));
 }
 
 function spareFrom(
   facts: DeviceFacts,
   earlier: readonly DeviceFacts[],
   state: LvmState,
-  group: VolumeGroup,
+  group: VolumeGroup | undefined,
 ): PoolSpare {
   const { path, sizeBytes } = facts;
   return { path, sizeBytes, unusable: whyUnusable(facts, earlier, state, group) };
@@ -79,7 +85,7 @@ function whyUnusable(
   facts: DeviceFacts,
   earlier: readonly DeviceFacts[],
   { physicalVolumes }: LvmState,
-  group: VolumeGroup,
+  group: VolumeGroup | undefined,
 ): string {
   const twin = earlier.find((one) => one.device !== undefined && isSameDevice(facts, one));
   if (twin !== undefined) {
@@ -94,7 +100,8 @@ function whyUnusable(
   if (facts.obstacles.length > 0) {
     return facts.obstacles.join(", ");
   }
-  return givenBytes(facts.sizeBytes, group) === 0n ? "it is smaller than one extent" : "";
+  const isTooSmall = group !== undefined && givenBytes(facts.sizeBytes, group) === 0n;
+  return isTooSmall ? "it is smaller than one extent" : "";
 }
 
 /** By how much a device makes the group larger. */

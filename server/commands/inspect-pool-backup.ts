@@ -1,0 +1,25 @@
+import type { LibvirtAdapter } from "../../adapters/libvirt/adapter.ts";
+import type { HypervisorsConfig } from "../config/schema.ts";
+import type { Finding, Inspector } from "./inspection.ts";
+
+type PoolConfig = Pick<NonNullable<HypervisorsConfig["pool"]>, "directory" | "libvirtPool">;
+
+/** What backups of the storage pool need beside restic: those of a directory are made through libvirt. */
+export function createPoolBackupInspector(
+  libvirt: Pick<LibvirtAdapter, "inspectBackups">,
+  { directory, libvirtPool }: PoolConfig,
+): Inspector {
+  return {
+    name: "pool",
+    async inspect() {
+      return { findings: directory === undefined ? [] : await inspectDirectoryBackups() };
+    },
+  };
+
+  async function inspectDirectoryBackups(): Promise<Finding[]> {
+    const fix = "name it in hypervisors.pool.libvirtPool; virsh pool-list --all shows those there are";
+    const what = `${directory} cannot be backed up: no storage pool of libvirt is named that shows it`;
+    const unnamed = libvirtPool === undefined ? [{ ok: false, what, fix }] : [];
+    return [...unnamed, ...(await libvirt.inspectBackups())];
+  }
+}
