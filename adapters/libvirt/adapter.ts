@@ -19,6 +19,8 @@ export interface DomainMark {
   readonly hypervisorId: string;
   /** The operation that made it. */
   readonly operationId: string;
+  /** Volumes that the operation has made for it, and that may be deleted with it: none that were there before. */
+  readonly madeVolumes: readonly { readonly pool: string; readonly name: string }[];
 }
 
 /** A GPU that is handed to a domain: a PCI device of class 03. */

@@ -5,12 +5,12 @@ import { attributeOf, childOf, childrenOf, type XmlNode, xml } from "./xml.ts";
 const namespace = "urn:hostplane:libvirt:1";
 
 /** The mark as it stands in a domain's `<metadata>`, which libvirt keeps as it is. */
-export function renderMark({ hypervisorId, operationId }: DomainMark): XmlNode {
-  return xml("hostplane:hypervisor", {
-    "xmlns:hostplane": namespace,
-    id: hypervisorId,
-    operation: operationId,
-  });
+export function renderMark({ hypervisorId, operationId, madeVolumes }: DomainMark): XmlNode {
+  return xml(
+    "hostplane:hypervisor",
+    { "xmlns:hostplane": namespace, id: hypervisorId, operation: operationId },
+    ...madeVolumes.map(({ pool, name }) => xml("hostplane:volume", { pool, name })),
+  );
 }
 
 /** The mark of a `<domain>`; undefined for one that somebody else made. */
@@ -18,5 +18,13 @@ export function markOf(domain: Element): DomainMark | undefined {
   const [mark] = childrenOf(childOf(domain, "metadata"), "hypervisor", namespace);
   const hypervisorId = attributeOf(mark, "id");
   const operationId = attributeOf(mark, "operation");
-  return hypervisorId === undefined || operationId === undefined ? undefined : { hypervisorId, operationId };
+  if (hypervisorId === undefined || operationId === undefined) {
+    return undefined;
+  }
+  const madeVolumes = childrenOf(mark, "volume", namespace).flatMap((volume) => {
+    const pool = attributeOf(volume, "pool");
+    const name = attributeOf(volume, "name");
+    return pool === undefined || name === undefined ? [] : [{ pool, name }];
+  });
+  return { hypervisorId, operationId, madeVolumes };
 }

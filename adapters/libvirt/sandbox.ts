@@ -61,7 +61,11 @@ const defaults: SandboxHostOptions = {
       vcpuCount: 8,
       memoryBytes: 16n * gibibyte,
       state: "running",
-      mark: { hypervisorId: "sandbox-hv-1", operationId: "sandbox" },
+      mark: {
+        hypervisorId: "sandbox-hv-1",
+        operationId: "sandbox",
+        madeVolumes: [{ pool: "sandbox-pool", name: "hypervisor-sandbox-hv-1.qcow2" }],
+      },
       disks: [{ kind: "volume", pool: "sandbox-pool", volume: "hypervisor-sandbox-hv-1.qcow2" }],
     },
     {

@@ -295,7 +295,7 @@ function definitionOf(pool: string, name: string, uuid: string): DomainDefinitio
     uuid,
     vcpuCount: 1,
     memoryBytes: 32n << 20n,
-    mark: { hypervisorId: name, operationId: "op" },
+    mark: { hypervisorId: name, operationId: "op", madeVolumes: [] },
     serial: name,
     disks: [{ pool, volume: `${name}.qcow2`, format: "qcow2", device: "disk" }],
     network: undefined,

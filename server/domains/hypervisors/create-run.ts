@@ -87,22 +87,28 @@ export function domainUuid(operationId: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** The domain of a template. */
+/**
+ * The domain of a template.
+ * @param isDiskMade whether the operation has made its disk, or has found one
+ */
 export function definitionOf(
   id: string,
   template: CreateTemplate,
   operationId: string,
-  { uuid, format }: Pick<CheckOutput, "uuid" | "format">,
+  { uuid, format, isDiskMade }: Pick<CheckOutput, "uuid" | "format"> & { readonly isDiskMade: boolean },
 ): DomainDefinition {
   const { vcpuCount, memoryMib, pool, network, gpus, seed } = template;
   const disk = { pool, volume: diskName(id, format), format, device: "disk" } as const;
   const cdrom = { pool, volume: seedName(id), format: "raw", device: "cdrom" } as const;
+  // A seed is always made anew.
+  const made = [...(isDiskMade ? [disk] : []), ...(seed ? [cdrom] : [])];
+  const madeVolumes = made.map(({ volume }) => ({ pool, name: volume }));
   return {
     name: id,
     uuid,
     vcpuCount,
     memoryBytes: BigInt(memoryMib) << 20n,
-    mark: { hypervisorId: id, operationId },
+    mark: { hypervisorId: id, operationId, madeVolumes },
     serial: id,
     disks: seed ? [disk, cdrom] : [disk],
     network: network ?? undefined,

@@ -68,6 +68,9 @@ function making(
   return template === null || checked.mode === "start" ? undefined : { template, checked };
 }
 
+/** What the step `volume` returns. A type, so that it is Json. */
+type VolumeOutput = { readonly isMade: boolean };
+
 /** Makes its disk. */
 export function volumeStep(tools: HypervisorTools): CreateStep {
   return {
@@ -109,7 +112,7 @@ export function volumeStep(tools: HypervisorTools): CreateStep {
     },
     async undo(run) {
       const made = making(run);
-      const { isMade } = (run.output("volume") ?? { isMade: true }) as { readonly isMade: boolean };
+      const { isMade } = (run.output("volume") ?? { isMade: true }) as VolumeOutput;
       if (made !== undefined && !made.checked.hasDisk && isMade) {
         await removeVolume(tools, made.template.pool, diskName(run.input.id, made.checked.format), run);
       }
@@ -161,7 +164,9 @@ export function defineStep(tools: HypervisorTools): CreateStep {
     async forward(run) {
       const made = making(run);
       if (made !== undefined) {
-        const domain = definitionOf(run.input.id, made.template, run.operationId, made.checked);
+        const { isMade } = run.output("volume") as VolumeOutput;
+        const facts = { ...made.checked, isDiskMade: isMade };
+        const domain = definitionOf(run.input.id, made.template, run.operationId, facts);
         await tools.run({ kind: "define", domain }, run);
       }
       return null;

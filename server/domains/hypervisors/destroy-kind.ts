@@ -1,7 +1,6 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LibvirtDomain } from "../../../adapters/libvirt/adapter.ts";
 import type { OperationKind, OperationStep, StepRun } from "../../operations/operation-kind.ts";
-import { diskName, seedName } from "./create-run.ts";
 import type { HypervisorTools } from "./hypervisor-tools.ts";
 import { isOn } from "./inventory.ts";
 import { waitUntil } from "./wait-until.ts";
@@ -31,13 +30,11 @@ export function destroyInputFrom(
 ): DestroyInput {
   const { name: id, uuid, mark, disks } = domain;
   const isOurs = mark?.hypervisorId === id;
-  const madeNames = [diskName(id, "qcow2"), diskName(id, "raw"), seedName(id)];
-  const volumes = disks.flatMap(({ source }) =>
-    source.kind === "volume" && madeNames.includes(source.volume)
-      ? [{ pool: source.pool, name: source.volume }]
-      : [],
+  // One that was taken from it may be another's by now.
+  const volumes = (isOurs ? mark.madeVolumes : []).filter(({ pool, name }) =>
+    disks.some(({ source }) => source.kind === "volume" && source.pool === pool && source.volume === name),
   );
-  return { id, uuid, isOurs, graceSeconds, volumes: isOurs && deleteVolumes ? volumes : [] };
+  return { id, uuid, isOurs, graceSeconds, volumes: deleteVolumes ? volumes : [] };
 }
 
 /**

@@ -69,7 +69,7 @@ export function createHypervisorPlanners(options: HypervisorPlannersOptions): Pl
       hostname: id,
       instanceId: operationId,
     } as const;
-    const definition = definitionOf(id, template, operationId, { uuid, format });
+    const definition = definitionOf(id, template, operationId, { uuid, format, isDiskMade: true });
     return {
       changes: [
         `${id} is made, with ${vcpuCount} threads, ${memoryMib} MiB of RAM and a disk of ${sizeGib} GiB in ${pool}, unless that is there already; and started`,

@@ -14,7 +14,7 @@ test("a domain that the gateway has made is read with its mark and its host devi
     uuid: "11111111-2222-4333-8444-555555555555",
     vcpuCount: 2,
     memoryBytes: 64n << 20n,
-    mark: { hypervisorId: "bm-1", operationId: "op-1" },
+    mark: { hypervisorId: "bm-1", operationId: "op-1", madeVolumes: [] },
     disks: [
       { target: "vda", source: { kind: "volume", pool: "default", volume: "base.qcow2" } },
       { target: "sda", source: { kind: "volume", pool: "default", volume: "base.qcow2" } },
@@ -48,6 +48,16 @@ test("a running domain is read like one that is off", async (t) => {
     mark: { hypervisorId: "bm-2", operationId: "op-1" },
     disks: [{ target: "vda", source: { kind: "volume", pool: "default", volume: "base.qcow2" } }],
   });
+});
+
+test("the mark names the volumes that were made with the domain", async (t) => {
+  const volumes = `<hostplane:volume pool="p" name="a &amp; b"/><hostplane:volume pool="p"/><volume pool="p" name="x"/>`;
+  const text = sample("domain-made.xml").replace(
+    /<hostplane:hypervisor(.*?)\/>/,
+    `<hostplane:hypervisor$1>${volumes}</hostplane:hypervisor>`,
+  );
+  t.match(parseDomain(text).mark?.madeVolumes, [{ pool: "p", name: "a & b" }]);
+  t.equal(parseDomain(text).mark?.madeVolumes.length, 1);
 });
 
 test("a mark in another namespace is no mark", async (t) => {

@@ -16,7 +16,7 @@ const definition: DomainDefinition = {
   uuid: "11111111-2222-4333-8444-555555555555",
   vcpuCount: 2,
   memoryBytes: 64n << 20n,
-  mark: { hypervisorId: "bm-1", operationId: "op-1" },
+  mark: { hypervisorId: "bm-1", operationId: "op-1", madeVolumes: [] },
   serial: "bm-1",
   disks: [{ pool: "default", volume: "base.qcow2", format: "qcow2", device: "disk" }],
   network: "default",
@@ -73,12 +73,15 @@ test("property: what is rendered is read back, whatever the names", async () => 
       const hex = (number: number, length: number) => number.toString(16).padStart(length, "0");
       return `${hex(domain, 4)}:${hex(bus, 2)}:${hex(slot, 2)}.${part}`;
     });
+  const madeVolumes = fc.array(fc.record({ pool: text, name: text }, { noNullPrototype: true }), {
+    maxLength: 3,
+  });
   const definitions = fc.record({
     name: text,
     uuid: fc.uuid(),
     vcpuCount: fc.integer({ min: 1, max: 512 }),
     memoryBytes: fc.bigInt(1n, 1n << 60n),
-    mark: fc.record({ hypervisorId: text, operationId: text }, { noNullPrototype: true }),
+    mark: fc.record({ hypervisorId: text, operationId: text, madeVolumes }, { noNullPrototype: true }),
     serial: text,
     disks: fc.array(disk, { maxLength: 5 }),
     network: fc.option(text, { nil: undefined }),

@@ -10,6 +10,7 @@ import {
   createHypervisorGateway,
   createLibvirt,
   follow,
+  gib,
   leftOf,
   made,
   settings,
@@ -57,6 +58,22 @@ test("volumes are deleted where the configuration says so, of hypervisors that w
   t.same(await leftOf(libvirt), untouched);
   await follow((options) => client.destroyHypervisor({ id: "old-1" }, options));
   t.same(await leftOf(libvirt), { ...untouched, running: [], off: ["old-1", "old-2", "other"] });
+});
+
+test("a disk that was there before is used, and never deleted", async (t) => {
+  const libvirt = createLibvirt(t);
+  const name = "hypervisor-hv-1.qcow2";
+  libvirt.runOutside({ kind: "createVolume", pool: "images", name, format: "qcow2", sizeBytes: gib });
+  const destroy = { graceSeconds: 0, deleteVolumes: true };
+  const own = { ...settings, destroy };
+  const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t), settings: own });
+  const client = await gateway.client();
+  await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
+  t.same(await leftOf(libvirt), made);
+  const [foreseen] = await gateway.hypervisors.foreseeDestroy(["hv-1"], new AbortController().signal);
+  t.same(foreseen?.input?.volumes, [{ pool: "images", name: "hypervisor-hv-1-seed.iso" }]);
+  await follow((options) => client.destroyHypervisor({ id: "hv-1" }, options));
+  t.same(await leftOf(libvirt), { ...untouched, volumes: ["base.qcow2", name] });
 });
 
 test("a hypervisor of somebody else is only started and powered off", async (t) => {

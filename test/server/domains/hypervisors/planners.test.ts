@@ -66,7 +66,7 @@ test("a plan of one whose domain is there already is its start alone", async (t)
       uuid,
       vcpuCount: 1,
       memoryBytes: 1n << 30n,
-      mark: { hypervisorId: "hv-1", operationId: "earlier" },
+      mark: { hypervisorId: "hv-1", operationId: "earlier", madeVolumes: [] },
       serial: "hv-1",
       disks: [{ pool: "images", volume: "d", format: "raw", device: "disk" }],
       network: undefined,
