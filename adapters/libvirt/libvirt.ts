@@ -18,6 +18,7 @@ import { isGuestReady } from "./readiness.ts";
 import { createLibvirtClient } from "./rpc/client.ts";
 import { parseLibvirtUri } from "./rpc/uri.ts";
 import { makeSeed } from "./seed.ts";
+import { removeStaleSeeds } from "./stale-seeds.ts";
 import { createStateReader } from "./state.ts";
 import { createVolume, deleteVolume, hasVolume, listVolumes, refreshPool } from "./volume-steps.ts";
 import { replaceVolume, writeVolume } from "./write-volume.ts";
@@ -59,6 +60,7 @@ export function createLibvirt(options: LibvirtOptions): LibvirtAdapter {
   // These are of a connection: another one may lead to another libvirt.
   let platform: Platform | undefined;
   let version: string | undefined;
+  const tidied = removeStaleSeeds(tmpdir());
   let isClosed = false;
 
   client.subscribe((event) => {
@@ -167,6 +169,7 @@ export function createLibvirt(options: LibvirtOptions): LibvirtAdapter {
       clearInterval(resyncTimer);
       cache.close();
       await client.close();
+      await tidied;
     },
   };
 }

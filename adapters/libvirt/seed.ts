@@ -5,6 +5,7 @@ import { stringify } from "yaml";
 import { InfraError } from "../host/infra-error.ts";
 import { run } from "../host/run.ts";
 import type { ToolEnd } from "../host/tool-result.ts";
+import { seedDirectoryPrefix } from "./stale-seeds.ts";
 
 export interface SeedOptions {
   /** The program that makes ISO images, by the options of mkisofs: `["xorrisofs"]` or `["genisoimage"]`. */
@@ -25,7 +26,7 @@ export async function makeSeed(
   signal?: AbortSignal,
 ): Promise<Uint8Array> {
   // Only this user may look into it.
-  const directory = await mkdtemp(join(tmpdir(), "hostplane-seed-"));
+  const directory = await mkdtemp(join(tmpdir(), seedDirectoryPrefix(process.pid)));
   try {
     const image = join(directory, "seed.iso");
     const metaData = join(directory, "meta-data");

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Test, test } from "tap";
 import { parse } from "yaml";
 import { makeSeed } from "../../../adapters/libvirt/seed.ts";
+import { seedDirectoryPrefix } from "../../../adapters/libvirt/stale-seeds.ts";
 import { reasonOf } from "../host/reason-of.ts";
 
 const guest = { hostname: "bm-1", instanceId: "op-1" };
@@ -39,7 +40,9 @@ test("the files are YAML, only their owner sees them, and nothing stays behind",
     "local-hostname": "bm-1",
   });
   t.match(readFileSync(join(kept, "user-data"), "utf8"), /^#cloud-config\n/);
-  t.notOk(existsSync(readFileSync(join(kept, "where"), "utf8").trim()));
+  const where = readFileSync(join(kept, "where"), "utf8").trim();
+  t.notOk(existsSync(where));
+  t.match(where, seedDirectoryPrefix(process.pid), "by which it is found after a crash");
 });
 
 test("a tool that fails or is missing is told, and one that hangs is given up", async (t) => {

@@ -1,0 +1,40 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "tap";
+import { removeStaleSeeds, seedDirectoryPrefix } from "../../../adapters/libvirt/stale-seeds.ts";
+
+test("directories of seeds are removed when their process was killed, and no others", async (t) => {
+  const parent = t.testdir({});
+  const { pid: deadPid } = spawnSync("true");
+  const make = (name: string, isOld = true) => {
+    const path = join(parent, name);
+    mkdirSync(path);
+    writeFileSync(join(path, "meta-data"), "instance-id: op-1");
+    if (isOld) {
+      utimesSync(path, 1, 1);
+    }
+    return name;
+  };
+  const stale = [`${seedDirectoryPrefix(deadPid)}aZ09bc`, `${seedDirectoryPrefix(process.pid)}aZ09bc`];
+  for (const name of stale) {
+    make(name);
+  }
+  const kept = [
+    make(`${seedDirectoryPrefix(deadPid)}newone`, false),
+    make(`${seedDirectoryPrefix(process.pid)}newone`, false),
+    make(`${seedDirectoryPrefix(process.ppid)}aZ09bc`),
+    make(`${seedDirectoryPrefix(deadPid)}of-somebody-else`),
+    make("hostplane-seed-x"),
+    make("other"),
+  ];
+  const link = `${seedDirectoryPrefix(deadPid)}linked`;
+  symlinkSync(join(parent, "other"), join(parent, link));
+  await removeStaleSeeds(parent);
+  t.strictSame(readdirSync(parent).toSorted(), [...kept, link].toSorted());
+  t.strictSame(readdirSync(join(parent, "other")), ["meta-data"]);
+});
+
+test("a directory that is not there has none", async (t) => {
+  await t.resolves(removeStaleSeeds(join(t.testdir({}), "none")));
+});
