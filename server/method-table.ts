@@ -17,7 +17,7 @@ const domainOfService: Readonly<Record<string, string>> = {
   "hostplane.v1.PlanService": "plan",
   "hostplane.v1.OperationService": "operations",
   "hostplane.v1.EventService": "events",
-  "hostplane.v1.BackupService": "volumes",
+  "hostplane.v1.BackupService": "backups",
   "hostplane.v1.StoragePoolService": "hypervisors",
   "hostplane.v1.StorageService": "storage",
   "hostplane.v1.SystemService": "system",
@@ -38,7 +38,7 @@ export const storeServices: readonly string[] = [
   "hostplane.v1.EventService",
 ];
 
-const hostBoundDomains: ReadonlySet<string> = new Set(["volumes", "hypervisors", "pods"]);
+const hostBoundDomains: ReadonlySet<string> = new Set(["volumes", "hypervisors", "backups", "pods"]);
 
 /** Services that are one role's as a whole. */
 const roleOfService: Readonly<Record<string, Role>> = {

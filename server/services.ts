@@ -12,8 +12,8 @@ import { LVService, VGService } from "../gen/proto/lvmd_pb.ts";
 import { StatsService } from "../gen/stats/stats_pb.ts";
 import { PublicAPI } from "../gen/v1alpha/api_pb.ts";
 import { type Backend, createAbsentBackend } from "./backend.ts";
-import { type BackupSource, createAbsentBackupSource } from "./backups/backup-source.ts";
-import { backupsOff } from "./backups/backups-off.ts";
+import { createBackupsDomain } from "./backup-services.ts";
+import { createAbsentBackupSource } from "./backups/backup-source.ts";
 import { createAbsentResticBackend, createResticBackend } from "./backups/restic-backend.ts";
 import {
   type Activity,
@@ -23,12 +23,9 @@ import {
   type ServicesOptions,
 } from "./domain-services.ts";
 import { createAuditService } from "./domains/audit/service.ts";
-import { createBackups } from "./domains/backups/backups.ts";
-import { createBackupPlanners } from "./domains/backups/planners.ts";
-import { createBackupService } from "./domains/backups/service.ts";
 import { detailFromJson } from "./domains/events/event-messages.ts";
 import { createEventService } from "./domains/events/service.ts";
-import { operationEventDetail, operationMessage } from "./domains/operations/operation-messages.ts";
+import { operationEventDetail } from "./domains/operations/operation-messages.ts";
 import { createOperationService } from "./domains/operations/service.ts";
 import { createPlanService } from "./domains/plan/service.ts";
 import { createHealthService } from "./domains/system/health.ts";
@@ -173,24 +170,6 @@ function createVolumesDomain(options: ServicesOptions): DomainServices {
         own,
         onFailed: (error) => options.log.warn("changes of volumes could not be told; tried again", error),
       }),
-  };
-}
-
-/** Who answers for backups, whichever domain has made them. */
-function createBackupsDomain({ store }: ServicesOptions, sources: readonly BackupSource[]): DomainServices {
-  if (!sources.some(({ isOn }) => isOn)) {
-    const refusal = () => backupsOff(...sources.map(({ configKey }) => configKey));
-    return {
-      registrations: [registerRefusal(BackupService, refusal)],
-      planners: [registerPlanRefusal(BackupService, refusal)],
-      backends: [],
-    };
-  }
-  const backups = createBackups(store, sources);
-  return {
-    registrations: [createBackupService(backups, operationMessage)],
-    planners: [createBackupPlanners(backups)],
-    backends: [],
   };
 }
 

@@ -97,7 +97,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 
 /** Where real and sandbox adapters are put together; nothing imports these but each other. */
 const wiring =
-  /^server\/(main|app|gateway|((domain|hypervisor)-)?services|(hypervisor-)?systems|open-data|call-chain)\.ts$|^server\/commands\//;
+  /^server\/(main|app|gateway|((backup|domain|hypervisor)-)?services|(hypervisor-)?systems|open-data|call-chain)\.ts$|^server\/commands\//;
 
 /** What a domain may see of an adapter: its interface and its rules, never the implementation. */
 const adapterInterfaces = /^adapters\/\w+\/(adapter|device-adapter|names|snapshot-room)\.ts$/;

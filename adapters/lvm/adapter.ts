@@ -191,7 +191,10 @@ export interface LvmAdapter {
    */
   runOnDevices(step: LvmDeviceStep, options?: LvmDeviceStepOptions): Promise<void>;
 
-  /** What is there and what is missing. Never throws. */
+  /** LVM's own version; undefined when it cannot be asked. Never throws. */
+  version(): Promise<string | undefined>;
+
+  /** What is there and what is missing: several commands, which may take a second. Never throws. */
   inspect(): Promise<LvmInspection>;
 
   /** Stops watching, and waits for the commands that still run. */

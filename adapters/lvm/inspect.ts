@@ -14,6 +14,15 @@ export interface InspectLvmInput {
   readonly readState: () => Promise<Snapshot<LvmState>>;
 }
 
+/** What `lvm version` says LVM's version is; undefined when that cannot be run. Never throws. */
+export async function versionOf(
+  options: LvmCommandOptions,
+  read: InspectLvmInput["read"],
+): Promise<string | undefined> {
+  const words = await versionWords(options, read).catch(() => "");
+  return versionIn(words);
+}
+
 /** Finds out what `hostplane doctor` tells about LVM. Runs reading commands only. Never throws. */
 export async function inspectLvm(input: InspectLvmInput): Promise<LvmInspection> {
   const { options, read } = input;
@@ -22,13 +31,11 @@ export async function inspectLvm(input: InspectLvmInput): Promise<LvmInspection>
 
   let versionText: string;
   try {
-    // Without device-mapper it prints the version all the same, and ends with 0.
-    const { stdout, stderr } = await read(lvmCommand(options, "version", []));
-    versionText = `${stdout}\n${stderr}`;
+    versionText = await versionWords(options, read);
   } catch (error) {
     return { version: undefined, findings: [lvmMissing(options, error)] };
   }
-  const version = /LVM version:\s+(\S+)/.exec(versionText)?.[1];
+  const version = versionIn(versionText);
   if (version === undefined) {
     return { version, findings: [lvmMissing(options, versionText.trim())] };
   }
@@ -40,6 +47,16 @@ export async function inspectLvm(input: InspectLvmInput): Promise<LvmInspection>
   findings.push(deviceMapperFinding(options, versionText));
   findings.push(await inspectBackup(input), await inspectState(input));
   return { version, findings };
+}
+
+async function versionWords(options: LvmCommandOptions, read: InspectLvmInput["read"]): Promise<string> {
+  // Without device-mapper it prints the version all the same, and ends with 0.
+  const { stdout, stderr } = await read(lvmCommand(options, "version", []));
+  return `${stdout}\n${stderr}`;
+}
+
+function versionIn(versionText: string): string | undefined {
+  return /LVM version:\s+(\S+)/.exec(versionText)?.[1];
 }
 
 function lvmMissing(options: LvmCommandOptions, error: unknown): LvmFinding {

@@ -12,7 +12,7 @@ import { anyCommandOf, deviceCommandOf, parseMovedPercent } from "./device-comma
 import { errorFromDeviceStep } from "./device-errors.ts";
 import { checkDevicesHeld, readDeviceFacts } from "./devices.ts";
 import { errorFromReadResult, errorFromStepResult } from "./errors.ts";
-import { inspectLvm } from "./inspect.ts";
+import { inspectLvm, versionOf } from "./inspect.ts";
 import { assertSnapshotNames, volumeGroupResource } from "./names.ts";
 import { parseFullReport } from "./parse.ts";
 import { type DirectoryWatch, watchDirectory } from "./watch.ts";
@@ -199,6 +199,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
         (result) => errorFromDeviceStep(step, result),
       );
     },
+    version: () => versionOf(options, read),
     inspect: () => inspectLvm({ options, env, read, readState: cache.read }),
     async close() {
       closing.abort(new InfraError("SHUTTING_DOWN", "The gateway is stopping"));

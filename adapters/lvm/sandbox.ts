@@ -148,6 +148,7 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
         }
       });
     },
+    version: async () => "sandbox",
     inspect: async () => ({
       version: "sandbox",
       findings: [{ ok: true, what: "volumes are kept in memory and vanish with the gateway" }],

@@ -5,27 +5,27 @@ import type { Volumes } from "./volumes.ts";
 
 /** LVM as ListBackends, the health service and doctor see it. */
 export function createLvmBackend(lvm: LvmAdapter, volumes: Volumes): Backend {
-  let version: Promise<string | undefined> | undefined;
+  let version: string | undefined;
   return {
     domain: "volumes",
     name: "lvm",
     kind: lvm.kind,
     services: ["proto.LVService", "proto.VGService"],
     async status() {
-      version ??= lvm.inspect().then((inspection) => inspection.version);
+      version ??= await lvm.version();
       try {
         const { value, readAtMs } = await lvm.read();
         const gone = volumes.deviceClasses.filter((one) => resolveClass(one, value) === undefined);
         return {
           health: gone.length === 0 ? "ok" : "degraded",
-          version: await version,
+          version,
           missing: gone.map((one) => `${describeStore(one)} of device class ${one.name} is not there`),
           snapshotAgeMs: performance.now() - readAtMs,
         };
       } catch (error) {
         return {
           health: "unavailable",
-          version: await version,
+          version,
           missing: [error instanceof Error ? error.message : String(error)],
           snapshotAgeMs: undefined,
         };

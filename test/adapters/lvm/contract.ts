@@ -348,6 +348,7 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
 
   contractTest("inspection tells and never throws", async (t, { lvm }) => {
     const { version, findings } = await lvm.inspect();
+    t.equal(await lvm.version(), version);
     t.type(version, "string");
     t.ok(findings.length > 0);
     for (const { ok, fix } of findings) {

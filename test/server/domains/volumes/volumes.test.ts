@@ -31,6 +31,7 @@ function createThinLvm(): LvmAdapter {
         state = { ...state, volumes: [...state.volumes, volumeOf("vg0", step.name, facts)] };
       }
     },
+    version: async () => undefined,
     inspect: async () => ({ version: undefined, findings: [] }),
     close: async () => {},
   };

@@ -1,0 +1,34 @@
+import { BackupService } from "../gen/hostplane/v1/backup_pb.ts";
+import type { BackupSource } from "./backups/backup-source.ts";
+import { backupsOff } from "./backups/backups-off.ts";
+import type { DomainServices, ServicesOptions } from "./domain-services.ts";
+import { createBackups } from "./domains/backups/backups.ts";
+import { createBackupPlanners } from "./domains/backups/planners.ts";
+import { createBackupService } from "./domains/backups/service.ts";
+import { operationMessage } from "./domains/operations/operation-messages.ts";
+import { registerPlanRefusal } from "./operations/planner.ts";
+import { registerRefusal } from "./rpc/service-handlers.ts";
+
+/**
+ * Who answers for backups, whichever domain has made them.
+ * @param sources of all domains, also those that are not configured; when none is, all calls are refused
+ */
+export function createBackupsDomain(
+  { store }: Pick<ServicesOptions, "store">,
+  sources: readonly BackupSource[],
+): DomainServices {
+  if (!sources.some(({ isOn }) => isOn)) {
+    const refusal = () => backupsOff(...sources.map(({ configKey }) => configKey));
+    return {
+      registrations: [registerRefusal(BackupService, refusal)],
+      planners: [registerPlanRefusal(BackupService, refusal)],
+      backends: [],
+    };
+  }
+  const backups = createBackups(store, sources);
+  return {
+    registrations: [createBackupService(backups, operationMessage)],
+    planners: [createBackupPlanners(backups)],
+    backends: [],
+  };
+}
