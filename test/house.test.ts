@@ -70,6 +70,17 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "server/domains/idempotency": ["server/rpc", "server/store"],
   "server/domains/operations": ["adapters/host", "gen", "server/events", "server/operations", "server/rpc"],
   "server/domains/plan": ["adapters/host", "gen", "server/operations", "server/rpc"],
+  "server/domains/storage": [
+    "adapters/ceph",
+    "adapters/host",
+    "adapters/kubernetes",
+    "gen",
+    "server/backend.ts",
+    "server/events",
+    "server/operations",
+    "server/rpc",
+    "server/store",
+  ],
   "server/domains/system": ["adapters/host", "gen", "server/rpc", "server/store", "server/backend.ts"],
   "server/domains/volumes": [
     "adapters/host",
@@ -97,7 +108,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 
 /** Where real and sandbox adapters are put together; nothing imports these but each other. */
 const wiring =
-  /^server\/(main|app|gateway|((backup|domain|hypervisor)-)?services|(hypervisor-)?systems|open-data|call-chain)\.ts$|^server\/commands\//;
+  /^server\/(main|app|gateway|((backup|domain|hypervisor|storage)-)?services|((hypervisor|storage)-)?systems|open-data|call-chain)\.ts$|^server\/commands\//;
 
 /** What a domain may see of an adapter: its interface and its rules, never the implementation. */
 const adapterInterfaces = /^adapters\/\w+\/(adapter|device-adapter|names|snapshot-room)\.ts$/;

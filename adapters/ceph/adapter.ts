@@ -191,6 +191,11 @@ export interface CephSnapshot extends Snapshot<CephState> {
   readonly staleBecause: string | undefined;
 }
 
+export interface CephReader {
+  /** Whether the state is refreshed more often for its sake; it is unless told. */
+  readonly isWatching?: boolean;
+}
+
 /** Something `hostplane doctor` and ListBackends tell about the system. */
 export interface CephFinding {
   readonly ok: boolean;
@@ -213,20 +218,23 @@ export interface CephAdapter {
   readonly kind: "real" | "sandbox";
 
   /**
-   * The newest state. All readers share one refresh: every 2 s while anybody subscribes or has read in the last 15 s, else
-   * every 15 s. A reader waits for the first state, and half a second at most for a newer one when nobody watched; what
-   * cannot be refreshed is told with its age, for 30 s.
+   * The newest state. All readers share one refresh: every 2 s while anybody that watches subscribes or has read in the last
+   * 15 s, else every 15 s. A reader waits for the first state, and, if it watches, half a second at most for a newer one when
+   * nobody did; what cannot be refreshed is told with its age, for 30 s.
    * @throws InfraError CEPH_UNAVAILABLE, CEPH_DENIED, CEPH_FAILED or TOOL_MISSING (librados) when there is none that young,
    *   and the signal's reason
    */
-  read(signal?: AbortSignal): Promise<CephSnapshot>;
+  read(signal?: AbortSignal, reader?: CephReader): Promise<CephSnapshot>;
 
   /** Calls back after each refresh that brought something new, and when refreshes begin or cease to fail. Returns the function that ends it. */
-  subscribe(onChange: () => void): () => void;
+  subscribe(onChange: () => void, reader?: CephReader): () => void;
+
+  /** @throws InfraError CEPH_OPERATOR_MISSING (no second key is configured), without asking the cluster */
+  assertOperator(): void;
 
   /**
    * Has Ceph take a crash for seen. Archiving an archived one changes nothing. A read that begins afterwards sees it.
-   * @throws InfraError CEPH_OPERATOR_MISSING (no second key is configured), CRASH_NOT_FOUND, and as `read`
+   * @throws InfraError CRASH_NOT_FOUND, and as `assertOperator` and `read`
    */
   archiveCrash(id: string): Promise<void>;
 

@@ -21,10 +21,16 @@ export interface Refreshed<T> extends Snapshot<T> {
   readonly staleBecause: string | undefined;
 }
 
+/** Who reads or is told of changes. */
+export interface Reader {
+  /** Whether it is loaded more often for them; it is unless told. */
+  readonly isWatching?: boolean;
+}
+
 export interface Refresh<T> {
   /** @throws what `load` throws while there is nothing young enough, and the signal's reason */
-  read(signal?: AbortSignal): Promise<Refreshed<T>>;
-  subscribe(onChange: () => void): () => void;
+  read(signal?: AbortSignal, reader?: Reader): Promise<Refreshed<T>>;
+  subscribe(onChange: () => void, reader?: Reader): () => void;
   /** Ends once a load that began after this call has ended, whether it succeeded or not. */
   renew(): Promise<void>;
   close(): void;
@@ -41,7 +47,7 @@ const readerPatienceMs = 500;
  */
 export function createRefresh<T>(options: RefreshOptions<T>): Refresh<T> {
   const { system, load, watchedMs, idleMs, keepMs } = options;
-  const listeners = new Set<() => void>();
+  const listeners = new Set<{ readonly onChange: () => void; readonly isWatching: boolean }>();
   let latest: Snapshot<T> | undefined;
   let failure: unknown;
   let loading: Promise<void> | undefined;
@@ -57,7 +63,8 @@ export function createRefresh<T>(options: RefreshOptions<T>): Refresh<T> {
     if (isClosed || loading !== undefined) {
       return;
     }
-    const isWatched = listeners.size > 0 || performance.now() - lastReadAtMs < lingerMs;
+    const isWatched =
+      performance.now() - lastReadAtMs < lingerMs || [...listeners].some(({ isWatching }) => isWatching);
     const nextAtMs = lastLoadAtMs + (isWatched ? watchedMs : idleMs);
     timer = setTimeout(begin, Math.max(0, nextAtMs - performance.now())).unref();
   }
@@ -87,8 +94,8 @@ export function createRefresh<T>(options: RefreshOptions<T>): Refresh<T> {
     const hasFailed = failure !== undefined;
     // The first value is no change: whoever wants it reads.
     if (hasFailed !== failedBefore || (before !== undefined && latest?.revision !== before.revision)) {
-      for (const listener of [...listeners]) {
-        listener();
+      for (const { onChange } of [...listeners]) {
+        onChange();
       }
     }
   }
@@ -111,14 +118,17 @@ export function createRefresh<T>(options: RefreshOptions<T>): Refresh<T> {
   }
 
   return {
-    async read(signal) {
+    async read(signal, { isWatching = true } = {}) {
       signal?.throwIfAborted();
       const wasIdle = performance.now() - lastReadAtMs > watchedMs;
-      lastReadAtMs = performance.now();
-      if (wasIdle) {
+      if (isWatching) {
+        lastReadAtMs = performance.now();
+      }
+      if (isWatching && wasIdle) {
         schedule();
       }
-      if (failure === undefined && ageMs() > 2 * watchedMs) {
+      const isOld = isWatching ? ageMs() > 2 * watchedMs : latest === undefined;
+      if (failure === undefined && isOld) {
         await awaitNewer(signal);
       }
       if (latest === undefined || ageMs() > keepMs) {
@@ -126,9 +136,9 @@ export function createRefresh<T>(options: RefreshOptions<T>): Refresh<T> {
       }
       return { ...latest, staleBecause: failure instanceof Error ? failure.message : undefined };
     },
-    subscribe(onChange) {
-      // Its own function, so that one listener given twice counts twice.
-      const entry = () => onChange();
+    subscribe(onChange, { isWatching = true } = {}) {
+      // Its own object, so that one listener given twice counts twice.
+      const entry = { onChange, isWatching };
       listeners.add(entry);
       schedule();
       return () => {

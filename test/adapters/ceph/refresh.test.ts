@@ -69,6 +69,21 @@ test("what nobody watches is loaded seldom", async (t) => {
   t.ok(control.loads <= before + 1);
 });
 
+test("who does not watch is told of each load, and makes none", async (t) => {
+  const { refresh, control } = refreshOf(t, { watchedMs: 1 });
+  const passive = { isWatching: false };
+  let told = 0;
+  refresh.subscribe(() => {
+    told += 1;
+  }, passive);
+  t.equal((await refresh.read(undefined, passive)).value, 1, "but the first");
+  await sleep(30);
+  t.equal((await refresh.read(undefined, passive)).value, 1, "however old");
+  t.equal(control.loads, 1);
+  await refresh.renew();
+  t.equal(told, 1);
+});
+
 test("a failure is told once, with what was loaded last until that is too old", async (t) => {
   const { refresh, control } = refreshOf(t, { keepMs: 300 });
   await refresh.read();

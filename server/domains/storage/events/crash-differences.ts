@@ -1,0 +1,29 @@
+import type { CephCrash } from "../../../../adapters/ceph/adapter.ts";
+import type { ObservedCluster } from "./observed-cluster.ts";
+import type { StorageDifference } from "./storage-difference.ts";
+
+/** Crashes that were reported and archived since, oldest first. Of those that Ceph has forgotten nothing is told. */
+export function crashDifferences(
+  before: NonNullable<ObservedCluster["crashes"]>,
+  after: readonly CephCrash[],
+): StorageDifference[] {
+  const earlier = new Map(before.map((crash) => [crash.id, crash]));
+  return after
+    .toSorted((a, b) => a.atMs - b.atMs)
+    .flatMap((crash) => {
+      const last = earlier.get(crash.id);
+      const isArchivedSince = crash.isArchived && last?.isArchived !== true;
+      return [
+        ...(last === undefined ? [told("crash.reported", crash)] : []),
+        ...(isArchivedSince ? [told("crash.archived", crash)] : []),
+      ];
+    });
+}
+
+function told(
+  type: "crash.reported" | "crash.archived",
+  { id, entity, host, atMs, what }: CephCrash,
+): StorageDifference {
+  const facts = { id, entity, host, at: new Date(atMs).toISOString(), what };
+  return { type, part: ["crashes", id], detail: { cephCrash: facts } };
+}

@@ -1,0 +1,99 @@
+import type { ObservedMds, ObservedMgrs, ObservedMon, ObservedRgw } from "./observed-cluster.ts";
+import type { StorageDifference, StorageEventType } from "./storage-difference.ts";
+
+/** Where a daemon, as `mon.a`, runs; empty when nobody knows. */
+export type HostOf = (daemon: string) => string;
+
+/** What a daemon is that is not there any more. */
+const gone = "gone";
+
+/** Monitors that have come to agree with the others, and that do no more. */
+export function monDifferences(
+  before: readonly ObservedMon[],
+  after: readonly ObservedMon[],
+  hostOf: HostOf,
+): StorageDifference[] {
+  const [earlier, later] = [quorumOf(before), quorumOf(after)];
+  const left = [...earlier].filter((name) => !later.has(name));
+  const joined = [...later].filter((name) => !earlier.has(name));
+  const stateIn = (mons: readonly ObservedMon[], name: string) =>
+    mons.some((mon) => mon.name === name) ? "out of quorum" : undefined;
+  return [
+    ...left.map((name) => told("mon.left", "mon", name, hostOf, stateIn(after, name) ?? gone, "in quorum")),
+    ...joined.map((name) =>
+      told("mon.joined", "mon", name, hostOf, "in quorum", stateIn(before, name) ?? ""),
+    ),
+  ];
+}
+
+function quorumOf(mons: readonly ObservedMon[]): Set<string> {
+  return new Set(mons.filter(({ isInQuorum }) => isInQuorum).map(({ name }) => name));
+}
+
+/** Another manager that is active, or none. One that was not active in between is told as well. */
+export function mgrDifferences(
+  before: ObservedMgrs,
+  after: ObservedMgrs,
+  hostOf: HostOf,
+): StorageDifference[] {
+  const isSame = before.active === after.active;
+  if (isSame && (after.active === null || before.activeChangedAtMs === after.activeChangedAtMs)) {
+    return [];
+  }
+  const stateIn = ({ standbys }: ObservedMgrs, name: string) =>
+    standbys.includes(name) ? "standby" : undefined;
+  const none = (name: string, state: string) => told("mgr.none", "mgr", name, hostOf, state, "active");
+  const active = (name: string, previous: string) =>
+    told("mgr.active", "mgr", name, hostOf, "active", previous);
+  if (after.active === null) {
+    const last = before.active ?? "";
+    return [none(last, stateIn(after, last) ?? gone)];
+  }
+  return isSame
+    ? [none(after.active, gone), active(after.active, gone)]
+    : [active(after.active, stateIn(before, after.active) ?? "")];
+}
+
+/** Metadata servers that came, went, or do something else now. */
+export function mdsDifferences(
+  before: readonly ObservedMds[],
+  after: readonly ObservedMds[],
+  hostOf: HostOf,
+): StorageDifference[] {
+  const stateBefore = new Map(before.map(({ name, state }) => [name, state]));
+  const stateAfter = new Map(after.map(({ name, state }) => [name, state]));
+  const names = [...new Set([...stateBefore.keys(), ...stateAfter.keys()])].toSorted();
+  return names
+    .filter((name) => stateBefore.get(name) !== stateAfter.get(name))
+    .map((name) =>
+      told("mds.changed", "mds", name, hostOf, stateAfter.get(name) ?? gone, stateBefore.get(name) ?? ""),
+    );
+}
+
+/** Object gateways that came and went. Several may share a name, on different hosts. */
+export function rgwDifferences(
+  before: readonly ObservedRgw[],
+  after: readonly ObservedRgw[],
+): StorageDifference[] {
+  const isIn = (rgws: readonly ObservedRgw[], { name, host }: ObservedRgw) =>
+    rgws.some((each) => each.name === name && each.host === host);
+  const removed = before.filter((rgw) => !isIn(after, rgw));
+  const added = after.filter((rgw) => !isIn(before, rgw));
+  return [
+    ...removed.map(({ name, host }) => told("rgw.removed", "rgw", name, () => host, gone, "up")),
+    ...added.map(({ name, host }) => told("rgw.added", "rgw", name, () => host, "up", "")),
+  ];
+}
+
+function told(
+  type: StorageEventType,
+  kind: "mon" | "mgr" | "mds" | "rgw",
+  id: string,
+  hostOf: HostOf,
+  state: string,
+  previousState: string,
+): StorageDifference {
+  const name = `${kind}.${id}`;
+  const facts = { name, host: hostOf(name), state, previousState };
+  return { type, part: [`${kind}s`, id], detail: { cephDaemon: facts } };
+}

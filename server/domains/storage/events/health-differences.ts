@@ -1,0 +1,33 @@
+import type { CephState } from "../../../../adapters/ceph/adapter.ts";
+import type { ObservedCluster } from "./observed-cluster.ts";
+import type { StorageDifference } from "./storage-difference.ts";
+
+/**
+ * What Ceph complains about now and did not before, and what it has ceased to. A complaint of which only the words change, as
+ * they do while data move, is no difference; one that has become an error is raised anew.
+ */
+export function healthDifferences(
+  before: ObservedCluster["health"],
+  { fsid, health }: Pick<CephState, "fsid" | "health">,
+): StorageDifference[] {
+  if (before === undefined) {
+    return [];
+  }
+  const earlier = new Map(before.checks.map(({ code, severity }) => [code, severity]));
+  const checks = health.checks.filter(({ isMuted }) => !isMuted);
+  const now = new Set(checks.map(({ code }) => code));
+  const raised = checks
+    .filter(({ code, severity }) => earlier.get(code) !== severity && !hasEased(earlier.get(code), severity))
+    .map(({ code, summary }) => `${code}: ${summary}`);
+  const cleared = before.checks.map(({ code }) => code).filter((code) => !now.has(code));
+  if (before.status === health.status && raised.length + cleared.length === 0) {
+    return [];
+  }
+  const { status } = health;
+  const facts = { cluster: fsid, status, previousStatus: before.status, raised, cleared };
+  return [{ type: "cluster.health", part: [], detail: { clusterHealth: facts } }];
+}
+
+function hasEased(before: string | undefined, after: string): boolean {
+  return before === "HEALTH_ERR" && after === "HEALTH_WARN";
+}

@@ -1,0 +1,62 @@
+import type { ObservedOsd } from "./observed-cluster.ts";
+import type { StorageDifference, StorageEventType } from "./storage-difference.ts";
+
+/**
+ * What makes one list of OSDs the other, in the order of their numbers; what is removed comes first. The states of one OSD
+ * follow from each other. What came and went between two readings is told as well, since Ceph counts it.
+ */
+export function osdDifferences(
+  before: readonly ObservedOsd[],
+  after: readonly ObservedOsd[],
+): StorageDifference[] {
+  const earlier = new Map(before.map((osd) => [osd.id, osd]));
+  const later = new Set(after.map(({ id }) => id));
+  const removed = before.filter(({ id }) => !later.has(id));
+  return [
+    ...removed.map((osd) => told("osd.removed", osd, "removed", stateOf(osd))),
+    ...after.flatMap((osd) => {
+      const last = earlier.get(osd.id);
+      return last === undefined ? [told("osd.added", osd, stateOf(osd), "")] : changesOf(last, osd);
+    }),
+  ];
+}
+
+function changesOf(before: ObservedOsd, after: ObservedOsd): StorageDifference[] {
+  const steps: { readonly type: StorageEventType; readonly osd: ObservedOsd }[] = [];
+  const turn = (isUp: boolean) =>
+    steps.push({ type: isUp ? "osd.up" : "osd.down", osd: { ...after, isUp, isIn: before.isIn } });
+  if (before.isUp !== after.isUp) {
+    turn(after.isUp);
+  } else if (hasBeenElse(before, after)) {
+    turn(!after.isUp);
+    turn(after.isUp);
+  }
+  if (before.isIn !== after.isIn) {
+    steps.push({ type: after.isIn ? "osd.in" : "osd.out", osd: after });
+  }
+  return steps.map(({ type, osd }, index) =>
+    told(type, osd, stateOf(osd), stateOf(steps[index - 1]?.osd ?? before)),
+  );
+}
+
+/** Whether one that is up was down since, or the reverse. */
+function hasBeenElse(before: ObservedOsd, after: ObservedOsd): boolean {
+  return after.isUp ? after.downAtEpoch > before.downAtEpoch : after.upFromEpoch > before.upFromEpoch;
+}
+
+function stateOf({ isUp, isIn }: ObservedOsd): string {
+  return `${isUp ? "up" : "down"}, ${isIn ? "in" : "out"}`;
+}
+
+function told(
+  type: StorageEventType,
+  { id, host }: ObservedOsd,
+  state: string,
+  previousState: string,
+): StorageDifference {
+  return {
+    type,
+    part: ["osds", String(id)],
+    detail: { cephDaemon: { name: `osd.${id}`, host, state, previousState } },
+  };
+}

@@ -1,0 +1,92 @@
+import type { CephHost, CephState } from "../../../../adapters/ceph/adapter.ts";
+import { cephResource } from "../../../../adapters/ceph/names.ts";
+import type { Part } from "../../../../adapters/host/part-of-state.ts";
+import type { Told } from "../../../events/observe-system.ts";
+import type { NewEvent } from "../../../store/events.ts";
+import { crashDifferences } from "./crash-differences.ts";
+import {
+  type HostOf,
+  mdsDifferences,
+  mgrDifferences,
+  monDifferences,
+  rgwDifferences,
+} from "./daemon-differences.ts";
+import { healthDifferences } from "./health-differences.ts";
+import { type ObservedCluster, observeCluster } from "./observed-cluster.ts";
+import { osdDifferences } from "./osd-differences.ts";
+import { type Space, spaceDifferences, spacesOfOsds, spacesOfPools } from "./space-differences.ts";
+import type { StorageDifference } from "./storage-difference.ts";
+
+/** Who may call one of these learns of the cluster by it already. */
+export const services = ["stats.StatsService", "hostplane.v1.StorageService"];
+
+/**
+ * What has happened to a cluster: what Ceph complains about, then its daemons, its space and its crashes. Of a part that is
+ * seen for the first time nothing is told, and of one that is missing nothing until it is back; of another cluster neither.
+ */
+export function tellCluster(lastTold: ObservedCluster | undefined, state: CephState): Told<ObservedCluster> {
+  const before = lastTold?.fsid === state.fsid ? lastTold : undefined;
+  const after = observeCluster(before, state);
+  const hostOf = hostsOf(state.hosts);
+  const osds = spaceOf(before?.nearFullOsds, mapOf(state.osdUsage, spacesOfOsds), state.osds);
+  const pools = spaceOf(before?.nearFullPools, mapOf(state.pools, spacesOfPools), state.osds);
+  const differences = [
+    ...healthDifferences(before?.health, state),
+    ...both(before?.mons, after.mons, (one, other) => monDifferences(one, other, hostOf)),
+    ...both(before?.mgrs, after.mgrs, (one, other) => mgrDifferences(one, other, hostOf)),
+    ...both(before?.osds, after.osds, osdDifferences),
+    ...both(before?.mdss, after.mdss, (one, other) => mdsDifferences(one, other, hostOf)),
+    ...both(before?.rgws, after.rgws, rgwDifferences),
+    ...osds.differences,
+    ...pools.differences,
+    ...both(
+      before?.crashes,
+      mapOf(state.crashes, (crashes) => crashes),
+      crashDifferences,
+    ),
+  ];
+  return {
+    observed: { ...after, nearFullOsds: osds.nearFull, nearFullPools: pools.nearFull },
+    events: differences.map((difference) => eventOf(difference, state.fsid)),
+  };
+}
+
+function eventOf({ type, part, detail }: StorageDifference, fsid: string): NewEvent {
+  // A cluster is of no host.
+  return {
+    topic: "storage",
+    type,
+    resource: cephResource(fsid, ...part),
+    host: "",
+    services,
+    payload: detail,
+  };
+}
+
+function both<T, U>(
+  before: T | undefined,
+  after: U | undefined,
+  differencesOf: (before: T, after: U) => StorageDifference[],
+): StorageDifference[] {
+  return before === undefined || after === undefined ? [] : differencesOf(before, after);
+}
+
+function mapOf<T, U>(part: Part<T>, map: (value: T) => U): U | undefined {
+  return "ok" in part ? map(part.ok) : undefined;
+}
+
+/** Of what cannot be judged now it stays as it was. */
+function spaceOf(
+  nearFull: number[] | undefined,
+  spaces: readonly Space[] | undefined,
+  osds: CephState["osds"],
+): { readonly differences: StorageDifference[]; readonly nearFull: number[] | undefined } {
+  return spaces === undefined || "missing" in osds
+    ? { differences: [], nearFull }
+    : spaceDifferences(nearFull, spaces, osds.ok);
+}
+
+function hostsOf(hosts: Part<readonly CephHost[]>): HostOf {
+  const known = "ok" in hosts ? hosts.ok : [];
+  return (daemon) => known.find(({ daemons }) => daemons.includes(daemon))?.name ?? "";
+}

@@ -1,0 +1,132 @@
+import { type Test, test } from "tap";
+import type { CephReader } from "../../../../../adapters/ceph/adapter.ts";
+import { type CephSandbox, createCephSandbox } from "../../../../../adapters/ceph/sandbox.ts";
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { observeStorageChanges } from "../../../../../server/domains/storage/events/storage-observer.ts";
+import type { SystemObserver } from "../../../../../server/events/observe-system.ts";
+import type { Store } from "../../../../../server/store/store.ts";
+import { openOwnStore } from "../../../store/own-store.ts";
+import { untilTold, untilVersion } from "../../volumes/events/observer-under-test.ts";
+
+const outage = new InfraError("CEPH_UNAVAILABLE", "the monitors do not answer");
+
+/** A cluster that is read often by who watches. */
+function makeCeph(t: Test): CephSandbox {
+  const ceph = createCephSandbox({ watchedMs: 20 });
+  // Its timers keep no process alive.
+  const alive = setInterval(() => {}, 1_000);
+  t.teardown(async () => {
+    clearInterval(alive);
+    await ceph.close();
+  });
+  return ceph;
+}
+
+/** One that has told what is there. */
+async function startObserver(
+  t: Test,
+  ceph: CephSandbox,
+  store: Pick<Store, "run">,
+  onFailed: (error: unknown) => void = () => {},
+): Promise<SystemObserver> {
+  const observer = observeStorageChanges({ ceph, store, onFailed, retryMs: 20 });
+  t.teardown(() => observer.close());
+  await untilVersion(store, 1, "sandbox-ceph");
+  return observer;
+}
+
+test("what happens to a cluster is told, and who may learn of it", async (t) => {
+  const store = await openOwnStore(t);
+  const ceph = makeCeph(t);
+  await startObserver(t, ceph, store);
+  await ceph.stopOsd(1);
+  const events = await untilTold(store, (told) => told.length >= 2);
+  t.match(events, [
+    {
+      topic: "storage",
+      type: "cluster.health",
+      resource: /^cephClusters\/[-0-9a-f]{36}$/,
+      host: "",
+      services: ["stats.StatsService", "hostplane.v1.StorageService"],
+      payload: { clusterHealth: { status: "HEALTH_WARN", raised: ["OSD_DOWN: 1 osds down"] } },
+    },
+    { type: "osd.down", resource: /\/osds\/1$/, payload: { cephDaemon: { host: "sandbox-ceph-2" } } },
+  ]);
+  const id = await ceph.crash("osd.1");
+  await ceph.archiveCrash(id);
+  const all = await untilTold(store, (told) => told.some(({ type }) => type === "crash.archived"));
+  t.equal(all.filter(({ type }) => type === "crash.reported").length, 1);
+});
+
+test("a cluster that cannot be read tells nothing; once it can, what changed, and the gap", async (t) => {
+  const store = await openOwnStore(t);
+  const ceph = makeCeph(t);
+  const failures: unknown[] = [];
+  await startObserver(t, ceph, store, (error) => failures.push(error));
+  await ceph.setOutage(outage);
+  await ceph.stopOsd(1);
+  while (failures.length === 0) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await ceph.setOutage(undefined);
+  const events = await untilTold(store, (told) => told.some(({ type }) => type === "gap"));
+  t.strictSame(
+    events.map(({ type }) => type),
+    ["cluster.health", "osd.down", "gap"],
+  );
+  const { resource, payload } = events.at(-1) ?? {};
+  t.equal(resource, "cephClusters");
+  t.match(payload, { gap: { reason: "Ceph could not be read: the monitors do not answer" } });
+  t.equal(failures.length, 1, "told once");
+});
+
+test("what happened while no gateway ran is told by the next, before its gap", async (t) => {
+  const store = await openOwnStore(t);
+  const ceph = makeCeph(t);
+  await (await startObserver(t, ceph, store)).close();
+  await ceph.stopOsd(2);
+  observe(t, ceph, store);
+  const events = await untilTold(store, (told) => told.some(({ type }) => type === "gap"));
+  t.strictSame(
+    events.map(({ type }) => type),
+    ["cluster.health", "osd.down", "gap"],
+  );
+});
+
+test("two gateways tell what happens once", async (t) => {
+  const store = await openOwnStore(t);
+  const ceph = makeCeph(t);
+  await startObserver(t, ceph, store);
+  observe(t, ceph, store);
+  await untilTold(store, (told) => told.some(({ type }) => type === "gap"));
+  await ceph.stopOsd(1);
+  await ceph.startOsd(1);
+  const events = await untilTold(store, (told) => told.filter(({ type }) => type === "osd.up").length > 0);
+  t.strictSame(
+    events.map(({ type }) => type).filter((type) => type.startsWith("osd.")),
+    ["osd.down", "osd.up"],
+  );
+});
+
+test("an observer that knows the cluster has it read no more often", async (t) => {
+  const store = await openOwnStore(t);
+  const sandbox = makeCeph(t);
+  const readers: (CephReader | undefined)[] = [];
+  const ceph: CephSandbox = {
+    ...sandbox,
+    read(signal, reader) {
+      readers.push(reader);
+      return sandbox.read(signal, reader);
+    },
+  };
+  await startObserver(t, ceph, store);
+  readers.length = 0;
+  await ceph.stopOsd(1);
+  await untilTold(store, (told) => told.length >= 2);
+  t.strictSame(readers, [{ isWatching: false }]);
+});
+
+function observe(t: Test, ceph: CephSandbox, store: Pick<Store, "run">): void {
+  const observer = observeStorageChanges({ ceph, store, onFailed: () => {}, retryMs: 20 });
+  t.teardown(() => observer.close());
+}
