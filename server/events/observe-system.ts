@@ -133,11 +133,17 @@ export function observeSystem<State, Observed>(
     try {
       snapshot = await system.read(before.asOfMs, closing.signal);
     } catch (error) {
-      const told = closing.signal.aborted ? undefined : system.tellUnreadable?.(before.observed, error);
-      if (told !== undefined) {
-        await write(before, told, before.asOfMs);
+      const reason = `${system.name} could not be read: ${error instanceof Error ? error.message : String(error)}`;
+      gapReason = reason;
+      if (!closing.signal.aborted && system.tellUnreadable !== undefined) {
+        // The gap begins when the system was last seen, which the store only knows until the loss is noted.
+        const last = await readKnown();
+        const told = system.tellUnreadable(last.observed, error);
+        if (told !== undefined) {
+          await write(last, told, last.asOfMs);
+        }
+        gapReason = reason;
       }
-      gapReason ??= `${system.name} could not be read: ${error instanceof Error ? error.message : String(error)}`;
       throw error;
     }
     const { value, readAtMs } = snapshot;
@@ -189,9 +195,16 @@ export function observeSystem<State, Observed>(
   }
 
   async function confirm(): Promise<void> {
-    if (known !== undefined && !hasFailed) {
-      // When it fails, the next gap is told longer than it was.
-      await store.run("observed.confirm", { source, version: known.version }).catch(() => {});
+    if (known === undefined || hasFailed) {
+      return;
+    }
+    const { version, asOfMs } = known;
+    try {
+      // Of a system that has fallen silent it is not known.
+      await system.read(asOfMs, closing.signal);
+      await store.run("observed.confirm", { source, version });
+    } catch {
+      // The next gap is told longer than it was.
     }
   }
 
@@ -210,12 +223,12 @@ export function observeSystem<State, Observed>(
       while (looking !== undefined) {
         await looking;
       }
-      clearTimeout(timer);
       clearTimeout(retryTimer);
       if (!closing.signal.aborted) {
         await confirm();
         closing.abort();
       }
+      clearTimeout(timer);
     },
   };
 }

@@ -13,6 +13,7 @@ function createCounter() {
   let value = 0;
   let failure: Error | undefined;
   let revision = 0;
+  let asked = 0;
   const changed = () => {
     for (const listener of [...listeners]) {
       listener();
@@ -27,11 +28,18 @@ function createCounter() {
       failure = error;
       changed();
     },
+    /** It does not answer any more, and tells nobody. Resolves when it was asked so often since. */
+    async fallSilent(questions: number) {
+      failure = new Error("it is silent");
+      const from = asked;
+      await until(() => asked >= from + questions);
+    },
     subscribe(onChange: () => void) {
       listeners.add(onChange);
       return () => void listeners.delete(onChange);
     },
     async read(): Promise<Snapshot<number>> {
+      asked += 1;
       if (failure !== undefined) {
         throw failure;
       }
@@ -160,6 +168,35 @@ test("a system that is gone when the watch begins does not make the gap shorter"
   t.strictSame(await toldBy(store), ["0 -> -1", "-1 -> 7", "gap"]);
   t.match(await gapIn(store), { fromMs: seenAtMs, reason: "the counter could not be read: it is away" });
   t.strictSame(failures, ["Error: it is away"]);
+});
+
+test("a gap begins when the system was last seen, not when its loss was noted", async (t) => {
+  const store = await openOwnStore(t);
+  const counter = createCounter();
+  const { observer } = observeCounter(t, counter, store, { isLossTold: true });
+  await until(async () => (await observedBy(store))?.state === 0);
+  const seenAtMs = (await observedBy(store))?.observedAtMs ?? 0;
+  await sleep(5);
+  counter.fail(new Error("it is away"));
+  await until(async () => (await observedBy(store))?.state === -1);
+  counter.fail(undefined);
+  await until(async () => (await observedBy(store))?.state === 0);
+  await observer.close();
+  t.strictSame(await toldBy(store), ["0 -> -1", "-1 -> 0", "gap"]);
+  t.match(await gapIn(store), { fromMs: seenAtMs, reason: "the counter could not be read: it is away" });
+});
+
+test("of a system that has fallen silent it is not noted that nothing has changed", async (t) => {
+  const store = await openOwnStore(t);
+  const counter = createCounter();
+  const { observer } = observeCounter(t, counter, store, { confirmMs: 5 });
+  await until(async () => (await observedBy(store)) !== undefined);
+  await counter.fallSilent(1);
+  const last = await observedBy(store);
+  await counter.fallSilent(5);
+  t.strictSame(await observedBy(store), last);
+  counter.fail(undefined);
+  await observer.close();
 });
 
 test("a store that fails is tried again, and nothing is lost", async (t) => {
