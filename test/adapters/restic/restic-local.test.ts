@@ -72,6 +72,14 @@ test("what is read is what was backed up, and whoever leaves stops restic", { sk
     break;
   }
   t.strictSame(await markedProcesses(options.token), []);
+  const killed = async () => {
+    for await (const _ of restic.read(repository, snapshot, options)) {
+      for (const { pid } of await markedProcesses(options.token)) {
+        process.kill(pid, "SIGKILL");
+      }
+    }
+  };
+  t.equal(await reasonOf(killed()), "TOOL_FAILED", "what is cut off does not look like its end");
 });
 
 test("a device that ends too early leaves no snapshot", { skip }, async (t) => {
