@@ -4,7 +4,7 @@ import { type Test, test } from "tap";
 import type { LibvirtAdapter } from "../../../adapters/libvirt/adapter.ts";
 import { createLibvirt } from "../../../adapters/libvirt/libvirt.ts";
 import { reasonOf, reasonOfCall } from "../host/reason-of.ts";
-import { nameOf, reply, startFakeDaemon } from "./rpc/fake-daemon.ts";
+import { argsOf, nameOf, reply, startFakeDaemon } from "./rpc/fake-daemon.ts";
 
 // What a real daemon answers is in test/lab/libvirt.test.ts.
 
@@ -88,6 +88,20 @@ test("the version is asked for once on each connection", async (t) => {
     await nextTurn();
   }
   t.equal(asked, 2);
+});
+
+test("a daemon is asked to open the system's hypervisor, by whichever socket it is reached", async (t) => {
+  const opened = Promise.withResolvers<string | null>();
+  const daemon = await startFakeDaemon(t, (packet) => {
+    if (nameOf(packet) === "connectOpen") {
+      opened.resolve(argsOf("connectOpen", packet).uri);
+    }
+    return false;
+  });
+  const uri = `qemu+unix:///system?socket=${encodeURIComponent(daemon.socketPath)}`;
+  const libvirt = createLibvirt({ uri, seedTool: ["true"] });
+  t.teardown(() => libvirt.close());
+  t.equal(await opened.promise, "qemu:///system");
 });
 
 test("a URI of another machine is refused", async (t) => {

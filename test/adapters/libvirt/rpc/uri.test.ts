@@ -11,7 +11,12 @@ test("local URIs lead to their sockets", async (t) => {
   const system = "/run/libvirt/libvirt-sock";
   for (const [uri, socketPath, opened] of [
     ["qemu:///system", system, "qemu:///system"],
+    ["QEMU:///system", system, "qemu:///system"],
+    ["qemu:///system?mode=auto&no_verify=1", system, "qemu:///system"],
+    ["qemu:///system#x", system, "qemu:///system"],
+    ["qemu:///system?socket=/x/libvirt-sock", "/x/libvirt-sock", "qemu:///system"],
     ["qemu+unix:///system", system, "qemu:///system"],
+    ["qemu+unix:///session", "/run/user/7/libvirt/libvirt-sock", "qemu:///session"],
     ["qemu:///session", "/run/user/7/libvirt/libvirt-sock", "qemu:///session"],
     ["qemu:///session?socket=/a%20b/sock", "/a b/sock", "qemu:///session"],
     ["qemu+unix:///system?socket=/x/virtqemud-sock", "/x/virtqemud-sock", "qemu:///system"],
@@ -19,6 +24,13 @@ test("local URIs lead to their sockets", async (t) => {
   ] as const) {
     t.same(parseLibvirtUri(uri, environment), { socketPath, uri: opened }, uri);
   }
+});
+
+test("the system's socket is the same for every user, and a session's is the process's own", async (t) => {
+  for (const env of [{}, environment, { XDG_CACHE_HOME: "/c" }]) {
+    t.equal(parseLibvirtUri("qemu:///system", env).socketPath, "/run/libvirt/libvirt-sock");
+  }
+  t.same(parseLibvirtUri("qemu:///session"), parseLibvirtUri("qemu:///session", process.env));
 });
 
 test("a session without a runtime directory is in the cache", async (t) => {
@@ -38,6 +50,9 @@ test("other machines, other transports and what is no URI are refused", async (t
     "qemu+tls:///system",
     "qemu:/system",
     "qemu:///system?socket=relative",
+    "qemu:///system?socket=",
+    "qemu://system",
+    "qemu:system",
   ]) {
     t.throws(() => parseLibvirtUri(uri, environment), refused, uri);
   }
