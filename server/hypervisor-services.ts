@@ -2,14 +2,18 @@ import { InfraError } from "../adapters/host/infra-error.ts";
 import { StoragePoolService } from "../gen/hostplane/v1/storage_pool_pb.ts";
 import { OperationsService } from "../gen/operations/v1/operations_pb.ts";
 import { createAbsentBackend } from "./backend.ts";
+import { createAbsentBackupSource } from "./backups/backup-source.ts";
+import { createResticBackend } from "./backups/restic-backend.ts";
 import { allOf, type DomainServices, namesOf, type ServicesOptions } from "./domain-services.ts";
 import { createLibvirtBackend } from "./domains/hypervisors/backend.ts";
 import { observeHypervisorChanges } from "./domains/hypervisors/events/hypervisor-observer.ts";
+import type { SharedStorage } from "./domains/hypervisors/hypervisor-settings.ts";
 import { createHypervisors } from "./domains/hypervisors/hypervisors.ts";
 import { createInventory } from "./domains/hypervisors/inventory.ts";
 import { createOwnChanges } from "./domains/hypervisors/own-changes.ts";
 import { createHypervisorPlanners } from "./domains/hypervisors/planners.ts";
 import { createStoragePoolBackend } from "./domains/hypervisors/pool/backend.ts";
+import { poolBackupFacts } from "./domains/hypervisors/pool/backups/pool-backup-source.ts";
 import { observePoolChanges } from "./domains/hypervisors/pool/observe-pool.ts";
 import { createStoragePoolPlanners } from "./domains/hypervisors/pool/planners.ts";
 import { createStoragePoolService } from "./domains/hypervisors/pool/service.ts";
@@ -30,16 +34,19 @@ export function createHypervisorsDomain(options: ServicesOptions): DomainService
       registrations: services.map((service) => registerRefusal(service, refusal)),
       planners: services.map((service) => registerPlanRefusal(service, refusal)),
       backends: [createAbsentBackend("hypervisors", "libvirt", "off", namesOf(services), missing)],
+      backupSource: createAbsentBackupSource(poolBackupFacts),
     };
   }
   const { host, operations, events, log } = options;
-  const { libvirt, settings, pool } = system;
+  const { libvirt, settings, pool, poolBackup } = system;
   const inventory = createInventory(settings);
   const own = createOwnChanges(libvirt);
   const hypervisors = createHypervisors({ ...options, libvirt, settings, inventory, own });
   const libvirtPool = settings.sharedStorage?.libvirtPool;
   const shownBy = libvirtPool === undefined ? undefined : { libvirt, libvirtPool };
-  const shared = pool && createSharedPool({ pool, shownBy, operations, events, host });
+  const backup = poolBackup && { ...options, ...poolBackup, keySeal: options.repositoryKeySeal };
+  const backupRefusal = () => poolBackupsOff(settings.sharedStorage);
+  const shared = pool && createSharedPool({ pool, shownBy, operations, events, host, backup, backupRefusal });
   const poolRefusal = () =>
     new InfraError("DOMAIN_OFF", "there is no storage pool: set `hypervisors.pool` in the configuration");
   const onFailed = (error: unknown) =>
@@ -60,11 +67,33 @@ export function createHypervisorsDomain(options: ServicesOptions): DomainService
     backends: [
       createLibvirtBackend(libvirt, settings),
       ...(pool === undefined ? [] : [createStoragePoolBackend(pool)]),
+      ...(poolBackup === undefined
+        ? []
+        : [
+            createResticBackend({
+              ...options,
+              ...poolBackup,
+              domain: "hypervisors",
+              kindStart: "storagePool",
+            }),
+          ]),
     ],
+    backupSource: shared?.backups?.source ?? createAbsentBackupSource(poolBackupFacts),
     observe: () =>
       allOf([
         observeHypervisorChanges({ ...options, libvirt, inventory, own, onFailed }),
         ...(shared === undefined ? [] : [observePoolChanges({ ...options, ...shared, onFailed })]),
       ]),
   };
+}
+
+/** What is missing in the configuration for backups of the pool. */
+function poolBackupsOff({ directory, libvirtPool, backup }: SharedStorage = {}): InfraError {
+  const keys = [
+    ...(backup === undefined ? ["`hypervisors.pool.backup`"] : []),
+    ...(directory !== undefined && libvirtPool === undefined
+      ? ["`hypervisors.pool.libvirtPool`, by which the volumes of a directory are read"]
+      : []),
+  ];
+  return new InfraError("DOMAIN_OFF", `backups of the storage pool are off: set ${keys.join(" and ")}`);
 }

@@ -1,9 +1,13 @@
+import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
 import type { LibvirtAdapter } from "../adapters/libvirt/adapter.ts";
 import { createLibvirt } from "../adapters/libvirt/libvirt.ts";
 import { createLibvirtSandbox, sandboxGpu } from "../adapters/libvirt/sandbox.ts";
 import { createLvm } from "../adapters/lvm/lvm.ts";
 import { createLvmSandbox } from "../adapters/lvm/sandbox.ts";
+import type { ResticAdapter } from "../adapters/restic/adapter.ts";
+import { createRestic } from "../adapters/restic/restic.ts";
+import { createResticSandbox } from "../adapters/restic/sandbox.ts";
 import { idsOfPattern } from "./config/id-range.ts";
 import type { Config, HypervisorsConfig } from "./config/schema.ts";
 import {
@@ -11,9 +15,13 @@ import {
   type HypervisorTemplate,
   readyWhenFrom,
 } from "./domains/hypervisors/hypervisor-settings.ts";
+import type { PoolBackupsOptions } from "./domains/hypervisors/pool/backups/pool-backups.ts";
 import { createDirectoryPool } from "./domains/hypervisors/pool/directory-pool.ts";
 import type { StoragePool } from "./domains/hypervisors/pool/storage-pool.ts";
 import { createVolumeGroupPool } from "./domains/hypervisors/pool/volume-group-pool.ts";
+
+/** What stands behind backups of the storage pool. */
+export type PoolBackupSystem = Pick<PoolBackupsOptions, "system" | "restic" | "settings">;
 
 /** What stands behind the domain of hypervisors. */
 export interface HypervisorSystem {
@@ -21,6 +29,8 @@ export interface HypervisorSystem {
   readonly settings: HypervisorSettings;
   /** The storage pool that they share; undefined where there is none. */
   readonly pool: StoragePool | undefined;
+  /** What it is backed up with; undefined where that is not configured. */
+  readonly poolBackup?: PoolBackupSystem | undefined;
   close(): Promise<void>;
 }
 
@@ -68,28 +78,67 @@ export function createSandboxHypervisors(): HypervisorSystem {
   });
   const devices = ["/dev/sandbox/pool-a", "/dev/sandbox/pool-b", "/dev/sandbox/pool-c"];
   const pool = createVolumeGroupPool({ lvm, volumeGroup: "sandbox-pool", devices, canMove: true });
-  return { libvirt, settings: sandboxSettings, pool, close: () => closeBoth(libvirt, lvm) };
+  const restic = createResticSandbox();
+  const poolBackup = {
+    system: { kind: "volumeGroup", lvm, volumeGroup: "sandbox-pool" },
+    restic,
+    settings: { repository: "/sandbox/pool-backups", snapshotPercent: 10, minimumAgeHours: 0 },
+  } as const;
+  const close = () => closeAll(libvirt, lvm, restic);
+  return { libvirt, settings: sandboxSettings, pool, poolBackup, close };
 }
 
 /** The libvirt and the pool that the configuration names. */
 export function createRealHypervisors(
-  config: Pick<Config, "limits">,
+  config: Pick<Config, "limits" | "data" | "host">,
   hypervisors: HypervisorsConfig,
   logger: FastifyBaseLogger,
 ): HypervisorSystem {
   const onToolEnd = (event: object) => logger.debug({ tool: event }, "tool");
   const settings = hypervisorSettingsFrom(hypervisors);
   const libvirt = createLibvirt({ ...hypervisors.libvirt, onToolEnd });
-  const { volumeGroup, directory, devices = [], lvm: lvmConfig } = hypervisors.pool ?? {};
+  const {
+    volumeGroup,
+    directory,
+    libvirtPool,
+    devices = [],
+    lvm: lvmConfig,
+    backup,
+  } = hypervisors.pool ?? {};
+  const restic = backup && createPoolRestic(config, backup, onToolEnd);
+  const backupOf = (system: PoolBackupSystem["system"]) =>
+    backup && restic && { system, restic, settings: backup };
   if (volumeGroup === undefined || lvmConfig === undefined) {
     const pool = directory === undefined ? undefined : createDirectoryPool({ directory });
-    return { libvirt, settings, pool, close: () => libvirt.close() };
+    const poolBackup =
+      directory === undefined || libvirtPool === undefined
+        ? undefined
+        : backupOf({ kind: "directory", libvirt, libvirtPool, directory });
+    return { libvirt, settings, pool, poolBackup, close: () => closeAll(libvirt, ...one(restic)) };
   }
   const { tools: maxRunning, toolsWaiting: maxWaiting } = config.limits;
   const lvm = createLvm({ ...lvmConfig, maxRunning, maxWaiting, onToolEnd });
   const canMove = lvmConfig.activation === "auto";
   const pool = createVolumeGroupPool({ lvm, volumeGroup, devices, canMove });
-  return { libvirt, settings, pool, close: () => closeBoth(libvirt, lvm) };
+  const poolBackup = backupOf({ kind: "volumeGroup", lvm, volumeGroup });
+  return { libvirt, settings, pool, poolBackup, close: () => closeAll(libvirt, lvm, ...one(restic)) };
+}
+
+function createPoolRestic(
+  { data, host }: Pick<Config, "data" | "host">,
+  { restic }: NonNullable<NonNullable<HypervisorsConfig["pool"]>["backup"]>,
+  onToolEnd: (event: object) => void,
+): ResticAdapter {
+  return createRestic({
+    command: restic.command,
+    cacheDir: restic.cacheDir ?? join(data, "restic-cache"),
+    ...(host === undefined ? {} : { hostname: host }),
+    onToolEnd,
+  });
+}
+
+function one<T>(item: T | undefined): readonly T[] {
+  return item === undefined ? [] : [item];
 }
 
 /** One template for each id. */
@@ -105,6 +154,6 @@ export function hypervisorSettingsFrom(config: HypervisorsConfig): HypervisorSet
   };
 }
 
-async function closeBoth(...systems: readonly { close(): Promise<void> }[]): Promise<void> {
+async function closeAll(...systems: readonly { close(): Promise<void> }[]): Promise<void> {
   await Promise.all(systems.map((system) => system.close()));
 }

@@ -144,10 +144,12 @@ const served: readonly Row[] = [
     "FAILED_PRECONDITION",
     "HYPERVISOR_OFF",
   ),
-  ...[
-    "operations.v1.OperationsService/CreateBackup",
+  answers("operations.v1.OperationsService/CreateBackup", {}, { msg: /./ }),
+  answers(
     "hostplane.v1.StoragePoolService/BackUpStoragePool",
-  ].map((path) => refuses(path, {}, "UNIMPLEMENTED", "NOT_BUILT")),
+    {},
+    { operation: { kind: "storagePool.backup", resource: "storagePool" } },
+  ),
   ...[
     "operations.v1.OperationsService/ExpandStorage",
     "hostplane.v1.StoragePoolService/ExpandStoragePool",
@@ -183,6 +185,7 @@ const served: readonly Row[] = [
       backends: [
         { domain: "clusters", name: "maas" },
         { domain: "hypervisors", name: "libvirt", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
+        { domain: "hypervisors", name: "restic", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
         { domain: "hypervisors", name: "storage-pool", health: "BACKEND_HEALTH_OK" },
         { domain: "pods", name: "podman" },
         { domain: "storage", name: "ceph", health: "BACKEND_HEALTH_UNAVAILABLE" },

@@ -1,10 +1,11 @@
+import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Seal } from "../../server/crypto/seal.ts";
 import type { Events } from "../../server/events/events.ts";
 import { createOperations } from "../../server/operations/create-operations.ts";
 import type { Operations } from "../../server/operations/operations.ts";
 import type { Store } from "../../server/store/store.ts";
 
-const refuse = () => Promise.reject(new Error("there is no store"));
+const refuse = () => Promise.reject(new InfraError("STORE_UNAVAILABLE", "there is no store"));
 
 const store: Pick<Store, "run" | "subscribe" | "isShared"> = {
   isShared: false,

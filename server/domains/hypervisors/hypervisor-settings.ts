@@ -24,6 +24,8 @@ export interface SharedStorage {
   readonly directory?: string;
   /** The storage pool of libvirt that shows it. */
   readonly libvirtPool?: string;
+  /** Present where it is backed up. */
+  readonly backup?: object;
 }
 
 /** What the configuration says of hypervisors. */

@@ -10,7 +10,6 @@ import { type DestroyInput, destroyKindName } from "./destroy-kind.ts";
 import { libvirtSource } from "./events/hypervisor-observer.ts";
 import type { Foreseen, Hypervisors } from "./hypervisors.ts";
 import type { SharedPool } from "./pool/shared-pool.ts";
-import { poolBackupNotBuilt } from "./service.ts";
 
 /** Stands in commands for the id of the operation, which is made when it begins, and for what is made of it. */
 const operationId = "OPERATION";
@@ -153,8 +152,8 @@ export function createHypervisorPlanners(options: HypervisorPlannersOptions): Pl
     async shrinkStorage(request, { signal }) {
       return assertPool().planShrinkFromPublished(request, signal);
     },
-    createBackup: async () => {
-      throw poolBackupNotBuilt();
+    async createBackup(_request, { signal }) {
+      return assertPool().planBackUp(signal);
     },
   });
 }

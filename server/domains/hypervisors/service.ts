@@ -1,4 +1,4 @@
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { InfraError } from "../../../adapters/host/infra-error.ts";
 import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
 import { askerFrom } from "../../rpc/asker.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
@@ -39,13 +39,8 @@ export function createOperationsService(
     async *shrinkStorage(request, call) {
       yield* progressMessages(assertPool().shrinkFromPublished(request, call));
     },
-    // biome-ignore lint/correctness/useYield: it is refused before any message
-    async *createBackup() {
-      throw poolBackupNotBuilt();
+    async *createBackup(_request, call) {
+      yield* progressMessages(assertPool().backUpFromPublished(call));
     },
   });
-}
-
-export function poolBackupNotBuilt(): InfraError {
-  return new InfraError("NOT_BUILT", "this version does not make backups of the storage pool yet");
 }

@@ -1,6 +1,5 @@
 import { StoragePoolService } from "../../../../gen/hostplane/v1/storage_pool_pb.ts";
 import { type PlannerRegistration, registerPlanners } from "../../../operations/planner.ts";
-import { poolBackupNotBuilt } from "../service.ts";
 import type { SharedPool } from "./shared-pool.ts";
 
 /** What the calls of hostplane.v1.StoragePoolService would do. */
@@ -8,8 +7,6 @@ export function createStoragePoolPlanners(shared: SharedPool): PlannerRegistrati
   return registerPlanners(StoragePoolService, {
     expandStoragePool: ({ minBytes }, { signal }) => shared.planExpand(minBytes, signal),
     shrinkStoragePool: ({ maxBytes }, { signal }) => shared.planShrink(maxBytes, signal),
-    backUpStoragePool: async () => {
-      throw poolBackupNotBuilt();
-    },
+    backUpStoragePool: (_request, { signal }) => shared.planBackUp(signal),
   });
 }

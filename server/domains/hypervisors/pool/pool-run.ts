@@ -51,7 +51,9 @@ export function assertMeant({ identity }: PlannedPoolChange, input: PoolInput, n
  * Has libvirt look at its pool again. The storage pool is changed by then, whatever libvirt says: that it could not be asked
  * is told, and no failure.
  */
-export function refreshStep({ refresh }: PoolTools): PoolStep {
+export function refreshStep<Input, Secrets>({
+  refresh,
+}: Pick<PoolTools, "refresh">): OperationStep<Input, Secrets> {
   return {
     name: "refresh",
     title: "having libvirt look at its pool",

@@ -8,7 +8,6 @@ import {
 import type { Operation } from "../../../operations/operation.ts";
 import { registerService, type ServiceRegistration } from "../../../rpc/service-handlers.ts";
 import { watchState } from "../../../rpc/watch-state.ts";
-import { poolBackupNotBuilt } from "../service.ts";
 import type { SharedPool } from "./shared-pool.ts";
 import type { PoolState } from "./storage-pool.ts";
 
@@ -39,8 +38,8 @@ export function createStoragePoolService(
     async shrinkStoragePool({ maxBytes }, call) {
       return { operation: operationMessage(await shared.shrink(maxBytes, call)) };
     },
-    async backUpStoragePool() {
-      throw poolBackupNotBuilt();
+    async backUpStoragePool(_request, call) {
+      return { operation: operationMessage(await shared.backUp(call)) };
     },
   });
 }

@@ -1,4 +1,4 @@
-import { invalidField } from "../../../../adapters/host/infra-error.ts";
+import { type InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { LibvirtAdapter } from "../../../../adapters/libvirt/adapter.ts";
 import type {
   ExpandStorageRequest,
@@ -6,10 +6,13 @@ import type {
 } from "../../../../gen/operations/v1/operations_pb.ts";
 import type { Events } from "../../../events/events.ts";
 import type { PlannedMutation } from "../../../operations/mutation.ts";
-import type { Operation } from "../../../operations/operation.ts";
+import type { Json, Operation } from "../../../operations/operation.ts";
 import { type OperationViewMessage, operationView } from "../../../operations/operation-view.ts";
 import type { Operations } from "../../../operations/operations.ts";
+import { askerFrom } from "../../../rpc/asker.ts";
 import type { Call } from "../../../rpc/call.ts";
+import { describePoolBackup, type PoolBackupResult } from "./backups/backup-run.ts";
+import { createPoolBackups, type PoolBackups, type PoolBackupsOptions } from "./backups/pool-backups.ts";
 import { createBeginPoolChange } from "./begin-pool-change.ts";
 import { createExpandKind, expandKindName } from "./expand-kind.ts";
 import { createPoolChanges, type PoolChangeLog } from "./pool-changes.ts";
@@ -28,6 +31,10 @@ export interface SharedPoolOptions {
   readonly events: Pick<Events, "follow" | "headSeq">;
   /** Name of this host. */
   readonly host: string;
+  /** What backups of it are made with; undefined where they are not configured. */
+  readonly backup: Omit<PoolBackupsOptions, "pool" | "refresh" | "operations" | "host"> | undefined;
+  /** What a call that needs them is refused with then. */
+  readonly backupRefusal: () => InfraError;
 }
 
 /**
@@ -57,6 +64,18 @@ export interface SharedPool {
   planExpandFromPublished(request: ExpandStorageRequest, signal: AbortSignal): Promise<PlannedMutation>;
   /** What ShrinkStorage would do. @throws as it */
   planShrinkFromPublished(request: ShrinkStorageRequest, signal: AbortSignal): Promise<PlannedMutation>;
+
+  /** Undefined where backups are not configured. */
+  readonly backups: PoolBackups | undefined;
+  /**
+   * Begins to back up all volumes, or finds the operation that does.
+   * @throws InfraError DOMAIN_OFF, and as `PoolBackups.begin`
+   */
+  backUp(call: Call): Promise<Operation>;
+  /** The published CreateBackup: refused before any message, or told in band to its end. */
+  backUpFromPublished(call: Call): AsyncGenerator<OperationViewMessage, void>;
+  /** What either would do. @throws as `backUp` */
+  planBackUp(signal: AbortSignal): Promise<PlannedMutation>;
 }
 
 /** Registers the kinds of operations, so it comes before `operations.begin`. */
@@ -75,14 +94,22 @@ export function createSharedPool(options: SharedPoolOptions): SharedPool {
     starter: operations.register(createShrinkKind(tools)),
     plan: pool.planShrink,
   });
-  const view = (
+  const { host, backup, backupRefusal } = options;
+  const backups = backup && createPoolBackups({ ...backup, pool, refresh, operations, host });
+  const assertBackups = () => {
+    if (backups === undefined) {
+      throw backupRefusal();
+    }
+    return backups;
+  };
+  const view = <Result extends Json>(
     call: Call,
     start: Parameters<typeof operationView>[2],
-    describeResult: (result: PoolResult) => string,
+    describeResult: (result: Result) => string,
   ) => {
     call.noteResource("storagePool");
     // Of an operation that has completed.
-    const describe = ({ result }: Operation) => describeResult(result as PoolResult);
+    const describe = ({ result }: Operation) => describeResult(result as Result);
     return operationView({ operations, events }, call, start, describe);
   };
   const planExpand = async (minBytes: bigint, signal: AbortSignal) =>
@@ -101,18 +128,28 @@ export function createSharedPool(options: SharedPoolOptions): SharedPool {
       view(
         call,
         async () => expand(publishedBytes(minBytes, "min_bytes"), call),
-        (result) => describePoolResult(`${pool.name} has`, "more, on", result),
+        (result: PoolResult) => describePoolResult(`${pool.name} has`, "more, on", result),
       ),
     shrinkFromPublished: ({ maxBytes }, call) =>
       view(
         call,
         async () => shrink(publishedBytes(maxBytes, "max_bytes"), call),
-        (result) => describePoolResult(`${pool.name} has`, "less, without", result),
+        (result: PoolResult) => describePoolResult(`${pool.name} has`, "less, without", result),
       ),
     planExpandFromPublished: async ({ minBytes }, signal) =>
       planExpand(publishedBytes(minBytes, "min_bytes"), signal),
     planShrinkFromPublished: async ({ maxBytes }, signal) =>
       planShrink(publishedBytes(maxBytes, "max_bytes"), signal),
+
+    backups,
+    backUp: async (call) => (await assertBackups().begin(askerFrom(call))).operation,
+    backUpFromPublished: (call) =>
+      view(
+        call,
+        async () => assertBackups().begin(askerFrom(call)),
+        (result: PoolBackupResult) => describePoolBackup(pool.name, result),
+      ),
+    planBackUp: async (signal) => assertBackups().plan(signal),
   };
 }
 

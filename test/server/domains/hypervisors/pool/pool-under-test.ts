@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { Test } from "tap";
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import type { LvmAdapter } from "../../../../../adapters/lvm/adapter.ts";
 import { createLvmSandbox } from "../../../../../adapters/lvm/sandbox.ts";
 import { StoragePoolService } from "../../../../../gen/hostplane/v1/storage_pool_pb.ts";
@@ -72,6 +73,7 @@ export interface PoolGatewayOptions {
   readonly store: OperationsOptions["store"];
   readonly boundary?: OperationsOptions["boundary"];
   readonly shownBy?: SharedPoolOptions["shownBy"];
+  readonly backup?: SharedPoolOptions["backup"];
   readonly host?: string;
   /** It only asks, and runs nothing. */
   readonly isIdle?: boolean;
@@ -102,6 +104,8 @@ export async function createPoolGateway(t: Test, options: PoolGatewayOptions): P
     operations,
     events,
     host,
+    backup: options.backup,
+    backupRefusal: () => new InfraError("DOMAIN_OFF", "no backups"),
   });
   if (options.isIdle !== true) {
     operations.begin();

@@ -1,0 +1,44 @@
+import { describePlace } from "../../../../backups/repository-place.ts";
+import type { OperationKind } from "../../../../operations/operation-kind.ts";
+import {
+  type PoolBackupInput,
+  type PoolBackupResult,
+  type PoolBackupTools,
+  verifiedBy,
+} from "./backup-run.ts";
+import { chooseStep, openStep } from "./choose-steps.ts";
+import { cleanStep, recordStep, skippedBy, verifyStep } from "./keep-steps.ts";
+import { storeStep } from "./store-step.ts";
+
+export const backupKindName = "storagePool.backup";
+
+/**
+ * storagePool.backup: every volume of the pool is stored in the repository, each as it was at one moment. All that it makes
+ * carries the operation's id, by which it is found again.
+ */
+export function createPoolBackupKind(tools: PoolBackupTools): OperationKind<PoolBackupInput> {
+  return {
+    kind: backupKindName,
+    system: "restic",
+    runsOn: "host",
+    steps: [
+      openStep(tools),
+      chooseStep(tools),
+      storeStep(tools),
+      verifyStep(tools),
+      recordStep(tools),
+      cleanStep(tools),
+    ],
+    pointOfNoReturn: "record",
+    result: ({ input, output }): PoolBackupResult => {
+      const { stored } = verifiedBy({ output });
+      return {
+        name: input.name,
+        repository: describePlace(input.place),
+        volumeCount: stored.length,
+        sizeBytes: stored.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+        skipped: skippedBy({ output }),
+      };
+    },
+  };
+}

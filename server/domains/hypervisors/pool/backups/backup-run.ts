@@ -1,0 +1,124 @@
+import { describeSize } from "../../../../../adapters/host/describe-size.ts";
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import type { Repository, ResticAdapter, ResticSnapshot } from "../../../../../adapters/restic/adapter.ts";
+import type { Repositories } from "../../../../backups/repositories.ts";
+import { describePlace, type RepositoryPlace } from "../../../../backups/repository-place.ts";
+import { operationTagOf } from "../../../../backups/stored-backup.ts";
+import type { OperationStep, StepRun } from "../../../../operations/operation-kind.ts";
+import type { Store } from "../../../../store/store.ts";
+import type { PoolVolume, PoolVolumes, VolumesHolder } from "./pool-volumes.ts";
+import type { StoredVolume } from "./stored-marks.ts";
+
+/** A backup of the pool that is to be made. */
+export type PoolBackupInput = {
+  /** All backups of one run have this name. */
+  readonly name: string;
+  /** The pool that was meant, as `PoolState.identity`. */
+  readonly identity: string;
+  readonly host: string;
+  readonly actor: string;
+  readonly place: RepositoryPlace;
+  /** Of the gateway's key. */
+  readonly keyName: string;
+};
+
+/** A volume that is to be stored. */
+export type ChosenVolume = {
+  readonly name: string;
+  readonly identity: string;
+  readonly backupId: string;
+  readonly sizeBytes: number;
+};
+
+export type ChooseOutput = { readonly volumes: readonly ChosenVolume[] };
+
+export type VerifyOutput = {
+  readonly stored: readonly (ChosenVolume & StoredVolume)[];
+  /** Snapshots that attempts which failed have left. */
+  readonly otherIds: readonly string[];
+};
+
+/** What came of it. */
+export type PoolBackupResult = {
+  readonly name: string;
+  readonly repository: string;
+  readonly volumeCount: number;
+  readonly sizeBytes: number;
+  /** Volumes that were removed before they were stored. */
+  readonly skipped: readonly string[];
+};
+
+export type PoolBackupRun = StepRun<PoolBackupInput, null>;
+export type PoolBackupStep = OperationStep<PoolBackupInput, null>;
+
+export interface PoolBackupTools {
+  readonly volumes: PoolVolumes;
+  readonly restic: ResticAdapter;
+  readonly repositories: Repositories;
+  readonly store: Pick<Store, "run">;
+}
+
+/** So often a step is tried while libvirt, or the repository, is away for a while. */
+export const maxAttempts = 10;
+
+/** What errors, events and lists of backups call a volume. */
+export function poolVolumeResourceOf(name: string): string {
+  return `storagePool/volumes/${name}`;
+}
+
+export function holderOf({ operationId, input, signal }: PoolBackupRun): VolumesHolder {
+  return { operationId, identity: input.identity, signal };
+}
+
+export function openRepository({ repositories }: PoolBackupTools, { input }: Pick<PoolBackupRun, "input">) {
+  return repositories.open(input.place, null, input.keyName);
+}
+
+/** Snapshots that the operation has stored, oldest first. */
+export function listStored(
+  { restic }: PoolBackupTools,
+  repository: Repository,
+  { operationId, signal }: Pick<PoolBackupRun, "operationId" | "signal">,
+): Promise<readonly ResticSnapshot[]> {
+  return restic.list(repository, [operationTagOf(operationId)], signal);
+}
+
+/** Outputs come back as the steps of the same names have returned them. */
+export function chosenBy({ output }: Pick<PoolBackupRun, "output">): readonly ChosenVolume[] {
+  return (output("choose") as ChooseOutput).volumes;
+}
+
+export function verifiedBy({ output }: Pick<PoolBackupRun, "output">): VerifyOutput {
+  return output("verify") as VerifyOutput;
+}
+
+/**
+ * Refuses a pool of which not all can be read, naming all that cannot.
+ * @throws InfraError STORAGE_VOLUME_NOT_FOUND when there is nothing, VOLUME_INACTIVE, NO_SPACE, STORAGE_VOLUME_IN_USE
+ */
+export function assertReadable(volumes: readonly PoolVolume[], poolName: string): void {
+  const resource = "storagePool";
+  if (volumes.length === 0) {
+    throw new InfraError("STORAGE_VOLUME_NOT_FOUND", `${poolName} has no volume that could be backed up`, {
+      resource,
+    });
+  }
+  const refusals = volumes.flatMap(({ refusal }) => refusal ?? []);
+  const [first] = refusals;
+  if (first !== undefined) {
+    const words = [...new Set(refusals.map(({ message }) => message))].join("; ");
+    throw new InfraError(first.reason, words, { resource });
+  }
+}
+
+/** What came of it, for people. */
+export function describePoolBackup(poolName: string, result: PoolBackupResult): string {
+  const { name, repository, volumeCount, sizeBytes, skipped } = result;
+  const what = `${volumeCount} ${volumeCount === 1 ? "volume" : "volumes"} of ${poolName}, ${describeSize(BigInt(sizeBytes))}`;
+  const without = skipped.length === 0 ? "" : `; removed meanwhile: ${skipped.join(", ")}`;
+  return `${what}, stored as ${name} in ${repository}${without}`;
+}
+
+export function damaged({ place }: PoolBackupInput, what: string): InfraError {
+  return new InfraError("BACKUP_DAMAGED", `${describePlace(place)} ${what}`);
+}

@@ -1,0 +1,130 @@
+import { describeSize } from "../../../../../adapters/host/describe-size.ts";
+import type { RepositoryKeys } from "../../../../backups/repository-keys.ts";
+import { describePlace, type RepositoryPlace } from "../../../../backups/repository-place.ts";
+import { nothingToDo } from "../../../../backups/stored-backup-plans.ts";
+import type { PlannedMutation } from "../../../../operations/mutation.ts";
+import { hasEnded, type Operation, operationStates } from "../../../../operations/operation.ts";
+import type { OperationStarter, Operations } from "../../../../operations/operations.ts";
+import type { Asker } from "../../../../rpc/asker.ts";
+import type { StoragePool } from "../storage-pool.ts";
+import { backupKindName } from "./backup-kind.ts";
+import { assertReadable, type PoolBackupInput, type PoolBackupTools } from "./backup-run.ts";
+
+export interface BeginPoolBackupOptions extends Pick<PoolBackupTools, "volumes" | "restic" | "store"> {
+  readonly pool: Pick<StoragePool, "read">;
+  readonly keys: RepositoryKeys;
+  readonly place: RepositoryPlace;
+  readonly operations: Pick<Operations, "list">;
+  readonly host: string;
+}
+
+export interface BeginPoolBackup {
+  /**
+   * Begins a backup of the whole pool, or finds the one that is under way.
+   * @throws InfraError STORAGE_VOLUME_NOT_FOUND when there is nothing to back up, VOLUME_INACTIVE, NO_SPACE,
+   *   STORAGE_VOLUME_IN_USE, BUSY, and what reading the pool throws
+   */
+  begin(asker: Asker): Promise<{ readonly operation: Operation; readonly isNew: boolean }>;
+  /** What `begin` would do; nothing when it would join what is under way. @throws as it */
+  plan(signal: AbortSignal): Promise<PlannedMutation>;
+}
+
+const openStates = operationStates.filter((state) => !hasEnded({ state }));
+const resource = "storagePool";
+
+export function createBeginPoolBackup(
+  { volumes, restic, store, pool, keys, place, operations, host }: BeginPoolBackupOptions,
+  starter: OperationStarter<PoolBackupInput, null>,
+): BeginPoolBackup {
+  async function findOpen(): Promise<Operation | undefined> {
+    const filters = { kind: backupKindName, resource, states: openStates };
+    const page = await operations.list(filters, { belowSeq: undefined, limit: 1000 });
+    return page.operations.find((operation) => operation.host === host);
+  }
+
+  /** All volumes and the pool they are in, if all can be read. */
+  async function look(signal: AbortSignal) {
+    const { identity } = (await pool.read(signal, performance.now())).value;
+    const all = await volumes.list({ identity, signal });
+    assertReadable(all, volumes.poolName);
+    return { identity, all };
+  }
+
+  async function isTaken(name: string): Promise<boolean> {
+    const page = await store.run("backups.list", { filters: { name, host }, belowSeq: undefined, limit: 1 });
+    return page.rows.length > 0;
+  }
+
+  /** Of the second of now, or the next one that no backup is named by. */
+  async function freeName(): Promise<string> {
+    for (let atMs = Date.now(); ; atMs += 1000) {
+      const name = backupNameAt(atMs);
+      if (!(await isTaken(name))) {
+        return name;
+      }
+    }
+  }
+
+  return {
+    async begin(asker) {
+      asker.noteResource(resource);
+      const open = await findOpen();
+      const input =
+        (open?.input as PoolBackupInput | undefined) ??
+        ({
+          name: await freeName(),
+          identity: (await look(asker.signal)).identity,
+          host,
+          actor: asker.actor,
+          place,
+          keyName: await keys.ensure(place),
+        } satisfies PoolBackupInput);
+      const begun = await starter.start({
+        resource,
+        backend: input.identity,
+        input,
+        secrets: null,
+        asker: { actor: asker.actor, accountId: asker.accountId, rpc: asker.rpc },
+        attachKey: `${backupKindName} ${host}`,
+      });
+      asker.noteOperation(begun.operation.id);
+      return begun;
+    },
+
+    async plan(signal) {
+      if ((await findOpen()) !== undefined) {
+        return nothingToDo(backupKindName, resource);
+      }
+      const { identity, all } = await look(signal);
+      const step = (name: string, command: readonly string[] = []) => ({ name, command });
+      const size = (sizeBytes: number) => describeSize(BigInt(sizeBytes));
+      return {
+        kind: backupKindName,
+        resource,
+        backend: identity,
+        plan: {
+          changes: all.map(
+            ({ name, sizeBytes }) =>
+              `${volumes.poolName}/${name}, ${size(sizeBytes)}, is stored in ${describePlace(place)}, encrypted with the gateway's key`,
+          ),
+          losses: [],
+        },
+        steps: [
+          step("open"),
+          step("choose"),
+          ...all.map(() => step("store", restic.commandOf("backup"))),
+          step("verify"),
+          step("record"),
+          step("clean"),
+        ],
+        pointOfNoReturn: all.length + 3,
+      };
+    },
+  };
+}
+
+/** What the backups of a moment are called: `pool-20261121T144512Z`. */
+export function backupNameAt(atMs: number): string {
+  const second = new Date(atMs).toISOString().slice(0, "2026-11-21T14:45:12".length);
+  return `pool-${second.replaceAll(/[-:]/g, "")}Z`;
+}

@@ -1,0 +1,48 @@
+import { randomUUID } from "node:crypto";
+import { ensureRepository } from "../../../../backups/ensure-repository.ts";
+import {
+  assertReadable,
+  type ChooseOutput,
+  holderOf,
+  maxAttempts,
+  openRepository,
+  type PoolBackupStep,
+  type PoolBackupTools,
+} from "./backup-run.ts";
+
+/** Before anything is read: a repository that cannot be opened is told at once. */
+export function openStep(tools: PoolBackupTools): PoolBackupStep {
+  return {
+    name: "open",
+    title: "opening the repository",
+    isAbortable: true,
+    async forward(run) {
+      const { place, host } = run.input;
+      const repository = await openRepository(tools, run);
+      await ensureRepository(tools, repository, { place, host, owner: run.operationId }, run.signal);
+      return null;
+    },
+  };
+}
+
+/** Writes down what is to be stored, and under which ids: an attempt after a crash then knows what is left to do. */
+export function chooseStep({ volumes }: PoolBackupTools): PoolBackupStep {
+  return {
+    name: "choose",
+    title: "looking which volumes there are",
+    isAbortable: true,
+    maxAttempts,
+    async forward(run) {
+      const all = await volumes.list(holderOf(run));
+      assertReadable(all, volumes.poolName);
+      const chosen = all.map(({ name, identity, sizeBytes }) => ({
+        name,
+        identity,
+        sizeBytes,
+        backupId: randomUUID(),
+      }));
+      run.progress({ message: `${chosen.length} volumes of ${volumes.poolName}` });
+      return { volumes: chosen } satisfies ChooseOutput;
+    },
+  };
+}

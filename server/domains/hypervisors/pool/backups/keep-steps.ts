@@ -1,0 +1,137 @@
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { describePlace } from "../../../../backups/repository-place.ts";
+import {
+  chosenBy,
+  damaged,
+  holderOf,
+  listStored,
+  maxAttempts,
+  openRepository,
+  type PoolBackupRun,
+  type PoolBackupStep,
+  type PoolBackupTools,
+  poolVolumeResourceOf,
+  type VerifyOutput,
+  verifiedBy,
+} from "./backup-run.ts";
+import { type StoredVolume, storedVolumeFrom } from "./stored-marks.ts";
+
+/** Holds what the repository lists against what was stored. */
+export function verifyStep(tools: PoolBackupTools): PoolBackupStep {
+  return {
+    name: "verify",
+    title: "holding what was stored against the volumes",
+    isAbortable: true,
+    weight: 5,
+    async forward(run) {
+      const repository = await openRepository(tools, run);
+      const listed = await listStored(tools, repository, run);
+      const found = listed.flatMap((snapshot) => storedVolumeFrom(snapshot) ?? []);
+      const skipped = skippedBy(run);
+      const stored: VerifyOutput["stored"][number][] = [];
+      for (const volume of chosenBy(run).filter(({ name }) => !skipped.includes(name))) {
+        const one: StoredVolume | undefined = found.find(({ backupId }) => backupId === volume.backupId);
+        if (one === undefined) {
+          throw damaged(run.input, `does not list the snapshot of ${volume.name} that was just stored`);
+        }
+        const storedBytes = await tools.restic.sizeOf(repository, one.snapshotId, run.signal);
+        if (storedBytes !== one.sizeBytes) {
+          throw damaged(run.input, `holds ${storedBytes} bytes of ${one.sizeBytes} of ${volume.name}`);
+        }
+        stored.push({ ...volume, ...one });
+        run.progress({ message: `${volume.name} is there (${stored.length} of ${chosenBy(run).length})` });
+      }
+      if (stored.length === 0) {
+        throw new InfraError("STORAGE_VOLUME_NOT_FOUND", "all volumes were removed before they were stored", {
+          resource: "storagePool",
+        });
+      }
+      const kept = new Set(stored.map(({ snapshotId }) => snapshotId));
+      const otherIds = listed.map(({ id }) => id).filter((id) => !kept.has(id));
+      return { stored, otherIds } satisfies VerifyOutput;
+    },
+  };
+}
+
+/** Writes all backups down; from then on they are listed. */
+export function recordStep({ store }: PoolBackupTools): PoolBackupStep {
+  return {
+    name: "record",
+    title: "writing the backups down",
+    isAbortable: false,
+    async forward(run) {
+      const { input, operationId } = run;
+      for (const { name, backupId, identity, snapshotId, sizeBytes, atMs } of verifiedBy(run).stored) {
+        const volume = poolVolumeResourceOf(name);
+        const { ok } = await store.run("backups.record", {
+          backup: {
+            id: backupId,
+            name: input.name,
+            volume,
+            host: input.host,
+            backend: input.identity,
+            volume_uuid: identity,
+            size_bytes: sizeBytes,
+            at: atMs,
+            repository_json: JSON.stringify(input.place),
+            snapshot_id: snapshotId,
+            key_name: input.keyName,
+            schedule: null,
+            operation_id: operationId,
+            actor: input.actor,
+          },
+        });
+        if (!ok) {
+          throw new InfraError("BACKUP_EXISTS", `${name} has a backup ${input.name} already`, {
+            resource: volume,
+          });
+        }
+      }
+      return null;
+    },
+    async undo(run) {
+      await store.run("backups.remove", { ids: chosenBy(run).map(({ backupId }) => backupId) });
+    },
+  };
+}
+
+/** Lets go of everything, and removes what attempts that failed have left in the repository. */
+export function cleanStep(tools: PoolBackupTools): PoolBackupStep {
+  const { restic, volumes } = tools;
+  return {
+    name: "clean",
+    title: "removing what is left of attempts that failed",
+    isAbortable: false,
+    maxAttempts,
+    async happened({ token }) {
+      await restic.settle(token);
+      return undefined;
+    },
+    async forward(run) {
+      await volumes.release(holderOf(run));
+      const { otherIds } = verifiedBy(run);
+      if (otherIds.length > 0) {
+        const { signal, token, progress } = run;
+        const repository = await openRepository(tools, run);
+        await restic.forget(repository, otherIds, { signal, token, onProgress: progress });
+      }
+      return null;
+    },
+    attention: (run) => ({
+      left: leftOf(run),
+      advice: ["The backups are whole and listed. Retry the operation: it removes what is left."],
+    }),
+  };
+}
+
+function leftOf(run: PoolBackupRun): string[] {
+  const { otherIds } = verifiedBy(run);
+  const held = "A domain may still be held for its backup (`virsh domjobinfo`), or an LVM snapshot be there.";
+  const stored = `${describePlace(run.input.place)} may still hold the snapshots ${otherIds.join(", ")} of attempts that failed.`;
+  return otherIds.length === 0 ? [held] : [held, stored];
+}
+
+/** Volumes that were removed before they were stored. */
+export function skippedBy({ output }: Pick<PoolBackupRun, "output">): readonly string[] {
+  return (output("store") as { readonly skipped: readonly string[] }).skipped;
+}

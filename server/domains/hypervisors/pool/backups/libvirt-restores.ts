@@ -1,0 +1,107 @@
+import { InfraError, invalidField } from "../../../../../adapters/host/infra-error.ts";
+import type { LibvirtAdapter } from "../../../../../adapters/libvirt/adapter.ts";
+import type { LibvirtVolume } from "../../../../../adapters/libvirt/backup-adapter.ts";
+import { assertLibvirtName, poolVolumeResource } from "../../../../../adapters/libvirt/names.ts";
+import type { RestoredVolumes, WantedVolume } from "./pool-volumes.ts";
+import { withPatience } from "./with-patience.ts";
+
+export interface LibvirtRestoresOptions {
+  readonly libvirt: LibvirtAdapter;
+  readonly libvirtPool: string;
+}
+
+/**
+ * Volumes of a pool of libvirt, which knows no other name for one that is not whole yet: their space is taken first, and a
+ * domain that runs with one keeps it from being filled.
+ */
+export function createLibvirtRestores({
+  libvirt,
+  libvirtPool: pool,
+}: LibvirtRestoresOptions): RestoredVolumes {
+  async function volumeOf({ name }: WantedVolume, signal: AbortSignal): Promise<LibvirtVolume | undefined> {
+    const all = await withPatience("LIBVIRT_UNAVAILABLE", signal, () => libvirt.volumesOf(pool));
+    return all.find((volume) => volume.name === name);
+  }
+
+  const stepOf = ({ name, sizeBytes }: WantedVolume) =>
+    ({
+      kind: "createVolume",
+      pool,
+      name,
+      format: "raw",
+      sizeBytes: BigInt(sizeBytes),
+      isPreallocated: true,
+    }) as const;
+
+  /** It has no mark of an operation: nothing else than what was made is taken for it. */
+  const isMade = ({ storedBytes, users }: LibvirtVolume, { sizeBytes }: WantedVolume) =>
+    storedBytes === BigInt(sizeBytes) && users.length === 0;
+
+  return {
+    assertName(name, field) {
+      assertLibvirtName(name, field);
+      if (name.startsWith(".hostplane-")) {
+        throw invalidField(field, "must not begin with .hostplane-, which is of the gateway's own files");
+      }
+    },
+
+    async assertPossible(wanted, { signal }) {
+      const { pools } = (await libvirt.read(signal)).value;
+      if ((await volumeOf(wanted, signal)) !== undefined) {
+        throw new InfraError("STORAGE_VOLUME_EXISTS", `storage pool ${pool} has a volume ${wanted.name}`, {
+          resource: poolVolumeResource(pool, wanted.name),
+        });
+      }
+      const { freeBytes = 0n } = pools.find(({ name }) => name === pool) ?? {};
+      if (freeBytes < BigInt(wanted.sizeBytes)) {
+        const words = `no room for ${wanted.name} in storage pool ${pool}: free=${freeBytes}, requested=${wanted.sizeBytes}`;
+        throw new InfraError("NO_SPACE", words, { resource: poolVolumeResource(pool, wanted.name) });
+      }
+    },
+
+    async find(wanted, { signal }) {
+      const volume = await volumeOf(wanted, signal);
+      return volume !== undefined && isMade(volume, wanted) ? { identity: volume.path } : undefined;
+    },
+
+    async create(wanted, { signal }) {
+      await libvirt.run(stepOf(wanted));
+      const volume = await volumeOf(wanted, signal);
+      if (volume === undefined) {
+        throw gone(pool, wanted.name);
+      }
+      return { identity: volume.path };
+    },
+
+    async fill({ name, sizeBytes }, _made, { read, onProgress }, { signal }) {
+      const source = { content: read(), sizeBytes: BigInt(sizeBytes) };
+      await libvirt.writeVolume(pool, name, source, signal, (doneBytes) => onProgress(Number(doneBytes)));
+    },
+
+    publish: async () => {},
+
+    async remove(wanted, { signal }) {
+      const volume = await volumeOf(wanted, signal);
+      if (volume !== undefined && isMade(volume, wanted)) {
+        await libvirt.run({ kind: "deleteVolume", pool, name: wanted.name });
+      }
+    },
+
+    leftOf: ({ name }) => ({
+      left: [`The volume ${name} of the storage pool ${pool} may be there; it holds no whole backup.`],
+      advice: [`Retry the operation; or delete it by \`virsh vol-delete --pool ${pool} ${name}\`.`],
+    }),
+
+    createCommand: (wanted) => libvirt.commandOf(stepOf(wanted)),
+  };
+}
+
+function gone(pool: string, name: string): InfraError {
+  return new InfraError(
+    "STORAGE_VOLUME_NOT_FOUND",
+    `${name}, which was being made, was deleted by somebody else`,
+    {
+      resource: poolVolumeResource(pool, name),
+    },
+  );
+}

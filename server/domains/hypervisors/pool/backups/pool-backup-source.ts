@@ -1,0 +1,141 @@
+import { describeSize } from "../../../../../adapters/host/describe-size.ts";
+import { invalidField } from "../../../../../adapters/host/infra-error.ts";
+import type { BackupSource, BackupSourceFacts, WantedRestore } from "../../../../backups/backup-source.ts";
+import type { AccessFields } from "../../../../backups/repositories.ts";
+import { describePlace, placeOf, type RepositorySecrets } from "../../../../backups/repository-place.ts";
+import { nothingToDo } from "../../../../backups/stored-backup-plans.ts";
+import type { StoredBackups } from "../../../../backups/stored-backups.ts";
+import { hasEnded, type Operation, operationStates } from "../../../../operations/operation.ts";
+import type { OperationStarter, Operations } from "../../../../operations/operations.ts";
+import type { BackupRow } from "../../../../store/backups.ts";
+import type { StoragePool } from "../storage-pool.ts";
+import { poolVolumeResourceOf } from "./backup-run.ts";
+import { poolBackupKey } from "./backup-settings.ts";
+import { type PoolRestoreInput, type PoolRestoreTools, restoreKindName } from "./restore-kind.ts";
+
+/** The volumes of the storage pool, as a source of backups. */
+export const poolBackupFacts: BackupSourceFacts = {
+  resourceStart: "storagePool/",
+  configKey: poolBackupKey,
+};
+
+export interface PoolBackupSourceOptions extends Pick<PoolRestoreTools, "restores" | "restic" | "refresh"> {
+  readonly stored: StoredBackups;
+  readonly starter: OperationStarter<PoolRestoreInput, RepositorySecrets | null>;
+  readonly pool: Pick<StoragePool, "read">;
+  readonly operations: Pick<Operations, "list" | "assertFree">;
+  readonly host: string;
+}
+
+const openStates = operationStates.filter((state) => !hasEnded({ state }));
+
+/** What hostplane.v1.BackupService does with backups of the storage pool. */
+export function createPoolBackupSource(options: PoolBackupSourceOptions): BackupSource {
+  const { stored, starter, pool, restores, restic, refresh, operations, host } = options;
+  const { repositoryOf, ...actions } = stored;
+
+  /** One that is under way is told although its volume is there by now. */
+  async function findOpen(row: BackupRow, resource: string): Promise<Operation | undefined> {
+    const filters = { kind: restoreKindName, resource, states: openStates };
+    const page = await operations.list(filters, { belowSeq: undefined, limit: 100 });
+    return page.operations.find(
+      (one) => one.host === host && (one.input as PoolRestoreInput).backupId === row.id,
+    );
+  }
+
+  /** What is to be restored, when it can be. */
+  async function describe(
+    row: BackupRow,
+    { name }: WantedRestore,
+    access: AccessFields | undefined,
+    signal: AbortSignal,
+  ) {
+    const { place, secrets } = repositoryOf(row, access);
+    const { identity } = (await pool.read(signal, performance.now())).value;
+    const { size_bytes: sizeBytes } = row;
+    await operations.assertFree(poolVolumeResourceOf(name));
+    await restores.assertPossible({ name, sizeBytes }, { identity, signal });
+    const input: PoolRestoreInput = {
+      name,
+      sizeBytes,
+      identity,
+      backupId: row.id,
+      snapshotId: row.snapshot_id,
+      fileName: row.volume.split("/").at(-1) ?? "",
+      place,
+      keyName: row.key_name,
+    };
+    return { input, secrets };
+  }
+
+  function assertWanted({ name, deviceClass, sizeGb, tags }: WantedRestore): void {
+    restores.assertName(name, "volume_name");
+    if (deviceClass !== "") {
+      throw invalidField("device_class", "must be empty: the backup is of the storage pool, and goes there");
+    }
+    if (sizeGb !== 0n) {
+      throw invalidField("size_gb", "must be 0: a volume of the storage pool gets the size that it had");
+    }
+    if (tags.length > 0) {
+      throw invalidField("tags", "must be empty: volumes of the storage pool get none");
+    }
+  }
+
+  return {
+    ...poolBackupFacts,
+    isOn: true,
+    ...actions,
+
+    async restore(row, wanted, access, asker) {
+      assertWanted(wanted);
+      const resource = poolVolumeResourceOf(wanted.name);
+      asker.noteResource(resource);
+      const open = await findOpen(row, resource);
+      const { input, secrets } =
+        open === undefined
+          ? await describe(row, wanted, access, asker.signal)
+          : { input: open.input as PoolRestoreInput, secrets: null };
+      const { operation } = await starter.start({
+        resource,
+        backend: input.identity,
+        input,
+        secrets,
+        asker: { actor: asker.actor, accountId: asker.accountId, rpc: asker.rpc },
+        attachKey: `${restoreKindName} ${host} ${row.id} ${wanted.name}`,
+      });
+      asker.noteOperation(operation.id);
+      return operation;
+    },
+
+    async planRestore(row, wanted, access, signal) {
+      assertWanted(wanted);
+      const resource = poolVolumeResourceOf(wanted.name);
+      if ((await findOpen(row, resource)) !== undefined) {
+        return nothingToDo(restoreKindName, resource);
+      }
+      const { input } = await describe(row, wanted, access, signal);
+      const { name, sizeBytes } = input;
+      const step = (label: string, command: readonly string[] = []) => ({ name: label, command });
+      const from = `the backup ${row.name} of ${row.volume} in ${describePlace(placeOf(row))}`;
+      return {
+        kind: restoreKindName,
+        resource,
+        backend: input.identity,
+        plan: {
+          changes: [
+            `the storage pool gets the volume ${name} of ${describeSize(BigInt(sizeBytes))}, filled from ${from}`,
+          ],
+          losses: [],
+        },
+        steps: [
+          step("locate"),
+          step("create", restores.createCommand({ name, sizeBytes })),
+          step("fill", restic.commandOf("restore")),
+          step("publish"),
+          ...(refresh === undefined ? [] : [step("refresh", refresh.command)]),
+        ],
+        pointOfNoReturn: 3,
+      };
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import type { LibvirtAdapter } from "../../../../../adapters/libvirt/adapter.ts";
+import type { LvmAdapter } from "../../../../../adapters/lvm/adapter.ts";
+import type { ResticAdapter } from "../../../../../adapters/restic/adapter.ts";
+import type { BackupSource } from "../../../../backups/backup-source.ts";
+import { createMadeVolumes } from "../../../../backups/lvm/made-volumes.ts";
+import { createRepositories } from "../../../../backups/repositories.ts";
+import { createRepositoryKeys } from "../../../../backups/repository-keys.ts";
+import { localPlace } from "../../../../backups/repository-place.ts";
+import { createStoredBackups } from "../../../../backups/stored-backups.ts";
+import type { Seal } from "../../../../crypto/seal.ts";
+import type { Operations } from "../../../../operations/operations.ts";
+import type { InlineRunner } from "../../../../operations/run-inline.ts";
+import type { Store } from "../../../../store/store.ts";
+import type { PoolRefresh } from "../pool-run.ts";
+import type { StoragePool } from "../storage-pool.ts";
+import { createPoolBackupKind } from "./backup-kind.ts";
+import { poolBackupKey as configKey, type PoolBackupSettings } from "./backup-settings.ts";
+import { type BeginPoolBackup, createBeginPoolBackup } from "./begin-backup.ts";
+import { createLibvirtRestores } from "./libvirt-restores.ts";
+import { createLibvirtVolumes } from "./libvirt-volumes.ts";
+import { createPoolBackupSource } from "./pool-backup-source.ts";
+import type { PoolVolumes, RestoredVolumes } from "./pool-volumes.ts";
+import { createPoolRestoreKind } from "./restore-kind.ts";
+import { createVolumeGroupRestores } from "./volume-group-restores.ts";
+import { createVolumeGroupVolumes } from "./volume-group-volumes.ts";
+
+/** What the pool's volumes are reached by. */
+export type PoolVolumesSystem =
+  | { readonly kind: "volumeGroup"; readonly lvm: LvmAdapter; readonly volumeGroup: string }
+  | {
+      readonly kind: "directory";
+      readonly libvirt: LibvirtAdapter;
+      readonly libvirtPool: string;
+      /** Where libvirt's pool must be. */
+      readonly directory: string;
+    };
+
+export interface PoolBackupsOptions {
+  readonly pool: Pick<StoragePool, "read">;
+  readonly system: PoolVolumesSystem;
+  readonly restic: ResticAdapter;
+  readonly settings: PoolBackupSettings;
+  /** Has libvirt look at the pool after a restore; undefined where none shows it. */
+  readonly refresh: PoolRefresh | undefined;
+  readonly runner: InlineRunner;
+  readonly operations: Operations;
+  readonly store: Pick<Store, "run">;
+  /** `createSeal(masterKey, "repository-key")`. */
+  readonly keySeal: Seal;
+  /** Name of this host. */
+  readonly host: string;
+}
+
+/** Backups of the storage pool. */
+export interface PoolBackups extends BeginPoolBackup {
+  /** Of the pool in the repository. */
+  readonly poolName: string;
+  /** What hostplane.v1.BackupService does with them. */
+  readonly source: BackupSource;
+}
+
+/** Registers the kinds of operations, so it comes before `operations.begin`. */
+export function createPoolBackups(options: PoolBackupsOptions): PoolBackups {
+  const { restic, settings, operations, store, host } = options;
+  const { repository, minimumAgeHours } = settings;
+  const keys = createRepositoryKeys(store, options.keySeal);
+  const repositories = createRepositories({ repository, allowEndpoints: [] }, keys, configKey);
+  const { volumes, restores } = volumesOf(options);
+  const tools = { ...options, volumes, restores, repositories };
+  const stored = createStoredBackups({
+    ...tools,
+    kindNames: { verify: "storagePool.verifyBackup", remove: "storagePool.deleteBackup" },
+    configKey,
+    minimumAgeHours,
+    host,
+  });
+  const backup = operations.register(createPoolBackupKind(tools));
+  const starter = operations.register(createPoolRestoreKind(tools));
+  const place = localPlace(repository);
+  return {
+    ...createBeginPoolBackup({ ...tools, restic, keys, place }, backup),
+    poolName: volumes.poolName,
+    source: createPoolBackupSource({ ...tools, stored, starter }),
+  };
+}
+
+function volumesOf({ system, runner, settings }: PoolBackupsOptions): {
+  readonly volumes: PoolVolumes;
+  readonly restores: RestoredVolumes;
+} {
+  if (system.kind === "directory") {
+    return { volumes: createLibvirtVolumes(system), restores: createLibvirtRestores(system) };
+  }
+  const { lvm, volumeGroup } = system;
+  const made = createMadeVolumes(lvm, runner);
+  const { snapshotPercent } = settings;
+  return {
+    volumes: createVolumeGroupVolumes({ made, volumeGroup, snapshotPercent }),
+    restores: createVolumeGroupRestores({ lvm, made, volumeGroup }),
+  };
+}

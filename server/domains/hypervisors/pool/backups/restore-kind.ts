@@ -1,0 +1,177 @@
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import type { ResticAdapter } from "../../../../../adapters/restic/adapter.ts";
+import type { Repositories } from "../../../../backups/repositories.ts";
+import type { RepositoryPlace, RepositorySecrets } from "../../../../backups/repository-place.ts";
+import type { OperationKind, OperationStep, StepRun } from "../../../../operations/operation-kind.ts";
+import { type PoolRefresh, refreshFailureOf, refreshStep } from "../pool-run.ts";
+import { poolVolumeResourceOf } from "./backup-run.ts";
+import type { MadeVolume, RestoredVolumes, VolumesHolder, WantedVolume } from "./pool-volumes.ts";
+
+export const restoreKindName = "storagePool.restoreVolume";
+
+/** A volume of the pool that is to be made from a backup. */
+export type PoolRestoreInput = {
+  readonly name: string;
+  readonly sizeBytes: number;
+  /** The pool that was meant, as `PoolState.identity`. */
+  readonly identity: string;
+  readonly backupId: string;
+  readonly snapshotId: string;
+  readonly fileName: string;
+  readonly place: RepositoryPlace;
+  /** Of the gateway's key; null: the owner has the key. */
+  readonly keyName: string | null;
+};
+
+/** null: it was there already, and is somebody else's. */
+type CreateOutput = { readonly made: MadeVolume | null };
+
+type Run = StepRun<PoolRestoreInput, RepositorySecrets | null>;
+type Step = OperationStep<PoolRestoreInput, RepositorySecrets | null>;
+
+export interface PoolRestoreTools {
+  readonly restores: RestoredVolumes;
+  readonly restic: ResticAdapter;
+  readonly repositories: Repositories;
+  readonly refresh: PoolRefresh | undefined;
+}
+
+/** storagePool.restoreVolume: a new volume is made with all its space, and filled. Should that fail, it is removed. */
+export function createPoolRestoreKind(
+  tools: PoolRestoreTools,
+): OperationKind<PoolRestoreInput, RepositorySecrets | null> {
+  return {
+    kind: restoreKindName,
+    system: "restic",
+    runsOn: "host",
+    steps: [locateStep(tools), createStep(tools), fillStep(tools), publishStep(tools), refreshStep(tools)],
+    pointOfNoReturn: "publish",
+    result: ({ input, output }) => ({
+      volume: poolVolumeResourceOf(input.name),
+      sizeBytes: input.sizeBytes,
+      backupId: input.backupId,
+      refreshFailure: refreshFailureOf({ output }),
+    }),
+  };
+}
+
+/** Before anything is made. */
+function locateStep({ restores, restic, repositories }: PoolRestoreTools): Step {
+  return {
+    name: "locate",
+    title: "looking for the backup",
+    isAbortable: true,
+    async forward(run) {
+      const { place, keyName, snapshotId, sizeBytes } = run.input;
+      const repository = await repositories.open(place, run.secrets, keyName);
+      const storedBytes = await restic.sizeOf(repository, snapshotId, run.signal);
+      if (storedBytes !== sizeBytes) {
+        const words = `the backup ${run.input.backupId} has ${storedBytes} bytes of ${sizeBytes}`;
+        throw new InfraError("BACKUP_DAMAGED", words);
+      }
+      await restores.assertPossible(wantedBy(run), holderOf(run));
+      return null;
+    },
+  };
+}
+
+function createStep({ restores }: PoolRestoreTools): Step {
+  return {
+    name: "create",
+    title: "making the volume",
+    isAbortable: false,
+    maxAttempts: 6,
+    async happened(run) {
+      const made = await restores.find(wantedBy(run), holderOf(run));
+      return made === undefined ? undefined : { output: { made } satisfies CreateOutput };
+    },
+    async forward(run): Promise<CreateOutput> {
+      try {
+        return { made: await restores.create(wantedBy(run), holderOf(run)) };
+      } catch (error) {
+        if (error instanceof InfraError && error.reason === "STORAGE_VOLUME_EXISTS") {
+          // Nobody but an earlier attempt may have made it: it is never deleted otherwise.
+          const made = run.attempt > 1 ? await restores.find(wantedBy(run), holderOf(run)) : undefined;
+          return { made: made ?? null };
+        }
+        throw error;
+      }
+    },
+    async undo(run) {
+      const output = run.output("create") as CreateOutput | undefined;
+      if (output?.made !== null) {
+        await restores.remove(wantedBy(run), holderOf(run));
+      }
+    },
+    attention: (run) => restores.leftOf(wantedBy(run), run.operationId),
+  };
+}
+
+function fillStep({ restores, restic, repositories }: PoolRestoreTools): Step {
+  return {
+    name: "fill",
+    title: "filling the volume",
+    weight: 100,
+    isAbortable: true,
+    maxAttempts: 6,
+    async happened({ token }) {
+      // The volume is filled from its beginning again, but not by two at once.
+      await restic.settle(token);
+      return undefined;
+    },
+    async forward(run) {
+      const { input, secrets, signal, token } = run;
+      const { snapshotId: id, fileName, sizeBytes, place, keyName } = input;
+      const repository = await repositories.open(place, secrets, keyName);
+      const backup = { id, fileName, sizeBytes };
+      const onProgress = (doneBytes: number) => run.progress({ doneBytes, totalBytes: sizeBytes });
+      const content = {
+        read: () => restic.read(repository, backup, { signal, token, onProgress: () => {} }),
+        writeTo: (device: string) =>
+          restic.restore(repository, backup, device, {
+            signal,
+            token,
+            onProgress: ({ doneBytes }) => onProgress(doneBytes),
+          }),
+        onProgress,
+      };
+      await restores.fill(wantedBy(run), madeBy(run), content, holderOf(run));
+      return null;
+    },
+    undo: ({ token }) => restic.settle(token),
+    attention: ({ input }) => ({
+      left: [`restic may still be writing to the volume that was to become ${input.name}.`],
+      advice: ["Look for it (`pgrep -a restic`), then retry the operation: it removes the volume."],
+    }),
+  };
+}
+
+function publishStep({ restores }: PoolRestoreTools): Step {
+  return {
+    name: "publish",
+    title: "giving the volume its name",
+    isAbortable: false,
+    async forward(run) {
+      await restores.publish(wantedBy(run), madeBy(run), holderOf(run));
+      return null;
+    },
+  };
+}
+
+function wantedBy({ input: { name, sizeBytes } }: Pick<Run, "input">): WantedVolume {
+  return { name, sizeBytes };
+}
+
+function holderOf({ operationId, input, signal }: Run): VolumesHolder {
+  return { operationId, identity: input.identity, signal };
+}
+
+/** @throws InfraError STORAGE_VOLUME_EXISTS */
+function madeBy({ input, output }: Run): MadeVolume {
+  const { made } = output("create") as CreateOutput;
+  if (made === null) {
+    const words = `somebody else has made a volume ${input.name} meanwhile`;
+    throw new InfraError("STORAGE_VOLUME_EXISTS", words, { resource: poolVolumeResourceOf(input.name) });
+  }
+  return made;
+}

@@ -1,0 +1,182 @@
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import type { Repository } from "../../../../../adapters/restic/adapter.ts";
+import { describePlace } from "../../../../backups/repository-place.ts";
+import { operationTagOf } from "../../../../backups/stored-backup.ts";
+import {
+  type ChosenVolume,
+  chosenBy,
+  holderOf,
+  listStored,
+  maxAttempts,
+  openRepository,
+  type PoolBackupRun,
+  type PoolBackupStep,
+  type PoolBackupTools,
+} from "./backup-run.ts";
+import type { HeldVolume, HeldVolumes } from "./pool-volumes.ts";
+import { storedVolumeFrom, tagsOfVolume } from "./stored-marks.ts";
+
+/**
+ * Stores each volume that the repository does not have yet from this operation, one after the other: an attempt after a
+ * failure goes on with the next one.
+ */
+export function storeStep(tools: PoolBackupTools): PoolBackupStep {
+  const { volumes, restic } = tools;
+
+  async function settle(run: PoolBackupRun): Promise<void> {
+    await restic.settle(run.token);
+    // First, as the repository may be out of reach, and what is held takes up room.
+    await volumes.release(holderOf(run));
+  }
+
+  async function storeHeld(
+    run: PoolBackupRun,
+    repository: Repository,
+    held: HeldVolumes,
+    left: Progress,
+  ): Promise<void> {
+    const { operationId, token, signal, input } = run;
+    for (const volume of held.volumes) {
+      const { name } = volume;
+      const { backupId } = left.begin(volume);
+      const { sizeBytes } = volume.source;
+      const marks = { backupId, operationId, name: input.name, volume: name, atMs: held.atMs, sizeBytes };
+      const tags = tagsOfVolume({ ...marks, poolName: volumes.poolName });
+      const source = { ...volume.source, fileName: name, tags };
+      const options = { signal, token, onProgress: left.tell };
+      const snapshotId = await restic.backup(repository, source, options).catch(async (error) => {
+        // What is held no more cannot be read on: that, and not what the reader says, is why.
+        await held.assertGood();
+        throw error;
+      });
+      await held.assertGood().catch(async (error) => {
+        await restic.forget(repository, [snapshotId], { signal, token, onProgress: () => {} });
+        throw error;
+      });
+      left.end(volume);
+    }
+  }
+
+  return {
+    name: "store",
+    title: "storing the volumes",
+    weight: 100,
+    isAbortable: true,
+    finalReasons: ["SNAPSHOT_FULL"],
+    maxAttempts,
+    async happened(run) {
+      await settle(run);
+      return undefined;
+    },
+    async forward(run) {
+      const repository = await openRepository(tools, run);
+      const postponed = new Map<string, InfraError>();
+      for (;;) {
+        const { missing, gone, doneBytes } = await look(run, repository);
+        const [first, ...others] = missing.filter(({ name }) => !postponed.has(name));
+        if (first === undefined) {
+          const [failure] = missing.flatMap(({ name }) => postponed.get(name) ?? []);
+          if (failure !== undefined) {
+            throw failure;
+          }
+          return { skipped: gone };
+        }
+        const names: [string, ...string[]] = [first.name, ...others.map(({ name }) => name)];
+        try {
+          const held = await volumes.hold(names, holderOf(run));
+          try {
+            await storeHeld(run, repository, held, progressOf(run, missing, doneBytes));
+          } finally {
+            await held.end();
+          }
+        } catch (error) {
+          if (!isPassing(error)) {
+            throw error;
+          }
+          // The others can be stored meanwhile.
+          postponed.set(first.name, error);
+        }
+      }
+    },
+    async undo(run) {
+      await settle(run);
+      const repository = await openRepository(tools, run);
+      const stored = await listStored(tools, repository, run).catch(noneWithoutRepository);
+      if (stored.length > 0) {
+        const { signal, token } = run;
+        const ids = stored.map(({ id }) => id);
+        await restic.forget(repository, ids, { signal, token, onProgress: () => {} });
+      }
+    },
+    attention: ({ input, operationId }) => ({
+      left: [
+        `A domain may still be held for its backup (\`virsh domjobinfo\`), or a snapshot be there whose name begins with hostplane-backup-; and ${describePlace(input.place)} may hold snapshots with the tag ${operationTagOf(operationId)}.`,
+      ],
+      advice: ["Retry the operation once libvirt, LVM and the repository answer: it removes them."],
+    }),
+  };
+
+  /** What is left to store of what was chosen. */
+  async function look(run: PoolBackupRun, repository: Repository) {
+    const stored = (await listStored(tools, repository, run)).map(storedVolumeFrom);
+    const there = await volumes.list(holderOf(run));
+    const chosen = chosenBy(run);
+    const isStored = ({ backupId }: ChosenVolume) => stored.some((one) => one?.backupId === backupId);
+    const isThere = ({ name, identity }: ChosenVolume) =>
+      there.some((one) => one.name === name && one.identity === identity);
+    const open = chosen.filter((volume) => !isStored(volume));
+    return {
+      missing: open.filter(isThere),
+      gone: open.filter((volume) => !isThere(volume)).map(({ name }) => name),
+      doneBytes: chosen.filter(isStored).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    };
+  }
+}
+
+/** How far the operation is while volumes are stored. */
+interface Progress {
+  /** @returns what is known of the volume */
+  begin(volume: HeldVolume): ChosenVolume;
+  tell(transferred: { readonly doneBytes: number }): void;
+  end(volume: HeldVolume): void;
+}
+
+function progressOf(run: PoolBackupRun, missing: readonly ChosenVolume[], storedBytes: number): Progress {
+  const all = chosenBy(run);
+  const totalBytes = all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  let count = all.length - missing.length;
+  let beforeBytes = storedBytes;
+  let message = "";
+  const told = (doneBytes: number) =>
+    run.progress({ message, doneBytes: Math.min(beforeBytes + doneBytes, totalBytes), totalBytes });
+  return {
+    begin({ name }) {
+      const chosen = missing.find((one) => one.name === name);
+      if (chosen === undefined) {
+        throw new TypeError(`${name} was not asked for`);
+      }
+      count += 1;
+      message = `storing ${name} (${count} of ${all.length})`;
+      told(0);
+      return chosen;
+    },
+    tell: ({ doneBytes }) => told(doneBytes),
+    end({ source }) {
+      beforeBytes += source.sizeBytes;
+    },
+  };
+}
+
+/** Whether another attempt at the same volume may do better, a removed one being left out then. */
+function isPassing(error: unknown): error is InfraError {
+  const passing = ["STORAGE_VOLUME_IN_USE", "STORAGE_VOLUME_NOT_FOUND", "VOLUME_NOT_FOUND"];
+  return error instanceof InfraError && passing.includes(error.reason);
+}
+
+/** Where there is no repository any more, nothing of the operation is left. */
+function noneWithoutRepository(error: unknown): readonly [] {
+  if (error instanceof InfraError && error.reason === "REPOSITORY_NOT_FOUND") {
+    return [];
+  }
+  throw error;
+}

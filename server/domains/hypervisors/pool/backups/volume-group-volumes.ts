@@ -1,0 +1,127 @@
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import type { LogicalVolume, LvmState, VolumeGroup } from "../../../../../adapters/lvm/adapter.ts";
+import { devicePathOf, volumeResource } from "../../../../../adapters/lvm/names.ts";
+import {
+  assertSameGroup,
+  findMade,
+  findVolume,
+  type MadeVolumes,
+} from "../../../../backups/lvm/made-volumes.ts";
+import { operationOf, operationTag, temporaryName } from "../../../../backups/lvm/operation-marks.ts";
+import { assertSnapshotGood, snapshotStep } from "../../../../backups/lvm/snapshot-volume.ts";
+import { poolBackupKey } from "./backup-settings.ts";
+import type { PoolVolume, PoolVolumes, VolumesHolder } from "./pool-volumes.ts";
+import { withPatience } from "./with-patience.ts";
+
+export interface VolumeGroupVolumesOptions {
+  readonly made: MadeVolumes;
+  readonly volumeGroup: string;
+  /** Share of a thick volume that may change before its snapshot is full. */
+  readonly snapshotPercent: number;
+}
+
+/** The volumes of a volume group, each read from a snapshot of its own. Thin pools and snapshots hold nothing of their own. */
+export function createVolumeGroupVolumes(options: VolumeGroupVolumesOptions): PoolVolumes {
+  const { made, volumeGroup, snapshotPercent } = options;
+
+  function snapshotOf(volume: LogicalVolume, group: VolumeGroup, name: string, tags: readonly string[]) {
+    return snapshotStep({ volume, group, name, tags, percent: snapshotPercent, configKey: poolBackupKey });
+  }
+
+  function volumeFrom(volume: LogicalVolume, group: VolumeGroup): PoolVolume {
+    const { name, uuid: identity, sizeBytes } = volume;
+    const refusal = refusalOf(() => snapshotOf(volume, group, temporaryName("backup", ""), []));
+    return { name, identity, sizeBytes: Number(sizeBytes), refusal };
+  }
+
+  function placeOf(volume: LogicalVolume, { identity }: Pick<VolumesHolder, "identity">) {
+    const { name, thinPoolName: thinPool = null } = volume;
+    return { volumeGroup, groupUuid: identity, volume: name, thinPool };
+  }
+
+  function madeBy(state: LvmState, { operationId, identity }: VolumesHolder): LogicalVolume | undefined {
+    return findMade(state, { volumeGroup, groupUuid: identity }, operationId);
+  }
+
+  async function release(holder: VolumesHolder): Promise<void> {
+    const state = await made.readState();
+    const snapshot = madeBy(state, holder);
+    if (snapshot !== undefined) {
+      const origin = findVolume(state, volumeGroup, snapshot.originName ?? "") ?? snapshot;
+      // udev looks at a device that was closed, and has it open for that long.
+      await withPatience("VOLUME_IN_USE", holder.signal, () =>
+        made.remove(placeOf(origin, holder), "storagePool.removeSnapshot", holder.operationId, holder.signal),
+      );
+    }
+  }
+
+  return {
+    poolName: volumeGroup,
+
+    async list({ identity }) {
+      const state = await made.readState();
+      const group = assertSameGroup(state, { volumeGroup, groupUuid: identity });
+      return state.volumes
+        .filter((volume) => volume.volumeGroupName === volumeGroup && isData(volume))
+        .map((volume) => volumeFrom(volume, group))
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    },
+
+    async hold([name], holder) {
+      await release(holder);
+      const { operationId, signal } = holder;
+      const volume = findVolume(await made.readState(), volumeGroup, name);
+      if (volume === undefined) {
+        throw gone(volumeGroup, name);
+      }
+      let atMs = Date.now();
+      const steps = (state: LvmState, group: VolumeGroup) => {
+        const found = findVolume(state, volumeGroup, name);
+        if (found?.uuid !== volume.uuid) {
+          throw gone(volumeGroup, name);
+        }
+        atMs = Date.now();
+        return [snapshotOf(found, group, temporaryName("backup", operationId), [operationTag(operationId)])];
+      };
+      await made.change(placeOf(volume, holder), "storagePool.snapshot", steps, signal);
+      const snapshot = madeBy(await made.readState(), holder);
+      if (snapshot === undefined) {
+        throw gone(volumeGroup, name);
+      }
+      const device = devicePathOf(volumeGroup, snapshot.name);
+      const held = { name, source: { device, sizeBytes: Number(snapshot.sizeBytes) } };
+      return {
+        atMs,
+        volumes: [held],
+        assertGood: async () =>
+          assertSnapshotGood(await made.readState(), { volumeGroup, volume: name }, snapshot, poolBackupKey),
+        // Also when the operation is stopped just now.
+        end: () => release({ ...holder, signal: new AbortController().signal }),
+      };
+    },
+
+    release,
+  };
+}
+
+/** Neither what other volumes are made of, nor what an operation has made for itself. */
+function isData(volume: LogicalVolume): boolean {
+  return volume.kind !== "thinPool" && volume.kind !== "snapshot" && operationOf(volume) === undefined;
+}
+
+function refusalOf(check: () => unknown): InfraError | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof InfraError) {
+      return error;
+    }
+    throw error;
+  }
+}
+
+function gone(volumeGroup: string, name: string): InfraError {
+  const words = `${volumeGroup}/${name} is not there any more, or is another volume now`;
+  return new InfraError("VOLUME_NOT_FOUND", words, { resource: volumeResource(volumeGroup, name) });
+}
