@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { access, stat } from "node:fs/promises";
+import { access, readFile, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { run } from "../host/run.ts";
 import type { LibvirtFinding } from "./adapter.ts";
@@ -11,10 +11,12 @@ export interface InspectBackupsInput {
   readonly socketsDirectory: string;
 }
 
-/** Whom the processes of QEMU belong to. */
-export interface QemuUser {
-  readonly uid: number;
-  readonly gid: number;
+/** What keeps QEMU's processes from what libvirt itself may do. */
+export interface QemuConfinement {
+  /** Whom they belong to; undefined where that is libvirt's own user. */
+  readonly user: { readonly uid: number; readonly gid: number } | undefined;
+  /** Whether AppArmor lets them get only to what belongs to their domain. */
+  readonly isByAppArmor: boolean;
 }
 
 const patienceMs = 5_000;
@@ -24,8 +26,9 @@ export async function inspectBackups({
   client,
   socketsDirectory,
 }: InspectBackupsInput): Promise<readonly LibvirtFinding[]> {
-  const [nbdcopy, user] = await Promise.all([inspectNbdcopy(), qemuUser(client)]);
-  return [nbdcopy, await inspectSocketsDirectory(socketsDirectory, user)];
+  const [nbdcopy, { user, isByAppArmor }] = await Promise.all([inspectNbdcopy(), readConfinement(client)]);
+  const sockets = await inspectSocketsDirectory(socketsDirectory, user);
+  return [nbdcopy, sockets, ...(isByAppArmor ? [await inspectAppArmor()] : [])];
 }
 
 async function inspectNbdcopy(): Promise<LibvirtFinding> {
@@ -41,31 +44,51 @@ async function inspectNbdcopy(): Promise<LibvirtFinding> {
   }
 }
 
-async function qemuUser(client: LibvirtClient): Promise<QemuUser | undefined> {
+async function readConfinement(client: LibvirtClient): Promise<QemuConfinement> {
   try {
     await client.ready(AbortSignal.timeout(patienceMs));
-    return parseQemuUser((await client.call("connectGetCapabilities", {})).capabilities);
+    return parseConfinement((await client.call("connectGetCapabilities", {})).capabilities);
   } catch {
     // That libvirt does not answer is told elsewhere.
-    return undefined;
+    return { user: undefined, isByAppArmor: false };
   }
 }
 
-/**
- * Whom libvirt makes QEMU's processes belong to, of what `virConnectGetCapabilities` returns; undefined where that is
- * libvirt's own user. @throws InfraError TOOL_OUTPUT
- */
-export function parseQemuUser(text: string): QemuUser | undefined {
+/** Reads what `virConnectGetCapabilities` returns. @throws InfraError TOOL_OUTPUT */
+export function parseConfinement(text: string): QemuConfinement {
   const models = childrenOf(childOf(parseXml(text, "capabilities"), "host"), "secmodel");
-  const dac = models.find((model) => textOf(childOf(model, "model")) === "dac");
-  const [, uid, gid] = /^\+?(\d+):\+?(\d+)$/.exec(textOf(childOf(dac, "baselabel"))) ?? [];
-  return uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) };
+  const named = (name: string) => models.find((model) => textOf(childOf(model, "model")) === name);
+  const [, uid, gid] = /^\+?(\d+):\+?(\d+)$/.exec(textOf(childOf(named("dac"), "baselabel"))) ?? [];
+  return {
+    user: uid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) },
+    isByAppArmor: named("apparmor") !== undefined,
+  };
+}
+
+/** What Debian's profile of all domains includes, for rules of the host's own. */
+const appArmorFile = "/etc/apparmor.d/local/abstractions/libvirt-qemu";
+/** The sockets of backups, and the files that keep what guests overwrite, wherever they are. */
+const appArmorRule = "/**/.hostplane-backup-*{,/nbd} rwk,";
+
+/**
+ * Whether AppArmor's profile of domains has a rule for backups: it is made for each domain of its disks alone, and libvirt
+ * adds neither the sockets that it is told to have QEMU make, nor, in some versions, the files beside them. Never throws.
+ */
+export async function inspectAppArmor(file = appArmorFile): Promise<LibvirtFinding> {
+  const rules = await readFile(file, "utf8").catch(() => "");
+  return rules.split("\n").some((line) => /^\s*[^#\s].*\.hostplane-backup-/.test(line))
+    ? { ok: true, what: `AppArmor lets domains be backed up, by ${file}` }
+    : {
+        ok: false,
+        what: "AppArmor keeps domains from making the sockets that their disks are backed up by",
+        fix: `echo '${appArmorRule}' | sudo tee -a ${file} && sudo systemctl reload apparmor`,
+      };
 }
 
 /** Whether the gateway can make directories in it, and QEMU's user gets into them. Never throws. */
 export async function inspectSocketsDirectory(
   directory: string,
-  user: QemuUser | undefined,
+  user: QemuConfinement["user"],
 ): Promise<LibvirtFinding> {
   const fix = `sudo install -d -m 0755 -o "$(id -un)" ${directory}, or name another in hypervisors.libvirt.socketsDirectory`;
   const missing = (why: string): LibvirtFinding => {
@@ -90,7 +113,10 @@ export async function inspectSocketsDirectory(
 }
 
 /** The first of a path's directories that a user may not enter, from the root on, by their modes. */
-async function firstClosed(directory: string, user: QemuUser): Promise<string | undefined> {
+async function firstClosed(
+  directory: string,
+  user: NonNullable<QemuConfinement["user"]>,
+): Promise<string | undefined> {
   const parent = dirname(directory);
   const above = parent === directory ? undefined : await firstClosed(parent, user);
   if (above !== undefined || user.uid === 0) {

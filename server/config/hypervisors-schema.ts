@@ -180,7 +180,7 @@ export const hypervisorsSchema = z.strictObject({
         .exactOptional()
         .meta({
           description:
-            "Directory of this host in which QEMU makes the sockets that disks of running domains are backed up by; its user must get there. The system's directory for temporary files if absent.",
+            "Directory of this host in which QEMU makes the sockets that disks of running domains are backed up by; its user must get there, and see what the gateway makes there, so none that systemd has made private. The system's directory for temporary files if absent.",
         }),
     })
     .prefault({})

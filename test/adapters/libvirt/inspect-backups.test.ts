@@ -1,18 +1,38 @@
-import { chmod, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "tap";
-import { inspectSocketsDirectory, parseQemuUser } from "../../../adapters/libvirt/inspect-backups.ts";
+import {
+  inspectAppArmor,
+  inspectSocketsDirectory,
+  parseConfinement,
+} from "../../../adapters/libvirt/inspect-backups.ts";
 
 const capabilities = new URL("samples/capabilities-tcg.xml", import.meta.url);
 
-test("whom QEMU runs as is what libvirt's model of ownership says, if it has one", async (t) => {
+test("whom QEMU runs as, and what confines it, is what libvirt says of its models of security", async (t) => {
   const text = await readFile(capabilities, "utf8");
-  t.equal(parseQemuUser(text), undefined);
+  t.strictSame(parseConfinement(text), { user: undefined, isByAppArmor: false });
   const dac =
-    "<secmodel><model>dac</model><doi>0</doi><baselabel type='kvm'>+64055:+108</baselabel></secmodel></host>";
-  t.strictSame(parseQemuUser(text.replace("</host>", dac)), { uid: 64055, gid: 108 });
-  t.equal(parseQemuUser(text.replace("</host>", dac.replace("+64055:+108", "label"))), undefined);
-  t.throws(() => parseQemuUser("<other/>"));
+    "<secmodel><model>dac</model><doi>0</doi><baselabel type='kvm'>+64055:+108</baselabel></secmodel>";
+  const models = `<secmodel><model>apparmor</model><doi>0</doi></secmodel>${dac}</host>`;
+  t.strictSame(parseConfinement(text.replace("</host>", models)), {
+    user: { uid: 64055, gid: 108 },
+    isByAppArmor: true,
+  });
+  const unnumbered = models.replace("+64055:+108", "label");
+  t.equal(parseConfinement(text.replace("</host>", unnumbered)).user, undefined);
+  t.throws(() => parseConfinement("<other/>"));
+});
+
+test("AppArmor needs a rule for backups, which its finding has", async (t) => {
+  const directory = t.testdir({ others: "/srv/iso/* r,\n# /**/.hostplane-backup-* rwk,\n" });
+  for (const file of ["none", "others"]) {
+    t.match(await inspectAppArmor(join(directory, file)), { ok: false, fix: /systemctl reload apparmor$/ });
+  }
+  const { fix = "" } = await inspectAppArmor(join(directory, "none"));
+  const [, rule = ""] = /^echo '(.*)'/.exec(fix) ?? [];
+  await writeFile(join(directory, "own"), `${rule}\n`);
+  t.match(await inspectAppArmor(join(directory, "own")), { ok: true });
 });
 
 test("a directory of sockets is one that the gateway writes and QEMU's user gets to", async (t) => {
