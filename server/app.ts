@@ -18,6 +18,7 @@ import { answerNotFound, leaveBodiesUnread, refuseGrpcOverHttp1, rpcPlugin } fro
 import { createRoutes } from "./rpc/router.ts";
 import type { ServiceRegistration } from "./rpc/service-handlers.ts";
 import { frontPage } from "./web/front-page.ts";
+import { koorApp } from "./web/koor-app.ts";
 import { addSecurityHeaders } from "./web/security-headers.ts";
 import { statusPages } from "./web/status-pages.ts";
 import { type StoreBackup, storeBackup } from "./web/store-backup.ts";
@@ -28,6 +29,8 @@ export interface AppOptions {
   /** That of `backends` which stands for the gateway's own store. */
   readonly storeBackend: Backend;
   readonly isSandbox: boolean;
+  /** The gateway's own. */
+  readonly version: string;
   /** What is around every call, and around the work of a unary one. */
   readonly chain: { readonly around: readonly Around[]; readonly aroundWork: Around };
   readonly metrics: Metrics;
@@ -47,8 +50,11 @@ export interface AppOptions {
 /** Response headers of the gateway that a browser's script may read. */
 const exposedHeaders = [
   "hostplane-backend",
+  "hostplane-clamped",
   "hostplane-idempotent-replay",
+  "hostplane-missing",
   "hostplane-operation",
+  "hostplane-radar",
   "hostplane-request-id",
   "hostplane-snapshot-age",
   "hostplane-unknown-fields",
@@ -103,6 +109,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     store: options.storeBackend,
     shutdownSignal: options.shutdownSignal,
   });
+  await app.register(koorApp, { version: options.version });
   await app.register(metricsPage, { metrics: options.metrics, mayRead: options.mayReadMetrics });
   await app.register(storeBackup, { listenerOf: options.listenerOf, backup: options.backupStore });
   await app.register(frontPage, { backends: options.backends, routes, isSandbox: options.isSandbox });

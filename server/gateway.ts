@@ -190,6 +190,7 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     backends,
     storeBackend,
     isSandbox,
+    version,
     chain,
     metrics,
     mayReadMetrics: createPageAccess(auth.authenticate, listenerOf),

@@ -44,6 +44,7 @@ export async function startAppUnderTest(
     backends: [],
     storeBackend: createAbsentBackend("system", "none", "off", [], "there is no store"),
     isSandbox: false,
+    version: "0.0.0-test",
     chain: {
       around: [createRpcObserver({ metrics: metrics.rpc }), createCallLog(logger), assertKnownHeaders],
       aroundWork: (_call, next) => next(),

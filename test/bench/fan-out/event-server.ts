@@ -75,6 +75,7 @@ const app = await createApp({
   backends: [],
   storeBackend: createAbsentBackend("system", "none", "off", [], "none"),
   isSandbox: true,
+  version: "0.0.0-bench",
   chain,
   metrics,
   mayReadMetrics: async () => undefined,

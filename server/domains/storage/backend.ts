@@ -1,0 +1,146 @@
+import type { CephAdapter, CephState } from "../../../adapters/ceph/adapter.ts";
+import type { Part } from "../../../adapters/host/part-of-state.ts";
+import type { Snapshot } from "../../../adapters/host/snapshot.ts";
+import type { KubernetesAdapter, KubernetesState } from "../../../adapters/kubernetes/adapter.ts";
+import type { Backend, BackendStatus } from "../../backend.ts";
+
+/** Names of those members that may be missing. */
+type PartOf<State> = {
+  [Name in keyof State]: State[Name] extends Part<unknown> ? Name : never;
+}[keyof State];
+
+/** What the header `hostplane-missing` calls the parts; those that no field of GetClusterStats has, what people call them. */
+const cephParts: Readonly<Record<PartOf<CephState>, string>> = {
+  mons: "services.mon",
+  mgrs: "services.mgr",
+  mdss: "services.mds",
+  osds: "services.osd",
+  rgws: "services.rgw",
+  pools: "data.pools",
+  pgs: "data.pools.pgs",
+  objects: "data.objects",
+  usage: "data.usage",
+  rbdImageCount: "data.volumes",
+  subvolumeCount: "data.volumes",
+  clientIo: "iops",
+  crashes: "crashes",
+  hosts: "hosts",
+  osdUsage: "usage of OSDs",
+  scrubs: "scrubs",
+};
+
+const kubernetesParts: Readonly<Record<PartOf<KubernetesState>, string>> = {
+  nodes: "nodes",
+  storagePods: "pods",
+  deployments: "Deployments",
+  cephClusters: "CephClusters",
+  blockPools: "CephBlockPools",
+  filesystems: "CephFilesystems",
+  objectStores: "CephObjectStores",
+  koorClusters: "KoorClusters",
+};
+
+/** So long a status waits for the version, which costs more than a state that is there. */
+const versionPatienceMs = 500;
+
+/**
+ * Ceph as ListBackends, the health service and doctor see it: degraded while a part cannot be read or what was read is not
+ * renewed. What Ceph itself complains about is no fault of reading it.
+ */
+export function createCephBackend(ceph: CephAdapter): Backend {
+  // Who asks for the status has the cluster read no more often.
+  const passive = { isWatching: false };
+  const versionOf = createVersion(ceph);
+  return {
+    domain: "storage",
+    name: "ceph",
+    kind: ceph.kind,
+    services: ["stats.StatsService", "hostplane.v1.StorageService"],
+    status: () =>
+      statusOf(
+        () => ceph.read(undefined, passive),
+        (state) => missingOf(state, cephParts),
+        async () => versionOf(),
+      ),
+    subscribe: (onChange) => ceph.subscribe(onChange, passive),
+  };
+}
+
+/**
+ * Kubernetes as they see it: degraded likewise, but not for want of KoorClusters, which a cluster of Rook alone does not have.
+ */
+export function createKubernetesBackend(kubernetes: KubernetesAdapter): Backend {
+  return {
+    domain: "storage",
+    name: "kubernetes",
+    kind: kubernetes.kind,
+    services: ["stats.StatsService"],
+    status: () =>
+      statusOf(
+        () => kubernetes.read(),
+        (state) => missingOf(state, kubernetesParts),
+        async ({ version }) => version,
+        ({ koorClusters, ...others }) => missingOf(others, kubernetesParts).length === 0,
+      ),
+    subscribe: (onChange) => kubernetes.subscribe(onChange),
+  };
+}
+
+async function statusOf<State>(
+  read: () => Promise<Snapshot<State> & { readonly staleBecause: string | undefined }>,
+  missingIn: (state: State) => readonly string[],
+  versionOf: (state: State) => Promise<string | undefined>,
+  isWhole: (state: State) => boolean = (state) => missingIn(state).length === 0,
+): Promise<BackendStatus> {
+  try {
+    const { value, readAtMs, staleBecause } = await read();
+    const missing = [...(staleBecause === undefined ? [] : [staleBecause]), ...missingIn(value)];
+    const health = staleBecause === undefined && isWhole(value) ? "ok" : "degraded";
+    const version = await versionOf(value);
+    return { health, version, missing, snapshotAgeMs: performance.now() - readAtMs };
+  } catch (error) {
+    const missing = [error instanceof Error ? error.message : String(error)];
+    return { health: "unavailable", version: undefined, missing, snapshotAgeMs: undefined };
+  }
+}
+
+/** `services.mgr, crashes: no manager is active`: a sentence for each reason. */
+function missingOf<State extends object>(
+  state: State,
+  names: Readonly<Partial<Record<keyof State, string>>>,
+): string[] {
+  const namesOf = new Map<string, Set<string>>();
+  for (const [key, name] of Object.entries<string | undefined>(names)) {
+    const part: unknown = state[key as keyof State];
+    if (name !== undefined && isMissing(part)) {
+      namesOf.set(part.missing, (namesOf.get(part.missing) ?? new Set()).add(name));
+    }
+  }
+  return [...namesOf].map(([reason, all]) => `${[...all].join(", ")}: ${reason}`);
+}
+
+function isMissing(part: unknown): part is { readonly missing: string } {
+  return typeof part === "object" && part !== null && "missing" in part;
+}
+
+/** The version, once it is known: it is asked for until it was told. */
+function createVersion(ceph: Pick<CephAdapter, "inspect">): () => Promise<string | undefined> {
+  let version: string | undefined;
+  let asking: Promise<void> | undefined;
+
+  async function ask(): Promise<void> {
+    ({ version } = await ceph.inspect());
+    asking = undefined;
+  }
+
+  return async () => {
+    if (version === undefined) {
+      asking ??= ask();
+      const { promise: elapsed, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, versionPatienceMs);
+      await Promise.race([asking, elapsed]);
+      clearTimeout(timer);
+    }
+    return version;
+  };
+}
