@@ -3,7 +3,7 @@ import type { Snapshot } from "../host/snapshot.ts";
 
 export interface KubernetesNode {
   readonly name: string;
-  /** The condition Ready; undefined when the node has none, or its kubelet has gone silent. */
+  /** The condition Ready, which is not met either while the kubelet is silent; undefined when the node has none. */
   readonly isReady: boolean | undefined;
   /** As `control-plane`: of the labels `node-role.kubernetes.io/ROLE` and `kubernetes.io/role`, in order. */
   readonly roles: readonly string[];

@@ -1,0 +1,68 @@
+import { InfraError } from "../host/infra-error.ts";
+
+export interface Failure {
+  /** `refused`: this alone is denied or not there. `away`: of the whole cluster, or of the moment. */
+  readonly kind: "refused" | "away";
+  readonly statusCode: number | undefined;
+  readonly error: InfraError;
+}
+
+/** What was asked, for people. */
+export interface Asked {
+  readonly verb: "list" | "watch" | "get";
+  /** As `deployments.apps in rook-ceph`. */
+  readonly what: string;
+  /** As ClusterAccess describes itself. */
+  readonly access: string;
+}
+
+// Codes of Node's TLS, of which these are the common ones.
+const certificateCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ALTNAME/;
+
+/** What is wrong when a request fails, by its status (`statusCode`), or by the codes that Node gives connections. */
+export function failureFrom(error: unknown, { verb, what, access }: Asked): Failure {
+  if (error instanceof InfraError) {
+    return { kind: "away", statusCode: undefined, error };
+  }
+  const statusCode = statusCodeOf(error);
+  const facts = { cause: error };
+  const denied = (message: string) => new InfraError("KUBERNETES_DENIED", message, facts);
+  const unavailable = (message: string) => new InfraError("KUBERNETES_UNAVAILABLE", message, facts);
+  if (statusCode === 403) {
+    return { kind: "refused", statusCode, error: denied(`The account may not ${verb} ${what}`) };
+  }
+  if (statusCode === 404) {
+    return { kind: "refused", statusCode, error: unavailable(`The cluster has no ${what}`) };
+  }
+  if (statusCode === 401) {
+    return { kind: "away", statusCode, error: denied(`Kubernetes does not let the gateway in: ${access}`) };
+  }
+  if (statusCode !== undefined) {
+    const message = `Kubernetes answered ${statusCode} to ${verb} ${what}`;
+    return { kind: "away", statusCode, error: unavailable(message) };
+  }
+  const code = codeOf(error);
+  if (certificateCode.test(code)) {
+    const message = `The certificate of Kubernetes is not trusted (${code}): ${access}`;
+    return { kind: "away", statusCode, error: denied(message) };
+  }
+  const why = code === "" ? "it does not answer in time" : code;
+  return { kind: "away", statusCode, error: unavailable(`Kubernetes cannot be reached (${why}): ${access}`) };
+}
+
+function statusCodeOf(error: unknown): number | undefined {
+  const isTold = error instanceof Error && "statusCode" in error;
+  return isTold && typeof error.statusCode === "number" ? error.statusCode : undefined;
+}
+
+/** The code that is nearest to the root of the matter; empty when time was up. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) {
+    return String(error);
+  }
+  if (error.name === "TimeoutError") {
+    return "";
+  }
+  const own = "code" in error && typeof error.code === "string" ? error.code : undefined;
+  return error.cause instanceof Error ? codeOf(error.cause) : (own ?? error.message);
+}

@@ -1,0 +1,75 @@
+import { InfraError } from "../host/infra-error.ts";
+import type {
+  KubernetesFinding,
+  KubernetesInspection,
+  KubernetesSnapshot,
+  KubernetesState,
+} from "./adapter.ts";
+import type { ClusterAccess } from "./cluster-access.ts";
+import { titleOf, type WatchedName, watchedKinds } from "./resources.ts";
+
+export interface InspectKubernetesInput {
+  readonly access: ClusterAccess;
+  readonly read: () => Promise<KubernetesSnapshot>;
+  /** Whether the cluster does not have a kind. */
+  readonly isAbsent: (name: WatchedName) => boolean;
+}
+
+const parts = {
+  nodes: "nodes",
+  pods: "storagePods",
+  deployments: "deployments",
+  cephClusters: "cephClusters",
+  blockPools: "blockPools",
+  filesystems: "filesystems",
+  objectStores: "objectStores",
+  koorClusters: "koorClusters",
+} as const satisfies Record<WatchedName, keyof KubernetesState>;
+
+/** Finds out what `hostplane doctor` tells about a cluster. Changes nothing. Never throws. */
+export async function inspectKubernetes(input: InspectKubernetesInput): Promise<KubernetesInspection> {
+  const { access, read } = input;
+  try {
+    const { value, staleBecause } = await read();
+    if (staleBecause !== undefined) {
+      return { version: undefined, findings: [unreachable(staleBecause)] };
+    }
+    const version = value.version ?? "of a version that it does not tell";
+    const entered = { ok: true, what: `Kubernetes ${version} lets the gateway in: ${access.describe()}` };
+    const names = Object.keys(parts) as WatchedName[];
+    return { version, findings: [entered, ...names.map((name) => inspectKind(name, value, input))] };
+  } catch (error) {
+    const isDenied = error instanceof InfraError && error.reason === "KUBERNETES_DENIED";
+    return { version: undefined, findings: [unreachable(wordsOf(error), isDenied)] };
+  }
+}
+
+function unreachable(what: string, isDenied = false): KubernetesFinding {
+  const fix = isDenied
+    ? "look with `kubectl --kubeconfig FILE get nodes` whether the kubeconfig's user is let in"
+    : "look whether the API server runs and storage.kubernetes names it";
+  return { ok: false, what, fix };
+}
+
+function inspectKind(
+  name: WatchedName,
+  state: KubernetesState,
+  { isAbsent }: InspectKubernetesInput,
+): KubernetesFinding {
+  const title = titleOf(watchedKinds[name]);
+  if (name === "koorClusters" && isAbsent(name)) {
+    return { ok: true, what: `${title} is not installed, so there is no KoorCluster to tell of` };
+  }
+  const part = state[parts[name]];
+  if ("ok" in part) {
+    return { ok: true, what: `${title}: ${part.ok.length}` };
+  }
+  const fix = isAbsent(name)
+    ? "install Rook with its custom resource definitions; without it, remove storage.kubernetes"
+    : "kubectl apply -f deploy/kubernetes/cluster-role.yaml, and look whether its bindings name the gateway's account";
+  return { ok: false, what: part.missing, fix };
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,67 @@
+import { z } from "zod";
+import type { KoorClusterObject } from "./adapter.ts";
+import { metadata, orElse, orUndefined, text } from "./parse-objects.ts";
+
+// Defaults of the definition, which API servers fill in and older definitions do not have.
+const onUnlessTold = orElse(z.boolean(), true);
+const defaultUpgrades = { mode: "notify", endpoint: "https://versions.koor.tech", schedule: "0 0 * * *" };
+
+/** A quantity, which Kubernetes reads from numbers too. */
+const quantity = orElse(z.union([z.string(), z.number().transform(String)]), "");
+
+const productVersion = z.object({
+  version: text,
+  imageUri: text,
+  imageHash: text,
+  helmRepository: text,
+  helmChart: text,
+});
+
+const koorStatus = z.object({
+  totalResources: orUndefined(
+    z
+      .object({ nodesCount: quantity, storage: quantity, cpu: quantity, memory: quantity })
+      .transform(({ nodesCount, ...rest }) => ({ nodes: nodesCount, ...rest })),
+  ),
+  meetsMinimumResources: orElse(z.boolean(), false),
+  currentVersions: orUndefined(z.object({ kube: text, koorOperator: text, ksd: text, ceph: text })),
+  latestVersions: orUndefined(
+    z.object({
+      koorOperator: orUndefined(productVersion),
+      ksd: orUndefined(productVersion),
+      ceph: orUndefined(productVersion),
+    }),
+  ),
+});
+
+const koorSpec = z.object({
+  useAllDevices: onUnlessTold,
+  monitoringEnabled: onUnlessTold,
+  dashboardEnabled: onUnlessTold,
+  toolboxEnabled: onUnlessTold,
+  upgradeOptions: orElse(
+    z.object({
+      mode: orElse(z.string(), defaultUpgrades.mode),
+      endpoint: orElse(z.string(), defaultUpgrades.endpoint),
+      schedule: orElse(z.string(), defaultUpgrades.schedule),
+    }),
+    defaultUpgrades,
+  ),
+  ksdReleaseName: orElse(z.string(), "ksd"),
+  ksdClusterReleaseName: orElse(z.string(), "ksd-cluster"),
+});
+
+export const koorCluster = z
+  .object({
+    metadata,
+    spec: z.preprocess((value) => value ?? {}, koorSpec),
+    status: orUndefined(koorStatus),
+  })
+  .transform(
+    ({ metadata: { namespace, name }, spec, status }): KoorClusterObject => ({
+      namespace,
+      name,
+      ...spec,
+      status,
+    }),
+  );

@@ -1,0 +1,104 @@
+import { z } from "zod";
+import type { RookObject, RookPool } from "./adapter.ts";
+import { count, metadata, orElse, orUndefined, text } from "./parse-objects.ts";
+
+const poolSpec = z.object({
+  failureDomain: text,
+  replicated: orElse(z.object({ size: orElse(count, 0) }), { size: 0 }),
+  erasureCoded: orElse(z.object({ dataChunks: orElse(count, 0), codingChunks: orElse(count, 0) }), {
+    dataChunks: 0,
+    codingChunks: 0,
+  }),
+});
+
+const rookStatus = z.object({
+  phase: orUndefined(z.string()),
+  state: orUndefined(z.string()),
+  observedGeneration: orUndefined(count),
+});
+
+/** An object, and what its spec says of replicas. */
+function rookObject<T>(
+  kind: string,
+  spec: z.ZodType<T>,
+  wanted: (spec: T, name: string) => Pick<RookObject, "wantedReplicas" | "service" | "pools">,
+) {
+  return z
+    .object({
+      // Objects of a list may come without.
+      apiVersion: orElse(z.string(), "ceph.rook.io/v1"),
+      metadata,
+      spec,
+      status: orUndefined(rookStatus),
+    })
+    .transform(
+      ({ apiVersion, metadata: found, spec: asked, status }): RookObject => ({
+        apiVersion,
+        kind,
+        namespace: found.namespace,
+        name: found.name,
+        phase: status?.phase || undefined,
+        state: status?.state || undefined,
+        isObserved: (status?.observedGeneration ?? found.generation) >= found.generation,
+        isDeleting: found.deletionTimestamp !== undefined,
+        ...wanted(asked, found.name),
+      }),
+    );
+}
+
+export const cephCluster = rookObject(
+  "CephCluster",
+  z.object({ mon: orElse(z.object({ count: orUndefined(count) }), { count: undefined }) }),
+  // An external cluster has its monitors elsewhere, and says 0 or nothing.
+  ({ mon }) => ({ wantedReplicas: mon.count || undefined, service: "rook-ceph-mon", pools: [] }),
+);
+
+export const blockPool = rookObject("CephBlockPool", poolSpec, (spec) => {
+  const pools = poolsFrom([spec]);
+  return { wantedReplicas: pools[0]?.size, service: undefined, pools };
+});
+
+export const filesystem = rookObject(
+  "CephFilesystem",
+  z.object({
+    metadataPool: orUndefined(poolSpec),
+    dataPools: orElse(z.array(poolSpec), []),
+    metadataServer: orElse(z.object({ activeCount: orUndefined(count) }), { activeCount: undefined }),
+  }),
+  ({ metadataPool, dataPools, metadataServer: { activeCount } }, name) => ({
+    wantedReplicas: activeCount === undefined ? undefined : activeCount * 2,
+    service: `rook-ceph-mds/${name}`,
+    pools: poolsFrom([metadataPool, ...dataPools]),
+  }),
+);
+
+export const objectStore = rookObject(
+  "CephObjectStore",
+  z.object({
+    metadataPool: orUndefined(poolSpec),
+    dataPool: orUndefined(poolSpec),
+    gateway: orElse(z.object({ instances: orUndefined(count) }), { instances: undefined }),
+  }),
+  ({ metadataPool, dataPool, gateway: { instances } }, name) => ({
+    wantedReplicas: instances,
+    service: `rook-ceph-rgw/${name}`,
+    pools: poolsFrom([metadataPool, dataPool]),
+  }),
+);
+
+/** Without those that say nothing of themselves: the object shares the pools of others. */
+function poolsFrom(specs: readonly (z.infer<typeof poolSpec> | undefined)[]): readonly RookPool[] {
+  return specs.flatMap((spec): RookPool[] => {
+    if (spec === undefined) {
+      return [];
+    }
+    const failureDomain = spec.failureDomain || "host";
+    const { dataChunks, codingChunks } = spec.erasureCoded;
+    if (dataChunks > 0) {
+      const size = dataChunks + codingChunks;
+      return [{ kind: "erasure", size, redundancy: codingChunks, failureDomain }];
+    }
+    const { size } = spec.replicated;
+    return size > 0 ? [{ kind: "replicated", size, redundancy: size - 1, failureDomain }] : [];
+  });
+}

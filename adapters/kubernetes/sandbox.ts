@@ -1,0 +1,103 @@
+import type { InfraError } from "../host/infra-error.ts";
+import type { KubernetesAdapter } from "./adapter.ts";
+import { type WatchedName, watchedNames } from "./resources.ts";
+import { type Manifest, sandboxManifests } from "./sandbox-cluster.ts";
+import { type RawParts, stateFrom } from "./state.ts";
+import { createStateKeeper } from "./state-keeper.ts";
+
+export interface KubernetesSandboxOptions {
+  readonly namespace?: string;
+  /** As that of the real one. */
+  readonly keepMs?: number;
+}
+
+/** The sandbox with what could happen to it. Readers see it at once. */
+export interface KubernetesSandbox extends KubernetesAdapter {
+  /** Makes an object, or has it be another. */
+  put(kind: WatchedName, object: Manifest): void;
+  remove(kind: WatchedName, name: string): void;
+  /** What is there of a kind, as an API server writes it. */
+  manifests(kind: WatchedName): readonly Manifest[];
+  /** A kind is missing for this reason until it is told undefined. */
+  setMissing(kind: WatchedName, reason: string | undefined): void;
+  /** The cluster is away until it is told undefined. */
+  setOutage(error: InfraError | undefined): void;
+}
+
+const version = "v1.36.3";
+
+/** A cluster in memory: the hosts of the Ceph sandbox, with Rook on them. */
+export function createKubernetesSandbox(options: KubernetesSandboxOptions = {}): KubernetesSandbox {
+  const { namespace = "rook-ceph", keepMs = 30_000 } = options;
+  const seeds = sandboxManifests(Date.now(), namespace);
+  const objects = new Map(
+    watchedNames.map(
+      (kind) => [kind, new Map(seeds[kind].map((seed) => [seed.metadata.name, seed]))] as const,
+    ),
+  );
+  const missing = new Map<WatchedName, string>();
+  let outage: InfraError | undefined;
+  let awayAtMs = 0;
+  const keeper = createStateKeeper({ load: () => stateFrom(version, parts()), keepMs });
+  keeper.setHeard(undefined, Number.POSITIVE_INFINITY);
+
+  function manifests(kind: WatchedName): readonly Manifest[] {
+    return [...(objects.get(kind)?.values() ?? [])];
+  }
+
+  function parts(): RawParts {
+    const entries = watchedNames.map((kind) => {
+      const reason = missing.get(kind);
+      return [kind, reason === undefined ? { ok: manifests(kind) } : { missing: reason }] as const;
+    });
+    return Object.fromEntries(entries) as RawParts;
+  }
+
+  return {
+    kind: "sandbox",
+    async read(signal) {
+      const snapshot = await keeper.read(signal);
+      return { ...snapshot, readAtMs: outage === undefined ? performance.now() : awayAtMs };
+    },
+    subscribe: keeper.subscribe,
+    async inspect() {
+      if (outage !== undefined) {
+        const fix = "look whether the API server runs and storage.kubernetes names it";
+        return { version: undefined, findings: [{ ok: false, what: outage.message, fix }] };
+      }
+      const faults = [...missing.values()].map((what) => ({
+        ok: false,
+        what,
+        fix: "kubectl apply -f deploy/kubernetes/cluster-role.yaml",
+      }));
+      return { version, findings: [{ ok: true, what: "a Kubernetes cluster in memory" }, ...faults] };
+    },
+    put(kind, object) {
+      objects.get(kind)?.set(object.metadata.name, object);
+      keeper.setChanged();
+    },
+    remove(kind, name) {
+      objects.get(kind)?.delete(name);
+      keeper.setChanged();
+    },
+    manifests,
+    setMissing(kind, reason) {
+      if (reason === undefined) {
+        missing.delete(kind);
+      } else {
+        missing.set(kind, reason);
+      }
+      keeper.setChanged();
+    },
+    setOutage(error) {
+      if (outage === undefined) {
+        awayAtMs = performance.now();
+      }
+      outage = error;
+      keeper.setHeard(error, error === undefined ? Number.POSITIVE_INFINITY : awayAtMs);
+    },
+    async close() {
+      keeper.close();
+    },
+  };
+}

@@ -1,0 +1,212 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Test, test } from "tap";
+import { createKubernetes, type KubernetesOptions } from "../../../adapters/kubernetes/kubernetes.ts";
+import { watchedNames } from "../../../adapters/kubernetes/resources.ts";
+import { sandboxManifests } from "../../../adapters/kubernetes/sandbox-cluster.ts";
+import { reasonOf } from "../host/reason-of.ts";
+import { okOf, testKubernetesContract, until } from "./contract.ts";
+import { type FakeApiServer, startFakeApiServer } from "./fake-api-server.ts";
+import { kubeconfigFor } from "./kubeconfig.ts";
+
+const quick = {
+  heartbeatMs: 30,
+  patienceMs: 300,
+  keepMs: 300,
+  retry: { firstMs: 10, longestMs: 50 },
+} as const;
+
+async function startServer(t: Test): Promise<FakeApiServer> {
+  const server = await startFakeApiServer(sandboxManifests(Date.now(), "rook-ceph"), "rook-ceph");
+  t.teardown(() => server.stop());
+  return server;
+}
+
+function writeKubeconfig(t: Test, server: { readonly url: string; readonly token: string }): string {
+  const path = join(t.testdir(), "kubeconfig");
+  writeFileSync(path, kubeconfigFor(server), { mode: 0o600 });
+  return path;
+}
+
+function connect(t: Test, server: FakeApiServer, options: Partial<KubernetesOptions> = {}) {
+  const kubernetes = createKubernetes({ kubeconfigPath: writeKubeconfig(t, server), ...quick, ...options });
+  t.teardown(() => kubernetes.close());
+  return kubernetes;
+}
+
+async function everyWatchStands(server: FakeApiServer): Promise<void> {
+  while (server.watchCount() < watchedNames.length) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+testKubernetesContract("a fake API server", async (t) => {
+  const server = await startServer(t);
+  return {
+    kubernetes: connect(t, server),
+    seeds: sandboxManifests(Date.now(), "rook-ceph"),
+    put: async (kind, object) => server.put(kind, object),
+    remove: async (kind, name) => server.remove(kind, name),
+    async deny(kind) {
+      server.deny("list", kind);
+      server.deny("watch", kind);
+    },
+    allow: async (kind) => server.allow(kind),
+    uninstall: async (kind) => server.uninstall(kind),
+    install: async (kind) => server.install(kind),
+    async missHistory(work) {
+      await server.stop();
+      await work();
+      server.compact();
+      await server.start();
+    },
+    stopCluster: () => server.stop(),
+    startCluster: () => server.start(),
+  };
+});
+
+test("a reader asks the cluster nothing", async (t) => {
+  const server = await startServer(t);
+  const kubernetes = connect(t, server);
+  await kubernetes.read();
+  await everyWatchStands(server);
+  const before = server.requestCount();
+  for (let reads = 0; reads < 1_000; reads += 1) {
+    await kubernetes.read();
+  }
+  t.equal(server.requestCount(), before);
+});
+
+test("a watch that ends is followed by one that goes on from there, without a list", async (t) => {
+  const server = await startServer(t);
+  const kubernetes = connect(t, server);
+  await kubernetes.read();
+  await everyWatchStands(server);
+  const before = server.requestCount();
+  server.dropWatches();
+  server.remove("blockPools", "images");
+  await until(t, kubernetes, ({ blockPools }) => okOf(blockPools).length === 0);
+  t.ok(server.requestCount() - before <= watchedNames.length, "a watch for each");
+});
+
+test("the right to watch is named when only that is missing", async (t) => {
+  const server = await startServer(t);
+  server.deny("watch", "nodes");
+  const kubernetes = connect(t, server);
+  const { nodes } = await until(t, kubernetes, (state) => "missing" in state.nodes);
+  t.strictSame(nodes, { missing: "The account may not watch nodes" });
+});
+
+test("a cluster that takes requests and answers none is away, and no reader waits longer for it than an answer may take", async (t) => {
+  const server = await startServer(t);
+  const kubernetes = connect(t, server);
+  await kubernetes.read();
+  server.setHanging(true);
+  let longestMs = 0;
+  let reason: string | undefined;
+  while (reason === undefined) {
+    const beganMs = performance.now();
+    reason = await reasonOf(kubernetes.read());
+    longestMs = Math.max(longestMs, performance.now() - beganMs);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  t.equal(reason, "KUBERNETES_UNAVAILABLE");
+  t.ok(longestMs < 1_000, `${longestMs} ms`);
+  server.setHanging(false);
+  await kubernetes.inspect();
+  t.equal((await kubernetes.read()).staleBecause, undefined);
+});
+
+test("a cluster that hangs from the start is away after one answer's time", async (t) => {
+  const server = await startServer(t);
+  server.setHanging(true);
+  const kubernetes = connect(t, server);
+  await t.rejects(kubernetes.read(), {
+    reason: "KUBERNETES_UNAVAILABLE",
+    message: /does not answer in time.*127\.0\.0\.1/,
+  });
+});
+
+test("what fails for a time is kept so long, and then missing", async (t) => {
+  const server = await startServer(t);
+  const kubernetes = connect(t, server);
+  await kubernetes.read();
+  server.setFailing(500);
+  server.dropWatches();
+  const { value } = await kubernetes.read();
+  t.equal(okOf(value.nodes).length, 3);
+  const { nodes } = await until(t, kubernetes, (state) => "missing" in state.nodes);
+  t.match(nodes, { missing: /Kubernetes answered 500 to (list|watch) nodes/ });
+  server.setFailing(undefined);
+  await until(t, kubernetes, (state) => "ok" in state.nodes);
+});
+
+test("a token that is not good is told, and a kubeconfig with a good one is read without a restart", async (t) => {
+  const server = await startServer(t);
+  const path = writeKubeconfig(t, server);
+  const kubernetes = connect(t, server, { kubeconfigPath: path });
+  await kubernetes.read();
+  server.setToken("another");
+  server.dropWatches();
+  while ((await reasonOf(kubernetes.read())) !== "KUBERNETES_DENIED") {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  writeFileSync(path, kubeconfigFor({ url: server.url, token: "another" }));
+  await until(t, kubernetes, ({ nodes }) => okOf(nodes).length === 3);
+  server.put("blockPools", {
+    apiVersion: "ceph.rook.io/v1",
+    kind: "CephBlockPool",
+    metadata: { name: "after", namespace: "rook-ceph" },
+    spec: { replicated: { size: 2 } },
+  });
+  await until(t, kubernetes, ({ blockPools }) => okOf(blockPools).length === 2);
+});
+
+test("a kubeconfig that is not there, is none, or has not the context is told by its path", async (t) => {
+  const folder = t.testdir({ empty: "{}", garbage: ": : :\n- [" });
+  const good = join(folder, "good");
+  const server = await startServer(t);
+  await server.stop();
+  writeFileSync(good, kubeconfigFor(server));
+  const cases = [
+    { kubeconfigPath: join(folder, "none"), message: /none cannot be read: ENOENT/ },
+    { kubeconfigPath: join(folder, "garbage"), message: /garbage cannot be read/ },
+    { kubeconfigPath: join(folder, "empty"), message: /empty/ },
+    { kubeconfigPath: good, context: "elsewhere", message: /good has no context elsewhere/ },
+    { kubeconfigPath: good, message: /cannot be reached \(ECONNREFUSED\)/ },
+  ];
+  for (const { message, ...options } of cases) {
+    const kubernetes = createKubernetes({ ...quick, ...options });
+    await t.rejects(kubernetes.read(), { reason: /^KUBERNETES_/, message });
+    t.match(await kubernetes.inspect(), { version: undefined, findings: [{ ok: false, fix: String }] });
+    await kubernetes.close();
+  }
+});
+
+test("outside a pod the kubeconfig must be configured", async (t) => {
+  const kubernetes = createKubernetes(quick);
+  t.teardown(() => kubernetes.close());
+  await t.rejects(kubernetes.read(), {
+    reason: "KUBERNETES_UNAVAILABLE",
+    message: /storage\.kubernetes\.kubeconfig/,
+  });
+});
+
+test("closing ends the watches, and whoever waits", async (t) => {
+  const server = await startServer(t);
+  const kubernetes = connect(t, server);
+  await kubernetes.read();
+  await kubernetes.close();
+  while (server.watchCount() > 0) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const requests = server.requestCount();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  t.equal(server.requestCount(), requests);
+
+  server.setHanging(true);
+  const waiting = connect(t, server, { patienceMs: 60_000 });
+  const read = reasonOf(waiting.read());
+  await waiting.close();
+  t.equal(await read, "KUBERNETES_UNAVAILABLE");
+});
