@@ -6,10 +6,8 @@ import { BackupService } from "../gen/hostplane/v1/backup_pb.ts";
 import { EventService } from "../gen/hostplane/v1/event_pb.ts";
 import { OperationService } from "../gen/hostplane/v1/operation_pb.ts";
 import { PlanService } from "../gen/hostplane/v1/plan_pb.ts";
-import { StorageService } from "../gen/hostplane/v1/storage_pb.ts";
 import { SystemService } from "../gen/hostplane/v1/system_pb.ts";
 import { LVService, VGService } from "../gen/proto/lvmd_pb.ts";
-import { StatsService } from "../gen/stats/stats_pb.ts";
 import { PublicAPI } from "../gen/v1alpha/api_pb.ts";
 import { type Backend, createAbsentBackend } from "./backend.ts";
 import { createBackupsDomain } from "./backup-services.ts";
@@ -44,6 +42,7 @@ import { createHypervisorsDomain } from "./hypervisor-services.ts";
 import { methodRuleOf, storeServices } from "./method-table.ts";
 import { registerPlanRefusal } from "./operations/planner.ts";
 import { registerRefusal } from "./rpc/service-handlers.ts";
+import { createStorageDomain } from "./storage-services.ts";
 
 interface UnbuiltDomain {
   readonly domain: string;
@@ -54,7 +53,6 @@ interface UnbuiltDomain {
 
 /** Services of the contract whose domain is not built yet. */
 const unbuilt: readonly UnbuiltDomain[] = [
-  { domain: "storage", system: "ceph", services: [StatsService, StorageService] },
   { domain: "clusters", system: "maas", services: [Cluster] },
   { domain: "pods", system: "podman", services: [PublicAPI] },
 ];
@@ -82,6 +80,7 @@ export function createServices(options: ServicesOptions): Services {
   const domains: readonly DomainServices[] = [
     ...systemDomains,
     createBackupsDomain(options, backupSources),
+    createStorageDomain(options),
     { ...options.auth, backends: [] },
     { registrations: [createAuditService(options.store)], planners: [], backends: [] },
     ...unbuilt.map(createUnbuiltDomain),

@@ -14,6 +14,7 @@ import {
   createSandboxHypervisors,
   type HypervisorSystem,
 } from "./hypervisor-systems.ts";
+import { createRealStorage, createSandboxStorage, type StorageSystem } from "./storage-systems.ts";
 
 /** The systems behind the domains; undefined where a domain is off. */
 export interface Systems {
@@ -29,6 +30,7 @@ export interface Systems {
       }
     | undefined;
   readonly hypervisors?: HypervisorSystem | undefined;
+  readonly storage?: StorageSystem | undefined;
   close(): Promise<void>;
 }
 
@@ -53,6 +55,7 @@ export function createSandboxSystems(): Systems {
   const lvm = createLvmSandbox();
   const restic = createResticSandbox();
   const hypervisors = createSandboxHypervisors();
+  const storage = createSandboxStorage();
   return {
     volumes: {
       lvm,
@@ -62,7 +65,8 @@ export function createSandboxSystems(): Systems {
       backup: { restic, settings: sandboxBackups },
     },
     hypervisors,
-    close: () => closeAll(lvm, restic, hypervisors),
+    storage,
+    close: () => closeAll(lvm, restic, hypervisors, storage),
   };
 }
 
@@ -71,8 +75,9 @@ export function createRealSystems(config: Config, logger: FastifyBaseLogger): Sy
   const opened: { close(): Promise<void> }[] = [];
   const volumes = config.volumes && createRealVolumes(config, config.volumes, logger, opened);
   const hypervisors = config.hypervisors && createRealHypervisors(config, config.hypervisors, logger);
-  const all = hypervisors === undefined ? opened : [...opened, hypervisors];
-  return { volumes, hypervisors, close: () => closeAll(...all) };
+  const storage = config.storage && createRealStorage(config.storage);
+  const all = [...opened, ...[hypervisors ?? [], storage ?? []].flat()];
+  return { volumes, hypervisors, storage, close: () => closeAll(...all) };
 }
 
 function createRealVolumes(

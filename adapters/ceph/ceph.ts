@@ -55,19 +55,25 @@ export function createCeph(options: CephOptions): CephAdapter {
     return { confPath, user, keyringPath, timeoutMs: radosTimeoutMs };
   }
 
+  function requireOperator(): RadosOptions {
+    if (asOperator === undefined) {
+      throw operatorMissing();
+    }
+    return asOperator;
+  }
+
   return {
     kind: "real",
     read: refresh.read,
     subscribe: refresh.subscribe,
+    assertOperator: () => void requireOperator(),
     async archiveCrash(id) {
-      if (asOperator === undefined) {
-        throw operatorMissing();
-      }
-      const crashes = parseCrashes(await client.command("mgr", { prefix: "crash ls" }, asOperator));
+      const operator = requireOperator();
+      const crashes = parseCrashes(await client.command("mgr", { prefix: "crash ls" }, operator));
       if (!crashes.some((crash) => crash.id === id)) {
         throw crashNotFound(id);
       }
-      await client.command("mgr", { prefix: "crash archive", id }, asOperator);
+      await client.command("mgr", { prefix: "crash archive", id }, operator);
       await refresh.renew();
     },
     inspect: () => inspectCeph({ client, reader: asReader, operator: asOperator }),

@@ -92,14 +92,19 @@ export function createCephSandbox(options: CephSandboxOptions = {}): CephSandbox
     );
   }
 
+  function assertOperator(): void {
+    if (!hasOperator) {
+      throw operatorMissing();
+    }
+  }
+
   return {
     kind: "sandbox",
     read: refresh.read,
     subscribe: refresh.subscribe,
+    assertOperator,
     async archiveCrash(id) {
-      if (!hasOperator) {
-        throw operatorMissing();
-      }
+      assertOperator();
       if (outage !== undefined) {
         throw outage;
       }

@@ -606,6 +606,12 @@ export const reasons = {
     retryable: false,
     meaning: "The Ceph cluster has no report of a crash with this id.",
   },
+  FIGURE_UNAVAILABLE: {
+    code: "UNAVAILABLE",
+    retryable: true,
+    meaning:
+      "A figure without which there is no answer cannot be read from the storage cluster now; the message names it and why.",
+  },
   KUBERNETES_UNAVAILABLE: {
     code: "UNAVAILABLE",
     retryable: true,

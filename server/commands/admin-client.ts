@@ -82,7 +82,13 @@ export async function withAdminClient<Result>(
 /** A gateway without systems and listeners, but for a socket of its own. */
 async function startForAdmin({ config, isSandbox, version }: AdminTarget, adminSocket: string) {
   const [{ startGateway }, { pino }] = await Promise.all([import("../gateway.ts"), import("pino")]);
-  const { volumes: _volumes, hypervisors: _hypervisors, tracing: _tracing, ...rest } = config;
+  const {
+    volumes: _volumes,
+    hypervisors: _hypervisors,
+    storage: _storage,
+    tracing: _tracing,
+    ...rest
+  } = config;
   return startGateway({
     config: { ...rest, listen: [] },
     isSandbox,

@@ -24,17 +24,19 @@ export async function serve(options: ServeOptions, version: string, output: Outp
     return 2;
   }
   const { config, file } = loaded;
-  const [configured] = (["volumes", "hypervisors"] as const).filter((domain) => config[domain] !== undefined);
+  const [configured] = (["volumes", "hypervisors", "storage"] as const).filter(
+    (domain) => config[domain] !== undefined,
+  );
   if (isSandbox && configured !== undefined) {
     const where = file === undefined ? "the environment or the flags" : file;
     output.err(
-      `--sandbox serves nothing real, but ${configured} are configured (${where}): leave out --sandbox to serve them, or ${configured} to get the sandbox`,
+      `--sandbox serves nothing real, but ${configured} ${configured === "storage" ? "is" : "are"} configured (${where}): leave out --sandbox to serve them, or ${configured} to get the sandbox`,
     );
     return 2;
   }
   if (!isSandbox && configured === undefined) {
     output.err(
-      "nothing to serve: no system is configured. For a first look run `hostplane serve --sandbox`; to serve this host's LVM name a file with volumes.deviceClasses by --config, for its libvirt one with hypervisors (`hostplane config schema` lists every key)",
+      "nothing to serve: no system is configured. For a first look run `hostplane serve --sandbox`; to serve this host's LVM name a file with volumes.deviceClasses by --config, for its libvirt one with hypervisors, for a Ceph cluster one with storage (`hostplane config schema` lists every key)",
     );
     return 2;
   }

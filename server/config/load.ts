@@ -25,7 +25,7 @@ export interface ConfigSources {
 
 /** Keys of the design that a later version brings, by the path of their group. */
 const laterKeys: Readonly<Record<string, readonly string[]>> = {
-  "": ["storage", "clusters", "pods", "host"],
+  "": ["clusters", "pods", "host"],
   "listen[]": ["host", "maxMessageBytes"],
 };
 

@@ -3,6 +3,7 @@ import { hypervisorsSchema } from "./hypervisors-schema.ts";
 import { formatListenAddress, parseListenAddress } from "./listen-address.ts";
 import { listenerSchema } from "./listener-schema.ts";
 import { assertUnique } from "./schema-rules.ts";
+import { storageSchema } from "./storage-schema.ts";
 import { parseStoreAddress } from "./store-address.ts";
 import { volumesSchema } from "./volumes-schema.ts";
 
@@ -217,6 +218,10 @@ export const configSchema = z.strictObject({
     description:
       "Hypervisors on this host's libvirt and the storage pool that they share (`operations.v1.OperationsService`). Off if absent.",
   }),
+  storage: storageSchema.exactOptional().meta({
+    description:
+      "A Ceph cluster and the Kubernetes cluster that carries it (`stats.StatsService`). Off if absent.",
+  }),
 });
 
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
@@ -232,6 +237,9 @@ export type VolumesConfig = NonNullable<Config["volumes"]>;
 
 /** The `hypervisors` key of a gateway that serves them. */
 export type HypervisorsConfig = NonNullable<Config["hypervisors"]>;
+
+/** The `storage` key of a gateway that serves it. */
+export type StorageConfig = NonNullable<Config["storage"]>;
 
 /** One entry of `volumes.deviceClasses`. */
 export type DeviceClassConfig = VolumesConfig["deviceClasses"][number];

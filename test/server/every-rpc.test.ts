@@ -174,6 +174,44 @@ const served: readonly Row[] = [
   ),
   answers("hostplane.v1.StoragePoolService/WatchStoragePool", {}, { pool: { name: "sandbox-pool" } }),
   answers(
+    "stats.StatsService/GetClusterStats",
+    {},
+    {
+      stats: {
+        status: "HEALTH_OK",
+        services: { mon: { daemonCount: 3, quorum: "a,b,c" }, mds: { hotStandbyCount: 1 } },
+        data: {
+          volumes: 16,
+          pools: { pools: 4, pgs: { activeClean: 144 } },
+          objects: { size: "300.00 GiB" },
+        },
+        iops: { clientRead: "853.00 B/s rd" },
+      },
+    },
+  ),
+  answers(
+    "stats.StatsService/GetClusterRadar",
+    {},
+    {
+      radar: {
+        clusterHealth: 100,
+        nodesHealth: 100,
+        capacityAvailable: 70.703125,
+        stability: 100,
+        reliability: 100,
+      },
+    },
+  ),
+  ...["GetClusterResources", "GetClusterNodes", "GetKoorCluster"].map((name) =>
+    refuses(`stats.StatsService/${name}`, {}, "UNIMPLEMENTED", "NOT_BUILT"),
+  ),
+  answers("hostplane.v1.StorageService/WatchClusterStats", {}, { stats: {}, radar: {}, readAt: /Z$/ }),
+  answers("hostplane.v1.StorageService/ListPools", {}, { pools: [{ name: "cephfs.data" }, {}, {}, {}] }),
+  answers("hostplane.v1.StorageService/ListOsds", {}, { osds: [{ up: true, in: true }, { id: 1 }] }),
+  answers("hostplane.v1.StorageService/ListCrashes", {}, {}),
+  refuses("hostplane.v1.StorageService/ArchiveCrash", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "id"),
+  refuses("hostplane.v1.StorageService/ArchiveCrash", { id: "none" }, "NOT_FOUND", "CRASH_NOT_FOUND"),
+  answers(
     "hostplane.v1.SystemService/GetInfo",
     {},
     { version: "0.0.0-test", sandbox: true, listeners: [{}] },
@@ -188,7 +226,7 @@ const served: readonly Row[] = [
         { domain: "hypervisors", name: "restic", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
         { domain: "hypervisors", name: "storage-pool", health: "BACKEND_HEALTH_OK" },
         { domain: "pods", name: "podman" },
-        { domain: "storage", name: "ceph", health: "BACKEND_HEALTH_UNAVAILABLE" },
+        { domain: "storage", name: "ceph", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
         { domain: "system", name: "sqlite", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
         { domain: "volumes", name: "lvm", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
         { domain: "volumes", name: "restic", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
@@ -333,20 +371,6 @@ const served: readonly Row[] = [
 
 /** Services of the contract whose domain this version does not serve: every method refuses. */
 const unbuilt: Readonly<Record<string, readonly string[]>> = {
-  "stats.StatsService": [
-    "GetClusterStats",
-    "GetClusterResources",
-    "GetClusterNodes",
-    "GetClusterRadar",
-    "GetKoorCluster",
-  ],
-  "hostplane.v1.StorageService": [
-    "WatchClusterStats",
-    "ListPools",
-    "ListOsds",
-    "ListCrashes",
-    "ArchiveCrash",
-  ],
   "cnct.kaas.api.Cluster": [
     "CreateCluster",
     "GetCluster",

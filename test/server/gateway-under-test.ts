@@ -56,7 +56,8 @@ export async function startGatewayUnderTest(
   );
   const gateway = await startGateway({
     config: { ...config, auth: { ...config.auth, tokenHours: options.tokenHours ?? config.auth.tokenHours } },
-    isSandbox: config.volumes === undefined && config.hypervisors === undefined,
+    isSandbox:
+      config.volumes === undefined && config.hypervisors === undefined && config.storage === undefined,
     version: "0.0.0-test",
     logger,
     secrets: { adminPassword },

@@ -1,0 +1,37 @@
+import type { Snapshot } from "../../../adapters/host/snapshot.ts";
+import type { Call } from "../../rpc/call.ts";
+import type { MissingPart } from "./figure-notes.ts";
+
+/** Says in headers how old the oldest of the states is that an answer comes of, in milliseconds. */
+export function tellAge(call: Call, ...snapshots: readonly Snapshot<unknown>[]): void {
+  const oldestMs = Math.min(...snapshots.map(({ readAtMs }) => readAtMs));
+  call.setHeader("hostplane-snapshot-age", String(Math.round(performance.now() - oldestMs)));
+}
+
+/** Says in headers which fields of an answer are unset because they could not be read, and which int32 cannot hold. */
+export function tellNotes(
+  call: Call,
+  {
+    missing,
+    clamped = [],
+  }: { readonly missing: readonly MissingPart[]; readonly clamped?: readonly string[] },
+): void {
+  if (missing.length > 0) {
+    call.setHeader("hostplane-missing", missing.map(({ field }) => field).join(", "));
+  }
+  if (clamped.length > 0) {
+    call.setHeader("hostplane-clamped", clamped.join(", "));
+  }
+}
+
+/** Of each score so many words at most. */
+const maxWords = 12;
+
+/** Says in a header what each score was made of: `cluster_health: OSD_DOWN -15; nodes_health: 3 of 3 ready; ...`. */
+export function tellScores(call: Call, because: Readonly<Record<string, readonly string[]>>): void {
+  const scores = Object.entries(because).map(([field, words]) => {
+    const more = words.length > maxWords ? [`${words.length - maxWords} more`] : [];
+    return `${field}: ${[...words.slice(0, maxWords), ...more].join(", ") || "nothing taken off"}`;
+  });
+  call.setHeader("hostplane-radar", scores.join("; "));
+}

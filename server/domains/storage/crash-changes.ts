@@ -1,0 +1,87 @@
+import type { CephAdapter, CephCrash } from "../../../adapters/ceph/adapter.ts";
+import { cephResource } from "../../../adapters/ceph/names.ts";
+import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
+import type { Mutation, PlannedMutation } from "../../operations/mutation.ts";
+import type { InlineRunner } from "../../operations/run-inline.ts";
+import type { Call } from "../../rpc/call.ts";
+import { crashSentence } from "./crashes.ts";
+import { requirePart } from "./figure-notes.ts";
+
+export interface CrashChanges {
+  /**
+   * Has Ceph take a crash for seen.
+   * @returns the crash as it is then
+   * @throws InfraError INVALID_FIELD, BUSY, SHUTTING_DOWN, and as `CephAdapter.archiveCrash`
+   */
+  archive(id: string, call: Call): Promise<CephCrash>;
+  /** @throws InfraError as `archive` */
+  planArchive(id: string, signal: AbortSignal): Promise<PlannedMutation>;
+}
+
+export interface CrashChangesOptions {
+  readonly ceph: CephAdapter;
+  readonly runner: InlineRunner;
+}
+
+export function createCrashChanges({ ceph, runner }: CrashChangesOptions): CrashChanges {
+  async function findCrash(id: string, signal: AbortSignal): Promise<CephCrash | undefined> {
+    const { value } = await ceph.read(signal);
+    return requirePart("crashes", value.crashes).find((crash) => crash.id === id);
+  }
+
+  async function describe(id: string, signal: AbortSignal): Promise<Mutation> {
+    ceph.assertOperator();
+    const { fsid } = (await ceph.read(signal)).value;
+    const crash = await findCrash(id, signal);
+    const what = crash === undefined ? `the crash ${id}` : crashSentence(crash);
+    return {
+      kind: "storage.archiveCrash",
+      resource: cephResource(fsid, "crashes", id),
+      backend: fsid,
+      plan: {
+        changes: [
+          crash?.isArchived === true
+            ? `nothing, as it is archived already: ${what}`
+            : `Ceph takes for seen, and warns no more of it: ${what}`,
+        ],
+        losses: [],
+      },
+      steps: [
+        { name: "archive", command: ["ceph", "crash", "archive", id], forward: () => ceph.archiveCrash(id) },
+      ],
+      pointOfNoReturn: 0,
+    };
+  }
+
+  return {
+    async archive(id, call) {
+      assertId(id);
+      call.noteResource(`crashes/${id}`);
+      const { resource } = await runner.run(`crashes/${id}`, () => describe(id, call.signal), call.signal);
+      call.noteResource(resource);
+      const crash = await findCrash(id, call.signal);
+      if (crash === undefined) {
+        throw crashNotFound(id);
+      }
+      return crash;
+    },
+    async planArchive(id, signal) {
+      assertId(id);
+      const mutation = await describe(id, signal);
+      if ((await findCrash(id, signal)) === undefined) {
+        throw crashNotFound(id);
+      }
+      return mutation;
+    },
+  };
+}
+
+function assertId(id: string): void {
+  if (id === "") {
+    throw invalidField("id", "must not be empty; ListCrashes tells the ids of crashes");
+  }
+}
+
+function crashNotFound(id: string): InfraError {
+  return new InfraError("CRASH_NOT_FOUND", `crash not found: ${id}`);
+}

@@ -1,0 +1,14 @@
+import type { CephState } from "../../../../adapters/ceph/adapter.ts";
+import type { Part } from "../../../../adapters/host/part-of-state.ts";
+import { type Score, scoreOfShare } from "./score.ts";
+
+type Usage = Extract<CephState["usage"], { ok: unknown }>["ok"];
+
+/** The share of the raw space that is free; of no space there is none. */
+export function capacityAvailable({ availableBytes, totalBytes }: Usage): Part<Score> {
+  if (totalBytes === 0n) {
+    return { missing: "the cluster has no space yet" };
+  }
+  const because = `${availableBytes} of ${totalBytes} bytes free`;
+  return { ok: scoreOfShare(Number(availableBytes) / Number(totalBytes), because) };
+}

@@ -1,0 +1,83 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { CephState } from "../../../../adapters/ceph/adapter.ts";
+import type { Part } from "../../../../adapters/host/part-of-state.ts";
+import type { ClusterRadarSchema } from "../../../../gen/resources/stats/stats_pb.ts";
+import type { MissingPart } from "../figure-notes.ts";
+import { capacityAvailable } from "./capacity.ts";
+import { clusterHealth } from "./cluster-health.ts";
+import { nodesHealth } from "./nodes-health.ts";
+import { reliability } from "./reliability.ts";
+import type { Score } from "./score.ts";
+import { stability } from "./stability.ts";
+import type { SeenHour } from "./stability-history.ts";
+
+export interface RadarInput {
+  readonly state: CephState;
+  /** The storage nodes, by Kubernetes if it is configured, else by Ceph. */
+  readonly nodes: Part<readonly { readonly isReady: boolean }[]>;
+  readonly hour: SeenHour;
+  readonly nowMs: number;
+}
+
+/** The five scores and what made them, by the names of their fields. */
+export interface ClusterRadar {
+  readonly message: MessageInitShape<typeof ClusterRadarSchema>;
+  readonly because: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What a score cannot be told without, as fields of the radar; or the radar. Definitions: docs/stats.md. */
+export function clusterRadarFrom(
+  input: RadarInput,
+): { readonly ok: ClusterRadar } | { readonly missing: readonly MissingPart[] } {
+  const { state, nodes, hour, nowMs } = input;
+  const missing: MissingPart[] = [];
+  const scoreOf = (field: string, part: Part<Score>): Score => {
+    if ("missing" in part) {
+      missing.push({ field, reason: part.missing });
+      return { value: 0, because: [] };
+    }
+    return part.ok;
+  };
+  const { pools, mons, mgrs, scrubs, crashes, osds, pgs, usage } = state;
+  const scores = {
+    cluster_health: clusterHealth(state.health.checks),
+    nodes_health: scoreOf("nodes_health", then(nodes, nodesHealth)),
+    capacity_available: scoreOf("capacity_available", then(usage, capacityAvailable)),
+    // Without OSDs and PGs nothing is seen of the moment.
+    stability: scoreOf(
+      "stability",
+      then(crashes, (known) => then(osds, () => then(pgs, () => ({ ok: stability(hour, known, nowMs) })))),
+    ),
+    reliability: scoreOf(
+      "reliability",
+      then(pools, (ofPools) =>
+        then(mons, (ofMons) =>
+          then(mgrs, (ofMgrs) =>
+            then(scrubs, (ofScrubs) => ({
+              ok: reliability({ pools: ofPools, mons: ofMons, mgrs: ofMgrs, scrubs: ofScrubs }, nowMs),
+            })),
+          ),
+        ),
+      ),
+    ),
+  };
+  if (missing.length > 0) {
+    return { missing };
+  }
+  return {
+    ok: {
+      message: {
+        clusterHealth: scores.cluster_health.value,
+        nodesHealth: scores.nodes_health.value,
+        capacityAvailable: scores.capacity_available.value,
+        stability: scores.stability.value,
+        reliability: scores.reliability.value,
+      },
+      because: Object.fromEntries(Object.entries(scores).map(([field, { because }]) => [field, because])),
+    },
+  };
+}
+
+function then<T, U>(part: Part<T>, next: (value: T) => Part<U>): Part<U> {
+  return "ok" in part ? next(part.ok) : part;
+}

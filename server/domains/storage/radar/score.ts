@@ -1,0 +1,32 @@
+/** One of the five figures of the radar, and what makes it so. */
+export interface Score {
+  /** From 0 (worst) to 100. */
+  readonly value: number;
+  /** What it was made of, in words of ASCII, e.g. `OSD_DOWN -15` or `2 of 3 ready`. */
+  readonly because: readonly string[];
+}
+
+/** Something that takes points off a score. */
+export interface Deduction {
+  readonly what: string;
+  /** 0 or more. */
+  readonly points: number;
+}
+
+/** 100 without the points that are taken off, and never below 0. */
+export function scoreWithout(deductions: readonly Deduction[]): Score {
+  const taken = deductions.filter(({ points }) => points > 0);
+  return {
+    value: Math.max(0, 100 - taken.reduce((sum, { points }) => sum + points, 0)),
+    because: taken.map(({ what, points }) => `${what} -${pointsText(points)}`),
+  };
+}
+
+/** A share of 0 to 1 as a score. */
+export function scoreOfShare(share: number, because: string): Score {
+  return { value: 100 * Math.min(1, Math.max(0, share)), because: [because] };
+}
+
+function pointsText(points: number): string {
+  return String(Math.round(points * 100) / 100);
+}

@@ -1,0 +1,72 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { CephSnapshot } from "../../../adapters/ceph/adapter.ts";
+import {
+  StorageService,
+  type WatchClusterStatsResponseSchema,
+} from "../../../gen/hostplane/v1/storage_pb.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { watchState } from "../../rpc/watch-state.ts";
+import { tellAge, tellNotes } from "./answer-headers.ts";
+import { clusterStatsFrom } from "./cluster-stats.ts";
+import type { CrashChanges } from "./crash-changes.ts";
+import { crashMessage } from "./crashes.ts";
+import { createFigureNotes, requirePart } from "./figure-notes.ts";
+import { osdMessages } from "./osds.ts";
+import { poolMessages } from "./pools.ts";
+import type { Storage } from "./storage.ts";
+
+/** hostplane.v1.StorageService: the Ceph cluster, beyond what stats.StatsService tells of it. */
+export function createStorageService(storage: Storage, crashChanges: CrashChanges): ServiceRegistration {
+  return registerService(StorageService, {
+    async *watchClusterStats(_request, call) {
+      const read = () => storage.readCeph(call.signal);
+      for await (const snapshot of watchState(storage.subscribe, read, call.signal)) {
+        yield clusterMessage(storage, snapshot);
+      }
+    },
+    async listPools(_request, call) {
+      const snapshot = await storage.readCeph(call.signal);
+      const notes = createFigureNotes();
+      const pools = poolMessages(requirePart("pools", snapshot.value.pools), snapshot.value, notes);
+      tellAge(call, snapshot);
+      tellNotes(call, notes);
+      return { pools };
+    },
+    async listOsds(_request, call) {
+      const snapshot = await storage.readCeph(call.signal);
+      const notes = createFigureNotes();
+      const osds = osdMessages(requirePart("osds", snapshot.value.osds), snapshot.value, notes);
+      tellAge(call, snapshot);
+      tellNotes(call, notes);
+      return { osds };
+    },
+    async listCrashes({ archived }, call) {
+      const snapshot = await storage.readCeph(call.signal);
+      const crashes = requirePart("crashes", snapshot.value.crashes);
+      tellAge(call, snapshot);
+      return { crashes: crashes.filter(({ isArchived }) => archived || !isArchived).map(crashMessage) };
+    },
+    async archiveCrash({ id }, call) {
+      return { crash: crashMessage(await crashChanges.archive(id, call)) };
+    },
+  });
+}
+
+function clusterMessage(
+  storage: Storage,
+  snapshot: CephSnapshot,
+): MessageInitShape<typeof WatchClusterStatsResponseSchema> {
+  const { value, readAtMs, staleBecause = "" } = snapshot;
+  const { stats, missing } = clusterStatsFrom(value, Date.now());
+  const radar = storage.radarOf(snapshot);
+  const ofRadar =
+    "missing" in radar ? radar.missing.map(({ field, reason }) => ({ field: `radar.${field}`, reason })) : [];
+  return {
+    stats,
+    ...("ok" in radar && { radar: radar.ok.message }),
+    missing: [...missing.map((each) => ({ ...each })), ...ofRadar],
+    readAt: timestampFromMs(Math.round(Date.now() - (performance.now() - readAtMs))),
+    staleBecause,
+  };
+}

@@ -1,0 +1,49 @@
+import { InfraError } from "../adapters/host/infra-error.ts";
+import { StorageService } from "../gen/hostplane/v1/storage_pb.ts";
+import { StatsService } from "../gen/stats/stats_pb.ts";
+import { createAbsentBackend } from "./backend.ts";
+import { type DomainServices, namesOf, type ServicesOptions } from "./domain-services.ts";
+import { createCephBackend } from "./domains/storage/backend.ts";
+import { createCrashChanges } from "./domains/storage/crash-changes.ts";
+import { createStoragePlanners } from "./domains/storage/planners.ts";
+import { createStatsService } from "./domains/storage/service.ts";
+import { cephOff, createStorage } from "./domains/storage/storage.ts";
+import { createStorageService } from "./domains/storage/storage-service.ts";
+import { registerPlanRefusal } from "./operations/planner.ts";
+import { registerRefusal } from "./rpc/service-handlers.ts";
+
+/** Who answers for a storage cluster: Ceph, and the Kubernetes cluster that carries it. */
+export function createStorageDomain(options: ServicesOptions): DomainServices {
+  const services = [StatsService, StorageService];
+  const { storage: system } = options.systems;
+  if (system === undefined) {
+    const missing = "storage is off: set `storage` in the configuration";
+    const refusal = () => new InfraError("DOMAIN_OFF", missing);
+    return {
+      registrations: services.map((service) => registerRefusal(service, refusal)),
+      planners: services.map((service) => registerPlanRefusal(service, refusal)),
+      backends: [createAbsentBackend("storage", "ceph", "off", namesOf(services), missing)],
+    };
+  }
+  const { ceph } = system;
+  const storage = createStorage(system);
+  const crashChanges = ceph && createCrashChanges({ ...options, ceph });
+  return {
+    registrations: [
+      createStatsService(storage),
+      crashChanges === undefined
+        ? registerRefusal(StorageService, cephOff)
+        : createStorageService(storage, crashChanges),
+    ],
+    planners: [
+      crashChanges === undefined
+        ? registerPlanRefusal(StorageService, cephOff)
+        : createStoragePlanners(crashChanges),
+    ],
+    backends: [...(ceph === undefined ? [] : [createCephBackend(ceph)])],
+    observe() {
+      const endHistory = storage.beginHistory();
+      return { close: async () => endHistory() };
+    },
+  };
+}

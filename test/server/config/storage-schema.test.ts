@@ -1,0 +1,38 @@
+import { test } from "tap";
+import { configSchema } from "../../../server/config/schema.ts";
+
+function messagesOf(storage: unknown): readonly string[] {
+  const { issues } = configSchema.safeParse({ storage }).error ?? { issues: [] };
+  return issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+}
+
+test("Ceph is found where its packages put it, unless it is told where", async (t) => {
+  t.same(configSchema.parse({ storage: { ceph: {} } }).storage, {
+    ceph: { conf: "/etc/ceph/ceph.conf", user: "client.hostplane" },
+  });
+  const ceph = {
+    conf: "/etc/ceph/other.conf",
+    user: "client.figures",
+    keyring: "/etc/ceph/figures.keyring",
+    operator: { user: "client.changes", keyring: "/etc/ceph/changes.keyring" },
+  };
+  t.same(configSchema.parse({ storage: { ceph } }).storage, { ceph });
+  t.match(messagesOf({ ceph: { user: "hostplane" } }), [/ceph\.user: expected the name of a user of Ceph/]);
+  t.match(messagesOf({ ceph: { operator: {} } }), [/ceph\.operator\.user: /], "the operator has no default");
+});
+
+test("Kubernetes is reached by a file, or by the account of the gateway's own pod", async (t) => {
+  t.same(configSchema.parse({ storage: { kubernetes: {} } }).storage, {
+    kubernetes: { namespace: "rook-ceph" },
+  });
+  const kubernetes = { kubeconfig: "/etc/hostplane/kubeconfig", context: "lab", namespace: "storage" };
+  t.same(configSchema.parse({ storage: { kubernetes } }).storage, { kubernetes });
+  t.match(messagesOf({ kubernetes: { context: "lab" } }), [
+    /kubernetes\.context: expected only with kubeconfig/,
+  ]);
+  t.match(messagesOf({ kubernetes: { namespace: "Rook" } }), [/kubernetes\.namespace: expected the name/]);
+});
+
+test("storage is one of both at least", async (t) => {
+  t.match(messagesOf({}), [/storage: expected ceph, kubernetes or both/]);
+});
