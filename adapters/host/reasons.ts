@@ -624,6 +624,11 @@ export const reasons = {
     meaning:
       "The Kubernetes cluster does not let the gateway in, or not read this; the message says what to change.",
   },
+  KOOR_CLUSTER_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "The Kubernetes cluster has no KoorCluster in the namespace of `storage.kubernetes`.",
+  },
 
   // Tools of the host
   TOOL_MISSING: {

@@ -79,8 +79,8 @@ export interface RookObject {
    * file system (each active one has a standby), gateways of an object store. Undefined where the object does not say.
    */
   readonly wantedReplicas: number | undefined;
-  /** The value of `service` that the Deployments have which run it, as `rook-ceph-mds/myfs`; undefined for a pool. */
-  readonly service: string | undefined;
+  /** The values of `service` that the Deployments have which run it, as `rook-ceph-mds/myfs`; none for a pool. */
+  readonly services: readonly string[];
   /** A pool has itself; a cluster none. */
   readonly pools: readonly RookPool[];
 }

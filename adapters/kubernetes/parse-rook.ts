@@ -21,7 +21,7 @@ const rookStatus = z.object({
 function rookObject<T>(
   kind: string,
   spec: z.ZodType<T>,
-  wanted: (spec: T, name: string) => Pick<RookObject, "wantedReplicas" | "service" | "pools">,
+  wanted: (spec: T, name: string) => Pick<RookObject, "wantedReplicas" | "services" | "pools">,
 ) {
   return z
     .object({
@@ -50,12 +50,16 @@ export const cephCluster = rookObject(
   "CephCluster",
   z.object({ mon: orElse(z.object({ count: orUndefined(count) }), { count: undefined }) }),
   // An external cluster has its monitors elsewhere, and says 0 or nothing.
-  ({ mon }) => ({ wantedReplicas: mon.count || undefined, service: "rook-ceph-mon", pools: [] }),
+  ({ mon }) => ({
+    wantedReplicas: mon.count || undefined,
+    services: ["rook-ceph-mon", "rook-ceph-mgr"],
+    pools: [],
+  }),
 );
 
 export const blockPool = rookObject("CephBlockPool", poolSpec, (spec) => {
   const pools = poolsFrom([spec]);
-  return { wantedReplicas: pools[0]?.size, service: undefined, pools };
+  return { wantedReplicas: pools[0]?.size, services: [], pools };
 });
 
 export const filesystem = rookObject(
@@ -67,7 +71,7 @@ export const filesystem = rookObject(
   }),
   ({ metadataPool, dataPools, metadataServer: { activeCount } }, name) => ({
     wantedReplicas: activeCount === undefined ? undefined : activeCount * 2,
-    service: `rook-ceph-mds/${name}`,
+    services: [`rook-ceph-mds/${name}`],
     pools: poolsFrom([metadataPool, ...dataPools]),
   }),
 );
@@ -81,7 +85,7 @@ export const objectStore = rookObject(
   }),
   ({ metadataPool, dataPool, gateway: { instances } }, name) => ({
     wantedReplicas: instances,
-    service: `rook-ceph-rgw/${name}`,
+    services: [`rook-ceph-rgw/${name}`],
     pools: poolsFrom([metadataPool, dataPool]),
   }),
 );

@@ -85,7 +85,7 @@ export function testKubernetesContract(
     ]);
     t.match(okOf(value.blockPools), [{ ...common, name: "images", wantedReplicas: 3, pools: [pool] }]);
     t.match(okOf(value.filesystems), [{ ...common, name: "cephfs", wantedReplicas: 2, pools: [pool, pool] }]);
-    t.match(okOf(value.objectStores), [{ ...common, name: "default", service: "rook-ceph-rgw/default" }]);
+    t.match(okOf(value.objectStores), [{ ...common, name: "default", services: ["rook-ceph-rgw/default"] }]);
     t.match(okOf(value.koorClusters), [
       {
         name: "sandbox",

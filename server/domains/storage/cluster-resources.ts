@@ -1,0 +1,87 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { Part } from "../../../adapters/host/part-of-state.ts";
+import type {
+  KubernetesDeployment,
+  KubernetesState,
+  RookObject,
+} from "../../../adapters/kubernetes/adapter.ts";
+import type { ResourceInfoSchema } from "../../../gen/resources/stats/stats_pb.ts";
+import { createFigureNotes, type FigureNotes, figureMissing, type MissingPart } from "./figure-notes.ts";
+import { createReliabilityScores, type ReliabilityScores } from "./reliability-scores.ts";
+import { statusOfDeployment, statusOfRook } from "./resource-status.ts";
+
+/** What GetClusterResources answers with, what of it could not be read, and which counts int32 cannot hold. */
+export interface ClusterResources {
+  readonly resources: MessageInitShape<typeof ResourceInfoSchema>[];
+  readonly deployments: MessageInitShape<typeof ResourceInfoSchema>[];
+  readonly missing: readonly MissingPart[];
+  readonly clamped: readonly string[];
+}
+
+/**
+ * Rook's objects in the order of the contract, and the Deployments of the namespace, each by name. Ceph alone tells of
+ * neither. Status and reliability: docs/stats.md.
+ * @throws InfraError FIGURE_UNAVAILABLE when none of them can be read, DOMAIN_OFF without Kubernetes
+ */
+export function clusterResourcesFrom(kubernetes?: KubernetesState): ClusterResources {
+  if (kubernetes === undefined) {
+    throw new InfraError(
+      "DOMAIN_OFF",
+      "only Kubernetes tells of resources: set `storage.kubernetes` in the configuration",
+    );
+  }
+  const { cephClusters, blockPools, filesystems, objectStores, deployments } = kubernetes;
+  const kinds: readonly (readonly [string, Part<readonly RookObject[]>])[] = [
+    ["CephCluster", cephClusters],
+    ["CephBlockPool", blockPools],
+    ["CephFilesystem", filesystems],
+    ["CephObjectStore", objectStores],
+  ];
+  const notes = createFigureNotes();
+  const scores = createReliabilityScores(kubernetes);
+  const resources = kinds.flatMap(([kind, part]) =>
+    (notes.valueOf(`resources.${kind}`, part) ?? []).map((object) => resourceMessage(object, scores, notes)),
+  );
+  const ofDeployments = (notes.valueOf("deployments", deployments) ?? []).map((deployment) =>
+    deploymentMessage(deployment, scores, notes),
+  );
+  if (notes.missing.length > kinds.length) {
+    throw figureMissing(notes.missing);
+  }
+  return { resources, deployments: ofDeployments, missing: notes.missing, clamped: notes.clamped };
+}
+
+function resourceMessage(
+  object: RookObject,
+  scores: ReliabilityScores,
+  notes: FigureNotes,
+): ClusterResources["resources"][number] {
+  const { apiVersion, kind, namespace, name, wantedReplicas = 0 } = object;
+  return {
+    apiversion: apiVersion,
+    kind,
+    namespace,
+    name,
+    status: statusOfRook(object),
+    replicas: notes.int32("resources.replicas", wantedReplicas),
+    reliability: scores.ofRook(object),
+  };
+}
+
+function deploymentMessage(
+  deployment: KubernetesDeployment,
+  scores: ReliabilityScores,
+  notes: FigureNotes,
+): ClusterResources["deployments"][number] {
+  const { namespace, name, wantedReplicas } = deployment;
+  return {
+    apiversion: "apps/v1",
+    kind: "Deployment",
+    namespace,
+    name,
+    status: statusOfDeployment(deployment),
+    replicas: notes.int32("deployments.replicas", wantedReplicas),
+    reliability: scores.ofDeployment(deployment),
+  };
+}

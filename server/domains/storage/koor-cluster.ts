@@ -1,0 +1,86 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { KoorClusterObject, KubernetesState } from "../../../adapters/kubernetes/adapter.ts";
+import { type KoorClusterSchema, UpgradeMode } from "../../../gen/resources/stats/stats_pb.ts";
+import { type MissingPart, requirePart } from "./figure-notes.ts";
+
+/** What GetKoorCluster answers with, and what its operator has not reported yet. */
+export interface KoorClusterReading {
+  readonly koorCluster: MessageInitShape<typeof KoorClusterSchema>;
+  readonly missing: readonly MissingPart[];
+}
+
+const modes: Readonly<Record<string, UpgradeMode>> = {
+  disabled: UpgradeMode.DISABLED,
+  notify: UpgradeMode.NOTIFY,
+  upgrade: UpgradeMode.UPGRADE,
+};
+
+/**
+ * The KoorCluster of the namespace; of several the first by name.
+ * @throws InfraError KOOR_CLUSTER_NOT_FOUND, FIGURE_UNAVAILABLE when it cannot be read, DOMAIN_OFF without Kubernetes
+ */
+export function koorClusterFrom(kubernetes?: KubernetesState): KoorClusterReading {
+  if (kubernetes === undefined) {
+    throw new InfraError(
+      "DOMAIN_OFF",
+      "a KoorCluster is a resource of Kubernetes: set `storage.kubernetes` in the configuration",
+    );
+  }
+  const [cluster] = requirePart("koor_cluster", kubernetes.koorClusters);
+  if (cluster === undefined) {
+    throw new InfraError("KOOR_CLUSTER_NOT_FOUND", "koor cluster not found");
+  }
+  const { name, namespace } = cluster;
+  const status = statusMessage(cluster.status);
+  return {
+    koorCluster: { name, namespace, spec: specMessage(cluster), ...(status && { status }) },
+    missing: missingOf(cluster.status),
+  };
+}
+
+function specMessage(cluster: KoorClusterObject) {
+  const { upgradeOptions, ksdReleaseName, ksdClusterReleaseName } = cluster;
+  const { useAllDevices, monitoringEnabled, dashboardEnabled, toolboxEnabled } = cluster;
+  const { mode, endpoint, schedule } = upgradeOptions;
+  return {
+    useAllDevices,
+    monitoringEnabled,
+    dashboardEnabled,
+    toolboxEnabled,
+    upgradeOptions: { mode: modes[mode] ?? UpgradeMode.UNSPECIFIED, endpoint, schedule },
+    ksdReleaseName,
+    ksdClusterReleaseName,
+  };
+}
+
+function statusMessage(status: KoorClusterObject["status"]) {
+  if (status === undefined) {
+    return undefined;
+  }
+  const { totalResources, meetsMinimumResources, currentVersions, latestVersions } = status;
+  return {
+    meetsMinimumResources,
+    ...(totalResources && { totalResources }),
+    ...(currentVersions && { currentVersions }),
+    ...(latestVersions && { latestVersions: withoutUndefined(latestVersions) }),
+  };
+}
+
+/** The newest versions may be unset; the rest is what an operator reports at once. */
+function missingOf(status: KoorClusterObject["status"]): readonly MissingPart[] {
+  const unreported = {
+    "koor_cluster.status": status === undefined,
+    "koor_cluster.status.total_resources": status !== undefined && status.totalResources === undefined,
+    "koor_cluster.status.current_versions": status !== undefined && status.currentVersions === undefined,
+  };
+  return Object.entries(unreported)
+    .filter(([, isMissing]) => isMissing)
+    .map(([field]) => ({ field, reason: "the operator of the KoorCluster has not reported it" }));
+}
+
+function withoutUndefined({ koorOperator, ksd, ceph }: NonNullable<LatestVersions>) {
+  return { ...(koorOperator && { koorOperator }), ...(ksd && { ksd }), ...(ceph && { ceph }) };
+}
+
+type LatestVersions = NonNullable<KoorClusterObject["status"]>["latestVersions"];
