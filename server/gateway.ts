@@ -109,7 +109,7 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
   opened.defer(() => data.store.close());
   const tracing = await tracingOf(options);
   opened.defer(() => tracing?.close());
-  const systems = isSandbox ? createSandboxSystems() : createRealSystems(config, logger);
+  const systems = isSandbox ? createSandboxSystems() : await createRealSystems(config, logger);
   opened.defer(() => systems.close());
   const auth = await createAuth({
     store: data.store,

@@ -98,7 +98,7 @@ async function createInspectors(config: Config): Promise<Inspectors> {
     import("./commands/inspect-pool-backup.ts"),
     import("pino"),
   ]);
-  const systems = createRealSystems(config, pino({ level: "silent" }));
+  const systems = await createRealSystems(config, pino({ level: "silent" }));
   const { volumes } = config;
   const inspectors: Inspector[] = [];
   if (volumes !== undefined && systems.volumes !== undefined) {

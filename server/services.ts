@@ -107,7 +107,12 @@ export function createServices(options: ServicesOptions): Services {
       createOperationService({ ...options, services: allServices, ruleOf: methodRuleOf }),
       createEventService({
         events: options.events,
-        details: { operations: operationEventDetail, volumes: detailFromJson, hypervisors: detailFromJson },
+        details: {
+          operations: operationEventDetail,
+          volumes: detailFromJson,
+          hypervisors: detailFromJson,
+          storage: detailFromJson,
+        },
         isSandbox: options.facts.isSandbox,
         maxMessageBytes: options.maxMessageBytes,
         log: options.log,

@@ -1,10 +1,12 @@
+import type { CephAdapter } from "../adapters/ceph/adapter.ts";
 import { InfraError } from "../adapters/host/infra-error.ts";
 import { StorageService } from "../gen/hostplane/v1/storage_pb.ts";
 import { StatsService } from "../gen/stats/stats_pb.ts";
 import { createAbsentBackend } from "./backend.ts";
-import { type DomainServices, namesOf, type ServicesOptions } from "./domain-services.ts";
-import { createCephBackend } from "./domains/storage/backend.ts";
+import { allOf, type DomainServices, namesOf, type ServicesOptions } from "./domain-services.ts";
+import { createCephBackend, createKubernetesBackend } from "./domains/storage/backend.ts";
 import { createCrashChanges } from "./domains/storage/crash-changes.ts";
+import { observeStorageChanges } from "./domains/storage/events/storage-observer.ts";
 import { createStoragePlanners } from "./domains/storage/planners.ts";
 import { createStatsService } from "./domains/storage/service.ts";
 import { cephOff, createStorage } from "./domains/storage/storage.ts";
@@ -25,8 +27,12 @@ export function createStorageDomain(options: ServicesOptions): DomainServices {
       backends: [createAbsentBackend("storage", "ceph", "off", namesOf(services), missing)],
     };
   }
-  const { ceph } = system;
+  const { log } = options;
+  const { ceph, kubernetes } = system;
   const storage = createStorage(system);
+  const onFailed = (error: unknown) =>
+    log.warn("changes of the storage cluster could not be told; tried again", error);
+  const observe = (each: CephAdapter) => observeStorageChanges({ ...options, ceph: each, onFailed });
   const crashChanges = ceph && createCrashChanges({ ...options, ceph });
   return {
     registrations: [
@@ -40,10 +46,10 @@ export function createStorageDomain(options: ServicesOptions): DomainServices {
         ? registerPlanRefusal(StorageService, cephOff)
         : createStoragePlanners(crashChanges),
     ],
-    backends: [...(ceph === undefined ? [] : [createCephBackend(ceph)])],
-    observe() {
-      const endHistory = storage.beginHistory();
-      return { close: async () => endHistory() };
-    },
+    backends: [
+      ...(ceph === undefined ? [] : [createCephBackend(ceph)]),
+      ...(kubernetes === undefined ? [] : [createKubernetesBackend(kubernetes)]),
+    ],
+    observe: () => allOf([storage.beginHistory(), ...(ceph === undefined ? [] : [observe(ceph)])]),
   };
 }

@@ -1,29 +1,53 @@
 import type { CephAdapter } from "../adapters/ceph/adapter.ts";
 import { createCeph } from "../adapters/ceph/ceph.ts";
 import { createCephSandbox } from "../adapters/ceph/sandbox.ts";
+import type { KubernetesAdapter } from "../adapters/kubernetes/adapter.ts";
+import { createKubernetesSandbox } from "../adapters/kubernetes/sandbox.ts";
 import type { StorageConfig } from "./config/schema.ts";
 
-/** What stands behind the domain of storage clusters. */
+/** What stands behind the domain of storage clusters; each is undefined where none is configured, but not both. */
 export interface StorageSystem {
-  /** Undefined where none is configured. */
   readonly ceph: CephAdapter | undefined;
+  /** The cluster that carries it. */
+  readonly kubernetes: KubernetesAdapter | undefined;
   close(): Promise<void>;
 }
 
-/** A cluster that touches nothing of the host. */
+/** Clusters that touch nothing of the host. */
 export function createSandboxStorage(): StorageSystem {
-  const ceph = createCephSandbox();
-  return { ceph, close: () => ceph.close() };
+  return storageSystem(createCephSandbox(), createKubernetesSandbox());
 }
 
-/** The cluster that the configuration names. */
-export function createRealStorage({ ceph: config }: StorageConfig): StorageSystem {
-  const ceph =
-    config &&
-    createCeph({
-      confPath: config.conf,
-      reader: { user: config.user, keyringPath: config.keyring },
-      operator: config.operator && { user: config.operator.user, keyringPath: config.operator.keyring },
-    });
-  return { ceph, close: async () => ceph?.close() };
+/** The clusters that the configuration names. */
+export async function createRealStorage(config: StorageConfig): Promise<StorageSystem> {
+  const kubernetes = config.kubernetes && (await createRealKubernetes(config.kubernetes));
+  return storageSystem(config.ceph && createRealCeph(config.ceph), kubernetes);
+}
+
+function createRealCeph({ conf, user, keyring, operator }: NonNullable<StorageConfig["ceph"]>): CephAdapter {
+  return createCeph({
+    confPath: conf,
+    reader: { user, keyringPath: keyring },
+    operator: operator && { user: operator.user, keyringPath: operator.keyring },
+  });
+}
+
+async function createRealKubernetes(
+  config: NonNullable<StorageConfig["kubernetes"]>,
+): Promise<KubernetesAdapter> {
+  // Its library takes half a second and 120 MB, which nobody pays who has no such cluster.
+  const { createKubernetes } = await import("../adapters/kubernetes/kubernetes.ts");
+  const { kubeconfig, context, namespace } = config;
+  return createKubernetes({ kubeconfigPath: kubeconfig, context, namespace });
+}
+
+function storageSystem(
+  ceph: CephAdapter | undefined,
+  kubernetes: KubernetesAdapter | undefined,
+): StorageSystem {
+  return {
+    ceph,
+    kubernetes,
+    close: async () => void (await Promise.all([ceph?.close(), kubernetes?.close()])),
+  };
 }

@@ -71,11 +71,11 @@ export function createSandboxSystems(): Systems {
 }
 
 /** The systems the configuration names. */
-export function createRealSystems(config: Config, logger: FastifyBaseLogger): Systems {
+export async function createRealSystems(config: Config, logger: FastifyBaseLogger): Promise<Systems> {
   const opened: { close(): Promise<void> }[] = [];
   const volumes = config.volumes && createRealVolumes(config, config.volumes, logger, opened);
   const hypervisors = config.hypervisors && createRealHypervisors(config, config.hypervisors, logger);
-  const storage = config.storage && createRealStorage(config.storage);
+  const storage = config.storage && (await createRealStorage(config.storage));
   const all = [...opened, ...[hypervisors ?? [], storage ?? []].flat()];
   return { volumes, hypervisors, storage, close: () => closeAll(...all) };
 }

@@ -227,6 +227,7 @@ const served: readonly Row[] = [
         { domain: "hypervisors", name: "storage-pool", health: "BACKEND_HEALTH_OK" },
         { domain: "pods", name: "podman" },
         { domain: "storage", name: "ceph", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
+        { domain: "storage", name: "kubernetes", health: "BACKEND_HEALTH_OK" },
         { domain: "system", name: "sqlite", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
         { domain: "volumes", name: "lvm", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
         { domain: "volumes", name: "restic", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },

@@ -21,8 +21,8 @@ export interface Storage {
   radarOf(snapshot: CephSnapshot): RadarReading;
   /** Calls back when an answer may have changed. */
   subscribe(onChange: () => void): () => void;
-  /** Begins to look at what the radar tells of the last hour; returns the function that ends it. */
-  beginHistory(): () => void;
+  /** Begins to look at what the radar tells of the last hour. */
+  beginHistory(): { close(): Promise<void> };
 }
 
 export function createStorage({ ceph }: StorageOptions): Storage {
@@ -62,7 +62,8 @@ export function createStorage({ ceph }: StorageOptions): Storage {
     subscribe: (onChange) => ceph?.subscribe(onChange) ?? (() => {}),
     beginHistory() {
       void note();
-      return ceph?.subscribe(() => void note(), asHistorian) ?? (() => {});
+      const end = ceph?.subscribe(() => void note(), asHistorian);
+      return { close: async () => end?.() };
     },
   };
 }
