@@ -86,6 +86,7 @@ async function createInspectors(config: Config): Promise<Inspectors> {
     { createResticInspector },
     { createLibvirtInspector },
     { createPoolInspector },
+    { createCephInspector },
     { createPoolBackupInspector },
     { pino },
   ] = await Promise.all([
@@ -95,6 +96,7 @@ async function createInspectors(config: Config): Promise<Inspectors> {
     import("./commands/inspect-restic.ts"),
     import("./commands/inspect-libvirt.ts"),
     import("./commands/inspect-pool.ts"),
+    import("./commands/inspect-ceph.ts"),
     import("./commands/inspect-pool-backup.ts"),
     import("pino"),
   ]);
@@ -123,6 +125,9 @@ async function createInspectors(config: Config): Promise<Inspectors> {
         createResticInspector(restic, backup, config.data, "hypervisors.pool.backup"),
       );
     }
+  }
+  if (systems.storage?.ceph !== undefined) {
+    inspectors.push(createCephInspector(systems.storage.ceph));
   }
   return { inspectors, close: () => systems.close() };
 }

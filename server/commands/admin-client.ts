@@ -7,10 +7,12 @@ import type { AuditService } from "../../gen/hostplane/v1/audit_pb.ts";
 import type { BackupService } from "../../gen/hostplane/v1/backup_pb.ts";
 import type { EventService } from "../../gen/hostplane/v1/event_pb.ts";
 import type { OperationService } from "../../gen/hostplane/v1/operation_pb.ts";
+import type { StorageService } from "../../gen/hostplane/v1/storage_pb.ts";
 import type { StoragePoolService } from "../../gen/hostplane/v1/storage_pool_pb.ts";
 import type { UserService } from "../../gen/hostplane/v1/user_pb.ts";
 import type { OperationsService } from "../../gen/operations/v1/operations_pb.ts";
 import type { LVService } from "../../gen/proto/lvmd_pb.ts";
+import type { StatsService } from "../../gen/stats/stats_pb.ts";
 import type { Config } from "../config/schema.ts";
 import { adminSocketOf, shortSocketPath } from "../rpc/listener/admin-listener.ts";
 import type { StoreBackup } from "../web/store-backup.ts";
@@ -25,6 +27,8 @@ export interface AdminClient {
   readonly volumes: Client<typeof LVService>;
   readonly hypervisors: Client<typeof OperationsService>;
   readonly storagePool: Client<typeof StoragePoolService>;
+  readonly storage: Client<typeof StorageService>;
+  readonly stats: Client<typeof StatsService>;
   /** @param file absolute */
   backup(file: string): Promise<StoreBackup>;
 }
@@ -111,10 +115,12 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     { BackupService },
     { EventService },
     { OperationService },
+    { StorageService },
     { StoragePoolService },
     { UserService },
     { OperationsService },
     { LVService },
+    { StatsService },
     { postBackup },
   ] = await Promise.all([
     import("@connectrpc/connect"),
@@ -123,10 +129,12 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     import("../../gen/hostplane/v1/backup_pb.ts"),
     import("../../gen/hostplane/v1/event_pb.ts"),
     import("../../gen/hostplane/v1/operation_pb.ts"),
+    import("../../gen/hostplane/v1/storage_pb.ts"),
     import("../../gen/hostplane/v1/storage_pool_pb.ts"),
     import("../../gen/hostplane/v1/user_pb.ts"),
     import("../../gen/operations/v1/operations_pb.ts"),
     import("../../gen/proto/lvmd_pb.ts"),
+    import("../../gen/stats/stats_pb.ts"),
     import("./post-backup.ts"),
   ]);
   const socketPath = shortSocketPath(socket);
@@ -144,6 +152,8 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     volumes: createClient(LVService, transport),
     hypervisors: createClient(OperationsService, transport),
     storagePool: createClient(StoragePoolService, transport),
+    storage: createClient(StorageService, transport),
+    stats: createClient(StatsService, transport),
     backup: (file) => postBackup(socketPath, file),
   };
 }

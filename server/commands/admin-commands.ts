@@ -8,8 +8,9 @@ import type { ExitCode } from "./output.ts";
 import { parseTimeOption } from "./parse-time-option.ts";
 import { addPoolCommands } from "./pool-commands.ts";
 import type { CommandContext } from "./run-admin-command.ts";
+import { addStorageCommands } from "./storage-commands.ts";
 
-/** Adds `user`, `token`, `key`, `store`, `audit`, `operation`, `backup`, `hypervisor`, `pool` and `events`; each answers with its exit code. */
+/** Adds `user`, `token`, `key`, `store`, `audit`, `operation`, `backup`, `hypervisor`, `pool`, `storage` and `events`; each answers with its exit code. */
 export function addAdminCommands(
   program: Command,
   context: CommandContext,
@@ -84,13 +85,23 @@ export function addAdminCommands(
     onExit,
   );
 
+  addStorageCommands(
+    program.command("storage").description("tell of a Ceph cluster, and of the nodes that carry it"),
+    context,
+    onExit,
+  );
+
   withTargetFlags(program.command("events"))
     .description("tell what happens, from now on, until it is stopped")
     .addOption(
       new Option("--from-cursor <cursor>", "begin behind the event that has this cursor").conflicts("since"),
     )
     .option("--since <time>", "begin with this time, e.g. 2026-01-31T00:00:00Z", parseTimeOption)
-    .option("--topic <topic>", "of this topic (volumes, hypervisors, operations); repeatable", collect)
+    .option(
+      "--topic <topic>",
+      "of this topic (volumes, hypervisors, storage, operations); repeatable",
+      collect,
+    )
     .option("--resource <resource>", "about this resource, or what is below it; repeatable", collect)
     .option("--json", "as JSON lines, with cursors")
     .action(async (options) => onExit(await (await import("./events.ts")).followEvents(options, context)));

@@ -2,6 +2,7 @@ import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Event } from "../../gen/hostplane/v1/event_pb.ts";
 import { operationSummary } from "./operation-lines.ts";
 import { printableLine } from "./printable-line.ts";
+import { sizeText } from "./size-text.ts";
 
 /** An event in one line: when, what, about what, and the facts. */
 export function eventLine(event: Event): string {
@@ -41,6 +42,28 @@ function factsOf({ detail, operationId }: Event): string {
         byWhom(false, operationId),
       ]);
     }
+    case "clusterHealth": {
+      const { status, previousStatus, raised, cleared } = detail.value;
+      const before = previousStatus === status ? "" : `, before ${previousStatus}`;
+      return facts([
+        `${status}${before}`,
+        ...raised,
+        cleared.length === 0 ? "" : `no more ${cleared.join(", ")}`,
+      ]);
+    }
+    case "cephDaemon": {
+      const { name, host, state, previousState } = detail.value;
+      const before = previousState === "" ? "" : `, before ${previousState}`;
+      return `${name}${host === "" ? "" : ` on ${host}`} ${state}${before}`;
+    }
+    case "cephSpace": {
+      const { name, usedBytes, totalBytes } = detail.value;
+      return `${name} ${sizeText(usedBytes)} of ${sizeText(totalBytes)} used`;
+    }
+    case "cephCrash": {
+      const { entity, host, at, what } = detail.value;
+      return `${entity} on ${host} at ${timeText(at)}: ${what}`;
+    }
     case "gap": {
       const { from, to, reason } = detail.value;
       return `${from === undefined ? "" : `from ${timeText(from)} `}to ${timeText(to)}: ${reason}`;
@@ -59,15 +82,6 @@ function byWhom(outside: boolean, operationId: string): string {
     return "not by this gateway";
   }
   return operationId === "" ? "" : `by the operation ${operationId}`;
-}
-
-const units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
-
-/** As it is read by people: `1.5 GiB`. */
-function sizeText(bytes: bigint): string {
-  const size = Number(bytes);
-  const power = size < 1024 ? 0 : Math.min(Math.floor(Math.log2(size) / 10), units.length - 1);
-  return `${Number((size / 1024 ** power).toFixed(2))} ${units[power]}`;
 }
 
 function timeText(time: Timestamp | undefined): string {

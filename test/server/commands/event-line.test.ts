@@ -72,6 +72,40 @@ test("an event of any kind is one line", async (t) => {
     lineOf({ type: "storagePool.changed", detail: { case: "storagePool", value: smaller } }),
     `${time} storagePool.changed r/1: 512 MiB, before 1 GiB; taken out /dev/c`,
   );
+  const health = {
+    cluster: "f",
+    status: "HEALTH_WARN",
+    previousStatus: "HEALTH_OK",
+    raised: ["OSD_DOWN: 1 osds down", "PG_DEGRADED: 1/3 objects degraded"],
+  };
+  t.equal(
+    lineOf({ type: "cluster.health", detail: { case: "clusterHealth", value: health } }),
+    `${time} cluster.health r/1: HEALTH_WARN, before HEALTH_OK; OSD_DOWN: 1 osds down; PG_DEGRADED: 1/3 objects degraded`,
+  );
+  const eased = { ...health, previousStatus: "HEALTH_WARN", raised: [], cleared: ["OSD_DOWN", "SLOW_OPS"] };
+  t.equal(
+    lineOf({ type: "cluster.health", detail: { case: "clusterHealth", value: eased } }),
+    `${time} cluster.health r/1: HEALTH_WARN; no more OSD_DOWN, SLOW_OPS`,
+  );
+  const osd = { name: "osd.1", host: "h1", state: "down, in", previousState: "up, in" };
+  t.equal(
+    lineOf({ type: "osd.down", detail: { case: "cephDaemon", value: osd } }),
+    `${time} osd.down r/1: osd.1 on h1 down, in, before up, in`,
+  );
+  t.equal(
+    lineOf({ type: "rgw.added", detail: { case: "cephDaemon", value: { name: "rgw.a", state: "up" } } }),
+    `${time} rgw.added r/1: rgw.a up`,
+  );
+  const space = { name: "images", usedBytes: 86n << 30n, totalBytes: 100n << 30n };
+  t.equal(
+    lineOf({ type: "pool.nearFull", detail: { case: "cephSpace", value: space } }),
+    `${time} pool.nearFull r/1: images 86 GiB of 100 GiB used`,
+  );
+  const crash = { id: "c", entity: "osd.1", host: "h1", at, what: "FAILED ceph_assert" };
+  t.equal(
+    lineOf({ type: "crash.reported", detail: { case: "cephCrash", value: crash } }),
+    `${time} crash.reported r/1: osd.1 on h1 at ${time}: FAILED ceph_assert`,
+  );
   const gap = { to: at, reason: "the gateway was down" };
   t.equal(
     lineOf({ type: "gap", detail: { case: "gap", value: gap } }),

@@ -1,0 +1,43 @@
+import type { Command } from "commander";
+import { withTargetFlags } from "./config-flags.ts";
+import type { ExitCode } from "./output.ts";
+import type { CommandContext } from "./run-admin-command.ts";
+
+/** Adds `stats`, `radar`, `pools`, `osds`, `crashes`, `archive-crash`, `nodes` and `resources` to the command `storage`. */
+export function addStorageCommands(
+  storage: Command,
+  context: CommandContext,
+  onExit: (code: ExitCode) => void,
+): void {
+  const commands = () => import("./storage.ts");
+  withReadFlags(storage.command("stats"))
+    .description("tell the Ceph cluster's health, daemons, data and traffic")
+    .action(async (options) => onExit(await (await commands()).showStats(options, context)));
+  withReadFlags(storage.command("radar"))
+    .description("tell five scores of the cluster, from 0 to 100, and what each was made of")
+    .action(async (options) => onExit(await (await commands()).showRadar(options, context)));
+  withReadFlags(storage.command("pools"))
+    .description("list the pools")
+    .action(async (options) => onExit(await (await commands()).listPools(options, context)));
+  withReadFlags(storage.command("osds"))
+    .description("list the OSDs")
+    .action(async (options) => onExit(await (await commands()).listOsds(options, context)));
+  withReadFlags(storage.command("crashes"))
+    .description("list the crashes that daemons have reported, newest first")
+    .option("--archived", "also those that are archived")
+    .action(async (options) => onExit(await (await commands()).listCrashes(options, context)));
+  withReadFlags(storage.command("archive-crash"))
+    .description("have Ceph take a crash for seen")
+    .argument("<id>")
+    .action(async (id, options) => onExit(await (await commands()).archiveCrash(id, options, context)));
+  withReadFlags(storage.command("nodes"))
+    .description("list the nodes that carry the Ceph cluster")
+    .action(async (options) => onExit(await (await commands()).listNodes(options, context)));
+  withReadFlags(storage.command("resources"))
+    .description("list Rook's resources and Deployments in Kubernetes")
+    .action(async (options) => onExit(await (await commands()).listResources(options, context)));
+}
+
+function withReadFlags(command: Command): Command {
+  return withTargetFlags(command).option("--json", "as JSON");
+}

@@ -1,0 +1,16 @@
+import { test } from "tap";
+import { createCephSandbox } from "../../../adapters/ceph/sandbox.ts";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { createCephInspector } from "../../../server/commands/inspect-ceph.ts";
+
+test("doctor tells whether the cluster answers, and what to do when it does not", async (t) => {
+  const ceph = createCephSandbox();
+  t.teardown(() => ceph.close());
+  const inspector = createCephInspector(ceph);
+  t.equal(inspector.name, "ceph");
+  t.match(await inspector.inspect(), { findings: [{ ok: true }] });
+  await ceph.setOutage(new InfraError("CEPH_UNAVAILABLE", "no monitor answers"));
+  t.match(await inspector.inspect(), {
+    findings: [{ ok: false, what: "no monitor answers", fix: /monitors/ }],
+  });
+});

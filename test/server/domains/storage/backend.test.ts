@@ -1,0 +1,81 @@
+import { test } from "tap";
+import { createCephSandbox } from "../../../../adapters/ceph/sandbox.ts";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { createKubernetesSandbox } from "../../../../adapters/kubernetes/sandbox.ts";
+import { createCephBackend, createKubernetesBackend } from "../../../../server/domains/storage/backend.ts";
+
+test("Ceph is well while all of it can be read, whatever it complains about", async (t) => {
+  const ceph = createCephSandbox();
+  t.teardown(() => ceph.close());
+  const backend = createCephBackend(ceph);
+  t.match(backend, { domain: "storage", name: "ceph", kind: "sandbox" });
+  t.match(await backend.status(), { health: "ok", version: "16.2.15", missing: [], snapshotAgeMs: Number });
+  let told = 0;
+  t.teardown(
+    backend.subscribe(() => {
+      told += 1;
+    }),
+  );
+  await ceph.stopOsd(1);
+  t.equal(told, 1);
+  t.match(await backend.status(), { health: "ok", missing: [] });
+});
+
+test("parts that cannot be read are named with their reason", async (t) => {
+  const ceph = createCephSandbox();
+  t.teardown(() => ceph.close());
+  const backend = createCephBackend(ceph);
+  await ceph.read();
+  await ceph.setManagers(false);
+  await ceph.change((state) => ({ ...state, rbdImageCount: { missing: "OSDs take their time" } }));
+  t.match(await backend.status(), {
+    health: "degraded",
+    missing: [
+      "data.pools.pgs, data.objects, data.usage, data.volumes, iops, crashes, usage of OSDs, scrubs: no manager is active",
+      "data.volumes: OSDs take their time",
+    ],
+  });
+});
+
+test("a state that is not renewed is told with why; without any Ceph is unavailable", async (t) => {
+  const ceph = createCephSandbox({ keepMs: 200 });
+  t.teardown(() => ceph.close());
+  const backend = createCephBackend(ceph);
+  await ceph.read();
+  await ceph.setOutage(new InfraError("CEPH_UNAVAILABLE", "the monitors do not answer"));
+  t.match(await backend.status(), { health: "degraded", missing: ["the monitors do not answer"] });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  t.match(await backend.status(), {
+    health: "unavailable",
+    missing: ["the monitors do not answer"],
+    snapshotAgeMs: undefined,
+  });
+});
+
+test("a version that is long in coming delays no status", async (t) => {
+  const ceph = createCephSandbox();
+  t.teardown(() => ceph.close());
+  const { promise, resolve } = Promise.withResolvers<{ version: string; findings: [] }>();
+  let asked = 0;
+  const inspect = () => {
+    asked += 1;
+    return promise;
+  };
+  const backend = createCephBackend({ ...ceph, inspect });
+  t.match(await backend.status(), { health: "ok", version: undefined });
+  resolve({ version: "18.2.0", findings: [] });
+  t.match(await backend.status(), { health: "ok", version: "18.2.0" });
+  await backend.status();
+  t.equal(asked, 1);
+});
+
+test("Kubernetes is degraded without a right, but not without KoorClusters", async (t) => {
+  const kubernetes = createKubernetesSandbox();
+  t.teardown(() => kubernetes.close());
+  const backend = createKubernetesBackend(kubernetes);
+  t.match(await backend.status(), { health: "ok", version: /^v1\./, missing: [] });
+  kubernetes.setMissing("koorClusters", "the kind is not installed");
+  t.match(await backend.status(), { health: "ok", missing: ["KoorClusters: the kind is not installed"] });
+  kubernetes.setMissing("nodes", "may not list nodes");
+  t.match(await backend.status(), { health: "degraded" });
+});
