@@ -18,3 +18,18 @@ export async function about<T>(resource: string, work: Promise<T>): Promise<T> {
 export function isReason(error: unknown, ...reasons: readonly ReasonName[]): error is InfraError {
   return error instanceof InfraError && reasons.includes(error.reason);
 }
+
+/** Undefined if what the calls are about has gone meanwhile. */
+export async function unlessGone<Calls extends readonly Promise<unknown>[]>(
+  reason: ReasonName,
+  calls: readonly [...Calls],
+): Promise<{ [At in keyof Calls]: Awaited<Calls[At]> } | undefined> {
+  try {
+    return await Promise.all(calls);
+  } catch (error) {
+    if (isReason(error, reason)) {
+      return undefined;
+    }
+    throw error;
+  }
+}

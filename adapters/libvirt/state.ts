@@ -1,8 +1,7 @@
-import type { ReasonName } from "../host/reasons.ts";
-import type { LibvirtDomain, LibvirtPool, LibvirtState } from "./adapter.ts";
-import { isReason } from "./errors.ts";
+import type { LibvirtPool, LibvirtState } from "./adapter.ts";
+import { unlessGone } from "./errors.ts";
 import { createGpuReader } from "./gpu-reader.ts";
-import { type DomainFacts, domainStateOf, parseDomain } from "./parse-domain.ts";
+import { type KnownDomain, readKnownDomain } from "./known-domain.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
 import { isUnsupported } from "./rpc/errors.ts";
 import type { LibvirtEvent } from "./rpc/events.ts";
@@ -26,22 +25,6 @@ export interface StateReader {
   /** Everything: what happened while there was no connection was not told. */
   touchConnection(): void;
 }
-
-interface KnownDomain extends Pick<LibvirtDomain, "state" | "isPersistent" | "unreadableBecause"> {
-  /** What `facts` were read from: parsing takes longer than asking, and mostly finds the same. Empty if from nothing. */
-  readonly xml: string;
-  readonly facts: DomainFacts;
-}
-
-/** What is known of a domain that could never be read. */
-const noFacts: Omit<DomainFacts, "name" | "uuid"> = {
-  vcpuCount: 0,
-  memoryBytes: 0n,
-  mark: undefined,
-  disks: [],
-  filesystems: [],
-  hostDevices: [],
-};
 
 /** What has to be read again. */
 interface Touched {
@@ -100,42 +83,12 @@ export function createStateReader(client: LibvirtClient): StateReader {
   }
 
   async function readDomain(domain: DomainRef, signal: AbortSignal): Promise<void> {
-    const known = domains.get(domain.uuid);
-    try {
-      const found = await askAbout(domain, known, signal);
-      if (found === undefined) {
-        domains.delete(domain.uuid);
-      } else {
-        domains.set(domain.uuid, found);
-      }
-    } catch (error) {
-      // What is wrong with libvirt itself, or its connection, has other reasons.
-      if (!isReason(error, "TOOL_OUTPUT", "LIBVIRT_FAILED")) {
-        throw error;
-      }
-      const { xml = "", facts = noFacts, isPersistent = true } = known ?? {};
-      const { name, uuid } = domain;
-      const unreadable = { state: "unknown", unreadableBecause: error.message } as const;
-      domains.set(uuid, { xml, facts: { ...facts, name, uuid }, isPersistent, ...unreadable });
-    }
-  }
-
-  async function askAbout(
-    domain: DomainRef,
-    known: KnownDomain | undefined,
-    signal: AbortSignal,
-  ): Promise<KnownDomain | undefined> {
-    const found = await unlessGone("DOMAIN_NOT_FOUND", [
-      client.call("domainGetXmlDesc", { domain, flags: 0 }, { signal }),
-      client.call("domainGetState", { domain, flags: 0 }, { signal }),
-      client.call("domainIsPersistent", { domain }, { signal }),
-    ]);
+    const found = await readKnownDomain(client, domain, domains.get(domain.uuid), signal);
     if (found === undefined) {
-      return undefined;
+      domains.delete(domain.uuid);
+    } else {
+      domains.set(domain.uuid, found);
     }
-    const [{ xml }, { state }, { persistent }] = found;
-    const facts = known?.xml === xml ? known.facts : parseDomain(xml);
-    return { xml, facts, state: domainStateOf(state), isPersistent: persistent };
   }
 
   async function readPool(pool: StoragePoolRef, signal: AbortSignal): Promise<void> {
@@ -218,21 +171,6 @@ function forgetOthers(known: Map<string, unknown>, listed: readonly { readonly u
     if (!uuids.has(uuid)) {
       known.delete(uuid);
     }
-  }
-}
-
-/** Undefined if what the calls are about has gone meanwhile. */
-async function unlessGone<Calls extends readonly Promise<unknown>[]>(
-  reason: ReasonName,
-  calls: readonly [...Calls],
-): Promise<{ [At in keyof Calls]: Awaited<Calls[At]> } | undefined> {
-  try {
-    return await Promise.all(calls);
-  } catch (error) {
-    if (isReason(error, reason)) {
-      return undefined;
-    }
-    throw error;
   }
 }
 
