@@ -13,8 +13,8 @@ export interface KubernetesNode {
   readonly createdAtMs: number;
   /** Of the label `topology.kubernetes.io/zone`. */
   readonly zone: string | undefined;
-  /** What the node is in by Rook's labels `topology.rook.io/KIND`, as `{rack: "r1"}`. */
-  readonly rookTopology: Readonly<Record<string, string>>;
+  /** What the node is in by Rook's labels `topology.rook.io/KIND`, as `rack` to `r1`. */
+  readonly rookTopology: ReadonlyMap<string, string>;
   readonly kubeletVersion: string;
 }
 

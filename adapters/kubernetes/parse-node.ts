@@ -30,12 +30,12 @@ export const node = z
   });
 
 function rolesOf(labels: Readonly<Record<string, string>>): readonly string[] {
-  const byKey = Object.keys(labelsBelow(labels, "node-role.kubernetes.io/"));
+  const byKey = labelsBelow(labels, "node-role.kubernetes.io/").keys();
   return [...new Set([...byKey, labels["kubernetes.io/role"] ?? ""])].filter((role) => role !== "").sort();
 }
 
 /** The labels of a prefix, without it. */
-function labelsBelow(labels: Readonly<Record<string, string>>, prefix: string): Record<string, string> {
+function labelsBelow(labels: Readonly<Record<string, string>>, prefix: string): ReadonlyMap<string, string> {
   const below = Object.entries(labels).filter(([key]) => key.startsWith(prefix));
-  return Object.fromEntries(below.map(([key, value]) => [key.slice(prefix.length), value]));
+  return new Map(below.map(([key, value]) => [key.slice(prefix.length), value]));
 }

@@ -10,11 +10,11 @@ export interface KoorClusterReading {
   readonly missing: readonly MissingPart[];
 }
 
-const modes: Readonly<Record<string, UpgradeMode>> = {
-  disabled: UpgradeMode.DISABLED,
-  notify: UpgradeMode.NOTIFY,
-  upgrade: UpgradeMode.UPGRADE,
-};
+const modes: ReadonlyMap<string, UpgradeMode> = new Map([
+  ["disabled", UpgradeMode.DISABLED],
+  ["notify", UpgradeMode.NOTIFY],
+  ["upgrade", UpgradeMode.UPGRADE],
+]);
 
 /**
  * The KoorCluster of the namespace; of several the first by name.
@@ -48,7 +48,7 @@ function specMessage(cluster: KoorClusterObject) {
     monitoringEnabled,
     dashboardEnabled,
     toolboxEnabled,
-    upgradeOptions: { mode: modes[mode] ?? UpgradeMode.UNSPECIFIED, endpoint, schedule },
+    upgradeOptions: { mode: modes.get(mode) ?? UpgradeMode.UNSPECIFIED, endpoint, schedule },
     ksdReleaseName,
     ksdClusterReleaseName,
   };

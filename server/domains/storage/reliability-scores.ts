@@ -101,7 +101,7 @@ function countDomains(failureDomain: string, { storagePods, nodes }: KubernetesS
   }
   const carriers = nodes.ok.filter(({ name }) => names.has(name));
   const domains = carriers.map(({ zone, rookTopology }) =>
-    failureDomain === "zone" ? zone : rookTopology[failureDomain],
+    failureDomain === "zone" ? zone : rookTopology.get(failureDomain),
   );
   return domains.length === 0 || domains.includes(undefined) ? undefined : new Set(domains).size;
 }

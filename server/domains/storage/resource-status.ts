@@ -9,30 +9,32 @@ const {
 } = ResourceStatus;
 
 /** What Rook writes as the phase of an object, and as the state of a CephCluster. Whatever else it writes is unknown. */
-const statusOfWord: Readonly<Record<string, ResourceStatus>> = {
-  Ready: ready,
-  Created: ready,
-  Connected: ready,
-  Connecting: progressing,
-  Creating: progressing,
-  Updating: progressing,
-  Progressing: progressing,
-  Processing: progressing,
-  Reconciling: progressing,
-  Error: notReady,
-  Failed: notReady,
-  Failure: notReady,
-  ReconcileFailed: notReady,
-  Deleting: notReady,
-  DeletionIsBlocked: notReady,
-};
+const statusOfWord = new Map<string, ResourceStatus>(
+  Object.entries({
+    Ready: ready,
+    Created: ready,
+    Connected: ready,
+    Connecting: progressing,
+    Creating: progressing,
+    Updating: progressing,
+    Progressing: progressing,
+    Processing: progressing,
+    Reconciling: progressing,
+    Error: notReady,
+    Failed: notReady,
+    Failure: notReady,
+    ReconcileFailed: notReady,
+    Deleting: notReady,
+    DeletionIsBlocked: notReady,
+  }),
+);
 
 /** By the state of a CephCluster, else by the phase; one that is ready and asked for something else since is on its way. */
 export function statusOfRook({ state, phase, isObserved, isDeleting }: RookObject): ResourceStatus {
   if (isDeleting) {
     return notReady;
   }
-  const status = statusOfWord[state ?? phase ?? ""] ?? unknown;
+  const status = statusOfWord.get(state ?? phase ?? "") ?? unknown;
   return status === ready && !isObserved ? progressing : status;
 }
 

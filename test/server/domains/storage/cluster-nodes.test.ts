@@ -1,0 +1,109 @@
+import { test } from "tap";
+import { sandboxState } from "../../../../adapters/ceph/sandbox-cluster.ts";
+import type { Manifest } from "../../../../adapters/kubernetes/sandbox-cluster.ts";
+import { ResourceStatus } from "../../../../gen/resources/stats/stats_pb.ts";
+import { clusterNodesFrom, storageNodeStatuses } from "../../../../server/domains/storage/cluster-nodes.ts";
+import { reasonOfCall } from "../../../adapters/host/reason-of.ts";
+import { changed, kubernetesState } from "./kubernetes-state.ts";
+
+const { RESOURCE_READY, RESOURCE_NOT_READY, RESOURCE_UNKNOWN } = ResourceStatus;
+const ceph = sandboxState(Date.now());
+
+function withReady(node: Manifest, status: string | undefined): Manifest {
+  const conditions = status === undefined ? [] : [{ type: "Ready", status }];
+  return changed(node, { status: { conditions } });
+}
+
+test("the nodes that carry daemons are told with roles, addresses and the time they were made", async (t) => {
+  const other: Manifest = {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name: "carries-nothing", creationTimestamp: "2026-01-01T00:00:00Z" },
+  };
+  const kubernetes = kubernetesState(({ nodes }) => ({ nodes: [other, ...nodes] }));
+  const { nodes, missing } = clusterNodesFrom(kubernetes, ceph);
+  t.strictSame(missing, []);
+  t.match(nodes, [
+    {
+      name: "sandbox-ceph-1",
+      status: RESOURCE_READY,
+      roles: ["control-plane"],
+      internalIp: "192.0.2.1",
+      externalIp: "",
+      age: { seconds: BigInt(Date.UTC(2026, 0, 1) / 1_000) },
+    },
+    { name: "sandbox-ceph-2", roles: ["worker"] },
+    { name: "sandbox-ceph-3" },
+  ]);
+  t.equal(nodes.length, 3);
+});
+
+test("a node is ready by its condition alone, and not when it is gone", async (t) => {
+  const kubernetes = kubernetesState(({ nodes: [first, second] }) => ({
+    nodes: [withReady(first as Manifest, "Unknown"), withReady(second as Manifest, undefined)],
+  }));
+  t.strictSame(
+    clusterNodesFrom(kubernetes).nodes.map(({ status }) => status),
+    [RESOURCE_NOT_READY, RESOURCE_UNKNOWN, RESOURCE_NOT_READY],
+  );
+  t.strictSame(storageNodeStatuses(kubernetes, ceph), {
+    ok: [
+      { name: "sandbox-ceph-1", isReady: false },
+      { name: "sandbox-ceph-2", isReady: false },
+      { name: "sandbox-ceph-3", isReady: false },
+    ],
+  });
+});
+
+test("without the right to read nodes their names are told, and the rest is named as missing", async (t) => {
+  const reason = "The account may not list nodes";
+  const kubernetes = kubernetesState(undefined, { nodes: reason });
+  const { nodes, missing } = clusterNodesFrom(kubernetes);
+  t.strictSame(nodes[0], { name: "sandbox-ceph-1", status: RESOURCE_UNKNOWN });
+  t.strictSame(
+    missing.map(({ field }) => field),
+    ["nodes.status", "nodes.roles", "nodes.internal_ip", "nodes.external_ip", "nodes.age"],
+  );
+  t.strictSame(storageNodeStatuses(kubernetes), { missing: reason });
+});
+
+test("Ceph alone tells hosts and whether their daemons run", async (t) => {
+  const osds = "ok" in ceph.osds ? ceph.osds.ok : undefined;
+  const downOnSecond = {
+    ...ceph,
+    osds: {
+      ok: {
+        ...(osds as NonNullable<typeof osds>),
+        osds: (osds?.osds ?? []).map((osd) => ({ ...osd, isUp: osd.host !== "sandbox-ceph-2" })),
+      },
+    },
+  };
+  const { nodes, missing } = clusterNodesFrom(undefined, downOnSecond);
+  t.strictSame(nodes, [
+    { name: "sandbox-ceph-1", status: RESOURCE_READY },
+    { name: "sandbox-ceph-2", status: RESOURCE_NOT_READY },
+    { name: "sandbox-ceph-3", status: RESOURCE_READY },
+  ]);
+  t.match(missing, [
+    { field: "nodes.roles", reason: /storage\.kubernetes/ },
+    { field: "nodes.internal_ip" },
+    { field: "nodes.external_ip" },
+    { field: "nodes.age" },
+  ]);
+  t.match(storageNodeStatuses(undefined, downOnSecond), { ok: [{ isReady: true }, { isReady: false }, {}] });
+});
+
+test("Ceph stands in where Kubernetes does not tell which nodes they are, and says why", async (t) => {
+  const kubernetes = kubernetesState(undefined, { pods: "The account may not list pods in rook-ceph" });
+  const { nodes, missing } = clusterNodesFrom(kubernetes, ceph);
+  t.equal(nodes.length, 3);
+  t.match(missing[0], { field: "nodes.roles", reason: "The account may not list pods in rook-ceph" });
+  t.equal(await reasonOfCall(() => clusterNodesFrom(kubernetes)), "FIGURE_UNAVAILABLE");
+});
+
+test("without either there are no nodes to tell of", async (t) => {
+  t.equal(await reasonOfCall(() => clusterNodesFrom()), "DOMAIN_OFF");
+  t.match(storageNodeStatuses(), { missing: String });
+  const unknown = { ...ceph, hosts: { missing: "no manager is active" } };
+  t.equal(await reasonOfCall(() => clusterNodesFrom(undefined, unknown)), "FIGURE_UNAVAILABLE");
+});
