@@ -43,6 +43,7 @@ import { methodRuleOf, storeServices } from "./method-table.ts";
 import { registerPlanRefusal } from "./operations/planner.ts";
 import { registerRefusal } from "./rpc/service-handlers.ts";
 import { createStorageDomain } from "./storage-services.ts";
+import type { Systems } from "./systems.ts";
 
 interface UnbuiltDomain {
   readonly domain: string;
@@ -116,6 +117,7 @@ export function createServices(options: ServicesOptions): Services {
         isSandbox: options.facts.isSandbox,
         maxMessageBytes: options.maxMessageBytes,
         log: options.log,
+        onSubscriber: (topics) => watchStorage(options.systems, topics),
       }),
       createPlanService({ services: allServices, planners, ruleOf: methodRuleOf }),
       createSystemService(options.facts, backends),
@@ -127,6 +129,12 @@ export function createServices(options: ServicesOptions): Services {
     observe: () => allOf(domains.flatMap(({ observe }) => observe?.() ?? [])),
     beginSchedules: () => allOf(domains.flatMap(({ beginSchedules }) => beginSchedules?.() ?? [])),
   };
+}
+
+/** Ceph tells nothing by itself: who waits for its events has it read more often. */
+function watchStorage({ storage }: Systems, topics: readonly string[]): () => void {
+  const isWanted = topics.length === 0 || topics.includes("storage");
+  return (isWanted ? storage?.ceph?.subscribe(() => {}) : undefined) ?? (() => {});
 }
 
 function createVolumesDomain(options: ServicesOptions): DomainServices {

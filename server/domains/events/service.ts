@@ -17,6 +17,8 @@ export interface EventServiceOptions {
   /** The limit of the listeners. */
   readonly maxMessageBytes: number;
   readonly log: { warn(message: string, cause?: unknown): void };
+  /** Called for each subscriber with the topics it asks for, none for all; what it returns is called once that has left. */
+  readonly onSubscriber?: (topics: readonly string[]) => () => void;
   /** After so long a silence a subscriber gets a heartbeat; 15 s if absent. */
   readonly silenceMs?: number;
   /** For so long a change of what a caller may call may go unnoticed; 1 s if absent. */
@@ -25,7 +27,7 @@ export interface EventServiceOptions {
 
 /** hostplane.v1.EventService: what happens, in order. Ends with `events`. */
 export function createEventService(options: EventServiceOptions): ServiceRegistration {
-  const { events, details, log, silenceMs = 15_000, recheckMs = 1_000 } = options;
+  const { events, details, log, silenceMs = 15_000, recheckMs = 1_000, onSubscriber } = options;
   const messages = createEventMessages({
     cursorOf: events.cursorOf,
     details,
@@ -48,7 +50,7 @@ export function createEventService(options: EventServiceOptions): ServiceRegistr
     async *subscribe(request, call) {
       const filter = parseFilter(request, topics, call);
       const afterSeq = await findStart(request, events);
-      yield* subscription({ events, broadcast, messages, silenceMs }, afterSeq, filter, call);
+      yield* subscription({ events, broadcast, messages, silenceMs, onSubscriber }, afterSeq, filter, call);
     },
   });
 }

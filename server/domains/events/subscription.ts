@@ -7,6 +7,8 @@ import type { Call } from "../../rpc/call.ts";
 import type { SharedMessage } from "../../rpc/shared-message.ts";
 import type { EventMessages } from "./event-messages.ts";
 
+type Message = MessageInitShape<typeof SubscribeResponseSchema>;
+
 /** What a subscription needs. */
 export interface SubscriptionOptions {
   readonly events: Pick<Events, "after" | "cursorOf">;
@@ -14,6 +16,8 @@ export interface SubscriptionOptions {
   readonly messages: EventMessages;
   /** After so long a silence there is a heartbeat. */
   readonly silenceMs: number;
+  /** Called with the topics that are asked for, none for all; what it returns is called at the end. */
+  readonly onSubscriber?: ((topics: readonly string[]) => () => void) | undefined;
 }
 
 /**
@@ -22,11 +26,25 @@ export interface SubscriptionOptions {
  * @throws InfraError as `Events.after` and `Broadcast.join` do
  */
 export async function* subscription(
+  options: SubscriptionOptions,
+  afterSeq: number,
+  filter: EventFilter,
+  call: Pick<Call, "signal" | "openSink">,
+): AsyncGenerator<Message, void> {
+  const leave = options.onSubscriber?.(filter.topics);
+  try {
+    yield* messagesFrom(options, afterSeq, filter, call);
+  } finally {
+    leave?.();
+  }
+}
+
+async function* messagesFrom(
   { events, broadcast, messages, silenceMs }: SubscriptionOptions,
   afterSeq: number,
   filter: EventFilter,
   call: Pick<Call, "signal" | "openSink">,
-): AsyncGenerator<MessageInitShape<typeof SubscribeResponseSchema>, void> {
+): AsyncGenerator<Message, void> {
   let seq = afterSeq;
   yield messages.snapshot(events.cursorOf(seq));
   let writtenAtMs = performance.now();

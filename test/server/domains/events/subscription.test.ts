@@ -20,6 +20,7 @@ const recordOf = (seq: number): EventRecord => ({
 
 test("a subscriber that was overtaken while it joined reads on, and joins behind that", async (t) => {
   const batches = [[2, 3], [], [4], []].map((seqs) => seqs.map(recordOf));
+  const told: string[] = [];
   const asked: number[] = [];
   const joins: number[] = [];
   const sink = { write: () => true, unsentBytes: 0 };
@@ -40,8 +41,12 @@ test("a subscriber that was overtaken while it joined reads on, and joins behind
     },
     messages,
     silenceMs: 60_000,
+    onSubscriber(topics: readonly string[]) {
+      told.push(`came for ${topics}`);
+      return () => told.push("left");
+    },
   };
-  const filter = { topics: [], resources: [], services: undefined };
+  const filter = { topics: ["test"], resources: [], services: undefined };
   const call = { signal: new AbortController().signal, openSink: () => sink };
   const cursors: unknown[] = [];
   for await (const { message } of subscription(options, 1, filter, call)) {
@@ -53,4 +58,5 @@ test("a subscriber that was overtaken while it joined reads on, and joins behind
   );
   t.same(asked, [1, 3, 3, 4]);
   t.same(joins, [3, 4]);
+  t.same(told, ["came for test", "left"]);
 });
