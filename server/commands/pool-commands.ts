@@ -4,7 +4,7 @@ import type { ExitCode } from "./output.ts";
 import { parseSize } from "./parse-size.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 
-/** Adds `show`, `expand`, `shrink` and `watch` to the command `pool`. */
+/** Adds `show`, `expand`, `shrink`, `backup` and `watch` to the command `pool`. */
 export function addPoolCommands(
   pool: Command,
   context: CommandContext,
@@ -23,6 +23,9 @@ export function addPoolCommands(
     .description("empty devices and take them out: at most so much")
     .argument("<size>", "such as 500GiB", parseSize)
     .action(async (size, options) => onExit(await (await commands()).shrinkPool(size, options, context)));
+  withChangeFlags(pool.command("backup"))
+    .description("back up every volume, each as it is at one moment")
+    .action(async (options) => onExit(await (await commands()).backUpPool(options, context)));
   withTargetFlags(pool.command("watch"))
     .description("tell the storage pool's figures now and after each change")
     .option("--json", "as JSON lines")

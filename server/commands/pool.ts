@@ -69,6 +69,11 @@ export function shrinkPool(
   return beginOperation(options, context, ({ storagePool }) => storagePool.shrinkStoragePool({ maxBytes }));
 }
 
+/** Begins to back up all volumes of the pool. */
+export function backUpPool(options: ChangePoolOptions, context: CommandContext): Promise<ExitCode> {
+  return beginOperation(options, context, ({ storagePool }) => storagePool.backUpStoragePool({}));
+}
+
 /** Prints the operation that `begin` begins, and with `--wait` how it goes on; then it fails unless that completes. */
 async function beginOperation(
   options: ChangePoolOptions,

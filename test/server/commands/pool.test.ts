@@ -4,7 +4,7 @@ import { test } from "tap";
 import { parseSize } from "../../../server/commands/parse-size.ts";
 import { dataWithStore, stop } from "./data-under-test.ts";
 
-test("the pool is shown, expanded, shrunk and watched", { timeout: 300_000 }, async (t) => {
+test("the pool is shown, expanded, shrunk and backed up", { timeout: 300_000 }, async (t) => {
   const data = await dataWithStore(t);
   const { run, refused } = data;
   const gateway = await data.serve();
@@ -30,6 +30,10 @@ test("the pool is shown, expanded, shrunk and watched", { timeout: 300_000 }, as
   t.match(begun, { kind: "storagePool.shrink", resource: "storagePool" });
   t.match(await run(["operation", "watch", begun.id]), /^completed$/m);
   t.match(await run(["pool", "show"]), /: 64 GiB /);
+
+  t.match(await run(["pool", "backup", "--wait"]), /^completed$/m);
+  const listed = await run(["backup", "list"]);
+  t.match(listed, /pool-\d{8}T\d{6}Z +storagePool\/volumes\/sandbox-images .*\/sandbox\/pool-backups/);
 
   const refusals: readonly (readonly [readonly string[], number, RegExp])[] = [
     [["pool", "expand", "34GiB"], 1, /^hostplane: the spare devices of sandbox-pool give 33 GiB /],

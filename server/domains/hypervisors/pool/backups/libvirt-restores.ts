@@ -79,6 +79,7 @@ export function createLibvirtRestores({
     },
 
     publish: async () => {},
+    unmark: async () => {},
 
     async remove(wanted, { signal }) {
       const volume = await volumeOf(wanted, signal);

@@ -132,6 +132,7 @@ export function createPoolBackupSource(options: PoolBackupSourceOptions): Backup
           step("create", restores.createCommand({ name, sizeBytes })),
           step("fill", restic.commandOf("restore")),
           step("publish"),
+          step("unmark"),
           ...(refresh === undefined ? [] : [step("refresh", refresh.command)]),
         ],
         pointOfNoReturn: 3,

@@ -104,8 +104,10 @@ export interface RestoredVolumes {
     content: RestoredContent,
     holder: VolumesHolder,
   ): Promise<void>;
-  /** Makes it a volume like any other; safe to repeat. @throws InfraError VOLUME_EXISTS, VOLUME_NOT_FOUND */
+  /** Gives it its name, by which it can be opened; safe to repeat. @throws InfraError VOLUME_EXISTS, VOLUME_NOT_FOUND */
   publish(wanted: WantedVolume, made: MadeVolume, holder: VolumesHolder): Promise<void>;
+  /** Makes it a volume like any other, which `remove` does not find any more. */
+  unmark(wanted: WantedVolume, holder: VolumesHolder): Promise<void>;
   /** Removes what the operation has made, if it is there. */
   remove(wanted: WantedVolume, holder: VolumesHolder): Promise<void>;
   /** What may be left when that has failed, and what to do. */

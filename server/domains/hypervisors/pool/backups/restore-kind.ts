@@ -44,7 +44,14 @@ export function createPoolRestoreKind(
     kind: restoreKindName,
     system: "restic",
     runsOn: "host",
-    steps: [locateStep(tools), createStep(tools), fillStep(tools), publishStep(tools), refreshStep(tools)],
+    steps: [
+      locateStep(tools),
+      createStep(tools),
+      fillStep(tools),
+      publishStep(tools),
+      unmarkStep(tools),
+      refreshStep(tools),
+    ],
     pointOfNoReturn: "publish",
     result: ({ input, output }) => ({
       volume: poolVolumeResourceOf(input.name),
@@ -155,6 +162,22 @@ function publishStep({ restores }: PoolRestoreTools): Step {
       await restores.publish(wantedBy(run), madeBy(run), holderOf(run));
       return null;
     },
+  };
+}
+
+function unmarkStep({ restores }: PoolRestoreTools): Step {
+  return {
+    name: "unmark",
+    title: "removing the marks of the restore",
+    isAbortable: false,
+    async forward(run) {
+      await restores.unmark(wantedBy(run), holderOf(run));
+      return null;
+    },
+    attention: ({ input }) => ({
+      left: [`${input.name} is restored and can be used; it may still have a mark of the operation.`],
+      advice: ["Retry the operation: it removes the mark."],
+    }),
   };
 }
 

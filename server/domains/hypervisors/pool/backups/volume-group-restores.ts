@@ -98,19 +98,11 @@ export function createVolumeGroupRestores({
 
     async publish(wanted, { identity }, holder) {
       const { name } = wanted;
-      const { operationId, signal } = holder;
-      const place = placeOf(wanted, holder);
-      const change = (kind: string, stepsFrom: (state: LvmState) => readonly LvmStep[]) =>
-        made.change(place, kind, stepsFrom, signal);
-      const found = (state: LvmState) => {
+      const steps = (state: LvmState): readonly LvmStep[] => {
         const volume = state.volumes.find((one) => one.uuid === identity);
         if (volume === undefined) {
           throw gone(volumeGroup, name);
         }
-        return volume;
-      };
-      await change("storagePool.renameVolume", (state) => {
-        const volume = found(state);
         if (volume.name === name) {
           return [];
         }
@@ -118,13 +110,21 @@ export function createVolumeGroupRestores({
           throw alreadyThere(volumeGroup, name);
         }
         return [{ kind: "rename", volumeGroupName: volumeGroup, name: volume.name, newName: name }];
-      });
-      const removeTags = [operationTag(operationId), wantedNameTag(name)];
-      await change("storagePool.changeVolumeTags", (state) =>
-        found(state).tags.some((tag) => removeTags.includes(tag))
-          ? [{ kind: "changeTags", volumeGroupName: volumeGroup, name, addTags: [], removeTags }]
-          : [],
-      );
+      };
+      await made.change(placeOf(wanted, holder), "storagePool.renameVolume", steps, holder.signal);
+    },
+
+    async unmark(wanted, holder) {
+      const { operationId, identity, signal } = holder;
+      const removeTags = [operationTag(operationId), wantedNameTag(wanted.name)];
+      const steps = (state: LvmState): readonly LvmStep[] => {
+        const volume = findMade(state, { volumeGroup, groupUuid: identity }, operationId);
+        const volumeGroupName = volumeGroup;
+        return volume === undefined
+          ? []
+          : [{ kind: "changeTags", volumeGroupName, name: volume.name, addTags: [], removeTags }];
+      };
+      await made.change(placeOf(wanted, holder), "storagePool.changeVolumeTags", steps, signal);
     },
 
     remove: (wanted, holder) =>

@@ -73,6 +73,8 @@ export interface PoolGatewayOptions {
   readonly store: OperationsOptions["store"];
   readonly boundary?: OperationsOptions["boundary"];
   readonly shownBy?: SharedPoolOptions["shownBy"];
+  /** Instead of the group `pool`. */
+  readonly pool?: StoragePool;
   readonly backup?: SharedPoolOptions["backup"];
   readonly host?: string;
   /** It only asks, and runs nothing. */
@@ -99,7 +101,7 @@ export async function createPoolGateway(t: Test, options: PoolGatewayOptions): P
     ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
   });
   const shared = createSharedPool({
-    pool: createPool(lvm),
+    pool: options.pool ?? createPool(lvm),
     shownBy: options.shownBy,
     operations,
     events,

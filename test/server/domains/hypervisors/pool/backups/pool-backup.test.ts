@@ -1,0 +1,296 @@
+import { test } from "tap";
+import { InfraError } from "../../../../../../adapters/host/infra-error.ts";
+import { createResticSandbox } from "../../../../../../adapters/restic/sandbox.ts";
+import { OperationsService } from "../../../../../../gen/operations/v1/operations_pb.ts";
+import type { PoolBackupResult } from "../../../../../../server/domains/hypervisors/pool/backups/backup-run.ts";
+import { backupNameAt } from "../../../../../../server/domains/hypervisors/pool/backups/begin-backup.ts";
+import { reasonOf } from "../../../../../adapters/host/reason-of.ts";
+import {
+  countedRestic,
+  createDirectoryHost,
+  createPoolBackupsGateway,
+  createVolumeGroupHost,
+  domainWith,
+  running,
+  stopped,
+  until,
+} from "./pool-backups-under-test.ts";
+
+const mib = 1 << 20;
+
+test("every volume of a directory is stored once, those of a running domain at one moment", async (t) => {
+  const host = await createDirectoryHost(t);
+  const gateway = await createPoolBackupsGateway(t, host);
+  const operation = await gateway.backUp();
+  t.match(operation, {
+    kind: "storagePool.backup",
+    resource: "storagePool",
+    state: "completed",
+    steps: ["open", "choose", "store", "verify", "record", "clean"].map((name) => ({ name, state: "done" })),
+  });
+  const { name, ...result } = operation.result as PoolBackupResult;
+  t.match(name, /^pool-\d{8}T\d{6}Z$/);
+  const storedBytes = 2 * 3 * mib + 2 * mib + mib;
+  t.strictSame(result, {
+    repository: "/srv/pool-backups",
+    volumeCount: 4,
+    sizeBytes: storedBytes,
+    skipped: [],
+  });
+  const rows = await gateway.rows();
+  t.strictSame(rows.map(({ volume }) => volume).toSorted(), [
+    "storagePool/volumes/a.qcow2",
+    "storagePool/volumes/b.qcow2",
+    "storagePool/volumes/c.raw",
+    "storagePool/volumes/seed.iso",
+  ]);
+  t.ok(rows.every((row) => row.name === name && row.actor === "user/admin" && row.key_name !== null));
+  const atOf = (volume: string) => rows.find((row) => row.volume.endsWith(volume))?.at;
+  t.equal(atOf("a.qcow2"), atOf("b.qcow2"), "both disks of the running domain are of one moment");
+  const stored = await host.stored();
+  t.strictSame(stored.map(({ fileName }) => fileName).toSorted(), [
+    "a.qcow2",
+    "b.qcow2",
+    "c.raw",
+    "seed.iso",
+  ]);
+  t.ok(stored.some(({ tags }) => tags.includes("volume=images/c.raw") && tags.includes("hostplane")));
+  t.strictSame(await host.leftovers(), []);
+});
+
+test("every volume of a volume group is stored from a snapshot, thick or thin", async (t) => {
+  const host = await createVolumeGroupHost();
+  const gateway = await createPoolBackupsGateway(t, host);
+  const before = await host.volumeNames();
+  const operation = await gateway.backUp();
+  t.match(operation, { state: "completed", result: { volumeCount: 3, sizeBytes: 160 * mib, skipped: [] } });
+  t.strictSame((await host.stored()).map(({ fileName }) => fileName).toSorted(), ["one", "thin", "two"]);
+  t.strictSame(
+    await host.volumeNames(),
+    before,
+    "no snapshot is left, and the thin pool is no volume of its own",
+  );
+});
+
+test("CreateBackup tells the same operation in band, and another request joins it", async (t) => {
+  const restic = countedRestic(createResticSandbox({ transferMs: 100 }));
+  const host = await createDirectoryHost(t, restic);
+  const gateway = await createPoolBackupsGateway(t, host);
+  const { shared, call } = gateway;
+  const view = shared.backUpFromPublished(call(OperationsService.method.createBackup));
+  const first = await view.next();
+  t.match(first.value, { state: "scheduled" });
+  const joined = await shared.backUp(call());
+  const planned = await shared.planBackUp(call().signal);
+  t.strictSame(planned.steps, [], "a plan of the same begins nothing");
+  let last = first.value;
+  for await (const message of view) {
+    last = message;
+  }
+  t.match(last, {
+    state: "completed",
+    message: /^4 volumes of .*, 9 MiB .*stored as pool-.* in \/srv\/pool-backups$/,
+  });
+  t.match(await gateway.end(joined.id), { state: "completed" });
+  t.equal((await host.stored()).length, 4, "it was one operation");
+  const plan = await shared.planBackUp(call().signal);
+  t.match(plan, { kind: "storagePool.backup", pointOfNoReturn: 7, plan: { losses: [] } });
+  t.match(
+    plan.plan.changes[0],
+    /^images\/a\.qcow2, 3 MiB \(3145728 bytes\), is stored in \/srv\/pool-backups/,
+  );
+});
+
+test("progress names the volume, and bytes of all of them", async (t) => {
+  const host = await createDirectoryHost(t, countedRestic(createResticSandbox({ transferMs: 400 })));
+  const gateway = await createPoolBackupsGateway(t, host);
+  const { id } = await gateway.shared.backUp(gateway.call());
+  await until(async () => /^storing .* \(\d of 4\)$/.test((await gateway.operations.get(id)).message));
+  t.equal((await gateway.operations.get(id)).totalBytes, 9 * mib);
+  t.match(await gateway.end(id), { state: "completed" });
+});
+
+test("what cannot be read is told before anything begins, all of it", async (t) => {
+  const host = await createVolumeGroupHost();
+  const gateway = await createPoolBackupsGateway(t, host);
+  const backUp = () => gateway.shared.backUp(gateway.call());
+  for (const name of ["one", "two"]) {
+    await host.lvm.run({ kind: "deactivate", volumeGroupName: "vgpool", name }).catch(() => {});
+  }
+  await host.lvm.run({
+    kind: "create",
+    volumeGroupName: "vgpool",
+    name: "three",
+    sizeBytes: 4n << 20n,
+    tags: [],
+  });
+  await host.lvm.run({ kind: "deactivate", volumeGroupName: "vgpool", name: "three" });
+  await t.rejects(backUp(), {
+    reason: "VOLUME_INACTIVE",
+    message: /lvchange -ay vgpool\/three.*; .*lvchange -ay vgpool\/two/,
+  });
+  t.strictSame((await gateway.operations.list({}, { belowSeq: undefined, limit: 9 })).operations, []);
+  t.equal(await reasonOf(gateway.shared.planBackUp(gateway.call().signal)), "VOLUME_INACTIVE");
+});
+
+test("a volume that two running domains write to is refused; another pool of libvirt, or none, as well", async (t) => {
+  const host = await createDirectoryHost(t);
+  const gateway = await createPoolBackupsGateway(t, host);
+  const other = "6f0c2ad8-17c0-4a5b-9d3a-52b8a40f1d09";
+  host.libvirt.runOutside({ kind: "define", domain: domainWith("other", other, "a.qcow2") });
+  host.libvirt.runOutside({ kind: "start", name: "other", uuid: other });
+  await t.rejects(gateway.shared.backUp(gateway.call()), {
+    reason: "STORAGE_VOLUME_IN_USE",
+    message: /bm-1 and other write to the volume a\.qcow2/,
+  });
+  for (const [libvirtPool, directory, words] of [
+    ["images", t.testdirName.concat("/elsewhere"), /is .*, and the shared storage pool is .*elsewhere/],
+    ["none", host.pool.name, /no active storage pool none/],
+  ] as const) {
+    const system = { kind: "directory", libvirt: host.libvirt, libvirtPool, directory } as const;
+    const misled = await createPoolBackupsGateway(t, host, { system });
+    await t.rejects(misled.shared.backUp(misled.call()), {
+      reason: "STORAGE_POOL_NOT_FOUND",
+      message: words,
+    });
+  }
+});
+
+test("an empty pool is no backup", async (t) => {
+  const host = await createDirectoryHost(t);
+  host.libvirt.runOutside({ kind: "powerOff", ...running });
+  for (const name of await host.volumeNames()) {
+    host.libvirt.runOutside({ kind: "deleteVolume", pool: "images", name });
+  }
+  const gateway = await createPoolBackupsGateway(t, host);
+  t.equal(await reasonOf(gateway.shared.backUp(gateway.call())), "STORAGE_VOLUME_NOT_FOUND");
+});
+
+test("a volume that is removed meanwhile is left out, and told of", async (t) => {
+  const adapter = createResticSandbox({ transferMs: 1 });
+  const counted = countedRestic(adapter);
+  const host = await createDirectoryHost(t, counted);
+  let isFirst = true;
+  const restic = {
+    ...counted.adapter,
+    async backup(...args: Parameters<typeof adapter.backup>) {
+      if (isFirst) {
+        isFirst = false;
+        host.libvirt.runOutside({ kind: "deleteVolume", pool: "images", name: "seed.iso" });
+      }
+      return adapter.backup(...args);
+    },
+  };
+  const gateway = await createPoolBackupsGateway(t, host, { restic });
+  const operation = await gateway.backUp();
+  t.match(operation, { state: "completed", result: { volumeCount: 3, skipped: ["seed.iso"] } });
+  t.equal((await gateway.rows()).length, 3);
+});
+
+test("a domain that starts or stops meanwhile is read in the other way", async (t) => {
+  const adapter = createResticSandbox({ transferMs: 1 });
+  const counted = countedRestic(adapter);
+  const host = await createDirectoryHost(t, counted);
+  const sizes = new Map<string, number | undefined>();
+  const restic = {
+    ...counted.adapter,
+    async backup(...args: Parameters<typeof adapter.backup>) {
+      const [, source] = args;
+      if (sizes.size === 0) {
+        // While its own first disk is read.
+        host.libvirt.runOutside({ kind: "powerOff", ...running });
+        host.libvirt.runOutside({ kind: "start", ...stopped });
+      }
+      sizes.set(source.fileName, source.sizeBytes);
+      return adapter.backup(...args);
+    },
+  };
+  const gateway = await createPoolBackupsGateway(t, host, { restic });
+  const operation = await gateway.backUp();
+  t.match(operation, { state: "completed", result: { volumeCount: 4 } });
+  t.ok((sizes.get("a.qcow2") ?? 0) < 3 * mib, "as it is stored");
+  t.equal((await host.stored()).length, 4);
+  t.strictSame(await host.leftovers(), []);
+});
+
+test("libvirt may be away for a while", async (t) => {
+  const adapter = createResticSandbox({ transferMs: 1 });
+  const counted = countedRestic(adapter);
+  const host = await createDirectoryHost(t, counted);
+  let isFirst = true;
+  const restic = {
+    ...counted.adapter,
+    async backup(...args: Parameters<typeof adapter.backup>) {
+      if (isFirst) {
+        isFirst = false;
+        host.libvirt.setOutage(new InfraError("LIBVIRT_UNAVAILABLE", "it is started anew"));
+        setTimeout(() => host.libvirt.setOutage(undefined), 300);
+      }
+      return adapter.backup(...args);
+    },
+  };
+  const gateway = await createPoolBackupsGateway(t, host, { restic });
+  t.match(await gateway.backUp(), { state: "completed", result: { volumeCount: 4 } });
+  t.equal((await host.stored()).length, 4);
+  t.strictSame(await host.leftovers(), []);
+});
+
+test("a snapshot that runs full fails the operation, and leaves nothing", async (t) => {
+  const adapter = createResticSandbox({ transferMs: 1 });
+  const counted = countedRestic(adapter);
+  const host = await createVolumeGroupHost(counted);
+  let stored = 0;
+  const lvm: typeof host.lvm = {
+    ...host.lvm,
+    async refresh(...args) {
+      const snapshot = await host.lvm.refresh(...args);
+      const volumes = snapshot.value.volumes.map((volume) =>
+        stored > 1 && volume.name.startsWith("hostplane-backup-")
+          ? { ...volume, health: "invalidSnapshot" as const }
+          : volume,
+      );
+      return { ...snapshot, value: { ...snapshot.value, volumes } };
+    },
+  };
+  const restic = {
+    ...counted.adapter,
+    async backup(...args: Parameters<typeof adapter.backup>) {
+      const id = await adapter.backup(...args);
+      stored += 1;
+      return id;
+    },
+  };
+  const system = { kind: "volumeGroup", lvm, volumeGroup: "vgpool" } as const;
+  const gateway = await createPoolBackupsGateway(t, host, { restic, system });
+  t.match(await gateway.backUp(), {
+    state: "failed",
+    failure: { reason: "SNAPSHOT_FULL", message: /hypervisors\.pool\.backup\.snapshotPercent/ },
+  });
+  t.strictSame(await host.stored(), []);
+  t.strictSame(await host.leftovers(), []);
+  t.strictSame(await gateway.rows(), []);
+});
+
+test("a backup that is cancelled leaves nothing", async (t) => {
+  for (const isDirectory of [true, false]) {
+    const restic = countedRestic(createResticSandbox({ transferMs: 200 }));
+    const host = isDirectory ? await createDirectoryHost(t, restic) : await createVolumeGroupHost(restic);
+    const gateway = await createPoolBackupsGateway(t, host);
+    const { id } = await gateway.shared.backUp(gateway.call());
+    await until(async () => (await host.stored()).length === 1);
+    await gateway.operations.cancel(id);
+    t.match(await gateway.end(id), { state: "cancelled" });
+    t.strictSame(await host.stored(), []);
+    t.strictSame(await host.leftovers(), []);
+    t.strictSame(await gateway.rows(), []);
+  }
+});
+
+test("two backups of one second have two names", async (t) => {
+  t.equal(backupNameAt(Date.UTC(2026, 10, 21, 14, 45, 12, 900)), "pool-20261121T144512Z");
+  const host = await createDirectoryHost(t);
+  const gateway = await createPoolBackupsGateway(t, host);
+  const results = [await gateway.backUp(), await gateway.backUp(), await gateway.backUp()];
+  t.match(results, Array(3).fill({ state: "completed" }));
+  t.equal(new Set((await gateway.rows()).map(({ name }) => name)).size, 3);
+});

@@ -1,0 +1,154 @@
+import { type Test, test } from "tap";
+import { InfraError } from "../../../../../../adapters/host/infra-error.ts";
+import { createResticSandbox } from "../../../../../../adapters/restic/sandbox.ts";
+import type { WantedRestore } from "../../../../../../server/backups/backup-source.ts";
+import { reasonOf } from "../../../../../adapters/host/reason-of.ts";
+import {
+  countedRestic,
+  createDirectoryHost,
+  createPoolBackupsGateway,
+  createVolumeGroupHost,
+  type PoolHost,
+  until,
+} from "./pool-backups-under-test.ts";
+
+async function createSubject(t: Test, host: PoolHost) {
+  const gateway = await createPoolBackupsGateway(t, host);
+  await gateway.backUp();
+  const rows = await gateway.rows();
+  const source = gateway.shared.backups?.source;
+  if (source === undefined) {
+    throw new Error("there are no backups");
+  }
+  const rowOf = (volume: string) => {
+    const row = rows.find((one) => one.volume === `storagePool/volumes/${volume}`);
+    if (row === undefined) {
+      throw new Error(`there is no backup of ${volume}`);
+    }
+    return row;
+  };
+  const restore = (volume: string, facts: Partial<WantedRestore> = {}) => {
+    const wanted = { name: "again", deviceClass: "", sizeGb: 0n, tags: [], ...facts };
+    return source.restore(rowOf(volume), wanted, undefined, gateway.asker);
+  };
+  return { ...gateway, source, rowOf, restore };
+}
+
+test("a volume of a directory is restored with the bytes that it had", async (t) => {
+  const host = await createDirectoryHost(t);
+  const { restore, end, source, rowOf } = await createSubject(t, host);
+  const { id } = await restore("b.qcow2");
+  t.match(await end(id), {
+    kind: "storagePool.restoreVolume",
+    resource: "storagePool/volumes/again",
+    state: "completed",
+    result: { volume: "storagePool/volumes/again", sizeBytes: 3 << 20 },
+  });
+  const made = (await host.libvirt.volumesOf("images")).find(({ name }) => name === "again");
+  t.match(made, { storedBytes: 3n << 20n, users: [] });
+  t.equal(await reasonOf(restore("b.qcow2")), "STORAGE_VOLUME_EXISTS");
+  const wanted = { name: "third", deviceClass: "", sizeGb: 0n, tags: [] };
+  const plan = await source.planRestore(rowOf("c.raw"), wanted, undefined, new AbortController().signal);
+  t.match(plan, {
+    kind: "storagePool.restoreVolume",
+    resource: "storagePool/volumes/third",
+    pointOfNoReturn: 3,
+  });
+  t.match(plan.plan.changes, [
+    /gets the volume third of 2 MiB .* backup pool-.* of storagePool\/volumes\/c\.raw/,
+  ]);
+});
+
+test("a volume of a volume group is restored under a name of its own, and the same request joins it", async (t) => {
+  const host = await createVolumeGroupHost(countedRestic(createResticSandbox({ transferMs: 100 })));
+  const { restore, end } = await createSubject(t, host);
+  const first = await restore("thin");
+  const again = await restore("thin");
+  t.equal(again.id, first.id);
+  await until(async () => (await host.leftovers()).some((name) => name.startsWith("hostplane-restore-")));
+  t.match(await end(first.id), { state: "completed" });
+  t.strictSame(await host.volumeNames(), ["again", "one", "thin", "thins", "two"]);
+  t.strictSame(await host.leftovers(), [], "no tag of the operation is left");
+  t.equal(await reasonOf(restore("thin")), "VOLUME_EXISTS");
+  t.equal(await reasonOf(restore("thin", { name: "no/name" })), "INVALID_FIELD");
+});
+
+test("a volume of the pool has no device class, size or tags to choose", async (t) => {
+  const { restore } = await createSubject(t, await createDirectoryHost(t));
+  for (const [facts, field] of [
+    [{ deviceClass: "ssd" }, "device_class"],
+    [{ sizeGb: 1n }, "size_gb"],
+    [{ tags: ["mine"] }, "tags"],
+    [{ name: "" }, "volume_name"],
+    [{ name: ".hostplane-backup-x" }, "volume_name"],
+  ] as const) {
+    await t.rejects(restore("c.raw", facts), { reason: "INVALID_FIELD", message: new RegExp(`^${field}: `) });
+  }
+});
+
+test("what there is no room for is told before anything is made", async (t) => {
+  const host = await createDirectoryHost(t);
+  const { restore } = await createSubject(t, host);
+  const all = { kind: "createVolume", pool: "images", name: "large", format: "raw" } as const;
+  host.libvirt.runOutside({ ...all, sizeBytes: 60n << 20n });
+  t.equal(await reasonOf(restore("b.qcow2")), "NO_SPACE");
+});
+
+test("a volume that somebody makes meanwhile is not deleted", async (t) => {
+  const host = await createDirectoryHost(t);
+  const { restore, end } = await createSubject(t, host);
+  const { run } = host.libvirt;
+  let isFirst = true;
+  Object.assign(host.libvirt, {
+    run: (...args: Parameters<typeof run>) => {
+      const [step] = args;
+      if (isFirst && step.kind === "createVolume") {
+        isFirst = false;
+        host.libvirt.runOutside(step);
+      }
+      return run(...args);
+    },
+  });
+  const { id } = await restore("c.raw");
+  t.match(await end(id), { state: "failed", failure: { reason: "STORAGE_VOLUME_EXISTS" } });
+  t.ok((await host.volumeNames()).includes("again"), "it is theirs");
+});
+
+test("a restore that fails or is cancelled leaves no volume", async (t) => {
+  for (const isDirectory of [true, false]) {
+    let failure: InfraError | undefined;
+    const restic = countedRestic(
+      createResticSandbox({
+        transferMs: 100,
+        fault: (step) => (step === "backup" || step === "forget" ? undefined : failure),
+      }),
+    );
+    const host = isDirectory ? await createDirectoryHost(t, restic) : await createVolumeGroupHost(restic);
+    const before = await host.volumeNames();
+    const { restore, end, operations } = await createSubject(t, host);
+    const volume = isDirectory ? "c.raw" : "two";
+    failure = new InfraError("BACKUP_DAMAGED", "a pack is missing");
+    t.match(await end((await restore(volume)).id), {
+      state: "failed",
+      failure: { reason: "BACKUP_DAMAGED" },
+    });
+    t.strictSame(await host.volumeNames(), before);
+    failure = undefined;
+    const { id } = await restore(volume);
+    await until(async () => (await operations.get(id)).step === "fill");
+    await operations.cancel(id);
+    t.match((await end(id)).state, /^(cancelled|completed)$/);
+    t.strictSame(await host.leftovers(), []);
+  }
+});
+
+test("backups of the pool are verified and deleted", async (t) => {
+  const host = await createDirectoryHost(t);
+  const { source, rowOf, asker, end, rows } = await createSubject(t, host);
+  const verified = await source.verify(rowOf("a.qcow2"), undefined, asker);
+  t.match(await end(verified.id), { kind: "storagePool.verifyBackup", state: "completed" });
+  const removed = await source.remove(rowOf("a.qcow2"), undefined, asker);
+  t.match(await end(removed.id), { kind: "storagePool.deleteBackup", state: "completed" });
+  t.equal((await rows()).length, 3);
+  t.equal((await host.stored()).length, 3);
+});
