@@ -1,0 +1,18 @@
+import { test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { createKubernetesSandbox } from "../../../adapters/kubernetes/sandbox.ts";
+import { createKubernetesInspector } from "../../../server/commands/inspect-kubernetes.ts";
+
+test("doctor tells what the account may not read, and what to do about it", async (t) => {
+  const kubernetes = createKubernetesSandbox();
+  t.teardown(() => kubernetes.close());
+  const inspector = createKubernetesInspector(kubernetes);
+  t.equal(inspector.name, "kubernetes");
+  t.match(await inspector.inspect(), { findings: [{ ok: true }] });
+  kubernetes.setMissing("nodes", "The account may not list nodes");
+  t.match(await inspector.inspect(), {
+    findings: [{ ok: true }, { ok: false, what: "The account may not list nodes", fix: /kubectl apply/ }],
+  });
+  kubernetes.setOutage(new InfraError("KUBERNETES_UNAVAILABLE", "Kubernetes cannot be reached"));
+  t.match(await inspector.inspect(), { findings: [{ ok: false, what: "Kubernetes cannot be reached" }] });
+});
