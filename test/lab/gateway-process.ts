@@ -11,6 +11,7 @@ const services = [
   "hostplane.v1.SystemService",
   "hostplane.v1.PlanService",
   "hostplane.v1.OperationService",
+  "hostplane.v1.BackupService",
   "hostplane.v1.StoragePoolService",
   "hostplane.v1.EventService",
   "operations.v1.OperationsService",
