@@ -15,6 +15,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "adapters/libvirt": ["adapters/host"],
   "adapters/libvirt/rpc": ["adapters/host"],
   "adapters/lvm": ["adapters/host"],
+  "adapters/podman": ["adapters/host"],
   "adapters/restic": ["adapters/host"],
   gen: [],
   "server/config": ["adapters/host", "adapters/libvirt", "adapters/lvm", "adapters/restic"],

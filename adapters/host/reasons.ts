@@ -630,6 +630,66 @@ export const reasons = {
     meaning: "The Kubernetes cluster has no KoorCluster in the namespace of `storage.kubernetes`.",
   },
 
+  // Pods
+  PODMAN_UNAVAILABLE: {
+    code: "UNAVAILABLE",
+    retryable: true,
+    meaning: "Podman cannot be reached, or does not answer in time; the gateway keeps trying.",
+  },
+  PODMAN_DENIED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The gateway may not open Podman's socket; the message says what to change.",
+  },
+  PODMAN_FAILED: {
+    code: "INTERNAL",
+    retryable: false,
+    meaning:
+      "Podman refused for a reason of its own, or answered something that the gateway does not understand; the message has its words.",
+  },
+  POD_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "There is no pod of this id.",
+  },
+  POD_STATE: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "The pod is in a state in which this cannot be done, such as removing one that runs or killing one that does not.",
+  },
+  POD_START_FAILED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "A container of the pod, or more than one, does not start; the message has the words of the runtime.",
+  },
+  CONTAINER_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "There is no container of this id.",
+  },
+  LOGS_UNAVAILABLE: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "Nothing keeps what the container prints, as with the log driver `none`.",
+  },
+  IMAGE_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "There is no image of this id.",
+  },
+  IMAGE_IN_USE: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "Containers use the image, so it stays.",
+  },
+  IMAGE_PULL_FAILED: {
+    code: "UNAVAILABLE",
+    retryable: true,
+    meaning: "The image could not be pulled; the message has the words of the runtime.",
+  },
+
   // Tools of the host
   TOOL_MISSING: {
     code: "UNAVAILABLE",
