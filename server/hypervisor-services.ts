@@ -87,13 +87,12 @@ export function createHypervisorsDomain(options: ServicesOptions): DomainService
   };
 }
 
-/** What is missing in the configuration for backups of the pool. */
+/** What is missing in the configuration for backups of the pool: libvirt tells the volumes of a directory. */
 function poolBackupsOff({ directory, libvirtPool, backup }: SharedStorage = {}): InfraError {
   const keys = [
     ...(backup === undefined ? ["`hypervisors.pool.backup`"] : []),
-    ...(directory !== undefined && libvirtPool === undefined
-      ? ["`hypervisors.pool.libvirtPool`, by which the volumes of a directory are read"]
-      : []),
+    ...(directory !== undefined && libvirtPool === undefined ? ["`hypervisors.pool.libvirtPool`"] : []),
   ];
-  return new InfraError("DOMAIN_OFF", `backups of the storage pool are off: set ${keys.join(" and ")}`);
+  const words = `backups of the storage pool are off: set ${keys.join(" and ")} in the configuration`;
+  return new InfraError("DOMAIN_OFF", words);
 }

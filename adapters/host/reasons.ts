@@ -427,7 +427,7 @@ export const reasons = {
     code: "RESOURCE_EXHAUSTED",
     retryable: true,
     meaning:
-      "The volume changed more during its backup than its snapshot has room for (`volumes.backup.snapshotPercent`).",
+      "The volume changed more during its backup than its snapshot has room for: raise `snapshotPercent` of its backups.",
   },
   VOLUME_TOO_SMALL: {
     code: "OUT_OF_RANGE",

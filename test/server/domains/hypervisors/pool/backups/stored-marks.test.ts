@@ -1,0 +1,40 @@
+import fc from "fast-check";
+import { test } from "tap";
+import { assertTags } from "../../../../../../adapters/restic/names.ts";
+import {
+  storedVolumeFrom,
+  tagsOfVolume,
+} from "../../../../../../server/domains/hypervisors/pool/backups/stored-marks.ts";
+
+const snapshot = { id: "4bd2c3f1", atMs: 1, hostname: "alpha", fileName: "a volume" };
+
+test("what is written on a snapshot is read again, whatever the volume is called", async (t) => {
+  fc.assert(
+    fc.property(
+      fc.string({ minLength: 1, maxLength: 255, unit: "binary" }),
+      fc.uuid(),
+      fc.maxSafeNat(),
+      fc.maxSafeNat(),
+      (volume, backupId, atMs, sizeBytes) => {
+        const marks = { backupId, atMs, sizeBytes };
+        const tags = tagsOfVolume({
+          ...marks,
+          operationId: "op",
+          name: "pool-1",
+          poolName: "images",
+          volume,
+        });
+        assertTags(tags, "tags");
+        t.strictSame(storedVolumeFrom({ ...snapshot, tags }), { ...marks, snapshotId: "4bd2c3f1" });
+      },
+    ),
+  );
+});
+
+test("snapshots of others are none of the pool's volumes", async (t) => {
+  fc.assert(
+    fc.property(fc.array(fc.string()), (tags) => storedVolumeFrom({ ...snapshot, tags }) === undefined),
+  );
+  const tags = ["hostplane", "backup=x", "operation=y", "volume=vg0/data", "name=monday"];
+  t.equal(storedVolumeFrom({ ...snapshot, tags }), undefined, "one of a volume");
+});

@@ -1,0 +1,76 @@
+import { type Test, test } from "tap";
+import { createLibvirtSandbox } from "../../adapters/libvirt/sandbox.ts";
+import { createResticSandbox } from "../../adapters/restic/sandbox.ts";
+import { StoragePoolService } from "../../gen/hostplane/v1/storage_pool_pb.ts";
+import { OperationsService } from "../../gen/operations/v1/operations_pb.ts";
+import type { SharedStorage } from "../../server/domains/hypervisors/hypervisor-settings.ts";
+import { createDirectoryPool } from "../../server/domains/hypervisors/pool/directory-pool.ts";
+import { createHypervisorsDomain } from "../../server/hypervisor-services.ts";
+import type { HypervisorSystem } from "../../server/hypervisor-systems.ts";
+import { createInlineRunner } from "../../server/operations/run-inline.ts";
+import { callerOf } from "./domains/plan/plan-under-test.ts";
+import { createCall } from "./rpc/call-under-test.ts";
+import { withoutStore } from "./without-store.ts";
+
+function createDomain(t: Test, sharedStorage: SharedStorage, poolBackup?: HypervisorSystem["poolBackup"]) {
+  const libvirt = createLibvirtSandbox();
+  t.teardown(() => libvirt.close());
+  const destroy = { graceSeconds: 0, deleteVolumes: false };
+  const hypervisors: HypervisorSystem = {
+    libvirt,
+    settings: { templates: [], match: [], destroy, sharedStorage },
+    pool: createDirectoryPool({ directory: "/srv/pool" }),
+    poolBackup,
+    close: async () => {},
+  };
+  return createHypervisorsDomain({
+    ...withoutStore(),
+    systems: { volumes: undefined, hypervisors, close: async () => {} },
+    runner: createInlineRunner(() => {}),
+    auth: { registrations: [], planners: [] },
+    facts: { version: "test", isSandbox: true, startedAtMs: 0, listeners: () => [] },
+    maxMessageBytes: 1 << 20,
+  });
+}
+
+test("without what backups of the pool need, a call of them names the key that is missing", async (t) => {
+  const backup = { repository: "/srv/backup" };
+  const cases = [
+    [{ directory: "/srv/pool", libvirtPool: "images" }, /set `hypervisors\.pool\.backup` in/],
+    [{ directory: "/srv/pool", backup }, /set `hypervisors\.pool\.libvirtPool` in/],
+    [{ directory: "/srv/pool" }, /`hypervisors\.pool\.backup` and `hypervisors\.pool\.libvirtPool`/],
+    [{ volumeGroup: "vg0" }, /set `hypervisors\.pool\.backup` in/],
+  ] as const;
+  for (const [sharedStorage, message] of cases) {
+    const { registrations, backupSource, backends } = createDomain(t, sharedStorage);
+    for (const method of [
+      OperationsService.method.createBackup,
+      StoragePoolService.method.backUpStoragePool,
+    ]) {
+      const call = createCall({ method });
+      call.identify(callerOf("admin"));
+      const registration = registrations.find(({ service }) => service === method.parent);
+      const answer = registration?.handlerOf(method)({}, call);
+      const asked = method.methodKind === "unary" ? answer : (answer as AsyncGenerator<object>).next();
+      await t.rejects(asked as Promise<object>, { name: "InfraError", reason: "DOMAIN_OFF", message });
+    }
+    t.match(backupSource, { resourceStart: "storagePool/", isOn: false });
+    t.notOk(backends.some(({ name }) => name === "restic"));
+  }
+});
+
+test("with it, the pool is a source of backups, and restic one of its systems", async (t) => {
+  const libvirt = createLibvirtSandbox();
+  t.teardown(() => libvirt.close());
+  const { backupSource, backends } = createDomain(
+    t,
+    { directory: "/srv/pool", libvirtPool: "images" },
+    {
+      system: { kind: "directory", libvirt, libvirtPool: "images", directory: "/srv/pool" },
+      restic: createResticSandbox(),
+      settings: { repository: "/srv/backup", snapshotPercent: 10, minimumAgeHours: 1 },
+    },
+  );
+  t.match(backupSource, { resourceStart: "storagePool/", isOn: true });
+  t.ok(backends.some(({ domain, name }) => domain === "hypervisors" && name === "restic"));
+});
