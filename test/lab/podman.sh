@@ -1,0 +1,211 @@
+#!/usr/bin/env bash
+# A Podman for tests that need a real one, out of the way of any other. See README.md beside this file.
+usage() {
+  cat <<'TEXT'
+usage: podman.sh COMMAND
+
+  prepare      install what is missing on this host (apt)
+  up           make the directory and start the service; does nothing when it is up
+  socket       print the path of its socket
+  run ARGS     run podman beside it
+  pid          print the service's process id; exit code 1 when it is down
+  events-log   print the path of the file that events are recorded in
+  stop         end the service in an orderly way; containers go on
+  kill         kill it
+  start        start it again
+  destroy      end everything and delete the directory
+
+environment (default)
+  PODMAN_DIR (/tmp/hostplane-podman)  all that it keeps; at most 60 characters, for the paths of unix sockets
+  PODMAN_OWNER_PID ()                 destroy it when this process ends
+
+It needs root and no network, and has namespaces of its own for processes, mounts and networks: what it makes there is gone with it. There
+is one image, localhost/lab/busybox:1.
+TEXT
+}
+set -euo pipefail
+
+self=$(readlink -f "${BASH_SOURCE[0]}")
+dir=${PODMAN_DIR:-/tmp/hostplane-podman}
+socket=$dir/podman.sock
+export CONTAINERS_CONF=$dir/conf/containers.conf CONTAINERS_STORAGE_CONF=$dir/conf/storage.conf
+export CONTAINERS_REGISTRIES_CONF=$dir/conf/registries.conf XDG_RUNTIME_DIR=
+unset CONTAINER_HOST
+
+say() { echo "podman $dir: $*" >&2; }
+die() { say "$*"; exit 1; }
+
+prepare() {
+  local missing=() package
+  for package in podman runc conmon netavark catatonit iptables busybox-static curl; do
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  say "installing ${missing[*]}"
+  apt-get update -qq -o DPkg::Lock::Timeout=600 || true
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+    -o DPkg::Lock::Timeout=600 "${missing[@]}" >/dev/null
+}
+
+# All of it before podman's first run: its database keeps what it was first told, and refuses other words later.
+write_conf() {
+  local nofile nproc pidmax
+  mkdir -p "$dir"/conf/networks "$dir"/state/{root,runroot,tmp,copytmp}
+  # Where the kernel lets nobody raise a limit, podman's defaults would be refused; it lowers the count of processes to pid_max.
+  nofile=$(ulimit -Hn)
+  [ "$nofile" != unlimited ] || nofile=1048576
+  pidmax=$(cat /proc/sys/kernel/pid_max)
+  nproc=$(ulimit -Hu)
+  { [ "$nproc" != unlimited ] && [ "$nproc" -le "$pidmax" ]; } || nproc=$pidmax
+  # crun does not start containers where version 1 and 2 of cgroups are mixed, as in many CI machines; there is no systemd.
+  cat >"$CONTAINERS_CONF" <<TEXT
+[containers]
+log_driver = "k8s-file"
+default_ulimits = ["nofile=$nofile:$nofile", "nproc=$nproc:$nproc"]
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+tmp_dir = "$dir/state/tmp"
+volume_path = "$dir/state/root/volumes"
+image_copy_tmp_dir = "$dir/state/copytmp"
+[network]
+network_backend = "netavark"
+network_config_dir = "$dir/conf/networks"
+TEXT
+  cat >"$CONTAINERS_STORAGE_CONF" <<TEXT
+[storage]
+driver = "overlay"
+graphroot = "$dir/state/root"
+runroot = "$dir/state/runroot"
+TEXT
+  printf 'unqualified-search-registries = []\nshort-name-mode = "disabled"\n' >"$CONTAINERS_REGISTRIES_CONF"
+}
+
+# A process id is only believed when that process was started for this very directory.
+owned() { [ -n "$1" ] && tr '\0' '\n' 2>/dev/null <"/proc/$1/cmdline" | grep -qF -- "$dir/"; }
+
+# The first process of the namespaces, which ends all others with it.
+inner() { cat "$dir/inner.pid" 2>/dev/null; }
+
+inside() { nsenter --target "$(inner)" --pid --mount --net -- "$@"; }
+
+make_namespaces() {
+  local outer inner
+  # What the kernel keeps of networks and mounts of containers is in /run.
+  setsid unshare --pid --fork --kill-child --mount --net --mount-proc -- \
+    sh -c 'mount -t tmpfs tmpfs /run && { ip link set lo up || true; } && exec catatonit -P -- "$0"' "$dir/" </dev/null >>"$dir/inner.log" 2>&1 &
+  outer=$!
+  for _ in $(seq 100); do
+    inner=$(cat "/proc/$outer/task/$outer/children" 2>/dev/null | tr -d ' ')
+    if [ -n "$inner" ] && grep -qa catatonit "/proc/$inner/cmdline" 2>/dev/null; then
+      echo "$inner" >"$dir/inner.pid"
+      return 0
+    fi
+    sleep 0.02
+  done
+  cat "$dir/inner.log" >&2
+  die "no namespaces can be made"
+}
+
+answers() { curl -sf -m 10 --unix-socket "$socket" http://podman/v4.0.0/libpod/_ping >/dev/null 2>&1; }
+
+pid() {
+  local process
+  for process in $(pgrep -f "podman.*system service.*$socket"); do
+    # nsenter has the same words in its command line, until it has become podman.
+    if [ "$(readlink "/proc/$process/exe")" = "$(readlink -f "$(command -v podman)")" ] && owned "$process/"; then
+      echo "$process"
+      return 0
+    fi
+  done
+  return 1
+}
+
+start() {
+  ! answers || return 0
+  rm -f "$socket"
+  setsid bash "$self" inside podman --log-level=warn system service --time=0 "unix://$socket" </dev/null >>"$dir/service.log" 2>&1 &
+  for _ in $(seq 200); do
+    ! answers || return 0
+    sleep 0.05
+  done
+  tail -n 20 "$dir/service.log" >&2
+  die "the service does not start"
+}
+
+# end SIGNAL
+end() {
+  local process
+  process=$(pid) || return 0
+  kill "-$1" "$process" 2>/dev/null || true
+  while [ -d "/proc/$process" ] && owned "$process"; do sleep 0.02; done
+}
+
+make_image() {
+  local root=$dir/image program
+  ! inside podman image exists localhost/lab/busybox:1 || return 0
+  mkdir -p "$root"/{bin,etc,tmp}
+  cp "$(command -v busybox)" "$root/bin/busybox"
+  for program in sh sleep echo cat yes head tr seq date printf kill true false test usleep; do
+    ln -sf busybox "$root/bin/$program"
+  done
+  tar -C "$root" --sort=name --mtime=@0 --owner=0 --group=0 -cf "$dir/image.tar" .
+  inside podman import -q --change 'CMD ["/bin/sh"]' --change 'ENV PATH=/bin' --change 'LABEL lab.role=base' \
+    "$dir/image.tar" localhost/lab/busybox:1 >/dev/null
+}
+
+up() {
+  [ ${#dir} -le 60 ] || die "the path is longer than 60 characters"
+  { command -v podman && command -v runc && command -v catatonit && command -v busybox; } >/dev/null || prepare
+  mkdir -p "$dir"
+  [ -f "$CONTAINERS_CONF" ] || write_conf
+  { [ -n "$(inner)" ] && [ -d "/proc/$(inner)" ]; } || make_namespaces
+  start
+  make_image
+  watch_owner
+}
+
+# A test that is killed cannot clean up; this outlives it and does. It ends with the directory, too.
+watch_owner() {
+  [ -n "${PODMAN_OWNER_PID:-}" ] || return 0
+  PODMAN_DIR=$dir setsid bash -c '
+    while [ -d "/proc/$1" ] && [ -d "$2" ]; do sleep 1; done
+    [ ! -d "$2" ] || PODMAN_OWNER_PID= exec bash "$3" destroy
+  ' watch "$PODMAN_OWNER_PID" "$dir" "$self" >/dev/null 2>&1 </dev/null &
+}
+
+# Podman leaves those of pods in the hierarchies that have no controller.
+remove_cgroups() {
+  local id
+  [ -f "$dir/state/tmp/events/events.log" ] || return 0
+  for id in $(grep -ho '"ID":"[0-9a-f]\{64\}"' "$dir"/state/tmp/events/* | cut -d '"' -f 4 | sort -u); do
+    find /sys/fs/cgroup -maxdepth 3 -type d -path "*/libpod_parent/$id" -exec find {} -depth -type d -exec rmdir {} + \; 2>/dev/null || true
+  done
+}
+
+destroy() {
+  local first
+  first=$(inner) || true
+  if owned "$first"; then
+    timeout 60 nsenter --target "$first" --pid --mount --net -- podman pod rm -f -t 0 -a >/dev/null 2>&1 || true
+    timeout 60 nsenter --target "$first" --pid --mount --net -- podman rm -f -t 0 -a >/dev/null 2>&1 || true
+    kill -KILL "$first" 2>/dev/null || true
+    while owned "$first"; do sleep 0.02; done
+  fi
+  remove_cgroups
+  rm -rf "$dir" || { sleep 1; rm -rf "$dir"; }
+}
+
+command=${1:-}
+shift || true
+case $command in
+  prepare | up | start | pid | destroy) "$command" ;;
+  inside) inside "$@" ;;
+  stop) end TERM ;;
+  kill) end KILL ;;
+  socket) echo "$socket" ;;
+  events-log) echo "$dir/state/tmp/events/events.log" ;;
+  run) inside podman "$@" ;;
+  *) usage; exit 2 ;;
+esac
