@@ -202,9 +202,17 @@ const served: readonly Row[] = [
       },
     },
   ),
-  ...["GetClusterResources", "GetClusterNodes", "GetKoorCluster"].map((name) =>
-    refuses(`stats.StatsService/${name}`, {}, "UNIMPLEMENTED", "NOT_BUILT"),
+  answers(
+    "stats.StatsService/GetClusterNodes",
+    {},
+    { nodes: [{ name: "sandbox-ceph-1", status: "RESOURCE_READY", age: /Z$/ }, {}, {}] },
   ),
+  answers(
+    "stats.StatsService/GetClusterResources",
+    {},
+    { resources: [{ kind: "CephCluster", replicas: 3 }], deployments: [{ apiversion: "apps/v1" }] },
+  ),
+  answers("stats.StatsService/GetKoorCluster", {}, { koorCluster: { namespace: "rook-ceph" } }),
   answers("hostplane.v1.StorageService/WatchClusterStats", {}, { stats: {}, radar: {}, readAt: /Z$/ }),
   answers("hostplane.v1.StorageService/ListPools", {}, { pools: [{ name: "cephfs.data" }, {}, {}, {}] }),
   answers("hostplane.v1.StorageService/ListOsds", {}, { osds: [{ up: true, in: true }, { id: 1 }] }),

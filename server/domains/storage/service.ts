@@ -1,4 +1,3 @@
-import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { StatsService } from "../../../gen/stats/stats_pb.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 import { tellAge, tellNotes, tellScores } from "./answer-headers.ts";
@@ -18,22 +17,31 @@ export function createStatsService(storage: Storage): ServiceRegistration {
     },
     async getClusterRadar(_request, call) {
       const snapshot = await storage.readCeph(call.signal);
-      const reading = storage.radarOf(snapshot);
-      if ("missing" in reading) {
-        throw figureMissing(reading.missing);
+      const { radar, snapshots } = await storage.radarOf(snapshot, call.signal);
+      if ("missing" in radar) {
+        throw figureMissing(radar.missing);
       }
-      tellAge(call, snapshot);
-      tellScores(call, reading.ok.because);
-      return { radar: reading.ok.message };
+      tellAge(call, ...snapshots);
+      tellScores(call, radar.ok.because);
+      return { radar: radar.ok.message };
     },
-    async getClusterResources() {
-      throw new InfraError("NOT_BUILT", "this version does not read Kubernetes yet");
+    async getClusterResources(_request, call) {
+      const { resources, deployments, snapshots, ...notes } = await storage.readResources(call.signal);
+      tellAge(call, ...snapshots);
+      tellNotes(call, notes);
+      return { resources, deployments };
     },
-    async getClusterNodes() {
-      throw new InfraError("NOT_BUILT", "this version does not read Kubernetes yet");
+    async getClusterNodes(_request, call) {
+      const { nodes, snapshots, ...notes } = await storage.readNodes(call.signal);
+      tellAge(call, ...snapshots);
+      tellNotes(call, notes);
+      return { nodes };
     },
-    async getKoorCluster() {
-      throw new InfraError("NOT_BUILT", "this version does not read Kubernetes yet");
+    async getKoorCluster(_request, call) {
+      const { koorCluster, snapshots, ...notes } = await storage.readKoorCluster(call.signal);
+      tellAge(call, ...snapshots);
+      tellNotes(call, notes);
+      return { koorCluster };
     },
   });
 }

@@ -14,6 +14,7 @@ import { crashMessage } from "./crashes.ts";
 import { createFigureNotes, requirePart } from "./figure-notes.ts";
 import { osdMessages } from "./osds.ts";
 import { poolMessages } from "./pools.ts";
+import type { RadarReading } from "./radar/cluster-radar.ts";
 import type { Storage } from "./storage.ts";
 
 /** hostplane.v1.StorageService: the Ceph cluster, beyond what stats.StatsService tells of it. */
@@ -22,7 +23,8 @@ export function createStorageService(storage: Storage, crashChanges: CrashChange
     async *watchClusterStats(_request, call) {
       const read = () => storage.readCeph(call.signal);
       for await (const snapshot of watchState(storage.subscribe, read, call.signal)) {
-        yield clusterMessage(storage, snapshot);
+        const { radar } = await storage.radarOf(snapshot, call.signal);
+        yield clusterMessage(snapshot, radar);
       }
     },
     async listPools(_request, call) {
@@ -54,12 +56,11 @@ export function createStorageService(storage: Storage, crashChanges: CrashChange
 }
 
 function clusterMessage(
-  storage: Storage,
   snapshot: CephSnapshot,
+  radar: RadarReading,
 ): MessageInitShape<typeof WatchClusterStatsResponseSchema> {
   const { value, readAtMs, staleBecause = "" } = snapshot;
   const { stats, missing } = clusterStatsFrom(value, Date.now());
-  const radar = storage.radarOf(snapshot);
   const ofRadar =
     "missing" in radar ? radar.missing.map(({ field, reason }) => ({ field: `radar.${field}`, reason })) : [];
   return {

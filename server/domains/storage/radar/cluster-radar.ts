@@ -25,10 +25,11 @@ export interface ClusterRadar {
   readonly because: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What a score cannot be told without, as fields of the radar; or the radar. Definitions: docs/stats.md. */
-export function clusterRadarFrom(
-  input: RadarInput,
-): { readonly ok: ClusterRadar } | { readonly missing: readonly MissingPart[] } {
+/** The radar, or which of its scores cannot be told, and why. */
+export type RadarReading = { readonly ok: ClusterRadar } | { readonly missing: readonly MissingPart[] };
+
+/** All five scores or none: an unset one would be the worst. Definitions: docs/stats.md. */
+export function radarFrom(input: RadarInput): RadarReading {
   const { state, nodes, hour, nowMs } = input;
   const missing: MissingPart[] = [];
   const scoreOf = (field: string, part: Part<Score>): Score => {

@@ -1,0 +1,144 @@
+import { test } from "tap";
+import { createCephSandbox } from "../../../../adapters/ceph/sandbox.ts";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { createKubernetesSandbox } from "../../../../adapters/kubernetes/sandbox.ts";
+import { StorageService } from "../../../../gen/hostplane/v1/storage_pb.ts";
+import { StatsService } from "../../../../gen/stats/stats_pb.ts";
+import { createStorageUnderTest } from "./storage-under-test.ts";
+
+const { getClusterStats, getClusterRadar, getClusterNodes, getClusterResources, getKoorCluster } =
+  StatsService.method;
+
+const atOnce = { watchedMs: 5, idleMs: 5, keepMs: 30_000 };
+
+test("a whole cluster is told with its age, and nothing is called missing", async (t) => {
+  const { call } = createStorageUnderTest(t, { ceph: createCephSandbox() });
+  const { message, headers } = await call(getClusterStats);
+  t.match(message.stats, { status: "HEALTH_OK", services: { osd: { osdCount: 6, osdUp: 6, osdIn: 6 } } });
+  t.match(headers.get("hostplane-snapshot-age"), /^\d+$/);
+  t.equal(headers.get("hostplane-missing"), null);
+  t.equal(headers.get("hostplane-clamped"), null);
+});
+
+test("what only the manager counts is unset and named while there is none; the rest is told", async (t) => {
+  const ceph = createCephSandbox();
+  const { call } = createStorageUnderTest(t, { ceph });
+  await ceph.setManagers(false);
+  const { message, headers } = await call(getClusterStats);
+  t.equal(
+    headers.get("hostplane-missing"),
+    "crashes, iops, data.volumes, data.pools.pgs, data.objects, data.usage",
+  );
+  const { services, data, iops } = message.stats ?? {};
+  t.match(services, { mon: { daemonCount: 3 }, mgr: { active: "" }, osd: { osdUp: 6 } });
+  t.match(data, { volumes: 0, pools: { pools: 4, pgs: undefined }, objects: undefined, usage: undefined });
+  t.equal(iops, undefined);
+  await t.rejects(call(getClusterRadar), {
+    name: "InfraError",
+    reason: "FIGURE_UNAVAILABLE",
+    message:
+      /capacity_available: no manager is active; stability: no manager is active; reliability: no manager is active$/,
+  });
+});
+
+test("a count beyond int32 is clamped and named, and no failure", async (t) => {
+  const ceph = createCephSandbox();
+  const { call } = createStorageUnderTest(t, { ceph });
+  await ceph.change((state) => ({
+    ...state,
+    objects: { ok: { count: 3_000_000_000, storedBytes: 1n << 50n } },
+  }));
+  const { message, headers } = await call(getClusterStats);
+  t.match(message.stats?.data?.objects, { objectCount: 2_147_483_647, size: "1.00 PiB" });
+  t.equal(headers.get("hostplane-clamped"), "data.objects.object_count");
+});
+
+test("the radar says what each score was made of", async (t) => {
+  const ceph = createCephSandbox();
+  const { call } = createStorageUnderTest(t, { ceph });
+  await call(getClusterRadar);
+  await ceph.stopOsd(3);
+  await ceph.crash("osd.3");
+  const { message, headers } = await call(getClusterRadar);
+  t.match(message.radar, { clusterHealth: 80, nodesHealth: 100, stability: 80, reliability: 100 });
+  t.match(
+    headers.get("hostplane-radar"),
+    /^cluster_health: OSD_DOWN -15, RECENT_CRASH -5; nodes_health: 3 of 3 ready; capacity_available: \d+ of \d+ bytes free; stability: flaps=1 -10, crashes=1 -10, seen since \S+Z; reliability: nothing taken off$/,
+  );
+});
+
+test("a state that is not renewed is told with its age, until it is too old", async (t) => {
+  const ceph = createCephSandbox({ ...atOnce, keepMs: 200 });
+  const { call } = createStorageUnderTest(t, { ceph });
+  await call(getClusterStats);
+  await ceph.setOutage(new InfraError("CEPH_UNAVAILABLE", "the monitors are away"));
+  t.match((await call(getClusterStats)).message.stats, { status: "HEALTH_OK" });
+  for (;;) {
+    try {
+      const { headers } = await call(getClusterStats);
+      t.ok(Number(headers.get("hostplane-snapshot-age")) <= 200);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    } catch (error) {
+      t.match(error, { name: "InfraError", reason: "CEPH_UNAVAILABLE", message: "the monitors are away" });
+      break;
+    }
+  }
+});
+
+test("whether nodes are ready is told by Kubernetes where there is one, else by Ceph", async (t) => {
+  const alone = createStorageUnderTest(t, { ceph: createCephSandbox() });
+  const { message, headers } = await alone.call(getClusterNodes);
+  t.equal(message.nodes.length, 3);
+  t.equal(headers.get("hostplane-missing"), "nodes.roles, nodes.internal_ip, nodes.external_ip, nodes.age");
+  const both = createStorageUnderTest(t, {
+    ceph: createCephSandbox(),
+    kubernetes: createKubernetesSandbox(),
+  });
+  const whole = await both.call(getClusterNodes);
+  t.equal(whole.headers.get("hostplane-missing"), null);
+  t.same(
+    whole.message.nodes.map(({ name }) => name),
+    message.nodes.map(({ name }) => name),
+  );
+  t.match((await both.call(getClusterRadar)).message.radar, { nodesHealth: 100 });
+});
+
+test("the radar is not told with the nodes of Ceph while Kubernetes is away", async (t) => {
+  const kubernetes = createKubernetesSandbox();
+  const { call } = createStorageUnderTest(t, {
+    ceph: createCephSandbox(),
+    kubernetes: {
+      ...kubernetes,
+      read: () => Promise.reject(new InfraError("KUBERNETES_UNAVAILABLE", "no answer")),
+    },
+  });
+  await t.rejects(call(getClusterRadar), {
+    name: "InfraError",
+    reason: "FIGURE_UNAVAILABLE",
+    message: /nodes_health: Kubernetes: no answer$/,
+  });
+  await t.rejects(call(getClusterNodes), { name: "InfraError", reason: "KUBERNETES_UNAVAILABLE" });
+  t.match((await call(getClusterStats)).message.stats, { status: "HEALTH_OK" }, "what is Ceph's is told");
+});
+
+test("what one of both systems knows alone is refused without it, naming the key", async (t) => {
+  const { call } = createStorageUnderTest(t, { ceph: createCephSandbox() });
+  for (const method of [getClusterResources, getKoorCluster]) {
+    await t.rejects(
+      call(method),
+      { name: "InfraError", reason: "DOMAIN_OFF", message: /storage\.kubernetes/ },
+      method.name,
+    );
+  }
+  const carrier = createStorageUnderTest(t, { kubernetes: createKubernetesSandbox() });
+  for (const method of [getClusterStats, getClusterRadar, StorageService.method.listOsds]) {
+    await t.rejects(
+      carrier.call(method),
+      { name: "InfraError", reason: "DOMAIN_OFF", message: /storage\.ceph/ },
+      method.name,
+    );
+  }
+  t.equal((await carrier.call(getClusterNodes)).message.nodes.length, 3);
+  t.equal((await carrier.call(getKoorCluster)).message.koorCluster?.namespace, "rook-ceph");
+  t.ok((await carrier.call(getClusterResources)).message.deployments.length > 0);
+});

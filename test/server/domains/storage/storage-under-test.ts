@@ -1,0 +1,58 @@
+import { create, type DescMethodUnary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
+import type { Test } from "tap";
+import type { CephAdapter } from "../../../../adapters/ceph/adapter.ts";
+import type { KubernetesAdapter } from "../../../../adapters/kubernetes/adapter.ts";
+import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
+import type { AnyHandler } from "../../../../server/rpc/service-handlers.ts";
+import { createStorageDomain } from "../../../../server/storage-services.ts";
+import { createCall } from "../../rpc/call-under-test.ts";
+import { withoutStore } from "../../without-store.ts";
+
+export interface Answer<Message> {
+  readonly message: Message;
+  readonly headers: Headers;
+  /** What the log learns that the call was about. */
+  readonly resource: string | undefined;
+}
+
+/** The services of the domain over these systems, as every call reaches them. */
+export function createStorageUnderTest(
+  t: Test,
+  systems: { readonly ceph?: CephAdapter; readonly kubernetes?: KubernetesAdapter },
+) {
+  const { ceph, kubernetes } = systems;
+  const close = async () => void (await Promise.all([ceph?.close(), kubernetes?.close()]));
+  t.teardown(close);
+  const { registrations, planners, backends } = createStorageDomain({
+    systems: { volumes: undefined, storage: { ceph, kubernetes, close }, close },
+    runner: createInlineRunner(() => {}),
+    auth: { registrations: [], planners: [] },
+    ...withoutStore(),
+    facts: { version: "test", isSandbox: true, startedAtMs: 0, listeners: () => [] },
+    maxMessageBytes: 4 << 20,
+  });
+
+  function handlerOf(method: Parameters<(typeof registrations)[number]["handlerOf"]>[0]): AnyHandler {
+    const registration = registrations.find(({ service }) => service.typeName === method.parent.typeName);
+    if (registration === undefined) {
+      throw new TypeError(`nobody serves ${method.parent.typeName}`);
+    }
+    return registration.handlerOf(method);
+  }
+
+  return {
+    planners,
+    backends,
+    handlerOf,
+    async call<M extends DescMethodUnary>(
+      method: M,
+      request: MessageInitShape<M["input"]> = {} as MessageInitShape<M["input"]>,
+    ): Promise<Answer<MessageShape<M["output"]>>> {
+      const answered = new Headers();
+      const call = createCall({ method, answered });
+      const output = await handlerOf(method)(create(method.input, request), call);
+      const message = create(method.output, output as MessageInitShape<M["output"]>);
+      return { message: message as MessageShape<M["output"]>, headers: answered, resource: call.resource() };
+    },
+  };
+}
