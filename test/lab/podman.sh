@@ -177,10 +177,12 @@ watch_owner() {
 
 # Podman leaves those of pods in the hierarchies that have no controller.
 remove_cgroups() {
-  local id
+  local id parent
   [ -f "$dir/state/tmp/events/events.log" ] || return 0
   for id in $(grep -ho '"ID":"[0-9a-f]\{64\}"' "$dir"/state/tmp/events/* | cut -d '"' -f 4 | sort -u); do
-    find /sys/fs/cgroup -maxdepth 3 -type d -path "*/libpod_parent/$id" -exec find {} -depth -type d -exec rmdir {} + \; 2>/dev/null || true
+    for parent in /sys/fs/cgroup/libpod_parent /sys/fs/cgroup/*/libpod_parent; do
+      [ ! -d "$parent/$id" ] || find "$parent/$id" -depth -type d -exec rmdir {} + 2>/dev/null || true
+    done
   done
 }
 
