@@ -1,0 +1,171 @@
+#!/usr/bin/env bash
+# A real kube-apiserver with etcd, for tests that need one. See README.md beside this file.
+usage() {
+  cat <<'TEXT'
+usage: kubernetes.sh COMMAND
+
+  build        build kube-apiserver and etcd from their Go modules, once
+  up           make the directory, keys and certificate, and start both; does nothing when they are up
+  start        start kube-apiserver again
+  stop         end kube-apiserver in an orderly way, which takes as long as watches stand; etcd goes on
+  kill         kill kube-apiserver
+  compact      have etcd forget what has happened
+  destroy      kill both, and delete the directory
+
+environment (default)
+  KUBERNETES_DIR (/tmp/hostplane-kubernetes)            all that a cluster keeps
+  KUBERNETES_PORTS (16443 12379 12380)                  of loopback: kube-apiserver, etcd's clients, etcd's peers
+  KUBERNETES_OWNER_PID ()                               destroy it when this process ends
+  KUBERNETES_VERSION (v1.36.3)                          of the module k8s.io/kubernetes
+  KUBERNETES_CACHE (~/.cache/hostplane-lab/kubernetes)  where what is built is kept
+
+In KUBERNETES_DIR: ca.crt of kube-apiserver, and admin.token of a user that may do all. Nothing runs beside these two: no
+controller makes a pod of a Deployment, and no node is anything but what is written of it.
+TEXT
+}
+set -euo pipefail
+
+self=$(readlink -f "${BASH_SOURCE[0]}")
+dir=${KUBERNETES_DIR:-/tmp/hostplane-kubernetes}
+read -r api_port etcd_port peer_port <<<"${KUBERNETES_PORTS:-16443 12379 12380}"
+version=${KUBERNETES_VERSION:-v1.36.3}
+cache=${KUBERNETES_CACHE:-$HOME/.cache/hostplane-lab/kubernetes}
+bin=$cache/$version
+
+say() { echo "kubernetes $dir: $*" >&2; }
+die() { say "$*"; exit 1; }
+
+# The modules that kubernetes is made of are replaced by paths of its own repository, so that `go install` refuses it: here
+# they are replaced by what is published of them. etcd is of the version that kubernetes itself was built against.
+build() {
+  [ ! -x "$bin/kube-apiserver" ] || [ ! -x "$bin/etcd" ] || return 0
+  command -v go >/dev/null || die "go is missing"
+  local source mod staging
+  mkdir -p "$cache"
+  source=$(mktemp -d "$cache/build.XXXXXX")
+  trap 'rm -rf "$source"' RETURN
+  cd "$source"
+  say "building $version, which takes some ten minutes"
+  mod=$(go mod download -json "k8s.io/kubernetes@$version" | sed -n 's/^\t"GoMod": "\(.*\)",$/\1/p')
+  staging=v0.${version#v1.}
+  {
+    echo "module hostplane-lab-kubernetes"
+    sed -n 's/^go \(.*\)$/go \1/p' "$mod"
+    echo "require k8s.io/kubernetes $version"
+    sed -n 's/^\t\(go.etcd.io\/etcd\/server\/v3 [^ ]*\).*/require \1/p' "$mod"
+    sed -n "s/^\t\(k8s.io\/[a-z-]*\) => .\/staging.*/replace \1 => \1 $staging/p" "$mod"
+  } >go.mod
+  export GOFLAGS="-mod=mod -buildvcs=false" CGO_ENABLED=0
+  local stamp="-X k8s.io/component-base/version.gitVersion=$version"
+  nice -n 19 go build -trimpath -ldflags="-s -w" -o built/etcd go.etcd.io/etcd/server/v3
+  nice -n 19 go build -trimpath -ldflags="-s -w $stamp" -o built/kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
+  mkdir -p "$bin"
+  mv built/* "$bin"
+}
+
+# A process id is only believed when that process was started for this very directory.
+owned() { [ -n "$1" ] && tr '\0' '\n' 2>/dev/null <"/proc/$1/cmdline" | grep -qF -- "$dir/"; }
+
+# pid_of etcd|kube-apiserver
+pid_of() {
+  local pid
+  pid=$(cat "$dir/$1.pid" 2>/dev/null) && owned "$pid" && echo "$pid"
+}
+
+# launch NAME ARGS...: in a session of its own, so that it outlives whoever asked
+launch() {
+  local name=$1
+  shift
+  setsid "$bin/$name" "$@" </dev/null >>"$dir/$name.log" 2>&1 &
+  echo $! >"$dir/$name.pid"
+  # It is not yet what it will be.
+  until pid_of "$name" >/dev/null || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
+}
+
+# await NAME URL
+await() {
+  for _ in $(seq 1200); do
+    pid_of "$1" >/dev/null || break
+    [ "$(curl -s --max-time 5 --cacert "$dir/ca.crt" "$2" -o /dev/null -w '%{http_code}')" != 200 ] || return 0
+    sleep 0.1
+  done
+  tail -n 20 "$dir/$1.log" >&2
+  die "$1 does not start"
+}
+
+start_etcd() {
+  ! pid_of etcd >/dev/null || return 0
+  launch etcd --name lab --data-dir "$dir/etcd" --unsafe-no-fsync \
+    --listen-client-urls "http://127.0.0.1:$etcd_port" --advertise-client-urls "http://127.0.0.1:$etcd_port" \
+    --listen-peer-urls "http://127.0.0.1:$peer_port" --initial-advertise-peer-urls "http://127.0.0.1:$peer_port" \
+    --initial-cluster "lab=http://127.0.0.1:$peer_port"
+  await etcd "http://127.0.0.1:$etcd_port/health"
+}
+
+start() {
+  ! pid_of kube-apiserver >/dev/null || return 0
+  launch kube-apiserver --etcd-servers "http://127.0.0.1:$etcd_port" --etcd-compaction-interval 0 \
+    --bind-address 127.0.0.1 --secure-port "$api_port" --endpoint-reconciler-type none \
+    --tls-cert-file "$dir/ca.crt" --tls-private-key-file "$dir/ca.key" \
+    --service-account-issuer https://kubernetes.default.svc --service-cluster-ip-range 10.0.0.0/24 \
+    --service-account-key-file "$dir/accounts.key" --service-account-signing-key-file "$dir/accounts.key" \
+    --token-auth-file "$dir/tokens.csv" --authorization-mode RBAC --disable-admission-plugins ServiceAccount \
+    --shutdown-delay-duration 0s --shutdown-send-retry-after=false
+  await kube-apiserver "https://127.0.0.1:$api_port/readyz"
+}
+
+# end SIGNAL NAME
+end() {
+  local pid
+  pid=$(pid_of "$2") || return 0
+  kill "-$1" "$pid" 2>/dev/null || true
+  while owned "$pid"; do sleep 0.05; done
+}
+
+stop() { end TERM kube-apiserver; }
+
+# etcd's own API over HTTP, so that no client of it is needed. The header of an empty read has the newest revision.
+compact() {
+  local url=http://127.0.0.1:$etcd_port/v3/kv revision
+  revision=$(curl -sf "$url/range" -d '{"key":"AA=="}' | sed 's/.*"revision":"\([0-9]*\)".*/\1/')
+  curl -sf "$url/compaction" -d "{\"revision\":\"$revision\",\"physical\":true}" >/dev/null
+  say "compacted up to $revision"
+}
+
+up() {
+  [ -x "$bin/kube-apiserver" ] || die "not built yet: $self build"
+  mkdir -p "$dir"
+  chmod 700 "$dir"
+  if [ ! -e "$dir/admin.token" ]; then
+    openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 \
+      -keyout "$dir/ca.key" -out "$dir/ca.crt" 2>/dev/null
+    openssl genrsa -out "$dir/accounts.key" 2048 2>/dev/null
+    openssl rand -hex 16 >"$dir/admin.token"
+    echo "$(cat "$dir/admin.token"),admin,admin,system:masters" >"$dir/tokens.csv"
+  fi
+  start_etcd
+  start
+  watch_owner
+}
+
+# A test that is killed cannot clean up; this outlives it and does. It ends with the directory, too.
+watch_owner() {
+  [ -n "${KUBERNETES_OWNER_PID:-}" ] || return 0
+  KUBERNETES_DIR=$dir setsid bash -c '
+    while [ -d "/proc/$1" ] && [ -d "$2" ]; do sleep 1; done
+    [ ! -d "$2" ] || KUBERNETES_OWNER_PID= exec bash "$3" destroy
+  ' watch "$KUBERNETES_OWNER_PID" "$dir" "$self" >/dev/null 2>&1 </dev/null &
+}
+
+destroy() {
+  end KILL kube-apiserver
+  end KILL etcd
+  rm -rf "$dir"
+}
+
+command=${1:-}
+case $command in
+  build | up | start | stop | compact | destroy) "$command" ;;
+  kill) end KILL kube-apiserver ;;
+  *) usage; exit 2 ;;
+esac
