@@ -56,6 +56,8 @@ export interface PoolBackupTools {
   readonly restic: ResticAdapter;
   readonly repositories: Repositories;
   readonly store: Pick<Store, "run">;
+  /** Names of volumes that restores are just making. */
+  readonly namesInMaking: () => Promise<readonly string[]>;
 }
 
 /** So often a step is tried while libvirt, or the repository, is away for a while. */
@@ -72,6 +74,16 @@ export function holderOf({ operationId, input, signal }: PoolBackupRun): Volumes
 
 export function openRepository({ repositories }: PoolBackupTools, { input }: Pick<PoolBackupRun, "input">) {
   return repositories.open(input.place, null, input.keyName);
+}
+
+/** All volumes of the pool but those that are only half there. @throws InfraError as PoolVolumes.list */
+export async function listWhole(
+  { volumes, namesInMaking }: Pick<PoolBackupTools, "volumes" | "namesInMaking">,
+  holder: Pick<VolumesHolder, "identity" | "signal">,
+): Promise<readonly PoolVolume[]> {
+  // Asked first: what is whole by then is listed.
+  const inMaking = await namesInMaking();
+  return (await volumes.list(holder)).filter(({ name }) => !inMaking.includes(name));
 }
 
 /** Snapshots that the operation has stored, oldest first. */

@@ -8,9 +8,10 @@ import type { OperationStarter, Operations } from "../../../../operations/operat
 import type { Asker } from "../../../../rpc/asker.ts";
 import type { StoragePool } from "../storage-pool.ts";
 import { backupKindName } from "./backup-kind.ts";
-import { assertReadable, type PoolBackupInput, type PoolBackupTools } from "./backup-run.ts";
+import { assertReadable, listWhole, type PoolBackupInput, type PoolBackupTools } from "./backup-run.ts";
 
-export interface BeginPoolBackupOptions extends Pick<PoolBackupTools, "volumes" | "restic" | "store"> {
+export interface BeginPoolBackupOptions
+  extends Pick<PoolBackupTools, "volumes" | "restic" | "store" | "namesInMaking"> {
   readonly pool: Pick<StoragePool, "read">;
   readonly keys: RepositoryKeys;
   readonly place: RepositoryPlace;
@@ -33,7 +34,7 @@ const openStates = operationStates.filter((state) => !hasEnded({ state }));
 const resource = "storagePool";
 
 export function createBeginPoolBackup(
-  { volumes, restic, store, pool, keys, place, operations, host }: BeginPoolBackupOptions,
+  { volumes, namesInMaking, restic, store, pool, keys, place, operations, host }: BeginPoolBackupOptions,
   starter: OperationStarter<PoolBackupInput, null>,
 ): BeginPoolBackup {
   async function findOpen(): Promise<Operation | undefined> {
@@ -45,7 +46,7 @@ export function createBeginPoolBackup(
   /** All volumes and the pool they are in, if all can be read. */
   async function look(signal: AbortSignal) {
     const { identity } = (await pool.read(signal, performance.now())).value;
-    const all = await volumes.list({ identity, signal });
+    const all = await listWhole({ volumes, namesInMaking }, { identity, signal });
     assertReadable(all, volumes.poolName);
     return { identity, all };
   }

@@ -4,6 +4,7 @@ import {
   assertReadable,
   type ChooseOutput,
   holderOf,
+  listWhole,
   maxAttempts,
   openRepository,
   type PoolBackupStep,
@@ -26,14 +27,16 @@ export function openStep(tools: PoolBackupTools): PoolBackupStep {
 }
 
 /** Writes down what is to be stored, and under which ids: an attempt after a crash then knows what is left to do. */
-export function chooseStep({ volumes }: PoolBackupTools): PoolBackupStep {
+export function chooseStep(tools: PoolBackupTools): PoolBackupStep {
+  const { volumes } = tools;
   return {
     name: "choose",
     title: "looking which volumes there are",
     isAbortable: true,
     maxAttempts,
     async forward(run) {
-      const all = await volumes.list(holderOf(run));
+      await volumes.refresh(run.signal);
+      const all = await listWhole(tools, holderOf(run));
       assertReadable(all, volumes.poolName);
       const chosen = all.map(({ name, identity, sizeBytes }) => ({
         name,

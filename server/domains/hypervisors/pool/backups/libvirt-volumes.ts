@@ -77,13 +77,23 @@ export function createLibvirtVolumes({
   return {
     poolName: libvirtPool,
 
+    async refresh(signal) {
+      try {
+        await whileAway(signal, () => libvirt.run({ kind: "refreshPool", pool: libvirtPool }));
+      } catch (error) {
+        // It does not look while somebody writes a volume by it, which may take long: then what it knows is backed up.
+        if (!isReason(error, "LIBVIRT_FAILED")) {
+          throw error;
+        }
+      }
+    },
+
     async list({ signal }) {
       return (await volumes(signal)).map((volume) => volumeFrom(volume, libvirtPool));
     },
 
     async hold([first, ...others], holder) {
       const { signal } = holder;
-      await release(holder);
       const all = await volumes(signal);
       const volume = all.find(({ name }) => name === first);
       if (volume === undefined) {

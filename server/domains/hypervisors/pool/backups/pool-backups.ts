@@ -8,6 +8,7 @@ import { createRepositoryKeys } from "../../../../backups/repository-keys.ts";
 import { localPlace } from "../../../../backups/repository-place.ts";
 import { createStoredBackups } from "../../../../backups/stored-backups.ts";
 import type { Seal } from "../../../../crypto/seal.ts";
+import { hasEnded, operationStates } from "../../../../operations/operation.ts";
 import type { Operations } from "../../../../operations/operations.ts";
 import type { InlineRunner } from "../../../../operations/run-inline.ts";
 import type { Store } from "../../../../store/store.ts";
@@ -20,7 +21,7 @@ import { createLibvirtRestores } from "./libvirt-restores.ts";
 import { createLibvirtVolumes } from "./libvirt-volumes.ts";
 import { createPoolBackupSource } from "./pool-backup-source.ts";
 import type { PoolVolumes, RestoredVolumes } from "./pool-volumes.ts";
-import { createPoolRestoreKind } from "./restore-kind.ts";
+import { createPoolRestoreKind, type PoolRestoreInput, restoreKindName } from "./restore-kind.ts";
 import { createVolumeGroupRestores } from "./volume-group-restores.ts";
 import { createVolumeGroupVolumes } from "./volume-group-volumes.ts";
 
@@ -59,6 +60,8 @@ export interface PoolBackups extends BeginPoolBackup {
   readonly source: BackupSource;
 }
 
+const openStates = operationStates.filter((state) => !hasEnded({ state }));
+
 /** Registers the kinds of operations, so it comes before `operations.begin`. */
 export function createPoolBackups(options: PoolBackupsOptions): PoolBackups {
   const { restic, settings, operations, store, host } = options;
@@ -66,7 +69,13 @@ export function createPoolBackups(options: PoolBackupsOptions): PoolBackups {
   const keys = createRepositoryKeys(store, options.keySeal);
   const repositories = createRepositories({ repository, allowEndpoints: [] }, keys, configKey);
   const { volumes, restores } = volumesOf(options);
-  const tools = { ...options, volumes, restores, repositories };
+  const namesInMaking = async () => {
+    const filters = { kind: restoreKindName, states: openStates };
+    const page = await operations.list(filters, { belowSeq: undefined, limit: 1000 });
+    const own = page.operations.filter((operation) => operation.host === host);
+    return own.map(({ input }) => (input as PoolRestoreInput).name);
+  };
+  const tools = { ...options, volumes, restores, repositories, namesInMaking };
   const stored = createStoredBackups({
     ...tools,
     kindNames: { verify: "storagePool.verifyBackup", remove: "storagePool.deleteBackup" },

@@ -42,6 +42,9 @@ export interface PoolVolumes {
   /** Of the pool in the repository, which knows a volume as `poolName/name`. */
   readonly poolName: string;
 
+  /** Has who keeps a list of the volumes look for those that came by other hands. @throws as `list` */
+  refresh(signal: AbortSignal): Promise<void>;
+
   /**
    * All volumes, by name, read anew; without what operations have made for themselves.
    * @throws InfraError VOLUME_GROUP_GONE, STORAGE_POOL_NOT_FOUND, LIBVIRT_UNAVAILABLE, and what their tools throw
@@ -50,7 +53,7 @@ export interface PoolVolumes {
 
   /**
    * Holds the first of these volumes fast as it is now, and those of the others that the same can be done with at the same
-   * moment. Ends first what the operation may hold still.
+   * moment. The operation holds nothing else when it is called.
    * @throws InfraError STORAGE_VOLUME_IN_USE when a domain was started or stopped meanwhile, STORAGE_VOLUME_NOT_FOUND or
    *   VOLUME_NOT_FOUND when the first has gone, NO_SPACE, and as `list`; nothing is held then
    */

@@ -57,6 +57,7 @@ export function createVolumeGroupVolumes(options: VolumeGroupVolumesOptions): Po
 
   return {
     poolName: volumeGroup,
+    refresh: async () => {},
 
     async list({ identity }) {
       const state = await made.readState();
@@ -68,7 +69,6 @@ export function createVolumeGroupVolumes(options: VolumeGroupVolumesOptions): Po
     },
 
     async hold([name], holder) {
-      await release(holder);
       const { operationId, signal } = holder;
       const volume = findVolume(await made.readState(), volumeGroup, name);
       if (volume === undefined) {

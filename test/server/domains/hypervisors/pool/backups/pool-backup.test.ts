@@ -11,6 +11,7 @@ import {
   createPoolBackupsGateway,
   createVolumeGroupHost,
   domainWith,
+  gatedRestic,
   running,
   stopped,
   until,
@@ -73,7 +74,7 @@ test("every volume of a volume group is stored from a snapshot, thick or thin", 
 });
 
 test("CreateBackup tells the same operation in band, and another request joins it", async (t) => {
-  const restic = countedRestic(createResticSandbox({ transferMs: 100 }));
+  const restic = gatedRestic();
   const host = await createDirectoryHost(t, restic);
   const gateway = await createPoolBackupsGateway(t, host);
   const { shared, call } = gateway;
@@ -83,6 +84,7 @@ test("CreateBackup tells the same operation in band, and another request joins i
   const joined = await shared.backUp(call());
   const planned = await shared.planBackUp(call().signal);
   t.strictSame(planned.steps, [], "a plan of the same begins nothing");
+  restic.open();
   let last = first.value;
   for await (const message of view) {
     last = message;
@@ -102,11 +104,13 @@ test("CreateBackup tells the same operation in band, and another request joins i
 });
 
 test("progress names the volume, and bytes of all of them", async (t) => {
-  const host = await createDirectoryHost(t, countedRestic(createResticSandbox({ transferMs: 400 })));
+  const restic = gatedRestic();
+  const host = await createDirectoryHost(t, restic);
   const gateway = await createPoolBackupsGateway(t, host);
   const { id } = await gateway.shared.backUp(gateway.call());
-  await until(async () => /^storing .* \(\d of 4\)$/.test((await gateway.operations.get(id)).message));
-  t.equal((await gateway.operations.get(id)).totalBytes, 9 * mib);
+  await until(async () => (await gateway.operations.get(id)).totalBytes !== undefined);
+  t.match(await gateway.operations.get(id), { message: "storing a.qcow2 (1 of 4)", doneBytes: 0 });
+  restic.open();
   t.match(await gateway.end(id), { state: "completed" });
 });
 
@@ -273,11 +277,27 @@ test("a snapshot that runs full fails the operation, and leaves nothing", async 
 
 test("a backup that is cancelled leaves nothing", async (t) => {
   for (const isDirectory of [true, false]) {
-    const restic = countedRestic(createResticSandbox({ transferMs: 200 }));
-    const host = isDirectory ? await createDirectoryHost(t, restic) : await createVolumeGroupHost(restic);
-    const gateway = await createPoolBackupsGateway(t, host);
+    const counted = countedRestic();
+    const host = isDirectory ? await createDirectoryHost(t, counted) : await createVolumeGroupHost(counted);
+    const begun = Promise.withResolvers<void>();
+    const { backup } = counted.adapter;
+    const restic = {
+      ...counted.adapter,
+      async backup(...args: Parameters<typeof backup>) {
+        if ((await host.stored()).length === 0) {
+          return backup(...args);
+        }
+        const [, , { signal }] = args;
+        begun.resolve();
+        return new Promise<string>((_, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason));
+        });
+      },
+    };
+    const gateway = await createPoolBackupsGateway(t, host, { restic });
     const { id } = await gateway.shared.backUp(gateway.call());
-    await until(async () => (await host.stored()).length === 1);
+    await begun.promise;
+    t.equal((await host.leftovers()).length, 1, "something is held");
     await gateway.operations.cancel(id);
     t.match(await gateway.end(id), { state: "cancelled" });
     t.strictSame(await host.stored(), []);

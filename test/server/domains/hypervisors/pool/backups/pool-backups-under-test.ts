@@ -155,6 +155,24 @@ export function countedRestic(adapter: ResticAdapter = createResticSandbox({ tra
   };
 }
 
+/** The same, which stores nothing before `open`. */
+export function gatedRestic() {
+  const counted = countedRestic();
+  const { adapter } = counted;
+  const gate = Promise.withResolvers<void>();
+  return {
+    ...counted,
+    open: gate.resolve,
+    adapter: {
+      ...adapter,
+      async backup(...args: Parameters<typeof adapter.backup>) {
+        await gate.promise;
+        return adapter.backup(...args);
+      },
+    } satisfies ResticAdapter,
+  };
+}
+
 export interface PoolBackupsGateway extends PoolGateway {
   readonly host: string;
   readonly asker: Asker;

@@ -142,6 +142,32 @@ test("a restore that fails or is cancelled leaves no volume", async (t) => {
   }
 });
 
+test("a volume that is just being restored is not backed up", async (t) => {
+  const counted = countedRestic();
+  const { read } = counted.adapter;
+  const gate = Promise.withResolvers<void>();
+  const adapter = {
+    ...counted.adapter,
+    async *read(...args: Parameters<typeof read>) {
+      await gate.promise;
+      yield* read(...args);
+    },
+  };
+  const host = await createDirectoryHost(t, { ...counted, adapter });
+  const { restore, end, operations, shared, call } = await createSubject(t, host);
+  const { id } = await restore("c.raw");
+  await until(async () => (await operations.get(id)).step === "fill");
+  t.ok((await host.volumeNames()).includes("again"));
+  const plan = await shared.planBackUp(call().signal);
+  t.equal(plan.plan.changes.length, 4);
+  t.notMatch(plan.plan.changes.join(), /again/);
+  const backup = await shared.backUp(call());
+  t.match(await end(backup.id), { state: "completed", result: { volumeCount: 4 } });
+  gate.resolve();
+  t.match(await end(id), { state: "completed" });
+  t.equal((await shared.planBackUp(call().signal)).plan.changes.length, 5, "it is a volume like any other");
+});
+
 test("backups of the pool are verified and deleted", async (t) => {
   const host = await createDirectoryHost(t);
   const { source, rowOf, asker, end, rows } = await createSubject(t, host);
