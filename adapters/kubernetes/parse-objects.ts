@@ -56,7 +56,7 @@ export function parseObjects<T extends { readonly namespace?: string; readonly n
   }
   const parsed: T[] = [];
   for (const object of part.ok) {
-    const result = schema.safeParse(object);
+    const result = parseOnce(object, schema);
     if (!result.success) {
       const name = named.safeParse(object).data?.metadata.name ?? "without a name";
       const [issue] = result.error.issues;
@@ -67,6 +67,20 @@ export function parseObjects<T extends { readonly namespace?: string; readonly n
     parsed.push(result.data);
   }
   return { ok: parsed.toSorted((a, b) => compare(placeOf(a), placeOf(b))) };
+}
+
+// An object never changes, a watch brings another in its place: so of thousands only what is new is read.
+const results = new WeakMap<z.ZodType, WeakMap<object, unknown>>();
+
+function parseOnce<T>(object: unknown, schema: z.ZodType<T>): z.ZodSafeParseResult<T> {
+  if (typeof object !== "object" || object === null) {
+    return schema.safeParse(object);
+  }
+  const known = results.get(schema) ?? new WeakMap();
+  results.set(schema, known);
+  const result = (known.get(object) as z.ZodSafeParseResult<T> | undefined) ?? schema.safeParse(object);
+  known.set(object, result);
+  return result;
 }
 
 function placeOf({ namespace = "", name }: { readonly namespace?: string; readonly name: string }): string {
