@@ -117,7 +117,7 @@ export const GetClusterNodesRequestSchema: GenMessage<GetClusterNodesRequest> = 
  */
 export type GetClusterNodesResponse = Message<"stats.GetClusterNodesResponse"> & {
   /**
-   * The Kubernetes nodes that carry daemons of the Ceph cluster.
+   * The nodes that carry daemons of the Ceph cluster, by name.
    *
    * @generated from field: repeated resources.stats.NodeInfo nodes = 1;
    */

@@ -100,14 +100,14 @@ export const MgrServiceSchema: GenMessage<MgrService> = /*@__PURE__*/
  */
 export type MdsService = Message<"resources.stats.MdsService"> & {
   /**
-   * Number of metadata servers that are up.
+   * Number of metadata servers that hold a rank.
    *
    * @generated from field: int32 daemons_up = 1;
    */
   daemonsUp: number;
 
   /**
-   * Number of hot standbys.
+   * Number of hot standbys: those that follow the journal of a rank.
    *
    * @generated from field: int32 hot_standby_count = 2;
    */
@@ -373,7 +373,7 @@ export const UsageSchema: GenMessage<Usage> = /*@__PURE__*/
  */
 export type Data = Message<"resources.stats.Data"> & {
   /**
-   * Number of volumes.
+   * Number of volumes: images of RBD and subvolumes of CephFS.
    *
    * @generated from field: int32 volumes = 1;
    */
@@ -451,13 +451,13 @@ export const IOPSSchema: GenMessage<IOPS> = /*@__PURE__*/
   messageDesc(file_resources_stats_stats, 11);
 
 /**
- * Something that Ceph complains about.
+ * A crash of a daemon that nobody has seen to yet.
  *
  * @generated from message resources.stats.Crash
  */
 export type Crash = Message<"resources.stats.Crash"> & {
   /**
-   * The complaint in a sentence.
+   * Who crashed, where, when and of what, in a sentence.
    *
    * @generated from field: string description = 1;
    */
@@ -492,7 +492,7 @@ export type ClusterStats = Message<"resources.stats.ClusterStats"> & {
   status: string;
 
   /**
-   * What Ceph complains about. None when it is content.
+   * Crashes of the last two weeks that are not archived, newest first.
    *
    * @generated from field: repeated resources.stats.Crash crashes = 3;
    */
@@ -598,7 +598,7 @@ export const ResourceInfoSchema: GenMessage<ResourceInfo> = /*@__PURE__*/
   messageDesc(file_resources_stats_stats, 14);
 
 /**
- * A Kubernetes node.
+ * A node that carries the cluster: of Kubernetes, or a host of Ceph's daemons.
  *
  * @generated from message resources.stats.NodeInfo
  */
@@ -660,7 +660,7 @@ export const NodeInfoSchema: GenMessage<NodeInfo> = /*@__PURE__*/
  */
 export type ClusterRadar = Message<"resources.stats.ClusterRadar"> & {
   /**
-   * Health as Ceph states it.
+   * Health as Ceph states it: 100 without complaints, 51 to 99 with warnings, 50 at most with an error.
    *
    * @generated from field: float cluster_health = 1;
    */
@@ -681,14 +681,14 @@ export type ClusterRadar = Message<"resources.stats.ClusterRadar"> & {
   capacityAvailable: number;
 
   /**
-   * 100 when Ceph complains about nothing, less with each complaint.
+   * How quiet the last hour was: less for OSDs that went down, crashes, slow operations and recovery.
    *
    * @generated from field: float stability = 4;
    */
   stability: number;
 
   /**
-   * How well the cluster would stand the loss of a part.
+   * How well the cluster would stand the loss of a part, by its pools, monitors, managers and scrubs.
    *
    * @generated from field: float reliability = 5;
    */

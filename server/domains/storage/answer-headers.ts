@@ -33,5 +33,6 @@ export function tellScores(call: Call, because: Readonly<Record<string, readonly
     const more = words.length > maxWords ? [`${words.length - maxWords} more`] : [];
     return `${field}: ${[...words.slice(0, maxWords), ...more].join(", ") || "nothing taken off"}`;
   });
-  call.setHeader("hostplane-radar", scores.join("; "));
+  // Codes of checks are whatever a module of the manager calls them.
+  call.setHeader("hostplane-radar", scores.join("; ").replaceAll(/[^\x20-\x7e]/g, "?"));
 }

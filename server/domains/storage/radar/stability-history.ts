@@ -63,7 +63,7 @@ export function createStabilityHistory(): StabilityHistory {
 
   return {
     note({ value, readAtMs, staleBecause }) {
-      if (readAtMs === notedMs) {
+      if (notedMs !== undefined && readAtMs <= notedMs) {
         lasting = staleBecause === undefined ? lasting : undefined;
         return;
       }
