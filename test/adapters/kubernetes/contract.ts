@@ -29,7 +29,7 @@ export function testKubernetesContract(
   kind: string,
   makeSubject: (t: Test) => Promise<ContractSubject>,
 ): void {
-  registerKubernetesContract({ test }, kind, makeSubject);
+  registerKubernetesContract({ test: (behaviour, body) => test(behaviour, body) }, kind, makeSubject);
 }
 
 /** The same as parts of a test, which has made the cluster that they share: each leaves it as it was. */
