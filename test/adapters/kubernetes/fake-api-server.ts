@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer, type ServerOptions } from "node:https";
 import type { AddressInfo } from "node:net";
+import { TLSSocket } from "node:tls";
 import {
   pathOf,
   titleOf,
@@ -53,8 +55,13 @@ interface Event {
 /**
  * LIST and WATCH of the kinds that the gateway watches, as kube-apiserver answers them over HTTP: resource versions that grow
  * over all kinds, a history that can be compacted, and refusals in the form of Status.
+ * @param tls it speaks TLS, and lets in whoever has a certificate of `ca`
  */
-export async function startFakeApiServer(seeds: Manifests, namespace: string): Promise<FakeApiServer> {
+export async function startFakeApiServer(
+  seeds: Manifests,
+  namespace: string,
+  tls?: Pick<ServerOptions, "cert" | "key" | "ca">,
+): Promise<FakeApiServer> {
   let version = 1;
   let compactedAt = 0;
   let history: Event[] = [];
@@ -113,7 +120,8 @@ export async function startFakeApiServer(seeds: Manifests, namespace: string): P
     if (isHanging) {
       return;
     }
-    if (request.headers.authorization !== `Bearer ${token}`) {
+    const isCertified = request.socket instanceof TLSSocket && request.socket.authorized;
+    if (!isCertified && request.headers.authorization !== `Bearer ${token}`) {
       refuse(response, 401, "Unauthorized", "Unauthorized");
     } else if (url.pathname === "/version") {
       send(response, 200, { major: "1", minor: "36", gitVersion: "v1.36.3", platform: "linux/amd64" });
@@ -167,7 +175,10 @@ export async function startFakeApiServer(seeds: Manifests, namespace: string): P
   }
 
   async function start(): Promise<void> {
-    const started = createServer(answer);
+    const started =
+      tls === undefined
+        ? createServer(answer)
+        : createTlsServer({ ...tls, requestCert: true, rejectUnauthorized: false }, answer);
     server = started;
     await new Promise<void>((resolve) => started.listen(port, "127.0.0.1", resolve));
     ({ port } = started.address() as AddressInfo);
@@ -181,7 +192,7 @@ export async function startFakeApiServer(seeds: Manifests, namespace: string): P
   }
   await start();
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`,
     token,
     put,
     remove,
