@@ -87,6 +87,7 @@ async function createInspectors(config: Config): Promise<Inspectors> {
     { createLibvirtInspector },
     { createPoolInspector },
     { createCephInspector },
+    { createKubernetesInspector },
     { createPoolBackupInspector },
     { pino },
   ] = await Promise.all([
@@ -97,6 +98,7 @@ async function createInspectors(config: Config): Promise<Inspectors> {
     import("./commands/inspect-libvirt.ts"),
     import("./commands/inspect-pool.ts"),
     import("./commands/inspect-ceph.ts"),
+    import("./commands/inspect-kubernetes.ts"),
     import("./commands/inspect-pool-backup.ts"),
     import("pino"),
   ]);
@@ -128,6 +130,9 @@ async function createInspectors(config: Config): Promise<Inspectors> {
   }
   if (systems.storage?.ceph !== undefined) {
     inspectors.push(createCephInspector(systems.storage.ceph));
+  }
+  if (systems.storage?.kubernetes !== undefined) {
+    inspectors.push(createKubernetesInspector(systems.storage.kubernetes));
   }
   return { inspectors, close: () => systems.close() };
 }
