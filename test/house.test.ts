@@ -112,7 +112,8 @@ const wiring =
   /^server\/(main|app|gateway|((backup|domain|hypervisor|storage)-)?services|((hypervisor|storage)-)?systems|open-data|call-chain)\.ts$|^server\/commands\//;
 
 /** What a domain may see of an adapter: its interface and its rules, never the implementation. */
-const adapterInterfaces = /^adapters\/\w+\/(adapter|backup-adapter|device-adapter|names|snapshot-room)\.ts$/;
+const adapterInterfaces =
+  /^adapters\/\w+\/(adapter|backup-adapter|device-adapter|names|runtime-state|snapshot-room)\.ts$/;
 
 interface Import {
   readonly from: string;

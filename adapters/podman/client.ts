@@ -1,0 +1,140 @@
+import { type Dispatcher, Pool } from "undici";
+import { createLimiter } from "../host/limiter.ts";
+import { errorFromCall, errorFromRefusal, notUnderstood } from "./errors.ts";
+
+/** Podman's REST API on its unix socket. Paths are below `/v4.0.0/libpod/`, with the query, as `pods/json`. */
+export interface PodmanClient {
+  /** The body of the answer, as text. @throws InfraError PODMAN_UNAVAILABLE, PODMAN_DENIED, or what the refusal is */
+  text(path: string, signal?: AbortSignal): Promise<string>;
+  /**
+   * Makes a change; a 304, which says that nothing was to be done, is an answer too.
+   * @param patienceMs how long the answer may take
+   */
+  change(
+    method: "POST" | "DELETE",
+    path: string,
+    options: { readonly patienceMs: number; readonly signal?: AbortSignal | undefined },
+  ): Promise<string>;
+  /**
+   * A body that comes as it is made, at the pace of its reader; resolves when Podman has begun it. Leaving the loop closes the
+   * connection. It ends without an error when Podman ends it, and with one when the connection breaks. Whoever does not read it
+   * must abort the signal.
+   */
+  stream(method: "GET" | "POST", path: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  /** The version that stands in every answer, as `4.3.1`. Also finds out whether Podman is there. */
+  version(signal?: AbortSignal): Promise<string>;
+  close(): Promise<void>;
+}
+
+interface RequestOptions extends Omit<Partial<Dispatcher.RequestOptions>, "signal"> {
+  readonly path: string;
+  readonly signal?: AbortSignal;
+}
+
+const prefix = "/v4.0.0/libpod/";
+const patienceMs = 30_000;
+const maxBodyBytes = 256 * 1024 * 1024;
+
+/** A client that connects with each call that finds no idle connection. */
+export function createPodmanClient(socketPath: string): PodmanClient {
+  const base = { socketPath, connect: { socketPath, timeout: 5_000 } };
+  const calls = new Pool("http://podman", { ...base, connections: 8 });
+  // Each has a connection of its own for as long as it lasts. What a followed log has to say may come in a year: its headers
+  // come with its first line.
+  const streams = new Pool("http://podman", { ...base, headersTimeout: 0, bodyTimeout: 0 });
+  const limiter = createLimiter({ what: "podman calls", maxRunning: 8, maxWaiting: 4096 });
+
+  async function request(pool: Pool, options: RequestOptions): Promise<Dispatcher.ResponseData> {
+    const { path, method = "GET", ...rest } = options;
+    try {
+      return await pool.request({ ...rest, method, path: prefix + path });
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      throw errorFromCall(error, socketPath);
+    }
+  }
+
+  async function textOf({ body }: Dispatcher.ResponseData, signal?: AbortSignal): Promise<string> {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    try {
+      for await (const chunk of body) {
+        size += chunk.length;
+        if (size > maxBodyBytes) {
+          throw notUnderstood("a call", `it is longer than ${maxBodyBytes} bytes`);
+        }
+        chunks.push(chunk);
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw errorFromCall(error, socketPath);
+    }
+    return Buffer.concat(chunks).toString("utf8");
+  }
+
+  async function* chunksOf(
+    { body }: Dispatcher.ResponseData,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array> {
+    try {
+      yield* body;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw errorFromCall(error, socketPath);
+    }
+  }
+
+  async function assertOk(answer: Dispatcher.ResponseData, signal?: AbortSignal): Promise<void> {
+    if (answer.statusCode >= 300 && answer.statusCode !== 304) {
+      throw errorFromRefusal(refusalOf(answer.statusCode, await textOf(answer, signal)));
+    }
+  }
+
+  async function call(options: RequestOptions, signal: AbortSignal | undefined): Promise<string> {
+    return limiter.run(async () => {
+      const answer = await request(calls, { ...options, ...(signal && { signal }) });
+      await assertOk(answer, signal);
+      return textOf(answer, signal);
+    }, signal);
+  }
+
+  return {
+    text: (path, signal) => call({ path, headersTimeout: patienceMs, bodyTimeout: patienceMs }, signal),
+    change: (method, path, { patienceMs, signal }) =>
+      call({ method, path, headersTimeout: patienceMs, bodyTimeout: patienceMs }, signal),
+    async stream(method, path, signal) {
+      const answer = await request(streams, { method, path, signal });
+      await assertOk(answer, signal);
+      return chunksOf(answer, signal);
+    },
+    async version(signal) {
+      const answer = await request(calls, {
+        path: "_ping",
+        headersTimeout: patienceMs,
+        ...(signal && { signal }),
+      });
+      await assertOk(answer, signal);
+      await textOf(answer, signal);
+      const version = answer.headers["libpod-api-version"];
+      if (typeof version !== "string") {
+        throw notUnderstood("_ping", "it has no Libpod-Api-Version");
+      }
+      return version;
+    },
+    async close() {
+      await Promise.all([calls.destroy(), streams.destroy()]);
+    },
+  };
+}
+
+/** Most refusals are JSON, as `{"cause":"no such pod","message":"no pod with name or ID x found: no such pod","response":404}`. */
+export function refusalOf(status: number, text: string): { status: number; message: string; cause: string } {
+  try {
+    const { message, cause, Errs: errors } = JSON.parse(text);
+    // A pod whose containers do not start, end or die is told as `{"Errs":["starting container …"],"Id":"…"}` with 409.
+    const words = Array.isArray(errors) ? errors.join("; ") : message;
+    return { status, message: String(words ?? text), cause: String(cause ?? "") };
+  } catch {
+    return { status, message: text, cause: "" };
+  }
+}

@@ -1,0 +1,145 @@
+import type { RuntimeEvent } from "./adapter.ts";
+import type { ContainerRow } from "./parse-container.ts";
+import type { EventRecord } from "./parse-event.ts";
+import { type PodRow, uuidFromPodId } from "./parse-pod.ts";
+
+/** What a record is about, as far as is known. */
+export interface EventMeaning {
+  /** Undefined for what the port does not tell. */
+  readonly event: RuntimeEvent | undefined;
+  /** The pod that it says something of. */
+  readonly podId: string | undefined;
+  /** Whether it is about a container of which nothing is known, so that its pod is not either. */
+  readonly isUnknown: boolean;
+}
+
+export interface EventInterpreter {
+  /** Takes note of what lists say. */
+  learn(pods: readonly PodRow[], containers: readonly ContainerRow[]): void;
+  /**
+   * Each record once, in their order.
+   * @param isPast whether it is of a time of which not all that came before is known
+   */
+  read(record: EventRecord, isPast: boolean): EventMeaning;
+  /** One that knows the same. */
+  copy(): EventInterpreter;
+}
+
+interface KnownContainer {
+  /** Empty for a container of no pod. */
+  readonly podId: string;
+  readonly name: string;
+  readonly isInfra: boolean;
+}
+
+const containerKinds = {
+  create: "containerCreated",
+  start: "containerStarted",
+  died: "containerExited",
+  remove: "containerRemoved",
+} as const;
+const podKinds = { create: "podCreated", remove: "podRemoved" } as const;
+
+// Records are not always in the order of their times: something removed may be named once more.
+const maxRemoved = 4096;
+
+/** Says what Podman's records mean. It keeps what is known of pods and containers, since the records leave much out. */
+export function createEventInterpreter(
+  pods = new Map<string, string>(),
+  containers = new Map<string, KnownContainer>(),
+): EventInterpreter {
+  const removed: string[] = [];
+
+  function forgetLater(id: string): void {
+    removed.push(id);
+    if (removed.length > maxRemoved) {
+      const gone = removed.shift() ?? "";
+      pods.delete(gone);
+      containers.delete(gone);
+    }
+  }
+
+  /** Podman 4.3.1 leaves `podId` empty in `died`, and tells in no record which container is the infra one. */
+  function containerOf(
+    { id, name, podId, action }: EventRecord,
+    isPast: boolean,
+  ): KnownContainer | undefined {
+    const known = containers.get(id);
+    if (known !== undefined) {
+      return known;
+    }
+    if (podId === "" && action === "died") {
+      return undefined;
+    }
+    // The infra container is made before its pod: `container create` of `467d11b658b9-infra`, then `pod create`.
+    const isBeforePod = !isPast && action === "create" && podId !== "" && !pods.has(podId);
+    const found = { podId, name, isInfra: isBeforePod || name === `${podId.slice(0, 12)}-infra` };
+    containers.set(id, found);
+    return found;
+  }
+
+  function readContainer(record: EventRecord, isPast: boolean): EventMeaning {
+    const container = containerOf(record, isPast);
+    if (container === undefined || container.podId === "") {
+      return { event: undefined, podId: undefined, isUnknown: container === undefined };
+    }
+    const { podId, isInfra } = container;
+    const kind = containerKinds[record.action as keyof typeof containerKinds];
+    if (kind === undefined) {
+      return { event: undefined, podId, isUnknown: false };
+    }
+    if (kind === "containerRemoved") {
+      forgetLater(record.id);
+    }
+    const { timeNs, key, id: containerId, name: containerName, exitCode } = record;
+    const event = {
+      kind,
+      timeNs,
+      key,
+      podId,
+      podUuid: uuidFromPodId(podId),
+      podName: pods.get(podId) ?? "",
+      containerId,
+      containerName,
+      isInfra,
+      // Other records have an exit code of 0, which means nothing.
+      ...(kind === "containerExited" && exitCode !== undefined && { exitCode }),
+    };
+    return { event, podId, isUnknown: false };
+  }
+
+  function readPod({ action, id: podId, name, timeNs, key }: EventRecord): EventMeaning {
+    pods.set(podId, name);
+    const kind = podKinds[action as keyof typeof podKinds];
+    if (kind === "podRemoved") {
+      forgetLater(podId);
+    }
+    const event: RuntimeEvent | undefined =
+      kind === undefined
+        ? undefined
+        : { kind, timeNs, key, podId, podUuid: uuidFromPodId(podId), podName: name };
+    return { event, podId, isUnknown: false };
+  }
+
+  return {
+    learn(podRows, containerRows) {
+      for (const { Id, Name } of podRows) {
+        pods.set(Id, Name);
+      }
+      for (const { Id, Pod, IsInfra, Names } of containerRows) {
+        containers.set(Id, { podId: Pod, name: Names[0] ?? "", isInfra: IsInfra });
+      }
+    },
+    read(record, isPast) {
+      switch (record.type) {
+        case "container":
+          return readContainer(record, isPast);
+        case "pod":
+          return readPod(record);
+        default:
+          return { event: undefined, podId: undefined, isUnknown: false };
+      }
+    },
+    copy: () => createEventInterpreter(new Map(pods), new Map(containers)),
+  };
+}

@@ -1,0 +1,48 @@
+import type { RuntimeEvent } from "./adapter.ts";
+
+/** Events that wait for one reader. */
+export interface EventQueue {
+  push(event: RuntimeEvent): void;
+  /** All that wait, as soon as there is one; undefined once the signal is aborted. */
+  take(signal: AbortSignal): Promise<readonly RuntimeEvent[] | undefined>;
+}
+
+/** Holds so many events; of a reader that leaves more lying all are dropped, and it is told of a gap. */
+export function createEventQueue(limit: number): EventQueue {
+  let waiting: RuntimeEvent[] = [];
+  let wake = (): void => {};
+
+  return {
+    push(event) {
+      const [oldest] = waiting;
+      if (oldest !== undefined && waiting.length >= limit) {
+        const sinceNs = oldest.kind === "gap" ? oldest.sinceNs : oldest.timeNs;
+        waiting = [gapEvent(sinceNs, event.timeNs)];
+      } else {
+        waiting.push(event);
+      }
+      wake();
+    },
+    async take(signal) {
+      if (waiting.length === 0 && !signal.aborted) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        const onAbort = () => resolve();
+        wake = resolve;
+        signal.addEventListener("abort", onAbort, { once: true });
+        await promise;
+        signal.removeEventListener("abort", onAbort);
+      }
+      if (signal.aborted) {
+        return undefined;
+      }
+      const taken = waiting;
+      waiting = [];
+      return taken;
+    },
+  };
+}
+
+/** What happened between the two times may not be told. */
+export function gapEvent(sinceNs: bigint, timeNs: bigint): RuntimeEvent {
+  return { kind: "gap", sinceNs, timeNs, key: `${timeNs}:gap:${sinceNs}` };
+}

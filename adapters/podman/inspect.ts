@@ -1,0 +1,51 @@
+import { InfraError } from "../host/infra-error.ts";
+import type { RuntimeFinding, RuntimeInspection } from "./adapter.ts";
+import type { PodmanClient } from "./client.ts";
+import { type PodmanInfo, readInfo } from "./info.ts";
+
+const patienceMs = 10_000;
+
+/** Finds out what `hostplane doctor` tells about Podman. Changes nothing. Never throws. */
+export async function inspectPodman(client: PodmanClient, socketPath: string): Promise<RuntimeInspection> {
+  try {
+    const info = await readInfo(client, AbortSignal.timeout(patienceMs));
+    const what = `Podman ${info.version} at ${socketPath}${info.isRootless ? ", of a user without root" : ""}`;
+    return {
+      version: info.version,
+      findings: [{ ok: true, what }, inspectEvents(info), inspectLogs(info)],
+    };
+  } catch (error) {
+    return { version: undefined, findings: [unreachable(error)] };
+  }
+}
+
+function unreachable(error: unknown): RuntimeFinding {
+  const isDenied = error instanceof InfraError && error.reason === "PODMAN_DENIED";
+  return {
+    ok: false,
+    what: error instanceof Error ? error.message : String(error),
+    fix: isDenied
+      ? "let the gateway's user open the socket (SocketGroup= and SocketMode= in an override of podman.socket), and start the gateway anew"
+      : "apt-get install podman and systemctl enable --now podman.socket, or name another in pods.podman.socket",
+  };
+}
+
+function inspectEvents({ eventLogger }: PodmanInfo): RuntimeFinding {
+  return eventLogger === "none"
+    ? {
+        ok: false,
+        what: "Podman records no events, so changes are seen late and their events are lost",
+        fix: 'set events_logger = "file" or "journald" in containers.conf',
+      }
+    : { ok: true, what: `Podman records events (${eventLogger})` };
+}
+
+function inspectLogs({ logDriver }: PodmanInfo): RuntimeFinding {
+  return logDriver === "none" || logDriver === "passthrough"
+    ? {
+        ok: false,
+        what: `Podman keeps nothing of what containers print (log driver ${logDriver})`,
+        fix: 'set log_driver = "k8s-file" or "journald" in containers.conf',
+      }
+    : { ok: true, what: `Podman keeps what containers print (${logDriver})` };
+}

@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { backOffMs } from "../host/back-off.ts";
+import { InfraError } from "../host/infra-error.ts";
+import type { LogOptions, LogPiece } from "./adapter.ts";
+import type { PodmanClient } from "./client.ts";
+import { createLogPosition } from "./log-position.ts";
+import { parseContainer } from "./parse-container.ts";
+import { createLogDecoder } from "./parse-log.ts";
+import { secondsFromNs } from "./parse-time.ts";
+
+export interface LogSource {
+  readonly client: PodmanClient;
+  /** Calls back when something has happened to the container, and when Podman is back. Returns the function that ends it. */
+  readonly onChange: (containerId: string, listener: () => void) => () => void;
+}
+
+const retry = { firstMs: 100, longestMs: 2_000 };
+/** How often a container that has ended is looked at, should no event tell of it. */
+const lookMs = 30_000;
+/** Until what was printed is in the log and has come over the socket. */
+const lagMs = 1_000;
+const nsPerMs = 1_000_000n;
+
+/**
+ * What a container printed. A connection that follows ends with the container's run, some 0.4 s later, or with the service: the
+ * next goes on where it ended.
+ * @throws InfraError as `PodRuntime.logs`
+ */
+export async function* readLogs(
+  { client, onChange }: LogSource,
+  containerId: string,
+  options: LogOptions,
+  leaving: AbortSignal,
+): AsyncGenerator<readonly LogPiece[], void> {
+  const { untilNs } = options;
+  const leftMs = untilNs === undefined ? undefined : Number(untilNs / nsPerMs) - Date.now();
+  const follow = options.follow === true && (leftMs === undefined || leftMs > 0);
+  const ending = new AbortController();
+  // A connection with `follow` and `until` was never closed by Podman 4.3.1.
+  const timer = follow && leftMs !== undefined ? endAfter(leftMs + lagMs, ending) : undefined;
+  const signal = AbortSignal.any([leaving, ending.signal]);
+  const position = createLogPosition(options.sinceNs);
+  let failures = 0;
+
+  async function* connection(): AsyncGenerator<readonly LogPiece[], void> {
+    const path = pathOf(containerId, options, follow, position.sinceNs());
+    const decode = createLogDecoder();
+    for await (const chunk of await client.stream("GET", path, signal)) {
+      const pieces = position.newOf(decode(chunk));
+      const wanted = untilNs === undefined ? pieces : pieces.filter(({ timeNs }) => timeNs < untilNs);
+      if (wanted.length > 0) {
+        yield wanted;
+      }
+    }
+  }
+
+  /** Waits until it is worth opening the log again; false when it never will be. */
+  async function untilMore(hasNew: boolean): Promise<boolean> {
+    const changed = Promise.withResolvers<void>();
+    const unsubscribe = onChange(containerId, changed.resolve);
+    try {
+      const { state } = await stateOf(client, containerId, signal);
+      // What was printed last may have come after the connection's end.
+      const isWorthIt = hasNew || state !== "exited";
+      await Promise.race([pause(isWorthIt ? retry.firstMs : lookMs, signal), changed.promise]);
+      return true;
+    } finally {
+      unsubscribe();
+    }
+  }
+
+  try {
+    // A connection that follows is silent until the first line.
+    await stateOf(client, containerId, signal);
+    for (;;) {
+      try {
+        let hasNew = false;
+        for await (const pieces of connection()) {
+          hasNew = true;
+          failures = 0;
+          yield pieces;
+        }
+        if (!follow || !(await untilMore(hasNew))) {
+          return;
+        }
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted || (follow && reasonOf(error) === "CONTAINER_NOT_FOUND")) {
+          return;
+        }
+        if (!follow || reasonOf(error) !== "PODMAN_UNAVAILABLE") {
+          throw error;
+        }
+        failures += 1;
+        await pause(backOffMs(failures, retry), signal);
+      }
+    }
+  } catch (error) {
+    if (!signal.aborted) {
+      throw error;
+    }
+  } finally {
+    clearTimeout(timer);
+    ending.abort();
+  }
+}
+
+function pathOf(
+  containerId: string,
+  { streams = ["stdout", "stderr"], untilNs }: LogOptions,
+  follow: boolean,
+  sinceNs: bigint | undefined,
+): string {
+  const query = new URLSearchParams({
+    // Without these there is an error, `you must choose at least one stream`. No `tail`: with it the service of 4.3.1 keeps a file
+    // open for each call, and cuts long lines.
+    stdout: String(streams.includes("stdout")),
+    stderr: String(streams.includes("stderr")),
+    timestamps: "true",
+    follow: String(follow),
+  });
+  if (sinceNs !== undefined) {
+    query.set("since", secondsFromNs(sinceNs));
+  }
+  if (untilNs !== undefined && !follow) {
+    query.set("until", secondsFromNs(untilNs));
+  }
+  return `containers/${containerId}/logs?${query}`;
+}
+
+async function stateOf(client: PodmanClient, containerId: string, signal: AbortSignal) {
+  return parseContainer(await client.text(`containers/${containerId}/json`, signal)).container;
+}
+
+function reasonOf(error: unknown): string | undefined {
+  return error instanceof InfraError ? error.reason : undefined;
+}
+
+function endAfter(ms: number, ending: AbortController): NodeJS.Timeout {
+  // A timer of more than some 24 days would go off at once.
+  return setTimeout(() => ending.abort(), Math.min(ms, 2 ** 31 - 1)).unref();
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return sleep(ms, undefined, { signal, ref: false }).catch(() => {});
+}

@@ -1,0 +1,41 @@
+import { invalidField } from "../host/infra-error.ts";
+
+/** Refuses what is no id of a pod, a container or an image: 64 hexadecimal digits. @throws InfraError INVALID_FIELD */
+export function assertRuntimeId(id: string, field: string): void {
+  if (!/^[0-9a-f]{64}$/.test(id)) {
+    throw invalidField(field, "must be 64 hexadecimal digits in small letters");
+  }
+}
+
+const maxReferenceLength = 512;
+
+/**
+ * Refuses what is no name of an image that could be pulled: a registry with a port if need be, a path, and a tag or a digest.
+ * What is refused could be read as another kind of source (`dir:/etc`), or come to be pulled from a registry that nobody named.
+ * @throws InfraError INVALID_FIELD
+ */
+export function assertImageReference(reference: string, field: string): void {
+  if (reference.length > maxReferenceLength) {
+    throw invalidField(
+      field,
+      `must be at most ${maxReferenceLength} characters long, is ${reference.length}`,
+    );
+  }
+  const registry = /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-9]{1,5})?\//;
+  const path = /^[a-z0-9]+([._-]+[a-z0-9]+)*(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*/;
+  const version = /^(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?$/;
+  const host = registry.exec(reference)?.[0] ?? "";
+  const isHost = host.startsWith("localhost/") || /[.:]/.test(host);
+  const rest = reference.slice(host.length);
+  const name = path.exec(rest)?.[0] ?? "";
+  if (!isHost || name === "" || !version.test(rest.slice(name.length))) {
+    throw invalidField(field, "must be a full name as registry.example/path/name:tag");
+  }
+}
+
+/** Refuses what is no signal's name as `SIGTERM`. @throws InfraError INVALID_FIELD */
+export function assertSignal(signal: string, field: string): void {
+  if (!/^SIG[A-Z0-9+-]{2,10}$/.test(signal)) {
+    throw invalidField(field, "must be the name of a signal, as SIGTERM");
+  }
+}

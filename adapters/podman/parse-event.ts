@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { parseReply } from "./parse-reply.ts";
+
+const attributes = z.object({
+  name: z.string().default(""),
+  image: z.string().default(""),
+  podId: z.string().default(""),
+  containerExitCode: z.string().default(""),
+});
+
+const record = z.object({
+  Type: z.string(),
+  Action: z.string(),
+  Actor: z.object({ ID: z.string().default(""), Attributes: attributes.nullish() }),
+  // Unix time; as a number it would not be exact.
+  timeNano: z.union([z.bigint(), z.number().int()]).transform(BigInt),
+});
+
+/** An event as Podman has recorded it. */
+export interface EventRecord {
+  /** `container`, `pod`, `image`... and what happened to it, as `died`. */
+  readonly type: string;
+  readonly action: string;
+  /** Of what it happened to; empty for some events of images. */
+  readonly id: string;
+  readonly name: string;
+  /** Of a container's pod; empty for many of those that have one, too. */
+  readonly podId: string;
+  /** Undefined where it says nothing. */
+  readonly exitCode: number | undefined;
+  readonly timeNs: bigint;
+  /**
+   * The same when Podman tells the record again, which it does when its log is rotated under a reader, and for `pod stop`, which was
+   * seen three times for one.
+   */
+  readonly key: string;
+}
+
+/** Reads one line of the reply to `events`. @throws InfraError PODMAN_FAILED */
+export function parseEvent(line: string): EventRecord {
+  const { Type: type, Action: action, Actor, timeNano: timeNs } = parseReply("events", record, line);
+  const { name = "", podId = "", containerExitCode = "" } = Actor.Attributes ?? {};
+  return {
+    type,
+    action,
+    id: Actor.ID,
+    name,
+    podId,
+    exitCode: /^-?\d{1,9}$/.test(containerExitCode) ? Number(containerExitCode) : undefined,
+    timeNs,
+    key: `${timeNs}:${type}:${action}:${Actor.ID}:${name}`,
+  };
+}
+
+const maxLineBytes = 16 * 1024 * 1024;
+
+/**
+ * The lines of what comes in chunks, without their ends; what follows the last end is no line, as it was cut off.
+ * @throws RangeError for a line of more than 16 MiB
+ */
+export function createLineSplitter(): (chunk: Uint8Array) => readonly string[] {
+  let rest: Uint8Array[] = [];
+  let restBytes = 0;
+  return (chunk) => {
+    const lines: string[] = [];
+    let from = 0;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
+      lines.push(Buffer.concat([...rest, chunk.subarray(from, end)]).toString("utf8"));
+      rest = [];
+      restBytes = 0;
+      from = end + 1;
+    }
+    if (from < chunk.length) {
+      rest.push(chunk.subarray(from));
+      restBytes += chunk.length - from;
+    }
+    if (restBytes > maxLineBytes) {
+      throw new RangeError(`a line is longer than ${maxLineBytes} bytes`);
+    }
+    return lines;
+  };
+}

@@ -1,0 +1,243 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { EventEmitter } from "node:events";
+import { createSnapshotCache } from "../host/snapshot.ts";
+import type { PodRuntime, RuntimeEvent } from "./adapter.ts";
+import { assertStep } from "./assert-step.ts";
+import { createPodmanClient } from "./client.ts";
+import { commandOf } from "./commands.ts";
+import { createEventInterpreter } from "./event-meaning.ts";
+import { createEventQueue, gapEvent } from "./event-queue.ts";
+import { createEventStream, readRecords } from "./event-stream.ts";
+import { type PodmanInfo, readInfo } from "./info.ts";
+import { inspectPodman } from "./inspect.ts";
+import { readLogs } from "./logs.ts";
+import { assertRuntimeId } from "./names.ts";
+import { observeStep } from "./observe-step.ts";
+import type { EventRecord } from "./parse-event.ts";
+import type { RuntimeImage } from "./runtime-state.ts";
+import { createStateReader, inspectImage, inspectPod } from "./state.ts";
+import { makeStep } from "./steps.ts";
+
+export interface PodmanOptions {
+  /** As `/run/podman/podman.sock`. */
+  readonly socketPath: string;
+  /**
+   * How often all is compared with full lists, for what no event tells of, such as an image without a name; 60,000 unless
+   * told.
+   */
+  readonly resyncMs?: number;
+  /** How many events wait for a reader that does not take them; 10,000 unless told. */
+  readonly queueLimit?: number;
+}
+
+type EventPlace = Pick<RuntimeEvent, "key" | "timeNs">;
+
+/**
+ * Podman of this host. Each of its events has what it names read anew, at once if anybody subscribes, else by the next read: so a
+ * read costs no call while nothing happens. While its events do not come, each read asks for all lists.
+ */
+export function createPodman(options: PodmanOptions): PodRuntime {
+  const { socketPath, resyncMs = 60_000, queueLimit = 10_000 } = options;
+  const client = createPodmanClient(socketPath);
+  const interpreter = createEventInterpreter();
+  const state = createStateReader(client, { onLists: interpreter.learn, onImages: tellImages });
+  const cache = createSnapshotCache({ system: "podman", load: state.load });
+  const emitter = new EventEmitter<{ event: [RuntimeEvent]; change: [containerId: string | undefined] }>();
+  emitter.setMaxListeners(0);
+  const closing = new AbortController();
+  let info: Promise<PodmanInfo> | undefined;
+  let imageChanges = 0;
+
+  const stream = createEventStream({
+    client,
+    onRecord: take,
+    async onLive() {
+      touch(undefined);
+      // Which containers there are, and in which pods, makes sense of what the stream brings.
+      await cache.read();
+    },
+    onLost() {
+      // Another service may come, of another version.
+      info = undefined;
+      touch(undefined);
+    },
+    onGap: (sinceNs) => emitter.emit("event", gapEvent(sinceNs, nowNs())),
+  });
+  // What the ticks bring about is not to be told as the work of whoever made the adapter.
+  const timer = AsyncLocalStorage.snapshot()(() => setInterval(() => touch(undefined), resyncMs).unref());
+
+  /** @param containerId undefined when anything may have changed */
+  function touch(containerId: string | undefined): void {
+    if (closing.signal.aborted) {
+      return;
+    }
+    if (containerId === undefined) {
+      state.touchAll();
+    }
+    cache.invalidate();
+    emitter.emit("change", containerId);
+  }
+
+  function take(record: EventRecord, isPast: boolean): void {
+    const { event, podId, isUnknown } = interpreter.read(record, isPast);
+    if (isPast) {
+      return;
+    }
+    // `pull` comes whenever a container is made, `remove` when one of two names goes, and `build`, `pull` and `load` name no image:
+    // so the images there are tell what has happened.
+    if (record.type === "image" || record.action === "commit") {
+      state.touchImages();
+      cache.invalidate();
+    } else if (podId !== undefined) {
+      state.touchPod(podId);
+      touch(record.id);
+    } else if (isUnknown || record.type === "system") {
+      touch(undefined);
+    } else if (record.type === "container") {
+      emitter.emit("change", record.id);
+    }
+    if (event !== undefined) {
+      emitter.emit("event", event);
+    }
+  }
+
+  function tellImages(added: readonly RuntimeImage[], removed: readonly RuntimeImage[]): void {
+    const tell = (kind: "imageAdded" | "imageRemoved", { id: imageId, names: imageNames }: RuntimeImage) => {
+      const timeNs = nowNs();
+      imageChanges += 1;
+      emitter.emit("event", { kind, timeNs, key: `${timeNs}:${kind}:${imageChanges}`, imageId, imageNames });
+    };
+    for (const image of removed) {
+      tell("imageRemoved", image);
+    }
+    for (const image of added) {
+      tell("imageAdded", image);
+    }
+  }
+
+  /** All that is recorded is read, since what is said of a container may stand long before what is asked for. */
+  async function readPast(signal: AbortSignal | undefined): Promise<readonly RuntimeEvent[]> {
+    const reader = interpreter.copy();
+    const records = new Map((await readRecords(client, signal)).map((record) => [record.key, record]));
+    return [...records.values()].flatMap((record) => reader.read(record, true).event ?? []);
+  }
+
+  async function readPastAfter(
+    { key, timeNs }: EventPlace,
+    signal: AbortSignal,
+  ): Promise<readonly RuntimeEvent[]> {
+    const past = await readPast(signal);
+    const at = past.findIndex((event) => event.key === key);
+    return at === -1
+      ? [gapEvent(timeNs, nowNs()), ...past.filter((event) => event.timeNs > timeNs)]
+      : past.slice(at + 1);
+  }
+
+  async function* events(
+    { after }: { readonly after?: EventPlace },
+    leaving: AbortSignal,
+  ): AsyncGenerator<readonly RuntimeEvent[], void> {
+    const signal = AbortSignal.any([leaving, closing.signal]);
+    const queue = createEventQueue(queueLimit);
+    emitter.on("event", queue.push);
+    // Images are told as they are read, and are read for whoever waits for them.
+    const unsubscribe = cache.subscribe(() => {});
+    try {
+      cache.read().catch(() => {});
+      const past = after === undefined ? [] : await readPastAfter(after, signal);
+      const told = new Set(past.map(({ key }) => key));
+      if (past.length > 0) {
+        yield past;
+      }
+      for (let batch = await queue.take(signal); batch !== undefined; batch = await queue.take(signal)) {
+        const events = batch.filter(({ key }) => !told.has(key));
+        if (events.length > 0) {
+          yield events;
+        }
+      }
+    } finally {
+      emitter.off("event", queue.push);
+      unsubscribe();
+    }
+  }
+
+  function onContainerChange(containerId: string, listener: () => void): () => void {
+    const onChange = (id: string | undefined) => {
+      if (id === undefined || id === containerId) {
+        listener();
+      }
+    };
+    emitter.on("change", onChange);
+    return () => emitter.off("change", onChange);
+  }
+
+  return {
+    kind: "real",
+    read(signal) {
+      if (!stream.isLive()) {
+        state.touchAll();
+        cache.invalidate();
+      }
+      return cache.read(signal);
+    },
+    subscribe: cache.subscribe,
+    events,
+    async history({ sinceNs, untilNs }, signal) {
+      const past = await readPast(signal);
+      return past.filter(({ timeNs }) => timeNs >= sinceNs && timeNs <= untilNs);
+    },
+    logs(containerId, options, signal) {
+      assertRuntimeId(containerId, "containerId");
+      const source = { client, onChange: onContainerChange };
+      return readLogs(source, containerId, options, AbortSignal.any([signal, closing.signal]));
+    },
+    async inspectPod(podId, signal) {
+      assertRuntimeId(podId, "podId");
+      return inspectPod(client, podId, signal);
+    },
+    async inspectContainer(containerId, signal) {
+      assertRuntimeId(containerId, "containerId");
+      return (await client.text(`containers/${containerId}/json`, signal)).trim();
+    },
+    async inspectImage(imageId, signal) {
+      assertRuntimeId(imageId, "imageId");
+      return inspectImage(client, imageId, signal);
+    },
+    commandOf,
+    async run(step, options = {}) {
+      assertStep(step);
+      try {
+        return await observeStep(step, () => makeStep(client, step, options));
+      } finally {
+        // Also after a failure: it often means that the state is not what the caller took it for.
+        if ("podId" in step) {
+          state.touchPod(step.podId);
+        } else {
+          state.touchImages();
+        }
+        cache.invalidate();
+      }
+    },
+    async info(signal) {
+      signal?.throwIfAborted();
+      info ??= readInfo(client).catch((error: unknown) => {
+        info = undefined;
+        throw error;
+      });
+      const { name, version, storeDirectory, configDirectory } = await info;
+      return { name, version, storeDirectory, configDirectory };
+    },
+    inspect: () => inspectPodman(client, socketPath),
+    async close() {
+      closing.abort();
+      clearInterval(timer);
+      cache.close();
+      await stream.close();
+      await client.close();
+    },
+  };
+}
+
+function nowNs(): bigint {
+  return BigInt(Date.now()) * 1_000_000n;
+}

@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { InfraError } from "../host/infra-error.ts";
+import type { RunOptions, RuntimeOutcome, RuntimeStep } from "./adapter.ts";
+import type { PodmanClient } from "./client.ts";
+import { commandOf } from "./commands.ts";
+import { createLineSplitter } from "./parse-event.ts";
+import { listOf, parseReply } from "./parse-reply.ts";
+
+const patienceMs = 120_000;
+
+/** Has Podman make a step. @throws InfraError as `PodRuntime.run` */
+export async function makeStep(
+  client: PodmanClient,
+  step: RuntimeStep,
+  options: RunOptions,
+): Promise<RuntimeOutcome> {
+  const [method, path] = commandOf(step);
+  if (step.kind === "pullImage") {
+    return { imageId: await pull(client, path, options) };
+  }
+  const graceMs = step.kind === "stopPod" ? step.graceSeconds * 1_000 : 0;
+  try {
+    await client.change(method, path, { patienceMs: patienceMs + graceMs });
+  } catch (error) {
+    // `{"Errs":["starting container …: exec: \"/nonexist\": stat /nonexist: no such file or directory …"]}` with 409.
+    if (step.kind === "startPod" && error instanceof InfraError && error.reason === "PODMAN_FAILED") {
+      throw new InfraError("POD_START_FAILED", error.message, { cause: error });
+    }
+    throw error;
+  }
+  return {};
+}
+
+const report = z.object({
+  stream: z.string().default(""),
+  error: z.string().default(""),
+  id: z.string().default(""),
+  images: listOf(z.string()),
+});
+
+/** The answer is 200 at once; whether the pull has come to its end is told in the last line of what follows. */
+async function pull(client: PodmanClient, path: string, { signal, onProgress }: RunOptions): Promise<string> {
+  const ending = new AbortController();
+  const stop = signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]);
+  const split = createLineSplitter();
+  let imageId = "";
+  try {
+    for await (const chunk of await client.stream("POST", path, stop)) {
+      for (const line of split(chunk).filter((each) => each.trim() !== "")) {
+        const { stream, error, id, images } = parseReply("images/pull", report, line);
+        if (error !== "") {
+          throw new InfraError("IMAGE_PULL_FAILED", `The image could not be pulled: ${error}`);
+        }
+        if (stream !== "") {
+          onProgress?.(stream.trimEnd());
+        }
+        imageId = id || images[0] || imageId;
+      }
+    }
+  } catch (error) {
+    if (signal?.aborted && !(error instanceof InfraError)) {
+      throw signal.reason instanceof InfraError
+        ? signal.reason
+        : new InfraError("CALLER_LEFT", "The caller left before the image was pulled", { cause: error });
+    }
+    throw error;
+  } finally {
+    ending.abort();
+  }
+  if (imageId === "") {
+    throw new InfraError("IMAGE_PULL_FAILED", "The image could not be pulled: Podman ended without a word");
+  }
+  return imageId.replace(/^sha256:/, "");
+}
