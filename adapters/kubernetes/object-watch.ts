@@ -82,6 +82,9 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
       let isEnded = false;
       let isStanding = false;
       function end(error: unknown): void {
+        if (isEnded) {
+          return;
+        }
         isEnded = true;
         if (!isStanding && isTimeout(error)) {
           // The informer takes this for the end of a quiet watch, and tells nobody.
@@ -89,8 +92,16 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
         }
         onDone(error);
       }
+      function onEventOrError(type: string, object: unknown): void {
+        if (type === "ERROR") {
+          // Whatever the error is, what was listed may not be followed from there; the library knows that of 410 alone.
+          end(Object.assign(new Error(JSON.stringify(object)), { statusCode: 410 }));
+        } else {
+          onEvent(type, object);
+        }
+      }
       try {
-        const stop = await begin(of, { ...query, allowWatchBookmarks: true }, onEvent, end);
+        const stop = await begin(of, { ...query, allowWatchBookmarks: true }, onEventOrError, end);
         if (!isEnded) {
           isStanding = true;
           stand();

@@ -23,8 +23,8 @@ export interface FakeApiServer {
   /** As if the kind's definition were removed, with its objects. */
   uninstall(kind: WatchedName): void;
   install(kind: WatchedName): void;
-  /** Forgets what has happened: who has not followed so far gets 410. */
-  compact(): void;
+  /** Forgets what has happened: who has not followed so far gets 410, or another error. */
+  compact(code?: number): void;
   /** Ends all watches without a word. */
   dropWatches(): void;
   stop(): Promise<void>;
@@ -64,6 +64,7 @@ export async function startFakeApiServer(
 ): Promise<FakeApiServer> {
   let version = 1;
   let compactedAt = 0;
+  let errorCode = 410;
   let history: Event[] = [];
   let port = 0;
   let server: Server | undefined;
@@ -161,7 +162,7 @@ export async function startFakeApiServer(
     response.flushHeaders();
     if (from < compactedAt) {
       const message = `too old resource version: ${from} (${compactedAt})`;
-      response.end(`${JSON.stringify({ type: "ERROR", object: statusOf(410, "Expired", message) })}\n`);
+      response.end(`${JSON.stringify({ type: "ERROR", object: statusOf(errorCode, "Expired", message) })}\n`);
       return;
     }
     for (const event of history) {
@@ -212,7 +213,8 @@ export async function startFakeApiServer(
       endWatches((watcher) => watcher.kind === kind);
     },
     install: (kind) => absent.delete(kind),
-    compact() {
+    compact(code = 410) {
+      errorCode = code;
       history = [];
       compactedAt = version;
     },

@@ -89,6 +89,18 @@ test("a watch that ends is followed by one that goes on from there, without a li
   t.ok(server.requestCount() - before <= watchedNames.length, "a watch for each");
 });
 
+test("a watch that ends with any error is followed by a list", async (t) => {
+  const server = await startServer(t);
+  const kubernetes = connect(t, server);
+  await kubernetes.read();
+  await everyWatchStands(server);
+  await server.stop();
+  server.remove("blockPools", "images");
+  server.compact(500);
+  await server.start();
+  await until(t, kubernetes, ({ blockPools }) => okOf(blockPools).length === 0);
+});
+
 test("the right to watch is named when only that is missing", async (t) => {
   const server = await startServer(t);
   server.deny("watch", "nodes");
@@ -113,7 +125,7 @@ test("a cluster that takes requests and answers none is away, and no reader wait
   t.equal(reason, "KUBERNETES_UNAVAILABLE");
   t.ok(longestMs < 1_000, `${longestMs} ms`);
   server.setHanging(false);
-  await kubernetes.inspect();
+  await until(t, kubernetes, ({ nodes }) => "ok" in nodes);
   t.equal((await kubernetes.read()).staleBecause, undefined);
 });
 
