@@ -518,6 +518,27 @@ test("the radar follows from what the ceph program says", { skip }, async (t) =>
   t.match(because, /stability: flaps=\d+ -\d+, crashes=1 -10/);
 });
 
+test("a stream begins with the same figures, and tells of a change by itself", { skip }, async (t) => {
+  const lab = await sharedLab();
+  await untilHealthy(lab);
+  const messages = lab.storage.watchClusterStats({}, { timeoutMs: 60_000 })[Symbol.asyncIterator]();
+  const first = (await messages.next()).value;
+  const { stats } = await lab.stats.getClusterStats({});
+  t.same(first?.stats?.services, stats?.services);
+  t.same(first?.missing, []);
+  t.ok((first?.radar?.capacityAvailable ?? 0) > 0);
+  t.equal(first?.staleBecause, "");
+  await lab.ceph.run("ceph", "osd", "pool", "create", "later", "1");
+  for (;;) {
+    const { value, done } = await messages.next();
+    if (done === true || value.stats?.data?.pools?.pools === (stats?.data?.pools?.pools ?? 0) + 1) {
+      t.ok(done !== true, "the new pool is told");
+      break;
+    }
+  }
+  await messages.return?.();
+});
+
 test("nodes are the hosts of the daemons", { skip }, async (t) => {
   const lab = await sharedLab();
   const { nodes } = await lab.stats.getClusterNodes({});
