@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { createHash, randomUUID } from "node:crypto";
-import { chmod, chown, mkdtemp, open, readdir, readFile, rm, stat } from "node:fs/promises";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { chmod, chown, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -25,7 +25,7 @@ const skip = libvirtSkipReason();
 const execute = promisify(execFile);
 const mebibyte = 1 << 20;
 const diskMebibytes = 160;
-const names = ["base.qcow2", "off.qcow2", "on-a.qcow2", "on-b.qcow2", "seed.iso"];
+const names = ["base.qcow2", "odd, é.raw", "off.qcow2", "on-a.qcow2", "on-b.qcow2", "seed.iso"];
 
 /** In a disk, what the guest writes to: the rest stays. */
 const writtenBytes = mebibyte;
@@ -52,6 +52,9 @@ async function makeLab(t: Test) {
   await execute("qemu-img", ["create", ...overlay, join(directory, "off.qcow2")]);
   await execute("qemu-io", ["-f", "qcow2", "-c", "write -P 0x5a 3M 2M", join(directory, "off.qcow2")]);
   await execute("xorrisofs", ["-quiet", "-o", join(directory, "seed.iso"), "package.json"]);
+  await writeFile(join(directory, "odd, é.raw"), randomBytes(1_000_003));
+  // Neither is a volume that holds anything.
+  await writeFile(join(directory, "empty.raw"), "");
   await execute("install", ["-d", join(directory, "lost+found")]);
   for (const name of names) {
     await chown(join(directory, name), uid, gid);
@@ -198,10 +201,12 @@ test("a directory pool is backed up and restored while a guest writes", {
     told.push(msg);
     last = state;
   }
-  t.comment(`5 volumes took ${(performance.now() - beganAtMs).toFixed(0)} ms: ${told.join(" | ")}`);
+  t.comment(
+    `${names.length} volumes took ${(performance.now() - beganAtMs).toFixed(0)} ms: ${told.join(" | ")}`,
+  );
   await stopWriting();
   t.equal(last, PublishedState.COMPLETED);
-  t.match(told.at(-1), /^5 volumes of .* stored as pool-/);
+  t.match(told.at(-1), /^6 volumes of .* stored as pool-/);
   t.strictSame(await lab.leftovers(), []);
   const backups = await listed(clients, operationId);
   t.strictSame(
@@ -221,7 +226,7 @@ test("a directory pool is backed up and restored while a guest writes", {
     restored.set(name, join(lab.directory, volumeName));
   }
   const pathOf = (name: string) => restored.get(name) ?? "";
-  for (const name of ["base.qcow2", "off.qcow2", "seed.iso"]) {
+  for (const name of names.filter((one) => !one.startsWith("on-"))) {
     t.equal(
       await checksum(pathOf(name)),
       await checksum(join(lab.directory, name)),

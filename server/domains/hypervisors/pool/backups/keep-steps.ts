@@ -1,4 +1,5 @@
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import type { Repository } from "../../../../../adapters/restic/adapter.ts";
 import { describePlace } from "../../../../backups/repository-place.ts";
 import {
   chosenBy,
@@ -18,6 +19,24 @@ import { type StoredVolume, storedVolumeFrom } from "./stored-marks.ts";
 
 /** Holds what the repository lists against what was stored. */
 export function verifyStep(tools: PoolBackupTools): PoolBackupStep {
+  /** Of several snapshots of a volume one that is whole. @throws InfraError BACKUP_DAMAGED */
+  async function wholeOf(
+    run: PoolBackupRun,
+    repository: Repository,
+    candidates: readonly StoredVolume[],
+    name: string,
+  ): Promise<StoredVolume> {
+    let found = "does not list the snapshot";
+    for (const one of candidates) {
+      const storedBytes = await tools.restic.sizeOf(repository, one.snapshotId, run.signal);
+      if (storedBytes === one.sizeBytes) {
+        return one;
+      }
+      found = `holds ${storedBytes} bytes of ${one.sizeBytes}`;
+    }
+    throw damaged(run.input, `${found} of ${name}, which was just stored`);
+  }
+
   return {
     name: "verify",
     title: "holding what was stored against the volumes",
@@ -30,14 +49,8 @@ export function verifyStep(tools: PoolBackupTools): PoolBackupStep {
       const skipped = skippedBy(run);
       const stored: VerifyOutput["stored"][number][] = [];
       for (const volume of chosenBy(run).filter(({ name }) => !skipped.includes(name))) {
-        const one: StoredVolume | undefined = found.find(({ backupId }) => backupId === volume.backupId);
-        if (one === undefined) {
-          throw damaged(run.input, `does not list the snapshot of ${volume.name} that was just stored`);
-        }
-        const storedBytes = await tools.restic.sizeOf(repository, one.snapshotId, run.signal);
-        if (storedBytes !== one.sizeBytes) {
-          throw damaged(run.input, `holds ${storedBytes} bytes of ${one.sizeBytes} of ${volume.name}`);
-        }
+        const candidates = found.filter(({ backupId }) => backupId === volume.backupId);
+        const one = await wholeOf(run, repository, candidates, volume.name);
         stored.push({ ...volume, ...one });
         run.progress({ message: `${volume.name} is there (${stored.length} of ${chosenBy(run).length})` });
       }

@@ -31,8 +31,8 @@ export function createLibvirtVolumes({
       await assertMeant(libvirt, libvirtPool, directory, signal);
       return libvirt.volumesOf(libvirtPool);
     });
-    // Directories in it.
-    return all.filter(({ format }) => format !== "dir");
+    // Neither directories in it nor files that hold nothing, which restic does not store: `snapshot is empty`.
+    return all.filter(({ format, storedBytes }) => format !== "dir" && storedBytes > 0n);
   }
 
   async function holdDomain(writer: VolumeUser, those: readonly LibvirtVolume[], holder: VolumesHolder) {

@@ -34,6 +34,7 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
     repository: Repository,
     held: HeldVolumes,
     left: Progress,
+    wholeIds: Set<string>,
   ): Promise<void> {
     const { operationId, token, signal, input } = run;
     for (const volume of held.volumes) {
@@ -53,6 +54,7 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
         await restic.forget(repository, [snapshotId], { signal, token, onProgress: () => {} });
         throw error;
       });
+      wholeIds.add(snapshotId);
       left.end(volume);
     }
   }
@@ -71,8 +73,9 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
     async forward(run) {
       const repository = await openRepository(tools, run);
       const postponed = new Map<string, InfraError>();
+      const wholeIds = new Set<string>();
       for (;;) {
-        const { missing, gone, doneBytes } = await look(run, repository);
+        const { missing, gone, doneBytes } = await look(run, repository, wholeIds);
         const [first, ...others] = missing.filter(({ name }) => !postponed.has(name));
         if (first === undefined) {
           const [failure] = missing.flatMap(({ name }) => postponed.get(name) ?? []);
@@ -85,7 +88,7 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
         try {
           const held = await volumes.hold(names, holderOf(run));
           try {
-            await storeHeld(run, repository, held, progressOf(run, missing, doneBytes));
+            await storeHeld(run, repository, held, progressOf(run, missing, doneBytes), wholeIds);
           } finally {
             await held.end();
           }
@@ -116,12 +119,22 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
     }),
   };
 
-  /** What is left to store of what was chosen. */
-  async function look(run: PoolBackupRun, repository: Repository) {
-    const stored = (await listStored(tools, repository, run)).map(storedVolumeFrom);
+  /**
+   * What is left to store of what was chosen. A restic whose gateway was killed takes the end of its input for the end of the
+   * volume, and may keep a part of it as a snapshot before it is stopped.
+   * @param wholeIds of snapshots that are known to be whole; those that are found to be are added
+   */
+  async function look(run: PoolBackupRun, repository: Repository, wholeIds: Set<string>) {
+    const listed = (await listStored(tools, repository, run)).flatMap((one) => storedVolumeFrom(one) ?? []);
+    for (const { snapshotId, sizeBytes } of listed.filter((one) => !wholeIds.has(one.snapshotId))) {
+      if ((await restic.sizeOf(repository, snapshotId, run.signal)) === sizeBytes) {
+        wholeIds.add(snapshotId);
+      }
+    }
+    const stored = listed.filter(({ snapshotId }) => wholeIds.has(snapshotId));
     const there = await volumes.list(holderOf(run));
     const chosen = chosenBy(run);
-    const isStored = ({ backupId }: ChosenVolume) => stored.some((one) => one?.backupId === backupId);
+    const isStored = ({ backupId }: ChosenVolume) => stored.some((one) => one.backupId === backupId);
     const isThere = ({ name, identity }: ChosenVolume) =>
       there.some((one) => one.name === name && one.identity === identity);
     const open = chosen.filter((volume) => !isStored(volume));

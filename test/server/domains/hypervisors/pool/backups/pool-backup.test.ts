@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { test } from "tap";
 import { InfraError } from "../../../../../../adapters/host/infra-error.ts";
 import { createResticSandbox } from "../../../../../../adapters/restic/sandbox.ts";
@@ -304,6 +305,29 @@ test("a backup that is cancelled leaves nothing", async (t) => {
     t.strictSame(await host.leftovers(), []);
     t.strictSame(await gateway.rows(), []);
   }
+});
+
+test("a part of a volume that a killed gateway's restic has kept is no backup of it", async (t) => {
+  const counted = countedRestic();
+  const host = await createDirectoryHost(t, counted);
+  const { backup } = counted.adapter;
+  let isFirst = true;
+  const restic = {
+    ...counted.adapter,
+    async backup(...args: Parameters<typeof backup>) {
+      const [repository, { fileName, tags }, options] = args;
+      if (isFirst) {
+        isFirst = false;
+        const part = { content: Readable.from([Buffer.alloc(1000)]), sizeBytes: undefined, fileName, tags };
+        await backup(repository, part, options);
+        throw new InfraError("STORAGE_VOLUME_IN_USE", "the reader was cut off");
+      }
+      return backup(...args);
+    },
+  };
+  const gateway = await createPoolBackupsGateway(t, host, { restic });
+  t.match(await gateway.backUp(), { state: "completed", result: { volumeCount: 4, sizeBytes: 9 * mib } });
+  t.equal((await host.stored()).length, 4, "the part is forgotten");
 });
 
 test("two backups of one second have two names", async (t) => {
