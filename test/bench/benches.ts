@@ -1,6 +1,7 @@
 import type { Bench } from "./bench.ts";
+import { createClusterStats } from "./cluster-stats.ts";
 import { createFanOut } from "./fan-out/fan-out.ts";
 import { createLibvirtList } from "./libvirt-list.ts";
 
 /** All benches, in the order of docs/benchmarks.md. */
-export const benches: readonly Bench[] = [createFanOut(), createLibvirtList()];
+export const benches: readonly Bench[] = [createFanOut(), createLibvirtList(), createClusterStats()];

@@ -1,0 +1,109 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { type ClientHttp2Session, connect } from "node:http2";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { readerCapabilities } from "../../adapters/ceph/inspect.ts";
+import { cephSkipReason, makeCeph } from "../lab/ceph.ts";
+import { startGatewayProcess } from "../lab/gateway-process.ts";
+import type { Bench, BenchRun } from "./bench.ts";
+
+const callsPerSecond = 1_000;
+const roundMs = 2_000;
+
+/** The figures of a real Ceph cluster, by a gateway that is asked a thousand times a second, and by a process of `ceph`. */
+export function createClusterStats(): Bench {
+  return {
+    name: "cluster-stats",
+    what: `GetClusterStats of a Ceph cluster, ${callsPerSecond.toLocaleString("en")} calls a second by gRPC: what 99 % of them take at most`,
+    baseline: "`ceph status`",
+    unit: "ms",
+    maxRatio: 0.1,
+    rounds: 10,
+    coldRounds: 2,
+    skipReason: cephSkipReason,
+    async start() {
+      const opened = new AsyncDisposableStack();
+      try {
+        return await startRun(opened);
+      } catch (error) {
+        await opened.disposeAsync();
+        throw error;
+      }
+    },
+  };
+}
+
+async function startRun(opened: AsyncDisposableStack): Promise<BenchRun> {
+  const ceph = await makeCeph((destroy) => opened.defer(destroy), { osds: 3 });
+  const user = "client.hostplane";
+  const capabilities = [...readerCapabilities.matchAll(/(\w+) '([^']*)'/g)];
+  const keyring = await ceph.makeKey(
+    user,
+    capabilities.flatMap(([, daemon = "", may = ""]) => [daemon, may]),
+  );
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-bench-"));
+  opened.defer(() => rm(directory, { recursive: true, force: true }));
+  const gateway = await startGatewayProcess(join(directory, "hostplane.yaml"), undefined, {
+    listen: [{ address: "127.0.0.1:0", auth: "none", role: "viewer", services: ["stats.StatsService"] }],
+    storage: { ceph: { conf: ceph.confPath, user, keyring } },
+  });
+  opened.defer(() => gateway.kill("SIGTERM"));
+  const connection = connect(gateway.url);
+  opened.defer(() => connection.close());
+  await once(connection, "connect");
+  return {
+    baseline: { measure: () => tookMs(() => promisify(execFile)("ceph", ["-c", ceph.confPath, "status"])) },
+    ours: { measure: () => p99Ms(() => getClusterStats(connection)) },
+    stop: () => opened.disposeAsync(),
+  };
+}
+
+/** A call by gRPC, with as little of a client as there can be: it shares the machine with the gateway. */
+async function getClusterStats(connection: ClientHttp2Session): Promise<void> {
+  const stream = connection.request({
+    ":method": "POST",
+    ":path": "/stats.StatsService/GetClusterStats",
+    "content-type": "application/grpc+proto",
+    te: "trailers",
+  });
+  let status: unknown;
+  stream.once("response", (headers) => {
+    status = headers["grpc-status"];
+  });
+  stream.once("trailers", (trailers) => {
+    status = trailers["grpc-status"];
+  });
+  // An empty message: a flag and its length.
+  stream.end(Buffer.alloc(5));
+  stream.resume();
+  await once(stream, "close");
+  if (status !== "0") {
+    throw new Error(`the call ended with ${status}`);
+  }
+}
+
+/** Begins calls at their rate, whether those before have ended or not. */
+async function p99Ms(call: () => Promise<unknown>): Promise<number> {
+  const calls: Promise<number>[] = [];
+  const beganAtMs = performance.now();
+  const count = (callsPerSecond * roundMs) / 1_000;
+  while (calls.length < count) {
+    const due = Math.min(count, ((performance.now() - beganAtMs) * callsPerSecond) / 1_000);
+    while (calls.length < due) {
+      calls.push(tookMs(call));
+    }
+    await sleep(1);
+  }
+  const sorted = (await Promise.all(calls)).toSorted((a, b) => a - b);
+  return sorted[Math.ceil(count * 0.99) - 1] ?? Number.NaN;
+}
+
+async function tookMs(work: () => Promise<unknown>): Promise<number> {
+  const beganAtMs = performance.now();
+  await work();
+  return performance.now() - beganAtMs;
+}
