@@ -84,6 +84,7 @@ const row = z.object({
   Id: idOf,
   IsInfra: z.boolean().default(false),
   Pod: z.string().default(""),
+  ImageID: z.string().default(""),
   State: z.string(),
   Names: listOf(z.string()),
   ExitCode: z.number().default(0),

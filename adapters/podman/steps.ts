@@ -3,8 +3,10 @@ import { InfraError } from "../host/infra-error.ts";
 import type { RunOptions, RuntimeOutcome, RuntimeStep } from "./adapter.ts";
 import type { PodmanClient } from "./client.ts";
 import { commandOf } from "./commands.ts";
+import { parseContainerRows } from "./parse-container.ts";
 import { createLineSplitter } from "./parse-event.ts";
 import { listOf, parseReply } from "./parse-reply.ts";
+import { inspectImage } from "./state.ts";
 
 const patienceMs = 120_000;
 
@@ -18,6 +20,10 @@ export async function makeStep(
   if (step.kind === "pullImage") {
     return { imageId: await pull(client, path, options) };
   }
+  if (step.kind === "removeImage" && !step.force) {
+    await removeUnusedImage(client, step.imageId);
+    return {};
+  }
   const graceMs = step.kind === "stopPod" ? step.graceSeconds * 1_000 : 0;
   try {
     await client.change(method, path, { patienceMs: patienceMs + graceMs });
@@ -29,6 +35,23 @@ export async function makeStep(
     throw error;
   }
   return {};
+}
+
+/**
+ * By id, Podman 4.3.1 removes no image that has several names: `unable to delete image "…" by ID with more than one tag
+ * ([localhost/lab/busybox:1 localhost/second:2]): please force removal`; and by force it removes its containers too.
+ */
+async function removeUnusedImage(client: PodmanClient, imageId: string): Promise<void> {
+  const containers = parseContainerRows(await client.text("containers/json?all=true"));
+  const user = containers.find(({ ImageID }) => ImageID.replace(/^sha256:/, "") === imageId);
+  if (user !== undefined) {
+    throw new InfraError("IMAGE_IN_USE", `The container ${user.Names[0] ?? user.Id} uses the image`);
+  }
+  const { names } = await inspectImage(client, imageId, undefined);
+  // The image goes with its last name.
+  for (const name of names.length > 1 ? names : [imageId]) {
+    await client.change("DELETE", `images/${encodeURI(name)}?force=false`, { patienceMs });
+  }
 }
 
 const report = z.object({

@@ -1,0 +1,97 @@
+import { EventEmitter } from "node:events";
+import type { RuntimeEvent } from "./adapter.ts";
+import { createEventQueue, gapEvent } from "./event-queue.ts";
+
+/** What has happened in a sandbox, and who waits to be told. */
+export interface SandboxJournal {
+  add(event: RuntimeEvent): void;
+  /** All that is kept, without what happened to images. */
+  recorded(): readonly RuntimeEvent[];
+  forget(): void;
+  events(
+    after: Pick<RuntimeEvent, "key" | "timeNs"> | undefined,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly RuntimeEvent[], void>;
+  /** While it is held nothing is told; what happened meanwhile is, once it is not. */
+  setHeld(isHeld: boolean): void;
+  /** Calls back when something is told. Returns the function that ends it. */
+  onChange(listener: () => void): () => void;
+}
+
+export interface SandboxJournalOptions {
+  readonly queueLimit: number;
+  readonly historyLimit: number;
+  readonly onTold: () => void;
+}
+
+export function createSandboxJournal({
+  queueLimit,
+  historyLimit,
+  onTold,
+}: SandboxJournalOptions): SandboxJournal {
+  const emitter = new EventEmitter<{ event: [RuntimeEvent]; change: [] }>();
+  emitter.setMaxListeners(0);
+  let recorded: RuntimeEvent[] = [];
+  const untold: RuntimeEvent[] = [];
+  let isHeld = false;
+
+  function tell(event: RuntimeEvent): void {
+    onTold();
+    emitter.emit("event", event);
+    emitter.emit("change");
+  }
+
+  function pastAfter({ key, timeNs }: Pick<RuntimeEvent, "key" | "timeNs">): readonly RuntimeEvent[] {
+    const at = recorded.findIndex((event) => event.key === key);
+    return at === -1
+      ? [
+          gapEvent(timeNs, BigInt(Date.now()) * 1_000_000n),
+          ...recorded.filter((each) => each.timeNs > timeNs),
+        ]
+      : recorded.slice(at + 1);
+  }
+
+  return {
+    add(event) {
+      if (event.kind !== "imageAdded" && event.kind !== "imageRemoved") {
+        recorded.push(event);
+        recorded = recorded.slice(-historyLimit);
+      }
+      if (isHeld) {
+        untold.push(event);
+      } else {
+        tell(event);
+      }
+    },
+    recorded: () => recorded,
+    forget() {
+      recorded = [];
+    },
+    async *events(after, signal) {
+      const queue = createEventQueue(queueLimit);
+      emitter.on("event", queue.push);
+      try {
+        const past = after === undefined ? [] : pastAfter(after);
+        if (past.length > 0) {
+          yield past;
+        }
+        for (let batch = await queue.take(signal); batch !== undefined; batch = await queue.take(signal)) {
+          yield batch;
+        }
+      } finally {
+        emitter.off("event", queue.push);
+      }
+    },
+    setHeld(held) {
+      isHeld = held;
+      emitter.emit("change");
+      for (const event of isHeld ? [] : untold.splice(0)) {
+        tell(event);
+      }
+    },
+    onChange(listener) {
+      emitter.on("change", listener);
+      return () => emitter.off("change", listener);
+    },
+  };
+}

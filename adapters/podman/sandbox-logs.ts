@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { InfraError } from "../host/infra-error.ts";
+import type { LogOptions, LogPiece } from "./adapter.ts";
+import type { SandboxPods } from "./sandbox-pods.ts";
+import { nextPrintNs, printedBy } from "./sandbox-program.ts";
+
+export interface SandboxLogSource {
+  readonly pods: SandboxPods;
+  readonly onChange: (listener: () => void) => () => void;
+  /** @throws the outage */
+  readonly assertReachable: () => void;
+}
+
+const nsPerMs = 1_000_000n;
+
+/** What a container of the sandbox printed. @throws InfraError as `PodRuntime.logs` */
+export async function* readSandboxLogs(
+  { pods, onChange, assertReachable }: SandboxLogSource,
+  containerId: string,
+  options: LogOptions,
+  signal: AbortSignal,
+): AsyncGenerator<readonly LogPiece[], void> {
+  const { sinceNs = 0n, untilNs, follow = false, streams = ["stdout", "stderr"] } = options;
+  assertReachable();
+  const each = pods.container(containerId);
+  if (each === undefined) {
+    throw new InfraError("CONTAINER_NOT_FOUND", `no container with id ${containerId}`);
+  }
+  let readNs = sinceNs - 1n;
+  let changed = Promise.withResolvers<void>();
+  const unsubscribe = onChange(() => changed.resolve());
+  try {
+    for (;;) {
+      changed = Promise.withResolvers();
+      const nowNs = BigInt(Date.now()) * nsPerMs;
+      const endNs = untilNs !== undefined && untilNs <= nowNs ? untilNs - 1n : nowNs;
+      // What it printed last is told also when it is gone.
+      const isGone = pods.container(containerId) === undefined;
+      if (signal.aborted) {
+        return;
+      }
+      let waitMs = 60_000;
+      if (isReachable()) {
+        const printed = printedBy(each.program, each.runs, { afterNs: readNs, untilNs: endNs });
+        const pieces = printed.filter(({ stream }) => streams.includes(stream));
+        readNs = endNs > readNs ? endNs : readNs;
+        if (pieces.length > 0) {
+          yield pieces;
+        }
+        const nextNs = nextPrintNs(each.program, each.runs.at(-1), readNs);
+        waitMs = nextNs === undefined ? waitMs : Number((nextNs - nowNs) / nsPerMs) + 1;
+      }
+      if (!follow || isGone || (untilNs !== undefined && untilNs <= nowNs)) {
+        return;
+      }
+      const untilMs = untilNs === undefined ? waitMs : Number((untilNs - nowNs) / nsPerMs) + 1;
+      const pause = sleep(Math.max(1, Math.min(waitMs, untilMs)), undefined, { signal, ref: false });
+      await Promise.race([pause.catch(() => {}), changed.promise]);
+    }
+  } finally {
+    unsubscribe();
+  }
+
+  function isReachable(): boolean {
+    try {
+      assertReachable();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { InfraError } from "../host/infra-error.ts";
+import type { RunOptions, RuntimeOutcome, RuntimeStep } from "./adapter.ts";
+import type { SandboxPods } from "./sandbox-pods.ts";
+
+export interface SandboxStepTarget {
+  readonly pods: SandboxPods;
+  /** How long a stop and a pull take. */
+  readonly stopMs: number;
+  readonly pullMs: number;
+}
+
+/** Makes a change in a sandbox. @throws InfraError as `PodRuntime.run` */
+export async function makeSandboxStep(
+  { pods, stopMs, pullMs }: SandboxStepTarget,
+  step: RuntimeStep,
+  options: RunOptions,
+): Promise<RuntimeOutcome> {
+  switch (step.kind) {
+    case "startPod":
+      pods.startPod(step.podId);
+      return {};
+    case "stopPod":
+      await sleep(Math.min(stopMs, step.graceSeconds * 1_000));
+      stop(pods, step.podId, step.graceSeconds === 0 ? 137 : 0);
+      return {};
+    case "killPod":
+      pods.endPod(step.podId, 137);
+      return {};
+    case "removePod":
+      pods.removePod(step.podId, step.force);
+      return {};
+    case "pullImage":
+      return { imageId: await pull({ pods, pullMs }, step.reference, options) };
+    case "removeImage":
+      pods.removeImage(step.imageId, step.force);
+      return {};
+  }
+}
+
+async function pull(
+  { pods, pullMs }: Pick<SandboxStepTarget, "pods" | "pullMs">,
+  reference: string,
+  { signal, onProgress }: RunOptions,
+): Promise<string> {
+  onProgress?.(`Trying to pull ${reference}...`);
+  try {
+    await sleep(pullMs, undefined, signal && { signal });
+  } catch (cause) {
+    throw signal?.reason instanceof InfraError
+      ? signal.reason
+      : new InfraError("CALLER_LEFT", "The caller left before the image was pulled", { cause });
+  }
+  if (reference.includes("/missing")) {
+    throw new InfraError("IMAGE_PULL_FAILED", `The image could not be pulled: no such image ${reference}`);
+  }
+  return pods.addImage(reference);
+}
+
+/** What does not run is stopped already. */
+function stop(pods: SandboxPods, podId: string, exitCode: number): void {
+  try {
+    pods.endPod(podId, exitCode);
+  } catch (error) {
+    if (!(error instanceof InfraError) || error.reason !== "POD_STATE") {
+      throw error;
+    }
+  }
+}

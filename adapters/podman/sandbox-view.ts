@@ -1,0 +1,74 @@
+import { uuidFromPodId } from "./parse-pod.ts";
+import type { PodContainer, PodPhase, RuntimeImage, RuntimePod } from "./runtime-state.ts";
+import type { SandboxContainer, SandboxPod } from "./sandbox-pods.ts";
+
+/** A pod of the sandbox, as the port tells of pods. */
+export function podFrom(pod: SandboxPod): RuntimePod {
+  const { id, name, labels, createdAtNs, address } = pod;
+  const containers = pod.containers.map(containerFrom);
+  const starts = containers.flatMap(({ startedAtNs }) => startedAtNs ?? []);
+  const phase = phaseOf(containers);
+  const isUp = containers.some(({ state }) => state === "running");
+  return {
+    id,
+    uuid: uuidFromPodId(id),
+    name,
+    phase,
+    createdAtNs,
+    startedAtNs: starts.length === 0 ? undefined : starts.reduce((a, b) => (b < a ? b : a)),
+    labels,
+    cgroup: `/sandbox/${id}`,
+    networks: isUp ? [{ name: "sandbox-net", ipv4: address, ipv6: "" }] : [],
+    containers,
+    document: documentOf(id, name, phase, containers),
+  };
+}
+
+function containerFrom(each: SandboxContainer): PodContainer {
+  const { id, name, isInfra, state, image, exitCode, createdAtNs } = each;
+  const run = each.runs.at(-1);
+  return {
+    id,
+    name,
+    isInfra,
+    state,
+    image,
+    exitCode: state === "exited" ? exitCode : undefined,
+    pid: state === "running" ? 1_000 + (Number.parseInt(id.slice(0, 6), 16) % 30_000) : undefined,
+    createdAtNs,
+    startedAtNs: run?.startedAtNs,
+    exitedAtNs: run?.endedAtNs,
+    annotations: new Map(),
+  };
+}
+
+function phaseOf(containers: readonly PodContainer[]): PodPhase {
+  const states = containers.filter(({ isInfra }) => !isInfra).map(({ state }) => state);
+  if (states.includes("running")) {
+    return "running";
+  }
+  return states.includes("exited") ? "exited" : "created";
+}
+
+function documentOf(id: string, name: string, phase: string, containers: readonly PodContainer[]): string {
+  const members = containers.map(({ id: Id, name: Name, state: State }) => ({ Id, Name, State }));
+  return JSON.stringify({ Id: id, Name: name, State: phase, Containers: members });
+}
+
+/** An image of the sandbox, as the port tells of images. */
+export function imageOf(id: string, name: string, createdAtNs: bigint): RuntimeImage {
+  return {
+    id,
+    names: [name],
+    sizeBytes: 2_000_000n,
+    createdAtNs,
+    format: "oci",
+    labels: new Map([["sandbox", "true"]]),
+    annotations: new Map(),
+    document: JSON.stringify({ Id: id, RepoTags: [name] }),
+  };
+}
+
+export function inOrder<T extends { readonly id: string }>(values: readonly T[]): readonly T[] {
+  return values.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}

@@ -1,0 +1,214 @@
+import { InfraError } from "../host/infra-error.ts";
+import { createSnapshotCache } from "../host/snapshot.ts";
+import type { PodRuntime, RuntimeEvent, RuntimeStep } from "./adapter.ts";
+import { assertStep } from "./assert-step.ts";
+import { commandOf } from "./commands.ts";
+import { observeStep } from "./observe-step.ts";
+import { createSandboxJournal } from "./sandbox-journal.ts";
+import { readSandboxLogs } from "./sandbox-logs.ts";
+import { createSandboxPods, pauseImage, type SandboxPodOptions, type SandboxPods } from "./sandbox-pods.ts";
+import { makeSandboxStep } from "./sandbox-steps.ts";
+
+export interface PodmanSandboxOptions {
+  /** What is there from the start; a pod that runs, one that comes and goes by itself, and one that is not started, unless told. */
+  readonly pods?: readonly (SandboxPodOptions & { readonly isStarted?: boolean })[];
+  readonly images?: readonly string[];
+  /** How often a container that has ended by itself in a pod of the label `sandbox.restart` is started again; 20,000 unless told. */
+  readonly restartMs?: number;
+  /** How long a stop and a pull take; 200 ms unless told. */
+  readonly stopMs?: number;
+  readonly pullMs?: number;
+  /** How many events wait for a reader, and how many are kept for `history`; 10,000 unless told. */
+  readonly queueLimit?: number;
+  readonly historyLimit?: number;
+  /** Asked before each step: the error with which it is to fail, for tests. */
+  readonly fault?: (step: RuntimeStep) => InfraError | undefined;
+}
+
+/** The sandbox with what others could do to it. */
+export interface PodmanSandbox extends PodRuntime {
+  /** Changes that somebody else makes. They go on while the runtime cannot be reached. */
+  readonly pods: SandboxPods;
+  /** Nothing can be read or run until it is told undefined, as if the service were stopped: pods go on meanwhile. */
+  setOutage(error: InfraError | undefined): void;
+  /** Has all that is recorded forgotten, as a log's rotation has. */
+  forgetHistory(): void;
+}
+
+const sandboxImage = "localhost/sandbox/app:1";
+const sandboxVersion = "0.0.0-sandbox";
+
+const defaultPods: NonNullable<PodmanSandboxOptions["pods"]> = [
+  {
+    name: "sandbox-web",
+    labels: { role: "web" },
+    isStarted: true,
+    containers: [
+      { name: "sandbox-server", image: sandboxImage, program: { kind: "tick", everyMs: 1_000 } },
+      { name: "sandbox-proxy", image: sandboxImage, program: { kind: "tick", everyMs: 5_000 } },
+    ],
+  },
+  {
+    name: "sandbox-job",
+    labels: { role: "job", "sandbox.restart": "true" },
+    isStarted: true,
+    containers: [
+      { name: "sandbox-worker", image: sandboxImage, program: { kind: "exit", code: 3, afterMs: 5_000 } },
+    ],
+  },
+  {
+    name: "sandbox-new",
+    containers: [{ name: "sandbox-idle", image: sandboxImage, program: { kind: "tick", everyMs: 1_000 } }],
+  },
+];
+
+/** Pods in memory: the same rules and errors as the real ones. Nothing of it is random, nothing on the host is touched. */
+export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanSandbox {
+  const { restartMs = 20_000, stopMs = 200, pullMs = 200, fault = () => undefined } = options;
+  const { queueLimit = 10_000, historyLimit = 10_000 } = options;
+  const closing = new AbortController();
+  let outage: InfraError | undefined;
+
+  const cache = createSnapshotCache({
+    system: "podman",
+    retryMs: 100,
+    load: async () => {
+      assertReachable();
+      return pods.state();
+    },
+  });
+  const journal = createSandboxJournal({ queueLimit, historyLimit, onTold: () => cache.invalidate() });
+  const pods = createSandboxPods(note);
+  seed();
+
+  function seed(): void {
+    for (const image of [pauseImage, sandboxImage, ...(options.images ?? [])]) {
+      pods.addImage(image);
+    }
+    for (const { isStarted = false, ...pod } of options.pods ?? defaultPods) {
+      const id = pods.createPod(pod);
+      if (isStarted) {
+        pods.startPod(id);
+      }
+    }
+  }
+
+  function note(event: RuntimeEvent): void {
+    journal.add(event);
+    if (event.kind === "containerExited") {
+      restartLater(event.podId, event.containerId);
+    }
+  }
+
+  function restartLater(podId: string, containerId: string): void {
+    // What is told now may be told in the middle of a change.
+    setTimeout(() => {
+      const pod = pods.state().pods.find(({ id }) => id === podId);
+      if (!closing.signal.aborted && pod?.labels.get("sandbox.restart") === "true") {
+        const isUp = pod.containers.some(({ isInfra, state }) => isInfra && state === "running");
+        if (isUp) {
+          pods.startContainer(containerId);
+        }
+      }
+    }, restartMs).unref();
+  }
+
+  function assertReachable(): void {
+    if (outage !== undefined) {
+      throw outage;
+    }
+  }
+
+  function findPod(podId: string) {
+    const pod = pods.state().pods.find(({ id }) => id === podId);
+    if (pod === undefined) {
+      throw new InfraError("POD_NOT_FOUND", `no pod with id ${podId}`);
+    }
+    return pod;
+  }
+
+  return {
+    kind: "sandbox",
+    pods,
+    read: cache.read,
+    subscribe: cache.subscribe,
+    async *events({ after }, leaving) {
+      assertReachable();
+      yield* journal.events(after, AbortSignal.any([leaving, closing.signal]));
+    },
+    async history({ sinceNs, untilNs }) {
+      assertReachable();
+      return journal.recorded().filter(({ timeNs }) => timeNs >= sinceNs && timeNs <= untilNs);
+    },
+    logs: (containerId, logOptions, signal) =>
+      readSandboxLogs(
+        { pods, onChange: journal.onChange, assertReachable },
+        containerId,
+        logOptions,
+        AbortSignal.any([signal, closing.signal]),
+      ),
+    async inspectPod(podId) {
+      assertReachable();
+      return findPod(podId);
+    },
+    async inspectContainer(containerId) {
+      assertReachable();
+      const found = pods.container(containerId);
+      if (found === undefined) {
+        throw new InfraError("CONTAINER_NOT_FOUND", `no container with id ${containerId}`);
+      }
+      return JSON.stringify({ Id: found.id, Name: found.name, State: { Status: found.state } });
+    },
+    async inspectImage(imageId) {
+      assertReachable();
+      const image = pods.state().images.find(({ id }) => id === imageId);
+      if (image === undefined) {
+        throw new InfraError("IMAGE_NOT_FOUND", `no image with id ${imageId}`);
+      }
+      return image;
+    },
+    commandOf,
+    async run(step, runOptions = {}) {
+      assertStep(step);
+      assertReachable();
+      const failure = fault(step);
+      if (failure !== undefined) {
+        throw failure;
+      }
+      return observeStep(step, () => makeSandboxStep({ pods, stopMs, pullMs }, step, runOptions));
+    },
+    async info() {
+      assertReachable();
+      return {
+        name: "sandbox",
+        version: sandboxVersion,
+        storeDirectory: "/sandbox/store",
+        configDirectory: "/sandbox/config",
+      };
+    },
+    async inspect() {
+      return outage === undefined
+        ? {
+            version: sandboxVersion,
+            findings: [
+              { ok: true, what: "pods are kept in memory, run nothing, and vanish with the gateway" },
+            ],
+          }
+        : {
+            version: undefined,
+            findings: [{ ok: false, what: outage.message, fix: "end the sandbox's outage" }],
+          };
+    },
+    async close() {
+      closing.abort();
+      pods.close();
+      cache.close();
+    },
+    setOutage(error) {
+      outage = error;
+      cache.invalidate();
+      journal.setHeld(error !== undefined);
+    },
+    forgetHistory: journal.forget,
+  };
+}
