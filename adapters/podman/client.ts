@@ -7,22 +7,16 @@ export interface PodmanClient {
   /** The body of the answer, as text. @throws InfraError PODMAN_UNAVAILABLE, PODMAN_DENIED, or what the refusal is */
   text(path: string, signal?: AbortSignal): Promise<string>;
   /**
-   * Makes a change; a 304, which says that nothing was to be done, is an answer too.
+   * Makes a change, and gives whether Podman had anything to do; it says 304 otherwise.
    * @param patienceMs how long the answer may take
    */
-  change(
-    method: "POST" | "DELETE",
-    path: string,
-    options: { readonly patienceMs: number; readonly signal?: AbortSignal | undefined },
-  ): Promise<string>;
+  change(method: "POST" | "DELETE", path: string, options: { readonly patienceMs: number }): Promise<boolean>;
   /**
    * A body that comes as it is made, at the pace of its reader; resolves when Podman has begun it. Leaving the loop closes the
    * connection. It ends without an error when Podman ends it, and with one when the connection breaks. Whoever does not read it
    * must abort the signal.
    */
   stream(method: "GET" | "POST", path: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
-  /** The version that stands in every answer, as `4.3.1`. Also finds out whether Podman is there. */
-  version(signal?: AbortSignal): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -90,36 +84,29 @@ export function createPodmanClient(socketPath: string): PodmanClient {
     }
   }
 
-  async function call(options: RequestOptions, signal: AbortSignal | undefined): Promise<string> {
+  async function call(
+    options: RequestOptions,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly status: number; readonly text: string }> {
     return limiter.run(async () => {
       const answer = await request(calls, { ...options, ...(signal && { signal }) });
       await assertOk(answer, signal);
-      return textOf(answer, signal);
+      return { status: answer.statusCode, text: await textOf(answer, signal) };
     }, signal);
   }
 
   return {
-    text: (path, signal) => call({ path, headersTimeout: patienceMs, bodyTimeout: patienceMs }, signal),
-    change: (method, path, { patienceMs, signal }) =>
-      call({ method, path, headersTimeout: patienceMs, bodyTimeout: patienceMs }, signal),
+    async text(path, signal) {
+      return (await call({ path, headersTimeout: patienceMs, bodyTimeout: patienceMs }, signal)).text;
+    },
+    async change(method, path, { patienceMs }) {
+      const times = { headersTimeout: patienceMs, bodyTimeout: patienceMs };
+      return (await call({ method, path, ...times }, undefined)).status !== 304;
+    },
     async stream(method, path, signal) {
       const answer = await request(streams, { method, path, signal });
       await assertOk(answer, signal);
       return chunksOf(answer, signal);
-    },
-    async version(signal) {
-      const answer = await request(calls, {
-        path: "_ping",
-        headersTimeout: patienceMs,
-        ...(signal && { signal }),
-      });
-      await assertOk(answer, signal);
-      await textOf(answer, signal);
-      const version = answer.headers["libpod-api-version"];
-      if (typeof version !== "string") {
-        throw notUnderstood("_ping", "it has no Libpod-Api-Version");
-      }
-      return version;
     },
     async close() {
       await Promise.all([calls.destroy(), streams.destroy()]);

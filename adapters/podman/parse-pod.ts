@@ -23,7 +23,12 @@ export interface InspectedPod {
 
 /** Reads the reply to `pods/ID/json`. @throws InfraError PODMAN_FAILED */
 export function parsePod(text: string): InspectedPod {
-  return { facts: parseReply("pods/ID/json", pod, text), document: text.trim() };
+  const facts = parseReply("pods/ID/json", pod, text);
+  // `"SharedNamespaces":["uts","ipc","net"]` came in another order each time, which is no change of the pod.
+  const document = text.trim().replace(/"SharedNamespaces":(\["[a-z",]*"\])/, (_, list: string) => {
+    return `"SharedNamespaces":${JSON.stringify(JSON.parse(list).toSorted())}`;
+  });
+  return { facts, document };
 }
 
 const row = z.object({

@@ -32,7 +32,8 @@ export async function* readSandboxLogs(
   try {
     for (;;) {
       changed = Promise.withResolvers();
-      const nowNs = BigInt(Date.now()) * nsPerMs;
+      // Whatever is printed from now on has a later time.
+      const nowNs = pods.nowNs();
       const endNs = untilNs !== undefined && untilNs <= nowNs ? untilNs - 1n : nowNs;
       // What it printed last is told also when it is gone.
       const isGone = pods.container(containerId) === undefined;
@@ -54,7 +55,7 @@ export async function* readSandboxLogs(
         return;
       }
       const untilMs = untilNs === undefined ? waitMs : Number((untilNs - nowNs) / nsPerMs) + 1;
-      const pause = sleep(Math.max(1, Math.min(waitMs, untilMs)), undefined, { signal, ref: false });
+      const pause = sleep(Math.max(1, Math.min(waitMs, untilMs)), undefined, { signal });
       await Promise.race([pause.catch(() => {}), changed.promise]);
     }
   } finally {

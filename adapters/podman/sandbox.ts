@@ -3,6 +3,7 @@ import { createSnapshotCache } from "../host/snapshot.ts";
 import type { PodRuntime, RuntimeEvent, RuntimeStep } from "./adapter.ts";
 import { assertStep } from "./assert-step.ts";
 import { commandOf } from "./commands.ts";
+import { assertRuntimeId } from "./names.ts";
 import { observeStep } from "./observe-step.ts";
 import { createSandboxJournal } from "./sandbox-journal.ts";
 import { readSandboxLogs } from "./sandbox-logs.ts";
@@ -140,18 +141,18 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
       assertReachable();
       return journal.recorded().filter(({ timeNs }) => timeNs >= sinceNs && timeNs <= untilNs);
     },
-    logs: (containerId, logOptions, signal) =>
-      readSandboxLogs(
-        { pods, onChange: journal.onChange, assertReachable },
-        containerId,
-        logOptions,
-        AbortSignal.any([signal, closing.signal]),
-      ),
+    logs(containerId, logOptions, signal) {
+      assertRuntimeId(containerId, "containerId");
+      const source = { pods, onChange: journal.onChange, assertReachable };
+      return readSandboxLogs(source, containerId, logOptions, AbortSignal.any([signal, closing.signal]));
+    },
     async inspectPod(podId) {
+      assertRuntimeId(podId, "podId");
       assertReachable();
       return findPod(podId);
     },
     async inspectContainer(containerId) {
+      assertRuntimeId(containerId, "containerId");
       assertReachable();
       const found = pods.container(containerId);
       if (found === undefined) {
@@ -160,6 +161,7 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
       return JSON.stringify({ Id: found.id, Name: found.name, State: { Status: found.state } });
     },
     async inspectImage(imageId) {
+      assertRuntimeId(imageId, "imageId");
       assertReachable();
       const image = pods.state().images.find(({ id }) => id === imageId);
       if (image === undefined) {

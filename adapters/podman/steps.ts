@@ -6,7 +6,8 @@ import { commandOf } from "./commands.ts";
 import { parseContainerRows } from "./parse-container.ts";
 import { createLineSplitter } from "./parse-event.ts";
 import { listOf, parseReply } from "./parse-reply.ts";
-import { inspectImage } from "./state.ts";
+import type { PodContainer } from "./runtime-state.ts";
+import { inspectImage, inspectPod } from "./state.ts";
 
 const patienceMs = 120_000;
 
@@ -24,9 +25,12 @@ export async function makeStep(
     await removeUnusedImage(client, step.imageId);
     return {};
   }
-  const graceMs = step.kind === "stopPod" ? step.graceSeconds * 1_000 : 0;
+  if (step.kind === "stopPod") {
+    await stopPod(client, step.podId, step.graceSeconds);
+    return {};
+  }
   try {
-    await client.change(method, path, { patienceMs: patienceMs + graceMs });
+    await client.change(method, path, { patienceMs });
   } catch (error) {
     // `{"Errs":["starting container …: exec: \"/nonexist\": stat /nonexist: no such file or directory …"]}` with 409.
     if (step.kind === "startPod" && error instanceof InfraError && error.reason === "PODMAN_FAILED") {
@@ -35,6 +39,32 @@ export async function makeStep(
     throw error;
   }
   return {};
+}
+
+/** A pod of which a container has ended is `Degraded`, and Podman 4.3.1 says 304 to its stop: as if none of it ran. */
+async function stopPod(client: PodmanClient, podId: string, graceSeconds: number): Promise<void> {
+  const times = { patienceMs: patienceMs + graceSeconds * 1_000 };
+  const [method, path] = commandOf({ kind: "stopPod", podId, graceSeconds });
+  if (await client.change(method, path, times)) {
+    return;
+  }
+  const { containers } = await inspectPod(client, podId, undefined);
+  const running = containers.filter(({ state }) => state === "running" || state === "stopping");
+  const stop = ({ id }: PodContainer) =>
+    unlessGone(client.change("POST", `containers/${id}/stop?timeout=${graceSeconds}`, times));
+  // The infra container holds what the others need.
+  await Promise.all(running.filter(({ isInfra }) => !isInfra).map(stop));
+  await Promise.all(running.filter(({ isInfra }) => isInfra).map(stop));
+}
+
+async function unlessGone(change: Promise<unknown>): Promise<void> {
+  try {
+    await change;
+  } catch (error) {
+    if (!(error instanceof InfraError && error.reason === "CONTAINER_NOT_FOUND")) {
+      throw error;
+    }
+  }
 }
 
 /**

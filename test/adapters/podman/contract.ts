@@ -1,0 +1,513 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Test, test } from "tap";
+import type { LogOptions, PodRuntime, RuntimeEvent } from "../../../adapters/podman/adapter.ts";
+import type { RuntimePod, RuntimeState } from "../../../adapters/podman/runtime-state.ts";
+import { reasonOf } from "../host/reason-of.ts";
+
+/** What a container is to do: print `tick 0`, `tick 1`...; print `begin` and `end` and exit; or be no program. */
+export type ContractProgram =
+  | { readonly kind: "tick"; readonly everyMs: number }
+  | { readonly kind: "exit"; readonly code: number; readonly afterMs: number }
+  | { readonly kind: "missing" };
+
+/** An adapter to hold to the contract, and what somebody else does to its runtime. */
+export interface ContractSubject {
+  readonly runtime: PodRuntime;
+  /** Gives its id. */
+  createPod(name: string, containers: Readonly<Record<string, ContractProgram>>): Promise<string>;
+  startContainer(name: string): Promise<void>;
+  removePod(name: string): Promise<void>;
+  /** Makes an image of this name that nothing uses; gives its id. */
+  addImage(name: string): Promise<string>;
+  stopService(): Promise<void>;
+  startService(): Promise<void>;
+  /** Has the runtime forget what it recorded until now. */
+  forgetHistory(): Promise<void>;
+}
+
+/** Registers the tests that every PodRuntime must pass. Each has a runtime of its own, or one that is as if it were. */
+export function testPodRuntimeContract(
+  kind: string,
+  makeSubject: (t: Test) => Promise<ContractSubject>,
+  { skip = false }: { readonly skip?: string | false } = {},
+): void {
+  function contractTest(behaviour: string, body: (t: Test, subject: ContractSubject) => Promise<void>): void {
+    test(`${kind}: ${behaviour}`, { skip }, async (t) => {
+      const subject = await makeSubject(t);
+      t.teardown(() => subject.runtime.close());
+      await body(t, subject);
+    });
+  }
+
+  contractTest("a pod is told as it is, from being made until it is removed", async (t, subject) => {
+    const { runtime } = subject;
+    const id = await subject.createPod("life", {
+      worker: { kind: "exit", code: 3, afterMs: 600 },
+      server: { kind: "tick", everyMs: 200 },
+    });
+    const created = await untilPod(runtime, id, ({ containers }) => containers.length === 3);
+    t.match(created, { name: "life", phase: "created", startedAtNs: undefined, networks: [] });
+    t.equal(created.uuid.replaceAll("-", ""), id.slice(0, 32));
+    t.strictSame(created.containers.map(({ isInfra, state }) => [isInfra, state]).sort(), [
+      [false, "created"],
+      [false, "created"],
+      [true, "created"],
+    ]);
+    t.ok(isRecent(created.createdAtNs));
+
+    await runtime.run({ kind: "startPod", podId: id });
+    const running = podOf((await runtime.read()).value, id);
+    t.equal(running?.phase, "running");
+    const server = running?.containers.find(({ name }) => name === "server");
+    t.equal(server?.state, "running");
+    t.ok((server?.pid ?? 0) > 0);
+    t.ok(isRecent(running?.startedAtNs ?? 0n));
+    t.ok((running?.startedAtNs ?? 0n) >= created.createdAtNs);
+    t.equal(JSON.parse(running?.document ?? "{}").Id, id);
+
+    const half = await untilPod(runtime, id, ({ containers }) =>
+      containers.some(({ name, state }) => name === "worker" && state === "exited"),
+    );
+    const worker = half.containers.find(({ name }) => name === "worker");
+    t.equal(half.phase, "running");
+    t.equal(worker?.exitCode, 3);
+    t.ok((worker?.exitedAtNs ?? 0n) > (worker?.startedAtNs ?? 0n));
+    t.strictSame(await runtime.inspectPod(id), half);
+
+    await runtime.run({ kind: "stopPod", podId: id, graceSeconds: 1 });
+    const stopped = podOf((await runtime.read()).value, id);
+    t.equal(stopped?.phase, "exited");
+    t.equal(stopped?.uuid, created.uuid);
+    await runtime.run({ kind: "stopPod", podId: id, graceSeconds: 1 });
+    await runtime.run({ kind: "removePod", podId: id, force: false });
+    t.equal(podOf((await runtime.read()).value, id), undefined);
+    t.equal(await reasonOf(runtime.inspectPod(id)), "POD_NOT_FOUND");
+  });
+
+  contractTest(
+    "pods and images are told in the order of ids, readers share a reading",
+    async (t, subject) => {
+      const { runtime } = subject;
+      for (const name of ["one", "two", "three"]) {
+        await subject.createPod(name, { [`${name}-1`]: { kind: "tick", everyMs: 500 } });
+      }
+      await subject.addImage("localhost/contract/sorted:1");
+      const { value } = await until(
+        runtime,
+        ({ pods }) =>
+          pods.length >= 3 &&
+          pods.every(({ containers }) => containers.length >= 2 || containers.length === 0),
+      );
+      const [podIds, imageIds] = [value.pods.map(({ id }) => id), value.images.map(({ id }) => id)];
+      t.strictSame(podIds, podIds.toSorted());
+      t.strictSame(imageIds, imageIds.toSorted());
+      const snapshots = await Promise.all([runtime.read(), runtime.read(), runtime.read()]);
+      t.ok(snapshots.every((each) => each.value === snapshots[0]?.value));
+      const reason = new Error("left");
+      await t.rejects(runtime.read(AbortSignal.abort(reason)), reason);
+    },
+  );
+
+  contractTest("events tell a pod's life once and in order, and so does history", async (t, subject) => {
+    const { runtime } = subject;
+    const startedNs = nowNs();
+    const listener = listen(t, runtime);
+    await listener.untilListening(subject);
+    const id = await subject.createPod("told", { job: { kind: "exit", code: 5, afterMs: 100 } });
+    await runtime.run({ kind: "startPod", podId: id });
+    await listener.until((events) => events.some(({ kind }) => kind === "containerExited"));
+    await subject.startContainer("job");
+    await listener.until((events) => events.filter(({ kind }) => kind === "containerExited").length === 2);
+    await subject.removePod("told");
+    await listener.until((events) => events.some(({ kind }) => kind === "podRemoved"));
+
+    const told = listener.events().filter((event) => "podId" in event && event.podId === id);
+    const job = told.filter((event) => "containerName" in event && event.containerName === "job");
+    t.strictSame(
+      job.map(({ kind }) => kind),
+      [
+        "containerCreated",
+        "containerStarted",
+        "containerExited",
+        "containerStarted",
+        "containerExited",
+        "containerRemoved",
+      ],
+    );
+    for (const event of job) {
+      t.match(event, { isInfra: false, podName: "told" });
+      t.equal(
+        "exitCode" in event ? event.exitCode : undefined,
+        event.kind === "containerExited" ? 5 : undefined,
+      );
+      t.ok(isRecent(event.timeNs));
+    }
+    const infra = told.filter((event) => "isInfra" in event && event.isInfra).map(({ kind }) => kind);
+    t.strictSame(infra, ["containerCreated", "containerStarted", "containerExited", "containerRemoved"]);
+    const ofPod = told.filter((event) => event.kind === "podCreated" || event.kind === "podRemoved");
+    t.strictSame(
+      ofPod.map(({ kind }) => kind),
+      ["podCreated", "podRemoved"],
+    );
+    t.match(ofPod, [{ podName: "told", podUuid: uuidOf(id) }, { podName: "told" }]);
+    t.equal(new Set(told.map(({ key }) => key)).size, told.length, "each has a key of its own");
+
+    const past = await runtime.history({ sinceNs: startedNs, untilNs: soonNs() });
+    t.strictSame(
+      past.filter((event) => "podId" in event && event.podId === id).map(({ key }) => key),
+      told.map(({ key }) => key),
+    );
+    t.strictSame(await runtime.history({ sinceNs: 0n, untilNs: 1n }), []);
+    const created = ofPod[0];
+    if (created !== undefined) {
+      const [after] = await firstOf(runtime, created);
+      t.equal(after?.key, past[past.findIndex(({ key }) => key === created.key) + 1]?.key);
+    }
+  });
+
+  contractTest(
+    "images that come and go are told, and containers that are made are not",
+    async (t, subject) => {
+      const { runtime } = subject;
+      const listener = listen(t, runtime);
+      await listener.untilListening(subject);
+      const id = await subject.addImage("localhost/contract/told:1");
+      await listener.until((events) => events.some((event) => "imageId" in event && event.imageId === id));
+      const image = (await runtime.read()).value.images.find((each) => each.id === id);
+      t.match(image, { names: ["localhost/contract/told:1"] });
+      t.strictSame(await runtime.inspectImage(id), image);
+      await runtime.run({ kind: "removeImage", imageId: id, force: false });
+      t.notOk((await runtime.read()).value.images.some((each) => each.id === id));
+      await listener.until((events) => events.some(({ kind }) => kind === "imageRemoved"));
+      t.equal(await reasonOf(runtime.inspectImage(id)), "IMAGE_NOT_FOUND");
+      t.equal(
+        await reasonOf(runtime.run({ kind: "removeImage", imageId: id, force: false })),
+        "IMAGE_NOT_FOUND",
+      );
+      await subject.createPod("user", { user1: { kind: "tick", everyMs: 500 } });
+      await listener.until((events) =>
+        events.some((event) => "containerName" in event && event.containerName === "user1"),
+      );
+      const told = listener.events().filter((event) => "imageId" in event && event.imageId === id);
+      t.strictSame(
+        told.map(({ kind }) => kind),
+        ["imageAdded", "imageRemoved"],
+      );
+      const used = podNamed((await runtime.read()).value, "user")?.containers.find(({ isInfra }) => !isInfra)
+        ?.image.id;
+      t.equal(
+        await reasonOf(runtime.run({ kind: "removeImage", imageId: used ?? "", force: false })),
+        "IMAGE_IN_USE",
+      );
+    },
+  );
+
+  contractTest("what a container printed is told, of a window and of a stream", async (t, subject) => {
+    const { runtime } = subject;
+    const id = await subject.createPod("printing", { job: { kind: "exit", code: 0, afterMs: 300 } });
+    await runtime.run({ kind: "startPod", podId: id });
+    const pod = await untilPod(runtime, id, ({ containers }) =>
+      containers.some(({ isInfra, state }) => !isInfra && state === "exited"),
+    );
+    const job = pod.containers.find(({ isInfra }) => !isInfra)?.id ?? "";
+    t.strictSame(await linesOf(runtime, job, {}), ["begin", "end"]);
+    t.strictSame(await linesOf(runtime, job, { streams: ["stderr"] }), []);
+    t.strictSame(await linesOf(runtime, job, { untilNs: pod.createdAtNs }), []);
+    t.strictSame(await linesOf(runtime, job, { sinceNs: nowNs() + 1_000_000_000n }), []);
+    t.equal(await reasonOf(linesOf(runtime, "0".repeat(64), {})), "CONTAINER_NOT_FOUND");
+    t.equal(await reasonOf(linesOf(runtime, "0".repeat(64), { follow: true })), "CONTAINER_NOT_FOUND");
+    t.equal(
+      await reasonOf(Promise.resolve().then(() => linesOf(runtime, "../../pods", {}))),
+      "INVALID_FIELD",
+    );
+  });
+
+  contractTest("a followed log goes on over restarts and ends with the container", async (t, subject) => {
+    const { runtime } = subject;
+    const id = await subject.createPod("followed", { again: { kind: "exit", code: 1, afterMs: 200 } });
+    const pod = await untilPod(runtime, id, ({ containers }) => containers.length === 2);
+    const again = pod.containers.find(({ isInfra }) => !isInfra)?.id ?? "";
+    const lines: string[] = [];
+    const followed = (async () => {
+      for await (const pieces of runtime.logs(again, { follow: true }, new AbortController().signal)) {
+        lines.push(...pieces.map(({ bytes }) => Buffer.from(bytes).toString()));
+      }
+    })();
+    await runtime.run({ kind: "startPod", podId: id });
+    for (const count of [2, 4, 6]) {
+      await untilTrue(() => lines.length === count);
+      if (count < 6) {
+        await subject.startContainer("again");
+      }
+    }
+    await subject.removePod("followed");
+    await followed;
+    t.strictSame(lines, ["begin", "end", "begin", "end", "begin", "end"]);
+  });
+
+  contractTest("a followed log ends at its time, and when its reader leaves", async (t, subject) => {
+    const { runtime } = subject;
+    const id = await subject.createPod("ticking", { clock: { kind: "tick", everyMs: 100 } });
+    await runtime.run({ kind: "startPod", podId: id });
+    const pod = await untilPod(runtime, id, ({ phase }) => phase === "running");
+    const clock = pod.containers.find(({ isInfra }) => !isInfra)?.id ?? "";
+    const lines = await linesOf(runtime, clock, {
+      follow: true,
+      streams: ["stdout"],
+      untilNs: nowNs() + 1_500_000_000n,
+    });
+    t.strictSame(lines.slice(0, 3), ["tick 0", "tick 1", "tick 2"]);
+    t.strictSame(
+      lines,
+      lines.map((_, index) => `tick ${index}`),
+    );
+    const leaving = new AbortController();
+    for await (const _ of runtime.logs(clock, { follow: true }, leaving.signal)) {
+      leaving.abort();
+    }
+    t.pass("it ends without an error");
+  });
+
+  contractTest("while the runtime is away readers are told, and nothing is lost", async (t, subject) => {
+    const { runtime } = subject;
+    const listener = listen(t, runtime);
+    await listener.untilListening(subject);
+    const id = await subject.createPod("outage", {
+      clock: { kind: "tick", everyMs: 100 },
+      job: { kind: "exit", code: 9, afterMs: 1_000 },
+    });
+    await runtime.run({ kind: "startPod", podId: id });
+    const pod = podOf((await runtime.read()).value, id);
+    const clock = pod?.containers.find(({ name }) => name === "clock")?.id ?? "";
+    const lines: string[] = [];
+    const leaving = new AbortController();
+    const followed = (async () => {
+      for await (const pieces of runtime.logs(clock, { follow: true, streams: ["stdout"] }, leaving.signal)) {
+        lines.push(...pieces.map(({ bytes }) => Buffer.from(bytes).toString()));
+      }
+    })();
+    await untilTrue(() => lines.length > 2);
+    let changes = 0;
+    const unsubscribe = runtime.subscribe(() => {
+      changes += 1;
+    });
+    await runtime.read();
+    await subject.stopService();
+    t.equal(await reasonOf(runtime.read()), "PODMAN_UNAVAILABLE");
+    t.equal(await reasonOf(runtime.history({ sinceNs: 0n, untilNs: soonNs() })), "PODMAN_UNAVAILABLE");
+    t.equal(await reasonOf(linesOf(runtime, clock, {})), "PODMAN_UNAVAILABLE");
+    t.equal(await reasonOf(runtime.run({ kind: "startPod", podId: id })), "PODMAN_UNAVAILABLE");
+    t.match(await runtime.inspect(), { version: undefined, findings: [{ ok: false, fix: String }] });
+    await untilTrue(() => changes > 0);
+    await sleep(1_200);
+    await subject.startService();
+
+    await untilPod(runtime, id, ({ containers }) => containers.some(({ exitCode }) => exitCode === 9));
+    await listener.until((events) => events.some((event) => "exitCode" in event && event.exitCode === 9));
+    const exits = listener.events().filter((event) => "exitCode" in event && event.exitCode === 9);
+    t.equal(exits.length, 1);
+    t.notOk(listener.events().some(({ kind }) => kind === "gap"));
+    const seen = lines.length;
+    await untilTrue(() => lines.length > seen + 3);
+    leaving.abort();
+    await followed;
+    t.strictSame(
+      lines,
+      lines.map((_, index) => `tick ${index}`),
+    );
+    unsubscribe();
+  });
+
+  contractTest("what can no longer be told is told as a gap", async (t, subject) => {
+    const { runtime } = subject;
+    const first = await subject.createPod("before", { b: { kind: "tick", everyMs: 500 } });
+    await untilPod(runtime, first, ({ containers }) => containers.length === 2);
+    const place = (await runtime.history({ sinceNs: 0n, untilNs: soonNs() })).at(-1);
+    if (place === undefined) {
+      throw new Error("nothing is recorded");
+    }
+    await subject.forgetHistory();
+    const second = await subject.createPod("after", { a: { kind: "tick", everyMs: 500 } });
+    await untilPod(runtime, second, ({ containers }) => containers.length === 2);
+    const [gap, ...rest] = await firstOf(runtime, place);
+    t.match(gap, { kind: "gap", sinceNs: place.timeNs });
+    t.ok(rest.every((event) => event.timeNs > place.timeNs));
+    t.ok(rest.some((event) => "podId" in event && event.podId === second));
+  });
+
+  contractTest("changes that cannot be made are refused for their reason", async (t, subject) => {
+    const { runtime } = subject;
+    const missing = "0".repeat(64);
+    for (const step of [
+      { kind: "startPod", podId: missing },
+      { kind: "stopPod", podId: missing, graceSeconds: 1 },
+      { kind: "killPod", podId: missing, signal: "SIGKILL" },
+      { kind: "removePod", podId: missing, force: false },
+    ] as const) {
+      t.equal(await reasonOf(runtime.run(step)), "POD_NOT_FOUND", step.kind);
+      t.ok(runtime.commandOf(step).join(" ").includes(missing));
+    }
+    const id = await subject.createPod("refused", { r1: { kind: "tick", everyMs: 500 } });
+    t.equal(await reasonOf(runtime.run({ kind: "killPod", podId: id, signal: "SIGKILL" })), "POD_STATE");
+    await runtime.run({ kind: "startPod", podId: id });
+    await runtime.run({ kind: "startPod", podId: id });
+    t.equal(await reasonOf(runtime.run({ kind: "removePod", podId: id, force: false })), "POD_STATE");
+    await runtime.run({ kind: "killPod", podId: id, signal: "SIGKILL" });
+    const killed = await untilPod(runtime, id, ({ phase }) => phase === "exited");
+    t.ok(killed.containers.every(({ exitCode }) => exitCode === 137));
+    await runtime.run({ kind: "removePod", podId: id, force: true });
+
+    const broken = await subject.createPod("broken", { nothing: { kind: "missing" } });
+    t.equal(await reasonOf(runtime.run({ kind: "startPod", podId: broken })), "POD_START_FAILED");
+    t.equal(await reasonOf(runtime.run({ kind: "startPod", podId: "web" })), "INVALID_FIELD");
+    t.equal(await reasonOf(runtime.run({ kind: "pullImage", reference: "dir:/etc" })), "INVALID_FIELD");
+    t.equal(
+      await reasonOf(runtime.run({ kind: "pullImage", reference: "localhost:1/missing/image:1" })),
+      "IMAGE_PULL_FAILED",
+    );
+  });
+
+  contractTest("it says what it is and what it found", async (t, { runtime }) => {
+    t.match(await runtime.info(), {
+      name: /./,
+      version: /^\d+\.\d+\.\d+/,
+      storeDirectory: /^\//,
+      configDirectory: /^\//,
+    });
+    const { version, findings } = await runtime.inspect();
+    t.match(version, /^\d+\.\d+\.\d+/);
+    t.strictSame(
+      findings.filter(({ ok }) => !ok),
+      [],
+    );
+  });
+}
+
+function nowNs(): bigint {
+  return BigInt(Date.now()) * 1_000_000n;
+}
+
+/** After all that has happened, also where times are counted up within a millisecond. */
+function soonNs(): bigint {
+  return nowNs() + 1_000_000_000n;
+}
+
+function isRecent(timeNs: bigint): boolean {
+  const ageNs = nowNs() - timeNs;
+  return ageNs > -1_000_000_000n && ageNs < 300_000_000_000n;
+}
+
+function uuidOf(id: string): RegExp {
+  return new RegExp(`^${id.slice(0, 8)}-${id.slice(8, 12)}-`);
+}
+
+function podOf({ pods }: RuntimeState, id: string): RuntimePod | undefined {
+  return pods.find((pod) => pod.id === id);
+}
+
+function podNamed({ pods }: RuntimeState, name: string): RuntimePod | undefined {
+  return pods.find((pod) => pod.name === name);
+}
+
+const patienceMs = 30_000;
+
+async function untilTrue(isReached: () => boolean | Promise<boolean>): Promise<void> {
+  const deadlineMs = performance.now() + patienceMs;
+  while (!(await isReached())) {
+    if (performance.now() > deadlineMs) {
+      throw new Error(`it did not come to that in ${patienceMs} ms: ${isReached}`);
+    }
+    await sleep(20);
+  }
+}
+
+/** Reads until the state is as wanted; what fails meanwhile is tried again. */
+export async function until(runtime: PodRuntime, isReached: (state: RuntimeState) => boolean) {
+  let snapshot = await runtime.read().catch(() => undefined);
+  await untilTrue(async () => {
+    snapshot = await runtime.read().catch(() => undefined);
+    return snapshot !== undefined && isReached(snapshot.value);
+  });
+  if (snapshot === undefined) {
+    throw new Error("nothing was read");
+  }
+  return snapshot;
+}
+
+/** Reads until the pod is there and as wanted. */
+export async function untilPod(
+  runtime: PodRuntime,
+  id: string,
+  isReached: (pod: RuntimePod) => boolean,
+): Promise<RuntimePod> {
+  const isThere = (state: RuntimeState) => {
+    const pod = podOf(state, id);
+    return pod !== undefined && isReached(pod);
+  };
+  const pod = podOf((await until(runtime, isThere)).value, id);
+  if (pod === undefined) {
+    throw new Error("the pod is gone");
+  }
+  return pod;
+}
+
+/** The whole lines that a container printed. */
+export async function linesOf(
+  runtime: PodRuntime,
+  containerId: string,
+  options: LogOptions,
+): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const pieces of runtime.logs(containerId, options, AbortSignal.timeout(patienceMs))) {
+    lines.push(...pieces.map(({ bytes }) => Buffer.from(bytes).toString()));
+  }
+  return lines;
+}
+
+/** The first events that come after a place. */
+async function firstOf(
+  runtime: PodRuntime,
+  after: Pick<RuntimeEvent, "key" | "timeNs">,
+): Promise<readonly RuntimeEvent[]> {
+  for await (const events of runtime.events({ after }, AbortSignal.timeout(patienceMs))) {
+    return events;
+  }
+  return [];
+}
+
+export interface Listener {
+  events(): readonly RuntimeEvent[];
+  until(isReached: (events: readonly RuntimeEvent[]) => boolean): Promise<void>;
+  /** Waits until what happens is told. */
+  untilListening(subject: Pick<ContractSubject, "createPod" | "removePod">): Promise<void>;
+}
+
+/** Collects events until the test ends. */
+export function listen(t: Test, runtime: PodRuntime): Listener {
+  const leaving = new AbortController();
+  const events: RuntimeEvent[] = [];
+  const listening = (async () => {
+    for await (const batch of runtime.events({}, leaving.signal)) {
+      events.push(...batch);
+    }
+  })();
+  t.teardown(async () => {
+    leaving.abort();
+    await listening;
+  });
+  const untilEvents = (isReached: (events: readonly RuntimeEvent[]) => boolean) =>
+    untilTrue(() => isReached(events));
+  return {
+    events: () => events,
+    until: untilEvents,
+    async untilListening(subject) {
+      await runtime.read();
+      // Whether its stream stands yet is nobody's business but its own; what it tells shows it.
+      await subject.createPod("probe", {});
+      await untilEvents((told) => told.some((event) => "podName" in event && event.podName === "probe"));
+      await subject.removePod("probe");
+      await untilEvents((told) => told.some(({ kind }) => kind === "podRemoved"));
+      events.length = 0;
+    },
+  };
+}

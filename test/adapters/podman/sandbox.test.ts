@@ -1,0 +1,82 @@
+import { test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { createPodmanSandbox, type PodmanSandboxOptions } from "../../../adapters/podman/sandbox.ts";
+import { reasonOf } from "../host/reason-of.ts";
+import { linesOf, listen, testPodRuntimeContract, untilPod } from "./contract.ts";
+
+const image = "localhost/contract/app:1";
+
+function makeSubject(options: PodmanSandboxOptions = {}) {
+  const runtime = createPodmanSandbox({ pods: [], images: [image], stopMs: 20, pullMs: 20, ...options });
+  const idOf = async (name: string) =>
+    (await runtime.pods.state()).pods.find((pod) => pod.name === name)?.id ?? "";
+  return {
+    runtime,
+    createPod: async (name: string, containers: Parameters<typeof asList>[0]) =>
+      runtime.pods.createPod({ name, containers: asList(containers) }),
+    async startContainer(name: string) {
+      const all = runtime.pods.state().pods.flatMap(({ containers }) => containers);
+      runtime.pods.startContainer(all.find((each) => each.name === name)?.id ?? "");
+    },
+    removePod: async (name: string) => runtime.pods.removePod(await idOf(name), true),
+    addImage: async (name: string) => runtime.pods.addImage(name),
+    stopService: async () => runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "it is switched off")),
+    startService: async () => runtime.setOutage(undefined),
+    forgetHistory: async () => runtime.forgetHistory(),
+  };
+}
+
+function asList(containers: Readonly<Record<string, import("./contract.ts").ContractProgram>>) {
+  return Object.entries(containers).map(([name, program]) => ({ name, image, program }));
+}
+
+testPodRuntimeContract("sandbox", async () => makeSubject());
+
+test("a sandbox has pods that run, end and come again by themselves", async (t) => {
+  const runtime = createPodmanSandbox({ restartMs: 100 });
+  t.teardown(() => runtime.close());
+  const { value } = await runtime.read();
+  t.strictSame(value.pods.map(({ name, phase }) => [name, phase]).sort(), [
+    ["sandbox-job", "running"],
+    ["sandbox-new", "created"],
+    ["sandbox-web", "running"],
+  ]);
+  const listener = listen(t, runtime);
+  const job = value.pods.find(({ name }) => name === "sandbox-job");
+  const worker = job?.containers.find(({ isInfra }) => !isInfra);
+  runtime.pods.endContainer(worker?.id ?? "", 3);
+  await untilPod(runtime, job?.id ?? "", ({ phase }) => phase === "running");
+  await listener.until((events) => events.some(({ kind }) => kind === "containerStarted"));
+  t.strictSame(
+    listener.events().map(({ kind }) => kind),
+    ["containerExited", "containerStarted"],
+  );
+});
+
+test("a sandbox is the same each time", async (t) => {
+  const [one, other] = [createPodmanSandbox(), createPodmanSandbox()];
+  t.teardown(() => Promise.all([one.close(), other.close()]));
+  const ids = async (runtime: typeof one) =>
+    (await runtime.read()).value.pods.map(({ id, name }) => [id, name]);
+  t.strictSame(await ids(one), await ids(other));
+});
+
+test("steps fail on request, and a log keeps to its window", async (t) => {
+  const { runtime } = makeSubject({
+    fault: ({ kind }) =>
+      kind === "startPod" ? new InfraError("PODMAN_FAILED", "as was asked for") : undefined,
+  });
+  t.teardown(() => runtime.close());
+  const program = { kind: "tick", everyMs: 10 } as const;
+  const id = runtime.pods.createPod({ name: "p", containers: [{ name: "c", image, program }] });
+  t.equal(await reasonOf(runtime.run({ kind: "startPod", podId: id })), "PODMAN_FAILED");
+  runtime.pods.startPod(id);
+  const { containers, startedAtNs = 0n } = await runtime.inspectPod(id);
+  const container = containers.find(({ isInfra }) => !isInfra);
+  const firstNs = container?.startedAtNs ?? startedAtNs;
+  const window = { sinceNs: firstNs + 10_000_000n, untilNs: firstNs + 30_000_000n };
+  t.strictSame(await linesOf(runtime, container?.id ?? "", { ...window, follow: true }), [
+    "tick 1",
+    "tick 2",
+  ]);
+});
