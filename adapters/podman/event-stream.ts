@@ -25,6 +25,7 @@ export interface EventStream {
 // 90 ms apart in the wrong order; so a little more is asked for, and what came before is dropped.
 const marginNs = 5_000_000_000n;
 const rememberedNs = 60_000_000_000n;
+const rememberedCount = 4096;
 const retry = { firstMs: 100, longestMs: 5_000 };
 
 /**
@@ -35,7 +36,7 @@ const retry = { firstMs: 100, longestMs: 5_000 };
 export function createEventStream(options: EventStreamOptions): EventStream {
   const { client, onRecord, onLive, onLost, onGap } = options;
   const closing = new AbortController();
-  /** Keys of the last minute's records. */
+  /** Keys of the last minute's records, and of some thousand more: clocks are set. */
   const seen = new Map<string, bigint>();
   let newestNs: bigint | undefined;
   let isLive = false;
@@ -113,7 +114,7 @@ export function createEventStream(options: EventStreamOptions): EventStream {
       newestNs = record.timeNs;
     }
     for (const [key, timeNs] of seen) {
-      if (timeNs > newestNs - rememberedNs) {
+      if (seen.size <= rememberedCount || timeNs > newestNs - rememberedNs) {
         break;
       }
       seen.delete(key);

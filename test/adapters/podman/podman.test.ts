@@ -1,0 +1,236 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Test, test } from "tap";
+import { createPodman } from "../../../adapters/podman/podman.ts";
+import { reasonOf } from "../host/reason-of.ts";
+import { listen, until } from "./contract.ts";
+import { eventsText, logOf, replyOf } from "./samples.ts";
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A socket on which recorded replies are served; what a test wants to be otherwise it sets. */
+async function startServer(t: Test) {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-podman-test-"));
+  const socketPath = join(directory, "podman.sock");
+  const asked: string[] = [];
+  const streams = new Set<ServerResponse>();
+  const answers = new Map<string, Answer>();
+  const documents = [
+    "createdPod",
+    "runningPod",
+    "barePod",
+    "createdContainer",
+    "runningTicker",
+    "runningServer",
+    "runningInfra",
+  ].map(replyOf);
+  const lists: Record<string, string> = {
+    "pods/json": "pods",
+    "containers/json": "containers",
+    "images/json": "images",
+    info: "info",
+  };
+  const server = createServer((request, response) => {
+    const path = (request.url ?? "").replace("/v4.0.0/libpod/", "");
+    const name = path.replace(/\?.*/, "");
+    asked.push(path);
+    const answer = answers.get(name);
+    const list = lists[name];
+    const id = /^\w+\/([0-9a-f]{64})\/json$/.exec(name)?.[1];
+    if (answer !== undefined) {
+      answer(request, response);
+    } else if (list !== undefined) {
+      response.end(replyOf(list));
+    } else if (path.startsWith("events?stream=false")) {
+      response.end("");
+    } else if (name === "events") {
+      streams.add(response);
+      response.once("close", () => streams.delete(response));
+      response.flushHeaders();
+    } else if (name.startsWith("images/")) {
+      response.end(replyOf("image").replace(/^\{"Id":"\w+"/, `{"Id":"${id}"`));
+    } else {
+      const found = documents.findLast((text) => text.startsWith(`{"Id":"${id}"`));
+      const cause = name.startsWith("pods/") ? "no such pod" : "no such container";
+      response.statusCode = found === undefined ? 404 : 200;
+      response.end(found ?? JSON.stringify({ cause, message: cause, response: 404 }));
+    }
+  });
+  await once(server.listen(socketPath), "listening");
+  const runtime = createPodman({ socketPath });
+  t.teardown(async () => {
+    await runtime.close();
+    server.closeAllConnections();
+    server.close();
+    await rm(directory, { recursive: true });
+  });
+  return {
+    runtime,
+    asked,
+    answers,
+    streams,
+    async untilStream(): Promise<ServerResponse> {
+      for (;;) {
+        const [stream] = streams;
+        if (stream !== undefined && !stream.writableEnded) {
+          return stream;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    },
+  };
+}
+
+const refuse =
+  (status: number, cause: string): Answer =>
+  (_, response) => {
+    response.statusCode = status;
+    response.end(JSON.stringify({ cause, message: cause, response: status }));
+  };
+
+test("a read costs no call while nothing happens", async (t) => {
+  const { runtime, asked, untilStream } = await startServer(t);
+  await untilStream();
+  await runtime.read();
+  await until(runtime, () => true);
+  // The stream's first reading may come after this test's.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const before = asked.length;
+  await Promise.all(Array.from({ length: 50 }, () => runtime.read()));
+  t.equal(asked.length, before);
+});
+
+test("a list that fails since something on it is being removed is asked for again", async (t) => {
+  const { runtime, answers } = await startServer(t);
+  let failures = 0;
+  answers.set("pods/json", (request, response) => {
+    failures += 1;
+    if (failures <= 2) {
+      refuse(500, "no such container")(request, response);
+    } else {
+      response.end(replyOf("pods"));
+    }
+  });
+  t.ok((await runtime.read()).value.pods.length > 0);
+});
+
+test("a pod that cannot be read keeps no others from being read, and is told", async (t) => {
+  const { runtime, answers } = await startServer(t);
+  const pods = JSON.parse(replyOf("pods"));
+  const [first] = pods;
+  answers.set(`pods/${first.Id}/json`, refuse(500, "container state is being removed"));
+  const { value } = await runtime.read();
+  t.match(value.unreadable, [{ podId: first.Id, why: /being removed/ }]);
+  t.notOk(value.pods.some(({ id }) => id === first.Id));
+  t.ok(value.pods.length > 0);
+});
+
+test("what is no reply of Podman is refused, also what is no JSON", async (t) => {
+  for (const text of ["<html>", '{"message":"x"}', '[{"Id":"../etc"}]']) {
+    const { runtime, answers } = await startServer(t);
+    answers.set("pods/json", (_, response) => response.end(text));
+    t.equal(await reasonOf(runtime.read()), "PODMAN_FAILED", text);
+  }
+});
+
+test("records that are told twice, cut off, or not understood are told once or not at all", async (t) => {
+  const server = await startServer(t);
+  const listener = listen(t, server.runtime);
+  const lines = eventsText().trimEnd().split("\n");
+  const [half = ""] = lines.slice(-1);
+  const first = await server.untilStream();
+  await server.runtime.read();
+  first.write(`${lines.slice(0, -1).join("\n")}\nno JSON\n{"Type":7}\n`);
+  first.end(half.slice(0, 40));
+  await once(first, "close");
+  const second = await server.untilStream();
+  t.not(second, first);
+  second.write(`${lines.join("\n")}\n`);
+  await listener.until((events) => events.filter(({ kind }) => kind === "podRemoved").length === 4);
+  const keys = listener.events().map(({ key }) => key);
+  t.equal(new Set(keys).size, keys.length);
+  t.notOk(
+    server.asked.some((path) => /events\?(?!stream=false)(?!.*since=)/.test(path)),
+    "never without a since",
+  );
+  t.notOk(server.asked.some((path) => path.includes("stream=false") && path.includes("until")));
+});
+
+test("a log goes on where its connection broke, without a line lost or doubled", async (t) => {
+  const { runtime, answers, asked } = await startServer(t);
+  const container = JSON.parse(replyOf("runningTicker"));
+  const log = logOf("ticker");
+  let connections = 0;
+  answers.set(`containers/${container.Id}/logs`, (_, response) => {
+    connections += 1;
+    if (connections < 4) {
+      // Three frames more each time, and a half.
+      response.write(log.subarray(0, 32 * (2 * connections) + 10));
+      setTimeout(() => response.destroy(), 20);
+    } else {
+      response.end(log);
+      answers.set(`containers/${container.Id}/json`, refuse(404, "no such container"));
+    }
+  });
+  const lines: string[] = [];
+  for await (const pieces of runtime.logs(container.Id, { follow: true }, AbortSignal.timeout(20_000))) {
+    lines.push(...pieces.map(({ bytes }) => Buffer.from(bytes).toString()));
+  }
+  t.strictSame(lines.toSorted(), ["err 0", "err 1", "err 2", "tick 0", "tick 1", "tick 2"]);
+  t.equal(connections, 4);
+  t.notOk(asked.some((path) => path.includes("tail=")));
+});
+
+test("a reader that is slow has Podman wait", async (t) => {
+  const { runtime, answers } = await startServer(t);
+  const container = JSON.parse(replyOf("runningTicker"));
+  let written = 0;
+  const line = `2026-11-21T15:29:23Z ${"x".repeat(64 * 1024)}\n`;
+  const frame = Buffer.concat([Buffer.from([1, 0, 0, 0]), Buffer.alloc(4), Buffer.from(line)]);
+  frame.writeUInt32BE(line.length, 4);
+  answers.set(`containers/${container.Id}/logs`, (_, response) => {
+    const write = () => {
+      while (written < 256 * 1024 * 1024 && !response.destroyed) {
+        written += frame.length;
+        if (!response.write(frame)) {
+          response.once("drain", write);
+          return;
+        }
+      }
+    };
+    write();
+  });
+  const leaving = new AbortController();
+  for await (const pieces of runtime.logs(container.Id, { follow: true }, leaving.signal)) {
+    t.ok(pieces.length > 0);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    leaving.abort();
+  }
+  t.ok(written < 16 * 1024 * 1024, `${written} bytes were taken from it`);
+});
+
+test("an image that cannot be pulled is told by the last words of a 200", async (t) => {
+  const { runtime, answers } = await startServer(t);
+  const words: string[] = [];
+  const pull = (text: string) => {
+    answers.set("images/pull", (_, response) => response.end(text));
+    return runtime.run(
+      { kind: "pullImage", reference: "quay.io/a/b:1" },
+      { onProgress: (each) => words.push(each) },
+    );
+  };
+  const trying = '{"stream":"Trying to pull quay.io/a/b:1...\\n"}\n';
+  t.equal(await reasonOf(pull(`${trying}{"error":"no route to host"}\n`)), "IMAGE_PULL_FAILED");
+  t.equal(await reasonOf(pull(trying)), "IMAGE_PULL_FAILED");
+  const id = "ab".repeat(32);
+  t.strictSame(await pull(`${trying}{"images":["${id}"],"id":"${id}"}\n`), { imageId: id });
+  t.equal(words[0], "Trying to pull quay.io/a/b:1...");
+  answers.set("images/pull", () => {});
+  const leaving = new AbortController();
+  const run = runtime.run({ kind: "pullImage", reference: "quay.io/a/b:1" }, { signal: leaving.signal });
+  setTimeout(() => leaving.abort(), 50);
+  t.equal(await reasonOf(run), "CALLER_LEFT");
+});
