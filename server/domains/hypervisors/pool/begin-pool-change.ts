@@ -1,4 +1,5 @@
-import { hasEnded, type Operation, operationStates } from "../../../operations/operation.ts";
+import { listOpen } from "../../../operations/list-open.ts";
+import type { Operation } from "../../../operations/operation.ts";
 import type { OperationStarter, Operations } from "../../../operations/operations.ts";
 import type { Call } from "../../../rpc/call.ts";
 import { methodPathOf } from "../../../rpc/method-rule.ts";
@@ -26,21 +27,14 @@ export type BeginPoolChange = (
   call: Call,
 ) => Promise<{ readonly operation: Operation; readonly isNew: boolean }>;
 
-const openStates = operationStates.filter((state) => !hasEnded({ state }));
-const pageSize = 1000;
-
 export function createBeginPoolChange(
   { operations, host }: BeginPoolChangeOptions,
   { kind, starter, plan }: PoolChangeKind,
 ): BeginPoolChange {
   /** One that is under way has made its own plan, which the pool as it is now may no longer allow. */
   async function identityOfOpen(bytes: string): Promise<string | undefined> {
-    const filters = { kind, resource: "storagePool", states: openStates };
-    const page = await operations.list(filters, { belowSeq: undefined, limit: pageSize });
-    const inputs = page.operations
-      .filter((operation) => operation.host === host)
-      .map((operation) => operation.input as PoolInput);
-    return inputs.find((input) => input.bytes === bytes)?.identity;
+    const all = await listOpen(operations, { kind, resource: "storagePool", host });
+    return all.map(({ input }) => input as PoolInput).find((input) => input.bytes === bytes)?.identity;
   }
 
   return async (bytes, call) => {

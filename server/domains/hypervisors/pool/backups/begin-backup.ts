@@ -2,8 +2,9 @@ import { describeSize } from "../../../../../adapters/host/describe-size.ts";
 import type { RepositoryKeys } from "../../../../backups/repository-keys.ts";
 import { describePlace, type RepositoryPlace } from "../../../../backups/repository-place.ts";
 import { nothingToDo } from "../../../../backups/stored-backup-plans.ts";
+import { listOpen } from "../../../../operations/list-open.ts";
 import type { PlannedMutation } from "../../../../operations/mutation.ts";
-import { hasEnded, type Operation, operationStates } from "../../../../operations/operation.ts";
+import type { Operation } from "../../../../operations/operation.ts";
 import type { OperationStarter, Operations } from "../../../../operations/operations.ts";
 import type { Asker } from "../../../../rpc/asker.ts";
 import type { StoragePool } from "../storage-pool.ts";
@@ -30,7 +31,6 @@ export interface BeginPoolBackup {
   plan(signal: AbortSignal): Promise<PlannedMutation>;
 }
 
-const openStates = operationStates.filter((state) => !hasEnded({ state }));
 const resource = "storagePool";
 
 export function createBeginPoolBackup(
@@ -38,9 +38,8 @@ export function createBeginPoolBackup(
   starter: OperationStarter<PoolBackupInput, null>,
 ): BeginPoolBackup {
   async function findOpen(): Promise<Operation | undefined> {
-    const filters = { kind: backupKindName, resource, states: openStates };
-    const page = await operations.list(filters, { belowSeq: undefined, limit: 1000 });
-    return page.operations.find((operation) => operation.host === host);
+    const [open] = await listOpen(operations, { kind: backupKindName, resource, host });
+    return open;
   }
 
   /** All volumes and the pool they are in, if all can be read. */

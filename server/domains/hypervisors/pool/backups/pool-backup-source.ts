@@ -5,7 +5,8 @@ import type { AccessFields } from "../../../../backups/repositories.ts";
 import { describePlace, placeOf, type RepositorySecrets } from "../../../../backups/repository-place.ts";
 import { nothingToDo } from "../../../../backups/stored-backup-plans.ts";
 import type { StoredBackups } from "../../../../backups/stored-backups.ts";
-import { hasEnded, type Operation, operationStates } from "../../../../operations/operation.ts";
+import { listOpen } from "../../../../operations/list-open.ts";
+import type { Operation } from "../../../../operations/operation.ts";
 import type { OperationStarter, Operations } from "../../../../operations/operations.ts";
 import type { BackupRow } from "../../../../store/backups.ts";
 import type { StoragePool } from "../storage-pool.ts";
@@ -27,8 +28,6 @@ export interface PoolBackupSourceOptions extends Pick<PoolRestoreTools, "restore
   readonly host: string;
 }
 
-const openStates = operationStates.filter((state) => !hasEnded({ state }));
-
 /** What hostplane.v1.BackupService does with backups of the storage pool. */
 export function createPoolBackupSource(options: PoolBackupSourceOptions): BackupSource {
   const { stored, starter, pool, restores, restic, refresh, operations, host } = options;
@@ -36,11 +35,8 @@ export function createPoolBackupSource(options: PoolBackupSourceOptions): Backup
 
   /** One that is under way is told although its volume is there by now. */
   async function findOpen(row: BackupRow, resource: string): Promise<Operation | undefined> {
-    const filters = { kind: restoreKindName, resource, states: openStates };
-    const page = await operations.list(filters, { belowSeq: undefined, limit: 100 });
-    return page.operations.find(
-      (one) => one.host === host && (one.input as PoolRestoreInput).backupId === row.id,
-    );
+    const all = await listOpen(operations, { kind: restoreKindName, resource, host });
+    return all.find(({ input }) => (input as PoolRestoreInput).backupId === row.id);
   }
 
   /** What is to be restored, when it can be. */

@@ -8,7 +8,7 @@ import { createRepositoryKeys } from "../../../../backups/repository-keys.ts";
 import { localPlace } from "../../../../backups/repository-place.ts";
 import { createStoredBackups } from "../../../../backups/stored-backups.ts";
 import type { Seal } from "../../../../crypto/seal.ts";
-import { hasEnded, operationStates } from "../../../../operations/operation.ts";
+import { listOpen } from "../../../../operations/list-open.ts";
 import type { Operations } from "../../../../operations/operations.ts";
 import type { InlineRunner } from "../../../../operations/run-inline.ts";
 import type { Store } from "../../../../store/store.ts";
@@ -60,8 +60,6 @@ export interface PoolBackups extends BeginPoolBackup {
   readonly source: BackupSource;
 }
 
-const openStates = operationStates.filter((state) => !hasEnded({ state }));
-
 /** Registers the kinds of operations, so it comes before `operations.begin`. */
 export function createPoolBackups(options: PoolBackupsOptions): PoolBackups {
   const { restic, settings, operations, store, host } = options;
@@ -70,10 +68,8 @@ export function createPoolBackups(options: PoolBackupsOptions): PoolBackups {
   const repositories = createRepositories({ repository, allowEndpoints: [] }, keys, configKey);
   const { volumes, restores } = volumesOf(options);
   const namesInMaking = async () => {
-    const filters = { kind: restoreKindName, states: openStates };
-    const page = await operations.list(filters, { belowSeq: undefined, limit: 1000 });
-    const own = page.operations.filter((operation) => operation.host === host);
-    return own.map(({ input }) => (input as PoolRestoreInput).name);
+    const all = await listOpen(operations, { kind: restoreKindName, host });
+    return all.map(({ input }) => (input as PoolRestoreInput).name);
   };
   const tools = { ...options, volumes, restores, repositories, namesInMaking };
   const stored = createStoredBackups({
