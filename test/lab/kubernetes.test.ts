@@ -12,7 +12,8 @@ import {
   watchedNames,
 } from "../../adapters/kubernetes/resources.ts";
 import { type Manifest, sandboxManifests } from "../../adapters/kubernetes/sandbox-cluster.ts";
-import { type ContractSubject, registerKubernetesContract } from "../adapters/kubernetes/contract.ts";
+import { registerKubernetesContract } from "../adapters/kubernetes/contract.ts";
+import type { ContractSubject } from "../adapters/kubernetes/contract-subject.ts";
 import { type KubernetesLab, kubernetesSkipReason, startKubernetes } from "./kubernetes.ts";
 
 const namespace = "rook-ceph";

@@ -10,6 +10,7 @@ import {
   watchedNames,
 } from "../../../adapters/kubernetes/resources.ts";
 import type { Manifest, Manifests } from "../../../adapters/kubernetes/sandbox-cluster.ts";
+import { createFakeObjects } from "./fake-objects.ts";
 
 export interface FakeApiServer {
   /** The same after a stop and a start. */
@@ -27,6 +28,10 @@ export interface FakeApiServer {
   compact(code?: number): void;
   /** Ends all watches without a word. */
   dropWatches(): void;
+  /** Answers lists of the kind with this text, until it is told undefined. */
+  setListReply(kind: WatchedName, text: string | undefined): void;
+  /** Writes this line to the watches of the kind that stand. */
+  writeLine(kind: WatchedName, line: string): void;
   stop(): Promise<void>;
   start(): Promise<void>;
   /** Takes requests and answers none, also on watches that stand. */
@@ -45,16 +50,9 @@ interface Watcher {
   readonly kind: WatchedName;
 }
 
-interface Event {
-  readonly version: number;
-  readonly kind: WatchedName;
-  readonly type: "ADDED" | "MODIFIED" | "DELETED";
-  readonly object: object;
-}
-
 /**
- * LIST and WATCH of the kinds that the gateway watches, as kube-apiserver answers them over HTTP: resource versions that grow
- * over all kinds, a history that can be compacted, and refusals in the form of Status.
+ * LIST and WATCH of the kinds that the gateway watches, as kube-apiserver answers them over HTTP, with a history that can be
+ * compacted, and refusals in the form of Status.
  * @param tls it speaks TLS, and lets in whoever has a certificate of `ca`
  */
 export async function startFakeApiServer(
@@ -62,10 +60,7 @@ export async function startFakeApiServer(
   namespace: string,
   tls?: Pick<ServerOptions, "cert" | "key" | "ca">,
 ): Promise<FakeApiServer> {
-  let version = 1;
-  let compactedAt = 0;
   let errorCode = 410;
-  let history: Event[] = [];
   let port = 0;
   let server: Server | undefined;
   let isHanging = false;
@@ -74,39 +69,19 @@ export async function startFakeApiServer(
   let requests = 0;
   const denied = new Set<string>();
   const absent = new Set<WatchedName>();
+  const listReplies = new Map<WatchedName, string>();
   const watchers = new Set<Watcher>();
-  const stored = new Map<WatchedName, Map<string, object>>();
+  const objects = createFakeObjects(seeds, ({ kind, type, object }) =>
+    writeLine(kind, JSON.stringify({ type, object })),
+  );
   const kindOfPath = new Map(watchedNames.map((kind) => [pathOf(watchedKinds[kind], namespace), kind]));
 
-  function tell(event: Event): void {
-    history.push(event);
+  function writeLine(kind: WatchedName, line: string): void {
     for (const watcher of watchers) {
-      if (watcher.kind === event.kind && !isHanging) {
-        write(watcher.response, event);
+      if (watcher.kind === kind && !isHanging) {
+        watcher.response.write(`${line}\n`);
       }
     }
-  }
-
-  function put(kind: WatchedName, object: Manifest): void {
-    const { name } = object.metadata;
-    const objects = stored.get(kind) ?? new Map();
-    version += 1;
-    const isNew = !objects.has(name);
-    const metadata = { ...object.metadata, resourceVersion: String(version), uid: `uid-of-${kind}-${name}` };
-    objects.set(name, { ...object, metadata });
-    stored.set(kind, objects);
-    tell({ version, kind, type: isNew ? "ADDED" : "MODIFIED", object: { ...object, metadata } });
-  }
-
-  function remove(kind: WatchedName, name: string): void {
-    const object = stored.get(kind)?.get(name) as Manifest | undefined;
-    if (object === undefined) {
-      throw new Error(`there is no ${kind} ${name}`);
-    }
-    version += 1;
-    stored.get(kind)?.delete(name);
-    const metadata = { ...object.metadata, resourceVersion: String(version) };
-    tell({ version, kind, type: "DELETED", object: { ...object, metadata } });
   }
 
   function endWatches(isEnded: (watcher: Watcher) => boolean): void {
@@ -143,16 +118,13 @@ export async function startFakeApiServer(
     } else if (denied.has(`${verb} ${kind}`)) {
       const message = `${titleOf(watchedKinds[kind])} is forbidden: User "system:serviceaccount:rook-ceph:hostplane" cannot ${verb} resource`;
       refuse(response, 403, "Forbidden", message);
-    } else if (verb === "list") {
-      const items = [...(stored.get(kind)?.values() ?? [])];
-      send(response, 200, {
-        kind: "List",
-        apiVersion: "v1",
-        metadata: { resourceVersion: String(version) },
-        items,
-      });
-    } else {
+    } else if (verb === "watch") {
       watch(url, kind, response);
+    } else {
+      const { resourceVersion, items } = objects.list(kind);
+      const body = { kind: "List", apiVersion: "v1", metadata: { resourceVersion }, items };
+      const text = listReplies.get(kind) ?? JSON.stringify(body);
+      response.writeHead(200, { "content-type": "application/json" }).end(text);
     }
   }
 
@@ -160,15 +132,14 @@ export async function startFakeApiServer(
     const from = Number(url.searchParams.get("resourceVersion"));
     response.writeHead(200, { "content-type": "application/json" });
     response.flushHeaders();
-    if (from < compactedAt) {
-      const message = `too old resource version: ${from} (${compactedAt})`;
+    const happened = objects.since(kind, from);
+    if ("compactedAt" in happened) {
+      const message = `too old resource version: ${from} (${happened.compactedAt})`;
       response.end(`${JSON.stringify({ type: "ERROR", object: statusOf(errorCode, "Expired", message) })}\n`);
       return;
     }
-    for (const event of history) {
-      if (event.kind === kind && event.version > from) {
-        write(response, event);
-      }
+    for (const { type, object } of happened.events) {
+      response.write(`${JSON.stringify({ type, object })}\n`);
     }
     const watcher = { response, kind };
     watchers.add(watcher);
@@ -185,18 +156,12 @@ export async function startFakeApiServer(
     ({ port } = started.address() as AddressInfo);
   }
 
-  for (const kind of watchedNames) {
-    stored.set(kind, new Map());
-    for (const seed of seeds[kind]) {
-      put(kind, seed);
-    }
-  }
   await start();
   return {
     url: `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`,
     token,
-    put,
-    remove,
+    put: objects.put,
+    remove: objects.remove,
     deny(verb, kind) {
       denied.add(`${verb} ${kind}`);
       endWatches((watcher) => watcher.kind === kind);
@@ -206,19 +171,24 @@ export async function startFakeApiServer(
       denied.delete(`watch ${kind}`);
     },
     uninstall(kind) {
-      for (const name of stored.get(kind)?.keys() ?? []) {
-        remove(kind, name);
-      }
+      objects.removeAll(kind);
       absent.add(kind);
       endWatches((watcher) => watcher.kind === kind);
     },
     install: (kind) => absent.delete(kind),
     compact(code = 410) {
       errorCode = code;
-      history = [];
-      compactedAt = version;
+      objects.compact();
     },
     dropWatches: () => endWatches(() => true),
+    setListReply(kind, text) {
+      if (text === undefined) {
+        listReplies.delete(kind);
+      } else {
+        listReplies.set(kind, text);
+      }
+    },
+    writeLine,
     stop() {
       const stopped = new Promise<void>((resolve) => server?.close(() => resolve()));
       server?.closeAllConnections();
@@ -237,10 +207,6 @@ export async function startFakeApiServer(
     requestCount: () => requests,
     watchCount: () => watchers.size,
   };
-}
-
-function write(response: ServerResponse, { type, object }: Event): void {
-  response.write(`${JSON.stringify({ type, object })}\n`);
 }
 
 function send(response: ServerResponse, statusCode: number, body: object): void {

@@ -1,44 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Test, test } from "tap";
-import { createKubernetes, type KubernetesOptions } from "../../../adapters/kubernetes/kubernetes.ts";
+import { test } from "tap";
+import { createKubernetes } from "../../../adapters/kubernetes/kubernetes.ts";
 import { watchedNames } from "../../../adapters/kubernetes/resources.ts";
 import { sandboxManifests } from "../../../adapters/kubernetes/sandbox-cluster.ts";
 import { reasonOf } from "../host/reason-of.ts";
-import { okOf, testKubernetesContract, until } from "./contract.ts";
-import { type FakeApiServer, startFakeApiServer } from "./fake-api-server.ts";
+import { connect, everyWatchStands, quick, startServer, writeKubeconfig } from "./cluster-under-test.ts";
+import { testKubernetesContract } from "./contract.ts";
 import { kubeconfigFor } from "./kubeconfig.ts";
-
-const quick = {
-  heartbeatMs: 30,
-  patienceMs: 300,
-  keepMs: 300,
-  retry: { firstMs: 10, longestMs: 50 },
-} as const;
-
-async function startServer(t: Test): Promise<FakeApiServer> {
-  const server = await startFakeApiServer(sandboxManifests(Date.now(), "rook-ceph"), "rook-ceph");
-  t.teardown(() => server.stop());
-  return server;
-}
-
-function writeKubeconfig(t: Test, server: { readonly url: string; readonly token: string }): string {
-  const path = join(t.testdir(), "kubeconfig");
-  writeFileSync(path, kubeconfigFor(server), { mode: 0o600 });
-  return path;
-}
-
-function connect(t: Test, server: FakeApiServer, options: Partial<KubernetesOptions> = {}) {
-  const kubernetes = createKubernetes({ kubeconfigPath: writeKubeconfig(t, server), ...quick, ...options });
-  t.teardown(() => kubernetes.close());
-  return kubernetes;
-}
-
-async function everyWatchStands(server: FakeApiServer): Promise<void> {
-  while (server.watchCount() < watchedNames.length) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
+import { okOf, until } from "./until-state.ts";
 
 testKubernetesContract("a fake API server", async (t) => {
   const server = await startServer(t);
