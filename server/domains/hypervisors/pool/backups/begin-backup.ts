@@ -69,16 +69,17 @@ export function createBeginPoolBackup(
     async begin(asker) {
       asker.noteResource(resource);
       const open = await findOpen();
-      const input =
-        (open?.input as PoolBackupInput | undefined) ??
-        ({
-          name: await freeName(),
-          identity: (await look(asker.signal)).identity,
-          host,
-          actor: asker.actor,
-          place,
-          keyName: await keys.ensure(place),
-        } satisfies PoolBackupInput);
+      // Its own snapshots may leave no room for others. Should it end before `start`, this is the input of a new one, which
+      // looks by itself.
+      const { identity } = (open?.input as PoolBackupInput | undefined) ?? (await look(asker.signal));
+      const input: PoolBackupInput = {
+        name: await freeName(),
+        identity,
+        host,
+        actor: asker.actor,
+        place,
+        keyName: await keys.ensure(place),
+      };
       const begun = await starter.start({
         resource,
         backend: input.identity,

@@ -1,0 +1,32 @@
+import { test } from "tap";
+import { openOwnStore } from "../../../../store/own-store.ts";
+import { createDirectoryHost, createPoolBackupsGateway } from "./pool-backups-under-test.ts";
+
+test("a request that finds a backup which ends just then begins another one of another name", async (t) => {
+  const store = await openOwnStore(t);
+  const host = await createDirectoryHost(t);
+  let endOpen: (() => Promise<unknown>) | undefined;
+  const gateway = await createPoolBackupsGateway(t, host, {
+    isIdle: true,
+    store: {
+      ...store,
+      async run(...args: Parameters<typeof store.run>) {
+        const answer = await store.run(...args);
+        if (args[0] === "operations.list") {
+          await endOpen?.();
+        }
+        return answer;
+      },
+    } as typeof store,
+  });
+  const first = await gateway.shared.backUp(gateway.call());
+  endOpen = async () => {
+    endOpen = undefined;
+    await createPoolBackupsGateway(t, host, { store });
+    t.match(await gateway.end(first.id), { state: "completed" });
+  };
+  const second = await gateway.shared.backUp(gateway.call());
+  t.not(second.id, first.id);
+  t.match(await gateway.end(second.id), { state: "completed" });
+  t.equal(new Set((await gateway.rows()).map(({ name }) => name)).size, 2);
+});
