@@ -16,6 +16,15 @@ export interface Asked {
   readonly access: string;
 }
 
+/** The cluster answers, but with something else than it was asked for. */
+export function replyNotUnderstood(
+  { verb, what }: Pick<Asked, "verb" | "what">,
+  cause?: unknown,
+): InfraError {
+  const message = `What Kubernetes answered to ${verb} ${what} is not understood`;
+  return new InfraError("KUBERNETES_UNAVAILABLE", message, { cause });
+}
+
 // Codes of Node's TLS, of which these are the common ones.
 const certificateCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ALTNAME/;
 
@@ -40,6 +49,9 @@ export function failureFrom(error: unknown, { verb, what, access }: Asked): Fail
   if (statusCode !== undefined) {
     const message = `Kubernetes answered ${statusCode} to ${verb} ${what}`;
     return { kind: "away", statusCode, error: unavailable(message) };
+  }
+  if (error instanceof SyntaxError) {
+    return { kind: "away", statusCode, error: replyNotUnderstood({ verb, what }, error) };
   }
   const code = codeOf(error);
   if (certificateCode.test(code)) {

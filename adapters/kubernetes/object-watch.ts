@@ -1,8 +1,9 @@
 import { type KubernetesListObject, type KubernetesObject, ListWatch, Watch } from "@kubernetes/client-node";
 import { backOffMs } from "../host/back-off.ts";
 import type { Part } from "../host/part-of-state.ts";
+import { isWatchEvent, listFromReply } from "./answered-objects.ts";
 import type { ClusterAccess } from "./cluster-access.ts";
-import { type Asked, type Failure, failureFrom } from "./errors.ts";
+import { type Asked, type Failure, failureFrom, replyNotUnderstood } from "./errors.ts";
 
 export interface ObjectWatchOptions {
   readonly access: ClusterAccess;
@@ -64,7 +65,11 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
 
   async function list(): Promise<KubernetesListObject<KubernetesObject>> {
     doing = "list";
-    return (await access.getJson(path)) as KubernetesListObject<KubernetesObject>;
+    const list = listFromReply(await access.getJson(path));
+    if (list === undefined) {
+      throw replyNotUnderstood(asked());
+    }
+    return list;
   }
 
   /** The library's, which tells also when a watch stands, asks for bookmarks, and rejects nothing: nobody would catch it. */
@@ -90,14 +95,17 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
           // The informer takes this for the end of a quiet watch, and tells nobody.
           note(failureFrom(error, asked()));
         }
-        onDone(error);
+        failBy(onDone(error));
       }
       function onEventOrError(type: string, object: unknown): void {
-        if (type === "ERROR") {
-          // Whatever the error is, what was listed may not be followed from there; the library knows that of 410 alone.
-          end(Object.assign(new Error(JSON.stringify(object)), { statusCode: 410 }));
+        if (isEnded) {
+          return;
+        }
+        if (isWatchEvent(type, object)) {
+          failBy(onEvent(type, object));
         } else {
-          onEvent(type, object);
+          // Whatever the error is, what was listed may not be followed from there; the library knows that of 410 alone.
+          end(Object.assign(new Error(JSON.stringify({ type, object })), { statusCode: 410 }));
         }
       }
       try {
@@ -145,6 +153,11 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
     timer = setTimeout(begin, backOffMs(failures, retry)).unref();
   }
 
+  /** The library's callbacks are asynchronous, and leave it to their caller to catch what they throw. */
+  function failBy(work: unknown): void {
+    Promise.resolve(work).catch(fail);
+  }
+
   function begin(): void {
     timer = undefined;
     if (failure?.kind === "refused") {
@@ -153,7 +166,7 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
       informer = createInformer();
       isListed = false;
     }
-    void informer.start();
+    failBy(informer.start());
   }
 
   begin();

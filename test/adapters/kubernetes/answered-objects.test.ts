@@ -1,0 +1,33 @@
+import fc from "fast-check";
+import { test } from "tap";
+import { isWatchEvent, listFromReply } from "../../../adapters/kubernetes/answered-objects.ts";
+
+test("whatever is answered is a list of named objects, or none", async (t) => {
+  fc.assert(
+    fc.property(fc.oneof(fc.jsonValue(), fc.record({ items: fc.jsonValue() })), (reply) => {
+      for (const { metadata } of listFromReply(reply)?.items ?? []) {
+        if (typeof metadata?.name !== "string" || metadata.name === "") {
+          throw new Error("an object without a name");
+        }
+      }
+    }),
+  );
+  t.strictSame(listFromReply({ kind: "List", items: [{ metadata: { name: "a" } }] }), {
+    kind: "List",
+    items: [{ metadata: { name: "a" } }],
+  });
+});
+
+test("whatever a watch tells is followed only where it says of what it is", async (t) => {
+  const types = fc.oneof(
+    fc.constantFrom("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"),
+    fc.jsonValue(),
+  );
+  fc.assert(
+    fc.property(types, fc.jsonValue(), (type, object) => {
+      const isNamed = /"metadata":\{.*"(name|resourceVersion)":"/.test(JSON.stringify(object));
+      return isNamed || !isWatchEvent(type, object);
+    }),
+  );
+  t.ok(isWatchEvent("DELETED", { metadata: { name: "a" } }));
+});
