@@ -33,9 +33,19 @@ export function createLibvirtRestores({
       isPreallocated: true,
     }) as const;
 
-  /** It has no mark of an operation: nothing else than what was made is taken for it. */
-  const isMade = ({ storedBytes, users }: LibvirtVolume, { sizeBytes }: WantedVolume) =>
-    storedBytes === BigInt(sizeBytes) && users.length === 0;
+  /**
+   * What an attempt whose end nobody saw may have made: it has no mark of an operation, so that nothing else than what it
+   * would be is taken for it.
+   * @throws InfraError STORAGE_VOLUME_IN_USE when a domain has it, which nobody gives to what may be somebody else's
+   */
+  function isMade(volume: LibvirtVolume, { sizeBytes }: WantedVolume): boolean {
+    const isLike = volume.storedBytes === BigInt(sizeBytes);
+    const [user] = volume.users;
+    if (isLike && user !== undefined) {
+      throw inUse(pool, volume.name, `the domain ${user.name} has it, and nobody knows who made it`);
+    }
+    return isLike;
+  }
 
   return {
     assertName(name, field) {
@@ -81,20 +91,37 @@ export function createLibvirtRestores({
     publish: async () => {},
     unmark: async () => {},
 
-    async remove(wanted, { signal }) {
+    async remove(wanted, made, { signal }) {
       const volume = await volumeOf(wanted, signal);
-      if (volume !== undefined && isMade(volume, wanted)) {
-        await libvirt.run({ kind: "deleteVolume", pool, name: wanted.name });
+      const isOwn = volume !== undefined && (made?.identity === volume.path || isMade(volume, wanted));
+      if (!isOwn) {
+        return;
       }
+      // libvirt would delete it all the same. One that does not run loses nothing: there never was a whole volume.
+      const user = volume.users.find(({ isRunning }) => isRunning);
+      if (user !== undefined) {
+        throw inUse(pool, wanted.name, `the domain ${user.name} runs with it, although it is not whole`);
+      }
+      await libvirt.run({ kind: "deleteVolume", pool, name: wanted.name });
     },
 
     leftOf: ({ name }) => ({
-      left: [`The volume ${name} of the storage pool ${pool} may be there; it holds no whole backup.`],
-      advice: [`Retry the operation; or delete it by \`virsh vol-delete --pool ${pool} ${name}\`.`],
+      left: [
+        `The volume ${name} of the storage pool ${pool} may be there; it holds no whole backup. Backups of the pool leave it out.`,
+      ],
+      advice: [
+        `Take it from the domain that has it (\`virsh domblklist\`), or delete it (\`virsh vol-delete --pool ${pool} ${name}\`), then retry the operation: until then a volume of this name is not backed up.`,
+      ],
     }),
 
     createCommand: (wanted) => libvirt.commandOf(stepOf(wanted)),
   };
+}
+
+function inUse(pool: string, name: string, why: string): InfraError {
+  return new InfraError("STORAGE_VOLUME_IN_USE", `the volume ${name} of ${pool} is in use: ${why}`, {
+    resource: poolVolumeResource(pool, name),
+  });
 }
 
 function gone(pool: string, name: string): InfraError {

@@ -21,7 +21,7 @@ import { createLibvirtRestores } from "./libvirt-restores.ts";
 import { createLibvirtVolumes } from "./libvirt-volumes.ts";
 import { createPoolBackupSource } from "./pool-backup-source.ts";
 import type { PoolVolumes, RestoredVolumes } from "./pool-volumes.ts";
-import { createPoolRestoreKind, type PoolRestoreInput, restoreKindName } from "./restore-kind.ts";
+import { createPoolRestoreKind, namesOfUnfinished, restoreKindName } from "./restore-kind.ts";
 import { createVolumeGroupRestores } from "./volume-group-restores.ts";
 import { createVolumeGroupVolumes } from "./volume-group-volumes.ts";
 
@@ -68,8 +68,12 @@ export function createPoolBackups(options: PoolBackupsOptions): PoolBackups {
   const repositories = createRepositories({ repository, allowEndpoints: [] }, keys, configKey);
   const { volumes, restores } = volumesOf(options);
   const namesInMaking = async () => {
-    const all = await listOpen(operations, { kind: restoreKindName, host });
-    return all.map(({ input }) => (input as PoolRestoreInput).name);
+    if (options.system.kind === "volumeGroup") {
+      // There what is not whole has a name of its own.
+      return [];
+    }
+    const filters = { kind: restoreKindName, host, orStates: ["needsAttention", "completed"] } as const;
+    return namesOfUnfinished(await listOpen(operations, filters));
   };
   const tools = { ...options, volumes, restores, repositories, namesInMaking };
   const stored = createStoredBackups({

@@ -93,7 +93,7 @@ export interface RestoredVolumes {
    * @throws InfraError VOLUME_EXISTS or STORAGE_VOLUME_EXISTS, NO_SPACE, and as `PoolVolumes.list`
    */
   assertPossible(wanted: WantedVolume, holder: Pick<VolumesHolder, "identity" | "signal">): Promise<void>;
-  /** What the operation has made; undefined when it has not. */
+  /** What the operation has made; undefined when it has not. @throws InfraError STORAGE_VOLUME_IN_USE when nobody can tell */
   find(wanted: WantedVolume, holder: VolumesHolder): Promise<MadeVolume | undefined>;
   /** Makes the volume with all its space. @throws InfraError as `assertPossible` */
   create(wanted: WantedVolume, holder: VolumesHolder): Promise<MadeVolume>;
@@ -111,8 +111,12 @@ export interface RestoredVolumes {
   publish(wanted: WantedVolume, made: MadeVolume, holder: VolumesHolder): Promise<void>;
   /** Makes it a volume like any other, which `remove` does not find any more. */
   unmark(wanted: WantedVolume, holder: VolumesHolder): Promise<void>;
-  /** Removes what the operation has made, if it is there. */
-  remove(wanted: WantedVolume, holder: VolumesHolder): Promise<void>;
+  /**
+   * Removes what the operation has made, if it is there.
+   * @param made undefined when nobody knows whether the operation has made it
+   * @throws InfraError VOLUME_IN_USE or STORAGE_VOLUME_IN_USE; it is still there then
+   */
+  remove(wanted: WantedVolume, made: MadeVolume | undefined, holder: VolumesHolder): Promise<void>;
   /** What may be left when that has failed, and what to do. */
   leftOf(wanted: WantedVolume, operationId: string): { readonly left: string[]; readonly advice: string[] };
   /** The command that makes the volume, for plans. */

@@ -2,12 +2,14 @@ import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import type { ResticAdapter } from "../../../../../adapters/restic/adapter.ts";
 import type { Repositories } from "../../../../backups/repositories.ts";
 import type { RepositoryPlace, RepositorySecrets } from "../../../../backups/repository-place.ts";
+import type { Operation } from "../../../../operations/operation.ts";
 import type { OperationKind, OperationStep, StepRun } from "../../../../operations/operation-kind.ts";
 import { type PoolRefresh, refreshFailureOf, refreshStep } from "../pool-run.ts";
 import { poolVolumeResourceOf } from "./backup-run.ts";
 import type { MadeVolume, RestoredVolumes, VolumesHolder, WantedVolume } from "./pool-volumes.ts";
 
 export const restoreKindName = "storagePool.restoreVolume";
+const pointOfNoReturn = "publish";
 
 /** A volume of the pool that is to be made from a backup. */
 export type PoolRestoreInput = {
@@ -52,7 +54,7 @@ export function createPoolRestoreKind(
       unmarkStep(tools),
       refreshStep(tools),
     ],
-    pointOfNoReturn: "publish",
+    pointOfNoReturn,
     result: ({ input, output }) => ({
       volume: poolVolumeResourceOf(input.name),
       sizeBytes: input.sizeBytes,
@@ -60,6 +62,21 @@ export function createPoolRestoreKind(
       refreshFailure: refreshFailureOf({ output }),
     }),
   };
+}
+
+/**
+ * Names of volumes that are only half there, or may be.
+ * @param operations restores that have not ended, have done so without having been undone, or are completed; newest first
+ */
+export function namesOfUnfinished(operations: readonly Operation[]): readonly string[] {
+  const isWholeByName = new Map<string, boolean>();
+  // The newest says it: it was not begun before what an older one had left was gone.
+  for (const { input, steps } of operations.toReversed()) {
+    const { name } = input as PoolRestoreInput;
+    const isWhole = steps.some((step) => step.name === pointOfNoReturn && step.state === "done");
+    isWholeByName.set(name, isWhole);
+  }
+  return [...isWholeByName].flatMap(([name, isWhole]) => (isWhole ? [] : [name]));
 }
 
 /** Before anything is made. */
@@ -107,7 +124,7 @@ function createStep({ restores }: PoolRestoreTools): Step {
     async undo(run) {
       const output = run.output("create") as CreateOutput | undefined;
       if (output?.made !== null) {
-        await restores.remove(wantedBy(run), holderOf(run));
+        await restores.remove(wantedBy(run), output?.made, holderOf(run));
       }
     },
     attention: (run) => restores.leftOf(wantedBy(run), run.operationId),

@@ -127,7 +127,7 @@ export function createVolumeGroupRestores({
       await made.change(placeOf(wanted, holder), "storagePool.changeVolumeTags", steps, signal);
     },
 
-    remove: (wanted, holder) =>
+    remove: (wanted, _made, holder) =>
       made.remove(placeOf(wanted, holder), "storagePool.removeVolume", holder.operationId, holder.signal),
 
     leftOf({ name }, operationId) {

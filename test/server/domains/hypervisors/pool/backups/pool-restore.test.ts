@@ -2,12 +2,16 @@ import { type Test, test } from "tap";
 import { InfraError } from "../../../../../../adapters/host/infra-error.ts";
 import { createResticSandbox } from "../../../../../../adapters/restic/sandbox.ts";
 import type { WantedRestore } from "../../../../../../server/backups/backup-source.ts";
+import { namesOfUnfinished } from "../../../../../../server/domains/hypervisors/pool/backups/restore-kind.ts";
+import type { Operation } from "../../../../../../server/operations/operation.ts";
 import { reasonOf } from "../../../../../adapters/host/reason-of.ts";
 import {
   countedRestic,
   createDirectoryHost,
   createPoolBackupsGateway,
   createVolumeGroupHost,
+  type DirectoryHost,
+  domainWith,
   type PoolHost,
   until,
 } from "./pool-backups-under-test.ts";
@@ -140,6 +144,95 @@ test("a restore that fails or is cancelled leaves no volume", async (t) => {
     t.match((await end(id)).state, /^(cancelled|completed)$/);
     t.strictSame(await host.leftovers(), []);
   }
+});
+
+/** A directory host of which a restore fails in `fill`, just after `meanwhile`. */
+async function createFailing(t: Test, meanwhile: (host: DirectoryHost) => void) {
+  let hook: (() => void) | undefined;
+  const counted = countedRestic();
+  const adapter = {
+    ...counted.adapter,
+    // biome-ignore lint/correctness/useYield: it fails before the first byte
+    async *read(): AsyncGenerator<Uint8Array> {
+      hook?.();
+      throw new InfraError("BACKUP_DAMAGED", "a pack is missing");
+    },
+  };
+  const host = await createDirectoryHost(t, { ...counted, adapter });
+  hook = () => meanwhile(host);
+  return { ...(await createSubject(t, host)), host };
+}
+
+const user = "6f0c2ad8-17c0-4a5b-9d3a-52b8a40f1d09";
+
+function defineUser({ libvirt }: DirectoryHost): void {
+  libvirt.runOutside({ kind: "define", domain: domainWith("user", user, "again") });
+}
+
+test("half a volume that a domain has by now is deleted like any other", async (t) => {
+  const { host, restore, end } = await createFailing(t, defineUser);
+  const { id } = await restore("c.raw");
+  t.match(await end(id), { state: "failed", failure: { reason: "BACKUP_DAMAGED" } });
+  t.notOk((await host.volumeNames()).includes("again"));
+});
+
+test("half a volume that a domain runs with is told of, and not backed up", async (t) => {
+  const subject = await createFailing(t, (host) => {
+    defineUser(host);
+    host.libvirt.runOutside({ kind: "start", name: "user", uuid: user });
+  });
+  const { host, restore, end, operations, shared, call, backUp } = subject;
+  const { id } = await restore("c.raw");
+  t.match(await end(id), {
+    state: "needsAttention",
+    attention: { left: [/The volume again .* holds no whole backup/], advice: [/then retry the operation/] },
+  });
+  t.ok((await host.volumeNames()).includes("again"));
+  t.notMatch((await shared.planBackUp(call().signal)).plan.changes.join(), /again/);
+  t.match(await backUp(), { state: "completed", result: { volumeCount: 4 } });
+  host.libvirt.runOutside({ kind: "powerOff", name: "user", uuid: user });
+  await operations.retry(id);
+  t.match(await end(id), { state: "failed" });
+  t.notOk((await host.volumeNames()).includes("again"));
+  host.libvirt.runOutside({
+    kind: "createVolume",
+    pool: "images",
+    name: "again",
+    format: "raw",
+    sizeBytes: 5n,
+  });
+  t.match((await shared.planBackUp(call().signal)).plan.changes.join(), /again/);
+});
+
+test("a volume of which nobody knows whether the restore made it is neither filled nor deleted", async (t) => {
+  const host = await createDirectoryHost(t);
+  const { restore, end, shared, call } = await createSubject(t, host);
+  const { run } = host.libvirt;
+  Object.assign(host.libvirt, {
+    run: async (...args: Parameters<typeof run>) => {
+      await run(...args);
+      if (args[0].kind === "createVolume") {
+        defineUser(host);
+        throw new InfraError("LIBVIRT_UNAVAILABLE", "it was killed");
+      }
+    },
+  });
+  const { id } = await restore("c.raw");
+  t.match(await end(id), {
+    state: "needsAttention",
+    failure: { reason: "STORAGE_VOLUME_IN_USE", message: /domain user has it, and nobody knows who made it/ },
+  });
+  t.ok((await host.volumeNames()).includes("again"));
+  t.notMatch((await shared.planBackUp(call().signal)).plan.changes.join(), /again/);
+});
+
+test("a volume that is restored where half of one was is backed up", async (t) => {
+  const operation = (name: string, state: "done" | "undoFailed") =>
+    ({ input: { name }, steps: [{ name: "publish", state }] }) as unknown as Operation;
+  const left = operation("a", "undoFailed");
+  t.strictSame(namesOfUnfinished([left]), ["a"]);
+  t.strictSame(namesOfUnfinished([operation("a", "done"), left]), []);
+  t.strictSame(namesOfUnfinished([left, operation("a", "done"), operation("b", "done")]), ["a"]);
 });
 
 test("a volume that is just being restored is not backed up", async (t) => {
