@@ -36,7 +36,9 @@ export function createPodmanClient(socketPath: string): PodmanClient {
   // Each has a connection of its own for as long as it lasts. What a followed log has to say may come in a year: its headers
   // come with its first line.
   const streams = new Pool("http://podman", { ...base, headersTimeout: 0, bodyTimeout: 0 });
-  const limiter = createLimiter({ what: "podman calls", maxRunning: 8, maxWaiting: 4096 });
+  const reads = createLimiter({ what: "podman calls", maxRunning: 8, maxWaiting: 4096 });
+  // A pod may take its time to end: nobody who reads is to wait for that.
+  const changes = createLimiter({ what: "podman changes", maxRunning: 16, maxWaiting: 1024 });
 
   async function request(pool: Pool, options: RequestOptions): Promise<Dispatcher.ResponseData> {
     const { path, method = "GET", ...rest } = options;
@@ -84,24 +86,20 @@ export function createPodmanClient(socketPath: string): PodmanClient {
     }
   }
 
-  async function call(
-    options: RequestOptions,
-    signal: AbortSignal | undefined,
-  ): Promise<{ readonly status: number; readonly text: string }> {
-    return limiter.run(async () => {
-      const answer = await request(calls, { ...options, ...(signal && { signal }) });
-      await assertOk(answer, signal);
-      return { status: answer.statusCode, text: await textOf(answer, signal) };
-    }, signal);
+  async function call(pool: Pool, options: RequestOptions, signal?: AbortSignal) {
+    const answer = await request(pool, { ...options, ...(signal && { signal }) });
+    await assertOk(answer, signal);
+    return { status: answer.statusCode, text: await textOf(answer, signal) };
   }
 
   return {
-    async text(path, signal) {
-      return (await call({ path, headersTimeout: patienceMs, bodyTimeout: patienceMs }, signal)).text;
-    },
-    async change(method, path, { patienceMs }) {
+    text(path, signal) {
       const times = { headersTimeout: patienceMs, bodyTimeout: patienceMs };
-      return (await call({ method, path, ...times }, undefined)).status !== 304;
+      return reads.run(async () => (await call(calls, { path, ...times }, signal)).text, signal);
+    },
+    change(method, path, { patienceMs }) {
+      const times = { headersTimeout: patienceMs, bodyTimeout: patienceMs };
+      return changes.run(async () => (await call(streams, { method, path, ...times })).status !== 304);
     },
     async stream(method, path, signal) {
       const answer = await request(streams, { method, path, signal });

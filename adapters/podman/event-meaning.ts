@@ -16,11 +16,10 @@ export interface EventMeaning {
 export interface EventInterpreter {
   /** Takes note of what lists say. */
   learn(pods: readonly PodRow[], containers: readonly ContainerRow[]): void;
-  /**
-   * Each record once, in their order.
-   * @param isPast whether it is of a time of which not all that came before is known
-   */
-  read(record: EventRecord, isPast: boolean): EventMeaning;
+  /** Takes note of what records that came at once say, before the first of them is read. */
+  foresee(records: readonly EventRecord[]): void;
+  /** Each record once, in their order. */
+  read(record: EventRecord): EventMeaning;
   /** One that knows the same. */
   copy(): EventInterpreter;
 }
@@ -60,10 +59,7 @@ export function createEventInterpreter(
   }
 
   /** Podman 4.3.1 leaves `podId` empty in `died`, and tells in no record which container is the infra one. */
-  function containerOf(
-    { id, name, podId, action }: EventRecord,
-    isPast: boolean,
-  ): KnownContainer | undefined {
+  function containerOf({ id, name, podId, action }: EventRecord): KnownContainer | undefined {
     const known = containers.get(id);
     if (known !== undefined) {
       return known;
@@ -72,14 +68,17 @@ export function createEventInterpreter(
       return undefined;
     }
     // The infra container is made before its pod: `container create` of `467d11b658b9-infra`, then `pod create`.
-    const isBeforePod = !isPast && action === "create" && podId !== "" && !pods.has(podId);
-    const found = { podId, name, isInfra: isBeforePod || name === `${podId.slice(0, 12)}-infra` };
-    containers.set(id, found);
-    return found;
+    const isBeforePod = action === "create" && podId !== "" && !pods.has(podId);
+    return learnContainer(id, { podId, name, isInfra: isBeforePod || isInfraName(name, podId) });
   }
 
-  function readContainer(record: EventRecord, isPast: boolean): EventMeaning {
-    const container = containerOf(record, isPast);
+  function learnContainer(id: string, container: KnownContainer): KnownContainer {
+    containers.set(id, container);
+    return container;
+  }
+
+  function readContainer(record: EventRecord): EventMeaning {
+    const container = containerOf(record);
     if (container === undefined || container.podId === "") {
       return { event: undefined, podId: undefined, isUnknown: container === undefined };
     }
@@ -130,10 +129,28 @@ export function createEventInterpreter(
         containers.set(Id, { podId: Pod, name: Names[0] ?? "", isInfra: IsInfra });
       }
     },
-    read(record, isPast) {
+    // Of a container that was made before the first of them, `start`, `cleanup` and `remove` tell the pod, where `died` does not.
+    foresee(records) {
+      const podsMade = new Map<string, number>();
+      for (const [index, { type, action, id, name }] of records.entries()) {
+        if (type === "pod") {
+          pods.set(id, name);
+        }
+        if (type === "pod" && action === "create") {
+          podsMade.set(id, index);
+        }
+      }
+      for (const [index, { type, action, id, name, podId }] of records.entries()) {
+        if (type === "container" && action !== "died" && !containers.has(id)) {
+          const isBeforePod = action === "create" && (podsMade.get(podId) ?? -1) > index;
+          learnContainer(id, { podId, name, isInfra: isBeforePod || isInfraName(name, podId) });
+        }
+      }
+    },
+    read(record) {
       switch (record.type) {
         case "container":
-          return readContainer(record, isPast);
+          return readContainer(record);
         case "pod":
           return readPod(record);
         default:
@@ -142,4 +159,9 @@ export function createEventInterpreter(
     },
     copy: () => createEventInterpreter(new Map(pods), new Map(containers)),
   };
+}
+
+/** Unless it is told another, Podman names it `467d11b658b9-infra`, after the pod. */
+function isInfraName(name: string, podId: string): boolean {
+  return name === `${podId.slice(0, 12)}-infra`;
 }

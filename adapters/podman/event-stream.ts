@@ -7,6 +7,8 @@ import { secondsFromNs } from "./parse-time.ts";
 
 export interface EventStreamOptions {
   readonly client: PodmanClient;
+  /** Told of records that have come at once, before they are told one by one. */
+  readonly onRecords: (records: readonly EventRecord[]) => void;
   /** Told of each record once, in Podman's order. `isPast`: it was there before the stream was first connected. */
   readonly onRecord: (record: EventRecord, isPast: boolean) => void;
   /** The stream stands: from now on nothing is missed. What it brings is not told before this has ended. */
@@ -34,7 +36,7 @@ const retry = { firstMs: 100, longestMs: 5_000 };
  * record.
  */
 export function createEventStream(options: EventStreamOptions): EventStream {
-  const { client, onRecord, onLive, onLost, onGap } = options;
+  const { client, onRecords, onRecord, onLive, onLost, onGap } = options;
   const closing = new AbortController();
   /** Keys of the last minute's records, and of some thousand more: clocks are set. */
   const seen = new Map<string, bigint>();
@@ -86,22 +88,18 @@ export function createEventStream(options: EventStreamOptions): EventStream {
 
   /** What was recorded before the stream stands. */
   async function catchUp(): Promise<void> {
-    const records = await readRecords(client, closing.signal);
-    if (newestNs === undefined) {
-      newestNs = nowNs();
-      for (const record of records) {
-        take(record, true);
-      }
-      return;
-    }
-    const lastNs = newestNs;
+    const lastNs = newestNs ?? nowNs();
     const [latest] = [...seen].findLast(([, timeNs]) => timeNs === lastNs) ?? [];
+    const records = await readRecords(client, lastNs, closing.signal);
     // The record that was seen last is there as long as those after it are: rotation keeps the newest half of the log.
     if (latest !== undefined && !records.some(({ key }) => key === latest)) {
       onGap(lastNs);
     }
-    for (const record of records.filter(({ timeNs }) => timeNs >= lastNs - marginNs)) {
-      take(record, false);
+    const isPast = newestNs === undefined;
+    newestNs = lastNs;
+    onRecords(records);
+    for (const record of records) {
+      take(record, isPast);
     }
   }
 
@@ -131,13 +129,15 @@ export function createEventStream(options: EventStreamOptions): EventStream {
   };
 }
 
-/** All records that Podman keeps, in its order; each as often as it is there. */
+/** What Podman has recorded since then and keeps, in its order; each record as often as it is there, and a few from before. */
 export async function readRecords(
   client: PodmanClient,
+  sinceNs: bigint,
   signal?: AbortSignal,
 ): Promise<readonly EventRecord[]> {
+  const since = secondsFromNs(sinceNs > marginNs ? sinceNs - marginNs : 0n);
   // Without an `until`: one that has passed has Podman 4.3.1 stop before it has read its log, often at once; one record of five came.
-  const text = await client.text("events?stream=false", signal);
+  const text = await client.text(`events?stream=false&since=${since}`, signal);
   return text.split("\n").flatMap(recordsOf);
 }
 

@@ -50,6 +50,7 @@ export function createPodman(options: PodmanOptions): PodRuntime {
 
   const stream = createEventStream({
     client,
+    onRecords: interpreter.foresee,
     onRecord: take,
     async onLive() {
       touch(undefined);
@@ -79,7 +80,7 @@ export function createPodman(options: PodmanOptions): PodRuntime {
   }
 
   function take(record: EventRecord, isPast: boolean): void {
-    const { event, podId, isUnknown } = interpreter.read(record, isPast);
+    const { event, podId, isUnknown } = interpreter.read(record);
     if (isPast) {
       return;
     }
@@ -115,18 +116,16 @@ export function createPodman(options: PodmanOptions): PodRuntime {
     }
   }
 
-  /** All that is recorded is read, since what is said of a container may stand long before what is asked for. */
-  async function readPast(signal: AbortSignal | undefined): Promise<readonly RuntimeEvent[]> {
+  async function readPast(sinceNs: bigint, signal?: AbortSignal): Promise<readonly RuntimeEvent[]> {
     const reader = interpreter.copy();
-    const records = new Map((await readRecords(client, signal)).map((record) => [record.key, record]));
-    return [...records.values()].flatMap((record) => reader.read(record, true).event ?? []);
+    const found = await readRecords(client, sinceNs, signal);
+    reader.foresee(found);
+    const records = new Map(found.map((record) => [record.key, record]));
+    return [...records.values()].flatMap((record) => reader.read(record).event ?? []);
   }
 
-  async function readPastAfter(
-    { key, timeNs }: EventPlace,
-    signal: AbortSignal,
-  ): Promise<readonly RuntimeEvent[]> {
-    const past = await readPast(signal);
+  async function readPastAfter({ key, timeNs }: EventPlace, signal: AbortSignal) {
+    const past = await readPast(timeNs, signal);
     const at = past.findIndex((event) => event.key === key);
     return at === -1
       ? [gapEvent(timeNs, nowNs()), ...past.filter((event) => event.timeNs > timeNs)]
@@ -183,7 +182,7 @@ export function createPodman(options: PodmanOptions): PodRuntime {
     subscribe: cache.subscribe,
     events,
     async history({ sinceNs, untilNs }, signal) {
-      const past = await readPast(signal);
+      const past = await readPast(sinceNs, signal);
       return past.filter(({ timeNs }) => timeNs >= sinceNs && timeNs <= untilNs);
     },
     logs(containerId, options, signal) {

@@ -12,7 +12,7 @@ import { eventsText, replyOf } from "./samples.ts";
 const lines = eventsText().trimEnd().split("\n");
 
 function tell(records: readonly EventRecord[], interpreter = createEventInterpreter()): RuntimeEvent[] {
-  return records.flatMap((record) => interpreter.read(record, false).event ?? []);
+  return records.flatMap((record) => interpreter.read(record).event ?? []);
 }
 
 function story(events: readonly RuntimeEvent[], podName: string): string[] {
@@ -70,9 +70,34 @@ test("what ended without a pod's id is known by lists and by what was recorded b
   const knowing = createEventInterpreter();
   knowing.learn(parsePodRows(replyOf("pods")), parseContainerRows(replyOf("containers")));
   t.equal(story(tell(died, knowing), "flap").length, 3);
-  const unknown = createEventInterpreter().read({ ...died[0], podId: "" } as EventRecord, false);
+  const unknown = createEventInterpreter().read({ ...died[0], podId: "" } as EventRecord);
   t.match(unknown, { event: undefined, isUnknown: true });
   t.equal(tell(died, knowing.copy()).length, tell(died, knowing).length);
+});
+
+test("what comes at once is understood from its end too", async (t) => {
+  const records = lines.map((line) =>
+    parseEvent(line.replace(/"name":"[0-9a-f]{12}-infra"/, '"name":"holder"')),
+  );
+  // What began before the first of them.
+  const died = records.findIndex(({ action, podId }) => action === "died" && podId === "");
+  const tail = records.slice(died);
+  const [first] = tail;
+  const later = tail.find(({ id, podId }) => id === first?.id && podId !== "");
+  const interpreter = createEventInterpreter();
+  interpreter.foresee(tail);
+  const told = tell(tail, interpreter);
+  t.match(told[0], { kind: "containerExited", containerId: first?.id, podId: later?.podId });
+  const whole = createEventInterpreter();
+  whole.foresee(records);
+  t.strictSame(
+    tell(records, whole).map(({ kind, key }) => [kind, key]),
+    tell(records).map(({ kind, key }) => [kind, key]),
+  );
+  const holders = tell(records, whole.copy()).filter(
+    (event) => "containerName" in event && event.containerName === "holder",
+  );
+  t.ok(holders.every((event) => "isInfra" in event && event.isInfra));
 });
 
 test("times are exact, and a record that is told again has the same key", async (t) => {
@@ -92,7 +117,7 @@ test("whatever comes for a record is read or refused", async () => {
     });
   await fc.assert(
     fc.asyncProperty(fc.oneof(fc.json(), fc.string(), spoiled), async (line) => {
-      const reason = await reasonOfCall(() => createEventInterpreter().read(parseEvent(line), false));
+      const reason = await reasonOfCall(() => createEventInterpreter().read(parseEvent(line)));
       return reason === undefined || reason === "PODMAN_FAILED";
     }),
     { numRuns: 2_000 },
