@@ -31,6 +31,14 @@ export function isBackupSnapshot({ name, tags }: Pick<LogicalVolume, "name" | "t
   return name.startsWith("hostplane-backup-") && operationOf({ tags }) !== undefined;
 }
 
+/**
+ * Whether a volume is one that an operation has made for itself. What it has given its own name is whole, although a mark
+ * may still be there.
+ */
+export function isTemporary({ name, tags }: Pick<LogicalVolume, "name" | "tags">): boolean {
+  return /^hostplane-(backup|restore)-/.test(name) && operationOf({ tags }) !== undefined;
+}
+
 /** What people call a volume: one that is being restored has the name that it will have. */
 export function shownName({ name, tags }: Pick<LogicalVolume, "name" | "tags">): string {
   return name.startsWith("hostplane-restore-") ? (textBehind(tags, wantedNameTagStart) ?? name) : name;

@@ -7,7 +7,7 @@ import {
   findVolume,
   type MadeVolumes,
 } from "../../../../backups/lvm/made-volumes.ts";
-import { operationOf, operationTag, temporaryName } from "../../../../backups/lvm/operation-marks.ts";
+import { isTemporary, operationTag, temporaryName } from "../../../../backups/lvm/operation-marks.ts";
 import { assertSnapshotGood, snapshotStep } from "../../../../backups/lvm/snapshot-volume.ts";
 import { poolBackupKey } from "./backup-settings.ts";
 import type { PoolVolume, PoolVolumes, VolumesHolder } from "./pool-volumes.ts";
@@ -106,7 +106,7 @@ export function createVolumeGroupVolumes(options: VolumeGroupVolumesOptions): Po
 
 /** Neither what other volumes are made of, nor what an operation has made for itself. */
 function isData(volume: LogicalVolume): boolean {
-  return volume.kind !== "thinPool" && volume.kind !== "snapshot" && operationOf(volume) === undefined;
+  return volume.kind !== "thinPool" && volume.kind !== "snapshot" && !isTemporary(volume);
 }
 
 function refusalOf(check: () => unknown): InfraError | undefined {

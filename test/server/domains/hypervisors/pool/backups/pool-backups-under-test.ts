@@ -79,7 +79,8 @@ export async function createVolumeGroupHost(restic = countedRestic()): Promise<V
     restic: restic.adapter,
     stored: restic.stored,
     async leftovers() {
-      const made = (await volumes()).filter(({ name, tags }) => /^hostplane-/.test([name, ...tags].join()));
+      const isMark = (text: string) => text.startsWith("hostplane-");
+      const made = (await volumes()).filter(({ name, tags }) => [name, ...tags].some(isMark));
       return made.map(({ name }) => name);
     },
     volumeNames: async () => (await volumes()).map(({ name }) => name).toSorted(),

@@ -262,6 +262,22 @@ test("a volume that is just being restored is not backed up", async (t) => {
   t.equal((await shared.planBackUp(call().signal)).plan.changes.length, 5, "it is a volume like any other");
 });
 
+test("a volume that has its name is backed up, although the mark of its restore could not be removed", async (t) => {
+  const host = await createVolumeGroupHost();
+  const { restore, end, shared, call } = await createSubject(t, host);
+  const { run } = host.lvm;
+  Object.assign(host.lvm, {
+    run: (...args: Parameters<typeof run>) =>
+      args[0].kind === "changeTags"
+        ? Promise.reject(new InfraError("TOOL_FAILED", "no room for more metadata"))
+        : run(...args),
+  });
+  const { id } = await restore("two");
+  t.match(await end(id), { state: "needsAttention" });
+  t.strictSame(await host.leftovers(), ["again"], "it is marked");
+  t.match((await shared.planBackUp(call().signal)).plan.changes.join(), /vgpool\/again/);
+});
+
 test("backups of the pool are verified and deleted", async (t) => {
   const host = await createDirectoryHost(t);
   const { source, rowOf, asker, end, rows } = await createSubject(t, host);
