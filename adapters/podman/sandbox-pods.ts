@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { InfraError } from "../host/infra-error.ts";
 import type { RuntimeEvent } from "./adapter.ts";
-import type { ContainerState, RuntimeImage, RuntimeState } from "./runtime-state.ts";
-import type { SandboxProgram, SandboxRun } from "./sandbox-program.ts";
+import type { RuntimeImage, RuntimeState } from "./runtime-state.ts";
+import type { SandboxProgram } from "./sandbox-program.ts";
 import { createSandboxTeller } from "./sandbox-teller.ts";
-import { imageOf, inOrder, podFrom } from "./sandbox-view.ts";
+import { imageOf, inOrder, podFrom, type SandboxContainer, type SandboxPod } from "./sandbox-view.ts";
 
 export interface SandboxPodOptions {
   readonly name: string;
@@ -15,29 +15,6 @@ export interface SandboxPodOptions {
     readonly image: string;
     readonly program: SandboxProgram;
   }[];
-}
-
-export interface SandboxContainer {
-  readonly id: string;
-  readonly podId: string;
-  readonly name: string;
-  readonly isInfra: boolean;
-  readonly program: SandboxProgram;
-  readonly image: { readonly id: string; readonly name: string };
-  readonly createdAtNs: bigint;
-  state: ContainerState;
-  exitCode: number | undefined;
-  runs: SandboxRun[];
-  timer: NodeJS.Timeout | undefined;
-}
-
-export interface SandboxPod {
-  readonly id: string;
-  readonly name: string;
-  readonly labels: ReadonlyMap<string, string>;
-  readonly createdAtNs: bigint;
-  readonly address: string;
-  readonly containers: SandboxContainer[];
 }
 
 /** The pods and images of a sandbox. Whatever changes tells an event. */

@@ -1,6 +1,29 @@
 import { uuidFromPodId } from "./parse-pod.ts";
-import type { PodContainer, PodPhase, RuntimeImage, RuntimePod } from "./runtime-state.ts";
-import type { SandboxContainer, SandboxPod } from "./sandbox-pods.ts";
+import type { ContainerState, PodContainer, PodPhase, RuntimeImage, RuntimePod } from "./runtime-state.ts";
+import type { SandboxProgram, SandboxRun } from "./sandbox-program.ts";
+
+export interface SandboxContainer {
+  readonly id: string;
+  readonly podId: string;
+  readonly name: string;
+  readonly isInfra: boolean;
+  readonly program: SandboxProgram;
+  readonly image: { readonly id: string; readonly name: string };
+  readonly createdAtNs: bigint;
+  state: ContainerState;
+  exitCode: number | undefined;
+  runs: SandboxRun[];
+  timer: NodeJS.Timeout | undefined;
+}
+
+export interface SandboxPod {
+  readonly id: string;
+  readonly name: string;
+  readonly labels: ReadonlyMap<string, string>;
+  readonly createdAtNs: bigint;
+  readonly address: string;
+  readonly containers: SandboxContainer[];
+}
 
 /** A pod of the sandbox, as the port tells of pods. */
 export function podFrom(pod: SandboxPod): RuntimePod {
