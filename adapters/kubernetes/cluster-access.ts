@@ -1,12 +1,13 @@
 import { createConfiguration, HttpMethod, KubeConfig, RequestContext } from "@kubernetes/client-node";
 import { InfraError } from "../host/infra-error.ts";
+import { untilAborted } from "./until-aborted.ts";
 
 export interface ClusterAccessOptions {
   /** Undefined: the account of the pod that the gateway runs in. */
   readonly kubeconfigPath: string | undefined;
   /** Of the kubeconfig; its current one when undefined. */
   readonly context: string | undefined;
-  /** How long an answer is awaited. */
+  /** How long an answer is awaited, with what it takes to be let in. */
   readonly patienceMs: number;
 }
 
@@ -46,8 +47,10 @@ export function createClusterAccess(options: ClusterAccessOptions): ClusterAcces
     async getJson(path) {
       const url = `${kubeConfig.getCurrentCluster()?.server ?? ""}${path}`;
       const request = new RequestContext(url, HttpMethod.GET);
-      await kubeConfig.applySecurityAuthentication(request);
-      request.setSignal(AbortSignal.timeout(patienceMs));
+      const signal = AbortSignal.timeout(patienceMs);
+      request.setSignal(signal);
+      // Which reads files, and takes no signal.
+      await untilAborted(kubeConfig.applySecurityAuthentication(request), signal);
       const response = await httpApi.send(request).toPromise();
       const text = await response.body.text();
       if (response.httpStatusCode !== 200) {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { InfraError } from "../host/infra-error.ts";
 import type { KubernetesSnapshot, KubernetesState } from "./adapter.ts";
+import { untilAborted } from "./until-aborted.ts";
 
 export interface StateKeeperOptions {
   /** The state as it is now; undefined while there is none. Costs nothing but time. */
@@ -10,7 +11,7 @@ export interface StateKeeperOptions {
 }
 
 export interface StateKeeper {
-  /** @throws InfraError why the cluster was not heard for `keepMs`, and the signal's reason */
+  /** @throws InfraError KUBERNETES_UNAVAILABLE or why the cluster was not heard for `keepMs`, and the signal's reason */
   read(signal?: AbortSignal): Promise<KubernetesSnapshot>;
   subscribe(onChange: () => void): () => void;
   /** The state may be another. */
@@ -83,8 +84,7 @@ export function createStateKeeper({ load, keepMs }: StateKeeperOptions): StateKe
         await untilAborted(waiting.promise, signal);
         renew();
       }
-      const isHeard = performance.now() - heardAtMs <= keepMs;
-      if (latest === undefined || (failure !== undefined && !isHeard)) {
+      if (latest === undefined || performance.now() - heardAtMs > keepMs) {
         throw failure ?? new InfraError("KUBERNETES_UNAVAILABLE", "Kubernetes did not answer in time");
       }
       return { ...latest, readAtMs: heardAtMs, staleBecause: failure?.message };
@@ -116,15 +116,4 @@ export function createStateKeeper({ load, keepMs }: StateKeeperOptions): StateKe
       wakeReaders();
     },
   };
-}
-
-async function untilAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  const { promise: left, reject } = Promise.withResolvers<void>();
-  const onAbort = () => reject(signal?.reason);
-  signal?.addEventListener("abort", onAbort, { once: true });
-  try {
-    await Promise.race([work, left]);
-  } finally {
-    signal?.removeEventListener("abort", onAbort);
-  }
 }

@@ -7,11 +7,11 @@ import { sandboxManifests } from "../../../adapters/kubernetes/sandbox-cluster.t
 import { type FakeApiServer, startFakeApiServer } from "./fake-api-server.ts";
 import { kubeconfigFor } from "./kubeconfig.ts";
 
-/** Intervals that tests need not wait for. */
+/** Intervals that tests need not wait for long; none is refused for what a busy machine makes of a heartbeat. */
 export const quick = {
   heartbeatMs: 30,
   patienceMs: 300,
-  keepMs: 300,
+  keepMs: 3_000,
   retry: { firstMs: 10, longestMs: 50 },
 } as const;
 

@@ -1,0 +1,15 @@
+import { test } from "tap";
+import { createStateKeeper } from "../../../adapters/kubernetes/state-keeper.ts";
+import { kubernetesState } from "../../server/domains/storage/kubernetes-state.ts";
+import { reasonOf } from "../host/reason-of.ts";
+
+test("readers are refused once nothing was heard for so long, also where nobody says that it failed", async (t) => {
+  const keeper = createStateKeeper({ load: () => kubernetesState(), keepMs: 30_000 });
+  t.teardown(() => keeper.close());
+  keeper.setHeard(undefined, performance.now() - 29_000);
+  t.match(await keeper.read(), { staleBecause: undefined });
+  keeper.setHeard(undefined, performance.now() - 30_001);
+  t.equal(await reasonOf(keeper.read()), "KUBERNETES_UNAVAILABLE");
+  keeper.setHeard(undefined, performance.now());
+  t.match(await keeper.read(), { staleBecause: undefined });
+});
