@@ -73,8 +73,10 @@ function loadPodAccount(kubeConfig: KubeConfig): void {
 }
 
 function loadKubeconfig(kubeConfig: KubeConfig, path: string, context: string | undefined): void {
+  // Watches go on with what is there, which one that is not good does not replace.
+  const read = new KubeConfig();
   try {
-    kubeConfig.loadFromFile(path);
+    read.loadFromFile(path);
   } catch (cause) {
     const why = cause instanceof Error && "code" in cause ? String(cause.code) : "it is no kubeconfig";
     throw new InfraError("KUBERNETES_UNAVAILABLE", `The kubeconfig ${path} cannot be read: ${why}`, {
@@ -82,13 +84,23 @@ function loadKubeconfig(kubeConfig: KubeConfig, path: string, context: string | 
     });
   }
   if (context !== undefined) {
-    kubeConfig.setCurrentContext(context);
+    read.setCurrentContext(context);
   }
-  if (kubeConfig.getCurrentCluster() === null || kubeConfig.getCurrentUser() === null) {
-    const name = kubeConfig.getCurrentContext();
+  const user = read.getCurrentUser();
+  if (read.getCurrentCluster() === null || user === null) {
+    const name = read.getCurrentContext();
     throw new InfraError(
       "KUBERNETES_DENIED",
       `The kubeconfig ${path} has no context ${name || "(none is current)"} with a cluster and a user`,
     );
   }
+  // The library would run it with all of the gateway's environment, and for as long as it likes.
+  if (user.exec || user.authProvider) {
+    throw new InfraError(
+      "KUBERNETES_DENIED",
+      `The kubeconfig ${path} has a user ${user.name} who is let in by another program (exec, auth-provider), which the gateway does not run: give it the token of a service account or a client certificate`,
+    );
+  }
+  const { clusters, users, contexts, currentContext } = read;
+  kubeConfig.loadFromOptions({ clusters, users, contexts, currentContext });
 }

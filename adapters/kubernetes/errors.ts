@@ -28,7 +28,10 @@ export function replyNotUnderstood(
 // Codes of Node's TLS, of which these are the common ones.
 const certificateCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ALTNAME/;
 
-/** What is wrong when a request fails, by its status (`statusCode`), or by the codes that Node gives connections. */
+/**
+ * What is wrong when a request fails, by its status (`statusCode`), or by the codes that Node gives connections. What the
+ * error says in words is its `cause`, for the log.
+ */
 export function failureFrom(error: unknown, { verb, what, access }: Asked): Failure {
   if (error instanceof InfraError) {
     return { kind: "away", statusCode: undefined, error };
@@ -54,11 +57,11 @@ export function failureFrom(error: unknown, { verb, what, access }: Asked): Fail
     return { kind: "away", statusCode, error: replyNotUnderstood({ verb, what }, error) };
   }
   const code = codeOf(error);
-  if (certificateCode.test(code)) {
+  if (code !== undefined && certificateCode.test(code)) {
     const message = `The certificate of Kubernetes is not trusted (${code}): ${access}`;
     return { kind: "away", statusCode, error: denied(message) };
   }
-  const why = code === "" ? "it does not answer in time" : code;
+  const why = isTimeout(error) ? "it does not answer in time" : (code ?? "the request failed");
   return { kind: "away", statusCode, error: unavailable(`Kubernetes cannot be reached (${why}): ${access}`) };
 }
 
@@ -67,14 +70,18 @@ function statusCodeOf(error: unknown): number | undefined {
   return isTold && typeof error.statusCode === "number" ? error.statusCode : undefined;
 }
 
-/** The code that is nearest to the root of the matter; empty when time was up. */
-function codeOf(error: unknown): string {
+// As Node, its TLS and undici write codes. Whatever else an error says may hold what no client is to read.
+const knownCode = /^[A-Z][A-Z0-9_]{2,63}$/;
+
+/** The code that is nearest to the root of the matter; undefined where there is none. */
+function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) {
-    return String(error);
+    return undefined;
   }
-  if (error.name === "TimeoutError") {
-    return "";
-  }
-  const own = "code" in error && typeof error.code === "string" ? error.code : undefined;
-  return error.cause instanceof Error ? codeOf(error.cause) : (own ?? error.message);
+  const isCoded = "code" in error && typeof error.code === "string" && knownCode.test(error.code);
+  return codeOf(error.cause) ?? (isCoded ? String(error.code) : undefined);
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && (error.name === "TimeoutError" || isTimeout(error.cause));
 }

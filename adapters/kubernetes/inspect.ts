@@ -46,7 +46,7 @@ export async function inspectKubernetes(input: InspectKubernetesInput): Promise<
 
 function unreachable(what: string, isDenied = false): KubernetesFinding {
   const fix = isDenied
-    ? "look with `kubectl --kubeconfig FILE get nodes` whether the kubeconfig's user is let in"
+    ? "give storage.kubernetes.kubeconfig a user whom the cluster lets in: the token of the account in deploy/kubernetes/cluster-role.yaml (docs/storage.md)"
     : "look whether the API server runs and storage.kubernetes names it";
   return { ok: false, what, fix };
 }
