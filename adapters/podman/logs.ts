@@ -60,8 +60,8 @@ export async function* readLogs(
     const unsubscribe = onChange(containerId, changed.resolve);
     try {
       const { state } = await stateOf(client, containerId, signal);
-      // What was printed last may have come after the connection's end.
-      const isWorthIt = hasNew || state !== "exited";
+      // What was printed last may have come after the connection's end. Of a container that does not run Podman closes it at once.
+      const isWorthIt = hasNew || state === "running" || state === "paused" || state === "stopping";
       await Promise.race([pause(isWorthIt ? retry.firstMs : lookMs, signal), changed.promise]);
       return true;
     } finally {

@@ -134,7 +134,9 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
     read: cache.read,
     subscribe: cache.subscribe,
     async *events({ after }, leaving) {
-      assertReachable();
+      if (after !== undefined) {
+        assertReachable();
+      }
       yield* journal.events(after, AbortSignal.any([leaving, closing.signal]));
     },
     async history({ sinceNs, untilNs }) {

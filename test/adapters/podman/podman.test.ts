@@ -184,6 +184,49 @@ test("a log goes on where its connection broke, without a line lost or doubled",
   t.notOk(asked.some((path) => path.includes("tail=")));
 });
 
+test("a log that is followed before its container has started waits for that", async (t) => {
+  const { runtime, answers, asked, untilStream } = await startServer(t);
+  const container = JSON.parse(replyOf("createdContainer"));
+  const logs = `containers/${container.Id}/logs`;
+  const json = `containers/${container.Id}/json`;
+  answers.set(json, (_, response) => response.end(replyOf("createdContainer")));
+  answers.set(logs, (_, response) => response.end());
+  const lines: string[] = [];
+  const followed = (async () => {
+    for await (const pieces of runtime.logs(container.Id, { follow: true }, AbortSignal.timeout(20_000))) {
+      lines.push(...pieces.map(({ bytes }) => Buffer.from(bytes).toString()));
+    }
+  })();
+  const stream = await untilStream();
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  const opened = asked.filter((path) => path.startsWith(logs)).length;
+  t.ok(opened <= 3, `it was opened ${opened} times`);
+  answers.set(logs, (_, response) => {
+    answers.set(json, refuse(404, "no such container"));
+    response.end(logOf("ticker"));
+  });
+  const started = eventsText()
+    .split("\n")
+    .find((line) => line.includes(container.Id) && line.includes('"Action":"start"'));
+  stream.write(`${started}\n`);
+  await followed;
+  t.equal(lines.length, 6);
+});
+
+test("a log that nothing keeps is refused, also when it is followed", async (t) => {
+  const { runtime, answers } = await startServer(t);
+  const container = JSON.parse(replyOf("runningTicker"));
+  answers.set(`containers/${container.Id}/logs`, refuse(500, "this container is not logging output"));
+  for (const follow of [true, false]) {
+    const reading = (async () => {
+      for await (const _ of runtime.logs(container.Id, { follow }, AbortSignal.timeout(20_000))) {
+        t.fail("there is nothing");
+      }
+    })();
+    t.equal(await reasonOf(reading), "LOGS_UNAVAILABLE");
+  }
+});
+
 test("a reader that is slow has Podman wait", async (t) => {
   const { runtime, answers } = await startServer(t);
   const container = JSON.parse(replyOf("runningTicker"));
