@@ -178,12 +178,24 @@ watch_owner() {
 # Podman leaves those of pods in the hierarchies that have no controller.
 remove_cgroups() {
   local id parent
-  [ -f "$dir/state/tmp/events/events.log" ] || return 0
-  for id in $(grep -ho '"ID":"[0-9a-f]\{64\}"' "$dir"/state/tmp/events/* | cut -d '"' -f 4 | sort -u); do
+  [ -f "$dir/pods" ] || return 0
+  while read -r id; do
     for parent in /sys/fs/cgroup/libpod_parent /sys/fs/cgroup/*/libpod_parent; do
       [ ! -d "$parent/$id" ] || find "$parent/$id" -depth -type d -exec rmdir {} + 2>/dev/null || true
     done
+  done < <(grep -x '[0-9a-f]\{64\}' "$dir/pods")
+  # These are shared; whoever uses them keeps them.
+  for parent in /sys/fs/cgroup/libpod_parent /sys/fs/cgroup/*/libpod_parent; do
+    rmdir "$parent/conmon" "$parent" 2>/dev/null || true
   done
+}
+
+run() {
+  if [ "${1:-} ${2:-}" = "pod create" ]; then
+    inside podman "$@" | tee -a "$dir/pods"
+  else
+    inside podman "$@"
+  fi
 }
 
 destroy() {
@@ -203,11 +215,10 @@ command=${1:-}
 shift || true
 case $command in
   prepare | up | start | pid | destroy) "$command" ;;
-  inside) inside "$@" ;;
+  inside | run) "$command" "$@" ;;
   stop) end TERM ;;
   kill) end KILL ;;
   socket) echo "$socket" ;;
   events-log) echo "$dir/state/tmp/events/events.log" ;;
-  run) inside podman "$@" ;;
   *) usage; exit 2 ;;
 esac
