@@ -73,7 +73,7 @@ function wordsOfCode(code: number): string {
 export function operatorMissing(): InfraError {
   return new InfraError(
     "CEPH_OPERATOR_MISSING",
-    "The gateway has no key of the cluster for changes; its configuration names none",
+    "The gateway has no key of the cluster for changes: set `storage.ceph.operator` in the configuration",
   );
 }
 

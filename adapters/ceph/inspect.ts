@@ -55,9 +55,10 @@ function unreachable(error: unknown, reader: RadosOptions): CephFinding {
     CEPH_DENIED: grant(reader, readerCapabilities),
   };
   const reason = error instanceof InfraError ? error.reason : "";
-  const fix =
-    fixes[reason] ??
-    `look whether the monitors run and ${reader.confPath ?? "/etc/ceph/ceph.conf"} names them`;
+  const place = reader.confPath ?? "/etc/ceph/ceph.conf";
+  const fix = wordsOf(error).startsWith("The configuration")
+    ? `copy the ceph.conf of a monitor's host to ${place}`
+    : (fixes[reason] ?? `look whether the monitors run and ${place} names them`);
   return { ok: false, what: wordsOf(error), fix };
 }
 
@@ -109,7 +110,7 @@ async function inspectRestraint(client: RadosClient, reader: RadosOptions): Prom
     ? {
         ok: false,
         what: `${reader.user} may change the cluster, which a key for reading need not`,
-        fix: `ceph auth caps ${reader.user} ${readerCapabilities}`,
+        fix: `give the gateway a user of its own: ${grant({ user: "client.hostplane", keyringPath: undefined }, readerCapabilities)}`,
       }
     : { ok: true, what: `${reader.user} may only read` };
 }
@@ -145,9 +146,16 @@ async function mayChange(
   }
 }
 
-function grant({ user, keyringPath }: RadosOptions, capabilities: string): string {
+/** How a user gets what it needs. The administrator keeps what it has: a user of the gateway's own is made instead. */
+function grant(
+  { user, keyringPath }: Pick<RadosOptions, "user" | "keyringPath">,
+  capabilities: string,
+): string {
+  if (user === "client.admin") {
+    return grant({ user: "client.hostplane", keyringPath: undefined }, capabilities);
+  }
   const keyring = keyringPath ?? `/etc/ceph/ceph.${user}.keyring`;
-  return `ceph auth get-or-create ${user} ${capabilities} -o ${keyring} (ceph auth caps, if there is one)`;
+  return `ceph auth get-or-create ${user} ${capabilities} -o ${keyring} (one that is there: ceph auth caps ${user} ${capabilities})`;
 }
 
 function isDenied(error: unknown): boolean {

@@ -12,17 +12,22 @@ export interface Lane {
 /** Keeps questions that hang from piling up. @param what who is asked, e.g. `the manager` */
 export function createLane(what: string, patienceMs: number): Lane {
   let overdueCount = 0;
+  /** When the oldest question was asked that is still not answered. */
+  let askedAtMs = 0;
 
   return {
     async ask(work) {
       if (overdueCount > 0) {
-        throw new InfraError("CEPH_UNAVAILABLE", `an earlier question to ${what} is not answered yet`);
+        const since = new Date(askedAtMs).toISOString();
+        throw new InfraError("CEPH_UNAVAILABLE", `${what} has not answered since ${since}`);
       }
+      const beganAtMs = Date.now();
       const working = work();
       const { promise: late, reject } = Promise.withResolvers<never>();
       let isOverdue = false;
       const timer = setTimeout(() => {
         isOverdue = true;
+        askedAtMs = overdueCount === 0 ? beganAtMs : askedAtMs;
         overdueCount += 1;
         reject(new InfraError("CEPH_UNAVAILABLE", `${what} did not answer within ${patienceMs} ms`));
       }, patienceMs);

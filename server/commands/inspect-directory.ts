@@ -13,7 +13,9 @@ export async function inspectDirectory(name: string, path: string, another: stri
   const existing = await nearestExisting(directory);
   const isDirectory = (await stat(existing)).isDirectory();
   if (isDirectory && (await isAllowed(existing, constants.W_OK | constants.X_OK))) {
-    return { ok: true, what: `${name} ${directory} can be written` };
+    const made =
+      existing === directory ? "can be written" : `is not there yet, and can be made in ${existing}`;
+    return { ok: true, what: `${name} ${directory} ${made}` };
   }
   return {
     ok: false,

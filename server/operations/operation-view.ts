@@ -46,14 +46,22 @@ export async function* operationView(
   let last: OperationViewMessage | undefined;
   for await (const change of changes) {
     const told = viewMessage(change.operation, describeResult);
-    if (told.state !== last?.state || told.message !== last.message) {
+    if (isNews(told, last)) {
       yield told;
+      last = told;
     }
-    last = told;
     if (hasEnded(change.operation)) {
       return;
     }
   }
+}
+
+/** At the end of a step its figures are gone, and its message is not: that says nothing. */
+function isNews(told: OperationViewMessage, last: OperationViewMessage | undefined): boolean {
+  return (
+    told.state !== last?.state ||
+    !(told.message === last.message || last.message.startsWith(`${told.message}: `))
+  );
 }
 
 function viewMessage(
@@ -65,8 +73,9 @@ function viewMessage(
     case "scheduled":
       return { state, message: waitingFor || message || "it waits for its turn" };
     case "active":
+      return { state, message: (message || "it begins") + percentWords(operation) };
     case "undoing":
-      return { state: "active", message: message || "it begins" };
+      return { state: "active", message };
     case "completed":
       return { state, message: describeResult(operation) };
     case "failed":
@@ -77,4 +86,12 @@ function viewMessage(
       return { state: "failed", message: words === undefined ? why : `${why} (${words})` };
     }
   }
+}
+
+/** How far the step is; nothing where its size is not known. */
+function percentWords({ doneBytes, totalBytes }: Operation): string {
+  if (doneBytes === undefined || totalBytes === undefined || totalBytes <= 0) {
+    return "";
+  }
+  return `: ${Math.min(100, Math.floor((100 * doneBytes) / totalBytes))} %`;
 }

@@ -90,7 +90,7 @@ test("a manager that hangs costs its own parts, and is not asked again until it 
   const read = createStateReader(client, as, options);
   t.strictSame((await read()).crashes, { missing: "the manager did not answer within 100 ms" });
   client.asked.length = 0;
-  t.strictSame((await read()).crashes, { missing: "an earlier question to the manager is not answered yet" });
+  t.match((await read()).crashes, { missing: /^the manager has not answered since 20.*Z$/ });
   t.notOk(client.asked.includes("crash ls"));
 });
 

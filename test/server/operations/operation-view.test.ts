@@ -115,6 +115,21 @@ test("a stream of an older API tells an operation from its beginning to its end"
   }
 });
 
+test("a step whose size is known is told with how far it is", async (t) => {
+  const { client, counting } = await startViews(t);
+  const gate = Promise.withResolvers<void>();
+  counting.before("forward boot", async ({ progress }) => {
+    progress({ message: "copying the disk", doneBytes: 299, totalBytes: 1000 });
+    await gate.promise;
+  });
+  const { told } = await follow(client, "sized", async (text) => {
+    if (text.startsWith("active: copying")) {
+      gate.resolve();
+    }
+  });
+  t.same(told.slice(-3), ["active: copying the disk: 29 %", "active: doing join", "completed: done"]);
+});
+
 test("however an operation ends, its stream ends well and says in band that it failed", async (t) => {
   const { client, counting, engine } = await startViews(t);
   counting.before("forward join", () => {
