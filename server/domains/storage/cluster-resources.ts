@@ -49,7 +49,21 @@ export function clusterResourcesFrom(kubernetes?: KubernetesState): ClusterResou
   if (notes.missing.length > kinds.length) {
     throw figureMissing(notes.missing);
   }
-  return { resources, deployments: ofDeployments, missing: notes.missing, clamped: notes.clamped };
+  const missing = [...notes.missing, ...replicasMissing(kinds)];
+  return { resources, deployments: ofDeployments, missing, clamped: notes.clamped };
+}
+
+/** The field is a bare number, which tells 0 of those that do not say how many they want. */
+function replicasMissing(kinds: readonly (readonly [string, Part<readonly RookObject[]>])[]): MissingPart[] {
+  const silent = kinds.flatMap(([kind, part]) =>
+    "missing" in part
+      ? []
+      : part.ok
+          .filter(({ wantedReplicas }) => wantedReplicas === undefined)
+          .map(({ name }) => `${kind} ${name}`),
+  );
+  const reason = `${silent.join(" and ")} ${silent.length === 1 ? "does" : "do"} not say how many`;
+  return silent.length === 0 ? [] : [{ field: "resources.replicas", reason }];
 }
 
 function resourceMessage(
@@ -57,14 +71,14 @@ function resourceMessage(
   scores: ReliabilityScores,
   notes: FigureNotes,
 ): ClusterResources["resources"][number] {
-  const { apiVersion, kind, namespace, name, wantedReplicas = 0 } = object;
+  const { apiVersion, kind, namespace, name, wantedReplicas } = object;
   return {
     apiversion: apiVersion,
     kind,
     namespace,
     name,
     status: statusOfRook(object),
-    replicas: notes.int32("resources.replicas", wantedReplicas),
+    ...(wantedReplicas !== undefined && { replicas: notes.int32("resources.replicas", wantedReplicas) }),
     reliability: scores.ofRook(object),
   };
 }

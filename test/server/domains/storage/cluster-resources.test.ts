@@ -184,7 +184,7 @@ test("a pool is as reliable as its copies, and the failure domains there are for
   t.match(pool(erasure(2, 1)), { replicas: 3, reliability: RELIABILITY_DEGRADED });
   t.match(pool(erasure(1, 2)), { replicas: 3, reliability: RELIABILITY_OK });
   t.match(pool(erasure(4, 2)), { replicas: 6, reliability: RELIABILITY_NONE }, "3 hosts cannot hold 4 parts");
-  t.match(pool({}), { replicas: 0, reliability: RELIABILITY_UNKNOWN });
+  t.match(pool({}), { replicas: undefined, reliability: RELIABILITY_UNKNOWN });
 });
 
 test("a file system is no better than the worst of its pools and servers", async (t) => {
@@ -213,6 +213,30 @@ test("what cannot be read is missing alone, and what follows from it is unknown"
     { field: "deployments", reason: "denied" },
   ]);
   t.equal(resources[0]?.reliability, RELIABILITY_UNKNOWN, "by Deployments that are not known");
+});
+
+test("how many replicas are wanted is missing where an object does not say", async (t) => {
+  const { resources, missing } = clusterResourcesFrom(
+    kubernetesState(({ cephClusters: [cluster], blockPools: [pool] }) => ({
+      cephClusters: [changed(cluster as Manifest, { spec: { external: { enable: true }, mon: undefined } })],
+      blockPools: [{ ...(pool as Manifest), spec: {} }],
+    })),
+  );
+  t.match(
+    resources.map(({ kind, replicas }) => [kind, replicas]),
+    [
+      ["CephCluster", undefined],
+      ["CephBlockPool", undefined],
+      ["CephFilesystem", 2],
+      ["CephObjectStore", 2],
+    ],
+  );
+  t.strictSame(missing, [
+    {
+      field: "resources.replicas",
+      reason: "CephCluster rook-ceph and CephBlockPool images do not say how many",
+    },
+  ]);
 });
 
 test("without any there is no answer", async (t) => {
