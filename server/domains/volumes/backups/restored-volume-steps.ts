@@ -1,12 +1,13 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import { volumeResource } from "../../../../adapters/lvm/names.ts";
-import { findMade, findVolume } from "../../../backups/lvm/made-volumes.ts";
+import { findMade } from "../../../backups/lvm/made-volumes.ts";
+import { operationTag } from "../../../backups/lvm/operation-marks.ts";
 import {
-  operationTag,
-  shownName,
-  temporaryName,
-  wantedNameTag,
-} from "../../../backups/lvm/operation-marks.ts";
+  assertNameFree,
+  leftOfRestored,
+  marksOf,
+  renameRestored,
+  restoredGone,
+  unmarkRestored,
+} from "../../../backups/lvm/restored-volume.ts";
 import { assertWhole } from "../../../backups/lvm/volume-refusals.ts";
 import { assertResolved, findDeviceClass } from "../device-class.ts";
 import { createVolumeStep } from "../volume-mutations.ts";
@@ -40,36 +41,25 @@ export function createStep({ made, deviceClasses }: RestoreTools): RestoreStep {
         input,
         "volumes.create",
         (state, group) => {
-          const { volumeGroup, volume } = input;
-          if (state.volumes.some((one) => one.volumeGroupName === volumeGroup && shownName(one) === volume)) {
-            throw alreadyThere(input);
-          }
+          assertNameFree(state, input);
           assertWhole(group);
           const resolved = assertResolved(findDeviceClass(deviceClasses, input.deviceClass), state);
-          const name = temporaryName("restore", operationId);
-          const tags = [...input.tags, operationTag(operationId), wantedNameTag(volume)];
+          const { name, tags: marks } = marksOf(input.volume, operationId);
+          const tags = [...input.tags, ...marks];
           return [createVolumeStep(state, resolved, { name, sizeBytes: BigInt(input.sizeBytes), tags })];
         },
         signal,
       );
       const output = await madeVolume(run);
       if (output === undefined) {
-        throw gone(input);
+        throw restoredGone(input);
       }
       return output;
     },
     async undo({ input, operationId, signal }) {
       await made.remove(input, "volumes.remove", operationId, signal);
     },
-    attention: (run) => {
-      const name = `${run.input.volumeGroup}/${temporaryName("restore", run.operationId)}`;
-      return {
-        left: [`The volume ${name} may still be there; what it holds is not a whole backup.`],
-        advice: [
-          `See what has it open (\`lsof /dev/${name}\`), then retry the operation; or remove it by \`lvremove ${name}\`.`,
-        ],
-      };
-    },
+    attention: ({ input, operationId }) => leftOfRestored(input, operationId),
   };
 }
 
@@ -80,27 +70,8 @@ export function releaseStep({ made }: RestoreTools): RestoreStep {
     title: "giving the volume its name",
     isAbortable: false,
     async forward(run) {
-      const { input, signal } = run;
-      const { uuid } = createdBy(run);
-      await made.change(
-        input,
-        "volumes.rename",
-        (state) => {
-          const volume = state.volumes.find((one) => one.uuid === uuid);
-          if (volume === undefined) {
-            throw gone(input);
-          }
-          if (volume.name === input.volume) {
-            return [];
-          }
-          if (findVolume(state, input.volumeGroup, input.volume) !== undefined) {
-            throw alreadyThere(input);
-          }
-          const { volumeGroup: volumeGroupName, volume: newName } = input;
-          return [{ kind: "rename", volumeGroupName, name: volume.name, newName }];
-        },
-        signal,
-      );
+      const { input: place, signal } = run;
+      await renameRestored({ made, place, kind: "volumes.rename", signal }, createdBy(run).uuid);
       return null;
     },
   };
@@ -112,21 +83,8 @@ export function removeTagsStep({ made }: RestoreTools): RestoreStep {
     name: "removeTags",
     title: "removing the marks of the restore",
     isAbortable: false,
-    async forward(run) {
-      const { input, operationId, signal } = run;
-      const marks = [operationTag(operationId), wantedNameTag(input.volume)];
-      await made.change(
-        input,
-        "volumes.changeTags",
-        (state) => {
-          const volume = findMade(state, input, operationId);
-          const { volumeGroup: volumeGroupName } = input;
-          return volume === undefined
-            ? []
-            : [{ kind: "changeTags", volumeGroupName, name: volume.name, addTags: [], removeTags: marks }];
-        },
-        signal,
-      );
+    async forward({ input: place, operationId, signal }) {
+      await unmarkRestored({ made, place, kind: "volumes.changeTags", signal }, operationId);
       return null;
     },
     attention: ({ input, operationId }) => ({
@@ -136,18 +94,4 @@ export function removeTagsStep({ made }: RestoreTools): RestoreStep {
       advice: ["Retry the operation: it removes the tag."],
     }),
   };
-}
-
-function alreadyThere({ volumeGroup, volume }: RestoreRun["input"]): InfraError {
-  return new InfraError("VOLUME_EXISTS", `${volumeGroup}/${volume} already exists`, {
-    resource: volumeResource(volumeGroup, volume),
-  });
-}
-
-function gone({ volumeGroup, volume }: RestoreRun["input"]): InfraError {
-  return new InfraError(
-    "VOLUME_NOT_FOUND",
-    `the volume that was to become ${volumeGroup}/${volume} was removed by somebody else`,
-    { resource: volumeResource(volumeGroup, volume) },
-  );
 }

@@ -1,19 +1,16 @@
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
-import type { LvmAdapter, LvmState, LvmStep } from "../../../../../adapters/lvm/adapter.ts";
+import type { LvmAdapter, LvmState } from "../../../../../adapters/lvm/adapter.ts";
 import { assertVolumeName, devicePathOf, volumeResource } from "../../../../../adapters/lvm/names.ts";
 import { roundUpToExtents } from "../../../../backups/lvm/extents.ts";
+import { assertSameGroup, findMade, type MadeVolumes } from "../../../../backups/lvm/made-volumes.ts";
 import {
-  assertSameGroup,
-  findMade,
-  findVolume,
-  type MadeVolumes,
-} from "../../../../backups/lvm/made-volumes.ts";
-import {
-  operationTag,
-  shownName,
-  temporaryName,
-  wantedNameTag,
-} from "../../../../backups/lvm/operation-marks.ts";
+  assertNameFree,
+  leftOfRestored,
+  marksOf,
+  renameRestored,
+  restoredGone,
+  unmarkRestored,
+} from "../../../../backups/lvm/restored-volume.ts";
 import { assertWhole } from "../../../../backups/lvm/volume-refusals.ts";
 import type { MadeVolume, RestoredVolumes, VolumesHolder, WantedVolume } from "./pool-volumes.ts";
 
@@ -37,19 +34,20 @@ export function createVolumeGroupRestores({
   });
 
   function createStep({ name, sizeBytes }: WantedVolume, operationId: string) {
-    const tags = [operationTag(operationId), wantedNameTag(name)];
-    const temporary = temporaryName("restore", operationId);
     const volumeGroupName = volumeGroup;
-    return { kind: "create", volumeGroupName, name: temporary, sizeBytes: BigInt(sizeBytes), tags } as const;
+    return {
+      kind: "create",
+      volumeGroupName,
+      ...marksOf(name, operationId),
+      sizeBytes: BigInt(sizeBytes),
+    } as const;
   }
 
   /** @throws InfraError VOLUME_GROUP_GONE, VOLUME_EXISTS, NO_SPACE */
   function assertRoom(state: LvmState, { name, sizeBytes }: WantedVolume, identity: string): void {
     const group = assertSameGroup(state, { volumeGroup, groupUuid: identity });
     assertWhole(group);
-    if (state.volumes.some((one) => one.volumeGroupName === volumeGroup && shownName(one) === name)) {
-      throw alreadyThere(volumeGroup, name);
-    }
+    assertNameFree(state, { volumeGroup, volume: name });
     const wantedBytes = roundUpToExtents(BigInt(sizeBytes), group.extentSizeBytes);
     if (wantedBytes > group.freeBytes) {
       const words = `no room for ${volumeGroup}/${name}: free=${group.freeBytes}, requested=${wantedBytes}`;
@@ -81,7 +79,7 @@ export function createVolumeGroupRestores({
       await made.change(placeOf(wanted, holder), "storagePool.createVolume", steps, signal);
       const volume = await find(holder);
       if (volume === undefined) {
-        throw gone(volumeGroup, wanted.name);
+        throw restoredGone({ volumeGroup, volume: wanted.name });
       }
       return volume;
     },
@@ -91,66 +89,28 @@ export function createVolumeGroupRestores({
       const group = { volumeGroup, groupUuid: holder.identity };
       const volume = findMade(await made.readState(), group, operationId);
       if (volume?.uuid !== identity) {
-        throw gone(volumeGroup, wanted.name);
+        throw restoredGone({ volumeGroup, volume: wanted.name });
       }
       await content.writeTo(devicePathOf(volumeGroup, volume.name));
     },
 
-    async publish(wanted, { identity }, holder) {
-      const { name } = wanted;
-      const steps = (state: LvmState): readonly LvmStep[] => {
-        const volume = state.volumes.find((one) => one.uuid === identity);
-        if (volume === undefined) {
-          throw gone(volumeGroup, name);
-        }
-        if (volume.name === name) {
-          return [];
-        }
-        if (findVolume(state, volumeGroup, name) !== undefined) {
-          throw alreadyThere(volumeGroup, name);
-        }
-        return [{ kind: "rename", volumeGroupName: volumeGroup, name: volume.name, newName: name }];
-      };
-      await made.change(placeOf(wanted, holder), "storagePool.renameVolume", steps, holder.signal);
+    publish(wanted, { identity }, holder) {
+      const place = placeOf(wanted, holder);
+      const { signal } = holder;
+      return renameRestored({ made, place, kind: "storagePool.renameVolume", signal }, identity);
     },
 
-    async unmark(wanted, holder) {
-      const { operationId, identity, signal } = holder;
-      const removeTags = [operationTag(operationId), wantedNameTag(wanted.name)];
-      const steps = (state: LvmState): readonly LvmStep[] => {
-        const volume = findMade(state, { volumeGroup, groupUuid: identity }, operationId);
-        const volumeGroupName = volumeGroup;
-        return volume === undefined
-          ? []
-          : [{ kind: "changeTags", volumeGroupName, name: volume.name, addTags: [], removeTags }];
-      };
-      await made.change(placeOf(wanted, holder), "storagePool.changeVolumeTags", steps, signal);
+    unmark(wanted, holder) {
+      const place = placeOf(wanted, holder);
+      const { signal, operationId } = holder;
+      return unmarkRestored({ made, place, kind: "storagePool.changeVolumeTags", signal }, operationId);
     },
 
     remove: (wanted, _made, holder) =>
       made.remove(placeOf(wanted, holder), "storagePool.removeVolume", holder.operationId, holder.signal),
 
-    leftOf({ name }, operationId) {
-      const path = `${volumeGroup}/${temporaryName("restore", operationId)}`;
-      return {
-        left: [`The volume ${path}, which was to become ${name}, may be there; it holds no whole backup.`],
-        advice: [
-          `See what has it open (\`lsof /dev/${path}\`), then retry the operation; or remove it by \`lvremove ${path}\`.`,
-        ],
-      };
-    },
+    leftOf: ({ name }, operationId) => leftOfRestored({ volumeGroup, volume: name }, operationId),
 
     createCommand: (wanted) => lvm.commandOf(createStep(wanted, "OPERATION")),
   };
-}
-
-function alreadyThere(volumeGroup: string, name: string): InfraError {
-  return new InfraError("VOLUME_EXISTS", `${volumeGroup}/${name} already exists`, {
-    resource: volumeResource(volumeGroup, name),
-  });
-}
-
-function gone(volumeGroup: string, name: string): InfraError {
-  const words = `the volume that was to become ${volumeGroup}/${name} was removed by somebody else`;
-  return new InfraError("VOLUME_NOT_FOUND", words, { resource: volumeResource(volumeGroup, name) });
 }

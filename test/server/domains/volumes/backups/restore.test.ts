@@ -260,7 +260,7 @@ test("a volume that somebody has opened is not removed", async (t) => {
   t.match(await gateway.end(operationId), {
     state: "needsAttention",
     attention: {
-      left: [/The volume vg0\/hostplane-restore-\w{12} may still be there/],
+      left: [/The volume vg0\/hostplane-restore-\w{12}, which was to become .*, may still be there/],
       advice: [/lsof .*lvremove/],
     },
   });

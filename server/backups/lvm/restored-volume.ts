@@ -1,0 +1,99 @@
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { LvmState } from "../../../adapters/lvm/adapter.ts";
+import { volumeResource } from "../../../adapters/lvm/names.ts";
+import { findMade, findVolume, type MadeVolumes, type VolumePlace } from "./made-volumes.ts";
+import { operationTag, shownName, temporaryName, wantedNameTag } from "./operation-marks.ts";
+
+/** A volume that is made from a backup, in the place that it will have. */
+export interface RestoredVolume {
+  readonly made: MadeVolumes;
+  readonly place: VolumePlace;
+  /** Of the mutation, e.g. `volumes.rename`. */
+  readonly kind: string;
+  readonly signal: AbortSignal;
+}
+
+type Name = Pick<VolumePlace, "volumeGroup" | "volume">;
+
+/** Name and tags of a volume until it is whole: nobody is told to open it. */
+export function marksOf(volume: string, operationId: string) {
+  return {
+    name: temporaryName("restore", operationId),
+    tags: [operationTag(operationId), wantedNameTag(volume)],
+  };
+}
+
+/** Refuses a name that a volume has, or will have. @throws InfraError VOLUME_EXISTS */
+export function assertNameFree(state: LvmState, { volumeGroup, volume }: Name): void {
+  if (state.volumes.some((one) => one.volumeGroupName === volumeGroup && shownName(one) === volume)) {
+    throw alreadyThere({ volumeGroup, volume });
+  }
+}
+
+/** Gives a volume its name: from then on it can be opened. @throws InfraError VOLUME_EXISTS, VOLUME_NOT_FOUND */
+export function renameRestored({ made, place, kind, signal }: RestoredVolume, uuid: string): Promise<void> {
+  const { volumeGroup, volume: newName } = place;
+  return made.change(
+    place,
+    kind,
+    (state) => {
+      const volume = state.volumes.find((one) => one.uuid === uuid);
+      if (volume === undefined) {
+        throw restoredGone(place);
+      }
+      if (volume.name === newName) {
+        return [];
+      }
+      if (findVolume(state, volumeGroup, newName) !== undefined) {
+        throw alreadyThere(place);
+      }
+      return [{ kind: "rename", volumeGroupName: volumeGroup, name: volume.name, newName }];
+    },
+    signal,
+  );
+}
+
+/** Removes the marks of the operation: the volume is like any other. */
+export function unmarkRestored(
+  { made, place, kind, signal }: RestoredVolume,
+  operationId: string,
+): Promise<void> {
+  const { tags: removeTags } = marksOf(place.volume, operationId);
+  return made.change(
+    place,
+    kind,
+    (state) => {
+      const volume = findMade(state, place, operationId);
+      const volumeGroupName = place.volumeGroup;
+      return volume === undefined
+        ? []
+        : [{ kind: "changeTags", volumeGroupName, name: volume.name, addTags: [], removeTags }];
+    },
+    signal,
+  );
+}
+
+/** What may be left of a volume that could not be removed, and what to do. */
+export function leftOfRestored({ volumeGroup, volume }: Name, operationId: string) {
+  const path = `${volumeGroup}/${marksOf(volume, operationId).name}`;
+  return {
+    left: [
+      `The volume ${path}, which was to become ${volume}, may still be there; it holds no whole backup.`,
+    ],
+    advice: [
+      `See what has it open (\`lsof /dev/${path}\`), then retry the operation; or remove it by \`lvremove ${path}\`.`,
+    ],
+  };
+}
+
+function alreadyThere({ volumeGroup, volume }: Name): InfraError {
+  return new InfraError("VOLUME_EXISTS", `${volumeGroup}/${volume} already exists`, {
+    resource: volumeResource(volumeGroup, volume),
+  });
+}
+
+/** A restored volume that is not there before it is whole. */
+export function restoredGone({ volumeGroup, volume }: Name): InfraError {
+  const words = `the volume that was to become ${volumeGroup}/${volume} was removed by somebody else`;
+  return new InfraError("VOLUME_NOT_FOUND", words, { resource: volumeResource(volumeGroup, volume) });
+}
