@@ -10,6 +10,8 @@ import { titleOf, type WatchedName, watchedKinds } from "./resources.ts";
 
 export interface InspectKubernetesInput {
   readonly access: ClusterAccess;
+  /** Where Rook should be. */
+  readonly namespace: string;
   readonly read: () => Promise<KubernetesSnapshot>;
   /** Whether the cluster does not have a kind. */
   readonly isAbsent: (name: WatchedName) => boolean;
@@ -54,13 +56,18 @@ function unreachable(what: string, isDenied = false): KubernetesFinding {
 function inspectKind(
   name: WatchedName,
   state: KubernetesState,
-  { isAbsent }: InspectKubernetesInput,
+  { isAbsent, namespace }: InspectKubernetesInput,
 ): KubernetesFinding {
   const title = titleOf(watchedKinds[name]);
   if (name === "koorClusters" && isAbsent(name)) {
     return { ok: true, what: `${title} is not installed, so there is no KoorCluster to tell of` };
   }
   const part = state[parts[name]];
+  if (name === "cephClusters" && "ok" in part && part.ok.length === 0) {
+    const fix =
+      "correct storage.kubernetes.namespace: kubectl get cephclusters -A shows where there are some";
+    return { ok: false, what: `${title}: there is none in ${namespace}`, fix };
+  }
   if ("ok" in part) {
     return { ok: true, what: `${title}: ${part.ok.length}` };
   }

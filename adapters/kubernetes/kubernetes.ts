@@ -87,6 +87,7 @@ export function createKubernetes(options: KubernetesOptions): KubernetesAdapter 
       await heartbeat.beatNow();
       return inspectKubernetes({
         access,
+        namespace,
         read: keeper.read,
         isAbsent: (name) => watches?.[name].isAbsent() ?? false,
       });

@@ -14,13 +14,24 @@ export interface ClusterNodes {
   readonly missing: readonly MissingPart[];
 }
 
+/** Whether the nodes that carry the cluster are ready. */
+export interface StorageNodeStatuses {
+  readonly nodes: readonly { readonly name: string; readonly isReady: boolean }[];
+  /** Why it is Ceph that tells, where Kubernetes should; undefined where it does, or there is none. */
+  readonly standInBecause: string | undefined;
+}
+
 /**
- * The nodes that carry the cluster, by name: with Kubernetes those that its pods run on, else the hosts of Ceph's daemons.
+ * The nodes that carry the cluster, by name: with Kubernetes those that its pods run on. The hosts of Ceph's daemons where
+ * there is no Kubernetes, or it does not tell.
+ * @param kubernetes `missing` when it cannot be read
  * @throws InfraError FIGURE_UNAVAILABLE when neither tells which they are, DOMAIN_OFF when there is neither
  */
-export function clusterNodesFrom(kubernetes?: KubernetesState, ceph?: CephState): ClusterNodes {
-  if (kubernetes !== undefined && (ceph === undefined || "ok" in kubernetes.storagePods)) {
-    return nodesOfKubernetes(kubernetes);
+export function clusterNodesFrom(kubernetes?: Part<KubernetesState>, ceph?: CephState): ClusterNodes {
+  const why = kubernetes && whyNotTold(kubernetes);
+  if (kubernetes !== undefined && (ceph === undefined || why === undefined)) {
+    const found = nodesOfKubernetes(requirePart("nodes", kubernetes));
+    return why === undefined ? found : { ...found, missing: [{ field: "nodes", reason: why }] };
   }
   if (ceph === undefined) {
     throw new InfraError(
@@ -28,11 +39,7 @@ export function clusterNodesFrom(kubernetes?: KubernetesState, ceph?: CephState)
       "there is nothing to tell of nodes: set `storage` in the configuration",
     );
   }
-  const reason =
-    kubernetes !== undefined && "missing" in kubernetes.storagePods
-      ? kubernetes.storagePods.missing
-      : "Ceph does not tell it, and `storage.kubernetes` is not configured";
-  return nodesOfCeph(ceph, reason);
+  return nodesOfCeph(ceph, why ?? "Ceph does not tell it, and `storage.kubernetes` is not configured");
 }
 
 /**
@@ -40,21 +47,47 @@ export function clusterNodesFrom(kubernetes?: KubernetesState, ceph?: CephState)
  * one that it does not have any more.
  */
 export function storageNodeStatuses(
-  kubernetes?: KubernetesState,
+  kubernetes?: Part<KubernetesState>,
   ceph?: CephState,
-): Part<readonly { readonly name: string; readonly isReady: boolean }[]> {
-  if (kubernetes === undefined) {
-    return ceph === undefined ? { missing: "`storage` is not configured" } : cephHostStatuses(ceph);
+): Part<StorageNodeStatuses> {
+  const told = kubernetes === undefined ? undefined : nodeStatusesOf(kubernetes);
+  if (told !== undefined && "ok" in told) {
+    return { ok: { nodes: told.ok, standInBecause: undefined } };
   }
-  const { nodes, storagePods } = kubernetes;
-  if ("missing" in storagePods) {
-    return storagePods;
+  if (ceph === undefined) {
+    return told ?? { missing: "`storage` is not configured" };
   }
+  const hosts = cephHostStatuses(ceph);
+  return "missing" in hosts ? hosts : { ok: { nodes: hosts.ok, standInBecause: told?.missing } };
+}
+
+function nodeStatusesOf(kubernetes: Part<KubernetesState>): Part<StorageNodeStatuses["nodes"]> {
+  const why = whyNotTold(kubernetes);
+  if ("missing" in kubernetes || why !== undefined) {
+    return { missing: why ?? "" };
+  }
+  const { nodes, storagePods } = kubernetes.ok;
   if ("missing" in nodes) {
     return nodes;
   }
   const isReady = new Map(nodes.ok.map((node) => [node.name, node.isReady === true]));
-  return { ok: namesOf(storagePods.ok).map((name) => ({ name, isReady: isReady.get(name) ?? false })) };
+  const names = "ok" in storagePods ? namesOf(storagePods.ok) : [];
+  return { ok: names.map((name) => ({ name, isReady: isReady.get(name) ?? false })) };
+}
+
+/** Why Kubernetes does not say which nodes carry the cluster; undefined where it does. */
+export function whyNotTold(kubernetes: Part<KubernetesState>): string | undefined {
+  if ("missing" in kubernetes) {
+    return kubernetes.missing;
+  }
+  const { storagePods } = kubernetes.ok;
+  if ("missing" in storagePods) {
+    return storagePods.missing;
+  }
+  // So it is where Rook's cluster is an external one, or the namespace is not Rook's.
+  return namesOf(storagePods.ok).length === 0
+    ? "no pod of a CephCluster runs in the namespace of `storage.kubernetes`"
+    : undefined;
 }
 
 function nodesOfKubernetes({ nodes, storagePods }: KubernetesState): ClusterNodes {

@@ -1,11 +1,16 @@
-import type { CephAdapter, CephReader, CephSnapshot, CephState } from "../../../adapters/ceph/adapter.ts";
+import type { CephAdapter, CephReader, CephSnapshot } from "../../../adapters/ceph/adapter.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { Part } from "../../../adapters/host/part-of-state.ts";
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
-import type { KubernetesAdapter } from "../../../adapters/kubernetes/adapter.ts";
-import { type ClusterNodes, clusterNodesFrom, storageNodeStatuses } from "./cluster-nodes.ts";
+import type {
+  KubernetesAdapter,
+  KubernetesSnapshot,
+  KubernetesState,
+} from "../../../adapters/kubernetes/adapter.ts";
+import { type ClusterNodes, clusterNodesFrom, storageNodeStatuses, whyNotTold } from "./cluster-nodes.ts";
 import { type ClusterResources, clusterResourcesFrom } from "./cluster-resources.ts";
 import { type KoorClusterReading, koorClusterFrom } from "./koor-cluster.ts";
-import { type RadarInput, type RadarReading, radarFrom } from "./radar/cluster-radar.ts";
+import { type RadarReading, radarFrom } from "./radar/cluster-radar.ts";
 import { createStabilityHistory } from "./radar/stability-history.ts";
 
 export interface StorageOptions {
@@ -54,20 +59,16 @@ export function createStorage({ ceph, kubernetes }: StorageOptions): Storage {
     }
   }
 
-  /** Whether nodes are ready is for Kubernetes alone to say where there is one. */
-  async function readNodeStatuses(
-    state: CephState,
-    signal: AbortSignal,
-  ): Promise<FromSnapshots<{ readonly nodes: RadarInput["nodes"] }>> {
+  /** Kubernetes as far as Ceph can stand in for it; undefined where there is none. */
+  async function tryKubernetes(signal: AbortSignal): Promise<Part<KubernetesSnapshot> | undefined> {
     try {
       const snapshot = await kubernetes?.read(signal);
-      const nodes = storageNodeStatuses(snapshot?.value, state);
-      return { nodes, snapshots: snapshot === undefined ? [] : [snapshot] };
+      return snapshot && { ok: snapshot };
     } catch (error) {
-      if (signal.aborted || !(error instanceof InfraError)) {
+      if (ceph === undefined || signal.aborted || !(error instanceof InfraError)) {
         throw error;
       }
-      return { nodes: { missing: `Kubernetes: ${error.message}` }, snapshots: [] };
+      return { missing: error.message };
     }
   }
 
@@ -80,17 +81,19 @@ export function createStorage({ ceph, kubernetes }: StorageOptions): Storage {
     },
     async radarOf(snapshot, signal) {
       history.note(snapshot);
-      const { nodes, snapshots } = await readNodeStatuses(snapshot.value, signal);
+      const carrier = await tryKubernetes(signal);
+      const nodes = storageNodeStatuses(carrier && stateOf(carrier), snapshot.value);
       const nowMs = Date.now();
       const radar = radarFrom({ state: snapshot.value, nodes, hour: history.lastHour(nowMs), nowMs });
-      return { radar, snapshots: [snapshot, ...snapshots] };
+      return { radar, snapshots: [snapshot, ...snapshotsOf(carrier)] };
     },
     async readNodes(signal) {
-      const ofKubernetes = await kubernetes?.read(signal);
-      const isEnough = ofKubernetes !== undefined && "ok" in ofKubernetes.value.storagePods;
+      const carrier = await tryKubernetes(signal);
+      const state = carrier && stateOf(carrier);
+      const isEnough = state !== undefined && whyNotTold(state) === undefined;
       const ofCeph = isEnough ? undefined : await ceph?.read(signal);
-      const nodes = clusterNodesFrom(ofKubernetes?.value, ofCeph?.value);
-      return { ...nodes, snapshots: [ofKubernetes ?? [], ofCeph ?? []].flat() };
+      const nodes = clusterNodesFrom(state, ofCeph?.value);
+      return { ...nodes, snapshots: [...snapshotsOf(carrier), ...[ofCeph ?? []].flat()] };
     },
     async readResources(signal) {
       const snapshot = await kubernetes?.read(signal);
@@ -114,6 +117,14 @@ export function createStorage({ ceph, kubernetes }: StorageOptions): Storage {
       return { close: async () => end?.() };
     },
   };
+}
+
+function stateOf(carrier: Part<KubernetesSnapshot>): Part<KubernetesState> {
+  return "ok" in carrier ? { ok: carrier.ok.value } : carrier;
+}
+
+function snapshotsOf(carrier: Part<KubernetesSnapshot> | undefined): readonly KubernetesSnapshot[] {
+  return carrier !== undefined && "ok" in carrier ? [carrier.ok] : [];
 }
 
 export function cephOff(): InfraError {

@@ -174,6 +174,16 @@ test("outside a pod the kubeconfig must be configured", async (t) => {
   });
 });
 
+test("a namespace without a CephCluster is found, with what may be wrong", async (t) => {
+  const server = await startServer(t);
+  server.remove("cephClusters", "rook-ceph");
+  const { findings } = await connect(t, server).inspect();
+  t.strictSame(
+    findings.filter(({ ok }) => !ok).map(({ what }) => what),
+    ["cephclusters.ceph.rook.io: there is none in rook-ceph"],
+  );
+});
+
 test("closing ends the watches, and whoever waits", async (t) => {
   const server = await startServer(t);
   const kubernetes = connect(t, server);

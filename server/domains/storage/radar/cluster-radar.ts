@@ -5,7 +5,7 @@ import type { ClusterRadarSchema } from "../../../../gen/resources/stats/stats_p
 import type { MissingPart } from "../figure-notes.ts";
 import { capacityAvailable } from "./capacity.ts";
 import { clusterHealth } from "./cluster-health.ts";
-import { nodesHealth } from "./nodes-health.ts";
+import { type NodesToScore, nodesHealth } from "./nodes-health.ts";
 import { reliability } from "./reliability.ts";
 import type { Score } from "./score.ts";
 import { stability } from "./stability.ts";
@@ -13,8 +13,7 @@ import type { SeenHour } from "./stability-history.ts";
 
 export interface RadarInput {
   readonly state: CephState;
-  /** The storage nodes, by Kubernetes if it is configured, else by Ceph. */
-  readonly nodes: Part<readonly { readonly isReady: boolean }[]>;
+  readonly nodes: Part<NodesToScore>;
   readonly hour: SeenHour;
   readonly nowMs: number;
 }

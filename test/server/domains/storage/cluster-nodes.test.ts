@@ -21,7 +21,7 @@ test("the nodes that carry daemons are told with roles, addresses and the time t
     metadata: { name: "carries-nothing", creationTimestamp: "2026-01-01T00:00:00Z" },
   };
   const kubernetes = kubernetesState(({ nodes }) => ({ nodes: [other, ...nodes] }));
-  const { nodes, missing } = clusterNodesFrom(kubernetes, ceph);
+  const { nodes, missing } = clusterNodesFrom({ ok: kubernetes }, ceph);
   t.strictSame(missing, []);
   t.match(nodes, [
     {
@@ -43,28 +43,31 @@ test("a node is ready by its condition alone, and not when it is gone", async (t
     nodes: [withReady(first as Manifest, "Unknown"), withReady(second as Manifest, undefined)],
   }));
   t.strictSame(
-    clusterNodesFrom(kubernetes).nodes.map(({ status }) => status),
+    clusterNodesFrom({ ok: kubernetes }).nodes.map(({ status }) => status),
     [RESOURCE_NOT_READY, RESOURCE_UNKNOWN, RESOURCE_NOT_READY],
   );
-  t.strictSame(storageNodeStatuses(kubernetes, ceph), {
-    ok: [
-      { name: "sandbox-ceph-1", isReady: false },
-      { name: "sandbox-ceph-2", isReady: false },
-      { name: "sandbox-ceph-3", isReady: false },
-    ],
+  t.strictSame(storageNodeStatuses({ ok: kubernetes }, ceph), {
+    ok: {
+      nodes: [
+        { name: "sandbox-ceph-1", isReady: false },
+        { name: "sandbox-ceph-2", isReady: false },
+        { name: "sandbox-ceph-3", isReady: false },
+      ],
+      standInBecause: undefined,
+    },
   });
 });
 
 test("without the right to read nodes their names are told, and the rest is named as missing", async (t) => {
   const reason = "The account may not list nodes";
   const kubernetes = kubernetesState(undefined, { nodes: reason });
-  const { nodes, missing } = clusterNodesFrom(kubernetes);
+  const { nodes, missing } = clusterNodesFrom({ ok: kubernetes });
   t.strictSame(nodes[0], { name: "sandbox-ceph-1", status: RESOURCE_UNKNOWN });
   t.strictSame(
     missing.map(({ field }) => field),
     ["nodes.status", "nodes.roles", "nodes.internal_ip", "nodes.external_ip", "nodes.age"],
   );
-  t.strictSame(storageNodeStatuses(kubernetes), { missing: reason });
+  t.strictSame(storageNodeStatuses({ ok: kubernetes }), { missing: reason });
 });
 
 test("Ceph alone tells hosts and whether their daemons run", async (t) => {
@@ -90,15 +93,40 @@ test("Ceph alone tells hosts and whether their daemons run", async (t) => {
     { field: "nodes.external_ip" },
     { field: "nodes.age" },
   ]);
-  t.match(storageNodeStatuses(undefined, downOnSecond), { ok: [{ isReady: true }, { isReady: false }, {}] });
+  t.match(storageNodeStatuses(undefined, downOnSecond), {
+    ok: { nodes: [{ isReady: true }, { isReady: false }, {}], standInBecause: undefined },
+  });
 });
 
 test("Ceph stands in where Kubernetes does not tell which nodes they are, and says why", async (t) => {
   const kubernetes = kubernetesState(undefined, { pods: "The account may not list pods in rook-ceph" });
-  const { nodes, missing } = clusterNodesFrom(kubernetes, ceph);
+  const { nodes, missing } = clusterNodesFrom({ ok: kubernetes }, ceph);
   t.equal(nodes.length, 3);
   t.match(missing[0], { field: "nodes.roles", reason: "The account may not list pods in rook-ceph" });
-  t.equal(await reasonOfCall(() => clusterNodesFrom(kubernetes)), "FIGURE_UNAVAILABLE");
+  t.equal(await reasonOfCall(() => clusterNodesFrom({ ok: kubernetes })), "FIGURE_UNAVAILABLE");
+});
+
+test("Ceph stands in for a Kubernetes that is away, or in whose namespace no daemon runs", async (t) => {
+  const empty = { ok: kubernetesState(() => ({ pods: [] })) };
+  const cases = [
+    [{ missing: "Kubernetes cannot be reached" }, /^Kubernetes cannot be reached$/],
+    [empty, /no pod of a CephCluster runs in the namespace/],
+  ] as const;
+  for (const [kubernetes, reason] of cases) {
+    const { nodes, missing } = clusterNodesFrom(kubernetes, ceph);
+    t.match(nodes, [{ name: "sandbox-ceph-1", status: RESOURCE_READY }, {}, {}]);
+    t.match(missing, [
+      { field: "nodes.roles", reason },
+      { reason },
+      { reason },
+      { field: "nodes.age", reason },
+    ]);
+    t.match(storageNodeStatuses(kubernetes, ceph), {
+      ok: { nodes: [{ isReady: true }, {}, {}], standInBecause: reason },
+    });
+  }
+  t.match(clusterNodesFrom(empty), { nodes: [], missing: [{ field: "nodes", reason: /no pod/ }] });
+  t.match(storageNodeStatuses(empty), { missing: /no pod/ });
 });
 
 test("without either there are no nodes to tell of", async (t) => {

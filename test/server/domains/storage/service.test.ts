@@ -103,22 +103,28 @@ test("whether nodes are ready is told by Kubernetes where there is one, else by 
   t.match((await both.call(getClusterRadar)).message.radar, { nodesHealth: 100 });
 });
 
-test("the radar is not told with the nodes of Ceph while Kubernetes is away", async (t) => {
-  const kubernetes = createKubernetesSandbox();
-  const { call } = createStorageUnderTest(t, {
-    ceph: createCephSandbox(),
-    kubernetes: {
-      ...kubernetes,
-      read: () => Promise.reject(new InfraError("KUBERNETES_UNAVAILABLE", "no answer")),
-    },
-  });
-  await t.rejects(call(getClusterRadar), {
-    name: "InfraError",
-    reason: "FIGURE_UNAVAILABLE",
-    message: /nodes_health: Kubernetes: no answer$/,
-  });
-  await t.rejects(call(getClusterNodes), { name: "InfraError", reason: "KUBERNETES_UNAVAILABLE" });
-  t.match((await call(getClusterStats)).message.stats, { status: "HEALTH_OK" }, "what is Ceph's is told");
+test("while Kubernetes is away, or its namespace empty, Ceph tells of nodes and it is said why", async (t) => {
+  const away = createKubernetesSandbox();
+  const read = () => Promise.reject(new InfraError("KUBERNETES_UNAVAILABLE", "no answer"));
+  const empty = createKubernetesSandbox();
+  for (const { metadata } of empty.manifests("pods")) {
+    empty.remove("pods", metadata.name);
+  }
+  const cases = [
+    [{ ...away, read }, /3 of 3 ready by Ceph \(no answer\)/],
+    [empty, /3 of 3 ready by Ceph \(no pod of a CephCluster/],
+  ] as const;
+  for (const [kubernetes, words] of cases) {
+    const { call } = createStorageUnderTest(t, { ceph: createCephSandbox(), kubernetes });
+    const radar = await call(getClusterRadar);
+    t.match(radar.message.radar, { nodesHealth: 100 });
+    t.match(radar.headers.get("hostplane-radar"), words);
+    const { message, headers } = await call(getClusterNodes);
+    t.equal(message.nodes.length, 3);
+    t.match(headers.get("hostplane-missing"), /^nodes\.roles, /);
+  }
+  const carrier = createStorageUnderTest(t, { kubernetes: { ...away, read } });
+  await t.rejects(carrier.call(getClusterNodes), { name: "InfraError", reason: "KUBERNETES_UNAVAILABLE" });
 });
 
 test("what one of both systems knows alone is refused without it, naming the key", async (t) => {

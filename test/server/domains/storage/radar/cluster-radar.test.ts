@@ -8,10 +8,14 @@ import { nodesHealth } from "../../../../../server/domains/storage/radar/nodes-h
 
 const nowMs = Date.parse("2026-11-21T12:00:00Z");
 
+function byKubernetes(nodes: readonly { readonly isReady: boolean }[]) {
+  return { ok: { nodes, standInBecause: undefined } };
+}
+
 function radarOf(change: Partial<CephState> = {}, more: Partial<RadarInput> = {}) {
   return radarFrom({
     state: { ...sandboxState(nowMs), ...change },
-    nodes: { ok: [{ isReady: true }, { isReady: true }, { isReady: false }] },
+    nodes: byKubernetes([{ isReady: true }, { isReady: true }, { isReady: false }]),
     hour: { sinceMs: nowMs, flapCount: 0, slowOperationPeak: 0, recoveringSharePeak: 0 },
     nowMs,
     ...more,
@@ -58,7 +62,7 @@ test("a part that cannot be read leaves no radar, and names the scores that it t
 });
 
 test("of no nodes and of no space there is no share", async (t) => {
-  t.match(radarOf({}, { nodes: { ok: [] } }), { missing: [{ field: "nodes_health" }] });
+  t.match(radarOf({}, { nodes: byKubernetes([]) }), { missing: [{ field: "nodes_health" }] });
   const usage = { ok: { usedBytes: 0n, availableBytes: 0n, totalBytes: 0n } };
   t.match(radarOf({ usage }), { missing: [{ field: "capacity_available" }] });
 });
@@ -79,8 +83,8 @@ test("shares are bounded and grow with what they are shares of", async () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { minLength: 1 }), (ready) => {
       const nodes = ready.map((isReady) => ({ isReady }));
-      const value = shareIn(nodesHealth(nodes));
-      const oneMore = shareIn(nodesHealth([...nodes, { isReady: true }]));
+      const value = shareIn(nodesHealth(byKubernetes(nodes).ok));
+      const oneMore = shareIn(nodesHealth(byKubernetes([...nodes, { isReady: true }]).ok));
       const isShare = Math.abs(value - (100 * ready.filter(Boolean).length) / ready.length) < 1e-9;
       return isShare && oneMore >= value && value >= 0 && oneMore <= 100;
     }),
