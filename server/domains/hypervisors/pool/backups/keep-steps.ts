@@ -27,7 +27,8 @@ export function verifyStep(tools: PoolBackupTools): PoolBackupStep {
     name: string,
   ): Promise<StoredVolume> {
     let found = "does not list the snapshot";
-    for (const one of candidates) {
+    // An older one may have been rejected when it was stored.
+    for (const one of candidates.toReversed()) {
       const storedBytes = await tools.restic.sizeOf(repository, one.snapshotId, run.signal);
       if (storedBytes === one.sizeBytes) {
         return one;

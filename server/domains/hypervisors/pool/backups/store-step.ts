@@ -14,7 +14,7 @@ import {
   type PoolBackupTools,
 } from "./backup-run.ts";
 import type { HeldVolume, HeldVolumes } from "./pool-volumes.ts";
-import { storedVolumeFrom, tagsOfVolume } from "./stored-marks.ts";
+import { type StoredVolume, storedVolumeFrom, tagsOfVolume } from "./stored-marks.ts";
 
 /**
  * Stores each volume that the repository does not have yet from this operation, one after the other: an attempt after a
@@ -22,6 +22,8 @@ import { storedVolumeFrom, tagsOfVolume } from "./stored-marks.ts";
  */
 export function storeStep(tools: PoolBackupTools): PoolBackupStep {
   const { volumes, restic } = tools;
+  /** Snapshots of what was held no more, which could not be removed at once. */
+  const rejectedIds = new Set<string>();
 
   async function settle(run: PoolBackupRun): Promise<void> {
     await restic.settle(run.token);
@@ -43,7 +45,7 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
       const { sizeBytes } = volume.source;
       const marks = { backupId, operationId, name: input.name, volume: name, atMs: held.atMs, sizeBytes };
       const tags = tagsOfVolume({ ...marks, poolName: volumes.poolName });
-      const source = { ...volume.source, fileName: name, tags };
+      const source = { ...judgedBeforeItsEnd(volume.source), fileName: name, tags };
       const options = { signal, token, onProgress: left.tell };
       const snapshotId = await restic.backup(repository, source, options).catch(async (error) => {
         // What is held no more cannot be read on: that, and not what the reader says, is why.
@@ -51,7 +53,8 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
         throw error;
       });
       await held.assertGood().catch(async (error) => {
-        await restic.forget(repository, [snapshotId], { signal, token, onProgress: () => {} });
+        const options = { signal, token, onProgress: () => {} };
+        await restic.forget(repository, [snapshotId], options).catch(() => rejectedIds.add(snapshotId));
         throw error;
       });
       wholeIds.add(snapshotId);
@@ -126,7 +129,8 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
    */
   async function look(run: PoolBackupRun, repository: Repository, wholeIds: Set<string>) {
     const listed = (await listStored(tools, repository, run)).flatMap((one) => storedVolumeFrom(one) ?? []);
-    for (const { snapshotId, sizeBytes } of listed.filter((one) => !wholeIds.has(one.snapshotId))) {
+    const isUnknown = ({ snapshotId: id }: StoredVolume) => !wholeIds.has(id) && !rejectedIds.has(id);
+    for (const { snapshotId, sizeBytes } of listed.filter(isUnknown)) {
       if ((await restic.sizeOf(repository, snapshotId, run.signal)) === sizeBytes) {
         wholeIds.add(snapshotId);
       }
@@ -143,6 +147,29 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
       gone: open.filter((volume) => !isThere(volume)).map(({ name }) => name),
       doneBytes: chosen.filter(isStored).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
     };
+  }
+}
+
+/**
+ * A content that ends well or not has been handed over as a whole only then: whoever is killed before it is known leaves a
+ * snapshot that is too short. A device tells by itself: it cannot be read on when it is held no more.
+ */
+function judgedBeforeItsEnd(source: HeldVolume["source"]): HeldVolume["source"] {
+  return "content" in source ? { ...source, content: lastPieceHeld(source.content) } : source;
+}
+
+async function* lastPieceHeld(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let held: Uint8Array | undefined;
+  for await (const piece of content) {
+    if (piece.length > 0) {
+      if (held !== undefined) {
+        yield held;
+      }
+      held = piece;
+    }
+  }
+  if (held !== undefined) {
+    yield held;
   }
 }
 

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { test } from "tap";
 import { InfraError } from "../../../../../../adapters/host/infra-error.ts";
+import type { LogicalVolume } from "../../../../../../adapters/lvm/adapter.ts";
 import { createResticSandbox } from "../../../../../../adapters/restic/sandbox.ts";
 import { OperationsService } from "../../../../../../gen/operations/v1/operations_pb.ts";
 import type { PoolBackupResult } from "../../../../../../server/domains/hypervisors/pool/backups/backup-run.ts";
@@ -274,6 +275,98 @@ test("a snapshot that runs full fails the operation, and leaves nothing", async 
   t.strictSame(await host.stored(), []);
   t.strictSame(await host.leftovers(), []);
   t.strictSame(await gateway.rows(), []);
+});
+
+/** A volume group host of which the first snapshot of LVM turns out to be worth nothing, and the first `forget` fails. */
+async function createRejecting(change: (volumes: readonly LogicalVolume[]) => readonly LogicalVolume[]) {
+  const counted = countedRestic();
+  const host = await createVolumeGroupHost(counted);
+  const { backup, forget } = counted.adapter;
+  let isFirst = true;
+  let isRejecting = false;
+  const lvm: typeof host.lvm = {
+    ...host.lvm,
+    async refresh(...args) {
+      const snapshot = await host.lvm.refresh(...args);
+      const volumes = isRejecting ? change(snapshot.value.volumes) : snapshot.value.volumes;
+      isRejecting = false;
+      return { ...snapshot, value: { ...snapshot.value, volumes } };
+    },
+  };
+  let isLocked = true;
+  const restic = {
+    ...counted.adapter,
+    async backup(...args: Parameters<typeof backup>) {
+      const id = await backup(...args);
+      isRejecting = isFirst;
+      isFirst = false;
+      return id;
+    },
+    async forget(...args: Parameters<typeof forget>) {
+      if (isLocked) {
+        isLocked = false;
+        throw new InfraError("REPOSITORY_LOCKED", "by somebody else");
+      }
+      return forget(...args);
+    },
+  };
+  return {
+    host,
+    options: { restic, system: { kind: "volumeGroup", lvm, volumeGroup: "vgpool" } } as const,
+  };
+}
+
+test("a snapshot that runs full fails the operation also while the repository is locked", async (t) => {
+  const { host, options } = await createRejecting((volumes) =>
+    volumes.map((volume) =>
+      volume.name.startsWith("hostplane-backup-") ? { ...volume, health: "invalidSnapshot" } : volume,
+    ),
+  );
+  const gateway = await createPoolBackupsGateway(t, host, options);
+  t.match(await gateway.backUp(), { state: "failed", failure: { reason: "SNAPSHOT_FULL" } });
+  t.strictSame(await host.stored(), []);
+  t.strictSame(await gateway.rows(), []);
+});
+
+test("what was stored of a snapshot that is gone is no backup, although it could not be removed at once", async (t) => {
+  const { host, options } = await createRejecting((volumes) =>
+    volumes.filter(({ name }) => !name.startsWith("hostplane-backup-")),
+  );
+  const gateway = await createPoolBackupsGateway(t, host, options);
+  t.match(await gateway.backUp(), { state: "failed", failure: { reason: "VOLUME_NOT_FOUND" } });
+  t.strictSame(await host.stored(), []);
+  t.strictSame(await gateway.rows(), []);
+  t.strictSame(await host.leftovers(), []);
+});
+
+test("a volume is handed over as a whole only once it is known to be whole", async (t) => {
+  const counted = countedRestic();
+  const host = await createDirectoryHost(t, counted);
+  const { backup } = counted.adapter;
+  let readBytes = 0;
+  let isFirst = true;
+  async function* watched(content: AsyncIterable<Uint8Array>) {
+    for await (const piece of content) {
+      if (readBytes === 0) {
+        host.libvirt.runOutside({ kind: "start", ...stopped });
+      }
+      readBytes += piece.length;
+      yield piece;
+    }
+  }
+  const restic = {
+    ...counted.adapter,
+    async backup(...[repository, source, options]: Parameters<typeof backup>) {
+      if (isFirst && source.fileName === "c.raw" && "content" in source) {
+        isFirst = false;
+        return backup(repository, { ...source, content: watched(source.content) }, options);
+      }
+      return backup(repository, source, options);
+    },
+  };
+  const gateway = await createPoolBackupsGateway(t, host, { restic });
+  t.match(await gateway.backUp(), { state: "completed", result: { volumeCount: 4 } });
+  t.ok(readBytes > 0 && readBytes < 2 * mib, `${readBytes} bytes of a volume that changed`);
 });
 
 test("a backup that is cancelled leaves nothing", async (t) => {
