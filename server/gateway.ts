@@ -131,6 +131,10 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     warn: (message, err) => logger.warn({ err }, message),
   };
   const instance = { instanceId: randomUUID(), host: config.host ?? hostname() };
+  if (isSandbox) {
+    // Repositories of a sandbox are gone with its process, and what the store says of them is true no more.
+    await data.store.run("backups.removeOf", { host: instance.host });
+  }
   const events = await createEvents({
     store: data.store,
     keepMs: config.events.keepDays * dayMs,

@@ -145,6 +145,12 @@ export const backupTransactions = {
     await db.deleteFrom("backups").where("id", "in", ids).execute();
   },
 
+  /** Forgets all backups of a host. */
+  async "backups.removeOf"({ db }: TransactionContext, { host }: { host: string }) {
+    await db.deleteFrom("backup_requests").where("host", "=", host).execute();
+    await db.deleteFrom("backups").where("host", "=", host).execute();
+  },
+
   /** Keeps which operation the next poll asks about. */
   async "backups.ask"(
     { db }: TransactionContext,

@@ -4,7 +4,11 @@ import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
+import { createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
 import { test } from "tap";
+import { BackupService } from "../../gen/hostplane/v1/backup_pb.ts";
+import { OperationsService } from "../../gen/operations/v1/operations_pb.ts";
 import { startGatewayUnderTest } from "./gateway-under-test.ts";
 import { createCertificate } from "./rpc/listener/certificate.ts";
 
@@ -99,4 +103,23 @@ test("it tells the addresses it really has", async (t) => {
     sandbox: true,
     listeners: [{ address: gateway.addresses[0] }],
   });
+});
+
+test("backups of a sandbox end with its process, since they are in its memory", async (t) => {
+  const data = mkdtempSync(join(tmpdir(), "hostplane-gateway-"));
+  t.teardown(() => rmSync(data, { recursive: true }));
+  const backUp = async (url: string) => {
+    const transport = createConnectTransport({ baseUrl: url, httpVersion: "1.1" });
+    const told: string[] = [];
+    for await (const { msg } of createClient(OperationsService, transport).createBackup({})) {
+      told.push(msg);
+    }
+    const { backups } = await createClient(BackupService, transport).listBackups({ volume: "storagePool" });
+    return { last: told.at(-1), count: backups.length };
+  };
+  const first = await startGatewayUnderTest(t, { data });
+  t.match(await backUp(first.url), { last: /stored as pool-/, count: 1 });
+  await first.gateway.close();
+  const second = await startGatewayUnderTest(t, { data });
+  t.match(await backUp(second.url), { last: /stored as pool-/, count: 1 });
 });
