@@ -10,7 +10,8 @@ export interface KubernetesNode {
   /** Address, or else DNS name; empty when there is none. */
   readonly internalIp: string;
   readonly externalIp: string;
-  readonly createdAtMs: number;
+  /** Undefined where it is not told. */
+  readonly createdAtMs: number | undefined;
   /** Of the label `topology.kubernetes.io/zone`. */
   readonly zone: string | undefined;
   /** What the node is in by Rook's labels `topology.rook.io/KIND`, as `rack` to `r1`. */

@@ -11,7 +11,7 @@ const nodeStatus = status.extend({
 
 export const node = z
   .object({ metadata, status: orElse(nodeStatus, noStatus) })
-  .transform(({ metadata: { name, labels, creationTimestamp = 0 }, status: found }): KubernetesNode => {
+  .transform(({ metadata: { name, labels, creationTimestamp }, status: found }): KubernetesNode => {
     function addressOf(...types: readonly string[]): string {
       const addresses = types.flatMap((type) => found.addresses.filter((each) => each.type === type));
       return addresses[0]?.address ?? "";

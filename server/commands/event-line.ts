@@ -62,7 +62,7 @@ function factsOf({ detail, operationId }: Event): string {
     }
     case "cephCrash": {
       const { entity, host, at, what } = detail.value;
-      return `${entity} on ${host} at ${timeText(at)}: ${what}`;
+      return `${entity} on ${host}${at === undefined ? "" : ` at ${timeText(at)}`}: ${what}`;
     }
     case "gap": {
       const { from, to, reason } = detail.value;

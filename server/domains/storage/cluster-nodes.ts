@@ -116,7 +116,7 @@ function messageOf(name: string, node: KubernetesNode | undefined): ClusterNodes
     roles: [...node.roles],
     internalIp: node.internalIp,
     externalIp: node.externalIp,
-    age: timestampFromMs(node.createdAtMs),
+    ...(node.createdAtMs !== undefined && { age: timestampFromMs(node.createdAtMs) }),
   };
 }
 

@@ -35,7 +35,7 @@ export function registerKubernetesContract(
       { name: "sandbox-ceph-2", isReady: true, roles: ["worker"], zone: "sandbox-b", externalIp: "" },
       { name: "sandbox-ceph-3", kubeletVersion: /^v1\./, createdAtMs: Number },
     ]);
-    t.ok(nodes.every(({ createdAtMs }) => createdAtMs > Date.UTC(2020) && createdAtMs <= Date.now()));
+    t.ok(nodes.every(({ createdAtMs = 0 }) => createdAtMs > Date.UTC(2020) && createdAtMs <= Date.now()));
     const pods = okOf(value.storagePods);
     t.strictSame(
       new Set(pods.map(({ app }) => app)),

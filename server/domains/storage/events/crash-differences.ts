@@ -24,6 +24,8 @@ function told(
   type: "crash.reported" | "crash.archived",
   { id, entity, host, atMs, what }: CephCrash,
 ): StorageDifference {
-  const facts = { id, entity, host, at: new Date(atMs).toISOString(), what };
+  // 0 is of a report that tells none.
+  const at = atMs === 0 ? {} : { at: new Date(atMs).toISOString() };
+  const facts = { id, entity, host, ...at, what };
   return { type, part: ["crashes", id], detail: { cephCrash: facts } };
 }

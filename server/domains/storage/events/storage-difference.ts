@@ -60,7 +60,7 @@ export interface CrashFacts {
   readonly id: string;
   readonly entity: string;
   readonly host: string;
-  /** RFC 3339 */
-  readonly at: string;
+  /** RFC 3339; none where the report does not tell. */
+  readonly at?: string;
   readonly what: string;
 }

@@ -38,6 +38,13 @@ test("the nodes that carry daemons are told with roles, addresses and the time t
   t.equal(nodes.length, 3);
 });
 
+test("a node that does not tell when it was made has no age", async (t) => {
+  const kubernetes = kubernetesState(({ nodes: [first] }) => ({
+    nodes: [{ ...(first as Manifest), metadata: { name: "sandbox-ceph-1" } }],
+  }));
+  t.equal(clusterNodesFrom({ ok: kubernetes }).nodes[0]?.age, undefined);
+});
+
 test("a node is ready by its condition alone, and not when it is gone", async (t) => {
   const kubernetes = kubernetesState(({ nodes: [first, second] }) => ({
     nodes: [withReady(first as Manifest, "Unknown"), withReady(second as Manifest, undefined)],
