@@ -76,9 +76,9 @@ export interface LibvirtBackupAdapter {
    * Writes all of a raw volume, at libvirt's pace, and ends when all of it was read back and is the same: libvirt also
    * confirms what it had no room for, so make the volume with `isPreallocated`. The host may still have it in memory only.
    * When it fails, part of it may be there.
-   * @param onProgress told how many bytes libvirt was given
+   * @param onProgress told how far it is: when all is written half of `sizeBytes`, and all when it was read back
    * @throws InfraError INVALID_FIELD when the volume is not of `sizeBytes`; STORAGE_VOLUME_IN_USE when a running domain has
-   *   it; TOOL_FAILED when the content is not of `sizeBytes` or fails by no InfraError of its own; NO_SPACE; LIBVIRT_FAILED also
+   *   it, or at the end when one that has it was started meanwhile; TOOL_FAILED when the content is not of `sizeBytes` or fails by no InfraError of its own; NO_SPACE; LIBVIRT_FAILED also
    *   when something else is there; STORAGE_POOL_NOT_FOUND, STORAGE_VOLUME_NOT_FOUND, the signal's reason, and as
    *   LibvirtAdapter.read
    */

@@ -10,6 +10,7 @@ import { measuredContent } from "./measured-content.ts";
 import { poolVolumeResource } from "./names.ts";
 import { isOn, type SandboxHost } from "./sandbox-host.ts";
 import { takenBytes } from "./sandbox-storage.ts";
+import { createWriteProgress } from "./write-progress.ts";
 
 /** What a sandbox tells and reads of its volumes. */
 export interface SandboxBackups extends LibvirtBackupAdapter {
@@ -72,8 +73,11 @@ export function createSandboxBackups(host: SandboxHost, assertReachable: () => v
   }
 
   function startsOf(users: readonly VolumeUser[]): number {
-    const writers = users.filter(({ isReadOnly }) => !isReadOnly);
-    return writers.reduce((sum, { uuid }) => sum + (starts.get(uuid) ?? 0), 0);
+    return users.reduce((sum, { uuid }) => sum + (starts.get(uuid) ?? 0), 0);
+  }
+
+  function writersOf(users: readonly VolumeUser[]): readonly VolumeUser[] {
+    return users.filter(({ isReadOnly }) => !isReadOnly);
   }
 
   async function* bytesOf(
@@ -112,10 +116,10 @@ export function createSandboxBackups(host: SandboxHost, assertReachable: () => v
       assertReachable();
       const { users, storedBytes } = volumeIn(pool, name);
       assertUnused(pool, name);
-      const before = startsOf(users);
+      const before = startsOf(writersOf(users));
       yield* bytesOf(`${pool}/${name} as it is stored`, storedBytes, signal);
       assertUnused(pool, name);
-      if (startsOf(volumeIn(pool, name).users) !== before) {
+      if (startsOf(writersOf(volumeIn(pool, name).users)) !== before) {
         throw inUse(pool, name, "a domain ran with it meanwhile");
       }
     },
@@ -128,15 +132,25 @@ export function createSandboxBackups(host: SandboxHost, assertReachable: () => v
           `must be the ${storedBytes} bytes of ${name}, is ${source.sizeBytes}`,
         );
       }
-      const user = users.find(({ isRunning }) => isRunning);
-      if (user !== undefined) {
-        throw inUse(pool, name, `the domain ${user.name} runs with it`);
-      }
-      const content = measuredContent(source, (_piece, doneBytes) => onProgress(doneBytes));
+      const assertFree = () => {
+        const user = volumeIn(pool, name).users.find(({ isRunning }) => isRunning);
+        if (user !== undefined) {
+          throw inUse(pool, name, `the domain ${user.name} runs with it`);
+        }
+      };
+      assertFree();
+      const before = startsOf(users);
+      const moved = createWriteProgress(storedBytes, onProgress);
+      const content = measuredContent(source, ({ length }) => moved(length));
       for await (const _ of untilStopped(content, signal, "libvirt")) {
         assertReachable();
         volumeIn(pool, name);
       }
+      assertFree();
+      if (startsOf(volumeIn(pool, name).users) !== before) {
+        throw inUse(pool, name, "a domain ran with it meanwhile");
+      }
+      moved(Number(storedBytes));
     },
     async beginBackup(request, signal) {
       assertReachable();

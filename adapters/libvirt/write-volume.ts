@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { InfraError, invalidField } from "../host/infra-error.ts";
 import type { VolumeContent } from "./backup-adapter.ts";
-import { readDiskUses, usersOf } from "./disk-uses.ts";
 import { about, isReason } from "./errors.ts";
 import { measuredContent } from "./measured-content.ts";
 import { poolVolumeResource } from "./names.ts";
 import type { LibvirtClient } from "./rpc/client.ts";
-import type { StorageVolRef } from "./rpc/objects.ts";
-import { createVolume, deleteVolume, volumeFacts, volumeOf } from "./volume-steps.ts";
+import { createVolume, deleteVolume, volumeOf } from "./volume-steps.ts";
+import { watchUsers } from "./watch-users.ts";
+import { createWriteProgress } from "./write-progress.ts";
 
 /** A volume by its names. */
 export interface VolumeName {
@@ -29,37 +29,39 @@ export async function writeVolume(
   await client.ready(signal);
   const resource = poolVolumeResource(pool, name);
   const vol = await volumeOf(client, pool, name);
-  await about(resource, assertWritable(client, { pool, name }, vol, sizeBytes));
-  const written = createHash("sha256");
-  const measured = measuredContent({ content, sizeBytes }, (piece, doneBytes) => {
-    written.update(piece);
-    onProgress(doneBytes);
-  });
-  await about(resource, client.upload({ vol, offset: 0n, length: sizeBytes, flags: 0 }, measured, signal));
-  const stored = createHash("sha256");
-  for await (const piece of client.download({ vol, offset: 0n, length: sizeBytes, flags: 0 }, signal)) {
-    stored.update(piece);
-  }
-  if (!stored.digest().equals(written.digest())) {
-    const words = `the volume ${name} of ${pool} holds something else than libvirt was given for it`;
-    throw new InfraError("LIBVIRT_FAILED", words, { resource });
-  }
-}
+  const users = watchUsers(client, { pool, name }, vol, () => true);
+  const all = { vol, offset: 0n, length: sizeBytes, flags: 0 };
+  const moved = createWriteProgress(sizeBytes, onProgress);
 
-async function assertWritable(
-  client: LibvirtClient,
-  { pool, name }: VolumeName,
-  vol: StorageVolRef,
-  sizeBytes: bigint,
-): Promise<void> {
-  const { path, storedBytes } = await volumeFacts(client, vol);
-  if (storedBytes !== sizeBytes) {
-    throw invalidField("sizeBytes", `must be the ${storedBytes} bytes of ${name}, is ${sizeBytes}`);
+  async function readBack(): Promise<Buffer> {
+    const stored = createHash("sha256");
+    for await (const piece of client.download(all, signal)) {
+      stored.update(piece);
+      moved(piece.length);
+    }
+    return stored.digest();
   }
-  const user = usersOf(await readDiskUses(client), { pool, name, path }).find(({ isRunning }) => isRunning);
-  if (user !== undefined) {
-    const words = `the volume ${name} of ${pool} is in use: the domain ${user.name} runs with it as ${user.target}`;
-    throw new InfraError("STORAGE_VOLUME_IN_USE", words);
+
+  try {
+    const { storedBytes } = await users.look();
+    if (storedBytes !== sizeBytes) {
+      throw invalidField("sizeBytes", `must be the ${storedBytes} bytes of ${name}, is ${sizeBytes}`);
+    }
+    const written = createHash("sha256");
+    const measured = measuredContent({ content, sizeBytes }, (piece) => {
+      written.update(piece);
+      moved(piece.length);
+    });
+    await about(resource, client.upload(all, measured, signal));
+    const stored = await about(resource, readBack());
+    // A guest may have read what was not written yet, and its own writes may have come in between.
+    await users.look();
+    if (!stored.equals(written.digest())) {
+      const words = `the volume ${name} of ${pool} holds something else than libvirt was given for it`;
+      throw new InfraError("LIBVIRT_FAILED", words, { resource });
+    }
+  } finally {
+    users.end();
   }
 }
 

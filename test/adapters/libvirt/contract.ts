@@ -175,6 +175,31 @@ export function testLibvirtContract(kind: string, makeSubject: (t: Test) => Prom
     t.equal(await write(drive.sizeBytes, drive), undefined);
   });
 
+  contractTest("a volume that a domain ran with meanwhile is not taken for written", async (t, subject) => {
+    const { libvirt, pool, define, definition, start, powerOff } = subject;
+    const sizeBytes = 10n * mebibyte;
+    await define(definition);
+    for (const isStopped of [false, true]) {
+      async function* content(): AsyncGenerator<Uint8Array> {
+        yield* pieces(sizeBytes - 1n);
+        await start();
+        await (isStopped ? powerOff() : undefined);
+        yield* pieces(1n);
+      }
+      const told: bigint[] = [];
+      const written = libvirt.writeVolume(
+        pool,
+        "bm-1.img",
+        { content: content(), sizeBytes },
+        new AbortController().signal,
+        (doneBytes) => told.push(doneBytes),
+      );
+      t.equal(await reasonOf(written), "STORAGE_VOLUME_IN_USE", isStopped ? "stopped" : "runs");
+      t.ok(told.includes(sizeBytes / 2n), "what is written is the half");
+      await (isStopped ? undefined : powerOff());
+    }
+  });
+
   contractTest("disks of a running domain are read as they were at one moment", async (t, subject) => {
     const { libvirt, define, definition, domain, start, powerOff } = subject;
     const { name, uuid } = definition;
