@@ -106,6 +106,11 @@ test("an event of any kind is one line", async (t) => {
     lineOf({ type: "crash.reported", detail: { case: "cephCrash", value: crash } }),
     `${time} crash.reported r/1: osd.1 on h1 at ${time}: FAILED ceph_assert`,
   );
+  const { at: _at, ...undated } = crash;
+  t.equal(
+    lineOf({ type: "crash.reported", detail: { case: "cephCrash", value: undated } }),
+    `${time} crash.reported r/1: osd.1 on h1: FAILED ceph_assert`,
+  );
   const gap = { to: at, reason: "the gateway was down" };
   t.equal(
     lineOf({ type: "gap", detail: { case: "gap", value: gap } }),

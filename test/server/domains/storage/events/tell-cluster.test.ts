@@ -195,6 +195,11 @@ test("a crash is told when it is reported and when it is archived", async (t) =>
     [],
   ]);
   t.strictSame(typesOf(tellAll(healthy, archived)), [["crash.reported", "crash.archived"]]);
+  t.strictSame(
+    tellAll(healthy, { ...healthy, crashes: { ok: [{ ...crash, atMs: 0 }] } }),
+    [[{ type: "crash.reported", resource, cephCrash: { id, entity, host, what } }]],
+    "of one whose report tells no time none is told",
+  );
 });
 
 test("a cluster of another fsid tells nothing, and is what is known from then on", async (t) => {
