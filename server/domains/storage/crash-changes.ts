@@ -76,9 +76,13 @@ export function createCrashChanges({ ceph, runner }: CrashChangesOptions): Crash
   };
 }
 
+/** As `2026-11-21T14:00:00.123456Z_UUID`; it becomes an argument of a command, and part of a resource's name. */
 function assertId(id: string): void {
-  if (id === "") {
-    throw invalidField("id", "must not be empty; ListCrashes tells the ids of crashes");
+  if (!/^[\w:.][\w:.-]{0,127}$/.test(id)) {
+    throw invalidField(
+      "id",
+      "must be the id of a crash, as ListCrashes tells it: 1 to 128 letters, digits and -:._",
+    );
   }
 }
 

@@ -60,7 +60,7 @@ function clusterMessage(
   radar: RadarReading,
 ): MessageInitShape<typeof WatchClusterStatsResponseSchema> {
   const { value, readAtMs, staleBecause = "" } = snapshot;
-  const { stats, missing } = clusterStatsFrom(value, Date.now());
+  const { stats, missing, clamped } = clusterStatsFrom(value, Date.now());
   const ofRadar =
     "missing" in radar ? radar.missing.map(({ field, reason }) => ({ field: `radar.${field}`, reason })) : [];
   return {
@@ -69,5 +69,6 @@ function clusterMessage(
     missing: [...missing.map((each) => ({ ...each })), ...ofRadar],
     readAt: timestampFromMs(Math.round(Date.now() - (performance.now() - readAtMs))),
     staleBecause,
+    clamped: [...clamped],
   };
 }

@@ -104,7 +104,9 @@ test("a crash is archived once, and told among the archived ones from then on", 
 test("a crash that is not there, or no second key: neither is archived, nor planned", async (t) => {
   const { call } = createStorageUnderTest(t, { ceph: createCephSandbox() });
   await t.rejects(call(archiveCrash, { id: "none" }), { name: "InfraError", reason: "CRASH_NOT_FOUND" });
-  await t.rejects(call(archiveCrash, {}), { name: "InfraError", reason: "INVALID_FIELD" });
+  for (const id of ["", "a b", "a/b", "-h", "a\nb", "é", "a".repeat(129)]) {
+    await t.rejects(call(archiveCrash, { id }), { name: "InfraError", reason: "INVALID_FIELD" }, id);
+  }
 
   const ceph = createCephSandbox({ hasOperator: false });
   const reader = createStorageUnderTest(t, { ceph });
@@ -136,6 +138,10 @@ test("a watcher is told the state at once, then each change, what is missing, an
   const second = next();
   await ceph.stopOsd(0);
   t.match(await second, { stats: { status: "HEALTH_WARN", services: { osd: { osdUp: 5 } } } });
+
+  const clamped = next();
+  await ceph.change((state) => ({ ...state, objects: { ok: { count: 2 ** 31, storedBytes: 1n << 50n } } }));
+  t.strictSame((await clamped).clamped, ["data.objects.object_count"]);
 
   const third = next();
   await ceph.setManagers(false);
