@@ -48,12 +48,13 @@ export function verifyStep(tools: PoolBackupTools): PoolBackupStep {
       const listed = await listStored(tools, repository, run);
       const found = listed.flatMap((snapshot) => storedVolumeFrom(snapshot) ?? []);
       const skipped = skippedBy(run);
+      const wanted = chosenBy(run).filter(({ name }) => !skipped.includes(name));
       const stored: VerifyOutput["stored"][number][] = [];
-      for (const volume of chosenBy(run).filter(({ name }) => !skipped.includes(name))) {
+      for (const volume of wanted) {
         const candidates = found.filter(({ backupId }) => backupId === volume.backupId);
         const one = await wholeOf(run, repository, candidates, volume.name);
         stored.push({ ...volume, ...one });
-        run.progress({ message: `${volume.name} is there (${stored.length} of ${chosenBy(run).length})` });
+        run.progress({ message: `${volume.name} is there (${stored.length} of ${wanted.length})` });
       }
       if (stored.length === 0) {
         throw new InfraError("STORAGE_VOLUME_NOT_FOUND", "all volumes were removed before they were stored", {
