@@ -6,9 +6,12 @@ export function seedDirectoryPrefix(pid: number): string {
   return `hostplane-seed-${pid}-`;
 }
 
+/** Writing a seed takes no longer. Processes of containers that share the directory are not seen by each other. */
+const minimumAgeMs = 10 * 60_000;
+
 /**
  * Removes directories of seeds that a killed gateway has left: those of this user that are older than this process and
- * whose own process is gone. What cannot be looked at or removed stays.
+ * ten minutes, and whose own process is gone. What cannot be looked at or removed stays.
  */
 export async function removeStaleSeeds(parent: string): Promise<void> {
   const names = await readdir(parent).catch(() => []);
@@ -36,7 +39,7 @@ async function isOldAndOwn(path: string): Promise<boolean> {
   try {
     const facts = await lstat(path);
     const isOwn = facts.isDirectory() && facts.uid === process.getuid?.();
-    return isOwn && facts.mtimeMs < performance.timeOrigin;
+    return isOwn && facts.mtimeMs < Math.min(performance.timeOrigin, Date.now() - minimumAgeMs);
   } catch {
     return false;
   }

@@ -7,13 +7,12 @@ import { removeStaleSeeds, seedDirectoryPrefix } from "../../../adapters/libvirt
 test("directories of seeds are removed when their process was killed, and no others", async (t) => {
   const parent = t.testdir({});
   const { pid: deadPid } = spawnSync("true");
-  const make = (name: string, isOld = true) => {
+  const youngSeconds = (performance.timeOrigin - 60_000) / 1000;
+  const make = (name: string, changedAtSeconds = 1) => {
     const path = join(parent, name);
     mkdirSync(path);
     writeFileSync(join(path, "meta-data"), "instance-id: op-1");
-    if (isOld) {
-      utimesSync(path, 1, 1);
-    }
+    utimesSync(path, changedAtSeconds, changedAtSeconds);
     return name;
   };
   const stale = [`${seedDirectoryPrefix(deadPid)}aZ09bc`, `${seedDirectoryPrefix(process.pid)}aZ09bc`];
@@ -21,8 +20,9 @@ test("directories of seeds are removed when their process was killed, and no oth
     make(name);
   }
   const kept = [
-    make(`${seedDirectoryPrefix(deadPid)}newone`, false),
-    make(`${seedDirectoryPrefix(process.pid)}newone`, false),
+    make(`${seedDirectoryPrefix(deadPid)}newone`, Date.now() / 1000),
+    make(`${seedDirectoryPrefix(process.pid)}newone`, Date.now() / 1000),
+    make(`${seedDirectoryPrefix(deadPid)}a1new1`, youngSeconds),
     make(`${seedDirectoryPrefix(process.ppid)}aZ09bc`),
     make(`${seedDirectoryPrefix(deadPid)}of-somebody-else`),
     make("hostplane-seed-x"),
