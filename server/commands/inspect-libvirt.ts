@@ -51,21 +51,26 @@ async function inspectPool(
     const fix = `virsh pool-start ${name} && virsh pool-autostart ${name}`;
     return [{ ok: false, what: `the storage pool ${name} is not active`, fix }];
   }
-  const volumes = new Set((await libvirt.volumesOf(name)).map((volume) => volume.name));
   const ofPool = templates.filter(({ disk }) => disk.pool === name);
   const images = new Set(ofPool.flatMap(({ disk: { backing } }) => backing ?? []));
   return [
     { ok: true, what: `storage pool ${name}: ${pool.freeBytes >> 30n} GiB free` },
-    ...[...images].map((image) =>
-      volumes.has(image)
-        ? { ok: true, what: `storage pool ${name} has ${image}, which disks begin as` }
-        : {
-            ok: false,
-            what: `storage pool ${name} has no volume ${image}, which disks are to begin as`,
-            fix: `virsh pool-refresh ${name} if the file is there; put it there otherwise`,
-          },
-    ),
+    ...(await Promise.all([...images].map((image) => inspectImage(libvirt, name, image)))),
   ];
+}
+
+async function inspectImage(
+  libvirt: Pick<LibvirtAdapter, "hasVolume">,
+  pool: string,
+  image: string,
+): Promise<Finding> {
+  return (await libvirt.hasVolume(pool, image))
+    ? { ok: true, what: `storage pool ${pool} has ${image}, which disks begin as` }
+    : {
+        ok: false,
+        what: `storage pool ${pool} has no volume ${image}, which disks are to begin as`,
+        fix: `virsh pool-refresh ${pool} if the file is there; put it there otherwise`,
+      };
 }
 
 function inspectGpu({ gpus }: LibvirtState, address: string): Finding {
