@@ -7,12 +7,12 @@ import {
   type Told,
 } from "../../../events/observe-system.ts";
 import type { NewEvent } from "../../../store/events.ts";
-import type { PoolChangeLog } from "./pool-changes.ts";
+import type { OwnChanges } from "./own-changes.ts";
 import type { PoolState, StoragePool } from "./storage-pool.ts";
 
 export interface PoolObserverOptions extends SystemObserverOptions {
   readonly pool: StoragePool;
-  readonly changes: Pick<PoolChangeLog, "find" | "forget">;
+  readonly changes: Pick<OwnChanges, "find" | "forget">;
   readonly host: string;
 }
 

@@ -1,7 +1,7 @@
 import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { OperationStep, StepRun } from "../../../operations/operation-kind.ts";
-import type { PoolChangeLog } from "./pool-changes.ts";
+import type { OwnChanges } from "./own-changes.ts";
 import type { PlannedPoolChange, StoragePool } from "./storage-pool.ts";
 
 /** What a pool's size is to become. */
@@ -26,7 +26,7 @@ export type PoolStep = OperationStep<PoolInput, null>;
 /** What the kinds of operations on the pool are made of. */
 export interface PoolTools {
   readonly pool: StoragePool;
-  readonly changes: PoolChangeLog;
+  readonly changes: OwnChanges;
   /** Has libvirt look at its pool again; undefined where none shows the storage pool. */
   readonly refresh: PoolRefresh | undefined;
 }

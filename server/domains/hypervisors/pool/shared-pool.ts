@@ -15,7 +15,7 @@ import { describePoolBackup, type PoolBackupResult } from "./backups/backup-run.
 import { createPoolBackups, type PoolBackups, type PoolBackupsOptions } from "./backups/pool-backups.ts";
 import { createBeginPoolChange } from "./begin-pool-change.ts";
 import { createExpandKind, expandKindName } from "./expand-kind.ts";
-import { createPoolChanges, type PoolChangeLog } from "./pool-changes.ts";
+import { createOwnChanges, type OwnChanges } from "./own-changes.ts";
 import { planOfExpansion, planOfShrinkage } from "./pool-plans.ts";
 import { describePoolResult, type PoolRefresh, type PoolResult } from "./pool-run.ts";
 import { createShrinkKind, shrinkKindName } from "./shrink-kind.ts";
@@ -44,7 +44,7 @@ export interface SharedPoolOptions {
 export interface SharedPool {
   readonly pool: StoragePool;
   /** What this gateway itself does with it. */
-  readonly changes: PoolChangeLog;
+  readonly changes: OwnChanges;
   /**
    * Begins to make the pool larger, or finds the operation that the same request began.
    * @throws InfraError INVALID_FIELD, POOL_CANNOT_GROW, POOL_FIXED, BUSY, and what reading the pool throws
@@ -81,7 +81,7 @@ export interface SharedPool {
 /** Registers the kinds of operations, so it comes before `operations.begin`. */
 export function createSharedPool(options: SharedPoolOptions): SharedPool {
   const { pool, operations, events } = options;
-  const changes = createPoolChanges(pool);
+  const changes = createOwnChanges(pool);
   const refresh = refreshOf(options);
   const tools = { pool, changes, refresh };
   const expand = createBeginPoolChange(options, {

@@ -2,13 +2,13 @@ import { createOwnChangeLog, type OwnChangeLog } from "../../../events/own-chang
 import type { StoragePool } from "./storage-pool.ts";
 
 /** A change of the pool that an operation of this gateway makes. */
-export interface PoolChange {
+export interface OwnChange {
   readonly operationId: string;
 }
 
 /** Tells this gateway's own changes of the pool from those of others. */
-export type PoolChangeLog = OwnChangeLog<PoolChange>;
+export type OwnChanges = OwnChangeLog<OwnChange>;
 
-export function createPoolChanges(pool: Pick<StoragePool, "read">): PoolChangeLog {
-  return createOwnChangeLog<PoolChange>(() => pool.read());
+export function createOwnChanges(pool: Pick<StoragePool, "read">): OwnChanges {
+  return createOwnChangeLog<OwnChange>(() => pool.read());
 }
