@@ -19,6 +19,7 @@ import {
   resourceLines,
   statsLines,
 } from "./storage-lines.ts";
+import { withoutMissing } from "./without-missing.ts";
 
 export interface ListCrashesOptions extends AdminOptions {
   /** Also those that are archived. */
@@ -121,7 +122,8 @@ async function show(
       output.err(`could not be read: ${missing.join(", ")}`);
     }
     if (shown !== undefined) {
-      const lines = options.json === true ? [JSON.stringify(shown.json, null, 2)] : shown.lines();
+      const json = () => JSON.stringify(withoutMissing(shown.json, missing), null, 2);
+      const lines = options.json === true ? [json()] : shown.lines();
       for (const line of lines) {
         output.out(line);
       }
