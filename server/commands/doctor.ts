@@ -27,15 +27,17 @@ export async function doctor(
   const { config, file } = loaded;
   const systems = await createInspectors(config);
   try {
-    output.out(`ok       config   ${file ?? "no file"}: no mistakes`);
-    let isComplete = true;
     const own = [createGatewayInspector(config), createStoreInspector(config, process.env.HOSTPLANE_KEY)];
-    for (const { name, inspect } of [...own, ...systems.inspectors]) {
+    const inspectors = [...own, ...systems.inspectors];
+    const width = Math.max(8, ...inspectors.map(({ name }) => name.length));
+    output.out(`ok       ${"config".padEnd(width)} ${file ?? "no file"}: no mistakes`);
+    let isComplete = true;
+    for (const { name, inspect } of inspectors) {
       const { findings } = await inspect();
       for (const { ok, what, fix } of findings) {
-        output.out(`${ok ? "ok     " : "missing"}  ${name.padEnd(8)} ${what}`);
+        output.out(`${ok ? "ok     " : "missing"}  ${name.padEnd(width)} ${what}`);
         if (fix !== undefined) {
-          output.out(`${" ".repeat(18)}-> ${fix}`);
+          output.out(`${" ".repeat(width + 10)}-> ${fix}`);
         }
         isComplete &&= ok;
       }

@@ -64,6 +64,23 @@ test("a missing lvm is named, with the way to get it, and ends it with 1", async
   t.match(stdout, /^missing {2}lvm {6}.+\n {18}-> .+$/m);
 });
 
+test("what is found stands in one column, however long the name of a system is", async (t) => {
+  const lines: string[] = [];
+  const output = { out: (line: string) => lines.push(line), err: () => {} };
+  const inspector = {
+    name: "kubernetes",
+    inspect: async () => ({ version: undefined, findings: [{ ok: false, what: "FOUND", fix: "MEND" }] }),
+  };
+  const flags = { listen: ["127.0.0.1:0"], data: await shortDirectory(t) };
+  await doctor(flags, async () => ({ inspectors: [inspector], close: async () => {} }), output);
+  t.match(lines[0], /^ok {7}config {5}no file/);
+  t.same(lines.slice(-2), ["missing  kubernetes FOUND", `${" ".repeat(20)}-> MEND`]);
+  t.ok(
+    lines.every((line) => /^.{19} \S/.test(line)),
+    "in all lines",
+  );
+});
+
 test("an address somebody else has is told; one that hostplane serves is fine", async (t) => {
   const other = createServer((socket) => socket.end("SSH-2.0-x\r\n"));
   await new Promise<void>((done) => other.listen(0, "127.0.0.1", done));
