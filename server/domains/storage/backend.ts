@@ -46,11 +46,12 @@ const versionPatienceMs = 500;
 /**
  * Ceph as ListBackends, the health service and doctor see it: degraded while a part cannot be read or what was read is not
  * renewed. What Ceph itself complains about is no fault of reading it.
+ * @param versionKeepMs how long its version is told before it is asked for anew: Ceph may be upgraded meanwhile
  */
-export function createCephBackend(ceph: CephAdapter): Backend {
+export function createCephBackend(ceph: CephAdapter, versionKeepMs = 5 * 60_000): Backend {
   // Who asks for the status has the cluster read no more often.
   const passive = { isWatching: false };
-  const versionOf = createVersion(ceph);
+  const versionOf = createVersion(ceph, versionKeepMs);
   return {
     domain: "storage",
     name: "ceph",
@@ -60,7 +61,7 @@ export function createCephBackend(ceph: CephAdapter): Backend {
       statusOf(
         () => ceph.read(undefined, passive),
         (state) => missingOf(state, cephParts),
-        async () => versionOf(),
+        versionOf,
       ),
     subscribe: (onChange) => ceph.subscribe(onChange, passive),
   };
@@ -123,9 +124,14 @@ function isMissing(part: unknown): part is { readonly missing: string } {
   return typeof part === "object" && part !== null && "missing" in part;
 }
 
-/** The version, once it is known: it is asked for until it was told. */
-function createVersion(ceph: Pick<CephAdapter, "inspect">): () => Promise<string | undefined> {
+/** The version, once it is known: it is asked for until it was told, and anew after `keepMs` or when a manager took over. */
+function createVersion(
+  ceph: Pick<CephAdapter, "inspect">,
+  keepMs: number,
+): (state: CephState) => Promise<string | undefined> {
   let version: string | undefined;
+  let manager: string | undefined;
+  let askedAtMs = Number.NEGATIVE_INFINITY;
   let asking: Promise<void> | undefined;
 
   async function ask(): Promise<void> {
@@ -133,9 +139,15 @@ function createVersion(ceph: Pick<CephAdapter, "inspect">): () => Promise<string
     asking = undefined;
   }
 
-  return async () => {
-    if (version === undefined) {
-      asking ??= ask();
+  return async ({ mgrs }) => {
+    const active = ("ok" in mgrs ? mgrs.ok.active : undefined) ?? manager;
+    const isOld = performance.now() - askedAtMs >= keepMs;
+    if (asking === undefined && (version === undefined || active !== manager || isOld)) {
+      manager = active;
+      askedAtMs = performance.now();
+      asking = ask();
+    }
+    if (asking !== undefined) {
       const { promise: elapsed, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, versionPatienceMs);
       await Promise.race([asking, elapsed]);

@@ -38,14 +38,19 @@ test("parts that cannot be read are named with their reason", async (t) => {
 });
 
 test("a state that is not renewed is told with why; without any Ceph is unavailable", async (t) => {
-  const ceph = createCephSandbox({ keepMs: 200 });
+  const outage = new InfraError("CEPH_UNAVAILABLE", "the monitors do not answer");
+  const ceph = createCephSandbox();
   t.teardown(() => ceph.close());
   const backend = createCephBackend(ceph);
   await ceph.read();
-  await ceph.setOutage(new InfraError("CEPH_UNAVAILABLE", "the monitors do not answer"));
+  await ceph.setOutage(outage);
   t.match(await backend.status(), { health: "degraded", missing: ["the monitors do not answer"] });
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  t.match(await backend.status(), {
+
+  // Of which nothing is ever young enough.
+  const forgetful = createCephSandbox({ keepMs: 0 });
+  t.teardown(() => forgetful.close());
+  await forgetful.setOutage(outage);
+  t.match(await createCephBackend(forgetful).status(), {
     health: "unavailable",
     missing: ["the monitors do not answer"],
     snapshotAgeMs: undefined,
@@ -67,6 +72,27 @@ test("a version that is long in coming delays no status", async (t) => {
   t.match(await backend.status(), { health: "ok", version: "18.2.0" });
   await backend.status();
   t.equal(asked, 1);
+});
+
+test("a version is asked for anew after a while, and when another manager is active", async (t) => {
+  const ceph = createCephSandbox();
+  t.teardown(() => ceph.close());
+  let asked = 0;
+  const inspect = async () => {
+    asked += 1;
+    return { version: `17.2.${asked}`, findings: [] };
+  };
+  const backend = createCephBackend({ ...ceph, inspect });
+  t.match(await backend.status(), { version: "17.2.1" });
+  t.match(await backend.status(), { version: "17.2.1" });
+  await ceph.change((state) =>
+    "ok" in state.mgrs ? { ...state, mgrs: { ok: { ...state.mgrs.ok, active: "another" } } } : state,
+  );
+  t.match(await backend.status(), { version: "17.2.2" });
+  t.match(await backend.status(), { version: "17.2.2" });
+  const forgetful = createCephBackend({ ...ceph, inspect }, 0);
+  t.match(await forgetful.status(), { version: "17.2.3" });
+  t.match(await forgetful.status(), { version: "17.2.4" });
 });
 
 test("Kubernetes is degraded without a right, but not without KoorClusters", async (t) => {
