@@ -25,7 +25,7 @@ async function type(command: string): Promise<string> {
 
 /**
  * A volume group with a thick volume, a mounted file system and a thin volume is backed up while they are written to, and
- * with the gateway killed in the middle; what comes back is held against what was there.
+ * with LAB_FULL=1 with the gateway killed in the middle; what comes back is held against what was there.
  * @throws AssertionError
  */
 async function checkPoolBackups(): Promise<object> {
@@ -93,6 +93,9 @@ async function checkPoolBackups(): Promise<object> {
     await type("lvremove -q -y pool/again-raw pool/again-thin pool/again-files");
     assert.equal(await volumes(), before, "what was restored has no mark");
 
+    if (process.env.LAB_FULL !== "1") {
+      return { backupMs: Math.round(backupMs) };
+    }
     note("the gateway is killed while a volume is stored");
     const killed = (await clients.pool.backUpStoragePool({})).operation?.id ?? "";
     await untilSnapshotOf("raw");
