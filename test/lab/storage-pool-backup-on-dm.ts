@@ -12,6 +12,8 @@ import { type Operation, OperationService, OperationState } from "../../gen/host
 import { StoragePoolService } from "../../gen/hostplane/v1/storage_pool_pb.ts";
 import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
 
+const isFull = process.env.LAB_FULL === "1";
+
 interface Clients {
   readonly gateway: GatewayProcess;
   readonly pool: Client<typeof StoragePoolService>;
@@ -25,7 +27,7 @@ async function type(command: string): Promise<string> {
 
 /**
  * A volume group with a thick volume, a mounted file system and a thin volume is backed up while they are written to, and
- * with LAB_FULL=1 with the gateway killed in the middle; what comes back is held against what was there.
+ * with LAB_FULL=1 all of them come back, and the gateway is killed in the middle; it is held against what was there.
  * @throws AssertionError
  */
 async function checkPoolBackups(): Promise<object> {
@@ -80,20 +82,24 @@ async function checkPoolBackups(): Promise<object> {
     assert.equal(readdirSync(`${repository}/snapshots`).length, 3);
 
     note("it is verified and restored");
-    for (const name of ["raw", "thin", "files"]) {
+    // Emulated, each of them takes half a minute.
+    const devices = isFull ? (["raw", "thin"] as const) : [];
+    for (const name of ["files", ...devices]) {
       const { operation: verifying } = await clients.backups.verifyBackup({ id: stored.get(name)?.id ?? "" });
       await assertDone(clients, verifying?.id ?? "");
       await assertDone(clients, await restore(clients, stored.get(name)));
     }
-    assert.equal(await sumOf("/dev/pool/again-raw"), sums.raw);
-    assert.equal(await sumOf("/dev/pool/again-thin"), sums.thin);
+    for (const name of devices) {
+      assert.equal(await sumOf(`/dev/pool/again-${name}`), sums[name]);
+      await type(`lvremove -q -y pool/again-${name}`);
+    }
     await type(`mkdir ${folder}/again; mount /dev/pool/again-files ${folder}/again`);
     assert.equal(await sumOf(`${folder}/again/file`), sums.file);
     await type(`test ! -e ${folder}/again/later; umount ${folder}/again`);
-    await type("lvremove -q -y pool/again-raw pool/again-thin pool/again-files");
+    await type("lvremove -q -y pool/again-files");
     assert.equal(await volumes(), before, "what was restored has no mark");
 
-    if (process.env.LAB_FULL !== "1") {
+    if (!isFull) {
       return { backupMs: Math.round(backupMs) };
     }
     note("the gateway is killed while a volume is stored");
