@@ -11,7 +11,9 @@ import { createHandlerFactory as createGrpcWebFactory } from "@connectrpc/connec
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { reachedKey } from "./request-facts.ts";
 import { type OnRefused, withUnaryErrorReason } from "./unary-error.ts";
+import { createUnaryGrpcHandler } from "./unary-grpc.ts";
 import { withUnknownFieldsHeader } from "./unknown-fields-header.ts";
+import { wrapHandler } from "./wrapped-handler.ts";
 
 /** The request of a call, read when it is asked for. What is wrong with it is thrown by the reading. */
 export interface Inputs {
@@ -32,7 +34,7 @@ export type Serve = (inputs: Inputs, context: HandlerContext) => AsyncIterable<o
  * Every kind of method is given to connect-es as a bidirectional stream, which on the wire is the same: what
  * is wrong with a request is then found while `serve` reads it and gets a reason, a log line and a place in
  * the metrics like any other error. Only unary Connect has a wire format of its own; there connect-es reads
- * the request first, and `withUnaryErrorReason` mends what it answers.
+ * the request first, and `withUnaryErrorReason` mends what it answers. Unary gRPC goes by `createUnaryGrpcHandler`.
  */
 export function createProtocolHandler(
   method: DescMethod,
@@ -45,11 +47,7 @@ export function createProtocolHandler(
 
   const unary = async (input: unknown, context: HandlerContext) => {
     context.values.set(reachedKey, true);
-    const inputs = { single: async () => input, all: (async function* () {})() };
-    for await (const output of serve(inputs, context)) {
-      return output;
-    }
-    throw new TypeError(`${method.name} has no answer`);
+    return answerOf(serve({ single: async () => input, all: nothing() }, context), method);
   };
 
   const streamSpec = { kind: "bidi_streaming", method, impl: stream } as unknown as MethodImplSpec;
@@ -61,12 +59,27 @@ export function createProtocolHandler(
       ? withUnknownFieldsHeader(handler, method)
       : handler;
   };
+  const grpcHandler = () => {
+    const handler = createGrpcFactory(options)(streamSpec);
+    const unaryGrpc = (all: AsyncIterable<unknown>, context: HandlerContext) =>
+      answerOf(stream(all, context), method);
+    return method.methodKind === "unary"
+      ? wrapHandler(handler, createUnaryGrpcHandler(method, unaryGrpc, options))
+      : handler;
+  };
   const connectHandler = method.methodKind === "unary" ? unaryHandler() : connect(streamSpec);
   return createUniversalMethodHandler(streamSpec, [
-    createGrpcFactory(options),
+    Object.assign(grpcHandler, { protocolName: "grpc" }),
     createGrpcWebFactory(options),
     Object.assign(() => connectHandler, { protocolName: connect.protocolName }),
   ]);
+}
+
+async function answerOf(outputs: AsyncIterable<object>, method: DescMethod): Promise<object> {
+  for await (const output of outputs) {
+    return output;
+  }
+  throw new TypeError(`${method.name} has no answer`);
 }
 
 async function readSingle(inputs: AsyncIterable<unknown>): Promise<unknown> {
@@ -81,3 +94,5 @@ async function readSingle(inputs: AsyncIterable<unknown>): Promise<unknown> {
   }
   return first.value;
 }
+
+async function* nothing(): AsyncGenerator<unknown, void> {}

@@ -49,16 +49,20 @@ function observeJson(request: UniversalServerRequest): {
     return { request, textOf: () => undefined };
   }
   const chunks: Uint8Array[] = [];
-  const observed = (async function* () {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      yield chunk;
-    }
-  })();
   return {
-    request: { ...request, body: observed },
+    request: { ...request, body: keeping(body, chunks) },
     textOf: () => new TextDecoder().decode(Buffer.concat(chunks)),
   };
+}
+
+async function* keeping(
+  body: AsyncIterable<Uint8Array>,
+  chunks: Uint8Array[],
+): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    yield chunk;
+  }
 }
 
 function isByteStream(body: UniversalServerRequest["body"]): body is AsyncIterable<Uint8Array> {

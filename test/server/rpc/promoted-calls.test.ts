@@ -1,0 +1,19 @@
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { test } from "tap";
+
+/** What connect-es keeps of a unary Connect call is 1.8 KB; all of a call are 10 KB, of one by gRPC 28 KB. */
+const maxBytesPerCall = 4096;
+
+test("a unary call that has ended is freed by the next scavenge and does not wait for a full collection", async (t) => {
+  const program = fileURLToPath(new URL("./promoted-bytes-process.ts", import.meta.url));
+  const heap = ["--min-semi-space-size=1", "--max-semi-space-size=1", "--initial-old-space-size=2000"];
+  const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", ...heap, program]);
+  const promoted: Record<string, number> = JSON.parse(stdout);
+  t.comment(stdout);
+  t.same(Object.keys(promoted), ["application/json", "application/grpc+proto"]);
+  for (const [contentType, bytes] of Object.entries(promoted)) {
+    t.ok(bytes < maxBytesPerCall, `${contentType}: ${bytes} bytes of each call are in the old generation`);
+  }
+});
