@@ -325,9 +325,8 @@ test("backups of the storage pool need a repository alone, and block devices in 
   const messagesOfPool = (more: object) => messagesOfHypervisors({ pool: { ...pool, ...more } });
   t.match(messagesOfPool({ backup: {} }), [/pool\.backup\.repository: /]);
   t.match(messagesOfPool({ backup: { repository: "backup" } }), [/repository: expected a path, which must/]);
-  t.match(messagesOfPool({ directory: undefined, volumeGroup: "vg0", lvm: { activation: "none" } }), [
-    /pool\.backup: expected only with lvm\.activation: auto/,
-  ]);
+  const group = { volumeGroup: "vg0", backup: pool.backup, lvm: { activation: "none" } };
+  t.match(messagesOfHypervisors({ pool: group }), [/pool\.backup: expected only with lvm\.activation: auto/]);
   t.same(messagesOfPool({ lvm: { activation: "none" } }), [], "a directory has none");
 });
 
