@@ -230,6 +230,11 @@ test("a key that may not is refused with what to do, and one that may too much i
   const { findings } = await adapterFor("client.admin").inspect();
   t.match(
     findings.filter(({ ok }) => !ok),
-    [{ what: /may change the cluster/, fix: /a user of its own: ceph auth get-or-create client.hostplane mon/ }],
+    [
+      {
+        what: /may change the cluster/,
+        fix: /a user of its own: ceph auth get-or-create client.hostplane mon/,
+      },
+    ],
   );
 });

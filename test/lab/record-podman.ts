@@ -23,7 +23,10 @@ async function record(service: StartedPodman): Promise<void> {
   const { podman, socketPath } = service;
   const client = createPodmanClient(socketPath);
   const anonymous = (text: string) =>
-    text.replaceAll(dirname(socketPath), "/lab").replaceAll(`"${hostname()}"`, '"lab"').replaceAll(release(), "6.1.0");
+    text
+      .replaceAll(dirname(socketPath), "/lab")
+      .replaceAll(`"${hostname()}"`, '"lab"')
+      .replaceAll(release(), "6.1.0");
   const read = async (path: string) => anonymous(await client.text(path));
   const idOf = async (kind: "pod" | "container" | "image", name: string) =>
     (await podman(kind, "inspect", name, "--format", kind === "pod" ? "{{.ID}}" : "{{.Id}}")).trim();
