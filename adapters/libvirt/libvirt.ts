@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { tmpdir } from "node:os";
+import { observeStep } from "../host/observe-step.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
 import type { ToolEnd } from "../host/tool-result.ts";
 import type { LibvirtAdapter, LibvirtStep } from "./adapter.ts";
@@ -11,7 +12,6 @@ import { inspectLibvirt } from "./inspect.ts";
 import { inspectBackups } from "./inspect-backups.ts";
 import { readLibvirtVersion } from "./libvirt-version.ts";
 import { assertSocketsDirectory } from "./names.ts";
-import { observeStep } from "./observe-step.ts";
 import { type Platform, parsePlatform, usualPlatform } from "./platform.ts";
 import { readVolume } from "./read-volume.ts";
 import { isGuestReady } from "./readiness.ts";
@@ -131,7 +131,7 @@ export function createLibvirt(options: LibvirtOptions): LibvirtAdapter {
       await client.ready();
       try {
         const argv = commandOf(step, platform ?? usualPlatform);
-        await observeStep(step, argv, () => makeStep(step, signal));
+        await observeStep({ program: "libvirt", subcommand: step.kind, argv }, () => makeStep(step, signal));
       } finally {
         // Also after a failure: it often means that the state is not what the caller took it for.
         touch(() => touchByStep(step));

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { EventEmitter } from "node:events";
+import { observeStep } from "../host/observe-step.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
 import type { PodRuntime, RuntimeEvent } from "./adapter.ts";
 import { assertStep } from "./assert-step.ts";
@@ -12,7 +13,6 @@ import { type PodmanInfo, readInfo } from "./info.ts";
 import { inspectPodman } from "./inspect.ts";
 import { readLogs } from "./logs.ts";
 import { assertRuntimeId } from "./names.ts";
-import { observeStep } from "./observe-step.ts";
 import type { EventRecord } from "./parse-event.ts";
 import type { RuntimeImage } from "./runtime-state.ts";
 import { createStateReader, inspectImage, inspectPod } from "./state.ts";
@@ -206,7 +206,8 @@ export function createPodman(options: PodmanOptions): PodRuntime {
     async run(step, options = {}) {
       assertStep(step);
       try {
-        return await observeStep(step, () => makeStep(client, step, options));
+        const tool = { program: "podman", subcommand: step.kind, argv: commandOf(step) };
+        return await observeStep(tool, () => makeStep(client, step, options));
       } finally {
         // Also after a failure: it often means that the state is not what the caller took it for.
         if ("podId" in step) {

@@ -1,10 +1,10 @@
 import { InfraError } from "../host/infra-error.ts";
+import { observeStep } from "../host/observe-step.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
 import type { PodRuntime, RuntimeEvent, RuntimeStep } from "./adapter.ts";
 import { assertStep } from "./assert-step.ts";
 import { commandOf } from "./commands.ts";
 import { assertRuntimeId } from "./names.ts";
-import { observeStep } from "./observe-step.ts";
 import { createSandboxJournal } from "./sandbox-journal.ts";
 import { readSandboxLogs } from "./sandbox-logs.ts";
 import { createSandboxPods, pauseImage, type SandboxPodOptions, type SandboxPods } from "./sandbox-pods.ts";
@@ -179,7 +179,8 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
       if (failure !== undefined) {
         throw failure;
       }
-      return observeStep(step, () => makeSandboxStep({ pods, stopMs, pullMs }, step, runOptions));
+      const tool = { program: "podman", subcommand: step.kind, argv: commandOf(step) };
+      return observeStep(tool, () => makeSandboxStep({ pods, stopMs, pullMs }, step, runOptions));
     },
     async info() {
       assertReachable();

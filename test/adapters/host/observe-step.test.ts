@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { type ToolObservation, toolChannel } from "../../../adapters/host/observation.ts";
-import { observeStep } from "../../../adapters/libvirt/observe-step.ts";
+import { observeStep } from "../../../adapters/host/observe-step.ts";
 
 test("observers see a change as a tool, and how it ended", async (t) => {
   const seen: ToolObservation[] = [];
@@ -14,15 +14,15 @@ test("observers see a change as a tool, and how it ended", async (t) => {
   };
   toolChannel.subscribe(subscriber);
   t.teardown(() => toolChannel.unsubscribe(subscriber));
-  const step = { kind: "refreshPool", pool: "default" } as const;
   const argv = ["virStoragePoolRefresh", "default", "0"];
-  t.equal(await observeStep(step, argv, async () => "done"), "done");
+  const step = { program: "libvirt", subcommand: "refreshPool", argv };
+  t.equal(await observeStep(step, async () => "done"), "done");
   const gone = new InfraError("STORAGE_POOL_NOT_FOUND", "there is none");
   await t.rejects(
-    observeStep(step, argv, () => Promise.reject(gone)),
+    observeStep(step, () => Promise.reject(gone)),
     gone,
   );
-  const told = { program: "libvirt", subcommand: "refreshPool", kind: "mutate", argv };
+  const told = { ...step, kind: "mutate" };
   t.match(seen, [
     { ...told, outcome: { exitCode: 0, failure: undefined } },
     { ...told, outcome: { exitCode: 1, failure: "STORAGE_POOL_NOT_FOUND" } },
