@@ -3,8 +3,9 @@ import tap, { test } from "tap";
 import { createCeph } from "../../adapters/ceph/ceph.ts";
 import { operatorCapabilities, readerCapabilities } from "../../adapters/ceph/inspect.ts";
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import { okOf, testCephContract, until } from "../adapters/ceph/contract.ts";
+import { testCephContract } from "../adapters/ceph/contract.ts";
 import { reasonOf } from "../adapters/host/reason-of.ts";
+import { okOf, until } from "../adapters/until-state.ts";
 import { type CephCluster, cephSkipReason, makeCeph } from "./ceph.ts";
 
 const skip = await cephSkipReason();

@@ -5,7 +5,7 @@ import { sandboxManifests } from "../../adapters/kubernetes/sandbox-cluster.ts";
 import { createRealStorage } from "../../server/storage-systems.ts";
 import { startFakeApiServer } from "../adapters/kubernetes/fake-api-server.ts";
 import { kubeconfigFor } from "../adapters/kubernetes/kubeconfig.ts";
-import { okOf } from "../adapters/kubernetes/until-state.ts";
+import { okOf } from "../adapters/until-state.ts";
 
 test("the Kubernetes cluster of the configuration is read: its kubeconfig, context and namespace", async (t) => {
   const server = await startFakeApiServer(sandboxManifests(Date.now(), "elsewhere"), "elsewhere");

@@ -1,7 +1,7 @@
 import { type Test, test } from "tap";
 import type { CephAdapter, CephState } from "../../../adapters/ceph/adapter.ts";
-import type { Part } from "../../../adapters/host/part-of-state.ts";
 import { reasonOf } from "../host/reason-of.ts";
+import { okOf, until } from "../until-state.ts";
 
 /** An adapter to hold to the contract, and what is done to its cluster. */
 export interface ContractSubject {
@@ -174,37 +174,6 @@ export function testCephContract(
       [],
     );
   });
-}
-
-export function okOf<T>(part: Part<T>): T {
-  if ("missing" in part) {
-    throw new Error(`missing: ${part.missing}`);
-  }
-  return part.ok;
-}
-
-/** Reads until the state is as wanted; what fails meanwhile is tried again. */
-export async function until(
-  t: Test,
-  ceph: CephAdapter,
-  isReached: (state: CephState) => boolean,
-): Promise<CephState> {
-  const deadlineMs = performance.now() + 90_000;
-  let last: unknown;
-  while (performance.now() < deadlineMs) {
-    try {
-      const { value } = await ceph.read();
-      if (isReached(value)) {
-        return value;
-      }
-      last = value;
-    } catch (error) {
-      last = error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  t.comment(last);
-  throw new Error("the cluster did not come to the state in 90 s");
 }
 
 /** Whether nothing is missing, and every placement group is well. */

@@ -1,7 +1,8 @@
 import { test } from "tap";
 import { createCephSandbox } from "../../../adapters/ceph/sandbox.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { okOf, testCephContract } from "./contract.ts";
+import { okOf } from "../until-state.ts";
+import { testCephContract } from "./contract.ts";
 
 testCephContract("sandbox", async () => {
   const times = { watchedMs: 20, idleMs: 100, keepMs: 100 };

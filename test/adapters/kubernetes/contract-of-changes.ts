@@ -2,8 +2,8 @@ import type { Test } from "tap";
 import type { KubernetesState } from "../../../adapters/kubernetes/adapter.ts";
 import type { Manifest } from "../../../adapters/kubernetes/sandbox-cluster.ts";
 import { reasonOf } from "../host/reason-of.ts";
+import { okOf, until } from "../until-state.ts";
 import type { ContractSubject } from "./contract-subject.ts";
-import { okOf, until } from "./until-state.ts";
 
 /** The part of the contract that tells how changes, lost rights and outages are seen. Each test leaves the cluster as it was. */
 export function registerContractOfChanges(

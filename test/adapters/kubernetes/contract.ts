@@ -1,7 +1,7 @@
 import { type Test, test } from "tap";
+import { okOf } from "../until-state.ts";
 import { registerContractOfChanges } from "./contract-of-changes.ts";
 import type { ContractSubject } from "./contract-subject.ts";
-import { okOf } from "./until-state.ts";
 
 /** Registers the tests that every KubernetesAdapter must pass. Each has a cluster with the seeds, and an adapter of its own. */
 export function testKubernetesContract(

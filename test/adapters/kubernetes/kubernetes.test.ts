@@ -5,10 +5,10 @@ import { createKubernetes } from "../../../adapters/kubernetes/kubernetes.ts";
 import { watchedNames } from "../../../adapters/kubernetes/resources.ts";
 import { sandboxManifests } from "../../../adapters/kubernetes/sandbox-cluster.ts";
 import { reasonOf } from "../host/reason-of.ts";
+import { okOf, until } from "../until-state.ts";
 import { connect, everyWatchStands, quick, startServer, writeKubeconfig } from "./cluster-under-test.ts";
 import { testKubernetesContract } from "./contract.ts";
 import { kubeconfigFor } from "./kubeconfig.ts";
-import { okOf, until } from "./until-state.ts";
 
 testKubernetesContract("a fake API server", async (t) => {
   const server = await startServer(t);

@@ -1,6 +1,6 @@
 import { test } from "tap";
+import { okOf, until } from "../until-state.ts";
 import { connect, everyWatchStands, startServer } from "./cluster-under-test.ts";
-import { okOf, until } from "./until-state.ts";
 
 for (const reply of ["null", "[]", "{}", '{"items":{}}', '{"items":[{}]}', '{"items":[null]}', "<html>"]) {
   test(`a list that is answered with ${reply} is missing until it is told well`, async (t) => {

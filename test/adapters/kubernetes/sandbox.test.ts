@@ -2,8 +2,8 @@ import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { createKubernetesSandbox } from "../../../adapters/kubernetes/sandbox.ts";
 import { sandboxManifests } from "../../../adapters/kubernetes/sandbox-cluster.ts";
+import { okOf } from "../until-state.ts";
 import { testKubernetesContract } from "./contract.ts";
-import { okOf } from "./until-state.ts";
 
 testKubernetesContract("sandbox", async () => {
   const kubernetes = createKubernetesSandbox({ keepMs: 100 });

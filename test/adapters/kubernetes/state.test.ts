@@ -3,7 +3,7 @@ import { test } from "tap";
 import { watchedNames } from "../../../adapters/kubernetes/resources.ts";
 import { sandboxManifests } from "../../../adapters/kubernetes/sandbox-cluster.ts";
 import { type RawParts, stateFrom } from "../../../adapters/kubernetes/state.ts";
-import { okOf } from "./until-state.ts";
+import { okOf } from "../until-state.ts";
 
 const seeds = sandboxManifests(Date.UTC(2026, 0, 31), "rook-ceph");
 

@@ -4,9 +4,9 @@ import { type Test, test } from "tap";
 import { createKubernetes } from "../../../adapters/kubernetes/kubernetes.ts";
 import { sandboxManifests } from "../../../adapters/kubernetes/sandbox-cluster.ts";
 import { createAuthority } from "../../server/rpc/listener/authority.ts";
+import { okOf, until } from "../until-state.ts";
 import { startFakeApiServer } from "./fake-api-server.ts";
 import { type KubeconfigFor, kubeconfigFor } from "./kubeconfig.ts";
-import { okOf, until } from "./until-state.ts";
 
 async function startTlsServer(t: Test) {
   const authority = await createAuthority(t, "a cluster's authority");

@@ -13,7 +13,9 @@ import {
   type PoolBackupStep,
   type PoolBackupTools,
 } from "./backup-run.ts";
-import type { HeldVolume, HeldVolumes } from "./pool-volumes.ts";
+import { judgedSource } from "./judged-source.ts";
+import type { HeldVolumes } from "./pool-volumes.ts";
+import { createStoreProgress, type StoreProgress } from "./store-progress.ts";
 import { type StoredVolume, storedVolumeFrom, tagsOfVolume } from "./stored-marks.ts";
 
 /**
@@ -35,18 +37,18 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
     run: PoolBackupRun,
     repository: Repository,
     held: HeldVolumes,
-    left: Progress,
+    progress: StoreProgress,
     wholeIds: Set<string>,
   ): Promise<void> {
     const { operationId, token, signal, input } = run;
     for (const volume of held.volumes) {
       const { name } = volume;
-      const { backupId } = left.begin(volume);
+      const { backupId } = progress.begin(volume);
       const { sizeBytes } = volume.source;
       const marks = { backupId, operationId, name: input.name, volume: name, atMs: held.atMs, sizeBytes };
       const tags = tagsOfVolume({ ...marks, poolName: volumes.poolName });
-      const source = { ...judgedBeforeItsEnd(volume.source), fileName: name, tags };
-      const options = { signal, token, onProgress: left.tell };
+      const source = { ...judgedSource(volume.source), fileName: name, tags };
+      const options = { signal, token, onProgress: progress.tell };
       const snapshotId = await restic.backup(repository, source, options).catch(async (error) => {
         // What is held no more cannot be read on: that, and not what the reader says, is why.
         await held.assertGood();
@@ -58,7 +60,7 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
         throw error;
       });
       wholeIds.add(snapshotId);
-      left.end(volume);
+      progress.end(volume);
     }
   }
 
@@ -91,7 +93,7 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
         try {
           const held = await volumes.hold(names, holderOf(run));
           try {
-            await storeHeld(run, repository, held, progressOf(run, missing, doneBytes), wholeIds);
+            await storeHeld(run, repository, held, createStoreProgress(run, missing, doneBytes), wholeIds);
           } finally {
             await held.end();
           }
@@ -148,63 +150,6 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
       doneBytes: chosen.filter(isStored).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
     };
   }
-}
-
-/**
- * A content that ends well or not has been handed over as a whole only then: whoever is killed before it is known leaves a
- * snapshot that is too short. A device tells by itself: it cannot be read on when it is held no more.
- */
-function judgedBeforeItsEnd(source: HeldVolume["source"]): HeldVolume["source"] {
-  return "content" in source ? { ...source, content: lastPieceHeld(source.content) } : source;
-}
-
-async function* lastPieceHeld(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let held: Uint8Array | undefined;
-  for await (const piece of content) {
-    if (piece.length > 0) {
-      if (held !== undefined) {
-        yield held;
-      }
-      held = piece;
-    }
-  }
-  if (held !== undefined) {
-    yield held;
-  }
-}
-
-/** How far the operation is while volumes are stored. */
-interface Progress {
-  /** @returns what is known of the volume */
-  begin(volume: HeldVolume): ChosenVolume;
-  tell(transferred: { readonly doneBytes: number }): void;
-  end(volume: HeldVolume): void;
-}
-
-function progressOf(run: PoolBackupRun, missing: readonly ChosenVolume[], storedBytes: number): Progress {
-  const all = chosenBy(run);
-  const totalBytes = all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  let count = all.length - missing.length;
-  let beforeBytes = storedBytes;
-  let message = "";
-  const told = (doneBytes: number) =>
-    run.progress({ message, doneBytes: Math.min(beforeBytes + doneBytes, totalBytes), totalBytes });
-  return {
-    begin({ name }) {
-      const chosen = missing.find((one) => one.name === name);
-      if (chosen === undefined) {
-        throw new TypeError(`${name} was not asked for`);
-      }
-      count += 1;
-      message = `storing ${name} (${count} of ${all.length})`;
-      told(0);
-      return chosen;
-    },
-    tell: ({ doneBytes }) => told(doneBytes),
-    end({ source }) {
-      beforeBytes += source.sizeBytes;
-    },
-  };
 }
 
 /** Whether another attempt at the same volume may do better, a removed one being left out then. */

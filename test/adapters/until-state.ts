@@ -1,6 +1,5 @@
 import type { Test } from "tap";
-import type { Part } from "../../../adapters/host/part-of-state.ts";
-import type { KubernetesAdapter, KubernetesState } from "../../../adapters/kubernetes/adapter.ts";
+import type { Part } from "../../adapters/host/part-of-state.ts";
 
 /** What is told of a part, where it is. */
 export function okOf<T>(part: Part<T>): T {
@@ -10,17 +9,22 @@ export function okOf<T>(part: Part<T>): T {
   return part.ok;
 }
 
-/** Reads until the state is as wanted; what fails meanwhile is tried again. */
-export async function until(
+/** What tells its state when it is asked. */
+interface Readable<State> {
+  read(): Promise<{ readonly value: State }>;
+}
+
+/** Reads until the state is as wanted, for 90 s; what fails meanwhile is tried again. */
+export async function until<State>(
   t: Test,
-  kubernetes: KubernetesAdapter,
-  isReached: (state: KubernetesState) => boolean,
-): Promise<KubernetesState> {
-  const deadlineMs = performance.now() + 60_000;
+  system: Readable<State>,
+  isReached: (state: State) => boolean,
+): Promise<State> {
+  const deadlineMs = performance.now() + 90_000;
   let last: unknown;
   while (performance.now() < deadlineMs) {
     try {
-      const { value } = await kubernetes.read();
+      const { value } = await system.read();
       if (isReached(value)) {
         t.pass("the state is reached");
         return value;
@@ -32,5 +36,5 @@ export async function until(
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   t.comment(last);
-  throw new Error("the cluster did not come to the state in 60 s");
+  throw new Error("the state did not come in 90 s");
 }

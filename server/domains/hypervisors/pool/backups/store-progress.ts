@@ -1,0 +1,44 @@
+import { type ChosenVolume, chosenBy, type PoolBackupRun } from "./backup-run.ts";
+import type { HeldVolume } from "./pool-volumes.ts";
+
+/** How far the operation is while volumes are stored. */
+export interface StoreProgress {
+  /** @returns what is known of the volume */
+  begin(volume: HeldVolume): ChosenVolume;
+  tell(transferred: { readonly doneBytes: number }): void;
+  end(volume: HeldVolume): void;
+}
+
+/**
+ * @param missing of the chosen volumes those that are not stored yet
+ * @param storedBytes of those that are
+ */
+export function createStoreProgress(
+  run: Pick<PoolBackupRun, "output" | "progress">,
+  missing: readonly ChosenVolume[],
+  storedBytes: number,
+): StoreProgress {
+  const all = chosenBy(run);
+  const totalBytes = all.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  let count = all.length - missing.length;
+  let beforeBytes = storedBytes;
+  let message = "";
+  const told = (doneBytes: number) =>
+    run.progress({ message, doneBytes: Math.min(beforeBytes + doneBytes, totalBytes), totalBytes });
+  return {
+    begin({ name }) {
+      const chosen = missing.find((one) => one.name === name);
+      if (chosen === undefined) {
+        throw new TypeError(`${name} was not asked for`);
+      }
+      count += 1;
+      message = `storing ${name} (${count} of ${all.length})`;
+      told(0);
+      return chosen;
+    },
+    tell: ({ doneBytes }) => told(doneBytes),
+    end({ source }) {
+      beforeBytes += source.sizeBytes;
+    },
+  };
+}
