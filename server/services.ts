@@ -8,7 +8,6 @@ import { OperationService } from "../gen/hostplane/v1/operation_pb.ts";
 import { PlanService } from "../gen/hostplane/v1/plan_pb.ts";
 import { SystemService } from "../gen/hostplane/v1/system_pb.ts";
 import { LVService, VGService } from "../gen/proto/lvmd_pb.ts";
-import { PublicAPI } from "../gen/v1alpha/api_pb.ts";
 import { type Backend, createAbsentBackend } from "./backend.ts";
 import { createBackupsDomain } from "./backup-services.ts";
 import { createAbsentBackupSource } from "./backups/backup-source.ts";
@@ -41,6 +40,7 @@ import { createVolumes } from "./domains/volumes/volumes.ts";
 import { createHypervisorsDomain } from "./hypervisor-services.ts";
 import { methodRuleOf, storeServices } from "./method-table.ts";
 import { registerPlanRefusal } from "./operations/planner.ts";
+import { createPodsDomain } from "./pod-services.ts";
 import { registerRefusal } from "./rpc/service-handlers.ts";
 import { createStorageDomain } from "./storage-services.ts";
 import type { Systems } from "./systems.ts";
@@ -53,10 +53,7 @@ interface UnbuiltDomain {
 }
 
 /** Services of the contract whose domain is not built yet. */
-const unbuilt: readonly UnbuiltDomain[] = [
-  { domain: "clusters", system: "maas", services: [Cluster] },
-  { domain: "pods", system: "podman", services: [PublicAPI] },
-];
+const unbuilt: readonly UnbuiltDomain[] = [{ domain: "clusters", system: "maas", services: [Cluster] }];
 
 export interface Services extends Pick<DomainServices, "registrations" | "backends"> {
   readonly storeBackend: Backend;
@@ -82,6 +79,7 @@ export function createServices(options: ServicesOptions): Services {
     ...systemDomains,
     createBackupsDomain(options, backupSources),
     createStorageDomain(options),
+    createPodsDomain(options),
     { ...options.auth, backends: [] },
     { registrations: [createAuditService(options.store)], planners: [], backends: [] },
     ...unbuilt.map(createUnbuiltDomain),
@@ -113,6 +111,7 @@ export function createServices(options: ServicesOptions): Services {
           volumes: detailFromJson,
           hypervisors: detailFromJson,
           storage: detailFromJson,
+          pods: detailFromJson,
         },
         isSandbox: options.facts.isSandbox,
         maxMessageBytes: options.maxMessageBytes,

@@ -14,6 +14,7 @@ import {
   createSandboxHypervisors,
   type HypervisorSystem,
 } from "./hypervisor-systems.ts";
+import { createRealPods, createSandboxPods, type PodSystem } from "./pod-systems.ts";
 import { createRealStorage, createSandboxStorage, type StorageSystem } from "./storage-systems.ts";
 
 /** The systems behind the domains; undefined where a domain is off. */
@@ -31,6 +32,7 @@ export interface Systems {
     | undefined;
   readonly hypervisors?: HypervisorSystem | undefined;
   readonly storage?: StorageSystem | undefined;
+  readonly pods?: PodSystem | undefined;
   close(): Promise<void>;
 }
 
@@ -56,6 +58,7 @@ export function createSandboxSystems(): Systems {
   const restic = createResticSandbox();
   const hypervisors = createSandboxHypervisors();
   const storage = createSandboxStorage();
+  const pods = createSandboxPods();
   return {
     volumes: {
       lvm,
@@ -66,7 +69,8 @@ export function createSandboxSystems(): Systems {
     },
     hypervisors,
     storage,
-    close: () => closeAll(lvm, restic, hypervisors, storage),
+    pods,
+    close: () => closeAll(lvm, restic, hypervisors, storage, pods),
   };
 }
 
@@ -76,8 +80,9 @@ export async function createRealSystems(config: Config, logger: FastifyBaseLogge
   const volumes = config.volumes && createRealVolumes(config, config.volumes, logger, opened);
   const hypervisors = config.hypervisors && createRealHypervisors(config, config.hypervisors, logger);
   const storage = config.storage && (await createRealStorage(config.storage));
-  const all = [...opened, ...[hypervisors ?? [], storage ?? []].flat()];
-  return { volumes, hypervisors, storage, close: () => closeAll(...all) };
+  const pods = config.pods && createRealPods(config.pods);
+  const all = [...opened, ...[hypervisors ?? [], storage ?? [], pods ?? []].flat()];
+  return { volumes, hypervisors, storage, pods, close: () => closeAll(...all) };
 }
 
 function createRealVolumes(

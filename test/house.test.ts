@@ -71,6 +71,16 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "server/domains/idempotency": ["server/rpc", "server/store"],
   "server/domains/operations": ["adapters/host", "gen", "server/events", "server/operations", "server/rpc"],
   "server/domains/plan": ["adapters/host", "gen", "server/operations", "server/rpc"],
+  "server/domains/pods": [
+    "adapters/host",
+    "adapters/podman",
+    "gen",
+    "server/backend.ts",
+    "server/events",
+    "server/operations",
+    "server/rpc",
+    "server/store",
+  ],
   "server/domains/storage": [
     "adapters/ceph",
     "adapters/host",
@@ -109,7 +119,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 
 /** Where real and sandbox adapters are put together; nothing imports these but each other. */
 const wiring =
-  /^server\/(main|app|gateway|((backup|domain|hypervisor|storage)-)?services|((hypervisor|storage)-)?systems|open-data|call-chain)\.ts$|^server\/commands\//;
+  /^server\/(main|app|gateway|((backup|domain|hypervisor|pod|storage)-)?services|((hypervisor|pod|storage)-)?systems|open-data|call-chain)\.ts$|^server\/commands\//;
 
 /** What a domain may see of an adapter: its interface and its rules, never the implementation. */
 const adapterInterfaces =

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { hypervisorsSchema } from "./hypervisors-schema.ts";
 import { formatListenAddress, parseListenAddress } from "./listen-address.ts";
 import { listenerSchema } from "./listener-schema.ts";
+import { podsSchema } from "./pods-schema.ts";
 import { assertUnique } from "./schema-rules.ts";
 import { storageSchema } from "./storage-schema.ts";
 import { parseStoreAddress } from "./store-address.ts";
@@ -218,6 +219,9 @@ export const configSchema = z.strictObject({
     description:
       "Hypervisors on this host's libvirt and the storage pool that they share (`operations.v1.OperationsService`). Off if absent.",
   }),
+  pods: podsSchema.exactOptional().meta({
+    description: "Pods and images of this host (`v1alpha.PublicAPI`). Off if absent.",
+  }),
   storage: storageSchema.exactOptional().meta({
     description:
       "A Ceph cluster and the Kubernetes cluster that carries it (`stats.StatsService`). Off if absent.",
@@ -237,6 +241,9 @@ export type VolumesConfig = NonNullable<Config["volumes"]>;
 
 /** The `hypervisors` key of a gateway that serves them. */
 export type HypervisorsConfig = NonNullable<Config["hypervisors"]>;
+
+/** The `pods` key of a gateway that serves them. */
+export type PodsConfig = NonNullable<Config["pods"]>;
 
 /** The `storage` key of a gateway that serves it. */
 export type StorageConfig = NonNullable<Config["storage"]>;

@@ -21,6 +21,7 @@ const listed = [
   "hostplane.v1.EventService",
   "hostplane.v1.OperationService",
   "hostplane.v1.PlanService",
+  "hostplane.v1.PodService",
   "hostplane.v1.StoragePoolService",
   "hostplane.v1.StorageService",
   "hostplane.v1.SystemService",
@@ -135,7 +136,7 @@ test("grpcurl, which knows no proto file", { skip, timeout: 60_000 }, async (t) 
     const health = "grpc.health.v1.Health";
     const { cleartext } = ways;
     t.match(await call(cleartext, `${health}/Check`), { answer: { status: "SERVING" } });
-    t.match(await call(cleartext, `${health}/Check`, withData({ service: "v1alpha.PublicAPI" })), {
+    t.match(await call(cleartext, `${health}/Check`, withData({ service: "cnct.kaas.api.Cluster" })), {
       answer: { status: "NOT_SERVING" },
     });
     t.match(await call(cleartext, `${health}/Check`, withData({ service: "no.Such" })), { code: 64 + 5 });

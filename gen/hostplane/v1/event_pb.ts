@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file hostplane/v1/event.proto.
  */
 export const file_hostplane_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("Chhob3N0cGxhbmUvdjEvZXZlbnQucHJvdG8SDGhvc3RwbGFuZS52MSJ8ChBTdWJzY3JpYmVSZXF1ZXN0EhAKBmN1cnNvchgBIAEoCUgAEioKBHRpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAASDgoGdG9waWNzGAMgAygJEhEKCXJlc291cmNlcxgEIAMoCUIHCgVzdGFydCKeAQoRU3Vic2NyaWJlUmVzcG9uc2USKgoIc25hcHNob3QYASABKAsyFi5ob3N0cGxhbmUudjEuU25hcHNob3RIABIkCgVldmVudBgCIAEoCzITLmhvc3RwbGFuZS52MS5FdmVudEgAEiwKCWhlYXJ0YmVhdBgDIAEoCzIXLmhvc3RwbGFuZS52MS5IZWFydGJlYXRIAEIJCgdtZXNzYWdlIhoKCFNuYXBzaG90Eg4KBmN1cnNvchgBIAEoCSIbCglIZWFydGJlYXQSDgoGY3Vyc29yGAEgASgJIqkFCgVFdmVudBIOCgZjdXJzb3IYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBXRvcGljGAMgASgJEgwKBHR5cGUYBCABKAkSEAoIcmVzb3VyY2UYBSABKAkSDAoEaG9zdBgGIAEoCRIUCgxvcGVyYXRpb25faWQYByABKAkSDwoHc2FuZGJveBgIIAEoCBIsCglvcGVyYXRpb24YCiABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uSAASKwoGdm9sdW1lGAsgASgLMhkuaG9zdHBsYW5lLnYxLlZvbHVtZUV2ZW50SAASNgoMdm9sdW1lX2dyb3VwGAwgASgLMh4uaG9zdHBsYW5lLnYxLlZvbHVtZUdyb3VwRXZlbnRIABIgCgNnYXAYDSABKAsyES5ob3N0cGxhbmUudjEuR2FwSAASMwoKaHlwZXJ2aXNvchgOIAEoCzIdLmhvc3RwbGFuZS52MS5IeXBlcnZpc29yRXZlbnRIABI2CgxzdG9yYWdlX3Bvb2wYDyABKAsyHi5ob3N0cGxhbmUudjEuU3RvcmFnZVBvb2xFdmVudEgAEjoKDmNsdXN0ZXJfaGVhbHRoGBAgASgLMiAuaG9zdHBsYW5lLnYxLkNsdXN0ZXJIZWFsdGhFdmVudEgAEjQKC2NlcGhfZGFlbW9uGBEgASgLMh0uaG9zdHBsYW5lLnYxLkNlcGhEYWVtb25FdmVudEgAEjIKCmNlcGhfc3BhY2UYEiABKAsyHC5ob3N0cGxhbmUudjEuQ2VwaFNwYWNlRXZlbnRIABIyCgpjZXBoX2NyYXNoGBMgASgLMhwuaG9zdHBsYW5lLnYxLkNlcGhDcmFzaEV2ZW50SABCCAoGZGV0YWlsIsUBCgtWb2x1bWVFdmVudBIMCgRuYW1lGAEgASgJEhQKDHZvbHVtZV9ncm91cBgCIAEoCRIUCgxkZXZpY2VfY2xhc3MYAyABKAkSEgoKc2l6ZV9ieXRlcxgEIAEoAxIgChNwcmV2aW91c19zaXplX2J5dGVzGAUgASgDSACIAQESDAoEdGFncxgGIAMoCRIPCgdvdXRzaWRlGAcgASgIEg8KB2NoYW5nZXMYCCADKAlCFgoUX3ByZXZpb3VzX3NpemVfYnl0ZXMiYAoQVm9sdW1lR3JvdXBFdmVudBIMCgRuYW1lGAEgASgJEhYKDmRldmljZV9jbGFzc2VzGAIgAygJEhIKCmZyZWVfYnl0ZXMYAyABKAMSEgoKc2l6ZV9ieXRlcxgEIAEoAyJ2Cg9IeXBlcnZpc29yRXZlbnQSCgoCaWQYASABKAkSDQoFc3RhdGUYAiABKAkSFgoOcHJldmlvdXNfc3RhdGUYAyABKAkSDgoGcmVhc29uGAQgASgJEg8KB291dHNpZGUYBSABKAgSDwoHY2hhbmdlcxgGIAMoCSJxChBTdG9yYWdlUG9vbEV2ZW50EgwKBG5hbWUYASABKAkSEgoKc2l6ZV9ieXRlcxgCIAEoAxIbChNwcmV2aW91c19zaXplX2J5dGVzGAMgASgDEg0KBWFkZGVkGAQgAygJEg8KB3JlbW92ZWQYBSADKAkibwoSQ2x1c3RlckhlYWx0aEV2ZW50Eg8KB2NsdXN0ZXIYASABKAkSDgoGc3RhdHVzGAIgASgJEhcKD3ByZXZpb3VzX3N0YXR1cxgDIAEoCRIOCgZyYWlzZWQYBCADKAkSDwoHY2xlYXJlZBgFIAMoCSJUCg9DZXBoRGFlbW9uRXZlbnQSDAoEbmFtZRgBIAEoCRIMCgRob3N0GAIgASgJEg0KBXN0YXRlGAMgASgJEhYKDnByZXZpb3VzX3N0YXRlGAQgASgJIkcKDkNlcGhTcGFjZUV2ZW50EgwKBG5hbWUYASABKAkSEgoKdXNlZF9ieXRlcxgCIAEoAxITCgt0b3RhbF9ieXRlcxgDIAEoAyJwCg5DZXBoQ3Jhc2hFdmVudBIKCgJpZBgBIAEoCRIOCgZlbnRpdHkYAiABKAkSDAoEaG9zdBgDIAEoCRImCgJhdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEd2hhdBgFIAEoCSJnCgNHYXASKAoEZnJvbRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoCdG8YAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgDIAEoCTJjCgxFdmVudFNlcnZpY2USUwoJU3Vic2NyaWJlEh4uaG9zdHBsYW5lLnYxLlN1YnNjcmliZVJlcXVlc3QaHy5ob3N0cGxhbmUudjEuU3Vic2NyaWJlUmVzcG9uc2UiA5ACATABYgZwcm90bzM", [file_google_protobuf_timestamp, file_hostplane_v1_operation]);
+  fileDesc("Chhob3N0cGxhbmUvdjEvZXZlbnQucHJvdG8SDGhvc3RwbGFuZS52MSJ8ChBTdWJzY3JpYmVSZXF1ZXN0EhAKBmN1cnNvchgBIAEoCUgAEioKBHRpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAASDgoGdG9waWNzGAMgAygJEhEKCXJlc291cmNlcxgEIAMoCUIHCgVzdGFydCKeAQoRU3Vic2NyaWJlUmVzcG9uc2USKgoIc25hcHNob3QYASABKAsyFi5ob3N0cGxhbmUudjEuU25hcHNob3RIABIkCgVldmVudBgCIAEoCzITLmhvc3RwbGFuZS52MS5FdmVudEgAEiwKCWhlYXJ0YmVhdBgDIAEoCzIXLmhvc3RwbGFuZS52MS5IZWFydGJlYXRIAEIJCgdtZXNzYWdlIhoKCFNuYXBzaG90Eg4KBmN1cnNvchgBIAEoCSIbCglIZWFydGJlYXQSDgoGY3Vyc29yGAEgASgJIvsFCgVFdmVudBIOCgZjdXJzb3IYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBXRvcGljGAMgASgJEgwKBHR5cGUYBCABKAkSEAoIcmVzb3VyY2UYBSABKAkSDAoEaG9zdBgGIAEoCRIUCgxvcGVyYXRpb25faWQYByABKAkSDwoHc2FuZGJveBgIIAEoCBIsCglvcGVyYXRpb24YCiABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uSAASKwoGdm9sdW1lGAsgASgLMhkuaG9zdHBsYW5lLnYxLlZvbHVtZUV2ZW50SAASNgoMdm9sdW1lX2dyb3VwGAwgASgLMh4uaG9zdHBsYW5lLnYxLlZvbHVtZUdyb3VwRXZlbnRIABIgCgNnYXAYDSABKAsyES5ob3N0cGxhbmUudjEuR2FwSAASMwoKaHlwZXJ2aXNvchgOIAEoCzIdLmhvc3RwbGFuZS52MS5IeXBlcnZpc29yRXZlbnRIABI2CgxzdG9yYWdlX3Bvb2wYDyABKAsyHi5ob3N0cGxhbmUudjEuU3RvcmFnZVBvb2xFdmVudEgAEjoKDmNsdXN0ZXJfaGVhbHRoGBAgASgLMiAuaG9zdHBsYW5lLnYxLkNsdXN0ZXJIZWFsdGhFdmVudEgAEjQKC2NlcGhfZGFlbW9uGBEgASgLMh0uaG9zdHBsYW5lLnYxLkNlcGhEYWVtb25FdmVudEgAEjIKCmNlcGhfc3BhY2UYEiABKAsyHC5ob3N0cGxhbmUudjEuQ2VwaFNwYWNlRXZlbnRIABIyCgpjZXBoX2NyYXNoGBMgASgLMhwuaG9zdHBsYW5lLnYxLkNlcGhDcmFzaEV2ZW50SAASJQoDcG9kGBQgASgLMhYuaG9zdHBsYW5lLnYxLlBvZEV2ZW50SAASKQoFaW1hZ2UYFSABKAsyGC5ob3N0cGxhbmUudjEuSW1hZ2VFdmVudEgAQggKBmRldGFpbCLFAQoLVm9sdW1lRXZlbnQSDAoEbmFtZRgBIAEoCRIUCgx2b2x1bWVfZ3JvdXAYAiABKAkSFAoMZGV2aWNlX2NsYXNzGAMgASgJEhIKCnNpemVfYnl0ZXMYBCABKAMSIAoTcHJldmlvdXNfc2l6ZV9ieXRlcxgFIAEoA0gAiAEBEgwKBHRhZ3MYBiADKAkSDwoHb3V0c2lkZRgHIAEoCBIPCgdjaGFuZ2VzGAggAygJQhYKFF9wcmV2aW91c19zaXplX2J5dGVzImAKEFZvbHVtZUdyb3VwRXZlbnQSDAoEbmFtZRgBIAEoCRIWCg5kZXZpY2VfY2xhc3NlcxgCIAMoCRISCgpmcmVlX2J5dGVzGAMgASgDEhIKCnNpemVfYnl0ZXMYBCABKAMidgoPSHlwZXJ2aXNvckV2ZW50EgoKAmlkGAEgASgJEg0KBXN0YXRlGAIgASgJEhYKDnByZXZpb3VzX3N0YXRlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIPCgdvdXRzaWRlGAUgASgIEg8KB2NoYW5nZXMYBiADKAkicQoQU3RvcmFnZVBvb2xFdmVudBIMCgRuYW1lGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAMSGwoTcHJldmlvdXNfc2l6ZV9ieXRlcxgDIAEoAxINCgVhZGRlZBgEIAMoCRIPCgdyZW1vdmVkGAUgAygJIm8KEkNsdXN0ZXJIZWFsdGhFdmVudBIPCgdjbHVzdGVyGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIXCg9wcmV2aW91c19zdGF0dXMYAyABKAkSDgoGcmFpc2VkGAQgAygJEg8KB2NsZWFyZWQYBSADKAkiVAoPQ2VwaERhZW1vbkV2ZW50EgwKBG5hbWUYASABKAkSDAoEaG9zdBgCIAEoCRINCgVzdGF0ZRgDIAEoCRIWCg5wcmV2aW91c19zdGF0ZRgEIAEoCSJHCg5DZXBoU3BhY2VFdmVudBIMCgRuYW1lGAEgASgJEhIKCnVzZWRfYnl0ZXMYAiABKAMSEwoLdG90YWxfYnl0ZXMYAyABKAMicAoOQ2VwaENyYXNoRXZlbnQSCgoCaWQYASABKAkSDgoGZW50aXR5GAIgASgJEgwKBGhvc3QYAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBHdoYXQYBSABKAkiuAEKCFBvZEV2ZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEQoJY29udGFpbmVyGAMgASgJEhQKDGNvbnRhaW5lcl9pZBgEIAEoCRIWCglleGl0X2NvZGUYBSABKAVIAIgBARIvCgtoYXBwZW5lZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKcmVjb25jaWxlZBgHIAEoCEIMCgpfZXhpdF9jb2RlImwKCkltYWdlRXZlbnQSCgoCaWQYASABKAkSDQoFbmFtZXMYAiADKAkSLwoLaGFwcGVuZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCnJlY29uY2lsZWQYBCABKAgiZwoDR2FwEigKBGZyb20YASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZyZWFzb24YAyABKAkyYwoMRXZlbnRTZXJ2aWNlElMKCVN1YnNjcmliZRIeLmhvc3RwbGFuZS52MS5TdWJzY3JpYmVSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLlN1YnNjcmliZVJlc3BvbnNlIgOQAgEwAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_hostplane_v1_operation]);
 
 /**
  * Which events to stream.
@@ -179,7 +179,7 @@ export type Event = Message<"hostplane.v1.Event"> & {
   at?: Timestamp | undefined;
 
   /**
-   * What it belongs to: "volumes", "hypervisors", "storage", "operations".
+   * What it belongs to: "volumes", "hypervisors", "storage", "pods", "operations".
    *
    * @generated from field: string topic = 3;
    */
@@ -307,6 +307,22 @@ export type Event = Message<"hostplane.v1.Event"> & {
      */
     value: CephCrashEvent;
     case: "cephCrash";
+  } | {
+    /**
+     * Of the types "pod.created", "pod.started", "pod.exited", "pod.removed", "container.started", "container.exited".
+     *
+     * @generated from field: hostplane.v1.PodEvent pod = 20;
+     */
+    value: PodEvent;
+    case: "pod";
+  } | {
+    /**
+     * Of the types "image.added", "image.removed".
+     *
+     * @generated from field: hostplane.v1.ImageEvent image = 21;
+     */
+    value: ImageEvent;
+    case: "image";
   } | { case: undefined; value?: undefined };
 };
 
@@ -711,6 +727,112 @@ export const CephCrashEventSchema: GenMessage<CephCrashEvent> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_event, 12);
 
 /**
+ * A pod that was created, started, has exited or was removed, or a container of it that was started or has exited. A container
+ * that is restarted exits and is started; its pod exits only when nothing of it is started again at once.
+ *
+ * @generated from message hostplane.v1.PodEvent
+ */
+export type PodEvent = Message<"hostplane.v1.PodEvent"> & {
+  /**
+   * The pod's id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The pod's name. Empty when nothing tells it any more.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * The container's name; empty for events of the pod.
+   *
+   * @generated from field: string container = 3;
+   */
+  container: string;
+
+  /**
+   * The container's id, as the runtime has it; empty for events of the pod.
+   *
+   * @generated from field: string container_id = 4;
+   */
+  containerId: string;
+
+  /**
+   * What the program ended with, of "container.exited". Unset otherwise, and when it is not known.
+   *
+   * @generated from field: optional int32 exit_code = 5;
+   */
+  exitCode?: number | undefined;
+
+  /**
+   * When it happened, as the runtime has it.
+   *
+   * @generated from field: google.protobuf.Timestamp happened_at = 6;
+   */
+  happenedAt?: Timestamp | undefined;
+
+  /**
+   * Nobody saw it happen: it was found by comparing what is with what was, and may stand for several events of its kind.
+   *
+   * @generated from field: bool reconciled = 7;
+   */
+  reconciled: boolean;
+};
+
+/**
+ * Describes the message hostplane.v1.PodEvent.
+ * Use `create(PodEventSchema)` to create a new message.
+ */
+export const PodEventSchema: GenMessage<PodEvent> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_event, 13);
+
+/**
+ * An image that has come to the host or was removed.
+ *
+ * @generated from message hostplane.v1.ImageEvent
+ */
+export type ImageEvent = Message<"hostplane.v1.ImageEvent"> & {
+  /**
+   * Its id.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Its names with their tags; of a removed one the last known.
+   *
+   * @generated from field: repeated string names = 2;
+   */
+  names: string[];
+
+  /**
+   * When that was seen.
+   *
+   * @generated from field: google.protobuf.Timestamp happened_at = 3;
+   */
+  happenedAt?: Timestamp | undefined;
+
+  /**
+   * It happened while the gateway did not look.
+   *
+   * @generated from field: bool reconciled = 4;
+   */
+  reconciled: boolean;
+};
+
+/**
+ * Describes the message hostplane.v1.ImageEvent.
+ * Use `create(ImageEventSchema)` to create a new message.
+ */
+export const ImageEventSchema: GenMessage<ImageEvent> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_event, 14);
+
+/**
  * Changes may have happened here that nobody saw. What is known now has been told by the events before.
  *
  * @generated from message hostplane.v1.Gap
@@ -743,7 +865,7 @@ export type Gap = Message<"hostplane.v1.Gap"> & {
  * Use `create(GapSchema)` to create a new message.
  */
 export const GapSchema: GenMessage<Gap> = /*@__PURE__*/
-  messageDesc(file_hostplane_v1_event, 13);
+  messageDesc(file_hostplane_v1_event, 15);
 
 /**
  * Streams what happens to the systems and in the gateway.

@@ -1,0 +1,18 @@
+import { z } from "zod";
+
+/** The key `pods`. */
+export const podsSchema = z.strictObject({
+  podman: z
+    .strictObject({
+      socket: z
+        .string()
+        .regex(/^\/.{1,106}$/s, {
+          error: "expected the absolute path of a unix socket, of 107 characters at most",
+        })
+        .default("/run/podman/podman.sock")
+        .meta({
+          description: "The unix socket of `podman system service`, rootful or of a user.",
+        }),
+    })
+    .meta({ description: "The Podman whose pods and images are served." }),
+});

@@ -1,0 +1,50 @@
+import { InfraError } from "../adapters/host/infra-error.ts";
+import { PodService } from "../gen/hostplane/v1/pod_pb.ts";
+import { PublicAPI } from "../gen/v1alpha/api_pb.ts";
+import { createAbsentBackend } from "./backend.ts";
+import { type DomainServices, namesOf, type ServicesOptions } from "./domain-services.ts";
+import { operationMessage } from "./domains/operations/operation-messages.ts";
+import { createPodBackend } from "./domains/pods/backend.ts";
+import { createPodChanges } from "./domains/pods/changes/pod-changes.ts";
+import { createListenEvents } from "./domains/pods/events/listen-events.ts";
+import { createPodObserver } from "./domains/pods/events/pod-observer.ts";
+import { createPodLogs } from "./domains/pods/logs/pod-logs.ts";
+import { createOwnChanges } from "./domains/pods/own-changes.ts";
+import { createPodPlanners } from "./domains/pods/planners.ts";
+import { createPodService } from "./domains/pods/pod-service.ts";
+import { createPublicApiService } from "./domains/pods/service.ts";
+import { registerPlanRefusal } from "./operations/planner.ts";
+import { registerRefusal } from "./rpc/service-handlers.ts";
+
+/** Who answers for pods and images. */
+export function createPodsDomain(options: ServicesOptions): DomainServices {
+  const services = [PublicAPI, PodService];
+  const { pods: system } = options.systems;
+  if (system === undefined) {
+    const missing = "pods are off: set `pods` in the configuration";
+    const refusal = () => new InfraError("DOMAIN_OFF", missing);
+    return {
+      registrations: services.map((service) => registerRefusal(service, refusal)),
+      planners: services.map((service) => registerPlanRefusal(service, refusal)),
+      backends: [createAbsentBackend("pods", "podman", "off", namesOf(services), missing)],
+    };
+  }
+  const { log } = options;
+  const { runtime } = system;
+  const own = createOwnChanges();
+  const onFailed = (error: unknown) => log.warn("changes of pods could not be told; tried again", error);
+  const observer = createPodObserver({ ...options, runtime, own, onFailed });
+  const { importTimes } = observer;
+  const changes = createPodChanges({ ...options, runtime, own });
+  const logs = createPodLogs({ runtime });
+  const listenEvents = createListenEvents(options);
+  return {
+    registrations: [
+      createPublicApiService({ runtime, importTimes, logs, listenEvents }),
+      createPodService({ runtime, importTimes, changes, operationMessage }),
+    ],
+    planners: [createPodPlanners(changes)],
+    backends: [createPodBackend(runtime)],
+    observe: () => observer.begin(),
+  };
+}
