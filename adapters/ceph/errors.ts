@@ -78,5 +78,5 @@ export function operatorMissing(): InfraError {
 }
 
 export function crashNotFound(id: string): InfraError {
-  return new InfraError("CRASH_NOT_FOUND", `crash not found: ${id}`);
+  return new InfraError("CRASH_NOT_FOUND", `crash not found: ${id}`, { resource: `crashes/${id}` });
 }

@@ -7,7 +7,7 @@ const dayMs = 24 * 60 * minuteMs;
 
 const hostNames = ["sandbox-ceph-1", "sandbox-ceph-2", "sandbox-ceph-3"] as const;
 const osdBytes = 1024n * gibibyte;
-const usedBytesPerOsd = 300n * gibibyte;
+const usedBytesPerOsd = 150n * gibibyte;
 
 /** Pools with what clients have stored in them. Each object has three copies. */
 const pools = [

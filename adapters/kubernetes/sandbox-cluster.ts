@@ -207,5 +207,5 @@ const koorSpec = {
 const koorStatus = {
   totalResources: { nodesCount: "3", storage: "3Ti", cpu: "24", memory: "96Gi" },
   meetsMinimumResources: false,
-  currentVersions: { kube: "v1.36.3", koorOperator: "v0.3.7", ksd: "v1.12.8", ceph: "v17.2.6" },
+  currentVersions: { kube: "v1.36.3", koorOperator: "v0.3.7", ksd: "v1.12.8", ceph: "v16.2.15" },
 };

@@ -3,7 +3,7 @@ import { withTargetFlags } from "./config-flags.ts";
 import type { ExitCode } from "./output.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 
-/** Adds `stats`, `radar`, `pools`, `osds`, `crashes`, `archive-crash`, `nodes` and `resources` to the command `storage`. */
+/** Adds `stats`, `radar`, `pools`, `osds`, `crashes`, `archive-crash`, `nodes`, `resources` and `koor` to the command `storage`. */
 export function addStorageCommands(
   storage: Command,
   context: CommandContext,
@@ -36,6 +36,9 @@ export function addStorageCommands(
   withReadFlags(storage.command("resources"))
     .description("list Rook's resources and Deployments in Kubernetes")
     .action(async (options) => onExit(await (await commands()).listResources(options, context)));
+  withReadFlags(storage.command("koor"))
+    .description("tell what Koor's operator was asked for and reports")
+    .action(async (options) => onExit(await (await commands()).showKoorCluster(options, context)));
 }
 
 function withReadFlags(command: Command): Command {

@@ -4,10 +4,12 @@ import { CephCrashSchema, CephOsdSchema, CephPoolSchema } from "../../gen/hostpl
 import {
   ClusterRadarSchema,
   ClusterStatsSchema,
+  KoorClusterSchema,
   NodeInfoSchema,
 } from "../../gen/resources/stats/stats_pb.ts";
 import { GetClusterResourcesResponseSchema } from "../../gen/stats/stats_pb.ts";
 import type { AdminClient } from "./admin-client.ts";
+import { koorLines } from "./koor-lines.ts";
 import type { ExitCode } from "./output.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
 import {
@@ -96,6 +98,16 @@ export function listResources(options: AdminOptions, context: CommandContext): P
       json: jsonOf(GetClusterResourcesResponseSchema, answer),
       lines: () => resourceLines([...resources, ...deployments]),
     };
+  });
+}
+
+/** Prints the KoorCluster: what it asks for, and what its operator reports. */
+export function showKoorCluster(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
+  return show(options, context, async ({ stats }, call) => {
+    const { koorCluster } = await stats.getKoorCluster({}, call);
+    return (
+      koorCluster && { json: jsonOf(KoorClusterSchema, koorCluster), lines: () => koorLines(koorCluster) }
+    );
   });
 }
 

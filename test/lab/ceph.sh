@@ -173,6 +173,8 @@ osd pool default pg autoscale mode = off
 mon max pg per osd = 800
 [mon]
 mon data = $dir/mon
+# By default in /var/log/ceph.
+mon cluster log file = $dir/log/cluster.\$channel.log
 mon allow pool size one = true
 mon warn on pool no redundancy = false
 mon allow pool delete = true

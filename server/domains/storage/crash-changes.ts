@@ -87,5 +87,5 @@ function assertId(id: string): void {
 }
 
 function crashNotFound(id: string): InfraError {
-  return new InfraError("CRASH_NOT_FOUND", `crash not found: ${id}`);
+  return new InfraError("CRASH_NOT_FOUND", `crash not found: ${id}`, { resource: `crashes/${id}` });
 }

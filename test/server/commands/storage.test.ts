@@ -20,7 +20,7 @@ test("the storage cluster is told of in tables and as JSON", { timeout: 300_000 
   t.match(JSON.parse(await run(["storage", "radar", "--json"])), { clusterHealth: 100 });
   t.match(await run(["storage", "pools"]), /^images +replicated +3 +2 +64 +host +200 GiB /m);
   t.match(JSON.parse(await run(["storage", "pools", "--json"])), [{ name: "cephfs.data", size: 3 }]);
-  t.match(await run(["storage", "osds"]), /^5 +up, in +sandbox-ceph-3 +ssd +1 +300 GiB +1 TiB /m);
+  t.match(await run(["storage", "osds"]), /^5 +up, in +sandbox-ceph-3 +ssd +1 +150 GiB +1 TiB /m);
   t.match(JSON.parse(await run(["storage", "osds", "--json"])), [{ id: 0, up: true, in: true }]);
   t.match(await run(["storage", "crashes", "--archived"]), /^ID +AT +DAEMON +HOST +STATE +WHAT\n$/);
   t.match(JSON.parse(await run(["storage", "crashes", "--json"])), []);
@@ -31,6 +31,11 @@ test("the storage cluster is told of in tables and as JSON", { timeout: 300_000 
     resources: [{ kind: "CephCluster" }],
     deployments: [{ kind: "Deployment" }],
   });
+
+  const koor = await run(["storage", "koor"]);
+  t.match(koor, /^upgrades +told of\nnodes +3, 24 cores, 96Gi memory, 3Ti storage\n/m);
+  t.match(koor, /^ceph +v16\.2\.15/m);
+  t.match(JSON.parse(await run(["storage", "koor", "--json"])), { spec: { toolboxEnabled: true } });
 
   t.match(await refused(["storage", "archive-crash", "none"]), {
     code: 1,

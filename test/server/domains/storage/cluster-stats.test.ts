@@ -40,7 +40,7 @@ test("each field comes of the system", async (t) => {
       volumes: 16,
       pools: { pools: 4, pgs: { activeClean: 144 } },
       objects: { objectCount: 77_644, size: "300.00 GiB" },
-      usage: { used: 1800n << 30n, available: 4344n << 30n, total: 6144n << 30n },
+      usage: { used: 900n << 30n, available: 5244n << 30n, total: 6144n << 30n },
     },
     iops: {
       clientRead: "853.00 B/s rd",
