@@ -80,7 +80,7 @@ export function registerKubernetesContract(
         upgradeOptions: { mode: "notify" },
         status: {
           totalResources: { nodes: "3", memory: "96Gi" },
-          currentVersions: { ceph: "v17.2.6" },
+          currentVersions: { ceph: "v16.2.15" },
           latestVersions: undefined,
         },
       },

@@ -123,7 +123,8 @@ test("a restore that fails or is cancelled leaves no volume", async (t) => {
     let failure: InfraError | undefined;
     const restic = countedRestic(
       createResticSandbox({
-        transferMs: 100,
+        // Long enough that who looks for the step under load sees it.
+        transferMs: 800,
         fault: (step) => (step === "backup" || step === "forget" ? undefined : failure),
       }),
     );
