@@ -26,6 +26,6 @@ export interface Bench {
   readonly rounds: number;
   readonly coldRounds: number;
   /** Why it cannot be measured here, or false. */
-  skipReason?(): string | false | Promise<string | false>;
+  skipReason?(): string | false;
   start(): Promise<BenchRun>;
 }

@@ -14,7 +14,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 
 const results: Result[] = [];
 for (const bench of chosen) {
-  const skipReason = (await bench.skipReason?.()) ?? false;
+  const skipReason = bench.skipReason?.() ?? false;
   if (skipReason !== false) {
     say(`${bench.name}: skipped, ${skipReason}`);
     continue;

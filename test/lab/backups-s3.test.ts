@@ -14,7 +14,7 @@ import { testResticContract, transferOptions } from "../adapters/restic/contract
 import { cephSkipReason, type S3Keys, type S3Session, startCeph } from "./ceph.ts";
 import { startCountingProxy } from "./counting-proxy.ts";
 
-const skip = await cephSkipReason();
+const skip = cephSkipReason();
 const timeout = 300_000;
 tap.setTimeout(600_000);
 

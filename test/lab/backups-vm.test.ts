@@ -6,7 +6,7 @@ import { cephSkipReason, startCeph } from "./ceph.ts";
 import { startS3Gate } from "./s3-gate.ts";
 import { createVm, vmSkipReason } from "./vm.ts";
 
-const skip = (await vmSkipReason()) || (await cephSkipReason());
+const skip = (await vmSkipReason()) || cephSkipReason();
 const timeout = process.env.LAB_FULL === "1" ? 5_400_000 : 1_800_000;
 tap.setTimeout(timeout);
 

@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 import tap, { test } from "tap";
 import { cephSkipReason, type S3Keys, startCeph } from "./ceph.ts";
 
-const skip = await cephSkipReason();
+const skip = cephSkipReason();
 // A minute for the packages where they are not installed.
 tap.setTimeout(300_000);
 

@@ -30,27 +30,13 @@ TEXT
 }
 set -euo pipefail
 
-self=$(readlink -f "${BASH_SOURCE[0]}")
-dir=${CEPH_DIR:-/tmp/hostplane-ceph}
+lab=ceph
+source "$(dirname "$(readlink -f "$0")")/lab.sh"
 conf=$dir/ceph.conf
 export CEPH_CONF=$conf
 unset CEPH_ARGS CEPH_KEYRING
 
-say() { echo "ceph $dir: $*" >&2; }
-die() { say "$*"; exit 1; }
-millis() { date +%s%3N; }
-
-prepare() {
-  local missing=() package
-  for package in ceph-mon ceph-mgr ceph-osd ceph-mds ceph-common radosgw openssl curl; do
-    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
-  done
-  [ ${#missing[@]} -gt 0 ] || return 0
-  say "installing ${missing[*]}"
-  apt-get update -qq -o DPkg::Lock::Timeout=600 || true
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-    -o DPkg::Lock::Timeout=600 "${missing[@]}" >/dev/null
-}
+prepare() { install_missing ceph-mon ceph-mgr ceph-osd ceph-mds ceph-common radosgw openssl curl; }
 
 # --- daemons ---------------------------------------------------------------------------------------------
 
@@ -281,7 +267,7 @@ make_cluster() {
   echo "${CEPH_MGRS:-1}" >"$dir/mgrs"
   echo "${CEPH_MDSS:-0}" >"$dir/mdss"
   echo "$osds" >"$dir/osds"
-  watch_owner
+  watch_owner "$dir/osds"
   base=$(choose_ports)
   fsid=$(cat /proc/sys/kernel/random/uuid)
   # Virtual machines reach this host's loopback as 10.0.2.2; s3.test is for clients that go through a proxy.
@@ -327,15 +313,6 @@ up() {
     make_cluster
   fi
   say "up after $(($(millis) - started)) ms, S3 at $(cat "$dir/s3-url")"
-}
-
-# A test that is killed cannot clean up; this outlives it and does. It ends with the cluster, too.
-watch_owner() {
-  [ -n "${CEPH_OWNER_PID:-}" ] || return 0
-  CEPH_DIR=$dir setsid bash -c '
-    while [ -d "/proc/$1" ] && [ -e "$2/osds" ]; do sleep 1; done
-    [ ! -e "$2/osds" ] || CEPH_OWNER_PID= exec bash "$3" destroy
-  ' watch "$CEPH_OWNER_PID" "$dir" "$self" >/dev/null 2>&1 </dev/null &
 }
 
 s3_user() {

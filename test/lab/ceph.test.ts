@@ -8,7 +8,7 @@ import { reasonOf } from "../adapters/host/reason-of.ts";
 import { okOf, until } from "../adapters/until-state.ts";
 import { type CephCluster, cephSkipReason, makeCeph } from "./ceph.ts";
 
-const skip = await cephSkipReason();
+const skip = cephSkipReason();
 tap.setTimeout(600_000);
 
 const times = { watchedMs: 500, keepMs: 6_000, slowMs: 1_000, scrubsMs: 1_000 };

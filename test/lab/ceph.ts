@@ -1,12 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Test } from "tap";
-
-const scriptPath = fileURLToPath(new URL("ceph.sh", import.meta.url));
+import { createLabScript, labSkipReason } from "./lab-script.ts";
 
 export interface CephOptions {
   /** Disks; 1 unless told otherwise. */
@@ -56,27 +53,13 @@ export interface CephCluster {
   makeKey(user: string, capabilities: readonly string[]): Promise<string>;
 }
 
-/**
- * Why no cluster can be made here, or false when one can. For tap's `skip` option. With HOSTPLANE_LAB=required it is
- * always false: what is missing is installed, or the test fails by itself.
- */
-export async function cephSkipReason(): Promise<string | false> {
-  if (process.env.HOSTPLANE_LAB === "required") {
-    return false;
-  }
-  if (process.getuid?.() !== 0) {
-    return "the Ceph cluster needs root";
-  }
-  for (const program of ["ceph-mon", "ceph-mgr", "ceph-osd", "ceph-mds", "radosgw"]) {
-    const isThere = await promisify(execFile)("sh", ["-c", `command -v ${program}`]).then(
-      () => true,
-      () => false,
-    );
-    if (!isThere) {
-      return `${program} is missing; HOSTPLANE_LAB=required installs it`;
-    }
-  }
-  return false;
+/** Why no cluster can be made here, or false when one can. For tap's `skip` option. */
+export function cephSkipReason(): string | false {
+  const programs = ["ceph-mon", "ceph-mgr", "ceph-osd", "ceph-mds", "radosgw"];
+  return labSkipReason(
+    programs.map((program) => `/usr/bin/${program}`),
+    { needsRoot: true },
+  );
 }
 
 /**
@@ -92,22 +75,17 @@ export async function makeCeph(
   onEnd: (destroy: () => Promise<void>) => void,
   { osds = 1, mgrs = 1, mdss = 0, store = "memstore" }: CephOptions = {},
 ): Promise<CephCluster> {
-  const directory = await mkdtemp(join(tmpdir(), "hostplane-ceph-"));
-  const environment = {
-    ...process.env,
-    CEPH_DIR: directory,
-    CEPH_OSDS: String(osds),
-    CEPH_MGRS: String(mgrs),
-    CEPH_MDSS: String(mdss),
-    CEPH_STORE: store,
-    CEPH_OWNER_PID: String(process.pid),
-  };
-  const script = async (...args: readonly string[]): Promise<string> =>
-    (await promisify(execFile)(scriptPath, args, { env: environment, timeout: 600_000 })).stdout;
-  onEnd(async () => {
-    await script("destroy");
-    await rm(directory, { recursive: true, force: true });
+  const {
+    directory,
+    run: script,
+    destroy,
+  } = await createLabScript("ceph", {
+    OSDS: String(osds),
+    MGRS: String(mgrs),
+    MDSS: String(mdss),
+    STORE: store,
   });
+  onEnd(destroy);
   await script("up");
 
   const said = async (file: string) => (await readFile(join(directory, file), "utf8")).trim();

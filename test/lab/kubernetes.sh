@@ -25,15 +25,12 @@ TEXT
 }
 set -euo pipefail
 
-self=$(readlink -f "${BASH_SOURCE[0]}")
-dir=${KUBERNETES_DIR:-/tmp/hostplane-kubernetes}
+lab=kubernetes
+source "$(dirname "$(readlink -f "$0")")/lab.sh"
 read -r api_port etcd_port peer_port <<<"${KUBERNETES_PORTS:-16443 12379 12380}"
 version=${KUBERNETES_VERSION:-v1.36.3}
 cache=${KUBERNETES_CACHE:-$HOME/.cache/hostplane-lab/kubernetes}
 bin=$cache/$version
-
-say() { echo "kubernetes $dir: $*" >&2; }
-die() { say "$*"; exit 1; }
 
 # The modules that kubernetes is made of are replaced by paths of its own repository, so that `go install` refuses it: here
 # they are replaced by what is published of them. etcd is of the version that kubernetes itself was built against.
@@ -145,16 +142,7 @@ up() {
   fi
   start_etcd
   start
-  watch_owner
-}
-
-# A test that is killed cannot clean up; this outlives it and does. It ends with the directory, too.
-watch_owner() {
-  [ -n "${KUBERNETES_OWNER_PID:-}" ] || return 0
-  KUBERNETES_DIR=$dir setsid bash -c '
-    while [ -d "/proc/$1" ] && [ -d "$2" ]; do sleep 1; done
-    [ ! -d "$2" ] || KUBERNETES_OWNER_PID= exec bash "$3" destroy
-  ' watch "$KUBERNETES_OWNER_PID" "$dir" "$self" >/dev/null 2>&1 </dev/null &
+  watch_owner "$dir"
 }
 
 destroy() {

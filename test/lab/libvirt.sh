@@ -24,25 +24,12 @@ TEXT
 }
 set -euo pipefail
 
-self=$(readlink -f "${BASH_SOURCE[0]}")
-dir=${LIBVIRT_DIR:-/tmp/hostplane-libvirt}
+lab=libvirt
+source "$(dirname "$(readlink -f "$0")")/lab.sh"
 socket=$dir/run/libvirt/libvirt-sock
 uri="qemu:///session?socket=$socket"
 
-say() { echo "libvirt $dir: $*" >&2; }
-die() { say "$*"; exit 1; }
-
-prepare() {
-  local missing=() package
-  for package in libvirt-daemon-system libvirt-clients qemu-system-x86 qemu-utils xorriso libnbd-bin; do
-    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
-  done
-  [ ${#missing[@]} -gt 0 ] || return 0
-  say "installing ${missing[*]}"
-  apt-get update -qq -o DPkg::Lock::Timeout=600 || true
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-    -o DPkg::Lock::Timeout=600 "${missing[@]}" >/dev/null
-}
+prepare() { install_missing libvirt-daemon-system libvirt-clients qemu-system-x86 qemu-utils xorriso libnbd-bin; }
 
 # A process id is only believed when that process was started for this very directory.
 owned() { [ -n "$1" ] && tr '\0' '\n' 2>/dev/null <"/proc/$1/cmdline" | grep -qF -- "$dir/"; }
@@ -82,16 +69,7 @@ up() {
   chmod 700 "$dir/run"
   [ "$(id -u)" != 0 ] || chown -R nobody:nogroup "$dir"
   start
-  watch_owner
-}
-
-# A test that is killed cannot clean up; this outlives it and does. It ends with the directory, too.
-watch_owner() {
-  [ -n "${LIBVIRT_OWNER_PID:-}" ] || return 0
-  LIBVIRT_DIR=$dir setsid bash -c '
-    while [ -d "/proc/$1" ] && [ -d "$2" ]; do sleep 1; done
-    [ ! -d "$2" ] || LIBVIRT_OWNER_PID= exec bash "$3" destroy
-  ' watch "$LIBVIRT_OWNER_PID" "$dir" "$self" >/dev/null 2>&1 </dev/null &
+  watch_owner "$dir"
 }
 
 # Domains outlive the daemon: it finds them again by these files.

@@ -25,27 +25,14 @@ TEXT
 }
 set -euo pipefail
 
-self=$(readlink -f "${BASH_SOURCE[0]}")
-dir=${PODMAN_DIR:-/tmp/hostplane-podman}
+lab=podman
+source "$(dirname "$(readlink -f "$0")")/lab.sh"
 socket=$dir/podman.sock
 export CONTAINERS_CONF=$dir/conf/containers.conf CONTAINERS_STORAGE_CONF=$dir/conf/storage.conf
 export CONTAINERS_REGISTRIES_CONF=$dir/conf/registries.conf XDG_RUNTIME_DIR=
 unset CONTAINER_HOST
 
-say() { echo "podman $dir: $*" >&2; }
-die() { say "$*"; exit 1; }
-
-prepare() {
-  local missing=() package
-  for package in podman runc conmon netavark catatonit iptables busybox-static curl; do
-    [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
-  done
-  [ ${#missing[@]} -gt 0 ] || return 0
-  say "installing ${missing[*]}"
-  apt-get update -qq -o DPkg::Lock::Timeout=600 || true
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-    -o DPkg::Lock::Timeout=600 "${missing[@]}" >/dev/null
-}
+prepare() { install_missing podman runc conmon netavark catatonit iptables busybox-static curl; }
 
 # All of it before podman's first run: its database keeps what it was first told, and refuses other words later.
 write_conf() {
@@ -163,16 +150,7 @@ up() {
   { [ -n "$(inner)" ] && [ -d "/proc/$(inner)" ]; } || make_namespaces
   start
   make_image
-  watch_owner
-}
-
-# A test that is killed cannot clean up; this outlives it and does. It ends with the directory, too.
-watch_owner() {
-  [ -n "${PODMAN_OWNER_PID:-}" ] || return 0
-  PODMAN_DIR=$dir setsid bash -c '
-    while [ -d "/proc/$1" ] && [ -d "$2" ]; do sleep 1; done
-    [ ! -d "$2" ] || PODMAN_OWNER_PID= exec bash "$3" destroy
-  ' watch "$PODMAN_OWNER_PID" "$dir" "$self" >/dev/null 2>&1 </dev/null &
+  watch_owner "$dir"
 }
 
 # Podman leaves those of pods in the hierarchies that have no controller.

@@ -12,7 +12,7 @@ import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
 import { rpcErrorFrom } from "../server/rpc-error.ts";
 import { type CephCluster, cephSkipReason, makeCeph } from "./ceph.ts";
 
-const skip = await cephSkipReason();
+const skip = cephSkipReason();
 tap.setTimeout(600_000);
 
 /** What every call is given, and how much later its end may come on a machine with much else to do. */
