@@ -160,7 +160,8 @@ export interface PodRuntime {
 
   /**
    * What a container printed, as many pieces at a time as came together. No more is read from the runtime than the reader
-   * takes. Ends without an error when the signal is aborted.
+   * takes. Without `follow` it is what was printed before the call, and perhaps in the second after it. With it no pieces at all
+   * come once, when that has been told. Ends without an error when the signal is aborted.
    * @throws InfraError CONTAINER_NOT_FOUND, LOGS_UNAVAILABLE (nothing keeps its output), and as `read`
    */
   logs(containerId: string, options: LogOptions, signal: AbortSignal): AsyncIterable<readonly LogPiece[]>;

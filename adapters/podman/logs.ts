@@ -22,8 +22,9 @@ const lagMs = 1_000;
 const nsPerMs = 1_000_000n;
 
 /**
- * What a container printed. A connection that follows ends with the container's run, some 0.4 s later, or with the service: the
- * next goes on where it ended.
+ * What a container printed. First what it had printed before the call, by a connection that does not follow. One that follows ends
+ * with the container's run, some 0.4 s later, or with the service: the next goes on where it ended. At `untilNs` what is not read
+ * yet is read once more by one that does not follow.
  * @throws InfraError as `PodRuntime.logs`
  */
 export async function* readLogs(
@@ -33,29 +34,51 @@ export async function* readLogs(
   leaving: AbortSignal,
 ): AsyncGenerator<readonly LogPiece[], void> {
   const { untilNs } = options;
-  const leftMs = untilNs === undefined ? undefined : Number(untilNs / nsPerMs) - Date.now();
+  const beganMs = Date.now();
+  const leftMs = untilNs === undefined ? undefined : Number(untilNs / nsPerMs) - beganMs;
   const follow = options.follow === true && (leftMs === undefined || leftMs > 0);
   const ending = new AbortController();
   // A connection with `follow` and `until` was never closed by Podman 4.3.1.
   const timer = follow && leftMs !== undefined ? endAfter(leftMs + lagMs, ending) : undefined;
   const signal = AbortSignal.any([leaving, ending.signal]);
   const position = createLogPosition(options.sinceNs);
+  let isPast = true;
   let failures = 0;
 
-  async function* connection(): AsyncGenerator<readonly LogPiece[], void> {
-    const path = pathOf(containerId, options, follow, position.sinceNs());
+  async function* connection(
+    isFollowing: boolean,
+    lastMs: number,
+    given: AbortSignal,
+  ): AsyncGenerator<readonly LogPiece[], void> {
+    const path = pathOf(containerId, options, isFollowing, position.sinceNs());
+    const lastNs = BigInt(lastMs) * nsPerMs;
     const decode = createLogDecoder();
-    for await (const chunk of await client.stream("GET", path, signal)) {
+    for await (const chunk of await client.stream("GET", path, given)) {
       const pieces = position.newOf(decode(chunk));
       const wanted = untilNs === undefined ? pieces : pieces.filter(({ timeNs }) => timeNs < untilNs);
       if (wanted.length > 0) {
         yield wanted;
       }
+      // Podman reads to the log's end, to which it never comes when the container prints faster.
+      if (!isFollowing && pieces.some(({ timeNs }) => timeNs > lastNs)) {
+        return;
+      }
     }
   }
 
-  /** Waits until it is worth opening the log again; false when it never will be. */
-  async function untilMore(hasNew: boolean): Promise<boolean> {
+  /** What `untilNs` has come over. */
+  async function* rest(): AsyncGenerator<readonly LogPiece[], void> {
+    try {
+      yield* connection(false, beganMs + (leftMs ?? 0), leaving);
+    } catch (error) {
+      if (!leaving.aborted && !isReason(error, "CONTAINER_NOT_FOUND", "PODMAN_UNAVAILABLE")) {
+        throw error;
+      }
+    }
+  }
+
+  /** Waits until it is worth opening the log again. */
+  async function untilMore(hasNew: boolean): Promise<void> {
     const changed = Promise.withResolvers<void>();
     const unsubscribe = onChange(containerId, changed.resolve);
     try {
@@ -63,7 +86,6 @@ export async function* readLogs(
       // What was printed last may have come after the connection's end. Of a container that does not run Podman closes it at once.
       const isWorthIt = hasNew || state === "running" || state === "paused" || state === "stopping";
       await Promise.race([pause(isWorthIt ? retry.firstMs : lookMs, signal), changed.promise]);
-      return true;
     } finally {
       unsubscribe();
     }
@@ -75,25 +97,34 @@ export async function* readLogs(
     for (;;) {
       try {
         let hasNew = false;
-        for await (const pieces of connection()) {
+        for await (const pieces of connection(follow && !isPast, beganMs, signal)) {
           hasNew = true;
           failures = 0;
           yield pieces;
         }
-        if (!follow || !(await untilMore(hasNew))) {
+        if (!follow) {
           return;
+        }
+        if (isPast) {
+          isPast = false;
+          yield [];
+        } else {
+          await untilMore(hasNew);
         }
         failures = 0;
       } catch (error) {
-        if (signal.aborted || (follow && reasonOf(error) === "CONTAINER_NOT_FOUND")) {
-          return;
+        if (signal.aborted || (follow && isReason(error, "CONTAINER_NOT_FOUND"))) {
+          break;
         }
-        if (!follow || reasonOf(error) !== "PODMAN_UNAVAILABLE") {
+        if (!follow || !isReason(error, "PODMAN_UNAVAILABLE")) {
           throw error;
         }
         failures += 1;
         await pause(backOffMs(failures, retry), signal);
       }
+    }
+    if (ending.signal.aborted && !leaving.aborted) {
+      yield* rest();
     }
   } catch (error) {
     if (!signal.aborted) {
@@ -107,13 +138,13 @@ export async function* readLogs(
 
 function pathOf(
   containerId: string,
-  { streams = ["stdout", "stderr"], untilNs }: LogOptions,
+  { streams = ["stdout", "stderr"] }: LogOptions,
   follow: boolean,
   sinceNs: bigint | undefined,
 ): string {
   const query = new URLSearchParams({
     // Without these there is an error, `you must choose at least one stream`. No `tail`: with it the service of 4.3.1 keeps a file
-    // open for each call, and cuts long lines.
+    // open for each call, and cuts long lines. No `until`: Podman would still read to the log's end, and not tell how far it is.
     stdout: String(streams.includes("stdout")),
     stderr: String(streams.includes("stderr")),
     timestamps: "true",
@@ -122,9 +153,6 @@ function pathOf(
   if (sinceNs !== undefined) {
     query.set("since", secondsFromNs(sinceNs));
   }
-  if (untilNs !== undefined && !follow) {
-    query.set("until", secondsFromNs(untilNs));
-  }
   return `containers/${containerId}/logs?${query}`;
 }
 
@@ -132,8 +160,8 @@ async function stateOf(client: PodmanClient, containerId: string, signal: AbortS
   return parseContainer(await client.text(`containers/${containerId}/json`, signal)).container;
 }
 
-function reasonOf(error: unknown): string | undefined {
-  return error instanceof InfraError ? error.reason : undefined;
+function isReason(error: unknown, ...reasons: readonly string[]): boolean {
+  return error instanceof InfraError && reasons.includes(error.reason);
 }
 
 function endAfter(ms: number, ending: AbortController): NodeJS.Timeout {

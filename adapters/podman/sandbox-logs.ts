@@ -27,6 +27,7 @@ export async function* readSandboxLogs(
     throw new InfraError("CONTAINER_NOT_FOUND", `no container with id ${containerId}`);
   }
   let readNs = sinceNs - 1n;
+  let isPast = true;
   let changed = Promise.withResolvers<void>();
   const unsubscribe = onChange(() => changed.resolve());
   try {
@@ -47,6 +48,10 @@ export async function* readSandboxLogs(
         readNs = endNs > readNs ? endNs : readNs;
         if (pieces.length > 0) {
           yield pieces;
+        }
+        if (follow && isPast) {
+          isPast = false;
+          yield [];
         }
         const nextNs = nextPrintNs(each.program, each.runs.at(-1), readNs);
         waitMs = nextNs === undefined ? waitMs : Number((nextNs - nowNs) / nsPerMs) + 1;

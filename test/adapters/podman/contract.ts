@@ -222,6 +222,24 @@ export function testPodRuntimeContract(
     );
   });
 
+  contractTest("a followed log tells when what was printed before has come", async (t, subject) => {
+    const { runtime } = subject;
+    const id = await subject.createPod("earlier", {
+      job: { kind: "exit", code: 0, afterMs: 100 },
+      clock: { kind: "tick", everyMs: 100 },
+      idle: { kind: "tick", everyMs: 60_000 },
+    });
+    const created = await untilPod(runtime, id, ({ containers }) => containers.length === 4);
+    const idOf = (name: string) => created.containers.find((each) => each.name === name)?.id ?? "";
+    t.strictSame(await earlierOf(runtime, idOf("idle")), []);
+    await runtime.run({ kind: "startPod", podId: id });
+    await untilPod(runtime, id, ({ containers }) => containers.some(({ state }) => state === "exited"));
+    t.strictSame(await earlierOf(runtime, idOf("job")), ["begin", "end"]);
+    const ticks = await earlierOf(runtime, idOf("clock"));
+    t.strictSame(ticks.slice(0, 1), ["tick 0"]);
+    t.ok(ticks.length < 100);
+  });
+
   contractTest("a followed log goes on over restarts and ends with the container", async (t, subject) => {
     const { runtime } = subject;
     const id = await subject.createPod("followed", { again: { kind: "exit", code: 1, afterMs: 200 } });
@@ -381,6 +399,20 @@ export function testPodRuntimeContract(
       [],
     );
   });
+}
+
+/** The lines that come before the sign that no others were printed earlier. */
+async function earlierOf(runtime: PodRuntime, containerId: string): Promise<readonly string[]> {
+  const lines: string[] = [];
+  const leaving = new AbortController();
+  for await (const pieces of runtime.logs(containerId, { follow: true }, leaving.signal)) {
+    if (pieces.length === 0) {
+      break;
+    }
+    lines.push(...pieces.map(({ bytes }) => Buffer.from(bytes).toString()));
+  }
+  leaving.abort();
+  return lines;
 }
 
 function nowNs(): bigint {
