@@ -11,7 +11,7 @@ const faultCodes: ReadonlySet<ErrorCode> = new Set(["INTERNAL", "UNAVAILABLE", "
 
 /**
  * Writes one line for each call when it has ended, a stream when its last message is out: mutations at
- * `info`, reads at `debug`, faults of the gateway or of a system at `warn` with their cause. Of a request
+ * `info`, reads at `debug`, faults of the gateway or of a system at `warn` with their cause if they have one. Of a request
  * only the name of what it changes is logged, of an answer nothing, nor what is wrong with a request that may hold secrets.
  */
 export function createCallLog(log: FastifyBaseLogger): Around {
@@ -33,6 +33,8 @@ export function createCallLog(log: FastifyBaseLogger): Around {
   function write(call: Call, startedAtMs: number, error: InfraError | undefined): void {
     // That it stops is no fault, however many streams learn of it.
     const isFault = error !== undefined && faultCodes.has(error.code) && error.reason !== "SHUTTING_DOWN";
+    // Where the gateway refused for a system that is away, its stack would say a thousand times a second.
+    const cause = error?.cause ?? (error?.code === "INTERNAL" ? error : undefined);
     // What is wrong with a request is told in the request's own words: `expected string, got 12345`.
     const hidesMessage = call.rule.secrets && error?.code === "INVALID_ARGUMENT";
     const level = isFault ? "warn" : call.rule.mutation ? "info" : "debug";
@@ -49,7 +51,7 @@ export function createCallLog(log: FastifyBaseLogger): Around {
         durationMs: Math.round(performance.now() - startedAtMs),
         ...(error === undefined ? {} : { reason: error.reason }),
         ...(error === undefined || hidesMessage ? {} : { message: error.message }),
-        ...(isFault ? { err: error.cause ?? error } : {}),
+        ...(isFault && cause !== undefined ? { err: cause } : {}),
       },
       "call",
     );

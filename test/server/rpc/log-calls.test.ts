@@ -2,8 +2,9 @@ import { createClient } from "@connectrpc/connect";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
-import { registerService } from "../../../server/rpc/service-handlers.ts";
+import { registerRefusal, registerService } from "../../../server/rpc/service-handlers.ts";
 import { startAppUnderTest } from "../app-under-test.ts";
 import { startGatewayUnderTest } from "../gateway-under-test.ts";
 import { requestHttp2 } from "../raw-request.ts";
@@ -72,6 +73,15 @@ test("a fault of ours is logged with its cause, under the request id that the cl
   t.notMatch(answer, "a bug");
   t.match(log, [{ level: 40, code: "INTERNAL", err: { type: "TypeError", message: "a bug" } }]);
   t.equal(log[0]?.requestId, response.headers.get("hostplane-request-id"));
+});
+
+test("that a system is away is logged in a line without a stack", async (t) => {
+  const services = registerRefusal(VGService, () => new InfraError("DOMAIN_OFF", "volumes are off"));
+  const { url, log } = await startAppUnderTest(t, [services]);
+  const headers = { "content-type": "application/json" };
+  await fetch(`${url}/proto.VGService/GetFreeBytes`, { method: "POST", headers, body: "{}" });
+  t.match(log, [{ level: 40, code: "UNAVAILABLE", reason: "DOMAIN_OFF", message: "volumes are off" }]);
+  t.notOk("err" in (log[0] ?? {}));
 });
 
 test("what is wrong with a request that may hold secrets is told to its caller and not to the log", async (t) => {
