@@ -34,7 +34,7 @@ export function imageFrom({ Names, Size }: ImageRow, text: string): RuntimeImage
     names: Names,
     sizeBytes: Size,
     createdAtNs: Created,
-    format: formatOf(ManifestType),
+    ...formatOf(ManifestType),
     labels: Labels,
     annotations: Annotations,
     document: text.trim(),
@@ -42,9 +42,8 @@ export function imageFrom({ Names, Size }: ImageRow, text: string): RuntimeImage
 }
 
 /** As `application/vnd.oci.image.manifest.v1+json` or `application/vnd.docker.distribution.manifest.v2+json`. */
-function formatOf(manifestType: string): RuntimeImage["format"] {
-  if (manifestType.startsWith("application/vnd.oci.")) {
-    return "oci";
-  }
-  return manifestType.startsWith("application/vnd.docker.") ? "docker" : "unknown";
+function formatOf(manifestType: string): Pick<RuntimeImage, "format" | "formatVersion"> {
+  const [, vendor, formatVersion = ""] =
+    /^application\/vnd\.(oci|docker)\.[a-z.]*\.(v[0-9]+)\+/.exec(manifestType) ?? [];
+  return { format: vendor === "oci" || vendor === "docker" ? vendor : "unknown", formatVersion };
 }

@@ -68,6 +68,8 @@ export interface RuntimeImage {
   /** When it was built, nanoseconds since 1970. When it came to this host is not known. */
   readonly createdAtNs: bigint;
   readonly format: "oci" | "docker" | "unknown";
+  /** Of the format's manifest, as `v1`; empty where it is unknown. */
+  readonly formatVersion: string;
   /** In the order of keys. */
   readonly labels: ReadonlyMap<string, string>;
   readonly annotations: ReadonlyMap<string, string>;
@@ -75,10 +77,19 @@ export interface RuntimeImage {
   readonly document: string;
 }
 
+/** A pod of which the runtime cannot tell now. */
+export interface UnreadablePod {
+  readonly podId: string;
+  /** As `uuid` of `RuntimePod`. */
+  readonly podUuid: string;
+  /** In the runtime's words. */
+  readonly why: string;
+}
+
 /** All pods and images of the host, in the order of ids. Containers that belong to no pod are left out. */
 export interface RuntimeState {
   readonly pods: readonly RuntimePod[];
-  /** Pods of which the runtime cannot tell now, with its words; they are not among `pods`, or as they were last known. */
-  readonly unreadable: readonly { readonly podId: string; readonly why: string }[];
+  /** They are not among `pods`, or as they were last known. */
+  readonly unreadable: readonly UnreadablePod[];
   readonly images: readonly RuntimeImage[];
 }

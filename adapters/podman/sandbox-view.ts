@@ -86,6 +86,7 @@ export function imageOf(id: string, name: string, createdAtNs: bigint): RuntimeI
     sizeBytes: 2_000_000n,
     createdAtNs,
     format: "oci",
+    formatVersion: "v1",
     labels: new Map([["sandbox", "true"]]),
     annotations: new Map(),
     document: JSON.stringify({ Id: id, RepoTags: [name] }),

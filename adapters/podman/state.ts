@@ -3,7 +3,7 @@ import { InfraError } from "../host/infra-error.ts";
 import type { PodmanClient } from "./client.ts";
 import { type ContainerRow, parseContainer, parseContainerRows } from "./parse-container.ts";
 import { type ImageRow, imageFrom, parseImageRows } from "./parse-image.ts";
-import { type PodRow, parsePod, parsePodRows, podFrom } from "./parse-pod.ts";
+import { type PodRow, parsePod, parsePodRows, podFrom, uuidFromPodId } from "./parse-pod.ts";
 import type { RuntimeImage, RuntimePod, RuntimeState } from "./runtime-state.ts";
 
 export interface StateOptions {
@@ -52,7 +52,7 @@ export function createStateReader(client: PodmanClient, { onLists, onImages }: S
     }
     return {
       pods: inOrder(pods.values()),
-      unreadable: [...unreadable].map(([podId, why]) => ({ podId, why })),
+      unreadable: [...unreadable].map(([podId, why]) => ({ podId, podUuid: uuidFromPodId(podId), why })),
       images: inOrder([...images.values()].map(({ image }) => image)),
     };
   }

@@ -35,6 +35,10 @@ const gib = (count: number) => String(count * 2 ** 30);
 const admin = { username: "admin", password: adminPassword };
 const alice = { name: "alice", role: "ROLE_OPERATOR", password: "correct horse" };
 
+/** Those of the sandbox are the same at each start. */
+const sandboxPod = "ecef1b15-6884-db8a-b33a-6796e9c42e78";
+const sandboxImage = "32708aa33e13cb8601678e3ffe6f522035ce3c0b8278e440299e72b1cfdcd0b9";
+
 const noOperation = "00000000-0000-4000-8000-000000000000";
 
 /** The domains this version serves, in an order in which each call finds what it needs. */
@@ -220,6 +224,75 @@ const served: readonly Row[] = [
   refuses("hostplane.v1.StorageService/ArchiveCrash", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "id"),
   refuses("hostplane.v1.StorageService/ArchiveCrash", { id: "none" }, "NOT_FOUND", "CRASH_NOT_FOUND"),
   answers(
+    "v1alpha.PublicAPI/GetInfo",
+    {},
+    {
+      info: {
+        rktVersion: "0.0.0-sandbox",
+        appcVersion: "0.8.11",
+        apiVersion: "1.0.0-alpha",
+        globalFlags: { dir: "/sandbox/store", insecureFlags: "none" },
+      },
+    },
+  ),
+  answers(
+    "v1alpha.PublicAPI/ListPods",
+    { filters: [{ appNames: ["sandbox-server"] }], detail: true },
+    {
+      pods: [
+        {
+          id: sandboxPod,
+          state: "POD_STATE_RUNNING",
+          apps: [{ name: "sandbox-server", state: "APP_STATE_RUNNING" }, { name: "sandbox-proxy" }],
+          annotations: [{ Key: "role", value: "web" }],
+        },
+      ],
+    },
+  ),
+  refuses(
+    "v1alpha.PublicAPI/ListPods",
+    { filters: [{}, { states: [9] }] },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "filters[1].states[0]",
+  ),
+  answers("v1alpha.PublicAPI/InspectPod", { id: "ECEF1B" }, { pod: { id: sandboxPod, manifest: /./ } }),
+  refuses("v1alpha.PublicAPI/InspectPod", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "id"),
+  refuses("v1alpha.PublicAPI/InspectPod", { id: "none" }, "NOT_FOUND", "POD_NOT_FOUND"),
+  answers(
+    "v1alpha.PublicAPI/ListImages",
+    { filters: [{ baseNames: ["app"] }] },
+    {
+      images: [
+        {
+          id: sandboxImage,
+          baseFormat: { type: "IMAGE_TYPE_OCI", version: "v1" },
+          name: "localhost/sandbox/app",
+          version: "1",
+        },
+      ],
+    },
+  ),
+  answers(
+    "v1alpha.PublicAPI/InspectImage",
+    { id: `sha256:${sandboxImage}` },
+    { image: { id: sandboxImage, manifest: /./ } },
+  ),
+  refuses("v1alpha.PublicAPI/InspectImage", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "id"),
+  refuses("v1alpha.PublicAPI/InspectImage", { id: "32708aa3" }, "NOT_FOUND", "IMAGE_NOT_FOUND"),
+  ...["ListPods", "WatchPods"].map((name) =>
+    answers(
+      `hostplane.v1.PodService/${name}`,
+      {},
+      { pods: [{ name: "sandbox-new", state: "POD_STATE_CREATED" }, { name: "sandbox-web" }, {}] },
+    ),
+  ),
+  answers(
+    "hostplane.v1.PodService/ListImages",
+    {},
+    { images: [{ names: ["localhost/sandbox/app:1"], containerCount: 4 }, {}] },
+  ),
+  answers(
     "hostplane.v1.SystemService/GetInfo",
     {},
     { version: "0.0.0-test", sandbox: true, listeners: [{}] },
@@ -233,7 +306,7 @@ const served: readonly Row[] = [
         { domain: "hypervisors", name: "libvirt", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
         { domain: "hypervisors", name: "restic", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
         { domain: "hypervisors", name: "storage-pool", health: "BACKEND_HEALTH_OK" },
-        { domain: "pods", name: "podman" },
+        { domain: "pods", name: "podman", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
         { domain: "storage", name: "ceph", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
         { domain: "storage", name: "kubernetes", health: "BACKEND_HEALTH_OK" },
         { domain: "system", name: "sqlite", kind: "BACKEND_KIND_SANDBOX", health: "BACKEND_HEALTH_OK" },
@@ -393,26 +466,8 @@ const unbuilt: Readonly<Record<string, readonly string[]>> = {
     "GetUpgradeClusterInformation",
     "UpgradeCluster",
   ],
-  "hostplane.v1.PodService": [
-    "ListPods",
-    "WatchPods",
-    "ListImages",
-    "StartPod",
-    "StopPod",
-    "KillPod",
-    "RemovePod",
-    "PullImage",
-    "RemoveImage",
-  ],
-  "v1alpha.PublicAPI": [
-    "GetInfo",
-    "ListPods",
-    "InspectPod",
-    "ListImages",
-    "InspectImage",
-    "ListenEvents",
-    "GetLogs",
-  ],
+  "hostplane.v1.PodService": ["StartPod", "StopPod", "KillPod", "RemovePod", "PullImage", "RemoveImage"],
+  "v1alpha.PublicAPI": ["ListenEvents", "GetLogs"],
 };
 
 const rows: readonly Row[] = [

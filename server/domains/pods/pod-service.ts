@@ -1,12 +1,16 @@
+import { isDeepStrictEqual } from "node:util";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { PodRuntime } from "../../../adapters/podman/adapter.ts";
 import type { OperationSchema } from "../../../gen/hostplane/v1/operation_pb.ts";
 import { PodService } from "../../../gen/hostplane/v1/pod_pb.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { watchState } from "../../rpc/watch-state.ts";
 import type { PodChanges } from "./changes/pod-changes.ts";
 import type { ImportTimes } from "./events/import-times.ts";
+import { imageMessages, type PodMessages, podMessages } from "./pod-messages.ts";
+import { tellSnapshotAge } from "./snapshot-age.ts";
 
 export interface PodServiceOptions {
   readonly runtime: PodRuntime;
@@ -17,18 +21,31 @@ export interface PodServiceOptions {
 }
 
 /** hostplane.v1.PodService: pods and images, and what changes them. */
-export function createPodService({ changes, operationMessage }: PodServiceOptions): ServiceRegistration {
-  const notBuilt = () => new InfraError("DOMAIN_NOT_BUILT", "this version does not tell of pods yet");
+export function createPodService(options: PodServiceOptions): ServiceRegistration {
+  const { runtime, changes, importTimes, operationMessage } = options;
   return registerService(PodService, {
-    async listPods() {
-      throw notBuilt();
+    async listPods(_request, call) {
+      const snapshot = await runtime.read(call.signal);
+      tellSnapshotAge(call, snapshot);
+      return podMessages(snapshot.value);
     },
-    // biome-ignore lint/correctness/useYield: it is not built yet
-    async *watchPods() {
-      throw notBuilt();
+    async *watchPods(_request, call) {
+      let told: PodMessages | undefined;
+      const read = () => runtime.read(call.signal);
+      for await (const { value, readAtMs } of watchState(runtime.subscribe, read, call.signal)) {
+        const message = podMessages(value);
+        // What has changed may be an image.
+        if (!isDeepStrictEqual(message, told)) {
+          told = message;
+          const readAt = timestampFromMs(Math.round(Date.now() - (performance.now() - readAtMs)));
+          yield { ...message, readAt };
+        }
+      }
     },
-    async listImages() {
-      throw notBuilt();
+    async listImages(_request, call) {
+      const snapshot = await runtime.read(call.signal);
+      tellSnapshotAge(call, snapshot);
+      return { images: imageMessages(snapshot.value, importTimes.importedAtNs) };
     },
     async startPod(request, call) {
       return { operation: operationMessage(await changes.startPod.begin(request, call)) };

@@ -1,10 +1,17 @@
-import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { PodRuntime } from "../../../adapters/podman/adapter.ts";
-import { PublicAPI } from "../../../gen/v1alpha/api_pb.ts";
+import { type Image, type Pod, PublicAPI } from "../../../gen/v1alpha/api_pb.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 import type { ImportTimes } from "./events/import-times.ts";
 import type { ListenEvents } from "./events/listen-events.ts";
+import { findPod } from "./find-pod.ts";
+import { parseImageFilters } from "./image-filter.ts";
+import { findImage } from "./image-id.ts";
 import type { PodLogs } from "./logs/pod-logs.ts";
+import { parsePodFilters } from "./pod-filter.ts";
+import { imagesById, publicImage } from "./public-image.ts";
+import { publicInfo } from "./public-info.ts";
+import { publicPod } from "./public-pod.ts";
+import { tellSnapshotAge } from "./snapshot-age.ts";
 
 export interface PublicApiOptions {
   readonly runtime: PodRuntime;
@@ -14,16 +21,54 @@ export interface PublicApiOptions {
 }
 
 /** v1alpha.PublicAPI: pods and images in the words of rkt. */
-export function createPublicApiService({ logs, listenEvents }: PublicApiOptions): ServiceRegistration {
-  const notBuilt = async (): Promise<never> => {
-    throw new InfraError("DOMAIN_NOT_BUILT", "this version does not tell of pods yet");
-  };
+export function createPublicApiService(options: PublicApiOptions): ServiceRegistration {
+  const { runtime, importTimes, logs, listenEvents } = options;
+  const manifest = ({ document }: { readonly document: string }) => ({
+    manifest: new TextEncoder().encode(document),
+  });
   return registerService(PublicAPI, {
-    getInfo: notBuilt,
-    listPods: notBuilt,
-    inspectPod: notBuilt,
-    listImages: notBuilt,
-    inspectImage: notBuilt,
+    async getInfo(_request, call) {
+      return { info: publicInfo(await runtime.info(call.signal)) };
+    },
+    async listPods({ filters, detail }, call) {
+      const isWanted = parsePodFilters(filters);
+      const snapshot = await runtime.read(call.signal);
+      const { pods, images } = snapshot.value;
+      const known = imagesById(images);
+      tellSnapshotAge(call, snapshot);
+      return {
+        pods: pods
+          .map((pod) => ({ pod, told: publicPod(pod, known) }))
+          .filter(isWanted)
+          .map(({ pod, told }): Pod => (detail ? { ...told, ...manifest(pod) } : { ...told, apps: [] })),
+      };
+    },
+    async inspectPod({ id }, call) {
+      const snapshot = await runtime.read(call.signal);
+      const { pods, unreadable, images } = snapshot.value;
+      const pod = findPod(pods, id, { field: "id", prefix: true, name: false, unreadable });
+      call.noteResource(`pods/${pod.uuid}`);
+      tellSnapshotAge(call, snapshot);
+      return { pod: { ...publicPod(pod, imagesById(images)), ...manifest(pod) } };
+    },
+    async listImages({ filters, detail }, call) {
+      const isWanted = parseImageFilters(filters);
+      const snapshot = await runtime.read(call.signal);
+      tellSnapshotAge(call, snapshot);
+      return {
+        images: snapshot.value.images
+          .map((image) => ({ image, told: publicImage(image, importTimes.importedAtNs(image.id)) }))
+          .filter(isWanted)
+          .map(({ image, told }): Image => (detail ? { ...told, ...manifest(image) } : told)),
+      };
+    },
+    async inspectImage({ id }, call) {
+      const snapshot = await runtime.read(call.signal);
+      const image = findImage(snapshot.value.images, id, "id");
+      call.noteResource(`images/${image.id}`);
+      tellSnapshotAge(call, snapshot);
+      return { image: { ...publicImage(image, importTimes.importedAtNs(image.id)), ...manifest(image) } };
+    },
     listenEvents: (request, call) => listenEvents(request, call),
     getLogs: (request, call) => logs.read(request, call),
   });

@@ -92,14 +92,16 @@ test("an image is told with its names, and without them when it lost them", asyn
   const row = rows.find(({ Names }) => Names.includes("localhost/lab/busybox:1"));
   t.ok(row?.Names.includes("localhost/second:2"));
   const image = row && imageFrom(row, replyOf("image"));
-  t.match(image, { id: row?.Id, format: "oci", sizeBytes: row?.Size });
+  t.match(image, { id: row?.Id, format: "oci", formatVersion: "v1", sizeBytes: row?.Size });
   t.equal(image?.labels.get("lab.role"), "base");
   t.ok(parseImageRows(replyOf("imagesWithNameless")).some(({ Names }) => Names.length === 0));
   const docker = replyOf("image").replace(
     /"ManifestType":"[^"]*"/,
     '"ManifestType":"application/vnd.docker.distribution.manifest.v2+json"',
   );
-  t.equal(row && imageFrom(row, docker).format, "docker");
+  t.match(row && imageFrom(row, docker), { format: "docker", formatVersion: "v2" });
+  const strange = replyOf("image").replace(/"ManifestType":"[^"]*"/, '"ManifestType":"text/plain"');
+  t.match(row && imageFrom(row, strange), { format: "unknown", formatVersion: "" });
 });
 
 test("what Podman tells of itself is read", async (t) => {

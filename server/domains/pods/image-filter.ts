@@ -1,0 +1,56 @@
+import type { RuntimeImage } from "../../../adapters/podman/runtime-state.ts";
+import { type Image, type ImageFilter, ImageFilterSchema } from "../../../gen/v1alpha/api_pb.ts";
+import { assertFilterSizes } from "./filter-sizes.ts";
+import { imageIdFrom } from "./image-id.ts";
+import { imageNameFrom } from "./image-name.ts";
+import { hasAll } from "./key-values.ts";
+
+/** What a filter of images looks at: the image with all its details, and as it is told. */
+export interface FilteredImage {
+  readonly image: Pick<RuntimeImage, "names" | "labels" | "annotations">;
+  readonly told: Pick<Image, "id" | "importTimestamp">;
+}
+
+/** Whether an image is wanted. */
+type ImageTest = (image: FilteredImage) => boolean;
+
+/**
+ * Reads filters of images: one of them must hold, if there are any; of each, all that is set. Of an image that has several
+ * names, any may be the one that is asked for.
+ * @throws InfraError INVALID_FIELD for too much
+ */
+export function parseImageFilters(filters: readonly ImageFilter[]): ImageTest {
+  assertFilterSizes(ImageFilterSchema, filters);
+  const tests = filters.map(testFrom);
+  return (image) => {
+    const names = namesOf(image.image.names);
+    return tests.length === 0 || tests.some((test) => test(image, names));
+  };
+}
+
+/** Without tags. An image that lost its last name has the empty one. */
+function namesOf(references: readonly string[]): readonly string[] {
+  const names = references.map((reference) => imageNameFrom(reference).name);
+  return names.length === 0 ? [""] : names;
+}
+
+function testFrom(filter: ImageFilter): (image: FilteredImage, names: readonly string[]) => boolean {
+  const { prefixes, keywords, labels, annotations, importedAfter, importedBefore } = filter;
+  const ids = new Set(filter.ids.map(imageIdFrom));
+  const baseNames = new Set(filter.baseNames);
+  const fullNames = new Set(filter.fullNames);
+  return ({ image, told }, names) =>
+    (ids.size === 0 || ids.has(told.id)) &&
+    (fullNames.size === 0 || names.some((name) => fullNames.has(name))) &&
+    (baseNames.size === 0 || names.some((name) => baseNames.has(lastPartOf(name)))) &&
+    (prefixes.length === 0 || names.some((name) => prefixes.some((prefix) => name.startsWith(prefix)))) &&
+    (keywords.length === 0 || names.some((name) => keywords.some((keyword) => name.includes(keyword)))) &&
+    hasAll(image.labels, labels) &&
+    hasAll(image.annotations, annotations) &&
+    (importedAfter <= 0n || told.importTimestamp > importedAfter) &&
+    (importedBefore <= 0n || told.importTimestamp < importedBefore);
+}
+
+function lastPartOf(name: string): string {
+  return name.slice(name.lastIndexOf("/") + 1);
+}

@@ -1,0 +1,52 @@
+import { invalidField } from "../../../adapters/host/infra-error.ts";
+import type { RuntimePod } from "../../../adapters/podman/runtime-state.ts";
+import { type Pod, type PodFilter, PodFilterSchema, PodStateSchema } from "../../../gen/v1alpha/api_pb.ts";
+import { assertFilterSizes } from "./filter-sizes.ts";
+import { imageIdFrom } from "./image-id.ts";
+import { hasAll } from "./key-values.ts";
+
+/** What a filter of pods looks at: the pod with all its details, and as it is told. */
+export interface FilteredPod {
+  readonly pod: Pick<RuntimePod, "labels">;
+  readonly told: Pod;
+}
+
+/** Whether a pod is wanted. */
+type PodTest = (pod: FilteredPod) => boolean;
+
+/**
+ * Reads filters of pods: one of them must hold, if there are any; of each, all that is set.
+ * @throws InfraError INVALID_FIELD for states that do not exist, and for too much
+ */
+export function parsePodFilters(filters: readonly PodFilter[]): PodTest {
+  assertFilterSizes(PodFilterSchema, filters);
+  const tests = filters.map(testFrom);
+  return (pod) => tests.length === 0 || tests.some((test) => test(pod));
+}
+
+function testFrom(filter: PodFilter, index: number): PodTest {
+  const { appNames, networkNames, annotations, podSubCgroups } = filter;
+  for (const [at, state] of filter.states.entries()) {
+    if (PodStateSchema.value[state] === undefined) {
+      throw invalidField(`filters[${index}].states[${at}]`, `there is no state ${state}`);
+    }
+  }
+  const isOneOf = <T>(values: readonly T[]) => {
+    const known = new Set(values);
+    return (value: T) => known.size === 0 || known.has(value);
+  };
+  const isWantedId = isOneOf(filter.ids);
+  const isWantedState = isOneOf(filter.states);
+  const isWantedCgroup = isOneOf(filter.cgroups);
+  const imageIds = filter.imageIds.map(imageIdFrom);
+  return ({ pod, told }) =>
+    isWantedId(told.id) &&
+    isWantedState(told.state) &&
+    isWantedCgroup(told.cgroup) &&
+    appNames.every((name) => told.apps.some((app) => app.name === name)) &&
+    imageIds.every((id) => told.apps.some(({ image }) => image?.id === id)) &&
+    networkNames.every((name) => told.networks.some((network) => network.name === name)) &&
+    hasAll(pod.labels, annotations) &&
+    (podSubCgroups.length === 0 ||
+      (told.cgroup !== "" && podSubCgroups.some((path) => path.startsWith(told.cgroup))));
+}
