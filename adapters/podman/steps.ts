@@ -121,7 +121,8 @@ async function pull(client: PodmanClient, path: string, { signal, onProgress }: 
     ending.abort();
   }
   if (imageId === "") {
-    throw new InfraError("IMAGE_PULL_FAILED", "The image could not be pulled: Podman ended without a word");
+    // Its last line tells one or the other.
+    throw new InfraError("PODMAN_UNAVAILABLE", "Podman went away before the image was pulled");
   }
   return imageId.replace(/^sha256:/, "");
 }

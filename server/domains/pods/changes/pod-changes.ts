@@ -1,4 +1,3 @@
-import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
 import type {
   KillPodRequest,
@@ -8,19 +7,17 @@ import type {
   StartPodRequest,
   StopPodRequest,
 } from "../../../../gen/hostplane/v1/pod_pb.ts";
-import type { PlannedMutation } from "../../../operations/mutation.ts";
-import type { Operation } from "../../../operations/operation.ts";
 import type { Operations } from "../../../operations/operations.ts";
-import type { Call } from "../../../rpc/call.ts";
 import type { OwnChanges } from "../own-changes.ts";
+import { createKillPod } from "./kill-pod.ts";
+import { createPodChange, type PodChange } from "./pod-change.ts";
+import { createPullImage } from "./pull-image.ts";
+import { createRemoveImage } from "./remove-image.ts";
+import { createRemovePod } from "./remove-pod.ts";
+import { createStartPod } from "./start-pod.ts";
+import { createStopPod } from "./stop-pod.ts";
 
-/** One change of a pod or an image, as an operation. */
-export interface PodChange<Request> {
-  begin(request: Request, call: Call): Promise<Operation>;
-  /** What it would do. @throws as `begin` */
-  plan(request: Request, signal: AbortSignal): Promise<PlannedMutation>;
-}
-
+/** What changes pods and images. */
 export interface PodChanges {
   readonly startPod: PodChange<StartPodRequest>;
   readonly stopPod: PodChange<StopPodRequest>;
@@ -34,21 +31,20 @@ export interface PodChangesOptions {
   readonly runtime: PodRuntime;
   readonly operations: Operations;
   readonly own: OwnChanges;
+  /** Name of this host. */
   readonly host: string;
 }
 
 /** Registers the kinds of operations, so it comes before `operations.begin`. */
-export function createPodChanges(_options: PodChangesOptions): PodChanges {
-  const notBuilt = async (): Promise<never> => {
-    throw new InfraError("DOMAIN_NOT_BUILT", "this version does not change pods yet");
-  };
-  const change = { begin: notBuilt, plan: notBuilt };
+export function createPodChanges({ runtime, operations, own, host }: PodChangesOptions): PodChanges {
+  const tools = { runtime, own, host };
+  const options = { runtime, operations, host };
   return {
-    startPod: change,
-    stopPod: change,
-    killPod: change,
-    removePod: change,
-    pullImage: change,
-    removeImage: change,
+    startPod: createPodChange(options, createStartPod(tools)),
+    stopPod: createPodChange(options, createStopPod(tools)),
+    killPod: createPodChange(options, createKillPod(tools)),
+    removePod: createPodChange(options, createRemovePod(tools)),
+    pullImage: createPodChange(options, createPullImage(tools)),
+    removeImage: createPodChange(options, createRemoveImage(tools)),
   };
 }

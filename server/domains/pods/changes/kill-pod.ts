@@ -1,0 +1,60 @@
+import { constants } from "node:os";
+import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
+import { assertSignal } from "../../../../adapters/podman/names.ts";
+import type { KillPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
+import { podResource } from "../own-changes.ts";
+import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
+import { appsOf, createPodKind, isUp, namesOf, type PodInput, podInputOf, readPod } from "./pod-kind.ts";
+
+/** A type, so that it is Json. */
+export type KillInput = PodInput & { readonly signal: string };
+
+/** What a program may take to end by a signal; what ends later does so by itself. */
+const lingerMs = 2_000;
+
+/**
+ * pods.kill: a signal is sent to every program of a pod. Nobody can tell afterwards whether a signal was sent, so it is sent
+ * again when the gateway was killed in that moment.
+ */
+export function createKillPod(tools: ChangeTools): ChangeDefinition<KillPodRequest, KillInput> {
+  const stepOf = ({ podId, signal }: KillInput) => ({ kind: "killPod", podId, signal }) as const;
+  const kind = createPodKind(tools, {
+    kind: "pods.kill",
+    step: "signal",
+    title: "sending the signal",
+    stepOf,
+    lingerMs,
+    doneReason: "POD_STATE",
+  });
+  return {
+    kind,
+    attaches: false,
+    async foresee(request, backend, leaving) {
+      const signal = request.signal === "" ? "SIGKILL" : request.signal;
+      assertKnownSignal(signal);
+      const pod = await readPod(tools, request.pod, { prefix: true }, leaving);
+      const resource = podResource(pod.uuid);
+      if (!pod.containers.some(isUp)) {
+        throw new InfraError("POD_STATE", `nothing of pod ${pod.name} runs`, { resource });
+      }
+      const input = { ...podInputOf(pod, backend), signal };
+      const running = appsOf(pod).filter(isUp);
+      const who = running.length === 0 ? "what holds it together" : namesOf(running);
+      return {
+        resource,
+        input,
+        step: stepOf(input),
+        changes: [`${signal} is sent to pod ${pod.name}: ${who}`],
+        losses: signal === "SIGKILL" ? [`whatever ${who} has not written`] : [],
+      };
+    },
+  };
+}
+
+/** @throws InfraError INVALID_FIELD */
+function assertKnownSignal(signal: string): void {
+  assertSignal(signal, "signal");
+  if (!(signal in constants.signals) && !/^SIGRT(MIN|MAX)([+-][0-9]{1,2})?$/.test(signal)) {
+    throw invalidField("signal", `must be the name of a signal, as SIGTERM; there is no ${signal}`);
+  }
+}

@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
+import { listOpen } from "../../../operations/list-open.ts";
+import type { PlannedMutation } from "../../../operations/mutation.ts";
+import type { Json, Operation } from "../../../operations/operation.ts";
+import type { Operations } from "../../../operations/operations.ts";
+import type { Call } from "../../../rpc/call.ts";
+import { methodPathOf } from "../../../rpc/method-rule.ts";
+import { backendOf } from "./backend-of.ts";
+import type { ChangeDefinition, ForeseenChange } from "./change-definition.ts";
+
+/** One change of a pod or an image, as an operation. */
+export interface PodChange<Request> {
+  /**
+   * Begins the operation, or finds the one that the same request began.
+   * @throws InfraError INVALID_FIELD, POD_NOT_FOUND, POD_STATE, IMAGE_NOT_FOUND, IMAGE_IN_USE, BUSY, and as `PodRuntime.read`
+   */
+  begin(request: Request, call: Call): Promise<Operation>;
+  /** What it would do. @throws as `begin` */
+  plan(request: Request, signal: AbortSignal): Promise<PlannedMutation>;
+}
+
+export interface PodChangeOptions {
+  readonly runtime: PodRuntime;
+  readonly operations: Pick<Operations, "register" | "list">;
+  readonly host: string;
+}
+
+/** Podman tells of its changes 250 ms after they were at most: what somebody has just made there may not be known yet. */
+const lateMs = 300;
+const lateReasons: readonly string[] = ["POD_NOT_FOUND", "IMAGE_NOT_FOUND", "IMAGE_IN_USE"];
+
+/** Registers the kind. */
+export function createPodChange<Request, Input extends Json>(
+  { runtime, operations, host }: PodChangeOptions,
+  definition: ChangeDefinition<Request, Input>,
+): PodChange<Request> {
+  const { kind, attaches, isFor } = definition;
+  const starter = operations.register(kind);
+
+  async function foresee(request: Request, signal: AbortSignal) {
+    const backend = await backendOf(runtime, host, signal);
+    try {
+      return { backend, ...(await definition.foresee(request, backend, signal)) };
+    } catch (error) {
+      if (!(error instanceof InfraError && lateReasons.includes(error.reason))) {
+        throw error;
+      }
+      await sleep(lateMs);
+      signal.throwIfAborted();
+      return { backend, ...(await definition.foresee(request, backend, signal)) };
+    }
+  }
+
+  /** One that is under way may have removed already what the request names. */
+  async function underWay(request: Request): Promise<Operation | undefined> {
+    if (isFor === undefined) {
+      return undefined;
+    }
+    const open = await listOpen(operations, { kind: kind.kind, host });
+    return open.find(({ input }) => isFor(request, input as Input));
+  }
+
+  async function start(foreseen: ForeseenChange<Input> & { readonly backend: string }, call: Call) {
+    const { resource, backend, input } = foreseen;
+    const { caller, method } = call;
+    const begun = await starter.start({
+      resource,
+      backend,
+      input,
+      secrets: null,
+      asker: { actor: caller.actor, accountId: caller.accountId, rpc: methodPathOf(method) },
+      ...(attaches ? { attachKey: `${kind.kind} ${host} ${JSON.stringify(input)}` } : {}),
+    });
+    return begun.operation;
+  }
+
+  async function beginOrFind(request: Request, call: Call): Promise<Operation> {
+    try {
+      return await start(await foresee(request, call.signal), call);
+    } catch (error) {
+      const isGone = error instanceof InfraError && error.code === "NOT_FOUND";
+      const open = isGone ? await underWay(request) : undefined;
+      if (open === undefined) {
+        throw error;
+      }
+      return open;
+    }
+  }
+
+  return {
+    async begin(request, call) {
+      const operation = await beginOrFind(request, call);
+      call.noteResource(operation.resource);
+      call.noteOperation(operation.id);
+      return operation;
+    },
+    async plan(request, signal) {
+      const { resource, backend, step, changes, losses } = await foresee(request, signal);
+      const [first] = kind.steps;
+      return {
+        kind: kind.kind,
+        resource,
+        backend,
+        plan: { changes, losses },
+        steps: [{ name: first?.name ?? "", command: runtime.commandOf(step) }],
+        pointOfNoReturn: 0,
+      };
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { assertImageReference } from "../../../../adapters/podman/names.ts";
+import type { PullImageRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
+import type { StepRun } from "../../../operations/operation-kind.ts";
+import { imageResource } from "../own-changes.ts";
+import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
+import { lookAgain } from "./look-again.ts";
+import { maxAttempts } from "./pod-kind.ts";
+
+/** A type, so that it is Json. */
+export type PullInput = { readonly reference: string };
+
+const step = "pull";
+const maxMessageLength = 300;
+
+/**
+ * images.pull: an image comes from the registry that its name says. Cancel and the gateway's stop end the pull; what has come
+ * of it by then the runtime may use for the next one.
+ */
+export function createPullImage({
+  runtime,
+  own,
+}: ChangeTools): ChangeDefinition<PullImageRequest, PullInput> {
+  async function forward({ input, operationId, signal, progress }: StepRun<PullInput, null>) {
+    const { reference } = input;
+    const pull = { kind: "pullImage", reference } as const;
+    const onProgress = (words: string) => progress({ message: words.slice(0, maxMessageLength) });
+    const change = { resources: [imageResource(nameOf(reference))], operationId };
+    const imageId = await own.during(change, async (also) => {
+      const outcome = await runtime.run(pull, { signal, onProgress });
+      also(imageResource(outcome.imageId ?? ""));
+      await lookAgain(runtime);
+      return outcome.imageId ?? "";
+    });
+    return { imageId };
+  }
+
+  return {
+    kind: {
+      kind: "images.pull",
+      system: "podman",
+      runsOn: "host",
+      // A registry that does not answer is asked three times by Podman itself.
+      steps: [
+        {
+          name: step,
+          title: "pulling it",
+          isAbortable: true,
+          maxAttempts,
+          finalReasons: ["IMAGE_PULL_FAILED"],
+          forward,
+        },
+      ],
+      pointOfNoReturn: step,
+      result: ({ input, output }) => ({ ...(output(step) as PullOutput), reference: input.reference }),
+    },
+    attaches: true,
+    async foresee({ reference }, _backend, signal) {
+      assertImageReference(reference, "reference");
+      const { images } = (await runtime.read(signal)).value;
+      const known = images.find(({ names }) => names.includes(nameOf(reference)));
+      const change =
+        known === undefined
+          ? `the image ${reference} comes to this host`
+          : `${nameOf(reference)}, which is ${known.id} now, becomes what its registry has`;
+      return {
+        resource: imageResource(nameOf(reference)),
+        input: { reference },
+        step: { kind: "pullImage", reference },
+        changes: [change],
+        losses: [],
+      };
+    },
+  };
+}
+
+type PullOutput = { readonly imageId: string };
+
+/** As the image is called here when it has come: without a tag it is the latest. */
+function nameOf(reference: string): string {
+  const last = reference.slice(reference.lastIndexOf("/"));
+  return last.includes(":") || last.includes("@") ? reference : `${reference}:latest`;
+}

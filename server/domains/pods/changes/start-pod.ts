@@ -1,0 +1,35 @@
+import type { StartPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
+import { podResource } from "../own-changes.ts";
+import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
+import { appsOf, createPodKind, isUp, namesOf, type PodInput, podInputOf, readPod } from "./pod-kind.ts";
+
+/**
+ * pods.start: every container of a pod is started; one that runs stays as it is. When some do not start the others run all the
+ * same, and the operation has failed.
+ */
+export function createStartPod(tools: ChangeTools): ChangeDefinition<StartPodRequest, PodInput> {
+  const stepOf = ({ podId }: PodInput) => ({ kind: "startPod", podId }) as const;
+  return {
+    kind: createPodKind(tools, {
+      kind: "pods.start",
+      step: "start",
+      title: "starting its containers",
+      stepOf,
+    }),
+    attaches: true,
+    async foresee(request, backend, signal) {
+      const pod = await readPod(tools, request.pod, { prefix: true }, signal);
+      const input = podInputOf(pod, backend);
+      const idle = appsOf(pod).filter((each) => !isUp(each));
+      const isAsIs = pod.containers.every(isUp);
+      const what = idle.length === 0 ? "" : ` with ${namesOf(idle)}`;
+      return {
+        resource: podResource(pod.uuid),
+        input,
+        step: stepOf(input),
+        changes: isAsIs ? [] : [`pod ${pod.name} is started${what}`],
+        losses: [],
+      };
+    },
+  };
+}

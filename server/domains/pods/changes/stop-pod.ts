@@ -1,0 +1,52 @@
+import { invalidField } from "../../../../adapters/host/infra-error.ts";
+import type { StopPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
+import { podResource } from "../own-changes.ts";
+import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
+import { appsOf, createPodKind, isUp, namesOf, type PodInput, podInputOf, readPod } from "./pod-kind.ts";
+
+/** A type, so that it is Json. */
+export type StopInput = PodInput & { readonly graceSeconds: number };
+
+const defaultGraceSeconds = 10;
+const maxGraceSeconds = 3_600;
+
+/** What a container's end takes until it is recorded, which may be after its stop was answered. */
+const lingerMs = 1_000;
+
+/** pods.stop: every program of a pod is asked to end, and killed when it has not in time. What does not run is stopped already. */
+export function createStopPod(tools: ChangeTools): ChangeDefinition<StopPodRequest, StopInput> {
+  const stepOf = ({ podId, graceSeconds }: StopInput) => ({ kind: "stopPod", podId, graceSeconds }) as const;
+  const kind = createPodKind(tools, {
+    kind: "pods.stop",
+    step: "stop",
+    title: "having its programs end",
+    stepOf,
+    isLong: true,
+    lingerMs,
+  });
+  return {
+    kind,
+    attaches: true,
+    async foresee(request, backend, signal) {
+      const { graceSeconds = defaultGraceSeconds } = request;
+      if (graceSeconds < 0 || graceSeconds > maxGraceSeconds) {
+        throw invalidField("grace_seconds", `must be from 0 to ${maxGraceSeconds}, is ${graceSeconds}`);
+      }
+      const pod = await readPod(tools, request.pod, { prefix: true }, signal);
+      const input = { ...podInputOf(pod, backend), graceSeconds };
+      const running = appsOf(pod).filter(isUp);
+      const end = running.length === 0 ? "" : `: ${namesOf(running)} ${wordsOf(graceSeconds)}`;
+      return {
+        resource: podResource(pod.uuid),
+        input,
+        step: stepOf(input),
+        changes: pod.containers.some(isUp) ? [`pod ${pod.name} is stopped${end}`] : [],
+        losses: [],
+      };
+    },
+  };
+}
+
+function wordsOf(graceSeconds: number): string {
+  return graceSeconds === 0 ? "killed" : `asked to end, and killed after ${graceSeconds} seconds`;
+}

@@ -1,0 +1,131 @@
+import { randomBytes } from "node:crypto";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import type { Test } from "tap";
+import type { PodRuntime } from "../../../../../adapters/podman/adapter.ts";
+import {
+  createPodmanSandbox,
+  type PodmanSandbox,
+  type PodmanSandboxOptions,
+} from "../../../../../adapters/podman/sandbox.ts";
+import { PodService } from "../../../../../gen/hostplane/v1/pod_pb.ts";
+import { createPodChanges, type PodChanges } from "../../../../../server/domains/pods/changes/pod-changes.ts";
+import { createOwnChanges, type OwnChanges } from "../../../../../server/domains/pods/own-changes.ts";
+import { createOperations } from "../../../../../server/operations/create-operations.ts";
+import type { PlannedMutation } from "../../../../../server/operations/mutation.ts";
+import type { Operation } from "../../../../../server/operations/operation.ts";
+import type { Operations } from "../../../../../server/operations/operations.ts";
+import type { OperationsOptions } from "../../../../../server/operations/operations-options.ts";
+import { testSeal } from "../../../operations/engine-under-test.ts";
+import { createCall } from "../../../rpc/call-under-test.ts";
+
+export const appImage = "localhost/test/app:1";
+
+const tick = { kind: "tick", everyMs: 60_000 } as const;
+
+/**
+ * A runtime of memory, closed with the test: the pod `web` that runs with its containers `server` and `proxy`, `new` that was never
+ * started, and an image that nobody uses.
+ */
+export function createRuntime(t: Test, options: PodmanSandboxOptions = {}): PodmanSandbox {
+  const runtime = createPodmanSandbox({
+    stopMs: 0,
+    pullMs: 0,
+    images: [appImage, "localhost/test/idle:1"],
+    pods: [
+      {
+        name: "web",
+        isStarted: true,
+        containers: [
+          { name: "server", image: appImage, program: tick },
+          { name: "proxy", image: appImage, program: tick },
+        ],
+      },
+      { name: "new", containers: [{ name: "idle", image: appImage, program: tick }] },
+    ],
+    ...options,
+  });
+  t.teardown(() => runtime.close());
+  return runtime;
+}
+
+type Requests = {
+  readonly [K in keyof PodChanges]: MessageInitShape<(typeof PodService.method)[K]["input"]>;
+};
+
+export interface ChangesOptions {
+  readonly runtime: PodRuntime;
+  readonly store: OperationsOptions["store"];
+  readonly boundary?: OperationsOptions["boundary"];
+  readonly host?: string;
+  /** It only asks, and runs nothing. */
+  readonly isIdle?: boolean;
+}
+
+/** What changes pods, with its operations; closed with the test. */
+export interface ChangesUnderTest {
+  readonly operations: Operations;
+  readonly own: OwnChanges;
+  begin<K extends keyof PodChanges>(name: K, request: Requests[K]): Promise<Operation>;
+  plan<K extends keyof PodChanges>(name: K, request: Requests[K]): Promise<PlannedMutation>;
+  /** The operation once it has ended. */
+  end(operation: Pick<Operation, "id">): Promise<Operation>;
+  /** Begins it, and gives it once it has ended. */
+  make<K extends keyof PodChanges>(name: K, request: Requests[K]): Promise<Operation>;
+  close(): Promise<void>;
+}
+
+export function createChangesUnderTest(t: Test, options: ChangesOptions): ChangesUnderTest {
+  const { runtime, store, host = "alpha" } = options;
+  const operations = createOperations({
+    store,
+    instance: { instanceId: randomBytes(4).toString("hex"), host },
+    seal: testSeal,
+    limits: { perSystem: 4, maxOpen: 1000, leaseMs: 20_000, keepMs: 86_400_000 },
+    log: { info: () => {}, warn: (message, cause) => t.comment(`${message} ${cause ?? ""}`) },
+    firstPauseMs: 5,
+    ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
+  });
+  const own = createOwnChanges();
+  const changes = createPodChanges({ runtime, operations, own, host });
+  if (options.isIdle !== true) {
+    operations.begin();
+  }
+  let isClosed = false;
+  async function close(): Promise<void> {
+    const isDead = "isDead" in store && store.isDead === true;
+    if (!isClosed && !isDead) {
+      isClosed = true;
+      await operations.close();
+    }
+  }
+  t.teardown(close);
+
+  function requestOf(name: keyof PodChanges, request: object): never {
+    return create(PodService.method[name].input, request) as never;
+  }
+  const begin: ChangesUnderTest["begin"] = async (name, request) => {
+    const call = createCall({ method: PodService.method[name] });
+    const operation = await changes[name].begin(requestOf(name, request), call);
+    if (call.operationId() !== operation.id || call.resource() !== operation.resource) {
+      throw new TypeError("the call is not told of its operation");
+    }
+    return operation;
+  };
+  const end: ChangesUnderTest["end"] = ({ id }) => operations.ended(id, AbortSignal.timeout(60_000));
+  return {
+    operations,
+    own,
+    begin,
+    plan: (name, request) => changes[name].plan(requestOf(name, request), AbortSignal.timeout(60_000)),
+    end,
+    make: async (name, request) => end(await begin(name, request)),
+    close,
+  };
+}
+
+/** Each pod with what it does, and names of images that are not there from the start. */
+export async function leftOf(runtime: PodRuntime) {
+  const { pods, images } = (await runtime.read()).value;
+  const others = images.flatMap(({ names }) => names).filter((name) => !/sandbox|test/.test(name));
+  return { pods: pods.map(({ name, phase }) => `${name} ${phase}`).toSorted(), images: others.toSorted() };
+}

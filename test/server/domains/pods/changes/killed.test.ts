@@ -1,0 +1,166 @@
+import { type Test, test } from "tap";
+import type { PodmanSandbox } from "../../../../../adapters/podman/sandbox.ts";
+import type { Operation } from "../../../../../server/operations/operation.ts";
+import type { Store } from "../../../../../server/store/store.ts";
+import { createMortalStore } from "../../../operations/engine-under-test.ts";
+import { openOwnStore } from "../../../store/own-store.ts";
+import {
+  type ChangesUnderTest,
+  createChangesUnderTest,
+  createRuntime,
+  leftOf,
+} from "./changes-under-test.ts";
+
+type Left = Awaited<ReturnType<typeof leftOf>>;
+
+const untouched: Left = { pods: ["new created", "web running"], images: [] };
+const pulled = "docker.io/library/busybox:1.35";
+
+interface Story {
+  readonly name: string;
+  readonly begin: (changes: ChangesUnderTest) => Promise<Operation>;
+  readonly done: Left;
+  /** Whether it is also told with a cancel. */
+  readonly isCancelledToo?: boolean;
+}
+
+const stories: readonly Story[] = [
+  {
+    name: "a start",
+    begin: (changes) => changes.begin("startPod", { pod: "new" }),
+    done: { ...untouched, pods: ["new running", "web running"] },
+  },
+  {
+    name: "a stop",
+    begin: (changes) => changes.begin("stopPod", { pod: "web" }),
+    done: { ...untouched, pods: ["new created", "web exited"] },
+    isCancelledToo: true,
+  },
+  {
+    name: "a kill",
+    begin: (changes) => changes.begin("killPod", { pod: "web" }),
+    done: { ...untouched, pods: ["new created", "web exited"] },
+  },
+  {
+    name: "a removal",
+    begin: (changes) => changes.begin("removePod", { pod: "web", force: true }),
+    done: { ...untouched, pods: ["new created"] },
+  },
+  {
+    name: "a pull",
+    begin: (changes) => changes.begin("pullImage", { reference: pulled }),
+    done: { ...untouched, images: [pulled] },
+    isCancelledToo: true,
+  },
+];
+
+/** Runs a story with a gateway that dies at its boundary number `dieAt`; another one takes it up. */
+async function runStory(t: Test, store: Store, story: Story, dieAt: number, isCancelled: boolean) {
+  const runtime: PodmanSandbox = createRuntime(t);
+  const at = { runtime, host: `host-${dieAt}-${isCancelled}` };
+  const asker = createChangesUnderTest(t, { ...at, store, isIdle: true });
+  const begun = await story.begin(asker);
+  const mortal = createMortalStore(store);
+  const died = Promise.withResolvers<string>();
+  let boundaries = 0;
+  createChangesUnderTest(t, {
+    ...at,
+    store: mortal,
+    boundary(name) {
+      boundaries += 1;
+      if (boundaries === dieAt) {
+        mortal.die();
+        died.resolve(name);
+        return new Promise<void>(() => {});
+      }
+    },
+  });
+  const ended = asker.end(begun);
+  const place = await Promise.race([died.promise, ended.then(() => undefined)]);
+  if (place !== undefined) {
+    if (isCancelled) {
+      await asker.operations.cancel(begun.id).catch(() => {});
+    }
+    const heir = createChangesUnderTest(t, { ...at, store });
+    await ended;
+    await heir.close();
+  }
+  return { operation: await ended, place, left: await leftOf(runtime) };
+}
+
+for (const story of stories) {
+  for (const isCancelled of story.isCancelledToo === true ? [false, true] : [false]) {
+    const when = isCancelled ? ", also when it is cancelled while no gateway runs" : "";
+    test(`${story.name} ends well wherever its gateway dies${when}`, { timeout: 120_000 }, async (t) => {
+      const store = await openOwnStore(t);
+      for (let dieAt = 1; ; dieAt += 1) {
+        const { operation, place, left } = await runStory(t, store, story, dieAt, isCancelled);
+        const where = `killed at ${place ?? "nowhere"}`;
+        t.match(operation.state, isCancelled ? /^(completed|cancelled)$/ : /^completed$/, where);
+        // What was made is not taken back: it may be more than what was asked for, and never less.
+        t.ok(
+          [story.done, ...(operation.state === "completed" ? [] : [untouched])].some(
+            (each) => JSON.stringify(each) === JSON.stringify(left),
+          ),
+          `${where}: ${JSON.stringify(left)}`,
+        );
+        if (place === undefined) {
+          t.ok(dieAt > 5, `${dieAt - 1} boundaries`);
+          return;
+        }
+      }
+    });
+  }
+}
+
+test("a pull is cancelled while it runs, and tells what it does", async (t) => {
+  const runtime = createRuntime(t, { pullMs: 60_000 });
+  const store = await openOwnStore(t);
+  const changes = createChangesUnderTest(t, { runtime, store });
+  const begun = await changes.begin("pullImage", { reference: pulled });
+  await new Promise<void>((resolve) => {
+    const unsubscribe = store.subscribe("events", async () => {
+      const { message } = await changes.operations.get(begun.id);
+      if (message === `Trying to pull ${pulled}...`) {
+        unsubscribe();
+        resolve();
+      }
+    });
+  });
+  await changes.operations.cancel(begun.id);
+  t.match(await changes.end(begun), { state: "cancelled" });
+  t.same((await leftOf(runtime)).images, []);
+});
+
+test("the gateway's stop does not wait for a grace or a pull, and its heir goes on with both", async (t) => {
+  const runtime = createRuntime(t, { pullMs: 60_000, stopMs: 60_000 });
+  const store = await openOwnStore(t);
+  const first = createChangesUnderTest(t, { runtime, store });
+  const stop = await first.begin("stopPod", { pod: "web", graceSeconds: 3_600 });
+  const pull = await first.begin("pullImage", { reference: pulled });
+  const isRunning = async ({ id }: Operation) => (await first.operations.get(id)).step !== undefined;
+  while (!((await isRunning(stop)) && (await isRunning(pull)))) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const beganMs = performance.now();
+  await first.close();
+  t.ok(performance.now() - beganMs < 5_000);
+  const quick = createRuntime(t);
+  const heir = createChangesUnderTest(t, { runtime: quick, store });
+  t.match(await heir.end(stop), { state: "completed", steps: [{ attempt: 2 }] });
+  t.match(await heir.end(pull), { state: "completed", steps: [{ attempt: 2 }] });
+  t.same(await leftOf(quick), { pods: ["new created", "web exited"], images: [pulled] });
+});
+
+test("a stop that is cancelled while it runs is a stop all the same", async (t) => {
+  const runtime = createRuntime(t, { stopMs: 300 });
+  const store = await openOwnStore(t);
+  const changes = createChangesUnderTest(t, { runtime, store });
+  const begun = await changes.begin("stopPod", { pod: "web" });
+  while ((await changes.operations.get(begun.id)).step === undefined) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await changes.operations.cancel(begun.id);
+  t.match(await changes.end(begun), { state: "completed" });
+  t.match(await leftOf(runtime), { pods: ["new created", "web exited"] });
+});
