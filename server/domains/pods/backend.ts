@@ -14,7 +14,9 @@ export function createPodBackend(runtime: PodRuntime): Backend {
       try {
         const { value, readAtMs } = await runtime.read();
         version = (await runtime.info()).version;
-        const missing = value.unreadable.map(({ podUuid, why }) => `the pod ${podUuid} cannot be read: ${why}`);
+        const missing = value.unreadable.map(
+          ({ podUuid, why }) => `the pod ${podUuid} cannot be read: ${why}`,
+        );
         const snapshotAgeMs = performance.now() - readAtMs;
         return { health: missing.length === 0 ? "ok" : "degraded", version, missing, snapshotAgeMs };
       } catch (error) {

@@ -1,0 +1,75 @@
+import fc from "fast-check";
+import { test } from "tap";
+import { findPod } from "../../../../server/domains/pods/find-pod.ts";
+import { idOf, podOf } from "./pods-under-test.ts";
+
+const pods = [podOf("abc1"), podOf("abc2", { name: "web" }), podOf("ffff", { name: "abc1" })];
+const [first = podOf("abc1"), second = podOf("abc2"), third = podOf("ffff")] = pods;
+const anyWay = { field: "id", prefix: true, name: true };
+
+test("a pod is found by its id, its name and the beginning of its id, in this order", async (t) => {
+  t.equal(findPod(pods, first.uuid.toUpperCase(), anyWay), first);
+  t.equal(findPod(pods, second.id, anyWay), second, "the runtime's own id");
+  t.equal(findPod(pods, "web", anyWay), second);
+  t.equal(findPod(pods, "abc1", anyWay), third, "its name counts before the beginning of another's id");
+  t.equal(findPod(pods, "abc1", { ...anyWay, name: false }), first);
+  t.equal(
+    findPod(pods, second.id.slice(0, 12), { ...anyWay, name: false }),
+    second,
+    "as `podman pod ps` shows it",
+  );
+  t.equal(findPod(pods, second.uuid.slice(0, 12), { ...anyWay, name: false }), second);
+});
+
+test("what is no pod, or several, is refused", async (t) => {
+  const asked =
+    (wanted: string, options = anyWay) =>
+    () =>
+      findPod(pods, wanted, options);
+  t.throws(asked("abc"), {
+    reason: "INVALID_FIELD",
+    message: new RegExp(`${first.uuid} and ${second.uuid}`),
+  });
+  t.throws(asked(""), { name: "InfraError", reason: "INVALID_FIELD", violations: [{ field: "id" }] });
+  t.throws(asked("a".repeat(257)), { name: "InfraError", reason: "INVALID_FIELD" });
+  t.throws(asked("0"), { name: "InfraError", reason: "POD_NOT_FOUND", resource: "pods/0" });
+  t.throws(asked("abc2", { ...anyWay, prefix: false }), { name: "InfraError", reason: "POD_NOT_FOUND" });
+  t.throws(asked("WEB"), { name: "InfraError", reason: "POD_NOT_FOUND" }, "names are as they are");
+});
+
+test("a pod that cannot be read is there all the same", async (t) => {
+  const pod = podOf("dddd");
+  const unreadable = [{ podId: pod.id, podUuid: pod.uuid, why: "it is being removed" }];
+  const gone = {
+    name: "InfraError",
+    reason: "PODMAN_FAILED",
+    message: /being removed$/,
+    resource: `pods/${pod.uuid}`,
+  };
+  t.throws(() => findPod(pods, "dd", { ...anyWay, unreadable }), gone);
+  t.throws(() => findPod(pods, pod.uuid, { ...anyWay, prefix: false, unreadable }), gone);
+  t.throws(() => findPod(pods, "dd", { ...anyWay, prefix: false, unreadable }), {
+    name: "InfraError",
+    reason: "POD_NOT_FOUND",
+  });
+});
+
+test("each beginning of an id is one pod's, or several pods', or nobody's", async () => {
+  const digits = fc.stringMatching(/^[0-3]{1,5}$/);
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(digits, { selector: idOf, minLength: 1, maxLength: 8 }),
+      digits,
+      (ids, wanted) => {
+        const all = ids.map((each) => podOf(each));
+        const meant = all.filter(({ id }) => id.startsWith(wanted));
+        try {
+          return findPod(all, wanted, { ...anyWay, name: false }) === meant[0] && meant.length === 1;
+        } catch (error) {
+          const reason = meant.length === 0 ? "POD_NOT_FOUND" : "INVALID_FIELD";
+          return meant.length !== 1 && (error as { reason?: unknown }).reason === reason;
+        }
+      },
+    ),
+  );
+});

@@ -1,0 +1,24 @@
+import { test } from "tap";
+import { findImage } from "../../../../server/domains/pods/image-id.ts";
+import { idOf, imageOf } from "./pods-under-test.ts";
+
+test("an image is found by its whole id, with and without the name of its digest", async (t) => {
+  const image = imageOf("1a");
+  const images = [imageOf("0b"), image];
+  t.equal(findImage(images, idOf("1a"), "id"), image);
+  t.equal(findImage(images, `sha256:${idOf("1a")}`, "id"), image);
+  for (const wanted of ["1a", "sha256:", idOf("1b"), "localhost/web:2.0"]) {
+    t.throws(
+      () => findImage(images, wanted, "id"),
+      { name: "InfraError", reason: "IMAGE_NOT_FOUND" },
+      wanted,
+    );
+  }
+  for (const wanted of ["", "0".repeat(257)]) {
+    t.throws(() => findImage(images, wanted, "id"), {
+      name: "InfraError",
+      reason: "INVALID_FIELD",
+      violations: [{ field: "id" }],
+    });
+  }
+});

@@ -1,0 +1,158 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { test } from "tap";
+import { PodFilterSchema, PodState } from "../../../../gen/v1alpha/api_pb.ts";
+import { parsePodFilters } from "../../../../server/domains/pods/pod-filter.ts";
+import { imagesById } from "../../../../server/domains/pods/public-image.ts";
+import { publicPod } from "../../../../server/domains/pods/public-pod.ts";
+import { containerOf, idOf, podOf } from "./pods-under-test.ts";
+
+type Wanted = MessageInitShape<typeof PodFilterSchema>;
+
+const web = podOf("aaaa", {
+  labels: new Map([
+    ["role", "web"],
+    ["zone", "1"],
+  ]),
+  cgroup: "/pods/aaaa",
+  networks: [
+    { name: "front", ipv4: "10.0.0.2", ipv6: "" },
+    { name: "back", ipv4: "10.1.0.2", ipv6: "" },
+  ],
+  containers: [
+    containerOf("infra", { isInfra: true, image: { id: idOf("99"), name: "localhost/pause:1" } }),
+    containerOf("server", { image: { id: idOf("1a"), name: "localhost/web:2.0" } }),
+    containerOf("proxy", { image: { id: idOf("2b"), name: "localhost/proxy:1" } }),
+  ],
+});
+const job = podOf("bbbb", {
+  phase: "exited",
+  labels: new Map([["role", "job"]]),
+  cgroup: "/pods/bbbb",
+  networks: [{ name: "front", ipv4: "10.0.0.3", ipv6: "" }],
+  containers: [
+    containerOf("worker", { state: "exited", image: { id: idOf("1a"), name: "localhost/web:2.0" } }),
+  ],
+});
+const fresh = podOf("cccc", { phase: "created" });
+const pods = [web, job, fresh];
+
+const parse = (filters: readonly Wanted[]) =>
+  parsePodFilters(filters.map((filter) => create(PodFilterSchema, filter)));
+
+function found(...filters: readonly Wanted[]): string {
+  const isWanted = parse(filters);
+  const names = new Map([
+    [web, "web"],
+    [job, "job"],
+    [fresh, "fresh"],
+  ]);
+  return pods
+    .filter((pod) => isWanted({ pod, told: publicPod(pod, imagesById([])) }))
+    .map((pod) => names.get(pod))
+    .join(" ");
+}
+
+test("no filter and one with nothing in it find every pod", async (t) => {
+  t.equal(found(), "web job fresh");
+  t.equal(found({}), "web job fresh");
+  t.equal(found({ ids: ["none"] }, {}), "web job fresh");
+});
+
+test("ids, states and cgroups are one of those that are asked for", async (t) => {
+  t.equal(found({ ids: [job.uuid, web.uuid] }), "web job");
+  t.equal(
+    found({ ids: [job.uuid.slice(0, 8), job.uuid.toUpperCase(), job.id] }),
+    "",
+    "the whole id, as it is",
+  );
+  t.equal(found({ states: [PodState.EXITED, PodState.PREPARED] }), "job fresh");
+  t.equal(found({ states: [PodState.UNDEFINED] }), "");
+  t.equal(found({ cgroups: ["/pods/aaaa", "/pods/bbbb"] }), "web", "one that does not run has none");
+  t.equal(found({ cgroups: ["/pods/aaaa/"] }), "");
+});
+
+test("apps, images, networks and annotations are all there", async (t) => {
+  t.equal(found({ appNames: ["proxy", "server"] }), "web");
+  t.equal(found({ appNames: ["server", "worker"] }), "");
+  t.equal(found({ appNames: ["infra"] }), "", "what holds the pod together is no app");
+  t.equal(found({ imageIds: [idOf("1a")] }), "web job");
+  t.equal(found({ imageIds: [`sha256:${idOf("1a")}`, idOf("2b")] }), "web");
+  t.equal(found({ imageIds: [idOf("99")] }), "");
+  t.equal(found({ networkNames: ["front"] }), "web", "of a pod that runs");
+  t.equal(found({ networkNames: ["front", "back"] }), "web");
+  t.equal(found({ networkNames: ["front", "none"] }), "");
+  t.equal(found({ annotations: [{ Key: "role", value: "job" }] }), "job");
+  t.equal(
+    found({
+      annotations: [
+        { Key: "role", value: "web" },
+        { Key: "zone", value: "1" },
+      ],
+    }),
+    "web",
+  );
+  t.equal(
+    found({
+      annotations: [
+        { Key: "role", value: "web" },
+        { Key: "role", value: "job" },
+      ],
+    }),
+    "",
+  );
+  t.equal(found({ annotations: [{ Key: "none", value: "" }] }), "");
+});
+
+test("a cgroup below a pod's is the pod's", async (t) => {
+  t.equal(found({ podSubCgroups: ["/pods/aaaa/server", "/pods/zzzz"] }), "web");
+  t.equal(found({ podSubCgroups: ["/pods/aaaa"] }), "web");
+  t.equal(found({ podSubCgroups: ["/pods"] }), "");
+  t.equal(found({ podSubCgroups: ["/pods/cccc", ""] }), "", "one without a cgroup has none below it");
+});
+
+test("of a filter all must hold, of filters one", async (t) => {
+  t.equal(found({ states: [PodState.RUNNING], appNames: ["worker"] }), "");
+  t.equal(found({ states: [PodState.RUNNING] }, { appNames: ["worker"] }), "web job");
+});
+
+const fields = [
+  { ids: [web.uuid] },
+  { states: [PodState.RUNNING, PodState.EXITED] },
+  { appNames: ["worker"] },
+  { imageIds: [idOf("1a")] },
+  { networkNames: ["back"] },
+  { annotations: [{ Key: "role", value: "job" }] },
+  { cgroups: ["/pods/aaaa"] },
+  { podSubCgroups: ["/pods/aaaa/x"] },
+] as const satisfies readonly Wanted[];
+
+test("fields and filters go together as AND and OR whichever they are", async () => {
+  const chosen = fc.array(fc.uniqueArray(fc.nat(fields.length - 1), { maxLength: 4 }), { maxLength: 4 });
+  fc.assert(
+    fc.property(chosen, (choice) => {
+      const filters = choice.map((numbers) => Object.assign({}, ...numbers.map((number) => fields[number])));
+      const holds = (name: string) => (number: number) =>
+        found(fields[number] ?? {})
+          .split(" ")
+          .includes(name);
+      const wanted = "web job fresh"
+        .split(" ")
+        .filter((name) => choice.length === 0 || choice.some((numbers) => numbers.every(holds(name))));
+      return found(...filters) === wanted.join(" ");
+    }),
+  );
+});
+
+test("states that do not exist and too much are refused", async (t) => {
+  const refused = (filters: readonly Wanted[], field: string) => {
+    const error = { name: "InfraError", reason: "INVALID_FIELD", violations: [{ field }] };
+    t.throws(() => parse(filters), error, field);
+  };
+  refused([{}, { states: [PodState.RUNNING, 9 as PodState] }], "filters[1].states[1]");
+  refused([{ states: [-1 as PodState] }], "filters[0].states[0]");
+  refused(Array(1_001).fill({}), "filters");
+  refused([{}, { podSubCgroups: Array(1_001).fill("a") }], "filters[1].pod_sub_cgroups");
+  refused(Array(11).fill({ ids: Array(1_000).fill("a") }), "filters");
+  t.doesNotThrow(() => parse(Array(10).fill({ ids: Array(1_000).fill("a") })));
+});
