@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** What the tests of volumes, hypervisors and the storage pool call. */
+/** What the tests of volumes, hypervisors, the storage pool and pods call. */
 const services = [
   "proto.LVService",
   "proto.VGService",
@@ -15,6 +15,8 @@ const services = [
   "hostplane.v1.StoragePoolService",
   "hostplane.v1.EventService",
   "operations.v1.OperationsService",
+  "v1alpha.PublicAPI",
+  "hostplane.v1.PodService",
   "grpc.health.v1.Health",
 ];
 

@@ -56,8 +56,9 @@ export async function startGatewayUnderTest(
   );
   const gateway = await startGateway({
     config: { ...config, auth: { ...config.auth, tokenHours: options.tokenHours ?? config.auth.tokenHours } },
-    isSandbox:
-      config.volumes === undefined && config.hypervisors === undefined && config.storage === undefined,
+    isSandbox: [config.volumes, config.hypervisors, config.storage, config.pods].every(
+      (domain) => domain === undefined,
+    ),
     version: "0.0.0-test",
     logger,
     secrets: { adminPassword },
