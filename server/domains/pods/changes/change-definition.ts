@@ -26,8 +26,11 @@ export interface ForeseenChange<Input extends Json> {
 /** One change that a caller may ask for: how a request becomes an operation. */
 export interface ChangeDefinition<Request, Input extends Json> {
   readonly kind: OperationKind<Input>;
-  /** Whether a request like that of an operation which is under way is answered with that one. */
-  readonly attaches: boolean;
+  /**
+   * A request of the same key as an operation that is under way is answered with that one. Absent where each request is one of
+   * its own.
+   */
+  attachKeyOf?(input: Input): string;
   /**
    * Looks at the request, and at what it is about as that is now.
    * @param backend as `backendOf`

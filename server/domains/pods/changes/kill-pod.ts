@@ -4,7 +4,8 @@ import { assertSignal } from "../../../../adapters/podman/names.ts";
 import type { KillPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import { podResource } from "../own-changes.ts";
 import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
-import { appsOf, createPodKind, isUp, namesOf, type PodInput, podInputOf, readPod } from "./pod-kind.ts";
+import { appsOf, isUp, namesOf, type PodInput, podInputOf, readPod } from "./pod-facts.ts";
+import { createPodKind } from "./pod-kind.ts";
 
 /** A type, so that it is Json. */
 export type KillInput = PodInput & { readonly signal: string };
@@ -28,11 +29,10 @@ export function createKillPod(tools: ChangeTools): ChangeDefinition<KillPodReque
   });
   return {
     kind,
-    attaches: false,
     async foresee(request, backend, leaving) {
       const signal = request.signal === "" ? "SIGKILL" : request.signal;
       assertKnownSignal(signal);
-      const pod = await readPod(tools, request.pod, { prefix: true }, leaving);
+      const pod = await readPod(tools.runtime, request.pod, { prefix: true }, leaving);
       const resource = podResource(pod.uuid);
       if (!pod.containers.some(isUp)) {
         throw new InfraError("POD_STATE", `nothing of pod ${pod.name} runs`, { resource });

@@ -36,7 +36,7 @@ export function createPodChange<Request, Input extends Json>(
   { runtime, operations, host }: PodChangeOptions,
   definition: ChangeDefinition<Request, Input>,
 ): PodChange<Request> {
-  const { kind, attaches, isFor } = definition;
+  const { kind, attachKeyOf, isFor } = definition;
   const starter = operations.register(kind);
 
   async function foresee(request: Request, signal: AbortSignal) {
@@ -71,7 +71,7 @@ export function createPodChange<Request, Input extends Json>(
       input,
       secrets: null,
       asker: { actor: caller.actor, accountId: caller.accountId, rpc: methodPathOf(method) },
-      ...(attaches ? { attachKey: `${kind.kind} ${host} ${JSON.stringify(input)}` } : {}),
+      ...(attachKeyOf === undefined ? {} : { attachKey: `${kind.kind} ${host} ${attachKeyOf(input)}` }),
     });
     return begun.operation;
   }
@@ -98,14 +98,18 @@ export function createPodChange<Request, Input extends Json>(
     },
     async plan(request, signal) {
       const { resource, backend, step, changes, losses } = await foresee(request, signal);
-      const [first] = kind.steps;
+      // The last one makes the change; those before only look.
+      const steps = kind.steps.map(({ name }, index) => ({
+        name,
+        command: index === kind.steps.length - 1 ? runtime.commandOf(step) : [],
+      }));
       return {
         kind: kind.kind,
         resource,
         backend,
         plan: { changes, losses },
-        steps: [{ name: first?.name ?? "", command: runtime.commandOf(step) }],
-        pointOfNoReturn: 0,
+        steps,
+        pointOfNoReturn: steps.length - 1,
       };
     },
   };

@@ -1,31 +1,26 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { RuntimeStep } from "../../../../adapters/podman/adapter.ts";
-import type { PodContainer, RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
 import type { OperationKind, StepRun } from "../../../operations/operation-kind.ts";
-import { type FindPodOptions, findPod } from "../find-pod.ts";
 import { podResource } from "../own-changes.ts";
-import { backendOf } from "./backend-of.ts";
+import { assertBackend } from "./backend-of.ts";
 import type { ChangeTools } from "./change-definition.ts";
-
-/** What every operation on a pod has; a type, so that it is Json. */
-export type PodInput = {
-  /** As the runtime has it. */
-  readonly podId: string;
-  readonly podUuid: string;
-  readonly podName: string;
-  /** As `backendOf`: a pod of another Podman is another one. */
-  readonly backend: string;
-};
+import { describeDifference, type PodBefore, podBefore } from "./pod-before.ts";
+import type { PodInput } from "./pod-facts.ts";
 
 /** Longer than an upgrade of Podman takes its service away. */
 export const maxAttempts = 6;
 
+/** Name of the step before the change, of every kind. */
+export const lookStep = "look";
+
 export interface PodKindOptions<Input extends PodInput> {
   readonly kind: string;
-  /** The one step, and what it does: `stopping the pod`. */
+  /** The step that makes the change, and what it does: `removing it with its containers`. */
   readonly step: string;
   readonly title: string;
   readonly stepOf: (input: Input) => RuntimeStep;
+  /** What takes it back, if nothing of the pod ran before. Absent where nothing does. */
+  readonly undoOf?: (input: Input) => RuntimeStep;
   /** Whether the gateway's stop ends the waiting for it; the runtime goes on with it. False unless told. */
   readonly isLong?: boolean;
   /** As `OwnChange.lingerMs`. */
@@ -34,26 +29,33 @@ export interface PodKindOptions<Input extends PodInput> {
   readonly doneReason?: "POD_NOT_FOUND" | "POD_STATE";
 }
 
-/** A kind of operations of one step, which the runtime makes as a whole and nobody can take back. */
+/**
+ * A kind of operations that have the runtime make one change of a pod. What has failed, or was cancelled in a moment that nobody
+ * saw, is compared with the pod as it was: what cannot be taken back is told.
+ */
 export function createPodKind<Input extends PodInput>(
   { runtime, own, host }: ChangeTools,
   options: PodKindOptions<Input>,
 ): OperationKind<Input> {
-  const { kind, step, title, stepOf, isLong = false, lingerMs = 0, doneReason } = options;
+  const { kind, step, title, stepOf, undoOf, isLong = false, lingerMs = 0, doneReason } = options;
+  type Run = StepRun<Input, null>;
 
-  async function forward(run: StepRun<Input, null>): Promise<null> {
-    const { input, operationId, attempt, signal } = run;
-    const backend = await backendOf(runtime, host, signal);
-    if (backend !== input.backend) {
-      const words = `pod ${input.podName} is of ${input.backend}, and this is ${backend}`;
-      throw new InfraError("POD_NOT_FOUND", words, { resource: podResource(input.podUuid) });
-    }
+  async function look({ input, signal }: Run): Promise<PodBefore> {
+    await assertBackend(runtime, host, input.backend, "POD_NOT_FOUND", signal);
+    return podBefore(await runtime.inspectPod(input.podId, signal));
+  }
+
+  function make({ input, operationId }: Run, wanted: RuntimeStep): Promise<unknown> {
     const change = { resources: [podResource(input.podUuid)], operationId, lingerMs };
+    return own.during(change, () => runtime.run(wanted));
+  }
+
+  async function forward(run: Run): Promise<null> {
     try {
-      const made = own.during(change, () => runtime.run(stepOf(input)));
-      await (isLong ? unlessStopped(made, signal) : made);
+      const made = make(run, stepOf(run.input));
+      await (isLong ? unlessStopped(made, run.signal) : made);
     } catch (error) {
-      const isDone = error instanceof InfraError && error.reason === doneReason && attempt > 1;
+      const isDone = error instanceof InfraError && error.reason === doneReason && run.attempt > 1;
       if (!isDone) {
         throw error;
       }
@@ -61,14 +63,56 @@ export function createPodKind<Input extends PodInput>(
     return null;
   }
 
+  async function undo(run: Run): Promise<void> {
+    const { input, output, signal } = run;
+    const before = output(lookStep) as PodBefore;
+    const read = async () => unlessGone(runtime.inspectPod(input.podId, signal));
+    const pod = await read();
+    const isUndone = pod === undefined || undoOf === undefined || before.some(({ isUp }) => isUp);
+    if (!isUndone) {
+      await make(run, undoOf(input));
+    }
+    const difference = describeDifference(input.podName, before, isUndone ? pod : await read());
+    if (difference !== undefined) {
+      throw new InfraError("POD_STATE", difference, { resource: podResource(input.podUuid) });
+    }
+  }
+
   return {
     kind,
     system: "podman",
     runsOn: "host",
-    steps: [{ name: step, title, isAbortable: isLong, maxAttempts, forward }],
+    steps: [
+      { name: lookStep, title: "looking at it", weight: 0.1, isAbortable: true, maxAttempts, forward: look },
+      {
+        name: step,
+        title,
+        isAbortable: isLong,
+        maxAttempts,
+        forward,
+        undo,
+        attention: ({ input }, error) => ({
+          left: [`It cannot be taken back: ${error.message}.`],
+          advice: [
+            `Have pod ${input.podName} as you want it. Then leave the operation, or retry it once the pod is as it was.`,
+          ],
+        }),
+      },
+    ],
     pointOfNoReturn: step,
     result: ({ input }) => ({ podId: input.podUuid, podName: input.podName }),
   };
+}
+
+async function unlessGone<T>(read: Promise<T>): Promise<T | undefined> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof InfraError && error.reason === "POD_NOT_FOUND") {
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 /** Whoever takes the operation up waits for the rest. Cancel finds nothing that could be taken back. */
@@ -86,38 +130,4 @@ function unlessStopped<T>(made: Promise<T>, signal: AbortSignal): Promise<T> {
       leave();
     }
   });
-}
-
-/**
- * The pod that a caller means, as it is now.
- * @throws InfraError as `findPod` and `PodRuntime.inspectPod`
- */
-export async function readPod(
-  { runtime }: Pick<ChangeTools, "runtime">,
-  wanted: string,
-  how: Pick<FindPodOptions, "prefix">,
-  signal: AbortSignal,
-): Promise<RuntimePod> {
-  const { value } = await runtime.read(signal);
-  const { id } = findPod(value.pods, wanted, { field: "pod", name: true, ...how });
-  return runtime.inspectPod(id, signal);
-}
-
-export function podInputOf({ id, uuid, name }: RuntimePod, backend: string): PodInput {
-  return { podId: id, podUuid: uuid, podName: name, backend };
-}
-
-/** Its programs: all containers but the one that only holds the pod together. */
-export function appsOf({ containers }: Pick<RuntimePod, "containers">): readonly PodContainer[] {
-  return containers.filter(({ isInfra }) => !isInfra);
-}
-
-/** Whether it runs, or is paused, or about to end. */
-export function isUp({ state }: Pick<PodContainer, "state">): boolean {
-  return state === "running" || state === "paused" || state === "stopping";
-}
-
-/** `web and proxy`, for people. */
-export function namesOf(containers: readonly Pick<PodContainer, "name">[]): string {
-  return containers.map(({ name }) => name).join(", ");
 }

@@ -53,7 +53,7 @@ export function createPullImage({
       pointOfNoReturn: step,
       result: ({ input, output }) => ({ ...(output(step) as PullOutput), reference: input.reference }),
     },
-    attaches: true,
+    attachKeyOf: ({ reference }) => reference,
     async foresee({ reference }, _backend, signal) {
       assertImageReference(reference, "reference");
       const { images } = (await runtime.read(signal)).value;

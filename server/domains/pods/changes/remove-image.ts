@@ -3,21 +3,29 @@ import type { PodContainer, RuntimeImage, RuntimePod } from "../../../../adapter
 import type { RemoveImageRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import type { StepRun } from "../../../operations/operation-kind.ts";
 import { imageResource, podResource } from "../own-changes.ts";
-import { backendOf } from "./backend-of.ts";
+import { assertBackend } from "./backend-of.ts";
 import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
 import { lookAgain } from "./look-again.ts";
-import { maxAttempts, namesOf } from "./pod-kind.ts";
+import { namesOf } from "./pod-facts.ts";
+import { lookStep, maxAttempts } from "./pod-kind.ts";
 
 /** A type, so that it is Json. */
 export type RemoveImageInput = {
   readonly imageId: string;
   readonly names: readonly string[];
   readonly force: boolean;
-  /** Pods that used it when it was asked for. */
-  readonly podUuids: readonly string[];
   /** As `backendOf`. */
   readonly backend: string;
 };
+
+/** What it was before; a type, so that it is Json. */
+type ImageBefore = {
+  readonly names: readonly string[];
+  /** Pods that used it. */
+  readonly podUuids: readonly string[];
+};
+
+type Run = StepRun<RemoveImageInput, null>;
 
 const step = "remove";
 const maxLength = 512;
@@ -30,20 +38,22 @@ export function createRemoveImage({
 }: ChangeTools): ChangeDefinition<RemoveImageRequest, RemoveImageInput> {
   const stepOf = ({ imageId, force }: RemoveImageInput) => ({ kind: "removeImage", imageId, force }) as const;
 
-  async function forward({ input, operationId, attempt, signal }: StepRun<RemoveImageInput, null>) {
-    const { imageId, podUuids } = input;
-    const backend = await backendOf(runtime, host, signal);
-    if (backend !== input.backend) {
-      const words = `the image ${imageId} is of ${input.backend}, and this is ${backend}`;
-      throw new InfraError("IMAGE_NOT_FOUND", words, { resource: imageResource(imageId) });
-    }
-    const resources = [imageResource(imageId), ...podUuids.map(podResource)];
+  async function look({ input, signal }: Run): Promise<ImageBefore> {
+    await assertBackend(runtime, host, input.backend, "IMAGE_NOT_FOUND", signal);
+    const { names } = await runtime.inspectImage(input.imageId, signal);
+    const { pods } = (await runtime.read(signal)).value;
+    return { names, podUuids: pods.flatMap((pod) => usersIn(pod, input.imageId)).map(({ pod }) => pod.uuid) };
+  }
+
+  async function forward({ input, operationId, attempt, output }: Run): Promise<null> {
+    const { podUuids } = output(lookStep) as ImageBefore;
+    const resources = [imageResource(input.imageId), ...podUuids.map(podResource)];
     await own.during({ resources, operationId }, async () => {
       try {
         await runtime.run(stepOf(input));
       } catch (error) {
-        const isGone = error instanceof InfraError && error.reason === "IMAGE_NOT_FOUND" && attempt > 1;
-        if (!isGone) {
+        const isDone = error instanceof InfraError && error.reason === "IMAGE_NOT_FOUND" && attempt > 1;
+        if (!isDone) {
           throw error;
         }
       }
@@ -52,16 +62,52 @@ export function createRemoveImage({
     return null;
   }
 
+  async function undo({ input, output }: Run): Promise<void> {
+    const { names } = output(lookStep) as ImageBefore;
+    const { images } = (await runtime.read()).value;
+    const image = images.find(({ id }) => id === input.imageId);
+    const lost = names.filter((name) => image?.names.includes(name) !== true);
+    if (image === undefined || lost.length > 0) {
+      const words =
+        image === undefined ? `the image ${input.imageId} is removed` : `${lost.join(", ")} is removed`;
+      throw new InfraError("IMAGE_NOT_FOUND", words, { resource: imageResource(input.imageId) });
+    }
+  }
+
   return {
     kind: {
       kind: "images.remove",
       system: "podman",
       runsOn: "host",
-      steps: [{ name: step, title: "removing it with its names", isAbortable: false, maxAttempts, forward }],
+      steps: [
+        {
+          name: lookStep,
+          title: "looking at it",
+          weight: 0.1,
+          isAbortable: true,
+          maxAttempts,
+          forward: look,
+        },
+        {
+          name: step,
+          title: "removing it with its names",
+          isAbortable: false,
+          maxAttempts,
+          forward,
+          undo,
+          attention: (_run, error) => ({
+            left: [`It cannot be taken back: ${error.message}.`],
+            advice: ["Leave the operation; or pull the image again, and give it its names, by podman."],
+          }),
+        },
+      ],
       pointOfNoReturn: step,
-      result: ({ input }) => ({ imageId: input.imageId, names: input.names }),
+      result: ({ input, output }) => ({
+        imageId: input.imageId,
+        names: (output(lookStep) as ImageBefore).names,
+      }),
     },
-    attaches: true,
+    attachKeyOf: ({ imageId, force }) => `${imageId} ${force}`,
     async foresee({ image: wanted, force }, backend, signal) {
       const { images, pods } = (await runtime.read(signal)).value;
       const { id, names } = findImage(images, wanted);
@@ -71,7 +117,7 @@ export function createRemoveImage({
         const words = `the image ${names[0] ?? id} is used by ${describe(users)}: remove them first, or force its removal`;
         throw new InfraError("IMAGE_IN_USE", words, { resource });
       }
-      const input = { imageId: id, names, force, podUuids: users.map(({ pod }) => pod.uuid), backend };
+      const input = { imageId: id, names, force, backend };
       return {
         resource,
         input,

@@ -2,7 +2,8 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { RemovePodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import { podResource } from "../own-changes.ts";
 import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
-import { appsOf, createPodKind, isUp, namesOf, type PodInput, podInputOf, readPod } from "./pod-kind.ts";
+import { appsOf, isUp, namesOf, type PodInput, podInputOf, readPod } from "./pod-facts.ts";
+import { createPodKind } from "./pod-kind.ts";
 
 /** A type, so that it is Json. */
 export type RemovePodInput = PodInput & { readonly force: boolean };
@@ -19,10 +20,10 @@ export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodR
   });
   return {
     kind,
-    attaches: true,
+    attachKeyOf: ({ podId, force }) => `${podId} ${force}`,
     async foresee(request, backend, signal) {
       const { force } = request;
-      const pod = await readPod(tools, request.pod, { prefix: false }, signal);
+      const pod = await readPod(tools.runtime, request.pod, { prefix: false }, signal);
       const resource = podResource(pod.uuid);
       const isRunning = pod.containers.some(isUp);
       if (isRunning && !force) {

@@ -1,11 +1,14 @@
 import type { StartPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import { podResource } from "../own-changes.ts";
 import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
-import { appsOf, createPodKind, isUp, namesOf, type PodInput, podInputOf, readPod } from "./pod-kind.ts";
+import { appsOf, isUp, namesOf, type PodInput, podInputOf, readPod } from "./pod-facts.ts";
+import { createPodKind } from "./pod-kind.ts";
+
+const undoGraceSeconds = 10;
 
 /**
- * pods.start: every container of a pod is started; one that runs stays as it is. When some do not start the others run all the
- * same, and the operation has failed.
+ * pods.start: every container of a pod is started; one that runs stays as it is. When one does not start, those that were started
+ * are stopped again, if nothing of the pod ran before.
  */
 export function createStartPod(tools: ChangeTools): ChangeDefinition<StartPodRequest, PodInput> {
   const stepOf = ({ podId }: PodInput) => ({ kind: "startPod", podId }) as const;
@@ -15,10 +18,11 @@ export function createStartPod(tools: ChangeTools): ChangeDefinition<StartPodReq
       step: "start",
       title: "starting its containers",
       stepOf,
+      undoOf: ({ podId }) => ({ kind: "stopPod", podId, graceSeconds: undoGraceSeconds }),
     }),
-    attaches: true,
+    attachKeyOf: ({ podId }) => podId,
     async foresee(request, backend, signal) {
-      const pod = await readPod(tools, request.pod, { prefix: true }, signal);
+      const pod = await readPod(tools.runtime, request.pod, { prefix: true }, signal);
       const input = podInputOf(pod, backend);
       const idle = appsOf(pod).filter((each) => !isUp(each));
       const isAsIs = pod.containers.every(isUp);

@@ -2,7 +2,8 @@ import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { StopPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import { podResource } from "../own-changes.ts";
 import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
-import { appsOf, createPodKind, isUp, namesOf, type PodInput, podInputOf, readPod } from "./pod-kind.ts";
+import { appsOf, isUp, namesOf, type PodInput, podInputOf, readPod } from "./pod-facts.ts";
+import { createPodKind } from "./pod-kind.ts";
 
 /** A type, so that it is Json. */
 export type StopInput = PodInput & { readonly graceSeconds: number };
@@ -26,13 +27,13 @@ export function createStopPod(tools: ChangeTools): ChangeDefinition<StopPodReque
   });
   return {
     kind,
-    attaches: true,
+    attachKeyOf: ({ podId, graceSeconds }) => `${podId} ${graceSeconds}`,
     async foresee(request, backend, signal) {
       const { graceSeconds = defaultGraceSeconds } = request;
       if (graceSeconds < 0 || graceSeconds > maxGraceSeconds) {
         throw invalidField("grace_seconds", `must be from 0 to ${maxGraceSeconds}, is ${graceSeconds}`);
       }
-      const pod = await readPod(tools, request.pod, { prefix: true }, signal);
+      const pod = await readPod(tools.runtime, request.pod, { prefix: true }, signal);
       const input = { ...podInputOf(pod, backend), graceSeconds };
       const running = appsOf(pod).filter(isUp);
       const end = running.length === 0 ? "" : `: ${namesOf(running)} ${wordsOf(graceSeconds)}`;

@@ -133,12 +133,15 @@ test("a plan tells the call, what will be and what will be lost, and touches not
   const { runtime, changes, pod, image } = await createSubject(t);
   const before = await runtime.read();
   const { id, uuid } = await pod("web");
-  const facts = { resource: `pods/${uuid}`, backend: "sandbox-podman/alpha", pointOfNoReturn: 0 };
+  const facts = { resource: `pods/${uuid}`, backend: "sandbox-podman/alpha", pointOfNoReturn: 1 };
   t.same(await changes.plan("startPod", { pod: "web" }), {
     ...facts,
     kind: "pods.start",
     plan: { changes: [], losses: [] },
-    steps: [{ name: "start", command: ["POST", `pods/${id}/start`] }],
+    steps: [
+      { name: "look", command: [] },
+      { name: "start", command: ["POST", `pods/${id}/start`] },
+    ],
   });
   t.match(await changes.plan("startPod", { pod: "new" }), {
     plan: { changes: ["pod new is started with idle"], losses: [] },
@@ -150,18 +153,27 @@ test("a plan tells the call, what will be and what will be lost, and touches not
       changes: ["pod web is stopped: server, proxy asked to end, and killed after 30 seconds"],
       losses: [],
     },
-    steps: [{ name: "stop", command: ["POST", `pods/${id}/stop?t=30`] }],
+    steps: [
+      { name: "look", command: [] },
+      { name: "stop", command: ["POST", `pods/${id}/stop?t=30`] },
+    ],
   });
   t.match(await changes.plan("killPod", { pod: "web" }), {
     plan: { losses: ["whatever server, proxy has not written"] },
-    steps: [{ name: "signal", command: ["POST", `pods/${id}/kill?signal=SIGKILL`] }],
+    steps: [
+      { name: "look", command: [] },
+      { name: "signal", command: ["POST", `pods/${id}/kill?signal=SIGKILL`] },
+    ],
   });
   t.match(await changes.plan("removePod", { pod: "web", force: true }), {
     plan: {
       changes: ["pod web is removed with server, proxy"],
       losses: ["whatever server, proxy does: it is ended", /^what server, proxy wrote /],
     },
-    steps: [{ name: "remove", command: ["DELETE", `pods/${id}?force=true`] }],
+    steps: [
+      { name: "look", command: [] },
+      { name: "remove", command: ["DELETE", `pods/${id}?force=true`] },
+    ],
   });
   t.match(await changes.plan("pullImage", { reference: appImage }), {
     resource: `images/${appImage}`,
@@ -242,12 +254,67 @@ test("what fails has failed with the words of the runtime, and is not repeated i
   t.match(await changes.make("startPod", { pod: "broken" }), {
     state: "failed",
     failure: { reason: "POD_START_FAILED", message: /bad/ },
-    steps: [{ name: "start", attempt: 1 }],
+    steps: [{ attempt: 1 }, { name: "start", attempt: 1, state: "undone" }],
   });
+  const { value } = await runtime.read();
+  t.equal(
+    value.pods.find(({ name }) => name === "broken")?.phase,
+    "exited",
+    "what was started is stopped again",
+  );
   t.match(await changes.make("pullImage", { reference: "docker.io/missing/x:1" }), {
     state: "failed",
     failure: { reason: "IMAGE_PULL_FAILED" },
     steps: [{ name: "pull", attempt: 1 }],
+  });
+});
+
+test("what has failed in its middle, and cannot be taken back, is told", async (t) => {
+  const { runtime, changes, image } = await createSubject(t, {
+    fault(step) {
+      if (step.kind === "startPod") {
+        // Something of the pod ran before: what was started stays.
+        return undefined;
+      }
+      if (step.kind === "removePod") {
+        runtime.pods.removePod(step.podId, true);
+      } else if (step.kind === "stopPod") {
+        runtime.pods.endPod(step.podId, 0);
+      } else if (step.kind === "removeImage") {
+        runtime.pods.removeImage(step.imageId, true);
+      }
+      return new InfraError("PODMAN_FAILED", "Podman refused: something is broken");
+    },
+  });
+  const attention = (left: RegExp) => ({
+    state: "needsAttention",
+    failure: { reason: "PODMAN_FAILED" },
+    attention: { left: [left] },
+  });
+  const stopped = await changes.make("stopPod", { pod: "web" });
+  t.match(stopped, attention(/: of pod web .*server does not run any more, proxy does not run any more\.$/));
+  await changes.make("startPod", { pod: "web" });
+  await changes.operations.retry(stopped.id);
+  t.match(await changes.end(stopped), { state: "failed" }, "once it is as it was, nothing is left");
+  t.match(await changes.make("removePod", { pod: "new" }), attention(/: pod new is removed\.$/));
+  const id = await image("localhost/test/idle:1");
+  t.match(
+    await changes.make("removeImage", { image: id }),
+    attention(/: the image [0-9a-f]{64} is removed\.$/),
+  );
+  runtime.pods.createPod({
+    name: "half",
+    containers: [
+      { name: "good", image: appImage, program: { kind: "tick", everyMs: 60_000 } },
+      { name: "fine", image: appImage, program: { kind: "tick", everyMs: 60_000 } },
+      { name: "bad", image: appImage, program: { kind: "missing" } },
+    ],
+  });
+  const half = (await runtime.read()).value.pods.find(({ name }) => name === "half");
+  runtime.pods.startContainer(half?.containers.find(({ name }) => name === "good")?.id ?? "");
+  t.match(await changes.make("startPod", { pod: "half" }), {
+    state: "needsAttention",
+    attention: { left: [/of pod half .*-infra runs, fine runs\.$/] },
   });
 });
 
@@ -258,7 +325,10 @@ test("a runtime that is away for a while is waited for", async (t) => {
     return failures >= 0 ? new InfraError("PODMAN_UNAVAILABLE", "nobody listens") : undefined;
   };
   const { runtime, changes } = await createSubject(t, { fault: away });
-  t.match(await changes.make("stopPod", { pod: "web" }), { state: "completed", steps: [{ attempt: 3 }] });
+  t.match(await changes.make("stopPod", { pod: "web" }), {
+    state: "completed",
+    steps: [{ attempt: 1 }, { attempt: 3 }],
+  });
   runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "nobody listens"));
   await t.rejects(changes.begin("startPod", { pod: "web" }), refusal("PODMAN_UNAVAILABLE", /nobody listens/));
 });
@@ -282,9 +352,15 @@ test("what an earlier attempt has removed or killed is done; what somebody else 
       return new InfraError("PODMAN_UNAVAILABLE", "the connection was lost");
     },
   });
-  t.match(await changes.make("killPod", { pod: "web" }), { state: "completed", steps: [{ attempt: 2 }] });
+  t.match(await changes.make("killPod", { pod: "web" }), {
+    state: "completed",
+    steps: [{ attempt: 1 }, { attempt: 2 }],
+  });
   isAnswerLost = true;
-  t.match(await changes.make("removePod", { pod: "web" }), { state: "completed", steps: [{ attempt: 2 }] });
+  t.match(await changes.make("removePod", { pod: "web" }), {
+    state: "completed",
+    steps: [{ attempt: 1 }, { attempt: 2 }],
+  });
   isAnswerLost = true;
   t.match(await changes.make("removeImage", { image: "localhost/test/idle:1" }), { state: "completed" });
   const idle = createChangesUnderTest(t, { runtime, store: await openOwnStore(t), isIdle: true });
@@ -309,7 +385,7 @@ test("what was begun with another Podman is not done with this one", async (t) =
   const after = createChangesUnderTest(t, { runtime, store });
   t.match(await after.end(pod), {
     state: "failed",
-    failure: { reason: "POD_NOT_FOUND", message: /web is of / },
+    failure: { reason: "POD_NOT_FOUND", message: /it is of podman/ },
   });
   t.match(await after.end(image), { state: "failed", failure: { reason: "IMAGE_NOT_FOUND" } });
   t.match(await leftOf(runtime), { pods: ["new created", "web running"] });

@@ -1,0 +1,38 @@
+import type { RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
+import { isUp } from "./pod-facts.ts";
+
+/** What a pod was before a change; a type, so that it is Json. */
+export type PodBefore = readonly {
+  readonly id: string;
+  readonly name: string;
+  readonly isUp: boolean;
+}[];
+
+export function podBefore({ containers }: Pick<RuntimePod, "containers">): PodBefore {
+  return containers.map((each) => ({ id: each.id, name: each.name, isUp: isUp(each) }));
+}
+
+/**
+ * What has come of a pod, for people; undefined when it is as it was.
+ * @param pod undefined when it is gone
+ */
+export function describeDifference(
+  podName: string,
+  before: PodBefore,
+  pod: Pick<RuntimePod, "containers"> | undefined,
+): string | undefined {
+  if (pod === undefined) {
+    return `pod ${podName} is removed`;
+  }
+  const now = new Map(podBefore(pod).map((each) => [each.id, each]));
+  const removed = before.filter(({ id }) => !now.has(id));
+  const ended = before.filter(({ id, isUp: wasUp }) => wasUp && now.get(id)?.isUp === false);
+  const started = before.filter(({ id, isUp: wasUp }) => !wasUp && now.get(id)?.isUp === true);
+  const words = [
+    [removed, "is removed"],
+    [ended, "does not run any more"],
+    [started, "runs"],
+  ] as const;
+  const told = words.flatMap(([containers, what]) => containers.map(({ name }) => `${name} ${what}`));
+  return told.length === 0 ? undefined : `of pod ${podName} ${told.join(", ")}`;
+}
