@@ -630,6 +630,67 @@ export const reasons = {
     meaning: "The Kubernetes cluster has no KoorCluster in the namespace of `storage.kubernetes`.",
   },
 
+  // MAAS
+  MAAS_UNAVAILABLE: {
+    code: "UNAVAILABLE",
+    retryable: true,
+    meaning:
+      "MAAS cannot be reached, is busy, or does not answer in time; what was asked of it may have happened all the same.",
+  },
+  MAAS_DENIED: {
+    code: "INTERNAL",
+    retryable: false,
+    meaning: "MAAS does not let the gateway's account in, or not do this; the message says what to change.",
+  },
+  MAAS_FAILED: {
+    code: "INTERNAL",
+    retryable: false,
+    meaning:
+      "MAAS failed for a reason of its own, or answered something that the gateway does not understand.",
+  },
+  MAAS_REFUSED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "MAAS refuses what it was asked with, such as a tag, pool, zone or image that it does not have; the message names the field.",
+  },
+  MACHINE_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "MAAS has no machine of this system id.",
+  },
+  MACHINE_TAKEN: {
+    code: "ABORTED",
+    retryable: false,
+    meaning: "Somebody else has the machine, or it is not free; another may be.",
+  },
+  NO_MACHINE: {
+    code: "RESOURCE_EXHAUSTED",
+    retryable: true,
+    meaning: "MAAS has no free machine like the one that was asked for.",
+  },
+  MACHINE_STATE: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "The machine is in a state in which this cannot be done, such as deploying one that is deployed.",
+  },
+  MACHINE_LOCKED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The machine is locked in MAAS, so nothing is done to it.",
+  },
+  NO_ADDRESS: {
+    code: "RESOURCE_EXHAUSTED",
+    retryable: true,
+    meaning: "MAAS has no free IP address in the subnet.",
+  },
+  ADDRESS_TAKEN: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The IP address is in use already.",
+  },
+
   // Pods
   PODMAN_UNAVAILABLE: {
     code: "UNAVAILABLE",
