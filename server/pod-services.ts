@@ -36,7 +36,7 @@ export function createPodsDomain(options: ServicesOptions): DomainServices {
   const observer = createPodObserver({ ...options, runtime, own, onFailed });
   const { importTimes } = observer;
   const changes = createPodChanges({ ...options, runtime, own });
-  const logs = createPodLogs({ runtime });
+  const logs = createPodLogs({ ...options, runtime });
   const listenEvents = createListenEvents(options);
   return {
     registrations: [

@@ -280,6 +280,28 @@ const served: readonly Row[] = [
   ),
   refuses("v1alpha.PublicAPI/InspectImage", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "id"),
   refuses("v1alpha.PublicAPI/InspectImage", { id: "32708aa3" }, "NOT_FOUND", "IMAGE_NOT_FOUND"),
+  ...[false, true].map((follow) =>
+    answers(
+      "v1alpha.PublicAPI/GetLogs",
+      { podId: sandboxPod, appName: "sandbox-server", lines: 1, follow },
+      { lines: [/^\d{4}-\d\d-\d\dT[\d:.]+Z (tick|five) \d+$/] },
+    ),
+  ),
+  refuses("v1alpha.PublicAPI/GetLogs", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "pod_id"),
+  refuses("v1alpha.PublicAPI/GetLogs", { podId: "none" }, "NOT_FOUND", "POD_NOT_FOUND"),
+  refuses(
+    "v1alpha.PublicAPI/GetLogs",
+    { podId: sandboxPod, lines: -1 },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "lines",
+  ),
+  refuses(
+    "v1alpha.PublicAPI/GetLogs",
+    { podId: sandboxPod, appName: "none" },
+    "NOT_FOUND",
+    "CONTAINER_NOT_FOUND",
+  ),
   ...["ListPods", "WatchPods"].map((name) =>
     answers(
       `hostplane.v1.PodService/${name}`,
@@ -291,6 +313,37 @@ const served: readonly Row[] = [
     "hostplane.v1.PodService/ListImages",
     {},
     { images: [{ names: ["localhost/sandbox/app:1"], containerCount: 4 }, {}] },
+  ),
+  answers(
+    "hostplane.v1.PodService/StartPod",
+    { pod: "sandbox-web" },
+    { operation: { kind: "pods.start", resource: /^pods\/[-0-9a-f]{36}$/ } },
+  ),
+  ...["StartPod", "StopPod", "KillPod", "RemovePod"].map((name) =>
+    refuses(`hostplane.v1.PodService/${name}`, {}, "INVALID_ARGUMENT", "INVALID_FIELD", "pod"),
+  ),
+  refuses("hostplane.v1.PodService/StartPod", { pod: "none" }, "NOT_FOUND", "POD_NOT_FOUND"),
+  refuses(
+    "hostplane.v1.PodService/StopPod",
+    { pod: "sandbox-web", graceSeconds: -1 },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "grace_seconds",
+  ),
+  refuses("hostplane.v1.PodService/KillPod", { pod: "sandbox-new" }, "FAILED_PRECONDITION", "POD_STATE"),
+  refuses("hostplane.v1.PodService/RemovePod", { pod: "sandbox-web" }, "FAILED_PRECONDITION", "POD_STATE"),
+  refuses(
+    "hostplane.v1.PodService/PullImage",
+    { reference: "busybox" },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "reference",
+  ),
+  refuses(
+    "hostplane.v1.PodService/RemoveImage",
+    { image: "localhost/sandbox/app:1" },
+    "FAILED_PRECONDITION",
+    "IMAGE_IN_USE",
   ),
   answers(
     "hostplane.v1.SystemService/GetInfo",
@@ -466,8 +519,7 @@ const unbuilt: Readonly<Record<string, readonly string[]>> = {
     "GetUpgradeClusterInformation",
     "UpgradeCluster",
   ],
-  "hostplane.v1.PodService": ["StartPod", "StopPod", "KillPod", "RemovePod", "PullImage", "RemoveImage"],
-  "v1alpha.PublicAPI": ["ListenEvents", "GetLogs"],
+  "v1alpha.PublicAPI": ["ListenEvents"],
 };
 
 const rows: readonly Row[] = [

@@ -1,0 +1,36 @@
+import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
+import type { PodContainer, RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
+import type { LogBatch } from "./app-log.ts";
+import type { LogLine } from "./log-line.ts";
+import type { MessageLimits } from "./log-messages.ts";
+import type { WantedLines } from "./log-request.ts";
+
+/** What is read, and of whom. */
+export interface LogReading {
+  readonly runtime: Pick<PodRuntime, "read" | "subscribe" | "logs">;
+  readonly pod: RuntimePod;
+  /** Empty for all. */
+  readonly appName: string;
+  readonly wanted: WantedLines;
+  readonly limits: MessageLimits;
+}
+
+/** The apps of a pod whose logs are asked for: what holds its namespaces prints nothing. */
+export function wantedApps(pod: RuntimePod, appName: string): readonly PodContainer[] {
+  return pod.containers.filter(({ name, isInfra }) => !isInfra && (appName === "" || name === appName));
+}
+
+/** The next lines of what was printed before; undefined when that has been told. */
+export async function earlierLines(
+  log: AsyncIterator<LogBatch, void>,
+): Promise<readonly LogLine[] | undefined> {
+  const { done, value } = await log.next();
+  return done === true || value === "caughtUp" ? undefined : value;
+}
+
+/** Closes logs that nobody reads on; one that is being read closes when its signal is aborted. */
+export function closeLogs(logs: Iterable<AsyncGenerator<LogBatch, void>>): void {
+  for (const log of logs) {
+    log.return().catch(() => {});
+  }
+}

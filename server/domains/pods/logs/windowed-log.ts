@@ -1,0 +1,37 @@
+import { appLog } from "./app-log.ts";
+import { type LogMessage, newestMessage } from "./log-messages.ts";
+import { closeLogs, earlierLines, type LogReading, wantedApps } from "./log-reading.ts";
+import { mergedLines } from "./merge-lines.ts";
+import { createNewestLines } from "./newest-lines.ts";
+
+/** The one message of what is there. All of the window is read; no more is kept than fits. */
+export async function* windowedLog(
+  reading: LogReading,
+  signal: AbortSignal,
+): AsyncGenerator<LogMessage, void> {
+  const { runtime, pod, appName, wanted, limits } = reading;
+  const { maxLines, ...options } = wanted;
+  const logs = wantedApps(pod, appName).map((app) =>
+    appLog(
+      {
+        runtime,
+        app,
+        options,
+        isOnly: appName !== "",
+        maxLineBytes: limits.wholeBytes,
+        isUp: () => false,
+      },
+      signal,
+    ),
+  );
+  const newest = createNewestLines(maxLines, limits.wholeBytes);
+  try {
+    for await (const lines of mergedLines(logs.map((log) => () => earlierLines(log)))) {
+      newest.add(lines);
+    }
+  } finally {
+    closeLogs(logs);
+  }
+  signal.throwIfAborted();
+  yield newestMessage(newest, maxLines, limits);
+}

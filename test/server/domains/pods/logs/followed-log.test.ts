@@ -1,0 +1,157 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { test } from "tap";
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { reasonOf } from "../../../../adapters/host/reason-of.ts";
+import { messagesOf, nextLines, readLogs, wordsOf } from "./read-logs.ts";
+import { createRuntimeUnderTest, podUuid } from "./runtime-under-test.ts";
+
+const request = { podId: podUuid, follow: true };
+
+async function untilTrue(isReached: () => boolean): Promise<void> {
+  while (!isReached()) {
+    await turn();
+  }
+}
+
+test("apps that are made later in the pod are read, too", async (t) => {
+  const runtime = createRuntimeUnderTest();
+  const logs = readLogs(runtime, request);
+  t.strictSame(await nextLines(logs), [], "a pod without apps");
+  runtime.setApp("one", "running");
+  runtime.print("one", { text: "a" });
+  t.strictSame(await nextLines(logs), ["a"]);
+  runtime.print("two", { text: "b" });
+  runtime.setApp("two", "running");
+  t.strictSame(await nextLines(logs), ["b"]);
+  runtime.removeApp("two");
+  runtime.print("one", { text: "c" });
+  t.strictSame(await nextLines(logs), ["c"]);
+  runtime.removePod();
+  t.equal(await nextLines(logs), undefined);
+  t.equal(runtime.readers(), 0);
+  t.equal(runtime.subscribers(), 0);
+});
+
+test("what comes together is one message, in the order of time", async (t) => {
+  const runtime = createRuntimeUnderTest();
+  for (const app of ["one", "two"]) {
+    runtime.setApp(app, "running");
+    runtime.print(app, { text: `${app} earlier`, timeNs: app === "one" ? 9n : 5n });
+  }
+  const logs = readLogs(runtime, request);
+  t.strictSame(await nextLines(logs), ["two earlier", "one earlier"]);
+  const next = nextLines(logs);
+  runtime.print("one", { text: "1", timeNs: 30n }, { text: "2", timeNs: 40n });
+  runtime.print("two", { text: "3", timeNs: 35n });
+  t.strictSame(await next, ["1", "3", "2"]);
+  await logs.return();
+  t.equal(runtime.subscribers(), 0);
+});
+
+test("a line that a program left unfinished comes when it has ended", async (t) => {
+  const runtime = createRuntimeUnderTest();
+  runtime.setApp("one", "running");
+  runtime.print("one", { text: "half", endsLine: false });
+  const logs = readLogs(runtime, request);
+  t.strictSame(await nextLines(logs), []);
+  const next = nextLines(logs);
+  runtime.print("one", { text: " done", endsLine: true });
+  t.strictSame(await next, ["half done"]);
+  runtime.print("one", { text: "last words", endsLine: false });
+  const last = nextLines(logs);
+  await turn();
+  runtime.setApp("one", "exited");
+  t.strictSame(await last, ["last words"]);
+  runtime.print("one", { text: "again", endsLine: false });
+  runtime.removePod();
+  t.strictSame((await messagesOf(logs)).flatMap(wordsOf), ["again"]);
+  t.strictSame(
+    await messagesOf(readLogs(createOnce("half"), { podId: podUuid })).then((all) => all.map(wordsOf)),
+    [["half"]],
+    "without follow it comes with the rest",
+  );
+});
+
+function createOnce(text: string) {
+  const runtime = createRuntimeUnderTest();
+  runtime.setApp("one", "running");
+  runtime.print("one", { text, endsLine: false });
+  return runtime;
+}
+
+test("an app whose output nothing keeps is told of, and refused when it alone is asked for", async (t) => {
+  const runtime = createRuntimeUnderTest();
+  runtime.setApp("one", "running");
+  runtime.setApp("silent", "running");
+  runtime.print("one", { text: "a", timeNs: 1n });
+  const words = ["a", "hostplane: nothing keeps what the app silent prints"];
+  t.strictSame((await messagesOf(readLogs(runtime, { podId: podUuid }))).map(wordsOf), [words]);
+  const logs = readLogs(runtime, request);
+  t.strictSame(await nextLines(logs), words);
+  runtime.print("one", { text: "b" });
+  t.strictSame(await nextLines(logs), ["b"]);
+  await logs.return();
+  for (const follow of [true, false]) {
+    const alone = messagesOf(readLogs(runtime, { ...request, follow, appName: "silent" }));
+    t.equal(await reasonOf(alone), "LOGS_UNAVAILABLE");
+  }
+});
+
+test("nobody takes a pod for gone because the runtime is away", async (t) => {
+  const runtime = createRuntimeUnderTest();
+  runtime.setApp("one", "running");
+  const logs = readLogs(runtime, request);
+  await logs.next();
+  const next = nextLines(logs);
+  runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "away"));
+  await turn();
+  runtime.setOutage(undefined);
+  runtime.print("one", { text: "still there" });
+  t.strictSame(await next, ["still there"]);
+  await logs.return();
+});
+
+test("a caller who does not read has nothing read for it", async (t) => {
+  const runtime = createRuntimeUnderTest();
+  runtime.setApp("one", "running");
+  const logs = readLogs(runtime, request);
+  await logs.next();
+  const next = nextLines(logs);
+  for (let count = 0; count < 100; count += 1) {
+    runtime.print("one", { text: `${count}` });
+  }
+  await next;
+  await turn();
+  t.ok(runtime.takenOf("one") <= 3, `${runtime.takenOf("one")} batches were taken`);
+  await logs.return();
+  await untilTrue(() => runtime.readers() === 0);
+});
+
+test("all of what is there comes in as many messages as it takes, or the newest lines in one", async (t) => {
+  const runtime = createRuntimeUnderTest();
+  runtime.setApp("one", "running");
+  for (let count = 0; count < 50; count += 1) {
+    runtime.print("one", { text: `${count} ${"x".repeat(100)}` });
+  }
+  const logs = readLogs(runtime, request, 2_048);
+  const numbers: number[] = [];
+  let messages = 0;
+  while (numbers.length < 50) {
+    numbers.push(...((await nextLines(logs)) ?? []).map((line) => Number.parseInt(line, 10)));
+    messages += 1;
+  }
+  t.strictSame(
+    numbers,
+    numbers.map((_, at) => at),
+  );
+  t.ok(messages > 3);
+  await logs.return();
+  const newest = readLogs(runtime, { ...request, lines: 40 }, 2_048);
+  const [notice, ...lines] = (await nextLines(newest)) ?? [];
+  t.match(notice, new RegExp(`^hostplane: ${40 - lines.length} earlier lines do not fit`));
+  t.match(lines.at(-1), /^49 /);
+  const next = nextLines(newest);
+  runtime.print("one", { text: "new" });
+  t.strictSame(await next, ["new"]);
+  await newest.return();
+});

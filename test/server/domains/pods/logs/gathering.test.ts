@@ -1,0 +1,44 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { test } from "tap";
+import { createGathering } from "../../../../../server/domains/pods/logs/gathering.ts";
+
+test("what several sources bring is taken together, and a source is read on when it is taken", async (t) => {
+  const gathering = createGathering<string>();
+  const made: string[] = [];
+  async function* source(name: string): AsyncGenerator<string, void> {
+    for (let count = 0; count < 3; count += 1) {
+      made.push(`${name}${count}`);
+      yield `${name}${count}`;
+    }
+  }
+  gathering.add(source("a"));
+  gathering.add(source("b"));
+  for (let wait = 0; wait < 20; wait += 1) {
+    await turn();
+  }
+  t.strictSame(made, ["a0", "b0"]);
+  t.strictSame(await gathering.take(), ["a0", "b0"]);
+  const rest: string[] = [];
+  while (rest.length < 4) {
+    rest.push(...(await gathering.take()));
+  }
+  t.strictSame(rest.toSorted(), ["a1", "a2", "b1", "b2"]);
+});
+
+test("a taker can be woken, and hears of an end and of a failure", async (t) => {
+  const gathering = createGathering<string>();
+  const waiting = gathering.take();
+  gathering.wake();
+  t.strictSame(await waiting, []);
+  gathering.wake();
+  t.strictSame(await gathering.take(), [], "also before it waits");
+  gathering.add((async function* () {})());
+  t.strictSame(await gathering.take(), []);
+  gathering.add(
+    // biome-ignore lint/correctness/useYield: it fails before
+    (async function* () {
+      throw new Error("broken");
+    })(),
+  );
+  await t.rejects(gathering.take(), { message: "broken" });
+});

@@ -1,0 +1,177 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Test, test } from "tap";
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { createPodmanSandbox, type PodmanSandboxOptions } from "../../../../../adapters/podman/sandbox.ts";
+import { reasonOf } from "../../../../adapters/host/reason-of.ts";
+import { messagesOf, nextLines, readLogs, wordsOf } from "./read-logs.ts";
+
+const image = "localhost/sandbox/app:1";
+type Pods = NonNullable<PodmanSandboxOptions["pods"]>;
+const tick = (name: string, everyMs: number) => ({
+  name,
+  image,
+  program: { kind: "tick", everyMs } as const,
+});
+const job = (name: string, afterMs: number) => ({
+  name,
+  image,
+  program: { kind: "exit", code: 0, afterMs } as const,
+});
+
+async function startSandbox(t: Test, pods: Pods) {
+  const runtime = createPodmanSandbox({ pods });
+  t.teardown(() => runtime.close());
+  const [pod] = (await runtime.read()).value.pods;
+  if (pod === undefined) {
+    throw new Error("there is no pod");
+  }
+  return { runtime, pod };
+}
+
+test("without follow there is one message, of all apps in the order of time", async (t) => {
+  const containers = [tick("one", 100), tick("two", 70)];
+  const { runtime, pod } = await startSandbox(t, [{ name: "web", isStarted: true, containers }]);
+  await sleep(350);
+  const logs = readLogs(runtime, { podId: pod.uuid });
+  const messages = await messagesOf(logs);
+  t.equal(messages.length, 1);
+  t.equal(logs.resource(), `pods/${pod.uuid}`);
+  const lines = messages[0]?.lines ?? [];
+  const times = lines.map((line) => line.slice(0, line.indexOf(" ")));
+  // Fractions of a second are written without zeros at their end.
+  const padded = times.map((time) => time.replace("Z", "").padEnd(29, "0"));
+  t.strictSame(padded, padded.toSorted());
+  t.ok(times.every((time) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(time)));
+  t.ok(lines.length >= 8);
+
+  const [one] = await messagesOf(
+    readLogs(runtime, { podId: pod.uuid.slice(0, 9).toUpperCase(), appName: "one" }),
+  );
+  t.strictSame(one && wordsOf(one).slice(0, 3), ["tick 0", "tick 1", "tick 2"]);
+});
+
+test("the newest lines of a window", async (t) => {
+  const { runtime, pod } = await startSandbox(t, [
+    { name: "web", isStarted: true, containers: [tick("one", 50)] },
+  ]);
+  await sleep(400);
+  const podId = pod.uuid;
+  const all = (await messagesOf(readLogs(runtime, { podId })))[0]?.lines ?? [];
+  const [last] = await messagesOf(readLogs(runtime, { podId, lines: 3 }));
+  t.equal(last?.lines.length, 3);
+  t.ok(all.includes(last?.lines[0] ?? ""));
+  const nowSeconds = Math.floor(Date.now() / 1_000);
+  const window = { sinceTime: BigInt(nowSeconds + 100), untilTime: BigInt(nowSeconds + 200) };
+  t.strictSame(await messagesOf(readLogs(runtime, { podId, ...window })), [{ lines: [] }]);
+  t.strictSame(await messagesOf(readLogs(runtime, { podId, untilTime: 1n })), [{ lines: [] }]);
+  const [early] = await messagesOf(
+    readLogs(runtime, {
+      podId,
+      sinceTime: BigInt(nowSeconds - 100),
+      untilTime: BigInt(nowSeconds + 1),
+      lines: 2,
+    }),
+  );
+  t.equal(early?.lines.length, 2);
+});
+
+test("what cannot be read is refused for its reason", async (t) => {
+  const { runtime, pod } = await startSandbox(t, [
+    { name: "web", containers: [tick("one", 50), tick("two", 50)] },
+  ]);
+  const podId = pod.uuid;
+  const reasonFor = (request: Parameters<typeof readLogs>[1]) =>
+    reasonOf(messagesOf(readLogs(runtime, request)));
+  for (const follow of [true, false]) {
+    t.equal(await reasonFor({ follow }), "INVALID_FIELD");
+    t.equal(await reasonFor({ follow, podId, lines: -1 }), "INVALID_FIELD");
+    t.equal(await reasonFor({ follow, podId, sinceTime: -1n }), "INVALID_FIELD");
+    t.equal(await reasonFor({ follow, podId: "ffffffff-0000" }), "POD_NOT_FOUND");
+    t.equal(await reasonFor({ follow, podId, appName: "three" }), "CONTAINER_NOT_FOUND");
+    t.equal(
+      await reasonFor({ follow, podId, appName: `${pod.id.slice(0, 12)}-infra` }),
+      "CONTAINER_NOT_FOUND",
+    );
+  }
+  await t.rejects(messagesOf(readLogs(runtime, { podId, appName: "three" })), {
+    message: "the pod web has no app three: it has one, two",
+    resource: `pods/${podId}/containers/three`,
+  });
+  t.strictSame(await messagesOf(readLogs(runtime, { podId })), [{ lines: [] }], "nothing was printed yet");
+  runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "away"));
+  t.equal(await reasonFor({ podId }), "PODMAN_UNAVAILABLE");
+});
+
+test("what is there comes at once, then what comes, until the pod is gone", async (t) => {
+  const { runtime, pod } = await startSandbox(t, [
+    { name: "web", isStarted: true, containers: [job("one", 40), job("two", 60_000)] },
+  ]);
+  const logs = readLogs(runtime, { podId: pod.uuid, follow: true });
+  t.strictSame(await nextLines(logs), ["begin", "begin"]);
+  t.strictSame(await nextLines(logs), ["end"]);
+  const one = pod.containers.find(({ name }) => name === "one")?.id ?? "";
+  runtime.pods.startContainer(one);
+  t.strictSame(await nextLines(logs), ["begin"], "it is started anew");
+  t.strictSame(await nextLines(logs), ["end"]);
+  runtime.pods.removePod(pod.id, true);
+  t.strictSame(await nextLines(logs), ["end"], "what the other printed last");
+  t.equal(await nextLines(logs), undefined);
+});
+
+test("an app that is not started yet is followed, and one alone", async (t) => {
+  const { runtime, pod } = await startSandbox(t, [
+    { name: "web", containers: [job("one", 60_000), job("two", 60_000)] },
+  ]);
+  const logs = readLogs(runtime, { podId: pod.uuid, follow: true, appName: "one", lines: 5 });
+  t.strictSame(await nextLines(logs), []);
+  runtime.pods.startPod(pod.id);
+  t.strictSame(await nextLines(logs), ["begin"]);
+  runtime.pods.removePod(pod.id, true);
+  t.strictSame(await messagesOf(logs).then((rest) => rest.flatMap(wordsOf)), ["end"]);
+});
+
+test("a log that is followed ends at its time", async (t) => {
+  const { runtime, pod } = await startSandbox(t, [
+    { name: "web", isStarted: true, containers: [tick("one", 100)] },
+  ]);
+  const podId = pod.uuid;
+  t.equal((await messagesOf(readLogs(runtime, { podId, follow: true, untilTime: 1n }))).length, 1);
+  const untilTime = BigInt(Math.floor(Date.now() / 1_000) + 2);
+  const messages = await messagesOf(readLogs(runtime, { podId, follow: true, untilTime }));
+  const leftMs = Number(untilTime) * 1_000 - Date.now();
+  t.ok(leftMs <= 0 && leftMs > -1_500, `${leftMs} ms before`);
+  t.ok(messages.length > 5);
+  const lines = messages.flatMap(({ lines }) => lines);
+  t.ok(lines.every((line) => Date.parse(line.slice(0, 19).concat("Z")) / 1_000 < Number(untilTime)));
+});
+
+test("a log that is followed goes on when the runtime is back", async (t) => {
+  const { runtime, pod } = await startSandbox(t, [
+    { name: "web", isStarted: true, containers: [tick("one", 20)] },
+  ]);
+  const logs = readLogs(runtime, { podId: pod.uuid, follow: true });
+  const words = [...((await nextLines(logs)) ?? [])];
+  runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "away"));
+  setTimeout(() => runtime.setOutage(undefined), 200);
+  while (words.length < 30) {
+    words.push(...((await nextLines(logs)) ?? []));
+  }
+  const ticks = words.filter((word) => word.startsWith("tick"));
+  t.strictSame(
+    ticks,
+    ticks.map((_, at) => `tick ${at}`),
+  );
+  await logs.return();
+});
+
+test("it ends with what ends the call", async (t) => {
+  const { runtime, pod } = await startSandbox(t, [
+    { name: "web", isStarted: true, containers: [job("one", 60_000)] },
+  ]);
+  const stopping = new InfraError("SHUTTING_DOWN", "the gateway is stopping");
+  const logs = readLogs(runtime, { podId: pod.uuid, follow: true });
+  await logs.next();
+  const next = logs.next();
+  logs.leave(stopping);
+  await t.rejects(next, stopping);
+});
