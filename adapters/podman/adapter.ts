@@ -57,7 +57,7 @@ export interface LogPiece {
 }
 
 export interface LogOptions {
-  /** Nanoseconds since 1970; from the first, and to the last, unless told. */
+  /** Nanoseconds since 1970, as `LogPiece.timeNs`: from then on, and before then; from the first to the last unless told. */
   readonly sinceNs?: bigint;
   readonly untilNs?: bigint;
   /**
@@ -143,8 +143,8 @@ export interface PodRuntime {
   /**
    * What happens from now on, each event once, in the order in which the runtime recorded it, until the signal; a few at a time.
    * While the runtime is away it waits; what happened meanwhile comes when it is back, or a `gap` does. With `after` it begins with
-   * what was recorded after that event, which was told before and is none of an image; with a `gap`, if the runtime no longer
-   * knows the event.
+   * what was recorded after that event, which was told before and is none of an image, all at once, also when that is nothing; with
+   * a `gap`, if the runtime no longer knows the event.
    * @throws InfraError as `history` while it reads what has been
    */
   events(

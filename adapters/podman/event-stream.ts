@@ -20,6 +20,8 @@ export interface EventStreamOptions {
 
 export interface EventStream {
   isLive(): boolean;
+  /** Resolves once it is live for the first time: what is recorded from then on is told. */
+  readonly begun: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -40,6 +42,7 @@ export function createEventStream(options: EventStreamOptions): EventStream {
   const closing = new AbortController();
   /** Keys of the last minute's records, and of some thousand more: clocks are set. */
   const seen = new Map<string, bigint>();
+  const begun = Promise.withResolvers<void>();
   let newestNs: bigint | undefined;
   let isLive = false;
   // What it brings about is nobody's call.
@@ -73,6 +76,7 @@ export function createEventStream(options: EventStreamOptions): EventStream {
     const chunks = await client.stream("GET", `events?stream=true&since=${since}`, signal);
     try {
       isLive = true;
+      begun.resolve();
       await onLive();
       onConnected();
       const split = createLineSplitter();
@@ -122,6 +126,7 @@ export function createEventStream(options: EventStreamOptions): EventStream {
 
   return {
     isLive: () => isLive,
+    begun: begun.promise,
     async close() {
       closing.abort();
       await running;

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { EventEmitter } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { observeStep } from "../host/observe-step.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
 import type { PodRuntime, RuntimeEvent } from "./adapter.ts";
@@ -143,9 +143,15 @@ export function createPodman(options: PodmanOptions): PodRuntime {
     const unsubscribe = cache.subscribe(() => {});
     try {
       cache.read().catch(() => {});
-      const past = after === undefined ? [] : await readPastAfter(after, signal);
-      const told = new Set(past.map(({ key }) => key));
-      if (past.length > 0) {
+      const told = new Set<string>();
+      if (after !== undefined) {
+        // The lists make sense of the records; and before the stream is live, what is recorded after they are read is lost.
+        await cache.read(signal);
+        await Promise.race([stream.begun, once(signal, "abort")]);
+        const past = await readPastAfter(after, signal);
+        for (const { key } of past) {
+          told.add(key);
+        }
         yield past;
       }
       for (let batch = await queue.take(signal); batch !== undefined; batch = await queue.take(signal)) {

@@ -71,9 +71,8 @@ export function createSandboxJournal({
       const queue = createEventQueue(queueLimit);
       emitter.on("event", queue.push);
       try {
-        const past = after === undefined ? [] : pastAfter(after);
-        if (past.length > 0) {
-          yield past;
+        if (after !== undefined) {
+          yield pastAfter(after);
         }
         for (let batch = await queue.take(signal); batch !== undefined; batch = await queue.take(signal)) {
           yield batch;

@@ -256,6 +256,14 @@ const served: readonly Row[] = [
     "INVALID_FIELD",
     "filters[1].states[0]",
   ),
+  answers("v1alpha.PublicAPI/ListenEvents", {}, {}),
+  refuses(
+    "v1alpha.PublicAPI/ListenEvents",
+    { filter: { sinceTime: "-1" } },
+    "INVALID_ARGUMENT",
+    "INVALID_FIELD",
+    "filter.since_time",
+  ),
   answers("v1alpha.PublicAPI/InspectPod", { id: "ECEF1B" }, { pod: { id: sandboxPod, manifest: /./ } }),
   refuses("v1alpha.PublicAPI/InspectPod", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "id"),
   refuses("v1alpha.PublicAPI/InspectPod", { id: "none" }, "NOT_FOUND", "POD_NOT_FOUND"),
@@ -519,7 +527,6 @@ const unbuilt: Readonly<Record<string, readonly string[]>> = {
     "GetUpgradeClusterInformation",
     "UpgradeCluster",
   ],
-  "v1alpha.PublicAPI": ["ListenEvents"],
 };
 
 const rows: readonly Row[] = [

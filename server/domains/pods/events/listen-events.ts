@@ -1,22 +1,160 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { Event, ListenEventsRequest } from "../../../../gen/v1alpha/api_pb.ts";
+import type { EventFilter, EventRecord } from "../../../events/event-record.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Call } from "../../../rpc/call.ts";
+import { callableServices } from "../../../rpc/callable-services.ts";
+import { type ListenRequest, parseListenRequest } from "./listen-request.ts";
+import { podsTopic } from "./pod-events.ts";
+import { isWantedRktEvent, rktEventFrom } from "./rkt-events.ts";
 
 /** Streams events of the gateway's own log in the words of v1alpha.PublicAPI. */
 export type ListenEvents = (
   request: ListenEventsRequest,
-  call: Call,
-) => AsyncGenerator<{ readonly events: Pick<Event, "type" | "id" | "from" | "time">[] }, void>;
+  call: Pick<Call, "signal" | "caller" | "peer">,
+) => AsyncGenerator<{ readonly events: Event[] }, void>;
 
 export interface ListenEventsOptions {
-  readonly events: Events;
+  readonly events: Pick<Events, "between" | "currentSeq" | "seqAtTime" | "seqOf">;
   readonly host: string;
+  /** After so long a silence an empty message is sent; 15 s unless told. */
+  readonly silenceMs?: number;
 }
 
-export function createListenEvents(_options: ListenEventsOptions): ListenEvents {
-  // biome-ignore lint/correctness/useYield: it is not built yet
-  return async function* listenEvents() {
-    throw new InfraError("DOMAIN_NOT_BUILT", "this version does not serve ListenEvents yet");
+/** As many events as one message has at most. */
+const maxEvents = 100;
+
+/** So long after it happened at most something is told, while the gateway looks. */
+const lateMs = 1_000;
+
+/** Events are written later than they happen, and perhaps by a clock that is not this host's. */
+const clocksDifferMs = 60_000;
+
+const longestTimerMs = 2 ** 31 - 1;
+
+/**
+ * Serves ListenEvents: an empty message, then what happens as it happens, and what has happened as far as the log is kept; an empty
+ * message after each silence.
+ */
+export function createListenEvents({ events, host, silenceMs = 15_000 }: ListenEventsOptions): ListenEvents {
+  /** @throws InfraError STORE_UNAVAILABLE */
+  async function findStart({ sinceSeconds, untilSeconds }: ListenRequest): Promise<number> {
+    const isPast = untilSeconds !== undefined && msFrom(untilSeconds) <= Date.now();
+    const since = sinceSeconds ?? (isPast ? 0n : undefined);
+    if (since === undefined) {
+      return events.currentSeq();
+    }
+    try {
+      return await events.seqAtTime(Math.max(0, msFrom(since) - clocksDifferMs));
+    } catch (error) {
+      const oldest = error instanceof InfraError ? error.metadata?.oldestCursor : undefined;
+      if (oldest === undefined) {
+        throw error;
+      }
+      return events.seqOf(oldest);
+    }
+  }
+
+  return async function* listenEvents({ filter }, call) {
+    const wanted = parseListenRequest(filter);
+    const { untilSeconds } = wanted;
+    const closeAtMs = untilSeconds === undefined ? Number.POSITIVE_INFINITY : msFrom(untilSeconds) + lateMs;
+    let seq = await findStart(wanted);
+    yield { events: [] };
+
+    const topic: EventFilter = {
+      topics: [podsTopic],
+      resources: [],
+      get services() {
+        return callableServices(call);
+      },
+    };
+    const told = (records: readonly EventRecord[]): Event[] =>
+      records.flatMap((record) => {
+        const made = record.host === host ? rktEventFrom(record) : undefined;
+        return made !== undefined && isWantedRktEvent(made, wanted) ? [made.event] : [];
+      });
+
+    let writtenAtMs = performance.now();
+    const silenceLeftMs = () => writtenAtMs + silenceMs - performance.now();
+    async function* toldOf(records: AsyncGenerator<EventRecord, void>, timeLeftMs: () => number) {
+      for await (const burst of bursts(records, timeLeftMs, silenceLeftMs)) {
+        seq = burst.at(-1)?.seq ?? seq;
+        const made = told(burst);
+        if (made.length > 0 || burst.length === 0) {
+          yield { events: made };
+          writtenAtMs = performance.now();
+        }
+      }
+    }
+
+    const closing = new AbortController();
+    const signal = AbortSignal.any([call.signal, closing.signal]);
+    try {
+      const coming = events.between(seq, Number.POSITIVE_INFINITY, topic, signal);
+      yield* toldOf(coming, () => closeAtMs - Date.now());
+      yield* toldOf(events.between(seq, await events.currentSeq(), topic, signal), forever);
+    } finally {
+      closing.abort();
+    }
   };
+}
+
+const forever = () => Number.POSITIVE_INFINITY;
+
+/** What is there together, and nothing after each silence; ends with what it reads, or when no time is left. */
+async function* bursts(
+  records: AsyncGenerator<EventRecord, void>,
+  timeLeftMs: () => number,
+  silenceLeftMs: () => number,
+): AsyncGenerator<readonly EventRecord[], void> {
+  let next = beginNext(records);
+  while (timeLeftMs() > 0) {
+    if (
+      !(await isSettledWithin(next, Math.min(timeLeftMs(), Math.max(0, silenceLeftMs()), longestTimerMs)))
+    ) {
+      if (silenceLeftMs() <= 0) {
+        yield [];
+      }
+      continue;
+    }
+    const burst: EventRecord[] = [];
+    do {
+      const { value, done } = await next;
+      if (done === true) {
+        if (burst.length > 0) {
+          yield burst;
+        }
+        return;
+      }
+      burst.push(value);
+      next = beginNext(records);
+    } while (burst.length < maxEvents && (await Promise.race([next.then(isThere, isThere), turn(false)])));
+    yield burst;
+  }
+}
+
+const isThere = () => true;
+
+function beginNext(records: AsyncGenerator<EventRecord, void>): Promise<IteratorResult<EventRecord, void>> {
+  const next = records.next();
+  // It fails when the call ends, and nobody may wait for it then.
+  next.catch(() => {});
+  return next;
+}
+
+function isSettledWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms, false);
+    const settle = () => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    promise.then(settle, settle);
+  });
+}
+
+function msFrom(seconds: bigint): number {
+  return Number(seconds) * 1_000;
 }

@@ -1,0 +1,152 @@
+import type { PodContainer, RuntimePod, RuntimeState } from "../../../../adapters/podman/runtime-state.ts";
+import type { ObservedContainer, ObservedPods } from "./observed-pods.ts";
+import type { PodLife } from "./pod-life.ts";
+import { createPodsDraft, type PodsDraft, type Told } from "./pods-draft.ts";
+
+/** A start or an end that nobody saw. */
+interface Transition {
+  readonly container: Pick<ObservedContainer, "id" | "isInfra">;
+  readonly isStart: boolean;
+  readonly timeNs: bigint;
+  readonly exitCode: number | null;
+}
+
+/**
+ * Tells what is otherwise than was told, as far as no event tells it, and then the gap if there is one.
+ * @param onTheirWay pods, containers and images of which events that are not told yet will tell
+ */
+export function compareWith(
+  before: ObservedPods,
+  state: RuntimeState,
+  onTheirWay: ReadonlySet<string>,
+  nowNs: bigint,
+): Told {
+  const draft = createPodsDraft(before);
+  const seen = new Set(before.comparing?.seen);
+  const isTold = (id: string) => seen.has(id) || onTheirWay.has(id);
+
+  const there = new Map(state.pods.map((pod) => [pod.id, pod]));
+  const unreadable = new Set(state.unreadable.map(({ podId }) => podId));
+  for (const [id, life] of draft.lives) {
+    if (!there.has(id) && !unreadable.has(id) && !isTold(id)) {
+      if (life.pod.isCreated) {
+        life.remove({ timeNs: nowNs, isReconciled: true });
+      }
+      draft.lives.delete(id);
+    }
+  }
+  for (const pod of state.pods.filter(({ id }) => !unreadable.has(id))) {
+    const known = draft.lives.get(pod.id);
+    if (known !== undefined || !isTold(pod.id)) {
+      const { id, uuid, name } = pod;
+      comparePod(known ?? draft.addLife({ id, uuid, name }), pod, isTold, nowNs);
+    }
+  }
+  compareImages(draft, state, isTold, nowNs);
+
+  const gap = before.comparing?.gap ?? null;
+  if (gap !== null) {
+    draft.facts.push({ type: "gap", ...gap });
+  }
+  return draft.finish({ last: before.last, comparing: null });
+}
+
+/** What is known of pods when nothing was ever told, and nothing is. @param last the newest event that the runtime has recorded */
+export function firstObserved(state: RuntimeState, last: ObservedPods["last"], nowNs: bigint): ObservedPods {
+  const draft = createPodsDraft({ pods: [], images: [] });
+  for (const pod of state.pods) {
+    const life = draft.addLife({ id: pod.id, uuid: pod.uuid, name: pod.name });
+    comparePod(life, pod, () => false, nowNs);
+    life.passTime(nowNs);
+  }
+  for (const { id, names } of state.images) {
+    draft.images.set(id, { id, names: [...names], addedAtNs: null });
+  }
+  return draft.finish({ last, comparing: null }).observed;
+}
+
+function comparePod(life: PodLife, pod: RuntimePod, isTold: (id: string) => boolean, nowNs: bigint): void {
+  life.learnName(pod.name);
+  life.create({ timeNs: pod.createdAtNs, isReconciled: true });
+  const there = new Set(pod.containers.map(({ id }) => id));
+  const gone = life.pod.containers.filter(({ id }) => !there.has(id) && !isTold(id));
+  const transitions = pod.containers
+    .filter(({ id }) => life.container(id) !== undefined || !isTold(id))
+    .flatMap((container) => {
+      const { id, name, isInfra } = container;
+      life.addContainer({ id, name, isInfra });
+      return isTold(container.id) ? [] : transitionsOf(life.container(container.id), container, nowNs);
+    });
+  for (const { container, isStart, timeNs, exitCode } of transitions.toSorted(byTime)) {
+    const moment = { timeNs, isReconciled: true };
+    if (isStart) {
+      life.start(container.id, moment);
+    } else {
+      life.exit(container.id, moment, exitCode);
+    }
+  }
+  for (const { id } of gone) {
+    life.removeContainer(id, { timeNs: nowNs, isReconciled: true });
+  }
+}
+
+function byTime(a: Transition, b: Transition): number {
+  return a.timeNs < b.timeNs ? -1 : a.timeNs > b.timeNs ? 1 : 0;
+}
+
+/** What makes a container as it was told what it is. */
+function transitionsOf(
+  known: ObservedContainer | undefined,
+  container: PodContainer,
+  nowNs: bigint,
+): readonly Transition[] {
+  const { state, startedAtNs, exitedAtNs = nowNs } = container;
+  if (known === undefined || state === "unknown") {
+    return [];
+  }
+  // The runtime notes a start before it records it.
+  const isStartedAnew =
+    startedAtNs !== undefined && (known.changedAtNs === null || startedAtNs > known.changedAtNs);
+  const startNs = startedAtNs ?? nowNs;
+  const transition = (isStart: boolean, timeNs: bigint, exitCode: number | null = null) => ({
+    container,
+    isStart,
+    timeNs,
+    exitCode,
+  });
+  const start = transition(true, startNs);
+  const endNs = exitedAtNs > startNs ? exitedAtNs : startNs;
+  const exit = transition(false, endNs, container.exitCode ?? null);
+  if (state === "created") {
+    return known.isRunning ? [transition(false, nowNs)] : [];
+  }
+  const missed = known.isRunning && isStartedAnew ? [transition(false, startNs)] : [];
+  const hasBegun = isStartedAnew || (!known.isRunning && state !== "exited");
+  const hasEnded = state === "exited" && (hasBegun || known.isRunning);
+  return [...missed, ...(hasBegun ? [start] : []), ...(hasEnded ? [exit] : [])];
+}
+
+function compareImages(
+  { images, facts }: PodsDraft,
+  state: RuntimeState,
+  isTold: (id: string) => boolean,
+  nowNs: bigint,
+): void {
+  const there = new Set(state.images.map(({ id }) => id));
+  for (const { id, names } of [...images.values()].filter(
+    (image) => !there.has(image.id) && !isTold(image.id),
+  )) {
+    images.delete(id);
+    facts.push({ type: "image.removed", id, names, timeNs: nowNs, isReconciled: true });
+  }
+  for (const { id, names: found } of state.images) {
+    const known = images.get(id);
+    const names = [...found];
+    if (known !== undefined) {
+      images.set(id, { ...known, names });
+    } else if (!isTold(id)) {
+      images.set(id, { id, names, addedAtNs: nowNs });
+      facts.push({ type: "image.added", id, names, timeNs: nowNs, isReconciled: true });
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { ObservedImage, ObservedPod, ObservedPods } from "./observed-pods.ts";
+import type { Fact } from "./pod-facts.ts";
+import { createPodLife, type PodLife } from "./pod-life.ts";
+
+/** Pods and images while they are folded, and what is to be told of that. */
+export interface PodsDraft {
+  readonly lives: Map<string, PodLife>;
+  readonly images: Map<string, ObservedImage>;
+  readonly facts: Fact[];
+  /** Makes one of which nothing was told. */
+  addLife(pod: Pick<ObservedPod, "id" | "uuid" | "name">): PodLife;
+  /** What has become of it. */
+  finish(rest: Pick<ObservedPods, "last" | "comparing">): Told;
+}
+
+/** What has happened, and what pods and images are after that. */
+export interface Told {
+  readonly observed: ObservedPods;
+  readonly facts: readonly Fact[];
+}
+
+export function createPodsDraft({ pods, images }: Pick<ObservedPods, "pods" | "images">): PodsDraft {
+  const facts: Fact[] = [];
+  const tell = (fact: Fact) => void facts.push(fact);
+  const lives = new Map(pods.map((pod) => [pod.id, createPodLife(pod, tell)]));
+  const known = new Map(images.map((image) => [image.id, image]));
+  return {
+    lives,
+    images: known,
+    facts,
+    addLife(pod) {
+      const fresh = { isCreated: false, isStarted: false, pendingExitNs: null, containers: [] };
+      const life = createPodLife({ ...pod, ...fresh }, tell);
+      lives.set(pod.id, life);
+      return life;
+    },
+    finish(rest) {
+      const all = [...lives.values()].map(({ pod }) => pod);
+      return {
+        observed: {
+          ...rest,
+          // Of a pod whose making failed nothing is left.
+          pods: inOrder(all.filter(({ isCreated, containers }) => isCreated || containers.length > 0)),
+          images: inOrder([...known.values()]),
+        },
+        facts,
+      };
+    },
+  };
+}
+
+function inOrder<T extends { readonly id: string }>(values: readonly T[]): T[] {
+  return values.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}

@@ -1,0 +1,209 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { backOffMs } from "../../../../adapters/host/back-off.ts";
+import type { PodRuntime, RuntimeEvent } from "../../../../adapters/podman/adapter.ts";
+import type { RuntimeState } from "../../../../adapters/podman/runtime-state.ts";
+import { compareWith, firstObserved } from "./compare-with.ts";
+import { foldEvents, nextExitNs, passTime } from "./fold-events.ts";
+import { type ObservedPods, withComparing } from "./observed-pods.ts";
+import type { ObservedStore } from "./observed-store.ts";
+import type { Fact } from "./pod-facts.ts";
+import type { Told } from "./pods-draft.ts";
+
+export interface WatchPodsOptions {
+  readonly runtime: PodRuntime;
+  readonly observedStore: ObservedStore;
+  readonly settleMs: number;
+  readonly confirmMs: number;
+  /** Told when the runtime or the store failed and is tried again. */
+  readonly onFailed: (error: unknown) => void;
+  /** Told when all has worked. */
+  readonly onHealthy: () => void;
+}
+
+const storeRetry = { firstMs: 100, longestMs: 2_000 };
+
+/** After this what has to be looked at again is looked at. */
+const againMs = 500;
+
+/**
+ * Follows the runtime from where the store says that all was told, and tells what happens, until the signal, or until another
+ * gateway has told of it.
+ * @throws InfraError as the runtime does while it is away, and STORE_UNAVAILABLE
+ */
+export async function watchPods(options: WatchPodsOptions, signal: AbortSignal): Promise<void> {
+  const { runtime, observedStore, settleMs, confirmMs, onFailed, onHealthy } = options;
+  const kept = await observedStore.read();
+  let observed = kept.observed && withComparing(kept.observed);
+  /** What is to be compared, once it is recorded what has made it so. */
+  let snapshot: { readonly state: RuntimeState; readonly atMs: number } | undefined;
+  let comparingSinceNs = nowNs();
+  let isCaughtUp = false;
+  let confirmAtMs = performance.now() + confirmMs;
+  let againAtMs = 0;
+
+  const leaving = new AbortController();
+  const ending = AbortSignal.any([signal, leaving.signal]);
+  // Of a place that the runtime does not know it begins with a gap, and by that is known to stand.
+  const after = observed?.last ?? { key: "", timeNs: nowNs() };
+  const batches = runtime.events({ after }, ending)[Symbol.asyncIterator]();
+
+  /** @returns whether it was told here, and not by another */
+  async function tell(told: Told): Promise<boolean> {
+    for (let failures = 1; ; failures += 1) {
+      try {
+        const isOurs = await observedStore.write(told.observed, told.facts);
+        observed = told.observed;
+        return isOurs;
+      } catch (error) {
+        signal.throwIfAborted();
+        // What happens meanwhile waits in the runtime.
+        onFailed(error);
+        await sleep(backOffMs(failures, storeRetry), undefined, { signal, ref: false });
+      }
+    }
+  }
+
+  async function takeFirst(events: readonly RuntimeEvent[]): Promise<boolean> {
+    const { value } = await runtime.read(ending);
+    const past = await runtime.history({ sinceNs: 0n, untilNs: nowNs() }, ending);
+    const newest = past.at(-1);
+    const last = newest === undefined ? null : { key: newest.key, timeNs: newest.timeNs };
+    const first = firstObserved(value, last, nowNs());
+    const reason = "a gateway has begun to watch pods, and none did before";
+    const gap: Fact = { type: "gap", sinceNs: undefined, reason };
+    const rest = foldEvents(
+      first,
+      events.filter(({ kind }) => kind !== "gap"),
+    );
+    return tell({ observed: rest.observed, facts: [gap, ...rest.facts] });
+  }
+
+  async function take(events: readonly RuntimeEvent[]): Promise<boolean> {
+    const isFirst = !isCaughtUp;
+    isCaughtUp = true;
+    if (observed === undefined) {
+      return takeFirst(events);
+    }
+    const hasGap = events.some(({ kind }) => kind === "gap");
+    if (hasGap) {
+      // What comes after a gap is told by events again.
+      const gapEndsNs = events.flatMap(({ kind, timeNs }) => (kind === "gap" ? timeNs + 1n : []));
+      comparingSinceNs = [comparingSinceNs, ...(isFirst ? [] : gapEndsNs)].reduce((a, b) => (a > b ? a : b));
+      snapshot = undefined;
+    }
+    // Until it was last confirmed, nothing had happened that was not told.
+    const seenAtNs = isFirst && kept.seenAtMs !== undefined ? BigInt(kept.seenAtMs) * 1_000_000n : 0n;
+    const told = events.map((event) =>
+      event.kind === "gap" && event.sinceNs < seenAtNs ? { ...event, sinceNs: seenAtNs } : event,
+    );
+    return told.length === 0 || tell(foldEvents(observed, told));
+  }
+
+  /** @returns false when another gateway has told something */
+  async function lookAround(known: ObservedPods): Promise<boolean> {
+    if (known.comparing !== null) {
+      return compare(known);
+    }
+    if (waitNs(nextExitNs(known)) <= 0n) {
+      return tellExits(known);
+    }
+    if (performance.now() >= confirmAtMs) {
+      observed = withComparing(known);
+      comparingSinceNs = nowNs();
+      snapshot = undefined;
+    }
+    return true;
+  }
+
+  async function compare(known: ObservedPods): Promise<boolean> {
+    if (snapshot === undefined) {
+      const { value } = await runtime.read(ending);
+      snapshot = { state: value, atMs: performance.now() };
+      againAtMs = snapshot.atMs + settleMs;
+      return true;
+    }
+    const now = nowNs();
+    const recorded = await runtime.history({ sinceNs: comparingSinceNs, untilNs: now }, ending);
+    const ids = recorded.flatMap((event) => [
+      ...("podId" in event ? [event.podId] : []),
+      ...("containerId" in event ? [event.containerId] : []),
+    ]);
+    const told = compareWith(known, snapshot.state, new Set(ids), now);
+    snapshot = undefined;
+    const isOurs = await tell(told);
+    await observedStore.confirm();
+    confirmAtMs = performance.now() + confirmMs;
+    onHealthy();
+    return isOurs;
+  }
+
+  /** An app that was started meanwhile is told by an event that may come later than the clock says. */
+  async function tellExits(known: ObservedPods): Promise<boolean> {
+    const { value } = await runtime.read(ending);
+    const there = new Map(value.pods.map((pod) => [pod.id, pod]));
+    const isStartedAgain = (podId: string, sinceNs: bigint) =>
+      there
+        .get(podId)
+        ?.containers.some(({ isInfra, startedAtNs = 0n }) => !isInfra && startedAtNs > sinceNs) !== false;
+    const over = known.pods.filter(
+      ({ id, pendingExitNs }) => pendingExitNs !== null && !isStartedAgain(id, pendingExitNs),
+    );
+    const told = passTime(known, nowNs(), new Set(over.map(({ id }) => id)));
+    againAtMs = performance.now() + againMs;
+    return told.facts.length === 0 || tell(told);
+  }
+
+  function untilLookMs(known: ObservedPods): number {
+    const now = performance.now();
+    const exitMs = Number(waitNs(nextExitNs(known)) / 1_000_000n);
+    const dueMs = known.comparing !== null ? 0 : Math.min(exitMs, confirmAtMs - now);
+    return Math.max(dueMs, againAtMs - now, 0);
+  }
+
+  try {
+    let next = batches.next();
+    for (;;) {
+      const isLookDue =
+        isCaughtUp && observed !== undefined && !(await isSettledWithin(next, untilLookMs(observed)));
+      let isOurs = true;
+      if (isLookDue && observed !== undefined) {
+        isOurs = await lookAround(observed);
+      } else {
+        const { value, done } = await next;
+        if (done === true) {
+          return;
+        }
+        isOurs = await take(value);
+        next = batches.next();
+        // It may fail while nobody waits for it.
+        next.catch(() => {});
+      }
+      if (!isOurs) {
+        return;
+      }
+    }
+  } finally {
+    leaving.abort();
+    await batches.return?.();
+  }
+}
+
+/** Until then; long if there is no such moment. */
+function waitNs(momentNs: bigint | undefined): bigint {
+  return momentNs === undefined ? 3_600_000_000_000n : momentNs - nowNs();
+}
+
+function nowNs(): bigint {
+  return BigInt(Date.now()) * 1_000_000n;
+}
+
+function isSettledWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms, false).unref();
+    const settle = () => {
+      clearTimeout(timer);
+      resolve(true);
+    };
+    promise.then(settle, settle);
+  });
+}

@@ -1,0 +1,164 @@
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { test } from "tap";
+import type { RuntimeEvent } from "../../../../../adapters/podman/adapter.ts";
+import { foldEvents } from "../../../../../server/domains/pods/events/fold-events.ts";
+import {
+  jsonFromObservedPods,
+  type ObservedPods,
+  parseObservedPods,
+} from "../../../../../server/domains/pods/events/observed-pods.ts";
+import type { Fact } from "../../../../../server/domains/pods/events/pod-facts.ts";
+import { anyEvents, contradictionsIn, eventAt, gapAt, nothing, wordsOf } from "./pod-event-samples.ts";
+
+const infra = { pod: "web", container: "infra" };
+const app = { pod: "web", container: "app" };
+const web = { pod: "web" };
+
+const begun = [
+  eventAt("containerCreated", 1, infra),
+  eventAt("podCreated", 2, web),
+  eventAt("containerCreated", 3, app),
+  eventAt("containerStarted", 10, infra),
+  eventAt("containerStarted", 20, app),
+];
+const begunWords = ["pod.created web", "pod.started web", "container.started web/app"];
+
+function tellAll(events: readonly RuntimeEvent[], before: ObservedPods = nothing) {
+  const { observed, facts } = foldEvents(before, events);
+  return { observed, words: wordsOf(facts), facts };
+}
+
+test("a pod's life is told once, its infra container as the pod's start and end", async (t) => {
+  const { words, facts, observed } = tellAll([
+    ...begun,
+    eventAt("containerExited", 3_000, app, 7),
+    eventAt("containerExited", 3_040, infra, 0),
+    eventAt("containerRemoved", 3_100, app),
+    eventAt("containerRemoved", 3_110, infra),
+    eventAt("podRemoved", 3_120, web),
+  ]);
+  t.strictSame(words, [...begunWords, "container.exited web/app 7", "pod.exited web", "pod.removed web"]);
+  const exited = facts.find(({ type }) => type === "pod.exited");
+  t.equal(exited && "timeNs" in exited ? exited.timeNs : undefined, 3_000_000_000n, "with its last app");
+  t.strictSame(observed.pods, []);
+});
+
+test("a restart within half a second is no exit of the pod, one that takes longer is", async (t) => {
+  const restart = (afterMs: number) => [
+    ...begun,
+    eventAt("containerExited", 3_000, app, 1),
+    eventAt("containerStarted", 3_000 + afterMs, app),
+  ];
+  const middle = "container.exited web/app 1";
+  t.strictSame(tellAll(restart(500)).words, [...begunWords, middle, "container.started web/app"]);
+  t.strictSame(tellAll(restart(501)).words, [
+    ...begunWords,
+    middle,
+    "pod.exited web",
+    "pod.started web",
+    "container.started web/app",
+  ]);
+});
+
+test("what happens elsewhere tells that the time is over", async (t) => {
+  const before = [...begun, eventAt("containerExited", 3_000, app, 1)];
+  const elsewhere = (atMs: number) => [
+    ...before,
+    eventAt("containerCreated", atMs, { pod: "b", container: "x" }),
+  ];
+  t.notOk(tellAll(elsewhere(3_700)).words.includes("pod.exited web"));
+  t.ok(tellAll(elsewhere(3_900)).words.includes("pod.exited web"));
+});
+
+test("an end that is recorded before its start is told after it", async (t) => {
+  const short = tellAll([
+    ...begun.slice(0, 4),
+    eventAt("containerExited", 25, app, 3),
+    eventAt("containerStarted", 20, app),
+  ]);
+  t.strictSame(short.words, [...begunWords, "container.exited web/app 3"]);
+  const restart = tellAll([
+    ...begun,
+    eventAt("containerStarted", 60, app),
+    eventAt("containerExited", 50, app, 4),
+  ]);
+  t.strictSame(restart.words, [...begunWords, "container.exited web/app 4", "container.started web/app"]);
+});
+
+test("what is told twice, or of what is gone, tells nothing", async (t) => {
+  t.strictSame(
+    tellAll([...begun, eventAt("containerStarted", 21, app), eventAt("podCreated", 22, web)]).words,
+    begunWords,
+  );
+  const gone = [
+    ...begun,
+    eventAt("podRemoved", 30, web),
+    eventAt("containerExited", 31, app),
+    eventAt("podRemoved", 32, web),
+  ];
+  t.strictSame(tellAll(gone).words, [
+    ...begunWords,
+    "container.exited web/app (reconciled)",
+    "pod.exited web (reconciled)",
+    "pod.removed web",
+  ]);
+});
+
+test("behind a gap what must have been missed is told with what shows it", async (t) => {
+  const { observed } = tellAll(begun);
+  const later = tellAll([gapAt(5_000, 100), eventAt("containerStarted", 6_000, app)], observed);
+  t.strictSame(later.words, ["container.exited web/app (reconciled)", "container.started web/app"]);
+  t.strictSame(later.observed.comparing?.gap?.sinceNs, 100_000_000n);
+  const other = tellAll([gapAt(5_000, 100), eventAt("podRemoved", 6_000, { pod: "b" })], observed);
+  t.strictSame(other.words, ["pod.created b (reconciled)", "pod.removed b"]);
+});
+
+test("images are told once, by their last names", async (t) => {
+  const image = (kind: "imageAdded" | "imageRemoved", atMs: number, imageNames: readonly string[]) => ({
+    kind,
+    timeNs: BigInt(atMs),
+    key: `${atMs}`,
+    imageId: "i",
+    imageNames,
+  });
+  const { facts, observed } = tellAll([
+    image("imageAdded", 1, ["a:1"]),
+    image("imageAdded", 2, ["a:1", "b:1"]),
+    image("imageRemoved", 3, []),
+    image("imageRemoved", 4, []),
+  ]);
+  t.strictSame(wordsOf(facts), ["image.added i", "image.removed i"]);
+  t.match(facts[1], { names: ["a:1", "b:1"] });
+  t.equal(observed.last, null, "the runtime does not know them later");
+});
+
+test("any events, cut anywhere and gone on with later, tell the same, and nothing that cannot be", async () => {
+  fc.assert(
+    fc.property(anyEvents, fc.array(fc.nat(60), { maxLength: 6 }), (events, cuts) => {
+      const whole = foldEvents(nothing, events);
+      assert.deepEqual(contradictionsIn(whole.facts), []);
+      const places = [
+        0,
+        ...cuts.filter((place) => place < events.length).sort((a, b) => a - b),
+        events.length,
+      ];
+      let observed = nothing;
+      const facts: Fact[] = [];
+      for (const [index, from] of places.entries()) {
+        const told = foldEvents(observed, events.slice(from, places[index + 1] ?? from));
+        facts.push(...told.facts);
+        observed =
+          parseObservedPods(JSON.parse(JSON.stringify(jsonFromObservedPods(told.observed)))) ?? nothing;
+      }
+      assert.deepEqual(facts, whole.facts);
+      assert.deepEqual(observed, whole.observed);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("what was kept in another form is not understood", async (t) => {
+  t.equal(parseObservedPods(undefined), undefined);
+  t.equal(parseObservedPods({ pods: [{}] }), undefined);
+});

@@ -1,0 +1,226 @@
+import { test } from "tap";
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import { podSource } from "../../../../../server/domains/pods/events/pod-observer.ts";
+import type { Store } from "../../../../../server/store/store.ts";
+import { createPod, image, startPodEvents, wordOf } from "./pod-events-under-test.ts";
+
+const isWord = (word: string) => (event: Parameters<typeof wordOf>[0]) => wordOf(event) === word;
+
+test("what happens is told with its names, times and exit codes", async (t) => {
+  const lab = await startPodEvents(t);
+  const { runtime, events } = lab;
+  await lab.observe();
+  const [first] = await lab.eventsUntil(0, () => true);
+  t.match(first, { type: "gap", resource: "pods", host: "alpha", detail: { value: { from: undefined } } });
+  const from = await events.currentSeq();
+  const { id, appId } = createPod(runtime, "web");
+  runtime.pods.startPod(id);
+  runtime.pods.endPod(id, 3);
+  runtime.pods.removePod(id, false);
+  const told = await lab.eventsUntil(from, isWord("pod.removed web"));
+  t.strictSame(told.map(wordOf), [
+    "pod.created web",
+    "pod.started web",
+    "container.started web/app",
+    "container.exited web/app 3",
+    "pod.exited web",
+    "pod.removed web",
+  ]);
+  const uuid = (await runtime.history({ sinceNs: 0n, untilNs: runtime.pods.nowNs() })).flatMap((event) =>
+    "podUuid" in event ? [event.podUuid] : [],
+  )[0];
+  const exited = told[3];
+  t.match(exited, {
+    topic: "pods",
+    host: "alpha",
+    operationId: "",
+    sandbox: true,
+    resource: `pods/${uuid}/containers/app`,
+    detail: { case: "pod", value: { id: uuid, containerId: appId, exitCode: 3, reconciled: false } },
+  });
+  const value = exited?.detail.case === "pod" ? exited.detail.value : undefined;
+  t.ok(Math.abs(Number(value?.happenedAt?.seconds ?? 0n) - Date.now() / 1_000) < 20);
+  t.equal(told[0]?.resource, `pods/${uuid}`);
+});
+
+test("a restart is no exit of the pod; the end of its last app is, once there is none", async (t) => {
+  const lab = await startPodEvents(t);
+  await lab.observe();
+  const { id, appId } = createPod(lab.runtime, "job");
+  const from = await lab.events.currentSeq();
+  lab.runtime.pods.startPod(id);
+  lab.runtime.pods.endContainer(appId, 1);
+  lab.runtime.pods.startContainer(appId);
+  lab.runtime.pods.endContainer(appId, 2);
+  const endedMs = performance.now();
+  const told = await lab.eventsUntil(from, isWord("pod.exited job"));
+  t.ok(performance.now() - endedMs < 3_000, `${performance.now() - endedMs} ms`);
+  t.strictSame(told.map(wordOf).slice(-5), [
+    "container.started job/app",
+    "container.exited job/app 1",
+    "container.started job/app",
+    "container.exited job/app 2",
+    "pod.exited job",
+  ]);
+  const [container, pod] = told
+    .slice(-2)
+    .map(({ detail }) => (detail.case === "pod" ? detail.value : undefined));
+  t.strictSame(pod?.happenedAt, container?.happenedAt, "as of the end of its last app");
+});
+
+test("an observer that comes later goes on where the last one was", async (t) => {
+  const lab = await startPodEvents(t);
+  const first = await lab.observe();
+  const { id, appId } = createPod(lab.runtime, "web");
+  await lab.eventsUntil(0, isWord("pod.created web"));
+  const from = await lab.events.currentSeq();
+  await first.close();
+  lab.runtime.pods.startPod(id);
+  lab.runtime.pods.endContainer(appId, 9);
+  lab.runtime.pods.startContainer(appId);
+  const imageId = lab.runtime.pods.addImage("localhost/test/later:1");
+  const second = await lab.observe();
+  const told = await lab.eventsUntil(from, isWord("image.added localhost/test/later:1 (reconciled)"));
+  t.strictSame(told.map(wordOf), [
+    "pod.started web",
+    "container.started web/app",
+    "container.exited web/app 9",
+    "container.started web/app",
+    "image.added localhost/test/later:1 (reconciled)",
+  ]);
+  t.ok((second.importTimes.importedAtNs(imageId) ?? 0n) > 0n);
+  t.equal(second.importTimes.importedAtNs(imageIdOf(lab.runtime.pods.state().images, image)), undefined);
+  await second.close();
+  const third = await lab.observe();
+  t.ok((third.importTimes.importedAtNs(imageId) ?? 0n) > 0n, "it is kept");
+});
+
+const imageIdOf = (
+  images: readonly { readonly id: string; readonly names: readonly string[] }[],
+  name: string,
+) => images.find(({ names }) => names.includes(name))?.id ?? "";
+
+test("an exit that waits for a restart is told by who comes later", async (t) => {
+  const lab = await startPodEvents(t);
+  const first = await lab.observe();
+  const { id, appId } = createPod(lab.runtime, "job");
+  lab.runtime.pods.startPod(id);
+  lab.runtime.pods.endContainer(appId, 1);
+  await lab.eventsUntil(0, isWord("container.exited job/app 1"));
+  await first.close();
+  const from = await lab.events.currentSeq();
+  await lab.observe();
+  t.strictSame((await lab.eventsUntil(from, () => true)).map(wordOf), ["pod.exited job"]);
+});
+
+test("where nothing is recorded any more, what is otherwise is told, and then a gap", async (t) => {
+  const lab = await startPodEvents(t);
+  const first = await lab.observe();
+  const stopped = createPod(lab.runtime, "stopped");
+  const gone = createPod(lab.runtime, "gone");
+  const restarted = createPod(lab.runtime, "restarted");
+  for (const { id } of [stopped, gone, restarted]) {
+    lab.runtime.pods.startPod(id);
+  }
+  await lab.eventsUntil(0, isWord("container.started restarted/app"));
+  await first.close();
+  const from = await lab.events.currentSeq();
+  lab.runtime.pods.endPod(stopped.id, 4);
+  lab.runtime.pods.removePod(gone.id, true);
+  lab.runtime.pods.endContainer(restarted.appId, 5);
+  lab.runtime.pods.startContainer(restarted.appId);
+  lab.runtime.pods.startPod(createPod(lab.runtime, "fresh").id);
+  lab.runtime.forgetHistory();
+  await lab.observe();
+  const told = await lab.eventsUntil(from, ({ type }) => type === "gap");
+  const words = told.map(wordOf);
+  const of = (name: string) => words.filter((word) => word.includes(name)).map((word) => word.split(" ")[0]);
+  t.strictSame(of("stopped"), ["container.exited", "pod.exited"]);
+  t.ok(words.includes("container.exited stopped/app 4 (reconciled)"));
+  t.strictSame(of("gone"), ["container.exited", "pod.exited", "pod.removed"]);
+  t.strictSame(of("restarted"), ["container.exited", "container.started"]);
+  t.strictSame(of("fresh"), ["pod.created", "pod.started", "container.started"]);
+  t.ok(words.slice(0, -1).every((word) => word.endsWith("(reconciled)")));
+  const gap = told.at(-1)?.detail;
+  t.ok(gap?.case === "gap" && gap.value.from !== undefined && gap.value.reason !== "");
+});
+
+test("while the runtime is away nothing is told, and afterwards everything", async (t) => {
+  const failures: unknown[] = [];
+  const lab = await startPodEvents(t);
+  await lab.observe({ onFailed: (error) => failures.push(error), confirmMs: 20 });
+  const { id, appId } = createPod(lab.runtime, "web");
+  await lab.eventsUntil(0, isWord("pod.created web"));
+  const from = await lab.events.currentSeq();
+  lab.runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "it is switched off"));
+  lab.runtime.pods.startPod(id);
+  lab.runtime.pods.endContainer(appId, 1);
+  while (failures.length === 0) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  lab.runtime.setOutage(undefined);
+  const told = await lab.eventsUntil(from, isWord("pod.exited web"));
+  t.strictSame(told.map(wordOf), [
+    "pod.started web",
+    "container.started web/app",
+    "container.exited web/app 1",
+    "pod.exited web",
+  ]);
+  t.equal(failures.length, 1, "told once");
+});
+
+test("while the store is away what happens waits", async (t) => {
+  const lab = await startPodEvents(t);
+  const failures: unknown[] = [];
+  let isAway = false;
+  const run: Store["run"] = (name, args) =>
+    isAway ? Promise.reject(new InfraError("STORE_UNAVAILABLE", "it is away")) : lab.store.run(name, args);
+  await lab.observe({ store: { run }, onFailed: (error) => failures.push(error) });
+  const from = await lab.events.currentSeq();
+  isAway = true;
+  const { id } = createPod(lab.runtime, "web");
+  while (failures.length === 0) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  lab.runtime.pods.startPod(id);
+  isAway = false;
+  const told = await lab.eventsUntil(from, isWord("container.started web/app"));
+  t.strictSame(told.map(wordOf), ["pod.created web", "pod.started web", "container.started web/app"]);
+  t.equal(failures.length, 1);
+});
+
+test("two gateways on one store and one runtime tell each event once", async (t) => {
+  const lab = await startPodEvents(t);
+  createPod(lab.runtime, "earlier");
+  await lab.observe();
+  await lab.observe();
+  const from = await lab.events.currentSeq();
+  for (let number = 0; number < 20; number += 1) {
+    const { id } = createPod(lab.runtime, `pod-${number}`);
+    lab.runtime.pods.startPod(id);
+    lab.runtime.pods.removePod(id, true);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  createPod(lab.runtime, "last");
+  const told = await lab.eventsUntil(from, isWord("pod.created last"));
+  t.equal(told.length, 20 * 6 + 1);
+  t.equal(new Set(told.map(wordOf)).size, told.length);
+});
+
+test("what an operation does is told as its own", async (t) => {
+  const lab = await startPodEvents(t);
+  await lab.observe();
+  const { id } = createPod(lab.runtime, "web");
+  const { uuid } = await lab.runtime.inspectPod(id);
+  const from = await lab.events.currentSeq();
+  await lab.own.during({ resources: [`pods/${uuid}`], operationId: "op-1" }, () =>
+    lab.runtime.run({ kind: "startPod", podId: id }),
+  );
+  const told = await lab.eventsUntil(from, isWord("container.started web/app"));
+  t.ok(told.slice(-2).every(({ operationId }) => operationId === "op-1"));
+});
+
+test("the sandbox's pods are not taken for real ones", async (t) => {
+  t.equal(podSource({ kind: "real" }, "alpha"), "podman/alpha");
+  t.equal(podSource({ kind: "sandbox" }, "alpha"), "sandbox-podman/alpha");
+});
