@@ -6,6 +6,8 @@ const row = z.object({
   Id: idOf,
   // Null for an image that lost its last name, as one that another was built over.
   Names: listOf(z.string()),
+  // Those that it once had: one that got and lost a name between two lists differs in nothing else.
+  History: listOf(z.string()),
   // Changes a little with the names.
   Size: z.union([z.number().int(), z.bigint()]).transform(BigInt),
 });
@@ -27,7 +29,7 @@ const image = z.object({
 });
 
 /** Puts together an image from its row of the list and the reply to `images/ID/json`. @throws InfraError PODMAN_FAILED */
-export function imageFrom({ Names, Size }: ImageRow, text: string): RuntimeImage {
+export function imageFrom({ Names, Size }: Pick<ImageRow, "Names" | "Size">, text: string): RuntimeImage {
   const { Id, Created, Labels, Annotations, ManifestType } = parseReply("images/ID/json", image, text);
   return {
     id: Id,

@@ -1,0 +1,366 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Client, createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { type Test, test } from "tap";
+import { PodService, PodState as TodaysPodState } from "../../gen/hostplane/v1/pod_pb.ts";
+import { AppState, ImageType, type Pod, PodState, PublicAPI } from "../../gen/v1alpha/api_pb.ts";
+import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { rpcErrorOf } from "../server/rpc-error.ts";
+import { labImage, type PodmanService, podmanSkipReason, startPodman } from "./podman.ts";
+import {
+  type InspectedContainer,
+  type InspectedImage,
+  type InspectedPod,
+  keyValuesOf,
+  nsFrom,
+  uuidOf,
+} from "./podman-words.ts";
+
+const skip = podmanSkipReason();
+const timeout = 180_000;
+
+/** A Podman with pods in every state, and images with one name, two and none. */
+async function fillPodman({ podman }: PodmanService): Promise<void> {
+  const network = ["--subnet", "10.89.78.0/24", "--ipv6", "--subnet", "fd78:89::/64"];
+  await podman("network", "create", "--disable-dns", ...network, "net");
+  const labels = ["--label", "role=web", "--label", "zone=1"];
+  await podman("pod", "create", "--name", "web", ...labels, "--network", "net");
+  const annotations = ["--annotation", "b=2", "--annotation", "a=1"];
+  await podman("run", "-d", "--pod", "web", "--name", "server", ...annotations, labImage, "sleep", "1000");
+  await podman("run", "-d", "--pod", "web", "--name", "migration", labImage, "sh", "-c", "exit 7");
+  await podman("pod", "create", "--name", "fresh", "--network", "none");
+  await podman("create", "--pod", "fresh", "--name", "idle", labImage, "sleep", "1000");
+  await podman("pod", "create", "--name", "ended", "--network", "none");
+  await podman("run", "-d", "--pod", "ended", "--name", "worker", labImage, "sh", "-c", "exit 300");
+  await podman("pod", "create", "--name", "bare", "--infra=false");
+  await podman(
+    "run",
+    "-d",
+    "--pod",
+    "bare",
+    "--name",
+    "lonely",
+    "--network",
+    "none",
+    labImage,
+    "sleep",
+    "1000",
+  );
+  await podman("pod", "create", "--name", "empty", "--network", "none");
+  await podman("pod", "create", "--name", "held", "--network", "none");
+  await podman("run", "-d", "--pod", "held", "--name", "paused", labImage, "sleep", "1000");
+  await podman("pause", "paused");
+  await podman("wait", "migration", "worker");
+
+  await podman(
+    "commit",
+    "-q",
+    "--format",
+    "docker",
+    "--change",
+    "LABEL a=b",
+    "server",
+    "localhost/made/docker:2",
+  );
+  await podman("commit", "-q", "server", "localhost/made/nameless:1");
+  await podman("untag", "localhost/made/nameless:1");
+  await podman("tag", labImage, "localhost:5000/other/name");
+}
+
+async function inspectAll({ podman }: PodmanService) {
+  const json = async (...args: readonly string[]) => JSON.parse(await podman(...args));
+  const ids = (await podman("pod", "ps", "-q", "--no-trunc")).trim().split("\n").toSorted();
+  const pods: InspectedPod[] = [];
+  for (const id of ids) {
+    const inspected = await json("pod", "inspect", id);
+    const members = (inspected.Containers ?? []) as readonly { Id: string }[];
+    const containers: InspectedContainer[] =
+      members.length === 0 ? [] : await json("container", "inspect", ...members.map(({ Id }) => Id));
+    pods.push({ ...inspected, document: inspected, containers });
+  }
+  const imageIds = (await podman("images", "-q", "--no-trunc")).trim().split("\n");
+  const unique = [...new Set(imageIds.map((id) => id.replace("sha256:", "")))].toSorted();
+  const images: readonly InspectedImage[] = await json("image", "inspect", ...unique);
+  return { pods, images };
+}
+
+/** A pod as it has to be told, by what Podman's own program says. */
+function expectedPod(pod: InspectedPod, images: readonly InspectedImage[]) {
+  const inOrder = pod.containers.toSorted((a, b) => (nsFrom(a.Created) < nsFrom(b.Created) ? -1 : 1));
+  const apps = inOrder.filter(({ Id }) => Id !== pod.InfraContainerID);
+  const infra = inOrder.find(({ Id }) => Id === pod.InfraContainerID);
+  const states = { running: AppState.RUNNING, paused: AppState.RUNNING, exited: AppState.EXITED } as const;
+  const stateOf = ({ State }: InspectedContainer) =>
+    states[State.Status as keyof typeof states] ?? AppState.UNDEFINED;
+  const counted = apps.length === 0 ? inOrder : apps;
+  const isRunning = counted.some((each) => stateOf(each) === AppState.RUNNING);
+  const hasEnded = counted.some((each) => stateOf(each) === AppState.EXITED);
+  const starts = inOrder.map(({ State }) => nsFrom(State.StartedAt)).filter((ns) => ns > 0n);
+  return {
+    id: uuidOf(pod.Id),
+    pid: [infra, ...apps].map((each) => each?.State.Pid ?? 0).find((pid) => pid > 0) ?? -1,
+    state: isRunning ? PodState.RUNNING : hasEnded ? PodState.EXITED : PodState.PREPARED,
+    apps: apps.map((app) => ({
+      name: app.Name,
+      image: {
+        id: app.Image,
+        baseFormat: expectedFormat(images.find(({ Id }) => Id === app.Image)),
+        ...expectedName(app.ImageName),
+      },
+      state: stateOf(app),
+      exitCode: app.State.ExitCode,
+      annotations: keyValuesOf(
+        Object.fromEntries(
+          Object.entries(app.Config.Annotations ?? {}).filter(
+            ([key]) => !/^io\.(podman|container|kubernetes)/.test(key),
+          ),
+        ),
+      ),
+    })),
+    networks: isRunning
+      ? Object.entries(infra?.NetworkSettings.Networks ?? {})
+          .filter(([, { IPAddress }]) => IPAddress !== "")
+          .map(([name, { IPAddress, GlobalIPv6Address }]) => ({
+            name,
+            ipv4: IPAddress,
+            ipv6: GlobalIPv6Address,
+          }))
+      : [],
+    annotations: keyValuesOf(pod.Labels),
+    cgroup: isRunning ? (pod.CgroupPath ?? "") : "",
+    createdAt: nsFrom(pod.Created),
+    startedAt: starts.length === 0 ? 0n : starts.reduce((a, b) => (b < a ? b : a)),
+    gcMarkedAt: 0n,
+  };
+}
+
+function expectedName(reference: string) {
+  const [, name = "", version = ""] = /^(.*?)(?::([^:/]*))?$/.exec(reference) ?? [];
+  return { name, version };
+}
+
+function expectedFormat(image: InspectedImage | undefined) {
+  return image?.ManifestType.includes("docker")
+    ? { type: ImageType.DOCKER, version: "v2" }
+    : { type: ImageType.OCI, version: "v1" };
+}
+
+const documentOf = ({ manifest }: { readonly manifest: Uint8Array }) =>
+  JSON.parse(new TextDecoder().decode(manifest));
+
+/** The order of these is another each time. */
+const withOrder = (document: { SharedNamespaces?: string[] }) => ({
+  ...document,
+  SharedNamespaces: document.SharedNamespaces?.toSorted(),
+});
+
+async function makeLab(t: Test) {
+  const service = await startPodman(t);
+  const { url } = await startGatewayUnderTest(t, { pods: { podman: { socket: service.socketPath } } });
+  const transport = createGrpcTransport({ baseUrl: url });
+  return { service, api: createClient(PublicAPI, transport), today: createClient(PodService, transport) };
+}
+
+async function untilPod(
+  api: Client<typeof PublicAPI>,
+  id: string,
+  isThere: (pod: Pod) => boolean,
+): Promise<Pod | undefined> {
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    const { pods } = await api.listPods({ filters: [{ ids: [id] }], detail: true });
+    if (pods.some(isThere)) {
+      return pods[0];
+    }
+    await sleep(50);
+  }
+  throw new Error(`${id} does not become what it should`);
+}
+
+test("every field of pods and images is what Podman's own program says", { skip, timeout }, async (t) => {
+  const { service, api, today } = await makeLab(t);
+  const { podman } = service;
+  await fillPodman(service);
+  const { pods, images } = await inspectAll(service);
+  t.equal(pods.length, 6);
+  t.equal(images.length, 4);
+  // Pods are read by their events, and what Podman was told last is this name.
+  const named = { filters: [{ fullNames: ["localhost:5000/other/name"] }] };
+  for (let attempt = 0; (await api.listImages(named)).images.length === 0 && attempt < 200; attempt += 1) {
+    await sleep(50);
+  }
+
+  await t.test("GetInfo", async (t) => {
+    const { info } = await api.getInfo({});
+    const version = (await podman("version", "--format", "{{.Server.Version}}")).trim();
+    const said = JSON.parse(await podman("info", "--format", "json"));
+    t.match(info, { rktVersion: version, appcVersion: "0.8.11", apiVersion: "1.0.0-alpha" });
+    t.equal(info?.globalFlags?.dir, said.store.graphRoot);
+    t.equal(`${info?.globalFlags?.systemConfigDir}/storage.conf`, said.store.configFile);
+  });
+
+  await t.test("pods", async (t) => {
+    const { pods: listed } = await api.listPods({ detail: true });
+    t.same(
+      listed.map(({ id }) => id),
+      pods.map(({ Id }) => uuidOf(Id)),
+      "by id",
+    );
+    for (const [at, pod] of pods.entries()) {
+      const { pod: inspected } = await api.inspectPod({ id: uuidOf(pod.Id).slice(0, 10).toUpperCase() });
+      t.same(inspected, listed[at], `${pod.Name} is listed as it is inspected`);
+      const wanted = expectedPod(pod, images);
+      t.match(inspected, wanted, pod.Name);
+      t.equal(inspected?.apps.length, wanted.apps.length);
+      t.equal(inspected?.networks.length, wanted.networks.length);
+      t.same(
+        withOrder(inspected && documentOf(inspected)),
+        withOrder(pod.document),
+        `the manifest of ${pod.Name}`,
+      );
+    }
+    const brief = (await api.listPods({})).pods;
+    for (const [at, pod] of listed.entries()) {
+      t.same(brief[at], { ...pod, apps: [], manifest: new Uint8Array() }, "without details");
+    }
+    const stateOf = (name: string) => listed[pods.findIndex(({ Name }) => Name === name)]?.state;
+    const { RUNNING, EXITED, PREPARED } = PodState;
+    const states = ["web", "bare", "held", "ended", "fresh", "empty"].map(stateOf);
+    t.same(states, [RUNNING, RUNNING, RUNNING, EXITED, PREPARED, PREPARED]);
+    const web = listed.find(({ annotations }) => annotations.length > 0);
+    t.match(web?.networks, [{ name: "net", ipv4: /^10\.89\.78\./, ipv6: /^fd78:89::/ }]);
+    t.match(web?.apps, [
+      { annotations: [{ Key: "a" }, { Key: "b" }] },
+      { exitCode: 7, state: AppState.EXITED },
+    ]);
+  });
+
+  await t.test("filters of pods", async (t) => {
+    const namesOf = async (filter: Parameters<typeof api.listPods>[0]["filters"]) => {
+      const { pods: found } = await api.listPods({ filters: filter ?? [] });
+      return found.map(({ id }) => pods.find(({ Id }) => uuidOf(Id) === id)?.Name).toSorted();
+    };
+    const web = pods.find(({ Name }) => Name === "web");
+    t.same(await namesOf([{ appNames: ["server", "migration"] }]), ["web"]);
+    t.same(await namesOf([{ networkNames: ["net"] }]), ["web"]);
+    t.same(await namesOf([{ states: [PodState.EXITED] }, { appNames: ["idle"] }]), ["ended", "fresh"]);
+    t.same(await namesOf([{ annotations: [{ Key: "zone", value: "1" }] }]), ["web"]);
+    t.same(await namesOf([{ cgroups: [web?.CgroupPath ?? ""] }]), ["web"]);
+    const ofServer = web?.containers.find(({ Name }) => Name === "server")?.State.CgroupPath ?? "";
+    t.match(ofServer, /./);
+    t.same(await namesOf([{ podSubCgroups: [ofServer] }]), ["web"]);
+  });
+
+  await t.test("images", async (t) => {
+    const { images: listed } = await api.listImages({ detail: true });
+    t.same(
+      listed.map(({ id }) => id),
+      images.map(({ Id }) => Id).toSorted(),
+    );
+    const rows: readonly { Id: string; Size: number }[] = JSON.parse(
+      await podman("images", "--format", "json"),
+    );
+    for (const image of images) {
+      const { image: inspected } = await api.inspectImage({ id: `sha256:${image.Id}` });
+      t.same(
+        inspected,
+        listed.find(({ id }) => id === image.Id),
+        "as it is listed",
+      );
+      t.match(inspected, {
+        baseFormat: expectedFormat(image),
+        ...expectedName(image.RepoTags[0] ?? ""),
+        size: BigInt(rows.find(({ Id }) => Id === image.Id)?.Size ?? -1),
+        labels: keyValuesOf(image.Labels),
+        annotations: keyValuesOf(image.Annotations),
+      });
+      const importedAt = Number(inspected?.importTimestamp);
+      t.ok(
+        importedAt >= Math.floor(Number(nsFrom(image.Created) / 1_000_000_000n)),
+        "not before it was built",
+      );
+      t.ok(importedAt <= Date.now() / 1000);
+      t.same(
+        inspected && documentOf(inspected),
+        image,
+        `the manifest of ${image.RepoTags[0] ?? "the nameless one"}`,
+      );
+    }
+    t.match((await api.listImages(named)).images, [{ name: /^localhost/ }], "by its second name");
+    t.equal((await api.listImages({ filters: [{ fullNames: [""] }] })).images.length, 1);
+  });
+
+  await t.test("the same in today's words", async (t) => {
+    const { pods: listed, unreadable } = await today.listPods({});
+    t.same(unreadable, []);
+    t.same(
+      listed.map(({ name }) => name),
+      pods.map(({ Name }) => Name),
+    );
+    const migration = listed.flatMap(({ containers }) => containers).find(({ name }) => name === "migration");
+    t.match(migration, { exitCode: 7, imageName: labImage });
+    const { images: told } = await today.listImages({});
+    for (const image of images) {
+      const same = told.find(({ id }) => id === image.Id);
+      t.same(same?.names.toSorted(), image.RepoTags.toSorted());
+      const users = pods.flatMap(({ containers }) => containers).filter(({ Image }) => Image === image.Id);
+      t.equal(same?.containerCount, users.length);
+    }
+  });
+});
+
+test("what Podman's own program changes is told, and that its service is away", {
+  skip,
+  timeout,
+}, async (t) => {
+  const { service, api, today } = await makeLab(t);
+  const { podman } = service;
+  const leaving = new AbortController();
+  const watched: string[] = [];
+  const watching = (async () => {
+    for await (const { pods } of today.watchPods({}, { signal: leaving.signal, timeoutMs: 0 })) {
+      watched.push(pods.map(({ name, state }) => `${name} ${state}`).join());
+    }
+  })().catch(() => {});
+  const id = (await podman("pod", "create", "--name", "web", "--network", "none")).trim();
+  await podman("run", "-d", "--pod", "web", "--name", "server", labImage, "sleep", "1000");
+  const uuid = uuidOf(id);
+  const running = await untilPod(api, uuid, (pod) => pod.state === PodState.RUNNING);
+  t.ok(running !== undefined && running.pid > 0 && running.cgroup !== "");
+  await podman("pod", "stop", "-t", "0", "web");
+  const stopped = await untilPod(api, uuid, (pod) => pod.state === PodState.EXITED && pod.pid === -1);
+  t.match(stopped, { id: uuid, cgroup: "", networks: [], apps: [{ state: AppState.EXITED, exitCode: 137 }] });
+  t.equal(stopped?.startedAt, running?.startedAt);
+  await podman("pod", "start", "web");
+  const again = await untilPod(api, uuid, (pod) => pod.state === PodState.RUNNING);
+  t.ok(again !== undefined && running !== undefined && again.startedAt > running.startedAt);
+  t.match(again, { id: uuid, apps: [{ exitCode: 0 }] });
+
+  await service.stop();
+  for (let attempt = 0; (await isServed(api)) && attempt < 100; attempt += 1) {
+    await sleep(50);
+  }
+  const away = { code: "UNAVAILABLE", reason: "PODMAN_UNAVAILABLE" };
+  t.match(await rpcErrorOf(api.inspectPod({ id: uuid })), away);
+  t.match(await rpcErrorOf(api.listImages({})), away);
+  await service.start();
+  for (let attempt = 0; !(await isServed(api)) && attempt < 200; attempt += 1) {
+    await sleep(50);
+  }
+  await podman("pod", "rm", "-f", "-t", "0", "web");
+  for (let attempt = 0; (await api.listPods({})).pods.length > 0 && attempt < 200; attempt += 1) {
+    await sleep(50);
+  }
+  t.match(await rpcErrorOf(api.inspectPod({ id: uuid })), { code: "NOT_FOUND", reason: "POD_NOT_FOUND" });
+  leaving.abort();
+  await watching;
+  t.equal(watched[0], "");
+  t.ok(watched.includes(`web ${TodaysPodState.RUNNING}`));
+  t.ok(watched.includes(`web ${TodaysPodState.EXITED}`));
+});
+
+async function isServed(api: Client<typeof PublicAPI>): Promise<boolean> {
+  return api.listPods({}).then(
+    () => true,
+    () => false,
+  );
+}
