@@ -152,7 +152,7 @@ const parsers: Readonly<Record<string, (text: string) => unknown>> = {
   parseContainerRows,
   parseImageRows,
   parseInfo,
-  imageFrom: (text) => imageFrom({ Id: "", Names: [], Size: 0n }, text),
+  imageFrom: (text) => imageFrom({ Names: [], Size: 0n }, text),
 };
 const samples = ["runningPod", "pods", "runningTicker", "containers", "images", "info", "image"].map(replyOf);
 
