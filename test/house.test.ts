@@ -54,6 +54,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "server/rpc",
     "server/store",
   ],
+  "server/domains/clusters": ["adapters/host"],
   "server/domains/events": ["adapters/host", "gen", "server/events", "server/rpc"],
   "server/domains/hypervisors": [
     "adapters/host",

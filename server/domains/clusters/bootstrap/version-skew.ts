@@ -1,0 +1,56 @@
+import {
+  compareKubernetesVersions,
+  formatKubernetesVersion,
+  type KubernetesVersion,
+  kubeadmApiVersionOf,
+} from "./kubernetes-version.ts";
+
+/**
+ * Why a control plane of one version cannot be upgraded to another, as a sentence; undefined when it can. It goes upwards, within
+ * a minor version or to the next one (kubernetes.io/releases/version-skew-policy).
+ */
+export function upgradeRefusal(from: KubernetesVersion, to: KubernetesVersion): string | undefined {
+  const [have, wanted] = [formatKubernetesVersion(from), formatKubernetesVersion(to)];
+  const order = compareKubernetesVersions(to, from);
+  if (order === 0) {
+    return `the cluster has version ${have} already`;
+  }
+  if (order < 0) {
+    return `${wanted} is older than ${have}, and Kubernetes cannot be downgraded`;
+  }
+  if (to.major !== from.major || to.minor > from.minor + 1) {
+    return `from ${have} to ${wanted} a minor version would be skipped; upgrade to ${from.major}.${from.minor + 1} first`;
+  }
+  return undefined;
+}
+
+/** The versions on offer that a cluster can be upgraded to right now, each once, oldest first. */
+export function upgradesFrom(
+  current: KubernetesVersion,
+  offered: readonly KubernetesVersion[],
+): readonly KubernetesVersion[] {
+  const possible = offered.filter((version) => upgradeRefusal(current, version) === undefined);
+  const byName = new Map(possible.map((version) => [formatKubernetesVersion(version), version]));
+  return [...byName.values()].toSorted(compareKubernetesVersions);
+}
+
+/**
+ * Why a machine of one version cannot be in a cluster whose oldest API server has another, as a sentence; undefined when it can.
+ * A kubelet is never newer than the API server, and at most three minor versions older, two before 1.25
+ * (kubernetes.io/releases/version-skew-policy). It joins by the kubeadm of its own version, which before 1.31 cannot read the
+ * configuration that a newer one left in the cluster.
+ */
+export function joinRefusal(node: KubernetesVersion, apiServer: KubernetesVersion): string | undefined {
+  const [own, server] = [formatKubernetesVersion(node), formatKubernetesVersion(apiServer)];
+  if (compareKubernetesVersions(node, apiServer) > 0) {
+    return `a node of ${own} is newer than the control plane of ${server}`;
+  }
+  const maxMinors = node.minor < 25 ? 2 : 3;
+  if (node.major !== apiServer.major || apiServer.minor - node.minor > maxMinors) {
+    return `a node of ${own} is more than ${maxMinors} minor versions older than the control plane of ${server}`;
+  }
+  if (kubeadmApiVersionOf(node) !== kubeadmApiVersionOf(apiServer)) {
+    return `kubeadm of ${own} cannot read the configuration of a control plane of ${server}`;
+  }
+  return undefined;
+}
