@@ -51,6 +51,33 @@ test("a plan tells what will be there, what will be lost, and the command", asyn
   });
 });
 
+test("each change of a pod or an image has a plan", async (t) => {
+  const { plan } = createPlanUnderTest();
+  const methods: Readonly<Record<string, object>> = {
+    "StartPod pod=sandbox-new": {
+      kind: "pods.start",
+      changes: ["pod sandbox-new is started with sandbox-idle"],
+    },
+    "StopPod pod=sandbox-web": { kind: "pods.stop", losses: [] },
+    "KillPod pod=sandbox-web": { kind: "pods.kill", changes: [/^SIGKILL is sent to pod sandbox-web: /] },
+    "RemovePod pod=sandbox-new": { kind: "pods.remove", losses: [/^what sandbox-idle wrote /] },
+    "PullImage reference=docker.io/x/y:1": { kind: "images.pull", resource: "images/docker.io/x/y:1" },
+    "RemoveImage image=localhost/sandbox-pause:1": { kind: "images.remove" },
+  };
+  for (const [words, wanted] of Object.entries(methods)) {
+    const [name = "", field = "", value = ""] = words.split(/[ =]/);
+    const request = {
+      method: `hostplane.v1.PodService/${name}`,
+      request: { case: "json", value: { [field]: value } },
+    } as const;
+    if (name === "RemoveImage") {
+      await t.rejects(plan(request), { name: "InfraError", reason: "IMAGE_IN_USE" }, words);
+    } else {
+      t.match(await plan(request), wanted, words);
+    }
+  }
+});
+
 test("a call that would change nothing has a plan without steps", async (t) => {
   const { plan } = createPlanUnderTest();
   const requests = [jsonOf(remove, { name: "none" }), jsonOf(resize, { name: "sandbox-web", sizeGb: 2 })];

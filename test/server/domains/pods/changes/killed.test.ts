@@ -20,8 +20,6 @@ interface Story {
   readonly name: string;
   readonly begin: (changes: ChangesUnderTest) => Promise<Operation>;
   readonly done: Left;
-  /** Whether it is also told with a cancel. */
-  readonly isCancelledToo?: boolean;
 }
 
 const stories: readonly Story[] = [
@@ -36,16 +34,19 @@ const stories: readonly Story[] = [
     done: { ...untouched, pods: ["new created", "web exited"] },
   },
   {
+    name: "a kill",
+    begin: (changes) => changes.begin("killPod", { pod: "web" }),
+    done: { ...untouched, pods: ["new created", "web exited"] },
+  },
+  {
     name: "a removal",
     begin: (changes) => changes.begin("removePod", { pod: "web", force: true }),
     done: { ...untouched, pods: ["new created"] },
-    isCancelledToo: true,
   },
   {
     name: "a pull",
     begin: (changes) => changes.begin("pullImage", { reference: pulled }),
     done: { ...untouched, images: [pulled] },
-    isCancelledToo: true,
   },
 ];
 
@@ -84,7 +85,7 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number, isCa
 }
 
 for (const story of stories) {
-  for (const isCancelled of story.isCancelledToo === true ? [false, true] : [false]) {
+  for (const isCancelled of [false, true]) {
     const when = isCancelled ? ", also when it is cancelled while no gateway runs" : "";
     test(`${story.name} ends well wherever its gateway dies${when}`, { timeout: 120_000 }, async (t) => {
       const store = await openOwnStore(t);
@@ -99,7 +100,9 @@ for (const story of stories) {
         // What was made and cannot be taken back is told; a pull that has come to its end leaves its image.
         const isPull = operation.kind === "images.pull";
         const isDone = JSON.stringify(left) === JSON.stringify(story.done);
-        t.same(left, isDone ? story.done : untouched, where);
+        // One that was started and stopped again was started once.
+        const pods = left.pods.map((each) => each.replace(/^new exited$/, "new created"));
+        t.same({ ...left, pods }, isDone ? story.done : untouched, where);
         t.equal(
           operation.state === "cancelled",
           !isDone || (isPull && operation.state === "cancelled"),
@@ -140,7 +143,7 @@ test("a pull is cancelled while it runs, and tells what it does", async (t) => {
 });
 
 test("the gateway's stop does not wait for a grace or a pull, and its heir goes on with both", async (t) => {
-  const runtime = createRuntime(t, { pullMs: 60_000, stopMs: 60_000 });
+  const runtime = createRuntime(t, { pullMs: 60_000, stopMs: 4_000 });
   const store = await openOwnStore(t);
   const first = createChangesUnderTest(t, { runtime, store });
   const stop = await first.begin("stopPod", { pod: "web", graceSeconds: 3_600 });
@@ -149,7 +152,7 @@ test("the gateway's stop does not wait for a grace or a pull, and its heir goes 
   await untilIn(first, pull, "pull");
   const beganMs = performance.now();
   await first.close();
-  t.ok(performance.now() - beganMs < 5_000);
+  t.ok(performance.now() - beganMs < 2_000);
   const quick = createRuntime(t);
   const heir = createChangesUnderTest(t, { runtime: quick, store });
   t.match(await heir.end(stop), { state: "completed", steps: [{ attempt: 1 }, { attempt: 2 }] });
