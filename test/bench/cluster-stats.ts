@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { type ClientHttp2Session, connect } from "node:http2";
+import { connect } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,6 +10,7 @@ import { readerCapabilities } from "../../adapters/ceph/inspect.ts";
 import { cephSkipReason, makeCeph } from "../lab/ceph.ts";
 import { startGatewayProcess } from "../lab/gateway-process.ts";
 import type { Bench, BenchRun } from "./bench.ts";
+import { callGrpc } from "./grpc-call.ts";
 
 const callsPerSecond = 1_000;
 const roundMs = 2_000;
@@ -57,33 +58,9 @@ async function startRun(opened: AsyncDisposableStack): Promise<BenchRun> {
   await once(connection, "connect");
   return {
     baseline: { measure: () => tookMs(() => promisify(execFile)("ceph", ["-c", ceph.confPath, "status"])) },
-    ours: { measure: () => p99Ms(() => getClusterStats(connection)) },
+    ours: { measure: () => p99Ms(() => callGrpc(connection, "/stats.StatsService/GetClusterStats")) },
     stop: () => opened.disposeAsync(),
   };
-}
-
-/** A call by gRPC, with as little of a client as there can be: it shares the machine with the gateway. */
-async function getClusterStats(connection: ClientHttp2Session): Promise<void> {
-  const stream = connection.request({
-    ":method": "POST",
-    ":path": "/stats.StatsService/GetClusterStats",
-    "content-type": "application/grpc+proto",
-    te: "trailers",
-  });
-  let status: unknown;
-  stream.once("response", (headers) => {
-    status = headers["grpc-status"];
-  });
-  stream.once("trailers", (trailers) => {
-    status = trailers["grpc-status"];
-  });
-  // An empty message: a flag and its length.
-  stream.end(Buffer.alloc(5));
-  stream.resume();
-  await once(stream, "close");
-  if (status !== "0") {
-    throw new Error(`the call ended with ${status}`);
-  }
 }
 
 /** Begins calls at their rate, whether those before have ended or not. */
