@@ -1,0 +1,55 @@
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import { test } from "tap";
+import { parseAllDocuments, parse as parseYaml } from "yaml";
+import { renderYaml } from "../../../../../server/domains/clusters/bootstrap/yaml-text.ts";
+
+const texts = fc.oneof(
+  fc.string(),
+  fc.string({ unit: "binary" }),
+  fc.string({ unit: fc.constantFrom(..."a \n\t-#:'\"{}[]&*!|>%@`$\\\u0085\u2028") }),
+  fc.constantFrom(
+    "on",
+    "no",
+    "null",
+    "~",
+    "1e3",
+    "012",
+    "0x1f",
+    "1:30",
+    "2026-11-21",
+    "<<",
+    "=",
+    ".inf",
+    "---",
+  ),
+);
+
+test("each text is read as what it was, by the rules of YAML 1.1 and of 1.2", async () => {
+  fc.assert(
+    fc.property(texts, texts, (first, second) => {
+      const value = { first, list: [second, { nested: first }], last: "end" };
+      const rendered = renderYaml([value]);
+      return (["1.1", "1.2"] as const).every((version) =>
+        isDeepStrictEqual(parseYaml(rendered, { version }), value),
+      );
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test("whatever the text, what is written is printable ASCII", async () => {
+  fc.assert(fc.property(texts, (text) => /^[\n\x20-\x7e]*$/.test(renderYaml([{ text }]))));
+});
+
+test("documents stand one after the other, and what is undefined is left out", async (t) => {
+  const rendered = renderYaml([
+    { a: 1, b: undefined },
+    { c: "1", d: "one\ntwo\n" },
+  ]);
+  t.equal(rendered, 'a: 1\n---\nc: "1"\nd: |\n  one\n  two\n');
+  t.same(
+    parseAllDocuments(rendered).map((document) => document.toJSON()),
+    [{ a: 1 }, { c: "1", d: "one\ntwo\n" }],
+  );
+});
