@@ -21,8 +21,11 @@ export interface AppLogOptions {
   readonly lineEndMs?: number;
 }
 
+/** So much before the window the log is read from, since a line's beginning tells whether it is in the window. */
+const lineBeginNs = 2_000_000_000n;
+
 /**
- * The lines of one app, as many as came together. What it left unfinished is a line when its program has ended, or its log. When
+ * The lines of one app that began in the window, as many as came together. What it left unfinished is a line when its program has ended, or its log. When
  * nothing keeps what it prints and the others of its pod are asked for, too, a line says that; and nothing comes of one that is
  * gone.
  * @throws InfraError LOGS_UNAVAILABLE and CONTAINER_NOT_FOUND of the only one; as `PodRuntime.logs`
@@ -53,21 +56,25 @@ export async function* appLog(given: AppLogOptions, signal: AbortSignal): AsyncG
 
 async function* linesOf(given: AppLogOptions, signal: AbortSignal): AsyncGenerator<LogBatch, void> {
   const { runtime, app, options, maxLineBytes, isUp, lineEndMs = 1_000 } = given;
+  const { sinceNs } = options;
   const assembly = createLineAssembly(maxLineBytes);
-  const source = runtime.logs(app.id, options, signal)[Symbol.asyncIterator]();
+  const wide = sinceNs === undefined ? options : { ...options, sinceNs: sinceNs - lineBeginNs };
+  const source = runtime.logs(app.id, wide, signal)[Symbol.asyncIterator]();
+  const wanted = (lines: readonly LogLine[]) =>
+    sinceNs === undefined ? lines : lines.filter(({ timeNs }) => timeNs >= sinceNs);
   try {
     for (;;) {
       const arrival = watched(source.next());
       while (assembly.hasBegun() && !(await arrival.within(lineEndMs))) {
         if (!isUp()) {
-          yield assembly.end();
+          yield wanted(assembly.end());
         }
       }
       const { done, value: pieces } = await arrival.result;
       if (done === true) {
         break;
       }
-      const lines = assembly.linesOf(pieces);
+      const lines = wanted(assembly.linesOf(pieces));
       if (lines.length > 0) {
         yield lines;
       }
@@ -76,7 +83,7 @@ async function* linesOf(given: AppLogOptions, signal: AbortSignal): AsyncGenerat
       }
     }
     if (assembly.hasBegun()) {
-      yield assembly.end();
+      yield wanted(assembly.end());
     }
   } finally {
     await source.return?.();
