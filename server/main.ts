@@ -89,6 +89,7 @@ async function createInspectors(config: Config): Promise<Inspectors> {
     { createCephInspector },
     { createKubernetesInspector },
     { createPoolBackupInspector },
+    { createPodmanInspector },
     { pino },
   ] = await Promise.all([
     import("./systems.ts"),
@@ -100,6 +101,7 @@ async function createInspectors(config: Config): Promise<Inspectors> {
     import("./commands/inspect-ceph.ts"),
     import("./commands/inspect-kubernetes.ts"),
     import("./commands/inspect-pool-backup.ts"),
+    import("./commands/inspect-podman.ts"),
     import("pino"),
   ]);
   const systems = await createRealSystems(config, pino({ level: "silent" }));
@@ -133,6 +135,9 @@ async function createInspectors(config: Config): Promise<Inspectors> {
   }
   if (systems.storage?.kubernetes !== undefined) {
     inspectors.push(createKubernetesInspector(systems.storage.kubernetes));
+  }
+  if (systems.pods !== undefined) {
+    inspectors.push(createPodmanInspector(systems.pods.runtime));
   }
   return { inspectors, close: () => systems.close() };
 }

@@ -7,12 +7,14 @@ import type { AuditService } from "../../gen/hostplane/v1/audit_pb.ts";
 import type { BackupService } from "../../gen/hostplane/v1/backup_pb.ts";
 import type { EventService } from "../../gen/hostplane/v1/event_pb.ts";
 import type { OperationService } from "../../gen/hostplane/v1/operation_pb.ts";
+import type { PodService } from "../../gen/hostplane/v1/pod_pb.ts";
 import type { StorageService } from "../../gen/hostplane/v1/storage_pb.ts";
 import type { StoragePoolService } from "../../gen/hostplane/v1/storage_pool_pb.ts";
 import type { UserService } from "../../gen/hostplane/v1/user_pb.ts";
 import type { OperationsService } from "../../gen/operations/v1/operations_pb.ts";
 import type { LVService } from "../../gen/proto/lvmd_pb.ts";
 import type { StatsService } from "../../gen/stats/stats_pb.ts";
+import type { PublicAPI } from "../../gen/v1alpha/api_pb.ts";
 import type { Config } from "../config/schema.ts";
 import { adminSocketOf, shortSocketPath } from "../rpc/listener/admin-listener.ts";
 import type { StoreBackup } from "../web/store-backup.ts";
@@ -29,6 +31,8 @@ export interface AdminClient {
   readonly storagePool: Client<typeof StoragePoolService>;
   readonly storage: Client<typeof StorageService>;
   readonly stats: Client<typeof StatsService>;
+  readonly pods: Client<typeof PodService>;
+  readonly publicApi: Client<typeof PublicAPI>;
   /** @param file absolute */
   backup(file: string): Promise<StoreBackup>;
 }
@@ -90,6 +94,7 @@ async function startForAdmin({ config, isSandbox, version }: AdminTarget, adminS
     volumes: _volumes,
     hypervisors: _hypervisors,
     storage: _storage,
+    pods: _pods,
     tracing: _tracing,
     ...rest
   } = config;
@@ -121,6 +126,8 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     { OperationsService },
     { LVService },
     { StatsService },
+    { PodService },
+    { PublicAPI },
     { postBackup },
   ] = await Promise.all([
     import("@connectrpc/connect"),
@@ -135,6 +142,8 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     import("../../gen/operations/v1/operations_pb.ts"),
     import("../../gen/proto/lvmd_pb.ts"),
     import("../../gen/stats/stats_pb.ts"),
+    import("../../gen/hostplane/v1/pod_pb.ts"),
+    import("../../gen/v1alpha/api_pb.ts"),
     import("./post-backup.ts"),
   ]);
   const socketPath = shortSocketPath(socket);
@@ -154,6 +163,8 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     storagePool: createClient(StoragePoolService, transport),
     storage: createClient(StorageService, transport),
     stats: createClient(StatsService, transport),
+    pods: createClient(PodService, transport),
+    publicApi: createClient(PublicAPI, transport),
     backup: (file) => postBackup(socketPath, file),
   };
 }

@@ -6,11 +6,12 @@ import { addHypervisorCommands } from "./hypervisor-commands.ts";
 import { addOperationCommands } from "./operation-commands.ts";
 import type { ExitCode } from "./output.ts";
 import { parseTimeOption } from "./parse-time-option.ts";
+import { addImageCommands, addPodCommands } from "./pod-commands.ts";
 import { addPoolCommands } from "./pool-commands.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 import { addStorageCommands } from "./storage-commands.ts";
 
-/** Adds `user`, `token`, `key`, `store`, `audit`, `operation`, `backup`, `hypervisor`, `pool`, `storage` and `events`; each answers with its exit code. */
+/** Adds `user`, `token`, `key`, `store`, `audit`, `operation`, `backup`, `hypervisor`, `pool`, `pod`, `image`, `storage` and `events`; each answers with its exit code. */
 export function addAdminCommands(
   program: Command,
   context: CommandContext,
@@ -85,6 +86,18 @@ export function addAdminCommands(
     onExit,
   );
 
+  addPodCommands(
+    program.command("pod").description("tell of Podman's pods and what they print, and change them"),
+    context,
+    onExit,
+  );
+
+  addImageCommands(
+    program.command("image").description("tell of Podman's images, pull and remove them"),
+    context,
+    onExit,
+  );
+
   addStorageCommands(
     program.command("storage").description("tell of a Ceph cluster, and of the nodes that carry it"),
     context,
@@ -99,7 +112,7 @@ export function addAdminCommands(
     .option("--since <time>", "begin with this time, e.g. 2026-01-31T00:00:00Z", parseTimeOption)
     .option(
       "--topic <topic>",
-      "of this topic (volumes, hypervisors, storage, operations); repeatable",
+      "of this topic (volumes, hypervisors, storage, pods, operations); repeatable",
       collect,
     )
     .option("--resource <resource>", "about this resource, or what is below it; repeatable", collect)

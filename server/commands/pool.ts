@@ -1,17 +1,10 @@
 import { toJson } from "@bufbuild/protobuf";
-import { type Operation, OperationSchema, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
 import { type StoragePool, StoragePoolSchema } from "../../gen/hostplane/v1/storage_pool_pb.ts";
 import type { AdminClient } from "./admin-client.ts";
-import { followOperation } from "./follow-operation.ts";
-import { operationSummary } from "./operation-lines.ts";
+import { type BeginOperationOptions, beginOperation } from "./begin-operation.ts";
 import type { ExitCode } from "./output.ts";
 import { poolLines, poolSummary } from "./pool-lines.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
-
-export interface ChangePoolOptions extends AdminOptions {
-  /** Tell how far it is until it has ended. */
-  readonly wait?: boolean;
-}
 
 /** Only a gateway that runs knows of the pool. */
 const running = { mustRun: true };
@@ -54,7 +47,7 @@ export function watchPool(options: AdminOptions, context: CommandContext): Promi
 /** Begins to add spare devices. */
 export function expandPool(
   minBytes: bigint,
-  options: ChangePoolOptions,
+  options: BeginOperationOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
   return beginOperation(options, context, ({ storagePool }) => storagePool.expandStoragePool({ minBytes }));
@@ -63,39 +56,15 @@ export function expandPool(
 /** Begins to take devices out. */
 export function shrinkPool(
   maxBytes: bigint,
-  options: ChangePoolOptions,
+  options: BeginOperationOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
   return beginOperation(options, context, ({ storagePool }) => storagePool.shrinkStoragePool({ maxBytes }));
 }
 
 /** Begins to back up all volumes of the pool. */
-export function backUpPool(options: ChangePoolOptions, context: CommandContext): Promise<ExitCode> {
+export function backUpPool(options: BeginOperationOptions, context: CommandContext): Promise<ExitCode> {
   return beginOperation(options, context, ({ storagePool }) => storagePool.backUpStoragePool({}));
-}
-
-/** Prints the operation that `begin` begins, and with `--wait` how it goes on; then it fails unless that completes. */
-async function beginOperation(
-  options: ChangePoolOptions,
-  context: CommandContext,
-  begin: (client: AdminClient) => Promise<{ readonly operation?: Operation | undefined }>,
-): Promise<ExitCode> {
-  let state: OperationState | undefined;
-  const work = async (client: AdminClient) => {
-    const { operation } = await begin(client);
-    if (operation === undefined) {
-      return;
-    }
-    if (options.wait === true) {
-      state = await followOperation(client, operation.id, options.json === true, context.output);
-    } else if (options.json === true) {
-      context.output.out(JSON.stringify(toJson(OperationSchema, operation, { alwaysEmitImplicit: true })));
-    } else {
-      context.output.out(`operation ${operation.id}: ${operationSummary(operation)}`);
-    }
-  };
-  const code = await runAdminCommand(options, context, work, running);
-  return code === 0 && options.wait === true && state !== OperationState.COMPLETED ? 1 : code;
 }
 
 function jsonOf(pool: StoragePool) {

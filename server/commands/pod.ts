@@ -1,0 +1,128 @@
+import { toJson } from "@bufbuild/protobuf";
+import { type Pod, PodSchema, WatchPodsResponseSchema } from "../../gen/hostplane/v1/pod_pb.ts";
+import type { AdminClient } from "./admin-client.ts";
+import { type BeginOperationOptions, beginOperation } from "./begin-operation.ts";
+import type { ExitCode } from "./output.ts";
+import { changedPodLines, podHead, podLines, podRow, unreadablePodRow } from "./pod-lines.ts";
+import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
+import { textTable } from "./text-table.ts";
+
+/** Only a gateway that runs knows of pods. */
+const running = { mustRun: true };
+
+/** Prints the pods, as a table or as a JSON array of the contract's messages. */
+export function listPods(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
+  const work = async (client: AdminClient) => {
+    const { pods, unreadable } = await client.pods.listPods({});
+    const rows = [...pods.map(podRow), ...unreadable.map(unreadablePodRow)];
+    const lines =
+      options.json === true ? [JSON.stringify(pods.map(jsonOf), null, 2)] : textTable(podHead, rows);
+    for (const line of lines) {
+      context.output.out(line);
+    }
+  };
+  return runAdminCommand(options, context, work, running);
+}
+
+/** Prints a pod with its containers. */
+export function showPod(wanted: string, options: AdminOptions, context: CommandContext): Promise<ExitCode> {
+  const work = async (client: AdminClient) => {
+    const pod = await findPodByCall(client, wanted);
+    const lines = options.json === true ? [JSON.stringify(jsonOf(pod), null, 2)] : podLines(pod);
+    for (const line of lines) {
+      context.output.out(line);
+    }
+  };
+  return runAdminCommand(options, context, work, running);
+}
+
+/**
+ * Prints the pods now, and each that has changed, until the gateway stops or nobody reads it any more.
+ */
+export function watchPods(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
+  const leaving = new AbortController();
+  // `hostplane pod watch | head` has read enough.
+  process.stdout.once("error", () => leaving.abort());
+  const work = async (client: AdminClient) => {
+    let before: readonly Pod[] = [];
+    try {
+      for await (const message of client.pods.watchPods({}, { signal: leaving.signal })) {
+        const lines =
+          options.json === true
+            ? [JSON.stringify(toJson(WatchPodsResponseSchema, message, { alwaysEmitImplicit: true }))]
+            : changedPodLines(before, message.pods);
+        before = message.pods;
+        for (const line of lines) {
+          context.output.out(line);
+        }
+      }
+    } catch (error) {
+      if (!leaving.signal.aborted) {
+        throw error;
+      }
+    }
+  };
+  return runAdminCommand(options, context, work, running);
+}
+
+/** Begins to start a pod. */
+export function startPod(
+  pod: string,
+  options: BeginOperationOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  return beginOperation(options, context, ({ pods }) => pods.startPod({ pod }));
+}
+
+/** Begins to stop a pod. */
+export function stopPod(
+  pod: string,
+  options: BeginOperationOptions & { readonly grace?: number },
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { grace } = options;
+  const request = grace === undefined ? { pod } : { pod, graceSeconds: grace };
+  return beginOperation(options, context, ({ pods }) => pods.stopPod(request));
+}
+
+/** Begins to send a signal to a pod. */
+export function killPod(
+  pod: string,
+  options: BeginOperationOptions & { readonly signal?: string },
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { signal = "" } = options;
+  return beginOperation(options, context, ({ pods }) => pods.killPod({ pod, signal }));
+}
+
+/** Begins to remove a pod. */
+export function removePod(
+  pod: string,
+  options: BeginOperationOptions & { readonly force?: boolean },
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { force = false } = options;
+  return beginOperation(options, context, ({ pods }) => pods.removePod({ pod, force }));
+}
+
+/**
+ * The pod that is meant: by its id, its name, or the beginning of its id.
+ * @throws Error when there is none, or are several
+ */
+export async function findPodByCall({ pods }: Pick<AdminClient, "pods">, wanted: string): Promise<Pod> {
+  const all = (await pods.listPods({})).pods;
+  const id = wanted.toLowerCase();
+  const whole = all.find((pod) => pod.id === id) ?? all.find(({ name }) => name === wanted);
+  const [first, second] = whole !== undefined ? [whole] : all.filter((pod) => pod.id.startsWith(id));
+  if (first === undefined || wanted === "") {
+    throw new Error(`there is no pod ${wanted}`);
+  }
+  if (second !== undefined) {
+    throw new Error(`${wanted} is the beginning of several ids, as ${first.id} and ${second.id}`);
+  }
+  return first;
+}
+
+function jsonOf(pod: Pod) {
+  return toJson(PodSchema, pod, { alwaysEmitImplicit: true });
+}

@@ -1,0 +1,42 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { createPodman } from "../../../adapters/podman/podman.ts";
+import { createPodmanSandbox } from "../../../adapters/podman/sandbox.ts";
+import { createPodmanInspector } from "../../../server/commands/inspect-podman.ts";
+
+test("doctor tells whether Podman answers", async (t) => {
+  const runtime = createPodmanSandbox();
+  t.teardown(() => runtime.close());
+  const inspector = createPodmanInspector(runtime);
+  t.equal(inspector.name, "podman");
+  t.match(await inspector.inspect(), { findings: [{ ok: true }] });
+  runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "nobody listens"));
+  t.match(await inspector.inspect(), { findings: [{ ok: false, what: "nobody listens", fix: /./ }] });
+});
+
+test("doctor says how to get the socket where there is none, or nobody answers as Podman does", async (t) => {
+  // Short: the path of a socket is limited.
+  const directory = await mkdtemp(join(tmpdir(), "hp-"));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const away = createPodman({ socketPath: join(directory, "none.sock") });
+  t.teardown(() => away.close());
+  t.match(await createPodmanInspector(away).inspect(), {
+    findings: [
+      {
+        ok: false,
+        what: /none\.sock .*there is no such socket/,
+        fix: /systemctl enable --now podman\.socket/,
+      },
+    ],
+  });
+  const socketPath = join(directory, "p.sock");
+  const other = createServer((socket) => socket.end("SSH-2.0-x\r\n")).listen(socketPath);
+  t.teardown(() => other.close());
+  const runtime = createPodman({ socketPath });
+  t.teardown(() => runtime.close());
+  t.match(await createPodmanInspector(runtime).inspect(), { findings: [{ ok: false }] });
+});
