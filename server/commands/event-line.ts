@@ -64,6 +64,21 @@ function factsOf({ detail, operationId }: Event): string {
       const { entity, host, at, what } = detail.value;
       return `${entity} on ${host}${at === undefined ? "" : ` at ${timeText(at)}`}: ${what}`;
     }
+    case "pod": {
+      const { name, containerId, exitCode, happenedAt, reconciled } = detail.value;
+      return facts([
+        containerId === ""
+          ? name
+          : `${name === "" ? "" : `of ${name}, `}container ${containerId.slice(0, 12)}`,
+        exitCode === undefined ? "" : `exit code ${exitCode}`,
+        howKnown(happenedAt, reconciled),
+        byWhom(false, operationId),
+      ]);
+    }
+    case "image": {
+      const { names, happenedAt, reconciled } = detail.value;
+      return facts([names.join(", "), howKnown(happenedAt, reconciled), byWhom(false, operationId)]);
+    }
     case "gap": {
       const { from, to, reason } = detail.value;
       return `${from === undefined ? "" : `from ${timeText(from)} `}to ${timeText(to)}: ${reason}`;
@@ -82,6 +97,11 @@ function byWhom(outside: boolean, operationId: string): string {
     return "not by this gateway";
   }
   return operationId === "" ? "" : `by the operation ${operationId}`;
+}
+
+/** What happened while somebody looked was written down at once. */
+function howKnown(happenedAt: Timestamp | undefined, reconciled: boolean): string {
+  return reconciled ? `seen by nobody, at ${timeText(happenedAt)}` : "";
 }
 
 function timeText(time: Timestamp | undefined): string {

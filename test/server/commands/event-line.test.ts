@@ -111,6 +111,26 @@ test("an event of any kind is one line", async (t) => {
     lineOf({ type: "crash.reported", detail: { case: "cephCrash", value: undated } }),
     `${time} crash.reported r/1: osd.1 on h1: FAILED ceph_assert`,
   );
+  const pod = { id: "u", name: "web", happenedAt: at };
+  t.equal(
+    lineOf({ type: "pod.started", operationId: "op-1", detail: { case: "pod", value: pod } }),
+    `${time} pod.started r/1: web; by the operation op-1`,
+  );
+  const exited = { ...pod, container: "app", containerId: "0123456789abcdef", exitCode: 137 };
+  t.equal(
+    lineOf({ type: "container.exited", detail: { case: "pod", value: exited } }),
+    `${time} container.exited r/1: of web, container 0123456789ab; exit code 137`,
+  );
+  const found = { ...exited, name: "", exitCode: 0, reconciled: true };
+  t.equal(
+    lineOf({ type: "container.exited", detail: { case: "pod", value: found } }),
+    `${time} container.exited r/1: container 0123456789ab; exit code 0; seen by nobody, at ${time}`,
+  );
+  const image = { id: "i", names: ["a:1", "b:1"], happenedAt: at };
+  t.equal(
+    lineOf({ type: "image.added", detail: { case: "image", value: image } }),
+    `${time} image.added r/1: a:1, b:1`,
+  );
   const gap = { to: at, reason: "the gateway was down" };
   t.equal(
     lineOf({ type: "gap", detail: { case: "gap", value: gap } }),

@@ -102,7 +102,7 @@ test("it ends when nobody reads what it prints", { timeout: 120_000 }, async (t)
     Array.from({ length: 5000 }, (_, index) => `things/${index}`),
   );
   const gateway = await data.serve();
-  const command = `"${process.execPath}" "${main}" events --since 2020-01-01 --sandbox | head -1`;
+  const command = `"${process.execPath}" "${main}" events --since 2020-01-01 --resource things --sandbox | head -1`;
   const { code, stdout, stderr } = await start(["bash", "-c", `set -o pipefail; ${command}`], {
     env: { HOSTPLANE_DATA: data.data },
   }).ended;

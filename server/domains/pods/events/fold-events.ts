@@ -41,7 +41,10 @@ export function foldEvents(before: ObservedPods, events: readonly RuntimeEvent[]
         const hasGap = comparing?.gap != null;
         if ("containerId" in event) {
           foldContainer(draft, event, hasGap && !seen.has(event.containerId));
-          seen.add(event.containerId);
+          // One that was only made is as it is found.
+          if (event.kind !== "containerCreated") {
+            seen.add(event.containerId);
+          }
         } else {
           foldPod(draft, event, hasGap && !seen.has(event.podId));
         }

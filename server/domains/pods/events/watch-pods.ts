@@ -126,7 +126,7 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
     const recorded = await runtime.history({ sinceNs: comparingSinceNs, untilNs: now }, ending);
     const ids = recorded.flatMap((event) => [
       ...("podId" in event ? [event.podId] : []),
-      ...("containerId" in event ? [event.containerId] : []),
+      ...("containerId" in event && event.kind !== "containerCreated" ? [event.containerId] : []),
     ]);
     const told = compareWith(known, snapshot.state, new Set(ids), now);
     snapshot = undefined;
