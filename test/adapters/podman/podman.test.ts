@@ -258,6 +258,61 @@ test("a reader that is slow has Podman wait", async (t) => {
   t.ok(written < 16 * 1024 * 1024, `${written} bytes were taken from it`);
 });
 
+/** A frame of a log: a line of stdout. */
+function frameOf(timeMs: number, text: string): Buffer {
+  const line = `${new Date(timeMs).toISOString().slice(0, 19)}Z ${text}\n`;
+  const frame = Buffer.concat([Buffer.from([1, 0, 0, 0]), Buffer.alloc(4), Buffer.from(line)]);
+  frame.writeUInt32BE(line.length, 4);
+  return frame;
+}
+
+test("a log that is written faster than it is read has an end", async (t) => {
+  const { runtime, answers } = await startServer(t);
+  const container = JSON.parse(replyOf("runningTicker"));
+  let isClosed = false;
+  answers.set(`containers/${container.Id}/logs`, (_, response) => {
+    response.write(frameOf(Date.now() - 5_000, "before"));
+    const timer = setInterval(() => response.write(frameOf(Date.now(), "now")), 20);
+    response.on("close", () => {
+      isClosed = true;
+      clearInterval(timer);
+    });
+  });
+  const lines: string[] = [];
+  for await (const pieces of runtime.logs(container.Id, {}, AbortSignal.timeout(20_000))) {
+    lines.push(...pieces.map(({ bytes }) => Buffer.from(bytes).toString()));
+  }
+  t.equal(lines[0], "before");
+  t.ok(lines.length > 1);
+  while (!isClosed) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+});
+
+test("what is not read of a followed log when its time has come is read then", async (t) => {
+  const { runtime, answers } = await startServer(t);
+  const container = JSON.parse(replyOf("runningTicker"));
+  const beganMs = Date.now();
+  const untilMs = (Math.floor(beganMs / 1_000) + 1) * 1_000;
+  const first = frameOf(beganMs - 5_000, "first");
+  answers.set(`containers/${container.Id}/logs`, (request, response) => {
+    if (request.url?.includes("follow=true")) {
+      response.write(first);
+    } else if (Date.now() < untilMs) {
+      response.end(first);
+    } else {
+      response.end(Buffer.concat([first, frameOf(untilMs - 1_000, "second"), frameOf(untilMs, "third")]));
+    }
+  });
+  const batches: string[][] = [];
+  const options = { follow: true, untilNs: BigInt(untilMs) * 1_000_000n };
+  for await (const pieces of runtime.logs(container.Id, options, AbortSignal.timeout(20_000))) {
+    batches.push(pieces.map(({ bytes }) => Buffer.from(bytes).toString()));
+  }
+  t.strictSame(batches, [["first"], [], ["second"]]);
+  t.ok(Date.now() - untilMs < 5_000);
+});
+
 test("an image that cannot be pulled is told by the last words of a 200", async (t) => {
   const { runtime, answers } = await startServer(t);
   const words: string[] = [];

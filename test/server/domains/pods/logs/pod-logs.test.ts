@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import type { LogPiece } from "../../../../../adapters/podman/adapter.ts";
 import { createPodmanSandbox, type PodmanSandboxOptions } from "../../../../../adapters/podman/sandbox.ts";
 import { reasonOf } from "../../../../adapters/host/reason-of.ts";
 import { messagesOf, nextLines, readLogs, wordsOf } from "./read-logs.ts";
@@ -174,4 +175,33 @@ test("it ends with what ends the call", async (t) => {
   const next = logs.next();
   logs.leave(stopping);
   await t.rejects(next, stopping);
+});
+
+test("of a log that is much longer than a message no more is kept than fits", async (t) => {
+  const { runtime, pod } = await startSandbox(t, [
+    { name: "web", isStarted: true, containers: [tick("one", 60_000)] },
+  ]);
+  let top = 0;
+  async function* flood(): AsyncGenerator<readonly LogPiece[], void> {
+    for (let count = 0; count < 4_000; count += 1) {
+      const chunk = Buffer.alloc(64 * 1_024, "x");
+      yield Array.from({ length: 64 }, (_, at) => ({
+        stream: "stdout" as const,
+        timeNs: BigInt(count) * 1_000_000_000n,
+        bytes: chunk.subarray(at * 1_024, at * 1_024 + 1_000),
+        endsLine: true,
+      }));
+      if (count % 100 === 0) {
+        await turn();
+        const { heapUsed, arrayBuffers } = process.memoryUsage();
+        top = Math.max(top, heapUsed + arrayBuffers);
+      }
+    }
+  }
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  const before = heapUsed + arrayBuffers;
+  const [message] = await messagesOf(readLogs({ ...runtime, logs: flood }, { podId: pod.uuid }));
+  t.match(message?.lines[0], /hostplane: 25\d\d\d\d earlier lines do not fit/);
+  t.ok((message?.lines.length ?? 0) > 3_400);
+  t.ok(top - before < 160 << 20, `${top - before} bytes for 256 MiB`);
 });
