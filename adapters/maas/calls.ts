@@ -1,0 +1,123 @@
+import type { InfraError } from "../host/infra-error.ts";
+import { observeStep } from "../host/observe-step.ts";
+import type { MaasAccount } from "./adapter.ts";
+import type { Fields, MaasClient, MaasReply, MaasRequest } from "./client.ts";
+import { type Asked, errorFromRefusal, machineLocked, machineOfOthers, notUnderstood } from "./errors.ts";
+import { filterFields } from "./fields.ts";
+import type { MaasMachine, MaasMachineFilter } from "./machine.ts";
+import { assertSystemId } from "./names.ts";
+import { parseAccount, parseMachine, parseMachines } from "./parse-reply.ts";
+
+type Change = MaasRequest & { readonly op: string; readonly form: Fields };
+
+/** What the methods of the adapter are made of. All throw InfraError. */
+export interface MaasCalls {
+  read<T>(request: MaasRequest, parse: (value: unknown) => T, signal?: AbortSignal): Promise<T>;
+  /** Shown to observers, without what is for cloud-init. */
+  change(request: Change): Promise<MaasReply>;
+  /** @param what for people, as `mark broken`, where the operation is `mark_broken` */
+  changeMachine(systemId: string, what: string, op: string, form: Fields): Promise<MaasMachine>;
+  machine(systemId: string, signal?: AbortSignal): Promise<MaasMachine>;
+  machines(filter: MaasMachineFilter, signal?: AbortSignal): Promise<readonly MaasMachine[]>;
+  whoami(signal?: AbortSignal): Promise<MaasAccount>;
+}
+
+// What fits into an URL that servers take: 200 ids are 2 kB.
+const idsPerCall = 200;
+
+export function createMaasCalls(client: MaasClient): MaasCalls {
+  async function read<T>(
+    request: MaasRequest,
+    parse: (value: unknown) => T,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    return parse(acceptedValue(await client.read(request, signal), request));
+  }
+
+  function change(request: Change): Promise<MaasReply> {
+    const { path, op, form } = request;
+    // What is for cloud-init may hold secrets.
+    const told = form.filter(([key]) => key !== "user_data").map(([key, value]) => `${key}=${value}`);
+    const argv = ["POST", `${path}?op=${op}`, ...told];
+    return observeStep({ program: "maas", subcommand: request.what, argv }, () => client.change(request));
+  }
+
+  async function changeMachine(
+    systemId: string,
+    what: string,
+    op: string,
+    form: Fields,
+  ): Promise<MaasMachine> {
+    const asked = { what, systemId };
+    const reply = await change({ ...asked, path: `machines/${systemId}/`, op, form });
+    if ("refusal" in reply && reply.refusal.status === 403) {
+      throw (await whyForbidden(asked)) ?? errorFromRefusal(reply.refusal, asked);
+    }
+    const value = acceptedValue(reply, asked);
+    // MAAS has operations that answer null when it does not control the machine's power.
+    return value === null ? machine(systemId) : sameMachine(parseMachine(value), systemId);
+  }
+
+  /** MAAS answers the same to whoever asks for a machine that is locked and for one that is another's: 403 with an empty body. */
+  async function whyForbidden(asked: Asked & { readonly systemId: string }): Promise<InfraError | undefined> {
+    const { isLocked, owner } = await machine(asked.systemId);
+    const { username } = await whoami();
+    if (owner !== undefined && owner !== username) {
+      return machineOfOthers(owner, asked);
+    }
+    return isLocked ? machineLocked(asked) : undefined;
+  }
+
+  async function machine(systemId: string, signal?: AbortSignal): Promise<MaasMachine> {
+    assertSystemId(systemId, "system_id");
+    const request = { what: "read", systemId, path: `machines/${systemId}/` };
+    return sameMachine(await read(request, parseMachine, signal), systemId);
+  }
+
+  async function machines(filter: MaasMachineFilter, signal?: AbortSignal): Promise<readonly MaasMachine[]> {
+    const { owner, systemIds } = filter;
+    for (const systemId of systemIds ?? []) {
+      assertSystemId(systemId, "system_id");
+    }
+    const ids = systemIds === undefined ? undefined : [...new Set(systemIds)];
+    const query = filterFields(filter);
+    const parts = ids === undefined ? [[]] : partsOf(ids);
+    const found: MaasMachine[] = [];
+    for (const part of parts) {
+      const request = { what: "list the machines", path: "machines/" };
+      const withIds: Fields = [...query, ...part.map((id): [string, string] => ["id", id])];
+      found.push(...(await read({ ...request, query: withIds }, parseMachines, signal)));
+    }
+    // Whoever releases what is listed must not depend on a filter that something between has dropped.
+    return found.filter(
+      (each) => (owner === undefined || each.owner === owner) && (ids?.includes(each.systemId) ?? true),
+    );
+  }
+
+  function whoami(signal?: AbortSignal) {
+    return read({ what: "tell whose key it is", path: "users/", op: "whoami" }, parseAccount, signal);
+  }
+
+  return { read, change, changeMachine, machine, machines, whoami };
+}
+
+/** @throws InfraError what the refusal is */
+export function acceptedValue(reply: MaasReply, asked: Asked): unknown {
+  if ("refusal" in reply) {
+    throw errorFromRefusal(reply.refusal, asked);
+  }
+  return reply.value;
+}
+
+/** Whoever answers for another machine than it was asked for is not to be believed. */
+export function sameMachine(machine: MaasMachine, systemId: string): MaasMachine {
+  if (machine.systemId !== systemId) {
+    throw notUnderstood(`machine ${systemId}`, "it is about another machine");
+  }
+  return machine;
+}
+
+function partsOf(ids: readonly string[]): readonly (readonly string[])[] {
+  const count = Math.ceil(ids.length / idsPerCall);
+  return Array.from({ length: count }, (_, index) => ids.slice(index * idsPerCall, (index + 1) * idsPerCall));
+}

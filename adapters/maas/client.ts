@@ -1,0 +1,220 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import { type Dispatcher, Pool } from "undici";
+import { backOffMs } from "../host/back-off.ts";
+import { InfraError } from "../host/infra-error.ts";
+import { createLimiter } from "../host/limiter.ts";
+import { authorizationHeader } from "./authorization.ts";
+import {
+  type Asked,
+  errorFromBusy,
+  errorFromCall,
+  errorFromStatus,
+  errorFromUnauthorized,
+  type MaasRefusal,
+  notUnderstood,
+  quotedWords,
+} from "./errors.ts";
+import type { MaasApiKey } from "./names.ts";
+
+/** Keys may come more than once. */
+export type Fields = readonly [key: string, value: string][];
+
+export interface MaasRequest extends Asked {
+  /** Below `/api/2.0/`, with a slash at its end: MAAS knows no other. As `machines/m6rnsc/`. */
+  readonly path: string;
+  /** The operation. */
+  readonly op?: string;
+  readonly query?: Fields;
+  /** Makes it a POST. */
+  readonly form?: Fields;
+}
+
+/** A value of JSON, null where there is no body; or what MAAS says against it. */
+export type MaasReply = { readonly value: unknown } | { readonly refusal: MaasRefusal };
+
+export interface MaasClient {
+  /**
+   * Asks what changes nothing, and again when there is no answer, until its deadline or the signal.
+   * @throws InfraError MAAS_UNAVAILABLE, MAAS_DENIED (our key is refused), MAAS_FAILED, and the signal's reason
+   */
+  read(request: MaasRequest, signal?: AbortSignal): Promise<MaasReply>;
+  /**
+   * Asks once, and again only when MAAS answers 409 with `Retry-After`, as it does when another transaction was in the way.
+   * @throws InfraError as `read`, and NO_ADDRESS
+   */
+  change(request: MaasRequest & { readonly form: Fields }): Promise<MaasReply>;
+  close(): Promise<void>;
+}
+
+export interface MaasClientOptions {
+  /** As `parseMaasUrl` has it. */
+  readonly url: string;
+  readonly apiKey: MaasApiKey;
+  /** A certificate to trust for https instead of the usual ones, as PEM. */
+  readonly ca?: string | undefined;
+  /** How long a call may take with all its tries: 30 s for a read and 120 s for a change, which MAAS may do slowly, unless told. */
+  readonly readPatienceMs?: number | undefined;
+  readonly changePatienceMs?: number | undefined;
+}
+
+/** What a try has come to. `again` is when nothing was done, or it was a read. */
+type Attempt =
+  | { readonly reply: MaasReply }
+  | { readonly error: InfraError; readonly again: boolean; readonly afterMs: number };
+
+const maxTries = 4;
+const maxBodyBytes = 256 * 1024 * 1024;
+const busyStatuses: readonly number[] = [429, 502, 503, 504];
+const refusalStatuses: readonly number[] = [400, 403, 404, 409];
+
+/** A client of MAAS's API 2.0. No proxy of the environment is used: it would be shown the key. */
+export function createMaasClient(options: MaasClientOptions): MaasClient {
+  const { url, apiKey, ca, readPatienceMs = 30_000, changePatienceMs = 120_000 } = options;
+  const { origin, pathname } = new URL(url);
+  const connect = { timeout: 5_000, ...(ca !== undefined && { ca }) };
+  const pool = new Pool(origin, { connections: 16, headersTimeout: 0, bodyTimeout: 0, connect });
+  const reads = createLimiter({ what: "maas calls", maxRunning: 8, maxWaiting: 4096 });
+  const changes = createLimiter({ what: "maas changes", maxRunning: 8, maxWaiting: 1024 });
+  const closing = new AbortController();
+
+  function optionsOf({ path, op, query = [], form }: MaasRequest) {
+    const operation: Fields = op === undefined ? [] : [["op", op]];
+    const parameters = new URLSearchParams([...operation, ...query]);
+    const target = `${pathname}/api/2.0/${path}${parameters.size === 0 ? "" : `?${parameters}`}`;
+    // Each try has its own: MAAS takes a nonce once.
+    const authorization = authorizationHeader(apiKey, {
+      nonce: randomUUID(),
+      timestampSeconds: Math.floor(Date.now() / 1000),
+    });
+    const headers = { authorization, accept: "application/json" };
+    if (form === undefined) {
+      return { method: "GET" as const, path: target, headers };
+    }
+    const body = new URLSearchParams(form).toString();
+    const type = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" };
+    return { method: "POST" as const, path: target, headers: { ...headers, ...type }, body };
+  }
+
+  async function attempt(request: MaasRequest, isRead: boolean, signal: AbortSignal): Promise<Attempt> {
+    try {
+      const answer = await pool.request({ ...optionsOf(request), signal });
+      const { statusCode: status, headers } = answer;
+      if (status >= 200 && status < 300) {
+        return { reply: { value: valueFrom(await textOf(answer), request) } };
+      }
+      const retryAfter = headerOf(headers, "retry-after");
+      const mayQuote = status !== 401 && (busyStatuses.includes(status) || refusalStatuses.includes(status));
+      const words = mayQuote
+        ? quotedWords(headerOf(headers, "content-type") ?? "", await textOf(answer))
+        : "";
+      if (!mayQuote) {
+        await answer.body.dump();
+      }
+      if (status === 401) {
+        throw errorFromUnauthorized(url, headerOf(headers, "date"), Date.now());
+      }
+      const isConflict = status === 409 && retryAfter !== undefined;
+      if (isConflict || busyStatuses.includes(status)) {
+        const afterMs = msFromRetryAfter(retryAfter);
+        const error = errorFromBusy(
+          { status, words },
+          request,
+          retryAfter === undefined ? undefined : afterMs,
+        );
+        return { error, again: isRead || isConflict, afterMs };
+      }
+      if (isRefusalStatus(status)) {
+        return { reply: { refusal: { status, words } } };
+      }
+      throw errorFromStatus(status, request);
+    } catch (error) {
+      if (error instanceof InfraError) {
+        throw error;
+      }
+      return { error: errorFromCall(error, url), again: isRead && !signal.aborted, afterMs: 0 };
+    }
+  }
+
+  async function call(
+    request: MaasRequest,
+    { isRead, signal }: { readonly isRead: boolean; readonly signal?: AbortSignal | undefined },
+  ): Promise<MaasReply> {
+    const patienceMs = isRead ? readPatienceMs : changePatienceMs;
+    const deadlineMs = performance.now() + patienceMs;
+    const ends = [AbortSignal.timeout(patienceMs), closing.signal];
+    const end = AbortSignal.any(signal === undefined ? ends : [...ends, signal]);
+    for (let tries = 1; ; tries += 1) {
+      const outcome = await attempt(request, isRead, end);
+      signal?.throwIfAborted();
+      if ("reply" in outcome) {
+        return outcome.reply;
+      }
+      const pauseMs = outcome.afterMs + backOffMs(tries, { firstMs: 200, longestMs: 5_000 });
+      const isLast = tries === maxTries || performance.now() + pauseMs > deadlineMs;
+      if (!outcome.again || isLast || closing.signal.aborted) {
+        throw outcome.error;
+      }
+      try {
+        await wait(pauseMs, undefined, { signal: end });
+      } catch {
+        signal?.throwIfAborted();
+        throw outcome.error;
+      }
+    }
+  }
+
+  return {
+    read(request, signal) {
+      return reads.run(() => call(request, { isRead: true, signal }), signal);
+    },
+    change(request) {
+      return changes.run(() => call(request, { isRead: false }));
+    },
+    async close() {
+      closing.abort(new InfraError("MAAS_UNAVAILABLE", "The gateway no longer speaks to MAAS"));
+      await pool.destroy();
+    },
+  };
+}
+
+function isRefusalStatus(status: number): status is MaasRefusal["status"] {
+  return refusalStatuses.includes(status);
+}
+
+function headerOf(headers: Dispatcher.ResponseData["headers"], name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" ? value : value?.[0];
+}
+
+async function textOf({ body }: Dispatcher.ResponseData): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > maxBodyBytes) {
+      throw notUnderstood("a call", `it is longer than ${maxBodyBytes} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function valueFrom(text: string, { what }: Asked): unknown {
+  if (text === "") {
+    return null;
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw notUnderstood(what, "it is not JSON");
+  }
+}
+
+const longestRetryAfterMs = 60_000;
+
+/** Seconds or a date, of which nothing and no sense are no time, and much is a minute. */
+export function msFromRetryAfter(header: string | undefined, nowMs = Date.now()): number {
+  const ms = /^[0-9]+$/.test(header ?? "") ? Number(header) * 1000 : Date.parse(header ?? "") - nowMs;
+  return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), longestRetryAfterMs);
+}

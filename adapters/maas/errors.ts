@@ -1,0 +1,168 @@
+import { InfraError } from "../host/infra-error.ts";
+
+/** What was asked, for people, and of which machine. */
+export interface Asked {
+  /** As `deploy`. */
+  readonly what: string;
+  readonly systemId?: string | undefined;
+}
+
+/** An answer that is a refusal: MAAS was reached, knows us, and does not do this. */
+export interface MaasRefusal {
+  readonly status: 400 | 403 | 404 | 409;
+  /** What it says, as `quotedWords` has it; empty when nothing. */
+  readonly words: string;
+}
+
+const maxWordsLength = 400;
+
+/**
+ * What may be told of an answer's body: plain words, and the messages of fields (`{"tags": ["No such tag(s): 'x'."]}`). Nothing of a
+ * page, which a proxy may have made, or MAAS of all that a request held; and nothing that is said of `user_data`.
+ */
+export function quotedWords(contentType: string, body: string): string {
+  if (/^application\/json\b/.test(contentType)) {
+    return shortened(wordsOfFields(body));
+  }
+  return /^text\/plain\b/.test(contentType) ? shortened(body) : "";
+}
+
+function wordsOfFields(body: string): string {
+  try {
+    const fields: unknown = JSON.parse(body);
+    if (fields === null || typeof fields !== "object") {
+      return typeof fields === "string" ? fields : "";
+    }
+    const told = Object.entries(fields).map(([field, messages]) => {
+      const list = Array.isArray(messages) ? messages : [messages];
+      const words = list.filter((message) => typeof message === "string").join(" ");
+      return `${field}: ${field === "user_data" || words === "" ? "not accepted" : words}`;
+    });
+    return told.join("; ");
+  } catch {
+    return "";
+  }
+}
+
+function shortened(words: string): string {
+  const line = words.replace(/[\p{Cc}\s]+/gu, " ").trim();
+  return line.length > maxWordsLength ? `${line.slice(0, maxWordsLength)}…` : line;
+}
+
+function resourceOf(systemId: string | undefined) {
+  return systemId === undefined ? {} : { resource: `maas/machines/${systemId}` };
+}
+
+/** What a refusal is to the caller. */
+export function errorFromRefusal({ status, words }: MaasRefusal, { what, systemId }: Asked): InfraError {
+  const facts = resourceOf(systemId);
+  const said = words === "" ? "" : `: ${words}`;
+  // Django's words for an object that is not there. A proxy's 404, or that of another path, says nothing of a machine.
+  if (status === 404 && systemId !== undefined && /\bmatches the given query\b/.test(words)) {
+    return new InfraError("MACHINE_NOT_FOUND", `MAAS has no machine ${systemId}`, facts);
+  }
+  if (status === 400 && !words.startsWith("Unrecognised signature")) {
+    return new InfraError("MAAS_REFUSED", `MAAS refuses to ${what}${said}`, facts);
+  }
+  if (status === 409 && /^No machine with system ID\b/.test(words)) {
+    return new InfraError("MACHINE_TAKEN", `MAAS does not ${what}: the machine is not free`, facts);
+  }
+  if (status === 409 && /^No (available machine matches|machine available)\b/.test(words)) {
+    return new InfraError("NO_MACHINE", `MAAS has no free machine like that${said}`, facts);
+  }
+  if (status === 409 && systemId !== undefined) {
+    return new InfraError("MACHINE_STATE", `MAAS does not ${what} machine ${systemId}${said}`, facts);
+  }
+  if (status === 403) {
+    const message = `The account may not ${what} in MAAS${said}: give it the right, or the gateway the API key of another`;
+    return new InfraError("MAAS_DENIED", message, facts);
+  }
+  return new InfraError("MAAS_FAILED", `MAAS answered ${status} to ${what}${said}`, facts);
+}
+
+/** Somebody else has a machine that something was to be done to. */
+export function machineOfOthers(owner: string, { what, systemId }: Asked): InfraError {
+  const message = `MAAS does not ${what} machine ${systemId}: it is ${owner}'s`;
+  return new InfraError("MACHINE_TAKEN", message, resourceOf(systemId));
+}
+
+export function machineLocked({ what, systemId }: Asked): InfraError {
+  const message = `MAAS does not ${what} machine ${systemId}: it is locked`;
+  return new InfraError("MACHINE_LOCKED", message, resourceOf(systemId));
+}
+
+/** MAAS says that it cannot now. */
+export function errorFromBusy(
+  { status, words }: { readonly status: number; readonly words: string },
+  { what, systemId }: Asked,
+  retryAfterMs: number | undefined,
+): InfraError {
+  const facts = { ...resourceOf(systemId), ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  const said = words === "" ? "" : `: ${words}`;
+  // `No more IPs available in subnet: …`, and of a deployment `…: Unable to allocate static IP due to address exhaustion.`
+  if (/\bNo more IPs available\b|\baddress exhaustion\b/.test(words)) {
+    return new InfraError("NO_ADDRESS", `MAAS has no free address${said}`, facts);
+  }
+  return new InfraError("MAAS_UNAVAILABLE", `MAAS answered ${status} to ${what}${said}`, facts);
+}
+
+const toleratedSkewMs = 300_000;
+
+/**
+ * MAAS does not take our signature. What it says of that is never looked at: 3.4.10 answers a wrong secret with the right one.
+ * @param date the header of that name
+ */
+export function errorFromUnauthorized(url: string, date: string | undefined, nowMs: number): InfraError {
+  const skewMs = date === undefined ? Number.NaN : Date.parse(date) - nowMs;
+  if (Math.abs(skewMs) > toleratedSkewMs) {
+    const side = skewMs > 0 ? "behind" : "ahead of";
+    const seconds = Math.round(Math.abs(skewMs) / 1000);
+    const message = `MAAS at ${url} does not let the gateway in: the clock here is ${seconds} s ${side} its own, and 300 s is the most that it bears; set the clocks by NTP`;
+    return new InfraError("MAAS_DENIED", message);
+  }
+  const message = `MAAS at ${url} does not let the gateway in: give it an API key that is valid, as MAAS shows it among the user's preferences`;
+  return new InfraError("MAAS_DENIED", message);
+}
+
+/** What answers is not understood, or fails. */
+export function errorFromStatus(status: number, { what, systemId }: Asked): InfraError {
+  const why = status >= 300 && status < 400 ? "; name the address that it redirects to" : "";
+  return new InfraError("MAAS_FAILED", `MAAS answered ${status} to ${what}${why}`, resourceOf(systemId));
+}
+
+/** MAAS answered something that is not understood. */
+export function notUnderstood(what: string, why: string): InfraError {
+  return new InfraError("MAAS_FAILED", `MAAS's answer about ${what} is not understood: ${why}`);
+}
+
+/** What a call is that got no answer. */
+export function errorFromCall(error: unknown, url: string): InfraError {
+  if (error instanceof InfraError) {
+    return error;
+  }
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const isTimeout = error instanceof Error && error.name === "TimeoutError";
+  const words = isTimeout ? "no answer in time" : wordsOfCode(code);
+  return new InfraError("MAAS_UNAVAILABLE", `MAAS at ${url} cannot be reached: ${words}`, { cause: error });
+}
+
+function wordsOfCode(code: unknown): string {
+  if (typeof code !== "string") {
+    return "the connection was lost";
+  }
+  if (/CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ALTNAME/.test(code)) {
+    return `its certificate is not trusted (${code})`;
+  }
+  return knownCodes[code] ?? code;
+}
+
+const knownCodes: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nobody listens",
+  ECONNRESET: "the connection was lost",
+  ENOTFOUND: "nobody knows its name",
+  EAI_AGAIN: "its name cannot be looked up",
+  EPIPE: "the connection was lost",
+  UND_ERR_SOCKET: "the connection was lost",
+  UND_ERR_CONNECT_TIMEOUT: "no answer in time",
+  UND_ERR_DESTROYED: "the gateway ends",
+};

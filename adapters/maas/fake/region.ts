@@ -1,0 +1,208 @@
+import type { FakeUser } from "./check-signature.ts";
+import {
+  changedMachine,
+  type FakeMachine,
+  type FakeMachineOptions,
+  type MachineChange,
+  newFakeMachine,
+  type StateViolation,
+} from "./machine.ts";
+
+export interface FakeImage {
+  /** As `ubuntu/noble`, or as whoever uploaded it has named it. */
+  readonly name: string;
+  readonly type: "Synced" | "Uploaded";
+  readonly architecture?: string;
+}
+
+export interface FakeEvent {
+  readonly id: number;
+  readonly systemId: string;
+  readonly hostname: string;
+  readonly type: string;
+  readonly description: string;
+  readonly atMs: number;
+}
+
+export interface FakeRegionOptions {
+  readonly machines: readonly FakeMachineOptions[];
+  readonly images: readonly FakeImage[];
+  readonly tags: readonly string[];
+  readonly pools: readonly string[];
+  readonly zones: readonly string[];
+  readonly users: readonly FakeUser[];
+  /** How long machines take; Infinity for those that a test moves on by `finish`. */
+  readonly deployMs: number;
+  readonly releaseMs: number;
+  readonly eraseMs: number;
+  /** How many addresses 10.20.0.0/24 has, at most 250. */
+  readonly addressCount: number;
+  readonly nowMs: () => number;
+}
+
+type Outcome = "deployed" | "deploymentFailed" | "released" | "releaseFailed" | "erased" | "aborted";
+
+/** What a MAAS region holds, and how time goes by in it: whatever is due has happened when it is next looked at. */
+export interface FakeRegion {
+  readonly options: FakeRegionOptions;
+  readonly images: FakeImage[];
+  /** In the order in which they were added. */
+  machines(): readonly FakeMachine[];
+  machine(systemId: string): FakeMachine | undefined;
+  add(machine: FakeMachineOptions): void;
+  remove(systemId: string): void;
+  change(systemId: string, change: MachineChange): FakeMachine | StateViolation;
+  /** Ends what a machine is in the middle of, as in time or as told. */
+  finish(systemId: string, outcome?: "failed"): void;
+  /** Has what a machine does next end badly, as often as it is said. */
+  failNext(systemId: string): void;
+  /** By address. */
+  readonly reservations: Map<string, { readonly username: string; readonly hostname: string }>;
+  /** The next that is free. */
+  freeAddress(): string | undefined;
+  isAddressTaken(address: string): boolean;
+  /** Newest first. */
+  events(systemId: string): readonly FakeEvent[];
+}
+
+export const fakeSubnet = "10.20.0.0/24";
+
+export function createFakeRegion(options: FakeRegionOptions): FakeRegion {
+  const { nowMs, deployMs, releaseMs, eraseMs } = options;
+  const machines = new Map(options.machines.map((each) => [each.systemId, newFakeMachine(each)]));
+  const due = new Map<string, { readonly atMs: number; readonly outcome: Outcome }>();
+  const failing = new Map<string, number>();
+  const events: FakeEvent[] = [];
+  const reservations: FakeRegion["reservations"] = new Map();
+
+  function note({ systemId, hostname }: FakeMachine, type: string | undefined, atMs: number): void {
+    if (type !== undefined) {
+      events.push({ id: events.length + 1, systemId, hostname, type, description: "", atMs });
+    }
+  }
+
+  function takesFailure(systemId: string): boolean {
+    const left = failing.get(systemId) ?? 0;
+    failing.set(systemId, Math.max(left - 1, 0));
+    return left > 0;
+  }
+
+  /** What becomes of a machine by itself. */
+  function plan({ systemId, status }: FakeMachine, { kind }: MachineChange, atMs: number): void {
+    if (kind === "abort") {
+      // The answer still has the old state.
+      due.set(systemId, { atMs, outcome: "aborted" });
+    } else if (kind === "deploy") {
+      const outcome = takesFailure(systemId) ? "deploymentFailed" : "deployed";
+      due.set(systemId, { atMs: atMs + deployMs, outcome });
+    } else if (kind === "release" && status === "diskErasing") {
+      due.set(systemId, { atMs: atMs + eraseMs, outcome: "erased" });
+    } else if ((kind === "release" || kind === "erased") && status === "releasing") {
+      const outcome = takesFailure(systemId) ? "releaseFailed" : "released";
+      due.set(systemId, { atMs: atMs + releaseMs, outcome });
+    } else if (kind === "release" || kind === "markBroken") {
+      due.delete(systemId);
+    }
+  }
+
+  function apply(machine: FakeMachine, change: MachineChange, atMs: number): FakeMachine | StateViolation {
+    const changed = changedMachine(machine, change);
+    if ("violation" in changed) {
+      return changed;
+    }
+    machines.set(machine.systemId, changed);
+    if (changed !== machine) {
+      plan(changed, change, atMs);
+      note(changed, eventOf[change.kind], atMs);
+    }
+    return changed;
+  }
+
+  function settle(): void {
+    for (const machine of machines.values()) {
+      let next = due.get(machine.systemId);
+      while (next !== undefined && next.atMs <= nowMs()) {
+        due.delete(machine.systemId);
+        apply(machines.get(machine.systemId) ?? machine, { kind: next.outcome }, next.atMs);
+        next = due.get(machine.systemId);
+      }
+      const now = machines.get(machine.systemId);
+      if (now?.status === "deploying" && now.address === undefined) {
+        machines.set(now.systemId, { ...now, address: freeAddress() });
+      }
+    }
+  }
+
+  function isAddressTaken(address: string): boolean {
+    return reservations.has(address) || [...machines.values()].some((each) => each.address === address);
+  }
+
+  function freeAddress(): string | undefined {
+    const all = Array.from({ length: options.addressCount }, (_, index) => `10.20.0.${index + 2}`);
+    return all.find((address) => !isAddressTaken(address));
+  }
+
+  return {
+    options,
+    images: [...options.images],
+    reservations,
+    freeAddress,
+    isAddressTaken,
+    machines() {
+      settle();
+      return [...machines.values()];
+    },
+    machine(systemId) {
+      settle();
+      return machines.get(systemId);
+    },
+    add(machine) {
+      machines.set(machine.systemId, newFakeMachine(machine));
+    },
+    remove(systemId) {
+      machines.delete(systemId);
+      due.delete(systemId);
+    },
+    change(systemId, change) {
+      settle();
+      const machine = machines.get(systemId);
+      return machine === undefined
+        ? { violation: `No machine with system ID ${systemId} available.` }
+        : apply(machine, change, nowMs());
+    },
+    finish(systemId, outcome) {
+      settle();
+      const next = due.get(systemId);
+      const machine = machines.get(systemId);
+      if (next !== undefined && machine !== undefined) {
+        due.delete(systemId);
+        const bad = next.outcome === "deployed" ? "deploymentFailed" : "releaseFailed";
+        apply(machine, { kind: outcome === "failed" ? bad : next.outcome }, nowMs());
+      }
+    },
+    failNext(systemId) {
+      failing.set(systemId, (failing.get(systemId) ?? 0) + 1);
+    },
+    events(systemId) {
+      settle();
+      return events.filter((event) => event.systemId === systemId).toReversed();
+    },
+  };
+}
+
+/** Of annotations MAAS records none. */
+const eventOf: Partial<Record<MachineChange["kind"], string>> = {
+  allocate: "Allocated",
+  deploy: "Deploying",
+  deployed: "Deployed",
+  deploymentFailed: "Failed deployment",
+  abort: "Aborting deployment",
+  aborted: "Aborted deployment",
+  release: "Releasing",
+  released: "Released",
+  releaseFailed: "Failed releasing",
+  lock: "Locked",
+  unlock: "Unlocked",
+  markBroken: "Marked broken",
+  markFixed: "Marked fixed",
+};

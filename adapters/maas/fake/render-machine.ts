@@ -1,0 +1,146 @@
+import { type FakeMachine, statusCode, statusName } from "./machine.ts";
+import { base, renderedDomain, renderedSubnet, renderedVlan, renderPool, renderZone } from "./render.ts";
+
+const untested = Object.fromEntries(
+  ["cpu", "memory", "network", "storage", "interface", "other"].flatMap((kind) => [
+    [`${kind}_test_status`, -1],
+    [`${kind}_test_status_name`, "Unknown"],
+  ]),
+);
+
+/** Of the hardware of every machine the same. */
+const hardware = {
+  swap_size: null,
+  raids: [],
+  special_filesystems: [],
+  cache_sets: [],
+  bcaches: [],
+  volume_groups: [],
+  virtualblockdevice_set: [],
+  numanode_set: [],
+  hardware_info: { system_vendor: "Unknown", system_product: "Unknown", cpu_model: "Unknown" },
+  default_gateways: {
+    ipv4: { gateway_ip: "10.20.0.1", link_id: null },
+    ipv6: { gateway_ip: null, link_id: null },
+  },
+  cpu_speed: 3000,
+  storage: 536870.912,
+  bios_boot_method: "uefi",
+  commissioning_status: 2,
+  commissioning_status_name: "Passed",
+  testing_status: -1,
+  testing_status_name: "Unknown",
+  ...untested,
+  current_commissioning_result_id: 1,
+  current_testing_result_id: null,
+  current_installation_result_id: null,
+  enable_hw_sync: false,
+  sync_interval: null,
+  last_sync: null,
+  next_sync: null,
+  address_ttl: null,
+  disable_ipv4: false,
+  description: "",
+  parent: null,
+  pod: null,
+  virtualmachine_id: null,
+  node_type: 0,
+  node_type_name: "Machine",
+  min_hwe_kernel: "",
+  ephemeral_deploy: false,
+};
+
+/** @param pools the names of all pools, whose places are their ids */
+export function renderMachine(machine: FakeMachine, pools: readonly string[]) {
+  const { systemId, hostname, annotations, address } = machine;
+  const link = { id: 1, mode: "auto", subnet: renderedSubnet, ...(address && { ip_address: address }) };
+  const nic = {
+    system_id: systemId,
+    id: 1,
+    name: "eth0",
+    type: "physical",
+    enabled: true,
+    mac_address: macAddress(systemId),
+    vlan: renderedVlan,
+    links: [link],
+    tags: [],
+    parents: [],
+    children: [],
+    discovered: [],
+    effective_mtu: 1500,
+    link_connected: true,
+    link_speed: 10_000,
+    interface_speed: 10_000,
+    sriov_max_vf: 0,
+    numa_node: 0,
+    params: "",
+    vendor: null,
+    product: null,
+    firmware_version: null,
+    resource_uri: `${base}/nodes/${systemId}/interfaces/1/`,
+  };
+  const disk = {
+    system_id: systemId,
+    id: 1,
+    name: "sda",
+    type: "physical",
+    path: "/dev/disk/by-dname/sda",
+    id_path: null,
+    uuid: null,
+    model: "sandbox",
+    serial: systemId,
+    firmware_version: null,
+    size: 536_870_912_000,
+    available_size: 536_870_912_000,
+    used_size: 0,
+    block_size: 512,
+    used_for: "Unused",
+    partition_table_type: null,
+    partitions: [],
+    filesystem: null,
+    storage_pool: null,
+    numa_node: 0,
+    tags: ["ssd"],
+    resource_uri: `${base}/nodes/${systemId}/blockdevices/1/`,
+  };
+  return {
+    ...hardware,
+    system_id: systemId,
+    hostname,
+    fqdn: `${hostname}.maas`,
+    domain: renderedDomain,
+    status: statusCode(machine.status),
+    status_name: statusName(machine.status),
+    status_message: machine.statusMessage,
+    status_action: "",
+    owner: machine.owner ?? null,
+    owner_data: annotations,
+    workload_annotations: annotations,
+    ip_addresses: address === undefined ? [] : [address],
+    tag_names: machine.tags,
+    cpu_count: machine.cpuCount,
+    memory: machine.memoryMib,
+    architecture: machine.architecture,
+    power_state: machine.powerState,
+    power_type: "ipmi",
+    pool: renderPool(machine.pool, pools.indexOf(machine.pool)),
+    zone: renderZone(machine.zone),
+    locked: machine.isLocked,
+    osystem: machine.osystem,
+    distro_series: machine.series,
+    hwe_kernel: machine.series === "" ? null : "ga",
+    netboot: machine.status !== "deployed",
+    hardware_uuid: `00000000-0000-4000-8000-${macAddress(systemId).replaceAll(":", "")}`,
+    boot_interface: nic,
+    interface_set: [nic],
+    boot_disk: disk,
+    blockdevice_set: [disk],
+    physicalblockdevice_set: [disk],
+    resource_uri: `${base}/machines/${systemId}/`,
+  };
+}
+
+function macAddress(systemId: string): string {
+  const bytes = Buffer.from(systemId).subarray(-5);
+  return [0x02, ...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join(":");
+}

@@ -1,0 +1,109 @@
+import { type FakeEvent, type FakeImage, fakeSubnet } from "./region.ts";
+
+// What MAAS 3.4.10 writes, also what the gateway does not need, for whoever does.
+
+/** Of all `resource_uri`. */
+export const base = "/MAAS/api/2.0";
+
+export function renderZone(name: string) {
+  return { name, description: "", id: 1, resource_uri: `${base}/zones/${name}/` };
+}
+
+export function renderPool(name: string, id: number) {
+  const description = id === 0 ? "Default pool" : "";
+  return { name, description, id, resource_uri: `${base}/resourcepool/${id}/` };
+}
+
+export function renderTag(name: string) {
+  return { name, definition: "", comment: "", kernel_opts: "", resource_uri: `${base}/tags/${name}/` };
+}
+
+export const renderedDomain = {
+  authoritative: true,
+  ttl: null,
+  id: 0,
+  resource_record_count: 0,
+  is_default: true,
+  name: "maas",
+  resource_uri: `${base}/domains/0/`,
+};
+
+export const renderedVlan = {
+  vid: 0,
+  mtu: 1500,
+  dhcp_on: true,
+  external_dhcp: null,
+  relay_vlan: null,
+  fabric: "fabric-0",
+  id: 1,
+  space: "undefined",
+  fabric_id: 0,
+  secondary_rack: null,
+  primary_rack: null,
+  name: "untagged",
+  resource_uri: `${base}/vlans/1/`,
+};
+
+export const renderedSubnet = {
+  name: fakeSubnet,
+  description: "",
+  vlan: renderedVlan,
+  cidr: fakeSubnet,
+  rdns_mode: 2,
+  gateway_ip: "10.20.0.1",
+  dns_servers: [],
+  allow_dns: true,
+  allow_proxy: true,
+  active_discovery: false,
+  managed: true,
+  disabled_boot_architectures: [],
+  id: 1,
+  space: "undefined",
+  resource_uri: `${base}/subnets/1/`,
+};
+
+export function renderAddress(ip: string, username: string, createdAtMs: number) {
+  return {
+    created: new Date(createdAtMs).toISOString().slice(0, -1),
+    ip,
+    alloc_type: 4,
+    subnet: renderedSubnet,
+    alloc_type_name: "User reserved",
+    interface_set: [],
+    owner: renderUser(username, false),
+    resource_uri: `${base}/ipaddresses/`,
+  };
+}
+
+export function renderUser(username: string, isAdmin: boolean) {
+  return {
+    is_superuser: isAdmin,
+    username,
+    email: `${username}@sandbox.invalid`,
+    is_local: true,
+    resource_uri: `${base}/users/${username}/`,
+  };
+}
+
+export function renderImage({ name, type, architecture = "amd64/generic" }: FakeImage, id: number) {
+  return {
+    id,
+    type,
+    name,
+    architecture,
+    resource_uri: `${base}/boot-resources/${id}/`,
+    last_deployed: null,
+    subarches: "generic",
+  };
+}
+
+/** Of UTC, as `Sat, 21 Nov. 2026 00:19:06`. */
+export function renderEventTime(atMs: number): string {
+  const [day, date, month, year, time] = new Date(atMs).toUTCString().split(" ");
+  return `${day} ${date} ${month}. ${year} ${time}`;
+}
+
+export function renderEvent({ id, systemId, hostname, type, description, atMs }: FakeEvent) {
+  const created = renderEventTime(atMs);
+  return { username: "unknown", node: systemId, hostname, id, level: "INFO", created, type, description };
+}

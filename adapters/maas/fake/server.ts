@@ -1,0 +1,120 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import { type FakeAnswer, textAnswer } from "./answer.ts";
+import { answerAnonymously, answerSigned, isEndpoint } from "./api.ts";
+import { createSignatureCheck, type FakeUser } from "./check-signature.ts";
+import { createFaultList, type Fault, type FaultMatch } from "./faults.ts";
+import { createFakeRegion, type FakeRegion, type FakeRegionOptions } from "./region.ts";
+import { type FakeRequest, readRequest } from "./request.ts";
+
+/** A server on loopback that answers as a MAAS 3.4.10 region controller does, and is as strict. */
+export interface MaasFake {
+  /** As `http://127.0.0.1:40123/MAAS`. */
+  readonly url: string;
+  readonly region: FakeRegion;
+  /** The requests that came, oldest first, those that were refused among them. */
+  readonly requests: readonly FakeRequest[];
+  /** Has the next requests of this kind fail. */
+  inject(match: FaultMatch, fault: Fault): void;
+  /** Takes back what has been injected and has not happened. */
+  clearFaults(): void;
+  /** Every connection is cut, until it is told false. */
+  setOutage(isOut: boolean): void;
+  /** How far its clock is from ours; 0 unless told. */
+  setClockOffset(offsetMs: number): void;
+  close(): Promise<void>;
+}
+
+export interface MaasFakeOptions extends Omit<FakeRegionOptions, "nowMs"> {
+  readonly users: readonly FakeUser[];
+}
+
+const prefix = "/MAAS/api/2.0/";
+const keptRequests = 1_000;
+
+export async function startMaasFake(options: MaasFakeOptions): Promise<MaasFake> {
+  let clockOffsetMs = 0;
+  let isOut = false;
+  const nowMs = () => Date.now() + clockOffsetMs;
+  const region = createFakeRegion({ ...options, nowMs });
+  const checkSignature = createSignatureCheck(options.users, nowMs);
+  const faults = createFaultList();
+  const requests: FakeRequest[] = [];
+  const closing = new AbortController();
+
+  function answer(request: FakeRequest): FakeAnswer {
+    const path = request.path.startsWith(prefix) ? request.path.slice(prefix.length) : "";
+    if (!isEndpoint(path)) {
+      return textAnswer(404, `Unknown API endpoint: ${request.path}.`);
+    }
+    const anonymous = answerAnonymously(request.method, path);
+    if (anonymous !== undefined) {
+      return anonymous;
+    }
+    const user = checkSignature(request);
+    if ("refusal" in user) {
+      return user.refusal;
+    }
+    const { form } = request;
+    if (form === undefined) {
+      return textAnswer(500, "'dict' object has no attribute 'lists'");
+    }
+    return answerSigned(region, path, { ...request, user, form });
+  }
+
+  async function serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const request = await readRequest(message);
+    requests.push(request);
+    requests.splice(0, requests.length - keptRequests);
+    const fault = faults.take(request);
+    if (isOut || fault?.kind === "cut") {
+      message.socket.destroy();
+      return;
+    }
+    if (fault?.kind === "delay") {
+      await wait(fault.ms, undefined, { signal: closing.signal, ref: false });
+    }
+    const made = fault?.kind === "answer" ? fault.answer : answer(request);
+    if (fault?.kind === "loseReply") {
+      message.socket.destroy();
+      return;
+    }
+    const type = "json" in made ? { "content-type": "application/json; charset=utf-8" } : {};
+    const date = { date: new Date(nowMs()).toUTCString() };
+    response.writeHead(made.status, { ...date, ...type, ...made.headers });
+    response.end("json" in made ? JSON.stringify(made.json) : made.text);
+  }
+
+  const server = createServer((message, response) => {
+    serve(message, response).catch(() => message.socket.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  // It is no reason for the process to go on.
+  server.unref();
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    url: `http://127.0.0.1:${port}/MAAS`,
+    region,
+    requests,
+    inject: faults.add,
+    clearFaults: faults.clear,
+    setOutage(next) {
+      isOut = next;
+      if (next) {
+        server.closeAllConnections();
+      }
+    },
+    setClockOffset(offsetMs) {
+      clockOffsetMs = offsetMs;
+    },
+    async close() {
+      closing.abort();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { invalidField } from "../host/infra-error.ts";
+import type { MaasAddressReservation, MaasDeployment, MaasRelease } from "./adapter.ts";
+import type { Fields } from "./client.ts";
+import type { MaasConstraints, MaasMachineFilter } from "./machine.ts";
+import {
+  assertAddress,
+  assertAgentName,
+  assertAnnotation,
+  assertArchitecture,
+  assertComment,
+  assertHostname,
+  assertPlaceName,
+  assertSeries,
+  assertSubnet,
+  assertTag,
+  assertUsername,
+} from "./names.ts";
+
+// What MAAS's forms call what we ask for. Each refuses what is no name. @throws InfraError INVALID_FIELD
+
+type Assert = (value: string, field: string) => void;
+
+function fieldOf(key: string, value: string | undefined, assert: Assert): Fields {
+  if (value === undefined) {
+    return [];
+  }
+  assert(value, key);
+  return [[key, value]];
+}
+
+function fieldsOf(key: string, values: readonly string[] | undefined, assert: Assert): Fields {
+  return (values ?? []).flatMap((value) => fieldOf(key, value, assert));
+}
+
+function countOf(key: string, count: number | undefined): Fields {
+  if (count === undefined) {
+    return [];
+  }
+  if (!Number.isSafeInteger(count) || count < 0) {
+    throw invalidField(key, "must be a whole number of 0 or more");
+  }
+  return [[key, String(count)]];
+}
+
+export function commentField(comment: string | undefined): Fields {
+  return fieldOf("comment", comment, assertComment);
+}
+
+export function constraintFields(constraints: MaasConstraints): Fields {
+  return [
+    ...fieldsOf("tags", constraints.tags, assertTag),
+    ...fieldsOf("not_tags", constraints.notTags, assertTag),
+    ...fieldOf("pool", constraints.pool, assertPlaceName),
+    ...fieldsOf("not_in_pool", constraints.notInPools, assertPlaceName),
+    ...fieldOf("zone", constraints.zone, assertPlaceName),
+    ...fieldsOf("not_in_zone", constraints.notInZones, assertPlaceName),
+    ...fieldOf("arch", constraints.architecture, assertArchitecture),
+    ...countOf("cpu_count", constraints.cpuCount),
+    ...countOf("mem", constraints.memoryMib),
+  ];
+}
+
+/** Of what `machines` is asked beside ids. */
+export function filterFields({ owner, agentName }: MaasMachineFilter): Fields {
+  return [...fieldOf("owner", owner, assertUsername), ...fieldOf("agent_name", agentName, assertAgentName)];
+}
+
+export function annotationFields(annotations: Readonly<Record<string, string | undefined>>): Fields {
+  return Object.entries(annotations).map(([key, value]) => {
+    assertAnnotation(key, value, "annotations");
+    // MAAS removes one that is empty.
+    return [key, value ?? ""];
+  });
+}
+
+const maxUserDataBytes = 1024 * 1024;
+
+export function deploymentFields({
+  series,
+  userData,
+  hweKernel,
+  isEphemeral,
+  comment,
+}: MaasDeployment): Fields {
+  const data = userData === undefined ? undefined : Buffer.from(userData);
+  if (data !== undefined && data.length > maxUserDataBytes) {
+    throw invalidField("user_data", `must be at most ${maxUserDataBytes} bytes, is ${data.length}`);
+  }
+  return [
+    ...fieldOf("distro_series", series, assertSeries),
+    ...fieldOf("hwe_kernel", hweKernel, assertSeries),
+    ...(isEphemeral === true ? ([["ephemeral_deploy", "true"]] satisfies Fields) : []),
+    ...commentField(comment),
+    ...(data === undefined ? [] : ([["user_data", data.toString("base64")]] satisfies Fields)),
+  ];
+}
+
+export function releaseFields({ comment, erase }: MaasRelease): Fields {
+  const erasing: Fields = erase === undefined ? [] : [["erase", "true"]];
+  const quickly: Fields = erase === "quick" ? [["quick_erase", "true"]] : [];
+  return [...commentField(comment), ...erasing, ...quickly];
+}
+
+export function reservationFields({ subnet, address, hostname }: MaasAddressReservation): Fields {
+  if (subnet === undefined && address === undefined) {
+    throw invalidField("subnet", "or an address is needed");
+  }
+  return [
+    ...fieldOf("subnet", subnet, assertSubnet),
+    ...fieldOf("ip", address, assertAddress),
+    ...fieldOf("hostname", hostname, assertHostname),
+  ];
+}

@@ -1,0 +1,59 @@
+import { InfraError } from "../host/infra-error.ts";
+import type { MaasAdapter, MaasFinding, MaasInspection } from "./adapter.ts";
+
+type Asked = Pick<MaasAdapter, "url" | "version" | "whoami" | "images" | "machines">;
+
+const patienceMs = 10_000;
+
+/** Finds out what `hostplane doctor` tells about MAAS. Changes nothing. Never throws. */
+export async function inspectMaas(maas: Asked): Promise<MaasInspection> {
+  const signal = AbortSignal.timeout(patienceMs);
+  let version: string | undefined;
+  try {
+    version = (await maas.version(signal)).version;
+    const { username, isAdmin } = await maas.whoami(signal);
+    const rights = isAdmin ? "an administrator, which is more than it needs" : "no administrator";
+    const entered = `MAAS ${version ?? "of a version that it does not tell"} at ${maas.url} lets the gateway in as ${username}, ${rights}`;
+    const images = await maas.images(signal);
+    const machines = await maas.machines({}, signal);
+    const ready = machines.filter(({ status }) => status === "ready").length;
+    return {
+      version,
+      findings: [
+        { ok: true, what: entered },
+        images.length > 0
+          ? { ok: true, what: `MAAS has ${images.length} boot resources` }
+          : {
+              ok: false,
+              what: "MAAS has no boot resources, so no machine can be deployed",
+              fix: "import images into MAAS, or upload one with maas PROFILE boot-resources create",
+            },
+        machines.length > 0
+          ? { ok: true, what: `MAAS has ${machines.length} machines, of which ${ready} are ready` }
+          : {
+              ok: false,
+              what: "MAAS shows the gateway no machines",
+              fix: "add and commission machines in MAAS, or give the account the right to see their pool",
+            },
+      ],
+    };
+  } catch (error) {
+    return { version, findings: [unreachable(error)] };
+  }
+}
+
+function unreachable(error: unknown): MaasFinding {
+  const isDenied = error instanceof InfraError && error.reason === "MAAS_DENIED";
+  const isLate = error instanceof Error && error.name === "TimeoutError";
+  return {
+    ok: false,
+    what: isLate
+      ? `MAAS does not answer within ${patienceMs / 1000} s`
+      : error instanceof Error
+        ? error.message
+        : String(error),
+    fix: isDenied
+      ? "put an API key of the account into the file of clusters.maas.apiKeyFile: maas apikey --username NAME on the region controller shows it"
+      : "look whether the region controller runs and clusters.maas.url names it, as http://maas:5240/MAAS",
+  };
+}

@@ -1,0 +1,145 @@
+import { InfraError, invalidField } from "../host/infra-error.ts";
+import type { MaasAdapter } from "./adapter.ts";
+import { acceptedValue, createMaasCalls, sameMachine } from "./calls.ts";
+import { createMaasClient, type Fields, type MaasClientOptions } from "./client.ts";
+import {
+  annotationFields,
+  commentField,
+  constraintFields,
+  deploymentFields,
+  releaseFields,
+  reservationFields,
+} from "./fields.ts";
+import { inspectMaas } from "./inspect.ts";
+import { assertAddress, assertAgentName, assertSystemId } from "./names.ts";
+import {
+  parseAddress,
+  parseAddresses,
+  parseEvents,
+  parseImages,
+  parseMachine,
+  parsePools,
+  parseTags,
+  parseVersion,
+} from "./parse-reply.ts";
+
+export interface MaasOptions extends MaasClientOptions {
+  /** What the sandbox is, whose server has another address each time. */
+  readonly as?: Pick<MaasAdapter, "kind" | "url"> | undefined;
+}
+
+const maxEvents = 1000;
+
+/** A MAAS region. Connects with the first call. */
+export function createMaas(options: MaasOptions): MaasAdapter {
+  const { kind, url } = options.as ?? { kind: "real", url: options.url };
+  const client = createMaasClient(options);
+
+  const { read, change, changeMachine, machine, machines, whoami } = createMaasCalls(client);
+
+  const adapter: Omit<MaasAdapter, "inspect"> = {
+    kind,
+    url,
+    whoami,
+    version(signal) {
+      return read({ what: "tell its version", path: "version/" }, parseVersion, signal);
+    },
+    machines: (filter = {}, signal) => machines(filter, signal),
+    machine,
+    async choose(constraints, signal) {
+      const form: Fields = [...constraintFields(constraints), ["dry_run", "true"]];
+      const request = { what: "choose a machine", path: "machines/", op: "allocate", form };
+      return read(request, parseMachine, signal);
+    },
+    async allocate({ systemId, agentName, constraints = {}, comment }) {
+      assertSystemId(systemId, "system_id");
+      assertAgentName(agentName, "agent_name");
+      const form: Fields = [
+        ["system_id", systemId],
+        ["agent_name", agentName],
+        ...constraintFields(constraints),
+        ...commentField(comment),
+      ];
+      const asked = { what: "allocate", systemId };
+      const reply = await change({ ...asked, path: "machines/", op: "allocate", form });
+      return sameMachine(parseMachine(acceptedValue(reply, asked)), systemId);
+    },
+    async annotate(systemId, annotations) {
+      assertSystemId(systemId, "system_id");
+      const form = annotationFields(annotations);
+      return changeMachine(systemId, "annotate", "set_workload_annotations", form);
+    },
+    async deploy(systemId, deployment) {
+      assertSystemId(systemId, "system_id");
+      return changeMachine(systemId, "deploy", "deploy", deploymentFields(deployment));
+    },
+    async release(systemId, release = {}) {
+      assertSystemId(systemId, "system_id");
+      return changeMachine(systemId, "release", "release", releaseFields(release));
+    },
+    async lock(systemId, comment) {
+      assertSystemId(systemId, "system_id");
+      return changeMachine(systemId, "lock", "lock", commentField(comment));
+    },
+    async unlock(systemId, comment) {
+      assertSystemId(systemId, "system_id");
+      return changeMachine(systemId, "unlock", "unlock", commentField(comment));
+    },
+    async abort(systemId, comment) {
+      assertSystemId(systemId, "system_id");
+      return changeMachine(systemId, "abort", "abort", commentField(comment));
+    },
+    async markBroken(systemId, comment) {
+      assertSystemId(systemId, "system_id");
+      return changeMachine(systemId, "mark broken", "mark_broken", commentField(comment));
+    },
+    images(signal) {
+      return read({ what: "list the boot resources", path: "boot-resources/" }, parseImages, signal);
+    },
+    tags(signal) {
+      return read({ what: "list the tags", path: "tags/" }, parseTags, signal);
+    },
+    pools(signal) {
+      return read({ what: "list the pools", path: "resourcepools/" }, parsePools, signal);
+    },
+    addresses(signal) {
+      return read({ what: "list the addresses", path: "ipaddresses/" }, parseAddresses, signal);
+    },
+    async reserveAddress(reservation) {
+      const form = reservationFields(reservation);
+      const asked = { what: "reserve an address" };
+      const reply = await change({ ...asked, path: "ipaddresses/", op: "reserve", form });
+      if ("refusal" in reply && reservation.address !== undefined) {
+        const { status, words } = reply.refusal;
+        // `The IP address 10.20.0.9 is already in use.`, of its exception StaticIPAddressUnavailable.
+        if (status === 404 && /\b(already in use|not available|unavailable)\b/i.test(words)) {
+          throw new InfraError("ADDRESS_TAKEN", `MAAS says of ${reservation.address}: ${words}`);
+        }
+      }
+      return parseAddress(acceptedValue(reply, asked));
+    },
+    async releaseAddress(address) {
+      assertAddress(address, "address");
+      const asked = { what: "release an address" };
+      const reply = await change({ ...asked, path: "ipaddresses/", op: "release", form: [["ip", address]] });
+      // `IP address 10.20.0.9 does not exist, is not the correct type of address, or does not belong to the requesting user.`
+      const isGone = "refusal" in reply && /^IP address \S+ does not exist/.test(reply.refusal.words);
+      if (!isGone) {
+        acceptedValue(reply, asked);
+      }
+    },
+    async events(systemId, limit, signal) {
+      assertSystemId(systemId, "system_id");
+      if (!Number.isInteger(limit) || limit < 1 || limit > maxEvents) {
+        throw invalidField("limit", `must be from 1 to ${maxEvents}`);
+      }
+      const query: Fields = [
+        ["id", systemId],
+        ["limit", String(limit)],
+      ];
+      return read({ what: "list the events", path: "events/", op: "query", query }, parseEvents, signal);
+    },
+    close: client.close,
+  };
+  return { ...adapter, inspect: () => inspectMaas(adapter) };
+}
