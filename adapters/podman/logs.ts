@@ -42,6 +42,7 @@ export async function* readLogs(
   const timer = follow && leftMs !== undefined ? endAfter(leftMs + lagMs, ending) : undefined;
   const signal = AbortSignal.any([leaving, ending.signal]);
   const position = createLogPosition(options.sinceNs);
+  let isKnown = false;
   let isPast = true;
   let failures = 0;
 
@@ -92,10 +93,13 @@ export async function* readLogs(
   }
 
   try {
-    // A connection that follows is silent until the first line.
-    await stateOf(client, containerId, signal);
     for (;;) {
       try {
+        if (!isKnown) {
+          // A connection that follows is silent until the first line.
+          await stateOf(client, containerId, signal);
+          isKnown = true;
+        }
         let hasNew = false;
         for await (const pieces of connection(follow && !isPast, beganMs, signal)) {
           hasNew = true;
@@ -113,7 +117,7 @@ export async function* readLogs(
         }
         failures = 0;
       } catch (error) {
-        if (signal.aborted || (follow && isReason(error, "CONTAINER_NOT_FOUND"))) {
+        if (signal.aborted || (follow && isKnown && isReason(error, "CONTAINER_NOT_FOUND"))) {
           break;
         }
         if (!follow || !isReason(error, "PODMAN_UNAVAILABLE")) {

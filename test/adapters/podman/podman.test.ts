@@ -266,6 +266,36 @@ function frameOf(timeMs: number, text: string): Buffer {
   return frame;
 }
 
+test("a log is followed as soon as Podman answers", async (t) => {
+  const { runtime, answers } = await startServer(t);
+  const container = JSON.parse(replyOf("runningTicker"));
+  const json = `containers/${container.Id}/json`;
+  const text = replyOf("runningTicker");
+  let asked = 0;
+  answers.set(json, (_, response) => {
+    asked += 1;
+    if (asked < 3) {
+      response.destroy();
+    } else {
+      response.end(text);
+    }
+  });
+  answers.set(`containers/${container.Id}/logs`, (_, response) => response.end(logOf("ticker")));
+  const leaving = new AbortController();
+  for await (const pieces of runtime.logs(container.Id, { follow: true }, leaving.signal)) {
+    t.equal(pieces.length, 6);
+    break;
+  }
+  t.equal(asked, 3);
+  const without = (async () => {
+    asked = 0;
+    for await (const _ of runtime.logs(container.Id, {}, leaving.signal)) {
+      t.fail("it is away");
+    }
+  })();
+  t.equal(await reasonOf(without), "PODMAN_UNAVAILABLE");
+});
+
 test("a log that is written faster than it is read has an end", async (t) => {
   const { runtime, answers } = await startServer(t);
   const container = JSON.parse(replyOf("runningTicker"));
