@@ -15,6 +15,8 @@ import { metricsPage } from "./observability/metrics-page.ts";
 import type { Around } from "./rpc/call.ts";
 import type { ListenerFacts } from "./rpc/listener-facts.ts";
 import { answerNotFound, leaveBodiesUnread, refuseGrpcOverHttp1, rpcPlugin } from "./rpc/plugin.ts";
+import { restPlugin } from "./rpc/rest/rest-plugin.ts";
+import { restRoutes } from "./rpc/rest/rest-routes.ts";
 import { createRoutes } from "./rpc/router.ts";
 import type { ServiceRegistration } from "./rpc/service-handlers.ts";
 import { frontPage } from "./web/front-page.ts";
@@ -84,10 +86,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   addSecurityHeaders(app, options.listenerOf);
   leaveBodiesUnread(app);
   app.addHook("onRequest", refuseGrpcOverHttp1);
+  const rest = restRoutes(options.registrations);
   if (options.corsOrigins.length > 0) {
     await app.register(cors, {
       origin: [...options.corsOrigins],
-      methods: [...connectCors.allowedMethods],
+      methods: [...new Set([...connectCors.allowedMethods, ...rest.map(({ httpMethod }) => httpMethod)])],
       allowedHeaders: [...connectCors.allowedHeaders, ...allowedHeaders],
       exposedHeaders: [...connectCors.exposedHeaders, ...exposedHeaders],
       maxAge: 7200,
@@ -104,6 +107,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     shutdownSignal: options.shutdownSignal,
   });
   await app.register(rpcPlugin, { routes, listenerOf: options.listenerOf });
+  await app.register(restPlugin, { ...options, restRoutes: rest, routes });
   await app.register(statusPages, {
     backends: options.backends,
     store: options.storeBackend,

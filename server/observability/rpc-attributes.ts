@@ -11,13 +11,21 @@ import type { ErrorCode } from "../../adapters/host/reasons.ts";
 import type { Call } from "../rpc/call.ts";
 import { methodPathOf } from "../rpc/method-rule.ts";
 
+/** REST has no name there; the conventions allow another. */
+const systemNames: Readonly<Record<Call["protocol"], string>> = {
+  connect: "connectrpc",
+  grpc: RPC_SYSTEM_NAME_VALUE_GRPC,
+  "grpc-web": RPC_SYSTEM_NAME_VALUE_GRPC,
+  rest: "rest",
+};
+
 /**
  * What the span of a call says from the beginning, under the names of OpenTelemetry's conventions
  * (https://opentelemetry.io/docs/specs/semconv/rpc/rpc-spans/). Of a request's headers and message it says nothing.
  */
 export function rpcBeginAttributes(call: Call): Record<string, string> {
   return {
-    [ATTR_RPC_SYSTEM_NAME]: call.protocol === "connect" ? "connectrpc" : RPC_SYSTEM_NAME_VALUE_GRPC,
+    [ATTR_RPC_SYSTEM_NAME]: systemNames[call.protocol],
     [ATTR_RPC_METHOD]: methodPathOf(call.method),
     "rpc.service": call.method.parent.typeName,
     [ATTR_CLIENT_ADDRESS]: call.peer.address,

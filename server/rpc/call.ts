@@ -35,7 +35,7 @@ export interface Peer {
 export interface Call {
   readonly method: DescMethod;
   readonly rule: MethodRule;
-  readonly protocol: "connect" | "grpc" | "grpc-web";
+  readonly protocol: "connect" | "grpc" | "grpc-web" | "rest";
   readonly peer: Peer;
   /** Names the call in logs and in the header `hostplane-request-id` of its answer. */
   readonly requestId: string;
@@ -76,7 +76,7 @@ export interface Call {
   /**
    * A way past the handler's own stream, for messages that many calls get alike. A handler asks for it behind its first
    * `yield`, when headers and that message are out, and then waits: what it yields or throws next comes behind what the
-   * sink has written. The sink writes until the handler has ended. Not for a method whose messages are repeated.
+   * sink has written. The sink writes until the handler has ended. Not for a method whose messages are repeated, nor over REST.
    * @param maxUnsentBytes with more than that unsent, the sink writes nothing; 1 MiB by default
    * @throws TypeError when nothing is out
    */

@@ -1,7 +1,7 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
-import type { InfraError } from "../../adapters/host/infra-error.ts";
+import { InfraError } from "../../adapters/host/infra-error.ts";
 import { type Call, operationHeader } from "./call.ts";
 import { anonymous, type Caller } from "./caller.ts";
 import { type ClosableSink, createDirectSink } from "./direct-sink.ts";
@@ -18,6 +18,9 @@ export interface RoutedCall extends Call {
 /** What may wait for a client that does not keep up, and for how long once its call has ended. */
 const maxUnsentBytesDefault = 1024 * 1024;
 const sinkLingerMs = 30_000;
+
+/** As `HandlerContext.protocolName` has them. */
+const protocolNames = ["connect", "grpc", "grpc-web", "rest"] as const;
 
 /** Limits of the gateway that a call keeps to. */
 export interface CallLimits {
@@ -41,10 +44,7 @@ export function callFromHandlerContext(
   const call = createCall({
     method: context.method,
     rule,
-    protocol:
-      context.protocolName === "grpc" || context.protocolName === "grpc-web"
-        ? context.protocolName
-        : "connect",
+    protocol: protocolNames.find((name) => name === context.protocolName) ?? "connect",
     facts: context.values.get(requestFactsKey),
     signal: context.signal,
     header: context.requestHeader,
@@ -145,6 +145,9 @@ function createCall(parts: CallParts): RoutedCall {
     setHeader: parts.setHeader,
     openSink(maxUnsentBytes = maxUnsentBytesDefault) {
       const { response } = parts.facts;
+      if (parts.protocol === "rest") {
+        throw new InfraError("NOT_BUILT", `${parts.method.name} cannot be streamed over REST`);
+      }
       if (response?.headersSent !== true || parts.method.methodKind === "unary") {
         throw new TypeError(`${parts.method.name} has written nothing yet that a sink could go on with`);
       }

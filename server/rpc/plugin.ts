@@ -1,6 +1,11 @@
 import { randomUUID } from "node:crypto";
+import type { DescMethod } from "@bufbuild/protobuf";
 import { createContextValues } from "@connectrpc/connect";
-import { createAsyncIterable, type UniversalServerResponse } from "@connectrpc/connect/protocol";
+import {
+  createAsyncIterable,
+  type UniversalHandlerFn,
+  type UniversalServerResponse,
+} from "@connectrpc/connect/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { unmapped } from "../config/address-range.ts";
@@ -36,16 +41,25 @@ export function leaveBodiesUnread(app: FastifyInstance): void {
  * parsed by Fastify, and answers do not pass its serialisation; its onRequest and onResponse hooks see them. A
  * verb that the method does not take gets HTTP 405.
  */
-export async function rpcPlugin(app: FastifyInstance, options: RpcPluginOptions): Promise<void> {
+export async function rpcPlugin(
+  app: FastifyInstance,
+  { routes, listenerOf }: RpcPluginOptions,
+): Promise<void> {
   leaveBodiesUnread(app);
-  for (const route of options.routes) {
+  for (const route of routes) {
+    const { handle } = route;
+    const served: Served = {
+      method: handle.method,
+      handle: async (request) => withWords(await handle(request)),
+      refuse,
+    };
     const method = route.rule.get ? ["GET", "POST"] : ["POST"];
     // OPTIONS belongs to CORS; HEAD comes with GET.
     const refused = app.supportedMethods.filter(
       (name) => name !== "OPTIONS" && !method.includes(name === "HEAD" ? "GET" : name),
     );
     for (const url of [route.path, `/api${route.path}`]) {
-      app.route({ method, url, handler: (request, reply) => serve(route, request, reply, options) });
+      app.route({ method, url, handler: (request, reply) => serve(served, request, reply, listenerOf) });
       app.route({
         method: refused,
         url,
@@ -63,19 +77,27 @@ const bareAnswers: Readonly<Record<number, string>> = {
   505: "this RPC needs HTTP/2",
 };
 
-async function serve(
-  route: Route,
+/** A method as one request calls it. */
+export interface Served {
+  readonly method: DescMethod;
+  readonly handle: UniversalHandlerFn;
+  /** Answers in the words of the request's protocol where there is no call. */
+  readonly refuse: typeof refuse;
+}
+
+/** Has a request answered outside of Fastify, under an id of its own, if its listener serves the method. */
+export async function serve(
+  { method, handle, refuse }: Served,
   request: FastifyRequest,
   reply: FastifyReply,
-  options: RpcPluginOptions,
+  listenerOf: RpcPluginOptions["listenerOf"],
 ): Promise<void> {
   reply.hijack();
   const requestId = randomUUID();
   const headers = { ...reply.getHeaders(), [requestIdHeader]: requestId };
-  const listener = options.listenerOf(request);
-  const { service, method } = route.handle;
+  const listener = listenerOf(request);
   const { methodKind } = method;
-  const refusal = listenerRefusalOf(service, listener.address, listener.services);
+  const refusal = listenerRefusalOf(method.parent, listener.address, listener.services);
   if (refusal !== undefined) {
     refuse(request.raw, reply.raw, refusal, headers);
     return;
@@ -87,14 +109,14 @@ async function serve(
     }
     const peer = peerFromRequest(request, listener);
     const values = createContextValues().set(requestFactsKey, { peer, requestId, response: reply.raw });
-    const answer = await route.handle(universalRequestFrom(request.raw, reply.raw, values));
+    const answer = await handle(universalRequestFrom(request.raw, reply.raw, values));
     if (isSingle) {
       // Only an error can come before the end of such a request. connect-go ends a request short of its
       // content-length once it sees response headers, and Node's HTTP/2 library then resets the stream.
       await dropRest(request.raw);
     }
     const isStream = methodKind !== "unary";
-    await writeUniversalResponse(withWords(answer), request.raw, reply.raw, headers, isStream);
+    await writeUniversalResponse(answer, request.raw, reply.raw, headers, isStream);
   } catch (thrown) {
     const error = infraErrorFrom(thrown);
     if (error.reason !== "CALLER_LEFT") {

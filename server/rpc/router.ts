@@ -7,7 +7,7 @@ import { connectErrorFromInfraError, infraErrorFrom } from "./errors.ts";
 import { streamUntilCallEnds, untilCallEnds } from "./guard.ts";
 import { callFromHandlerContext, callFromRefusedRequest } from "./handler-call.ts";
 import { type MethodRule, methodPathOf } from "./method-rule.ts";
-import { createProtocolHandler, type Inputs } from "./protocol-handler.ts";
+import { createProtocolHandler, type Inputs, type Serve } from "./protocol-handler.ts";
 import type { AnyHandler, ServiceRegistration } from "./service-handlers.ts";
 import type { OnRefused } from "./unary-error.ts";
 
@@ -38,15 +38,20 @@ export interface Route {
   readonly handle: UniversalHandler;
 }
 
+/** With the call path itself, for a protocol that stands beside those. */
+export interface ServedRoute extends Route {
+  readonly serve: Serve;
+}
+
 /** The routes of all registered services, each answering Connect, gRPC and gRPC-Web through one call path. */
-export function createRoutes(options: RouterOptions): Route[] {
+export function createRoutes(options: RouterOptions): ServedRoute[] {
   return options.registrations.flatMap((registration) =>
     registration.service.methods.map((method) => {
       const rule = options.ruleOf(method);
       return {
         path: `/${methodPathOf(method)}`,
         rule,
-        handle: createRouteHandler(method, rule, registration.handlerOf(method), options),
+        ...createRouteHandler(method, rule, registration.handlerOf(method), options),
       };
     }),
   );
@@ -57,7 +62,7 @@ function createRouteHandler(
   rule: MethodRule,
   handler: AnyHandler,
   options: RouterOptions,
-): UniversalHandler {
+): Pick<ServedRoute, "handle" | "serve"> {
   const isSingle = method.methodKind === "unary" || method.methodKind === "server_streaming";
 
   async function* serve(inputs: Inputs, context: HandlerContext): AsyncGenerator<object, void> {
@@ -112,5 +117,5 @@ function createRouteHandler(
     jsonOptions: { ignoreUnknownFields: !rule.mutation },
     shutdownSignal: options.shutdownSignal,
   };
-  return createProtocolHandler(method, serve, protocolOptions, onRefused);
+  return { handle: createProtocolHandler(method, serve, protocolOptions, onRefused), serve };
 }

@@ -20,16 +20,22 @@ export function withUnknownFieldsHeader(handler: UniversalHandler, method: DescM
     if (text !== undefined) {
       // The handler has parsed the same text.
       const json: JsonValue = JSON.parse(text);
-      const names = unknownFieldsOf(method.input, json).slice(0, maxNames);
-      if (names.length > 0) {
-        // A lone surrogate cannot be encoded.
-        const encoded = names.map((name) => encodeURIComponent(name.slice(0, maxNameLength).toWellFormed()));
-        answer.header?.set("hostplane-unknown-fields", encoded.join(", "));
-      }
+      setUnknownFieldsHeader(answer.header, unknownFieldsOf(method.input, json));
     }
     return answer;
   };
   return wrapHandler(handler, handle);
+}
+
+/** Sets the header if there are names to tell. */
+export function setUnknownFieldsHeader(header: Headers | undefined, names: readonly string[]): void {
+  if (names.length > 0) {
+    // A lone surrogate cannot be encoded.
+    const encoded = names
+      .slice(0, maxNames)
+      .map((name) => encodeURIComponent(name.slice(0, maxNameLength).toWellFormed()));
+    header?.set("hostplane-unknown-fields", encoded.join(", "));
+  }
 }
 
 /** The request, and its JSON once it has been read; undefined where there is none to look at. */

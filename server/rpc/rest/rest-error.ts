@@ -1,0 +1,88 @@
+import { STATUS_CODES } from "node:http";
+import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
+import { Code, type ConnectError } from "@connectrpc/connect";
+import type { InfraError } from "../../../adapters/host/infra-error.ts";
+import { connectErrorFromInfraError } from "../errors.ts";
+import { endResponse, type NodeRequest, type NodeResponse } from "../node-adapter.ts";
+
+/** As grpc-gateway 1.8 has it, which the clients of `cnct.kaas.api` know (runtime/errors.go, HTTPStatusFromCode). */
+const httpStatuses: Readonly<Record<Code, number>> = {
+  [Code.InvalidArgument]: 400,
+  [Code.OutOfRange]: 400,
+  [Code.Unauthenticated]: 401,
+  [Code.PermissionDenied]: 403,
+  [Code.NotFound]: 404,
+  [Code.Canceled]: 408,
+  [Code.AlreadyExists]: 409,
+  [Code.Aborted]: 409,
+  [Code.FailedPrecondition]: 412,
+  [Code.ResourceExhausted]: 429,
+  [Code.Unknown]: 500,
+  [Code.Internal]: 500,
+  [Code.DataLoss]: 500,
+  [Code.Unimplemented]: 501,
+  [Code.Unavailable]: 503,
+  [Code.DeadlineExceeded]: 504,
+};
+
+/** The status of an answer that is an error. */
+export function httpStatusOf(error: ConnectError): number {
+  return httpStatuses[error.code];
+}
+
+/** The headers of such an answer, beside those that any has. */
+export function errorHeadersOf(error: ConnectError): Record<string, string> {
+  // RFC 9110, 15.5.2: with 401 comes how to authenticate.
+  const how = error.code === Code.Unauthenticated ? { "www-authenticate": "Bearer" } : {};
+  return { "content-type": "application/json", ...how };
+}
+
+/** The body of such an answer: the message under two names, the number of gRPC's code, and the details as JSON. */
+export function errorBodyOf(error: ConnectError): JsonObject {
+  const { rawMessage: message, code } = error;
+  return { error: message, message, code, details: detailsOf(error) };
+}
+
+/** The last line of a stream that an error has ended. */
+export function streamErrorOf(error: ConnectError): JsonObject {
+  const status = httpStatusOf(error);
+  return {
+    error: {
+      grpc_code: error.code,
+      http_code: status,
+      message: error.rawMessage,
+      http_status: STATUS_CODES[status] ?? "",
+      details: detailsOf(error),
+    },
+  };
+}
+
+/** Each as the JSON of a google.protobuf.Any. */
+function detailsOf({ details }: ConnectError): JsonObject[] {
+  return details.flatMap((detail) => {
+    if (!("desc" in detail)) {
+      return [];
+    }
+    const json = toJson(detail.desc, create(detail.desc, detail.value), { useProtoFieldName: true });
+    return [{ "@type": `type.googleapis.com/${detail.desc.typeName}`, ...(json as JsonObject) }];
+  });
+}
+
+/** Refuses a REST request that does not become a call. */
+export function refuseRest(
+  request: NodeRequest,
+  response: NodeResponse,
+  error: InfraError,
+  headers: Record<string, number | string | string[] | undefined>,
+): void {
+  const wire = connectErrorFromInfraError(error);
+  const body = Buffer.from(JSON.stringify(errorBodyOf(wire)));
+  const all = { ...headers, ...errorHeadersOf(wire), "content-length": body.byteLength };
+  for (const [name, value] of Object.entries(all)) {
+    if (value !== undefined) {
+      response.setHeader(name, value);
+    }
+  }
+  response.statusCode = httpStatusOf(wire);
+  endResponse(request, response, request.method === "HEAD" ? undefined : body);
+}
