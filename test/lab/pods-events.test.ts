@@ -1,0 +1,238 @@
+import { appendFile, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { type Test, test } from "tap";
+import { type Event, EventService } from "../../gen/hostplane/v1/event_pb.ts";
+import { EventType, PublicAPI } from "../../gen/v1alpha/api_pb.ts";
+import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
+import { labImage, type PodmanService, podmanSkipReason, startPodman } from "./podman.ts";
+import { keepLog, recordEvents, recordRktEvents, rktKey, wordsOfEvent } from "./pods-events.ts";
+
+const skip = podmanSkipReason();
+const isFull = process.env.LAB_FULL === "1";
+const timeout = isFull ? 1_800_000 : 300_000;
+
+const stormPods = isFull ? 200 : 24;
+/** Of each kind. */
+const listeners = 10;
+const stops = 10;
+
+interface Lab {
+  readonly podman: PodmanService;
+  readonly url: () => string;
+  /** Kills it, and starts it again on its store. */
+  restartGateway(whileDown?: () => Promise<void>): Promise<void>;
+}
+
+async function startLab(t: Test): Promise<Lab> {
+  const podman = await startPodman(t);
+  const folder = await mkdtemp(join(tmpdir(), "hostplane-pods-"));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const start = () =>
+    startGatewayProcess(join(folder, "hostplane.yaml"), undefined, {
+      pods: { podman: { socket: podman.socketPath } },
+    });
+  let gateway: GatewayProcess = await start();
+  t.teardown(() => gateway.kill("SIGKILL"));
+  return {
+    podman,
+    url: () => gateway.url,
+    async restartGateway(whileDown = async () => {}) {
+      await gateway.kill("SIGKILL");
+      await whileDown();
+      gateway = await start();
+    },
+  };
+}
+
+/** Waits until pods are told. */
+async function untilTold({ podman, url }: Lab): Promise<void> {
+  const client = createClient(EventService, createGrpcTransport({ baseUrl: url() }));
+  for await (const { message } of client.subscribe(
+    { topics: ["pods"] },
+    { signal: AbortSignal.timeout(60_000) },
+  )) {
+    if (message.case === "snapshot") {
+      await sleep(1_000);
+      await podman.podman("pod", "create", "--name", "probe", "--network", "none");
+    } else if (message.case === "event" && message.value.type === "pod.created") {
+      return;
+    }
+  }
+}
+
+/** Has the events' log grow, by records that are there already, until little is missing for Podman to rotate it. */
+async function fillEventsLog({ eventsLogPath }: PodmanService): Promise<void> {
+  const last = (await readFile(eventsLogPath, "utf8")).trimEnd().split("\n").at(-1) ?? "";
+  const missing = 990_000 - (await stat(eventsLogPath)).size;
+  await appendFile(eventsLogPath, `${last}\n`.repeat(Math.max(0, Math.floor(missing / (last.length + 1)))));
+}
+
+test("who was cut off in a storm has every event of Podman's log once, whatever died meanwhile", {
+  skip,
+  timeout,
+}, async (t) => {
+  const lab = await startLab(t);
+  const { podman } = lab.podman;
+  await untilTold(lab);
+  await fillEventsLog(lab.podman);
+  const log = keepLog(lab.podman.eventsLogPath);
+  const byCursor = Array.from({ length: listeners }, () => recordEvents(lab.url));
+  const byTime = Array.from({ length: listeners }, () => recordRktEvents(lab.url));
+  t.teardown(() => Promise.all([log, ...byCursor, ...byTime].map((each) => each.stop())));
+  // A cursor is only had from a first message.
+  await sleep(2_000);
+
+  let next = 0;
+  const beganAtMs = performance.now();
+  const live = async () => {
+    for (let number = next++; number < stormPods; number = next++) {
+      const name = `storm-${number}`;
+      await podman("pod", "create", "--name", name, "--network", "none");
+      const program = ["sh", "-c", `exit ${number % 200}`];
+      await podman("run", "-d", "--pod", name, "--name", `${name}-job`, labImage, ...program);
+      await podman("wait", `${name}-job`);
+      await podman("pod", "rm", "-f", "-t", "0", name);
+    }
+  };
+  const reached = async (share: number) => {
+    while (next < stormPods * share) {
+      await sleep(50);
+    }
+  };
+  const trouble = async () => {
+    await reached(0.15);
+    await lab.podman.kill();
+    await sleep(500);
+    await lab.podman.start();
+    await reached(0.4);
+    await lab.restartGateway();
+    await reached(0.6);
+    await lab.podman.stop();
+    await sleep(500);
+    await lab.podman.start();
+    await reached(0.8);
+    await lab.restartGateway(async () => {
+      await lab.podman.kill();
+      await sleep(1_000);
+      await lab.podman.start();
+    });
+  };
+  await Promise.all([live(), live(), live(), live(), trouble()]);
+  const lastedMs = performance.now() - beganAtMs;
+
+  const expected = await log.expected();
+  const stormWords = (told: readonly Event[]) =>
+    told.flatMap((event) => {
+      const words = wordsOfEvent(event);
+      return words !== undefined && isStorm(event) ? [words] : [];
+    });
+  const deadlineMs = performance.now() + 60_000;
+  const isComplete = () => byCursor.every(({ told }) => stormWords(told).length >= expected.size);
+  while (!isComplete() && performance.now() < deadlineMs) {
+    await sleep(500);
+  }
+  // Who listens by times is told at the same time, but may be cut off.
+  await sleep(4_000);
+
+  t.equal(expected.size, stormPods * 6);
+  const [first] = byCursor;
+  const order = (first?.told ?? []).map(({ cursor }) => cursor);
+  for (const { told } of byCursor) {
+    const words = stormWords(told);
+    t.strictSame(words.toSorted(), [...expected].toSorted(), "what Podman's log says, each once");
+    t.strictSame(
+      told.map(({ cursor }) => cursor),
+      order,
+      "in one order",
+    );
+    t.notOk(told.some(({ type }) => type === "gap"));
+    t.notOk(told.some(({ detail }) => detail.case === "pod" && detail.value.reconciled));
+  }
+  const everyone = byTime.map(({ told }) => told.map(({ event }) => rktKey(event)).toSorted());
+  for (const [index, keys] of everyone.entries()) {
+    const storm = byTime[index]?.told.filter(({ event }) => isStormRkt(event, first?.told ?? [])) ?? [];
+    t.equal(storm.length, expected.size);
+    t.strictSame(keys, everyone[0]);
+  }
+  t.ok((await stat(lab.podman.eventsLogPath)).size < 990_000, "the log was rotated");
+  const cuts = [...byCursor, ...byTime].reduce((sum, each) => sum + each.cuts, 0);
+  t.comment(
+    `${stormPods} pods in ${Math.round(lastedMs / 1000)} s, ${expected.size} events, ${listeners * 2} listeners, cut off ${cuts} times`,
+  );
+});
+
+function isStorm({ detail }: Event): boolean {
+  return detail.case === "pod" && detail.value.name.startsWith("storm-");
+}
+
+function isStormRkt({ id }: { readonly id: string }, told: readonly Event[]): boolean {
+  return told.some((event) => isStorm(event) && event.detail.case === "pod" && event.detail.value.id === id);
+}
+
+test("a stop typed in a shell is told within half a second", { skip, timeout }, async (t) => {
+  const lab = await startLab(t);
+  const { podman } = lab.podman;
+  await untilTold(lab);
+  await podman("pod", "create", "--name", "quick", "--network", "none");
+  for (let number = 0; number < stops; number += 1) {
+    await podman("run", "-d", "--pod", "quick", "--name", `quick-${number}`, labImage, "sleep", "1000");
+  }
+  const transport = createGrpcTransport({ baseUrl: lab.url() });
+  const leaving = new AbortController();
+  t.teardown(() => leaving.abort());
+  const { signal } = leaving;
+  const toldAtMs = { byCursor: new Map<string, number>(), byTime: new Map<string, number>() };
+  const diedAtMs = new Map<string, number>();
+  const listenByCursor = async () => {
+    for await (const { message } of createClient(EventService, transport).subscribe(
+      { topics: ["pods"] },
+      { signal },
+    )) {
+      if (
+        message.case === "event" &&
+        message.value.type === "container.exited" &&
+        message.value.detail.case === "pod"
+      ) {
+        const { container, happenedAt } = message.value.detail.value;
+        toldAtMs.byCursor.set(container, Date.now());
+        diedAtMs.set(container, Number(happenedAt?.seconds) * 1_000 + (happenedAt?.nanos ?? 0) / 1e6);
+      }
+    }
+  };
+  const listenByTime = async () => {
+    const filter = { types: [EventType.APP_EXITED] };
+    for await (const { events } of createClient(PublicAPI, transport).listenEvents({ filter }, { signal })) {
+      for (const { from } of events) {
+        toldAtMs.byTime.set(from, Date.now());
+      }
+    }
+  };
+  listenByCursor().catch(() => {});
+  listenByTime().catch(() => {});
+  await sleep(1_000);
+  const afterCommandMs: number[] = [];
+  const afterRecordMs: number[] = [];
+  for (let number = 0; number < stops; number += 1) {
+    const name = `quick-${number}`;
+    await podman("stop", "-t", "0", name);
+    const stoppedAtMs = Date.now();
+    while (!toldAtMs.byCursor.has(name) || !toldAtMs.byTime.has(name)) {
+      await sleep(5);
+    }
+    for (const told of [toldAtMs.byCursor, toldAtMs.byTime]) {
+      afterCommandMs.push((told.get(name) ?? 0) - stoppedAtMs);
+      afterRecordMs.push((told.get(name) ?? 0) - (diedAtMs.get(name) ?? 0));
+    }
+  }
+  const text = (times: readonly number[]) => {
+    const sorted = times.toSorted((a, b) => a - b);
+    return `median ${Math.round(sorted[sorted.length >> 1] ?? 0)} ms, longest ${Math.round(sorted.at(-1) ?? 0)} ms`;
+  };
+  t.comment(`after podman stop had ended: ${text(afterCommandMs)}; after the record: ${text(afterRecordMs)}`);
+  const sorted = afterCommandMs.toSorted((a, b) => a - b);
+  t.ok((sorted[sorted.length >> 1] ?? Number.POSITIVE_INFINITY) < 500);
+});

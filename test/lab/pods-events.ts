@@ -1,0 +1,183 @@
+import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { uuidFromPodId } from "../../adapters/podman/parse-pod.ts";
+import { nsFromRfc3339 } from "../../adapters/podman/parse-time.ts";
+import { type Event, EventService } from "../../gen/hostplane/v1/event_pb.ts";
+import { PublicAPI, type Event as RktEvent } from "../../gen/v1alpha/api_pb.ts";
+
+/** Somebody who listens, is cut off again and again, and goes on. */
+export interface Recorder<Told> {
+  readonly told: readonly Told[];
+  /** How often it was cut off, or the gateway was away. */
+  readonly cuts: number;
+  stop(): Promise<void>;
+}
+
+/** @param once connects, tells what comes, and ends when it is cut off */
+function record<Told>(once: (signal: AbortSignal, told: Told[]) => Promise<void>): Recorder<Told> {
+  const told: Told[] = [];
+  const stopping = new AbortController();
+  let cuts = 0;
+  const recording = (async () => {
+    while (!stopping.signal.aborted) {
+      const cut = AbortSignal.timeout(300 + Math.floor(Math.random() * 2_500));
+      await once(AbortSignal.any([stopping.signal, cut]), told).catch(() => {});
+      cuts += 1;
+      await sleep(Math.random() * 200);
+    }
+  })();
+  return {
+    told,
+    get cuts() {
+      return cuts;
+    },
+    async stop() {
+      stopping.abort();
+      await recording;
+    },
+  };
+}
+
+/** One by cursors, who gets each event once. @param url where the gateway is now */
+export function recordEvents(url: () => string): Recorder<Event> {
+  let cursor: string | undefined;
+  return record(async (signal, told) => {
+    const client = createClient(EventService, createGrpcTransport({ baseUrl: url() }));
+    const start = cursor === undefined ? {} : { start: { case: "cursor" as const, value: cursor } };
+    for await (const { message } of client.subscribe({ ...start, topics: ["pods"] }, { signal })) {
+      if (message.case === "event") {
+        told.push(message.value);
+      }
+      cursor = message.value?.cursor ?? cursor;
+    }
+  });
+}
+
+export interface ToldRktEvent {
+  readonly event: RktEvent;
+  readonly atMs: number;
+}
+
+/** An event as a text by which it is told from others. */
+export function rktKey({ type, id, from, time, data }: RktEvent): string {
+  return [type, id, from, time, ...data.map(({ Key, value }) => `${Key}=${value}`)].join(" ");
+}
+
+/** One by times, who gets those of the last seconds again, and drops them. */
+export function recordRktEvents(url: () => string): Recorder<ToldRktEvent> {
+  const seen = new Set<string>();
+  let latest = BigInt(Math.floor(Date.now() / 1_000));
+  return record(async (signal, told) => {
+    const client = createClient(PublicAPI, createGrpcTransport({ baseUrl: url() }));
+    const filter = { sinceTime: latest - 30n };
+    for await (const { events } of client.listenEvents({ filter }, { signal })) {
+      for (const event of events) {
+        if (!seen.has(rktKey(event))) {
+          seen.add(rktKey(event));
+          told.push({ event, atMs: Date.now() });
+        }
+        latest = event.time > latest ? event.time : latest;
+      }
+    }
+  });
+}
+
+/** What Podman's own log said, also of what was rotated away. */
+export interface LogKeeper {
+  /** Reads it once more, and says which events it calls for: `container.exited UUID NAME 3 NANOSECONDS`. */
+  expected(): Promise<ReadonlySet<string>>;
+  stop(): Promise<void>;
+}
+
+interface LogLine {
+  readonly ID: string;
+  readonly Name: string;
+  readonly Status: string;
+  readonly Type: string;
+  readonly Time: string;
+  readonly PodID?: string;
+  readonly ContainerExitCode?: number;
+}
+
+export function keepLog(path: string): LogKeeper {
+  const lines = new Set<string>();
+  const stopping = new AbortController();
+  const read = async () => {
+    for (const line of (await readFile(path, "utf8").catch(() => "")).split("\n")) {
+      lines.add(line);
+    }
+  };
+  const keeping = (async () => {
+    while (!stopping.signal.aborted) {
+      await read();
+      await sleep(500, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  })();
+  return {
+    async expected() {
+      await read();
+      return expectedFrom([...lines].flatMap(parseLine));
+    },
+    async stop() {
+      stopping.abort();
+      await keeping;
+    },
+  };
+}
+
+function parseLine(line: string): readonly LogLine[] {
+  try {
+    return [JSON.parse(line)];
+  } catch {
+    // The last line may be half written when it is read.
+    return [];
+  }
+}
+
+/** Of the storm's pods, each of which has one app that runs once. */
+function expectedFrom(records: readonly LogLine[]): ReadonlySet<string> {
+  const podOf = new Map(
+    records.flatMap(({ ID, PodID }) => (PodID === undefined ? [] : [[ID, PodID] as const])),
+  );
+  const isStorm = ({ Name }: LogLine) => Name.startsWith("storm-");
+  const pods = records.filter((line) => line.Type === "pod" && isStorm(line));
+  const ids = new Set(pods.map(({ ID }) => ID));
+  const expected = pods.flatMap(({ ID, Status, Time }) => {
+    const type = { create: "pod.created", remove: "pod.removed" }[Status];
+    return type === undefined ? [] : [wordsOf(type, uuidFromPodId(ID), "", "", Time)];
+  });
+  for (const line of records.filter(({ Type }) => Type === "container")) {
+    const podId = podOf.get(line.ID) ?? "";
+    const [uuid, isApp] = [uuidFromPodId(podId), isStorm(line)];
+    if (ids.has(podId) && line.Status === "start") {
+      expected.push(
+        isApp
+          ? wordsOf("container.started", uuid, line.Name, "", line.Time)
+          : wordsOf("pod.started", uuid, "", "", line.Time),
+      );
+    }
+    if (ids.has(podId) && line.Status === "died" && isApp) {
+      expected.push(
+        wordsOf("container.exited", uuid, line.Name, String(line.ContainerExitCode ?? 0), line.Time),
+      );
+      expected.push(wordsOf("pod.exited", uuid, "", "", line.Time));
+    }
+  }
+  return new Set(expected);
+}
+
+function wordsOf(type: string, uuid: string, container: string, code: string, time: string): string {
+  return `${type} ${uuid} ${container} ${code} ${nsFromRfc3339(time)}`;
+}
+
+/** The same words of an event that was told; undefined for one of no pod. */
+export function wordsOfEvent({ type, detail }: Event): string | undefined {
+  if (detail.case !== "pod") {
+    return undefined;
+  }
+  const { id, container, exitCode, happenedAt } = detail.value;
+  const { seconds = 0n, nanos = 0 } = happenedAt ?? {};
+  return `${type} ${id} ${container} ${exitCode ?? ""} ${seconds * 1_000_000_000n + BigInt(nanos)}`;
+}
