@@ -351,6 +351,7 @@ test("what Podman's own program changes is told, and that its service is away", 
   const away = { code: "UNAVAILABLE", reason: "PODMAN_UNAVAILABLE" };
   t.match(await rpcErrorOf(api.inspectPod({ id: uuid })), away);
   t.match(await rpcErrorOf(api.listImages({})), away);
+  t.match(await rpcErrorOf(api.getInfo({})), away);
   await service.start();
   for (let attempt = 0; !(await isServed(api)) && attempt < 200; attempt += 1) {
     await sleep(50);

@@ -200,7 +200,7 @@ const served: readonly Row[] = [
       radar: {
         clusterHealth: 100,
         nodesHealth: 100,
-        capacityAvailable: 70.703125,
+        capacityAvailable: 85.3515625,
         stability: 100,
         reliability: 100,
       },
