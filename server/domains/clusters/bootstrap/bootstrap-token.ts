@@ -7,7 +7,8 @@ import { randomInt } from "node:crypto";
 export interface BootstrapToken {
   readonly id: string;
   readonly secret: string;
-  /** Kubernetes deletes it then. */
+  readonly ttlMs: number;
+  /** Kubernetes deletes it then; the first token of a cluster later, since its time begins with the cluster's. */
   readonly expiresAt: Date;
 }
 
@@ -27,17 +28,12 @@ export const bootstrapTokenGroups = ["system:bootstrappers:kubeadm:default-node-
 
 /** A token of random characters. @param ttlMs must outlast the machine's deployment, since it joins at its end */
 export function createBootstrapToken(nowMs: number, ttlMs: number): BootstrapToken {
-  return { id: randomText(6), secret: randomText(16), expiresAt: new Date(nowMs + ttlMs) };
+  return { id: randomText(6), secret: randomText(16), ttlMs, expiresAt: new Date(nowMs + ttlMs) };
 }
 
 /** The token as a machine shows it. */
 export function formatBootstrapToken({ id, secret }: BootstrapToken): string {
   return `${id}.${secret}`;
-}
-
-/** When it expires as Kubernetes writes it: RFC 3339, in whole seconds. */
-export function formatExpiry({ expiresAt }: BootstrapToken): string {
-  return expiresAt.toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 /** Makes the token known to a cluster that runs, when it is created in there. */
@@ -51,7 +47,8 @@ export function bootstrapTokenSecretFrom(token: BootstrapToken, description: str
       "token-id": token.id,
       "token-secret": token.secret,
       description,
-      expiration: formatExpiry(token),
+      // RFC 3339 in whole seconds, as Kubernetes writes it.
+      expiration: token.expiresAt.toISOString().replace(/\.\d+Z$/, "Z"),
       "usage-bootstrap-authentication": "true",
       "usage-bootstrap-signing": "true",
       "auth-extra-groups": bootstrapTokenGroups.join(","),

@@ -7,7 +7,7 @@ export function isPlainText(text: string): boolean {
 
 /**
  * Writes documents as YAML, for readers of version 1.1 (cloud-init, Kubernetes) as for those of 1.2: strings are quoted, so that
- * none is taken for a number, a date or a truth value (`on`, `1e3`, `012`), and texts of several lines are blocks. All of it is
+ * none is taken for a number, a date or a truth value (`on`, `1e3`, `012`), and plain texts of several lines are blocks. All of it is
  * printable ASCII.
  * @param documents plain objects, of which the keys are plain words; what is undefined is left out
  */
@@ -20,7 +20,8 @@ function renderDocument(value: object): string {
   visit(document, {
     Scalar(key, node) {
       if (typeof node.value === "string" && key !== "key") {
-        const isBlock = node.value.includes("\n") && isPlainText(node.value);
+        // Not where it begins with a space: " \\n" came back as "\\n" (yaml 2.9.1).
+        const isBlock = /^\S.*\n/.test(node.value) && isPlainText(node.value);
         node.type = isBlock ? Scalar.BLOCK_LITERAL : Scalar.QUOTE_DOUBLE;
       }
     },

@@ -1,0 +1,123 @@
+import { formatEndpoint } from "./api-endpoint.ts";
+import { type BootstrapToken, bootstrapTokenGroups, formatBootstrapToken } from "./bootstrap-token.ts";
+import type {
+  ClusterConfiguration,
+  ExtraArgs,
+  InitConfiguration,
+  JoinConfiguration,
+  KubeletConfiguration,
+  NodeRegistration,
+} from "./kubeadm-documents.ts";
+import {
+  formatKubernetesVersion,
+  type KubeadmApiVersion,
+  type KubernetesVersion,
+  kubeadmApiVersionOf,
+} from "./kubernetes-version.ts";
+import type { ClusterPlan, JoinTicket, NodePlan } from "./renderer.ts";
+
+/** How long a machine waits for the API server: others of the cluster may still be being installed. */
+const discoveryTimeout = "20m0s";
+/** Five years: nobody logs in to a machine to renew what kubeadm signs there, and upgrades replace it sooner. Before 1.31 it is one. */
+const certificateValidity = "43800h0m0s";
+
+/** The documents that `kubeadm init` makes a cluster by. The kubelet's configuration goes to all nodes that join. */
+export function initDocuments(
+  cluster: ClusterPlan,
+  node: NodePlan,
+  token: BootstrapToken,
+): readonly [InitConfiguration, ClusterConfiguration, KubeletConfiguration] {
+  const apiVersion = kubeadmApiVersionOf(node.version);
+  return [
+    {
+      apiVersion,
+      kind: "InitConfiguration",
+      bootstrapTokens: [
+        {
+          token: formatBootstrapToken(token),
+          ttl: `${Math.ceil(token.ttlMs / 1000)}s`,
+          usages: ["signing", "authentication"],
+          groups: bootstrapTokenGroups,
+        },
+      ],
+      nodeRegistration: nodeRegistrationOf(node, imagePullPolicyOf(cluster)),
+    },
+    clusterConfigurationOf(cluster, apiVersion, node.version),
+    {
+      apiVersion: "kubelet.config.k8s.io/v1beta1",
+      kind: "KubeletConfiguration",
+      cgroupDriver: "systemd",
+      rotateCertificates: true,
+    },
+  ];
+}
+
+/**
+ * The document that `kubeadm join` reads.
+ * @param cluster whose control plane the machine becomes a member of; undefined for a worker
+ */
+export function joinDocument(
+  cluster: ClusterPlan | undefined,
+  node: NodePlan,
+  ticket: JoinTicket,
+): JoinConfiguration {
+  const apiVersion = kubeadmApiVersionOf(node.version);
+  const isOld = apiVersion === "kubeadm.k8s.io/v1beta3";
+  const bootstrapToken = {
+    token: formatBootstrapToken(ticket.token),
+    apiServerEndpoint: formatEndpoint(ticket.endpoint),
+    caCertHashes: [ticket.caPublicKeyHash],
+  };
+  return {
+    apiVersion,
+    kind: "JoinConfiguration",
+    discovery: isOld ? { bootstrapToken, timeout: discoveryTimeout } : { bootstrapToken },
+    nodeRegistration: nodeRegistrationOf(node, cluster && imagePullPolicyOf(cluster)),
+    controlPlane: cluster && {},
+    ...(isOld ? {} : { timeouts: { discovery: discoveryTimeout } }),
+  };
+}
+
+/** Whether images may be fetched: only where the cluster has a repository of its own to fetch them from. */
+export function imagePullPolicyOf({ imageRepository }: ClusterPlan): "Never" | "IfNotPresent" {
+  return imageRepository === undefined ? "Never" : "IfNotPresent";
+}
+
+function clusterConfigurationOf(
+  cluster: ClusterPlan,
+  apiVersion: KubeadmApiVersion,
+  version: KubernetesVersion,
+): ClusterConfiguration {
+  const { podSubnet, serviceSubnet, dnsDomain } = cluster.network;
+  return {
+    apiVersion,
+    kind: "ClusterConfiguration",
+    clusterName: cluster.name,
+    kubernetesVersion: `v${formatKubernetesVersion(version)}`,
+    controlPlaneEndpoint: cluster.endpoint && formatEndpoint(cluster.endpoint),
+    imageRepository: cluster.imageRepository,
+    apiServer: { certSANs: cluster.certificateNames },
+    networking: { podSubnet, serviceSubnet, dnsDomain },
+    ...(apiVersion === "kubeadm.k8s.io/v1beta3"
+      ? {}
+      : { encryptionAlgorithm: "ECDSA-P256", certificateValidityPeriod: certificateValidity }),
+  };
+}
+
+function nodeRegistrationOf(
+  { name, version, labels }: NodePlan,
+  imagePullPolicy: "Never" | "IfNotPresent" | undefined,
+): NodeRegistration {
+  const nodeLabels = labels.map((label) => `${label.name}=${label.value}`).join(",");
+  return {
+    name,
+    ...(imagePullPolicy === undefined ? {} : { imagePullPolicy }),
+    kubeletExtraArgs: extraArgsOf(kubeadmApiVersionOf(version), { "node-labels": nodeLabels }),
+  };
+}
+
+function extraArgsOf(apiVersion: KubeadmApiVersion, args: Readonly<Record<string, string>>): ExtraArgs {
+  return apiVersion === "kubeadm.k8s.io/v1beta3"
+    ? args
+    : Object.entries(args).map(([name, value]) => ({ name, value }));
+}

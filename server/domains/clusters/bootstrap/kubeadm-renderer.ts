@@ -1,0 +1,108 @@
+import { type NodeFile, renderCloudConfig } from "./cloud-config.ts";
+import type { ClusterPki } from "./cluster-pki.ts";
+import { kubeVipFiles } from "./kube-vip.ts";
+import { imagePullPolicyOf, initDocuments, joinDocument } from "./kubeadm-config.ts";
+import type { ClusterPlan, CniSource, NodePlan, NodeRenderer } from "./renderer.ts";
+import { renderYaml } from "./yaml-text.ts";
+
+const configPath = "/etc/hostplane/kubeadm.yaml";
+const cniPath = "/etc/hostplane/cni.yaml";
+const pkiPath = "/etc/kubernetes/pki";
+
+/** What Kubernetes needs of the machine (kubernetes.io/docs/setup/production-environment/container-runtimes). */
+const systemFiles: readonly NodeFile[] = [
+  {
+    path: "/etc/modules-load.d/90-kubernetes.conf",
+    content: "overlay\nbr_netfilter\n",
+    permissions: "0644",
+  },
+  {
+    path: "/etc/sysctl.d/90-kubernetes.conf",
+    content: "net.bridge.bridge-nf-call-iptables = 1\nnet.ipv4.ip_forward = 1\n",
+    permissions: "0644",
+  },
+];
+
+/** A kubelet does not start where memory is swapped; without its target swap stays off when the machine starts again. */
+const systemCommands: readonly (readonly string[])[] = [
+  ["swapoff", "--all"],
+  ["systemctl", "mask", "swap.target"],
+  ["modprobe", "--all", "overlay", "br_netfilter"],
+  ["sysctl", "--system"],
+  ["systemctl", "enable", "--now", "containerd"],
+  ["systemctl", "enable", "kubelet"],
+];
+
+/** A manifest may hold objects of a kind that it defines itself, which the API server does not know at once. */
+const applyScript =
+  'for _ in 1 2 3 4 5 6 7 8 9 10; do kubectl --kubeconfig /etc/kubernetes/admin.conf apply --server-side --filename "$1" && exit 0; sleep 10; done; exit 1';
+
+/**
+ * Renders for images with containerd, kubelet, kubeadm, kubectl and all images of containers in them: cloud-init writes files and
+ * runs kubeadm, and nothing is fetched unless the cluster has an image repository.
+ */
+export function createKubeadmRenderer(): NodeRenderer {
+  return {
+    renderFirstControlPlane(cluster, node, pki, token) {
+      const files = [...controlPlaneFiles(cluster, node, pki, true), ...cniFiles(cluster.cni)];
+      const cni = "path" in cluster.cni ? cluster.cni.path : cniPath;
+      return renderMachine(files, initDocuments(cluster, node, token), [
+        ["kubeadm", "init", "--config", configPath],
+        ["sh", "-c", applyScript, "apply", cni],
+      ]);
+    },
+    renderControlPlane(cluster, node, pki, ticket) {
+      const files = controlPlaneFiles(cluster, node, pki, false);
+      return renderMachine(files, [joinDocument(cluster, node, ticket)], [joinCommand]);
+    },
+    renderWorker(node, ticket) {
+      return renderMachine([], [joinDocument(undefined, node, ticket)], [joinCommand]);
+    },
+  };
+}
+
+const joinCommand = ["kubeadm", "join", "--config", configPath];
+
+function renderMachine(
+  files: readonly NodeFile[],
+  documents: readonly object[],
+  commands: readonly (readonly string[])[],
+): string {
+  const config: NodeFile = { path: configPath, content: renderYaml(documents), permissions: "0600" };
+  return renderCloudConfig([...systemFiles, ...files, config], [...systemCommands, ...commands]);
+}
+
+function controlPlaneFiles(
+  cluster: ClusterPlan,
+  { version }: NodePlan,
+  pki: ClusterPki,
+  isFirst: boolean,
+): readonly NodeFile[] {
+  const { endpoint, kubeVipImage } = cluster;
+  const kubeVip =
+    endpoint === undefined || kubeVipImage === undefined
+      ? []
+      : kubeVipFiles(kubeVipImage, imagePullPolicyOf(cluster), endpoint, version, isFirst);
+  return [...pkiFiles(pki), ...kubeVip];
+}
+
+/** Where kubeadm looks for keys before it makes them. What it signs with them it makes on the machine. */
+function pkiFiles({ kubernetesCa, etcdCa, frontProxyCa, serviceAccount }: ClusterPki): readonly NodeFile[] {
+  const authorities = [
+    ["ca", kubernetesCa],
+    ["etcd/ca", etcdCa],
+    ["front-proxy-ca", frontProxyCa],
+  ] as const;
+  return [
+    ...authorities.flatMap(([name, { certificatePem, privateKeyPem }]): NodeFile[] => [
+      { path: `${pkiPath}/${name}.crt`, content: certificatePem, permissions: "0644" },
+      { path: `${pkiPath}/${name}.key`, content: privateKeyPem, permissions: "0600" },
+    ]),
+    { path: `${pkiPath}/sa.pub`, content: serviceAccount.publicKeyPem, permissions: "0644" },
+    { path: `${pkiPath}/sa.key`, content: serviceAccount.privateKeyPem, permissions: "0600" },
+  ];
+}
+
+function cniFiles(cni: CniSource): readonly NodeFile[] {
+  return "path" in cni ? [] : [{ path: cniPath, content: cni.manifest, permissions: "0644" }];
+}

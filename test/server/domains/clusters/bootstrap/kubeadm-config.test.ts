@@ -1,0 +1,94 @@
+import { test } from "tap";
+import { formatBootstrapToken } from "../../../../../server/domains/clusters/bootstrap/bootstrap-token.ts";
+import {
+  initDocuments,
+  joinDocument,
+} from "../../../../../server/domains/clusters/bootstrap/kubeadm-config.ts";
+import { cluster, nodeOf, ticket, token } from "./cluster-plan.ts";
+
+const labels = "team=red,node.kubernetes.io/instance-type=gpu,beta.kubernetes.io/instance-type=gpu";
+
+test("a cluster is made by kubeadm's configuration and the kubelet's", async (t) => {
+  t.same(initDocuments(cluster, nodeOf("1.36.3"), token), [
+    {
+      apiVersion: "kubeadm.k8s.io/v1beta4",
+      kind: "InitConfiguration",
+      bootstrapTokens: [
+        {
+          token: formatBootstrapToken(token),
+          ttl: "7200s",
+          usages: ["signing", "authentication"],
+          groups: ["system:bootstrappers:kubeadm:default-node-token"],
+        },
+      ],
+      nodeRegistration: {
+        name: "node1",
+        imagePullPolicy: "Never",
+        kubeletExtraArgs: [{ name: "node-labels", value: labels }],
+      },
+    },
+    {
+      apiVersion: "kubeadm.k8s.io/v1beta4",
+      kind: "ClusterConfiguration",
+      clusterName: "prod",
+      kubernetesVersion: "v1.36.3",
+      controlPlaneEndpoint: "192.0.2.10:6443",
+      imageRepository: undefined,
+      apiServer: { certSANs: ["prod-api.maas"] },
+      networking: cluster.network,
+      encryptionAlgorithm: "ECDSA-P256",
+      certificateValidityPeriod: "43800h0m0s",
+    },
+    {
+      apiVersion: "kubelet.config.k8s.io/v1beta1",
+      kind: "KubeletConfiguration",
+      cgroupDriver: "systemd",
+      rotateCertificates: true,
+    },
+  ]);
+});
+
+test("up to 1.30 the configuration has the form before, which knows less", async (t) => {
+  const [init, configuration] = initDocuments(cluster, nodeOf("1.30.14"), token);
+  t.equal(init.apiVersion, "kubeadm.k8s.io/v1beta3");
+  t.same(init.nodeRegistration.kubeletExtraArgs, { "node-labels": labels });
+  t.equal(configuration.apiVersion, "kubeadm.k8s.io/v1beta3");
+  t.notOk("encryptionAlgorithm" in configuration);
+  t.notOk("certificateValidityPeriod" in configuration);
+  const join = joinDocument(undefined, nodeOf("1.30.14"), ticket);
+  t.equal(join.discovery.timeout, "20m0s");
+  t.notOk("timeouts" in join);
+});
+
+test("a cluster with a repository fetches images from there", async (t) => {
+  const fetching = { ...cluster, imageRepository: "registry.example.com/k8s" };
+  const [init, configuration] = initDocuments(fetching, nodeOf("1.36.3"), token);
+  t.equal(init.nodeRegistration.imagePullPolicy, "IfNotPresent");
+  t.equal(configuration.imageRepository, "registry.example.com/k8s");
+});
+
+test("without an endpoint the cluster is at its first machine", async (t) => {
+  const [, configuration] = initDocuments({ ...cluster, endpoint: undefined }, nodeOf("1.36.3"), token);
+  t.equal(configuration.controlPlaneEndpoint, undefined);
+});
+
+test("a worker joins by token and hash, a member of the control plane as one", async (t) => {
+  const worker = joinDocument(undefined, nodeOf("1.36.3"), ticket);
+  t.same(worker, {
+    apiVersion: "kubeadm.k8s.io/v1beta4",
+    kind: "JoinConfiguration",
+    discovery: {
+      bootstrapToken: {
+        token: formatBootstrapToken(token),
+        apiServerEndpoint: "192.0.2.10:6443",
+        caCertHashes: [ticket.caPublicKeyHash],
+      },
+    },
+    nodeRegistration: { name: "node1", kubeletExtraArgs: [{ name: "node-labels", value: labels }] },
+    controlPlane: undefined,
+    timeouts: { discovery: "20m0s" },
+  });
+  const member = joinDocument(cluster, nodeOf("1.36.3"), ticket);
+  t.same(member.controlPlane, {});
+  t.equal(member.nodeRegistration.imagePullPolicy, "Never");
+});
