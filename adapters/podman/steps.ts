@@ -41,11 +41,14 @@ export async function makeStep(
   return {};
 }
 
-/** A pod of which a container has ended is `Degraded`, and Podman 4.3.1 says 304 to its stop: as if none of it ran. */
+/**
+ * A pod of which a container has ended is `Degraded`, and Podman 4.3.1 says 304 to its stop: as if none of it ran. `t=0` it takes
+ * for no time told, and gives each container its own: 10 seconds.
+ */
 async function stopPod(client: PodmanClient, podId: string, graceSeconds: number): Promise<void> {
   const times = { patienceMs: patienceMs + graceSeconds * 1_000 };
   const [method, path] = commandOf({ kind: "stopPod", podId, graceSeconds });
-  if (await client.change(method, path, times)) {
+  if (graceSeconds > 0 && (await client.change(method, path, times))) {
     return;
   }
   const { containers } = await inspectPod(client, podId, undefined);
