@@ -46,7 +46,8 @@ export const reasons = {
   UNKNOWN_FIELD: {
     code: "INVALID_ARGUMENT",
     retryable: false,
-    meaning: "A mutation carries a JSON field that its message does not have; nothing was done.",
+    meaning:
+      "A mutation carries a JSON field or a query parameter that its message does not have; nothing was done.",
   },
   UNKNOWN_HEADER: {
     code: "INVALID_ARGUMENT",

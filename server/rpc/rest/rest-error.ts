@@ -1,7 +1,9 @@
 import { STATUS_CODES } from "node:http";
 import { create, type JsonObject, toJson } from "@bufbuild/protobuf";
+import { durationMs } from "@bufbuild/protobuf/wkt";
 import { Code, type ConnectError } from "@connectrpc/connect";
 import type { InfraError } from "../../../adapters/host/infra-error.ts";
+import { RetryInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
 import { connectErrorFromInfraError } from "../errors.ts";
 import { endResponse, type NodeRequest, type NodeResponse } from "../node-adapter.ts";
 
@@ -34,7 +36,9 @@ export function httpStatusOf(error: ConnectError): number {
 export function errorHeadersOf(error: ConnectError): Record<string, string> {
   // RFC 9110, 15.5.2: with 401 comes how to authenticate.
   const how = error.code === Code.Unauthenticated ? { "www-authenticate": "Bearer" } : {};
-  return { "content-type": "application/json", ...how };
+  const [delay] = error.findDetails(RetryInfoSchema).flatMap(({ retryDelay }) => retryDelay ?? []);
+  const when = delay === undefined ? {} : { "retry-after": String(Math.ceil(durationMs(delay) / 1000)) };
+  return { "content-type": "application/json", ...how, ...when };
 }
 
 /** The body of such an answer: the message under two names, the number of gRPC's code, and the details as JSON. */

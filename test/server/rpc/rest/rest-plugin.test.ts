@@ -153,6 +153,7 @@ test("every code has the HTTP status that grpc-gateway gives it", async (t) => {
     ]);
     const retry = { "@type": "type.googleapis.com/google.rpc.RetryInfo", retry_delay: "1.500s" };
     t.match((details as readonly unknown[]).at(-1), retry);
+    t.equal(answer.headers["retry-after"], "2");
     t.equal(answer.headers["www-authenticate"], status === 401 ? "Bearer" : undefined);
   }
 });
