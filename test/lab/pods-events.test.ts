@@ -1,15 +1,13 @@
-import { appendFile, mkdtemp, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { stat, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { type Test, test } from "tap";
+import { test } from "tap";
 import { type Event, EventService } from "../../gen/hostplane/v1/event_pb.ts";
 import { EventType, PublicAPI } from "../../gen/v1alpha/api_pb.ts";
-import { type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
-import { labImage, type PodmanService, podmanSkipReason, startPodman } from "./podman.ts";
+import { labImage, podmanSkipReason } from "./podman.ts";
 import { keepLog, recordEvents, recordRktEvents, rktKey, wordsOfEvent } from "./pods-events.ts";
+import { fillEventsLog, startPodEventsLab, untilTold } from "./pods-events-lab.ts";
 
 const skip = podmanSkipReason();
 const isFull = process.env.LAB_FULL === "1";
@@ -20,62 +18,11 @@ const stormPods = isFull ? 200 : 24;
 const listeners = 10;
 const stops = 10;
 
-interface Lab {
-  readonly podman: PodmanService;
-  readonly url: () => string;
-  /** Kills it, and starts it again on its store. */
-  restartGateway(whileDown?: () => Promise<void>): Promise<void>;
-}
-
-async function startLab(t: Test): Promise<Lab> {
-  const podman = await startPodman(t);
-  const folder = await mkdtemp(join(tmpdir(), "hostplane-pods-"));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  const start = () =>
-    startGatewayProcess(join(folder, "hostplane.yaml"), undefined, {
-      pods: { podman: { socket: podman.socketPath } },
-    });
-  let gateway: GatewayProcess = await start();
-  t.teardown(() => gateway.kill("SIGKILL"));
-  return {
-    podman,
-    url: () => gateway.url,
-    async restartGateway(whileDown = async () => {}) {
-      await gateway.kill("SIGKILL");
-      await whileDown();
-      gateway = await start();
-    },
-  };
-}
-
-/** Waits until pods are told. */
-async function untilTold({ podman, url }: Lab): Promise<void> {
-  const client = createClient(EventService, createGrpcTransport({ baseUrl: url() }));
-  for await (const { message } of client.subscribe(
-    { topics: ["pods"] },
-    { signal: AbortSignal.timeout(60_000) },
-  )) {
-    if (message.case === "snapshot") {
-      await sleep(1_000);
-      await podman.podman("pod", "create", "--name", "probe", "--network", "none");
-    } else if (message.case === "event" && message.value.type === "pod.created") {
-      return;
-    }
-  }
-}
-
-/** Has the events' log grow, by records that are there already, until little is missing for Podman to rotate it. */
-async function fillEventsLog({ eventsLogPath }: PodmanService): Promise<void> {
-  const last = (await readFile(eventsLogPath, "utf8")).trimEnd().split("\n").at(-1) ?? "";
-  const missing = 990_000 - (await stat(eventsLogPath)).size;
-  await appendFile(eventsLogPath, `${last}\n`.repeat(Math.max(0, Math.floor(missing / (last.length + 1)))));
-}
-
 test("who was cut off in a storm has every event of Podman's log once, whatever died meanwhile", {
   skip,
   timeout,
 }, async (t) => {
-  const lab = await startLab(t);
+  const lab = await startPodEventsLab(t);
   const { podman } = lab.podman;
   await untilTold(lab);
   await fillEventsLog(lab.podman);
@@ -173,8 +120,47 @@ function isStormRkt({ id }: { readonly id: string }, told: readonly Event[]): bo
   return told.some((event) => isStorm(event) && event.detail.case === "pod" && event.detail.value.id === id);
 }
 
+test("when Podman has lost its log, what became otherwise is told, and then a gap", {
+  skip,
+  timeout,
+}, async (t) => {
+  const lab = await startPodEventsLab(t);
+  const { podman } = lab.podman;
+  await untilTold(lab);
+  for (const name of ["stopped", "gone", "restarted"]) {
+    await podman("pod", "create", "--name", name, "--network", "none");
+    await podman("run", "-d", "--pod", name, "--name", `${name}-app`, labImage, "sleep", "1000");
+  }
+  const recorder = recordEvents(lab.url);
+  t.teardown(recorder.stop);
+  await sleep(3_000);
+  await lab.restartGateway(async () => {
+    await podman("pod", "stop", "-t", "0", "stopped");
+    await podman("pod", "rm", "-f", "-t", "0", "gone");
+    await podman("restart", "-t", "0", "restarted-app");
+    await podman("pod", "create", "--name", "fresh", "--network", "none");
+    await podman("run", "-d", "--pod", "fresh", "--name", "fresh-app", labImage, "sleep", "1000");
+    await writeFile(lab.podman.eventsLogPath, "");
+  });
+  const patience = AbortSignal.timeout(60_000);
+  while (!recorder.told.some(({ type }) => type === "gap") && !patience.aborted) {
+    await sleep(100);
+  }
+  const words = (name: string) =>
+    recorder.told.flatMap(({ type, detail }) =>
+      detail.case === "pod" && detail.value.name === name && detail.value.reconciled
+        ? [`${type} ${detail.value.exitCode ?? ""}`.trim()]
+        : [],
+    );
+  t.strictSame(words("stopped"), ["container.exited 137", "pod.exited"]);
+  t.strictSame(words("gone"), ["container.exited", "pod.exited", "pod.removed"]);
+  t.strictSame(words("restarted"), ["container.exited", "container.started"]);
+  t.strictSame(words("fresh"), ["pod.created", "pod.started", "container.started"]);
+  t.equal(recorder.told.at(-1)?.type, "gap", "behind what is known now");
+});
+
 test("a stop typed in a shell is told within half a second", { skip, timeout }, async (t) => {
-  const lab = await startLab(t);
+  const lab = await startPodEventsLab(t);
   const { podman } = lab.podman;
   await untilTold(lab);
   await podman("pod", "create", "--name", "quick", "--network", "none");

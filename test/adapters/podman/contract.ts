@@ -163,6 +163,12 @@ export function testPodRuntimeContract(
       const [after] = await firstOf(runtime, created);
       t.equal(after?.key, past[past.findIndex(({ key }) => key === created.key) + 1]?.key);
     }
+    const newest = past.at(-1);
+    t.strictSame(
+      newest && (await firstOf(runtime, newest)),
+      [],
+      "that nothing has happened since is told, too",
+    );
   });
 
   contractTest(
