@@ -8,10 +8,13 @@ import { fileURLToPath } from "node:url";
 import { type Client, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import tap, { type Test, test } from "tap";
+import { createPodman } from "../../adapters/podman/podman.ts";
 import { type Operation, OperationService, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
 import { PlanService } from "../../gen/hostplane/v1/plan_pb.ts";
 import { PodService } from "../../gen/hostplane/v1/pod_pb.ts";
+import { createChangesUnderTest } from "../server/domains/pods/changes/changes-under-test.ts";
 import { rpcErrorOf } from "../server/rpc-error.ts";
+import { openOwnStore } from "../server/store/own-store.ts";
 import { type Failpoint, type GatewayProcess, startGatewayProcess } from "./gateway-process.ts";
 import { labImage, type PodmanService, podmanSkipReason, startPodmanService } from "./podman.ts";
 
@@ -264,6 +267,62 @@ test("a change outlives Podman's service", { skip }, async (t) => {
   t.match(await gateway.end(pull), { state: OperationState.COMPLETED });
   await lab.podman("image", "inspect", remoteImage);
   await gateway.kill("SIGTERM");
+});
+
+test("what Podman records of a change is known as the operation's work", { skip }, async (t) => {
+  const lab = await emptyLab();
+  await makePod(lab, "web", polite, deaf);
+  const runtime = createPodman({ socketPath: lab.socketPath });
+  t.teardown(() => runtime.close());
+  const changes = createChangesUnderTest(t, { runtime, store: await openOwnStore(t) });
+  const leaving = new AbortController();
+  t.teardown(() => leaving.abort());
+  const told: { readonly what: string; readonly operationId: string | undefined }[] = [];
+  await runtime.read();
+  const listening = (async () => {
+    for await (const batch of runtime.events({}, leaving.signal)) {
+      for (const event of batch) {
+        if ("imageId" in event) {
+          const { kind, imageId, imageNames, timeNs } = event;
+          const operationId = changes.own.operationOfImage(imageId, imageNames, timeNs);
+          told.push({ what: kind, operationId });
+        } else if ("podUuid" in event) {
+          const operationId = changes.own.operationOf(`pods/${event.podUuid}`, event.timeNs);
+          told.push({ what: event.kind, operationId });
+        }
+      }
+    }
+  })();
+  const wanted: string[] = [];
+  const expectTold = async (operation: { readonly id: string }, ...kinds: string[]) => {
+    const already = wanted.length;
+    wanted.push(...kinds);
+    await until(async () => told.length >= wanted.length);
+    const since = told.slice(already);
+    t.same(since.map(({ what }) => what).toSorted(), kinds.toSorted());
+    t.same([...new Set(since.map(({ operationId }) => operationId))], [operation.id], kinds.join());
+  };
+  const three = (kind: string) => [kind, kind, kind];
+  await expectTold(await changes.make("startPod", { pod: "web" }), ...three("containerStarted"));
+  await expectTold(
+    await changes.make("stopPod", { pod: "web", graceSeconds: 1 }),
+    ...three("containerExited"),
+  );
+  await lab.podman("pod", "start", "web");
+  await until(async () => told.length >= wanted.length + 3);
+  t.same(
+    told.slice(wanted.length).map(({ operationId }) => operationId),
+    three("").map(() => undefined),
+    "not what somebody else does",
+  );
+  wanted.push(...three("containerStarted"));
+  await expectTold(await changes.make("killPod", { pod: "web" }), ...three("containerExited"));
+  const removed = await changes.make("removePod", { pod: "web", force: true });
+  await expectTold(removed, ...three("containerRemoved"), "podRemoved");
+  await expectTold(await changes.make("pullImage", { reference: remoteImage }), "imageAdded");
+  await expectTold(await changes.make("removeImage", { image: remoteImage }), "imageRemoved");
+  leaving.abort();
+  await listening;
 });
 
 const steps = ["start", "stop", "remove", "pull"] as const;

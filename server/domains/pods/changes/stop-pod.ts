@@ -11,9 +11,6 @@ export type StopInput = PodInput & { readonly graceSeconds: number };
 const defaultGraceSeconds = 10;
 const maxGraceSeconds = 3_600;
 
-/** What a container's end takes until it is recorded, which may be after its stop was answered. */
-const lingerMs = 1_000;
-
 /** pods.stop: every program of a pod is asked to end, and killed when it has not in time. What does not run is stopped already. */
 export function createStopPod(tools: ChangeTools): ChangeDefinition<StopPodRequest, StopInput> {
   const stepOf = ({ podId, graceSeconds }: StopInput) => ({ kind: "stopPod", podId, graceSeconds }) as const;
@@ -23,7 +20,6 @@ export function createStopPod(tools: ChangeTools): ChangeDefinition<StopPodReque
     title: "having its programs end",
     stepOf,
     isLong: true,
-    lingerMs,
   });
   return {
     kind,
