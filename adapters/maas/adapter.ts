@@ -125,7 +125,7 @@ export interface MaasAdapter {
 
   /**
    * Takes this machine and no other, if it is free and like that.
-   * @throws InfraError MACHINE_TAKEN when it is not free, be it that we have it already; NO_MACHINE when it is not like that;
+   * @throws InfraError MACHINE_TAKEN when it is not free (also when we have it already) or not there; NO_MACHINE when it is not like that;
    *   MAAS_REFUSED as `choose`
    */
   allocate(allocation: MaasAllocation): Promise<MaasMachine>;

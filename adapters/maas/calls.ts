@@ -14,7 +14,7 @@ type Change = MaasRequest & { readonly op: string; readonly form: Fields };
 export interface MaasCalls {
   read<T>(request: MaasRequest, parse: (value: unknown) => T, signal?: AbortSignal): Promise<T>;
   /** Shown to observers, without what is for cloud-init. */
-  change(request: Change): Promise<MaasReply>;
+  change<T>(request: Change, accept: (reply: MaasReply) => T | Promise<T>): Promise<T>;
   /** @param what for people, as `mark broken`, where the operation is `mark_broken` */
   changeMachine(systemId: string, what: string, op: string, form: Fields): Promise<MaasMachine>;
   machine(systemId: string, signal?: AbortSignal): Promise<MaasMachine>;
@@ -34,12 +34,13 @@ export function createMaasCalls(client: MaasClient): MaasCalls {
     return parse(acceptedValue(await client.read(request, signal), request));
   }
 
-  function change(request: Change): Promise<MaasReply> {
+  function change<T>(request: Change, accept: (reply: MaasReply) => T | Promise<T>): Promise<T> {
     const { path, op, form } = request;
     // What is for cloud-init may hold secrets.
     const told = form.filter(([key]) => key !== "user_data").map(([key, value]) => `${key}=${value}`);
     const argv = ["POST", `${path}?op=${op}`, ...told];
-    return observeStep({ program: "maas", subcommand: request.what, argv }, () => client.change(request));
+    const step = { program: "maas", subcommand: request.what, argv };
+    return observeStep(step, async () => accept(await client.change(request)));
   }
 
   async function changeMachine(
@@ -49,13 +50,14 @@ export function createMaasCalls(client: MaasClient): MaasCalls {
     form: Fields,
   ): Promise<MaasMachine> {
     const asked = { what, systemId };
-    const reply = await change({ ...asked, path: `machines/${systemId}/`, op, form });
-    if ("refusal" in reply && reply.refusal.status === 403) {
-      throw (await whyForbidden(asked)) ?? errorFromRefusal(reply.refusal, asked);
-    }
-    const value = acceptedValue(reply, asked);
-    // MAAS has operations that answer null when it does not control the machine's power.
-    return value === null ? machine(systemId) : sameMachine(parseMachine(value), systemId);
+    return change({ ...asked, path: `machines/${systemId}/`, op, form }, async (reply) => {
+      if ("refusal" in reply && reply.refusal.status === 403) {
+        throw (await whyForbidden(asked)) ?? errorFromRefusal(reply.refusal, asked);
+      }
+      const value = acceptedValue(reply, asked);
+      // MAAS has operations that answer null when it does not control the machine's power.
+      return value === null ? machine(systemId) : sameMachine(parseMachine(value), systemId);
+    });
   }
 
   /** MAAS answers the same to whoever asks for a machine that is locked and for one that is another's: 403 with an empty body. */

@@ -17,8 +17,8 @@ export interface MaasRefusal {
 const maxWordsLength = 400;
 
 /**
- * What may be told of an answer's body: plain words, and the messages of fields (`{"tags": ["No such tag(s): 'x'."]}`). Nothing of a
- * page, which a proxy may have made, or MAAS of all that a request held; and nothing that is said of `user_data`.
+ * What may be told of an answer's body: plain words, and the messages of fields (`{"tags": ["No such tag(s): 'x'."]}`). Nothing of
+ * a page, which may be a proxy's, or MAAS's with all that a request held; nothing that is said of `user_data`; no keys.
  */
 export function quotedWords(contentType: string, body: string): string {
   if (/^application\/json\b/.test(contentType)) {
@@ -45,7 +45,11 @@ function wordsOfFields(body: string): string {
 }
 
 function shortened(words: string): string {
-  const line = words.replace(/[\p{Cc}\s]+/gu, " ").trim();
+  // What is as long as that and no word may be a key, or what is for cloud-init in base64.
+  const line = words
+    .replace(/[\p{Cc}\s]+/gu, " ")
+    .replace(/[A-Za-z0-9+/=]{40,}/g, "…")
+    .trim();
   return line.length > maxWordsLength ? `${line.slice(0, maxWordsLength)}…` : line;
 }
 

@@ -61,8 +61,9 @@ export function createMaas(options: MaasOptions): MaasAdapter {
         ...commentField(comment),
       ];
       const asked = { what: "allocate", systemId };
-      const reply = await change({ ...asked, path: "machines/", op: "allocate", form });
-      return sameMachine(parseMachine(acceptedValue(reply, asked)), systemId);
+      return change({ ...asked, path: "machines/", op: "allocate", form }, (reply) =>
+        sameMachine(parseMachine(acceptedValue(reply, asked)), systemId),
+      );
     },
     async annotate(systemId, annotations) {
       assertSystemId(systemId, "system_id");
@@ -108,25 +109,24 @@ export function createMaas(options: MaasOptions): MaasAdapter {
     async reserveAddress(reservation) {
       const form = reservationFields(reservation);
       const asked = { what: "reserve an address" };
-      const reply = await change({ ...asked, path: "ipaddresses/", op: "reserve", form });
-      if ("refusal" in reply && reservation.address !== undefined) {
-        const { status, words } = reply.refusal;
+      return change({ ...asked, path: "ipaddresses/", op: "reserve", form }, (reply) => {
+        const { status, words } = "refusal" in reply ? reply.refusal : { status: 200, words: "" };
         // `The IP address 10.20.0.9 is already in use.`, of its exception StaticIPAddressUnavailable.
         if (status === 404 && /\b(already in use|not available|unavailable)\b/i.test(words)) {
-          throw new InfraError("ADDRESS_TAKEN", `MAAS says of ${reservation.address}: ${words}`);
+          throw new InfraError("ADDRESS_TAKEN", `MAAS does not reserve ${reservation.address}: ${words}`);
         }
-      }
-      return parseAddress(acceptedValue(reply, asked));
+        return parseAddress(acceptedValue(reply, asked));
+      });
     },
     async releaseAddress(address) {
       assertAddress(address, "address");
       const asked = { what: "release an address" };
-      const reply = await change({ ...asked, path: "ipaddresses/", op: "release", form: [["ip", address]] });
-      // `IP address 10.20.0.9 does not exist, is not the correct type of address, or does not belong to the requesting user.`
-      const isGone = "refusal" in reply && /^IP address \S+ does not exist/.test(reply.refusal.words);
-      if (!isGone) {
-        acceptedValue(reply, asked);
-      }
+      const form: Fields = [["ip", address]];
+      await change({ ...asked, path: "ipaddresses/", op: "release", form }, (reply) => {
+        // `IP address 10.20.0.9 does not exist, is not the correct type of address, or does not belong to the requesting user.`
+        const isGone = "refusal" in reply && /^IP address \S+ does not exist/.test(reply.refusal.words);
+        return isGone || acceptedValue(reply, asked);
+      });
     },
     async events(systemId, limit, signal) {
       assertSystemId(systemId, "system_id");

@@ -1,4 +1,4 @@
-/** What the fake answers; `body` as it is, or as JSON. */
+/** What the fake answers: text as it is, or a value as JSON. */
 export interface FakeAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -17,21 +17,26 @@ export function invalidAnswer(errors: Readonly<Record<string, readonly string[]>
 }
 
 export function jsonAnswer(json: unknown): FakeAnswer {
-  return {
-    status: 200,
-    json,
-    headers: {
-      vary: "Authorization, Cookie",
-      "x-maas-api-hash": "29b8898cd6164c9b0adae16fe79c9932fe40e145",
-    },
-  };
+  return { status: 200, json, headers: known };
 }
+
+/** Of what a handler has answered. */
+const known = {
+  vary: "Authorization, Cookie",
+  "x-maas-api-hash": "29b8898cd6164c9b0adae16fe79c9932fe40e145",
+};
+
+export const deleted: FakeAnswer = {
+  status: 204,
+  text: "",
+  headers: { ...known, "content-type": "text/plain" },
+};
 
 /** Of what is not there. */
 export const machineMissing: FakeAnswer = {
   status: 404,
   text: "No Machine matches the given query.",
-  headers: { "content-type": "text/plain", vary: "Authorization, Cookie" },
+  headers: { ...known, "content-type": "text/plain" },
 };
 
 /** The account lacks the right, or the machine is locked. */

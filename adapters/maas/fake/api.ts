@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { type FakeAnswer, jsonAnswer, textAnswer } from "./answer.ts";
+import { deleted, type FakeAnswer, jsonAnswer, textAnswer } from "./answer.ts";
 import {
   allocateMachine,
   answerMachine,
@@ -142,5 +142,5 @@ function releaseAddress({ reservations }: FakeRegion, { form, user }: SignedRequ
     return textAnswer(400, `IP address ${ip} does not exist, ${why}\n${hint}`);
   }
   reservations.delete(ip);
-  return { status: 204, text: "", headers: { "content-type": "text/plain", vary: "Authorization, Cookie" } };
+  return deleted;
 }

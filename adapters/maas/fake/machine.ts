@@ -44,6 +44,7 @@ export type MachineChange =
     }
   | { readonly kind: "release"; readonly erase: boolean }
   | { readonly kind: "markBroken"; readonly comment: string }
+  | { readonly kind: "power"; readonly state: "on" | "off" }
   | { readonly kind: "lock" | "unlock" | "abort" | "markFixed" }
   /** What MAAS does by itself after a while. */
   | { readonly kind: "deployed" | "deploymentFailed" | "aborted" | "erased" | "released" | "releaseFailed" };
@@ -158,6 +159,8 @@ export function changedMachine(machine: FakeMachine, change: MachineChange): Fak
       return released(machine, change.erase);
     case "markBroken":
       return { ...machine, ...free, status: "broken", statusMessage: change.comment };
+    case "power":
+      return { ...machine, powerState: change.state };
     case "markFixed":
       return status === "broken"
         ? { ...machine, status: "ready", statusMessage: "" }

@@ -1,4 +1,5 @@
 import {
+  deleted,
   type FakeAnswer,
   forbidden,
   invalidAnswer,
@@ -23,7 +24,7 @@ function truthOf(word: string | null): boolean {
   return /^(true|t|yes|y|on|1)$/i.test(word ?? "");
 }
 
-/** `GET machines/`; undefined filters nothing. */
+/** `GET machines/`, of which `?op=list_allocated` is a part. */
 export function listMachines(region: FakeRegion, { query, user, op }: SignedRequest): FakeAnswer {
   const owner = query.get("owner");
   const status = query.get("status");
@@ -128,7 +129,7 @@ export function answerMachine(region: FakeRegion, systemId: string, request: Sig
       return forbidden;
     }
     region.remove(systemId);
-    return { status: 204, text: "", headers: { "content-type": "text/plain" } };
+    return deleted;
   }
   return changeMachine(region, machine, request);
 }
@@ -169,6 +170,9 @@ function changeFor({ op, form, user }: SignedRequest): MachineChange | undefined
     case "unlock":
     case "abort":
       return { kind: op };
+    case "power_on":
+    case "power_off":
+      return { kind: "power", state: op === "power_on" ? "on" : "off" };
     case "mark_broken":
       return { kind: "markBroken", comment: form.get("comment") ?? "" };
     case "mark_fixed":

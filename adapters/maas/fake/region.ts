@@ -146,8 +146,14 @@ export function createFakeRegion(options: FakeRegionOptions): FakeRegion {
     options,
     images: [...options.images],
     reservations,
-    freeAddress,
-    isAddressTaken,
+    freeAddress() {
+      settle();
+      return freeAddress();
+    },
+    isAddressTaken(address) {
+      settle();
+      return isAddressTaken(address);
+    },
     machines() {
       settle();
       return [...machines.values()];

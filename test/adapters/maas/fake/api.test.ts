@@ -1,0 +1,241 @@
+import { randomUUID } from "node:crypto";
+import { type Test, test } from "tap";
+import { authorizationHeader } from "../../../../adapters/maas/authorization.ts";
+import { startMaasFake } from "../../../../adapters/maas/fake/server.ts";
+
+// What a real MAAS 3.4.10 has answered, recorded by a client that is not the gateway's.
+
+const apiKey = { consumer: "consumer", token: "token", secret: "secret" };
+const otherKey = { consumer: "consumer-2", token: "token-2", secret: "secret-2" };
+
+interface Sent {
+  readonly method?: string;
+  readonly path: string;
+  readonly form?: readonly (readonly [string, string])[];
+  readonly encoding?: "urlencoded" | "multipart" | "json";
+  readonly authorization?: string | null;
+}
+
+function signed(nonce: string = randomUUID(), ageSeconds = 0): string {
+  const timestampSeconds = Math.floor(Date.now() / 1000) - ageSeconds;
+  return authorizationHeader(apiKey, { nonce, timestampSeconds });
+}
+
+async function startFake(t: Test) {
+  const fake = await startMaasFake({
+    users: [
+      { username: "me", isAdmin: false, apiKey },
+      { username: "root", isAdmin: true, apiKey: otherKey },
+    ],
+    machines: ["abcdef", "bcdefg", "cdefgh"].map((systemId, index) => {
+      const tags = index === 2 ? ["gpu", "standard"] : ["standard"];
+      return { systemId, hostname: `sandbox-${index}`, tags, pool: "kube" };
+    }),
+    images: [{ name: "ubuntu/jammy", type: "Synced" }],
+    tags: ["gpu", "standard"],
+    pools: ["default", "kube"],
+    zones: ["default"],
+    deployMs: Number.POSITIVE_INFINITY,
+    releaseMs: 0,
+    eraseMs: 0,
+    addressCount: 10,
+  });
+  t.teardown(() => fake.close());
+  return async ({ method = "GET", path, form = [], encoding = "urlencoded", authorization }: Sent) => {
+    const headers = new Headers(authorization === null ? {} : { authorization: authorization ?? signed() });
+    const fields = new FormData();
+    for (const [key, value] of form) {
+      fields.append(key, value);
+    }
+    if (encoding === "json") {
+      headers.set("content-type", "application/json");
+    }
+    const body = {
+      urlencoded: new URLSearchParams(form.map(([key, value]): [string, string] => [key, value])),
+      multipart: fields,
+      json: JSON.stringify(Object.fromEntries(form)),
+    }[encoding];
+    const response = await fetch(`${fake.url}/api/2.0/${path}`, {
+      method,
+      headers,
+      redirect: "manual",
+      ...(method === "POST" && { body }),
+    });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+}
+
+test("whoever is not let in is told as the real one tells", async (t) => {
+  const send = await startFake(t);
+  const path = "users/?op=whoami";
+  const again = randomUUID();
+  t.equal((await send({ path, authorization: signed(again) })).status, 200);
+  const table: readonly (readonly [string | null, RegExp])[] = [
+    [null, /^Forbidden$/],
+    ["Basic abc", /^Forbidden$/],
+    ["OAuth nonsense", /^Forbidden$/],
+    [signed(again), /^Authorization Error: 'Nonce already used: /],
+    [
+      signed(randomUUID(), 400),
+      /^Authorization Error: 'Expired timestamp: given \d+ and now \d+ has a greater/,
+    ],
+    [signed().replace('"consumer"', '"zz"'), /^Authorization Error: Invalid API key\.$/],
+    [signed().replace('"token"', '"zz"'), /^Authorization Error: 'Invalid access token: zz'$/],
+    [
+      signed().replace("%26secret", "%26wrong"),
+      /^Authorization Error: 'Invalid signature. Expected signature base string: &secret'$/,
+    ],
+  ];
+  for (const [authorization, words] of table) {
+    const { status, text } = await send({ path, authorization });
+    t.equal(status, 401);
+    t.match(text, words);
+  }
+  const future = await send({ path, authorization: signed(randomUUID(), -4000) });
+  t.equal(future.status, 200, "a time that is to come is taken");
+  const machines = await send({ path: "machines/", authorization: null });
+  t.match(machines, { status: 400, text: "Unrecognised signature: method=GET op=None" });
+  t.equal((await send({ path: "version/", authorization: null })).status, 200);
+});
+
+test("a path without its slash is not there", async (t) => {
+  const send = await startFake(t);
+  t.match(await send({ path: "machines" }), {
+    status: 404,
+    text: "Unknown API endpoint: /MAAS/api/2.0/machines.",
+  });
+  t.match(await send({ path: "machines/zzzzzz/" }), {
+    status: 404,
+    text: "No Machine matches the given query.",
+  });
+  t.equal((await send({ path: "nothing/" })).status, 404);
+});
+
+test("a form comes in two encodings, and JSON is none", async (t) => {
+  const send = await startFake(t);
+  const allocate = { method: "POST", path: "machines/?op=allocate" };
+  for (const encoding of ["urlencoded", "multipart"] as const) {
+    const form = [
+      ["tags", "standard"],
+      ["tags", "gpu"],
+      ["dry_run", "true"],
+    ] as const;
+    const { status, text } = await send({ ...allocate, form, encoding });
+    t.equal(status, 200);
+    t.match(JSON.parse(text), { system_id: "cdefgh", owner: null, constraints_by_type: {} });
+  }
+  const json = await send({ ...allocate, form: [["tags", "gpu"]], encoding: "json" });
+  t.match(json, { status: 500, text: "'dict' object has no attribute 'lists'" });
+});
+
+test("what cannot be allocated is told in the real one's words", async (t) => {
+  const send = await startFake(t);
+  const table: readonly (readonly [readonly (readonly [string, string])[], number, string])[] = [
+    [[["tags", "nope"]], 400, `{"tags":["No such tag(s): 'nope'."]}`],
+    [[["pool", "nopool"]], 400, `{"pool":["No such pool(s): nopool."]}`],
+    [[["zone", "nozone"]], 400, `{"zone":["No such zone(s): nozone."]}`],
+    [[["arch", "arm64"]], 400, `{"arch":["Architecture not recognised."]}`],
+    [[["cpu_count", "abc"]], 400, `{"cpu_count":["Invalid CPU count: number required."]}`],
+    [[["fruit", "x"]], 400, `{"fruit":["No such constraint."]}`],
+    [
+      [["mem", "999999"]],
+      409,
+      `No available machine matches constraints: [('mem', ['999999'])] (resolved to "mem=999999.0")`,
+    ],
+    [
+      [
+        ["tags", "standard"],
+        ["tags", "gpu"],
+        ["mem", "999999"],
+      ],
+      409,
+      `No available machine matches constraints: [('tags', ['standard', 'gpu']), ('mem', ['999999'])] (resolved to "mem=999999.0 tags=gpu,standard")`,
+    ],
+    [[["system_id", "zzzzzz"]], 409, "No machine with system ID zzzzzz available."],
+  ];
+  for (const [form, status, text] of table) {
+    t.match(await send({ method: "POST", path: "machines/?op=allocate", form }), { status, text });
+  }
+  for (const _ of "abc") {
+    t.equal((await send({ method: "POST", path: "machines/?op=allocate" })).status, 200);
+  }
+  const none = await send({ method: "POST", path: "machines/?op=allocate" });
+  t.match(none, { status: 409, text: "No machine available." });
+});
+
+test("the operations of a machine answer as the real one's", async (t) => {
+  const send = await startFake(t);
+  const op = (name: string, form: Sent["form"] = []) =>
+    send({ method: "POST", path: `machines/abcdef/?op=${name}`, form });
+  const expect = async (name: string, status: number, text?: string, form?: Sent["form"]) => {
+    const answer = await op(name, form);
+    t.equal(answer.status, status, `${name}: ${answer.text.slice(0, 100)}`);
+    if (text !== undefined) {
+      t.equal(answer.text, text);
+    }
+  };
+  const series = [["distro_series", "jammy"]] as const;
+  await expect("set_workload_annotations", 409, "Cannot set workload annotation: it hasn't been acquired.", [
+    ["a", "1"],
+  ]);
+  await send({ method: "POST", path: "machines/?op=allocate", form: [["system_id", "abcdef"]] });
+  await expect("set_workload_annotations", 500, "Invalid character in key name", [["bad key/x:y", "1"]]);
+  await expect("set_owner_data", 200, undefined, [["a", "1"]]);
+  await expect(
+    "deploy",
+    400,
+    `{"distro_series":["'windoze' is not a valid distro_series.  It should be one of: '', 'ubuntu/jammy'."]}`,
+    [["distro_series", "windoze"]],
+  );
+  await expect("nonsense", 400, "Unrecognised signature: method=POST op=nonsense");
+  await expect("lock", 409, "Can't lock, node is not deployed or deploying");
+  const deployed = JSON.parse((await op("deploy", series)).text);
+  t.match(deployed, { status: 9, status_name: "Deploying", ip_addresses: [], owner_data: { a: "1" } });
+  t.notOk("agent_name" in deployed);
+  const read = JSON.parse((await send({ path: "machines/abcdef/" })).text);
+  t.match(read, { ip_addresses: ["10.20.0.2"], interface_set: [{ links: [{ ip_address: "10.20.0.2" }] }] });
+  t.equal(Object.keys(read).length, 78, "as many things as 3.4.10 tells");
+  await expect("deploy", 409, "Can't deploy a machine that is in the 'Deploying' state", series);
+  t.match(JSON.parse((await send({ path: "machines/?op=list_allocated" })).text), []);
+  await expect("lock", 200);
+  await expect("lock", 409, "Machine is already locked");
+  for (const locked of ["release", "power_off", "set_workload_annotations", "abort", "mark_broken"]) {
+    await expect(locked, 403, "");
+  }
+  await expect("unlock", 200);
+  await expect("unlock", 409, "Machine is not locked");
+  const power = await send({ path: "machines/abcdef/?op=query_power_state" });
+  t.match(power, { status: 503, text: "No rack controllers can access the BMC of node sandbox-0" });
+  t.match(JSON.parse((await op("abort")).text), { status: 9, status_message: "Aborted deployment" });
+  t.match(JSON.parse((await send({ path: "machines/abcdef/" })).text), { status: 10, owner: "me" });
+  await expect("mark_broken", 200);
+  await expect("mark_fixed", 403, "");
+  t.equal((await send({ method: "DELETE", path: "machines/abcdef/" })).status, 403);
+});
+
+test("several are released at once, and an unknown one keeps all", async (t) => {
+  const send = await startFake(t);
+  const release = (...ids: string[]) =>
+    send({
+      method: "POST",
+      path: "machines/?op=release",
+      form: ids.map((id): [string, string] => ["machines", id]),
+    });
+  await send({ method: "POST", path: "machines/?op=allocate", form: [["system_id", "abcdef"]] });
+  t.match(await release("abcdef", "zzzzzz"), { status: 400, text: "Unknown machine(s): zzzzzz." });
+  t.match(JSON.parse((await send({ path: "machines/abcdef/" })).text), { status: 10 });
+  t.match(await release("abcdef", "bcdefg"), { status: 200, text: '["abcdef","bcdefg"]' });
+});
+
+test("filters are as strict as the real one's", async (t) => {
+  const send = await startFake(t);
+  const bogus = "is not one of the available choices.";
+  t.match(await send({ path: "machines/?status=bogus" }), {
+    status: 400,
+    text: `{"status":["Select a valid choice. bogus ${bogus}"]}`,
+  });
+  t.equal((await send({ path: "machines/?owner=nobody" })).status, 400);
+  t.match(JSON.parse((await send({ path: "machines/?id=zzzzzz" })).text), []);
+  t.match(JSON.parse((await send({ path: "machines/?hostname=sandbox-1" })).text), [{ system_id: "bcdefg" }]);
+  t.equal(JSON.parse((await send({ path: "machines/?status=ready&pool=kube" })).text).length, 3);
+});

@@ -1,0 +1,119 @@
+import fc from "fast-check";
+import { test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { newFakeMachine } from "../../../adapters/maas/fake/machine.ts";
+import { renderEventTime } from "../../../adapters/maas/fake/render.ts";
+import { renderMachine } from "../../../adapters/maas/fake/render-machine.ts";
+import { machineStatusFrom } from "../../../adapters/maas/machine-status.ts";
+import * as parse from "../../../adapters/maas/parse-reply.ts";
+
+const seed = newFakeMachine({ systemId: "sbxaaa", hostname: "sandbox-node-1", tags: ["gpu"], pool: "kube" });
+const rendered = renderMachine({ ...seed, status: "deployed", owner: "me", annotations: { a: "b" } }, [
+  "kube",
+]);
+
+test("a machine of 3.4 is read", async (t) => {
+  t.same(parse.parseMachine(rendered), {
+    systemId: "sbxaaa",
+    hostname: "sandbox-node-1",
+    fqdn: "sandbox-node-1.maas",
+    status: "deployed",
+    statusCode: 6,
+    statusMessage: "",
+    owner: "me",
+    annotations: new Map([["a", "b"]]),
+    ipAddresses: [],
+    tags: ["gpu"],
+    cpuCount: 8,
+    memoryMib: 16_384,
+    architecture: "amd64/generic",
+    powerState: "off",
+    pool: "kube",
+    zone: "default",
+    isLocked: false,
+    osystem: "",
+    series: "",
+  });
+});
+
+test("versions may add keys, drop those that are not needed, and write null", async (t) => {
+  const { pod: _pod, virtualmachine_id: _id, workload_annotations: _annotations, ...later } = rendered;
+  const machine = parse.parseMachine({ ...later, error_description: "", is_dpu: false, status: 23 });
+  t.match(machine, { status: "unknown", statusCode: 23 });
+  t.equal(machine.annotations.get("a"), "b", "by their old name, owner_data");
+  const bare = parse.parseMachine({ system_id: "abcdef", hostname: "h", status: 4, owner: null, pool: null });
+  t.match(bare, { owner: undefined, pool: undefined, powerState: "unknown", tags: [], memoryMib: 0 });
+  t.same(parse.parseMachine({ ...rendered, ip_addresses: [null, "", "10.0.0.1"] }).ipAddresses, ["10.0.0.1"]);
+});
+
+test("every number of a status has one name", async (t) => {
+  const names = Array.from({ length: 23 }, (_, code) => machineStatusFrom(code));
+  t.equal(new Set(names).size, 23);
+  t.notOk(names.includes("unknown"));
+  t.same([4, 6, 8, 9, 10, 11, 12, 14].map(machineStatusFrom), [
+    ...[
+      "ready",
+      "deployed",
+      "broken",
+      "deploying",
+      "allocated",
+      "failedDeployment",
+      "releasing",
+      "diskErasing",
+    ],
+  ]);
+  t.same([-1, 23, 1e9, 4.5].map(machineStatusFrom), ["unknown", "unknown", "unknown", "unknown"]);
+});
+
+test("a version that is none is none", async (t) => {
+  t.equal(parse.parseVersion({ version: "None", subversion: "", capabilities: [] }).version, undefined);
+  t.equal(parse.parseVersion({ version: "3.8.0~alpha1" }).version, "3.8.0~alpha1");
+});
+
+test("images are those that are synced and those that are uploaded", async (t) => {
+  const images = ["Synced", "Uploaded", "Generated"].map((type, id) => ({
+    id,
+    name: "n",
+    type,
+    architecture: "a",
+  }));
+  t.same(
+    parse.parseImages(images).map(({ kind }) => kind),
+    ["synced", "uploaded", "other"],
+  );
+});
+
+test("the time of an event is read as MAAS writes it, and not guessed", async (t) => {
+  t.equal(parse.msFromEventTime("Sat, 21 Nov. 2026 00:19:06"), Date.UTC(2026, 10, 21, 0, 19, 6));
+  for (const text of ["", "Sat, 21 Nov 2026 00:19:06", "2026-11-21T00:19:06", "Sat, 21 Foo. 2026 00:19:06"]) {
+    t.equal(parse.msFromEventTime(text), undefined);
+  }
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 4e9 }), (seconds) => {
+      return parse.msFromEventTime(renderEventTime(seconds * 1000)) === seconds * 1000;
+    }),
+  );
+});
+
+test("whatever comes is read or refused as MAAS_FAILED", async (t) => {
+  const value = fc.jsonValue();
+  const mutated = fc
+    .tuple(fc.constantFrom(...(Object.keys(rendered) as (keyof typeof rendered)[])), value)
+    .map(([key, changed]) => ({ ...rendered, [key]: changed }));
+  for (const [name, read] of Object.entries(parse)) {
+    if (name === "msFromEventTime") {
+      continue;
+    }
+    fc.assert(
+      fc.property(fc.oneof(value, mutated, fc.array(mutated, { maxLength: 3 })), (json) => {
+        try {
+          (read as (value: unknown) => unknown)(json);
+          return true;
+        } catch (error) {
+          return error instanceof InfraError && error.reason === "MAAS_FAILED";
+        }
+      }),
+    );
+    t.pass(name);
+  }
+});
