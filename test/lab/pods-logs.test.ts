@@ -13,8 +13,10 @@ import { labImage, type PodmanService, podmanSkipReason, startPodman } from "./p
 const skip = podmanSkipReason();
 tap.setTimeout(900_000);
 
-/** How long the programs print, in seconds. */
-const printingSeconds = process.env.LAB_FULL === "1" ? 240 : 12;
+const isFull = process.env.LAB_FULL === "1";
+/** How long the programs print, in seconds, where the machine has the time; and how long there is peace between two deaths. */
+const printingSeconds = isFull ? 150 : 12;
+const peaceMs = isFull ? 8_000 : 2_000;
 const podCount = 5;
 const appsInPod = 10;
 
@@ -109,12 +111,12 @@ async function recordedLines(path: string): Promise<string[]> {
   const lines: string[] = [];
   for (const record of (await readFile(path, "utf8")).trimEnd().split("\n")) {
     const [, time = "", stream = "", tag, text = ""] = /^(\S+) (\S+) (\S) (.*)$/.exec(record) ?? [];
-    const line = `${begun.get(stream) ?? `${secondOf(time)} `}${text}`;
+    const line = `${begun.get(stream) ?? ""}${text}`;
     begun.delete(stream);
     if (tag === "P") {
       begun.set(stream, line);
     } else {
-      lines.push(line);
+      lines.push(`${secondOf(time)} ${line}`);
     }
   }
   return lines;
@@ -123,13 +125,13 @@ async function recordedLines(path: string): Promise<string[]> {
 /** What `podman logs -t` says of stdout: each piece of a line has a time there. */
 async function toldLines({ podman }: PodmanService, app: string): Promise<string[]> {
   const text = await podman("logs", "-t", app);
-  const time = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)[.\d]*(?:Z|[+-]\d\d:\d\d) /g;
+  const piece = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)[.\d]*(?:Z|[+-]\d\d:\d\d) /g;
   return text
     .trimEnd()
     .split("\n")
     .map((line) => {
-      const words = line.replaceAll(time, "");
-      return `${line.slice(0, 19)}Z ${words}`;
+      const [, time = ""] = [...line.matchAll(piece)].at(-1) ?? [];
+      return `${time}Z ${line.replaceAll(piece, "")}`;
     });
 }
 
@@ -156,7 +158,7 @@ test("fifty logs are what Podman has, line by line, while its service and the ga
   let deaths = 0;
   const trouble = (async () => {
     for (const what of cycle(["kill", "gateway", "stop"] as const)) {
-      await Promise.race([sleep(2_000), done]);
+      await Promise.race([sleep(peaceMs), done]);
       if (isDone) {
         return;
       }

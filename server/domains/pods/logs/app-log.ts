@@ -15,17 +15,17 @@ export interface AppLogOptions {
   /** Whether this app is the one that is asked for. */
   readonly isOnly: boolean;
   readonly maxLineBytes: number;
-  /** Whether its program runs, as far as is known. */
-  readonly isUp: () => boolean;
+  /** Whether its program has ended, as far as is known. */
+  readonly hasEnded: () => boolean;
   /** For so long nothing more of a line may come from a program that has ended; a second if absent. */
   readonly lineEndMs?: number;
 }
 
-/** So much before the window the log is read from, since a line's beginning tells whether it is in the window. */
+/** So much before the window the log is read from, for the beginnings of lines that end in it. */
 const lineBeginNs = 2_000_000_000n;
 
 /**
- * The lines of one app that began in the window, as many as came together. What it left unfinished is a line when its program has ended, or its log. When
+ * The lines of one app that ended in the window, as many as came together. What it left unfinished is a line when its program has ended, or its log. When
  * nothing keeps what it prints and the others of its pod are asked for, too, a line says that; and nothing comes of one that is
  * gone.
  * @throws InfraError LOGS_UNAVAILABLE and CONTAINER_NOT_FOUND of the only one; as `PodRuntime.logs`
@@ -55,7 +55,7 @@ export async function* appLog(given: AppLogOptions, signal: AbortSignal): AsyncG
 }
 
 async function* linesOf(given: AppLogOptions, signal: AbortSignal): AsyncGenerator<LogBatch, void> {
-  const { runtime, app, options, maxLineBytes, isUp, lineEndMs = 1_000 } = given;
+  const { runtime, app, options, maxLineBytes, hasEnded, lineEndMs = 1_000 } = given;
   const { sinceNs } = options;
   const assembly = createLineAssembly(maxLineBytes);
   const wide = sinceNs === undefined ? options : { ...options, sinceNs: sinceNs - lineBeginNs };
@@ -66,7 +66,7 @@ async function* linesOf(given: AppLogOptions, signal: AbortSignal): AsyncGenerat
     for (;;) {
       const arrival = watched(source.next());
       while (assembly.hasBegun() && !(await arrival.within(lineEndMs))) {
-        if (!isUp()) {
+        if (hasEnded()) {
           yield wanted(assembly.end());
         }
       }

@@ -24,8 +24,8 @@ export async function* followedLog(
   signal: AbortSignal,
 ): AsyncGenerator<LogMessage, void> {
   const logs = new Map<string, Log>();
-  const up = new Set<string>();
-  const begin = begunLogs(reading, logs, up, signal);
+  const ended = new Set<string>();
+  const begin = begunLogs(reading, logs, ended, signal);
   begin(reading.pod);
   try {
     yield* earlierMessages(reading, [...logs.values()]);
@@ -97,11 +97,11 @@ async function* laterMessages(
   }
 }
 
-/** Begins the logs of a pod's apps that have not begun, and notes which apps run. Gives those it has begun. */
+/** Begins the logs of a pod's apps that have not begun, and notes which programs have ended. Gives those it has begun. */
 function begunLogs(
   { runtime, appName, wanted, limits }: LogReading,
   logs: Map<string, Log>,
-  up: Set<string>,
+  ended: Set<string>,
   signal: AbortSignal,
 ): (pod: RuntimePod) => readonly Log[] {
   const { maxLines: _, ...window } = wanted;
@@ -115,7 +115,7 @@ function begunLogs(
         // One that comes later, in the place of another of its name, ends nothing.
         isOnly: appName !== "" && logs.size === 0,
         maxLineBytes: limits.wholeBytes,
-        isUp: () => up.has(app.id),
+        hasEnded: () => ended.has(app.id),
       },
       signal,
     );
@@ -125,10 +125,10 @@ function begunLogs(
 
   return (pod) => {
     const apps = wantedApps(pod, appName);
-    up.clear();
+    ended.clear();
     for (const { id, state } of apps) {
-      if (state === "running" || state === "paused" || state === "stopping") {
-        up.add(id);
+      if (state === "exited") {
+        ended.add(id);
       }
     }
     return apps.filter(({ id }) => !logs.has(id)).map(begin);

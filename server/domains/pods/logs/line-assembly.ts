@@ -12,14 +12,15 @@ export interface LineAssembly {
 }
 
 interface BegunLine {
-  readonly timeNs: bigint;
+  timeNs: bigint;
   readonly parts: Uint8Array[];
   size: number;
   cutBytes: number;
 }
 
 /**
- * Both streams of a container may have a line under way. A line has the time of its first piece.
+ * Both streams of a container may have a line under way. A line has the time of its last piece: so lines that follow each other in a log
+ * have times that do, too.
  * @param maxBytes what a line has more than that is counted and dropped
  */
 export function createLineAssembly(maxBytes: number): LineAssembly {
@@ -41,6 +42,7 @@ export function createLineAssembly(maxBytes: number): LineAssembly {
       return { timeNs, bytes, cutBytes: 0 };
     }
     const line = earlier ?? { timeNs, parts: [], size: 0, cutBytes: 0 };
+    line.timeNs = timeNs;
     add(line, bytes);
     if (!endsLine) {
       begun.set(stream, line);

@@ -1,6 +1,6 @@
 /** A line that an app printed. */
 export interface LogLine {
-  /** When it began, nanoseconds since 1970. */
+  /** When it ended, nanoseconds since 1970. */
   readonly timeNs: bigint;
   /** Without the line's end. Any bytes. */
   readonly bytes: Uint8Array;

@@ -19,7 +19,7 @@ export async function* windowedLog(
         options,
         isOnly: appName !== "",
         maxLineBytes: limits.wholeBytes,
-        isUp: () => false,
+        hasEnded: () => true,
       },
       signal,
     ),

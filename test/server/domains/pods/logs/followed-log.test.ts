@@ -156,21 +156,21 @@ test("all of what is there comes in as many messages as it takes, or the newest 
   await newest.return();
 });
 
-test("a line belongs to the second in which it began", async (t) => {
+test("a line belongs to the second in which it ended", async (t) => {
   const runtime = createRuntimeUnderTest();
   const second = 1_000_000_000n;
   runtime.setApp("one", "running");
-  runtime.print("one", { text: "begun before ", timeNs: 9n * second, endsLine: false });
   runtime.print(
     "one",
-    { text: "and ended after", timeNs: 11n * second },
-    { text: "in", timeNs: 10n * second },
+    { text: "a", timeNs: 9n * second },
+    { text: "begun, ", timeNs: 9n * second, endsLine: false },
   );
+  runtime.print("one", { text: "ended", timeNs: 10n * second }, { text: "b", timeNs: 10n * second });
   for (const follow of [true, false]) {
     const logs = readLogs(runtime, { ...request, follow, sinceTime: 10n });
-    t.strictSame(await nextLines(logs), ["in"]);
+    t.strictSame(await nextLines(logs), ["begun, ended", "b"]);
     await logs.return();
   }
   const all = readLogs(runtime, { podId: podUuid, sinceTime: 9n });
-  t.strictSame(await nextLines(all), ["begun before and ended after", "in"]);
+  t.strictSame(await nextLines(all), ["a", "begun, ended", "b"]);
 });

@@ -25,9 +25,9 @@ test("pieces of a line are joined, of each stream by itself", async (t) => {
   t.strictSame(
     lines.map((line) => [textOf(line), line.timeNs]),
     [
-      ["xy", 2n],
+      ["xy", 3n],
       ["", 4n],
-      ["ab", 1n],
+      ["ab", 5n],
     ],
   );
   t.notOk(assembly.hasBegun());
