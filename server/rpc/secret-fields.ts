@@ -48,6 +48,7 @@ function strip(message: ReflectMessage): void {
   }
 }
 
-function isSecret(field: DescField): boolean {
+/** Whether the contract marks the field as a secret. */
+export function isSecret(field: DescField): boolean {
   return field.proto.options?.debugRedact === true;
 }

@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { test } from "tap";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { Cluster, ClusterStatus } from "../../gen/cnct/kaas/api/api_pb.ts";
@@ -214,4 +215,43 @@ test("RPCs and pages beside the routes stay what they are", async (t) => {
   }
   const wrongVerb = await requestHttp1(url, { path: "/api/v1/cluster/list" });
   t.match(wrongVerb, { status: 405, headers: { allow: "GET", "content-type": /^text\/plain/ } });
+});
+
+test("whatever is sent below /api/v1, it is answered, and no fault of the gateway", async (t) => {
+  const { handlers } = createCluster();
+  const { url, log, stopListenerCount } = await startAppUnderTest(t, [registerService(Cluster, handlers)]);
+  const pieces = [
+    "cluster",
+    "pool",
+    "list",
+    "version",
+    "?",
+    "&",
+    "=",
+    "name",
+    "node_pool_names",
+    "/",
+    "%",
+    "%2F",
+    "%ff",
+    ":",
+  ];
+  const path = fc
+    .array(fc.oneof(fc.constantFrom(...pieces), fc.stringMatching(/^[!-~]{1,4}$/)), { maxLength: 8 })
+    .map((parts) => `/api/v1/${parts.join("")}`);
+  const body = fc.option(fc.oneof(fc.json(), fc.string()), { nil: undefined });
+  const method = fc.constantFrom("GET", "POST", "PUT", "PATCH", "DELETE");
+  await fc.assert(
+    fc.asyncProperty(method, path, body, async (method, path, body = "") => {
+      const headers = { "content-length": String(Buffer.byteLength(body)) };
+      const { status } = await requestHttp1(url, { method, path, headers, body });
+      return [200, 400, 404, 405].includes(status);
+    }),
+    { numRuns: 300 },
+  );
+  t.same(
+    log.filter(({ level }) => Number(level) >= 40),
+    [],
+  );
+  t.equal(stopListenerCount(), 0, "no call is left open");
 });

@@ -1,5 +1,6 @@
 import type { DescField, DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { invalidField } from "../../../adapters/host/infra-error.ts";
+import { isSecret } from "../secret-fields.ts";
 import { fieldsOfPath, pathOfFields } from "./field-path.ts";
 import type { RestRoute } from "./rest-routes.ts";
 import { hasTextForm, jsonFromText } from "./text-value.ts";
@@ -18,7 +19,7 @@ export interface RequestValues {
  * Reads the fields of a request that its path and its query hold. A list takes its parameter as often as it comes.
  * @param variables of the path's template, by their field paths
  * @throws InfraError INVALID_FIELD for a value that is not of its field's type, a field that the path, the body or the query
- *   has as well, or one that cannot be written in a query
+ *   has as well, one that cannot be written in a query, or a secret
  */
 export function requestValuesFrom(
   { method, body, template }: Pick<RestRoute, "method" | "body" | "template">,
@@ -80,6 +81,10 @@ function setText(json: JsonObject, fields: readonly DescField[], texts: readonly
       path,
       "has no form in a query; name one of its fields, or call the RPC by another protocol",
     );
+  }
+  if (fields.some(isSecret)) {
+    // Who carries a request on its way keeps URLs in logs.
+    throw invalidField(path, "is a secret, which belongs in no URL");
   }
   if (field.fieldKind !== "list" && texts.length > 1) {
     throw invalidField(path, `is given ${texts.length} times`);

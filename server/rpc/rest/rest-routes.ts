@@ -2,6 +2,7 @@ import { type DescField, type DescMethod, getOption, hasOption } from "@bufbuild
 import { http as httpOption } from "../../../gen/google/api/annotations_pb.ts";
 import type { HttpRule } from "../../../gen/google/api/http_pb.ts";
 import { methodPathOf } from "../method-rule.ts";
+import { isSecret } from "../secret-fields.ts";
 import type { ServiceRegistration } from "../service-handlers.ts";
 import { fieldOf, fieldsOfPath } from "./field-path.ts";
 import { compareTemplates } from "./match-path.ts";
@@ -67,8 +68,10 @@ function routeFromRule(method: DescMethod, rule: HttpRule): RestRoute {
   }
   const template = parsePathTemplate(path);
   for (const { fieldPath } of template.variables) {
-    const field = fieldsOfPath(method.input, fieldPath)?.at(-1);
-    if (field === undefined || field.fieldKind === "list" || !hasTextForm(field)) {
+    const fields = fieldsOfPath(method.input, fieldPath) ?? [];
+    const field = fields.at(-1);
+    const hasPlace = field !== undefined && field.fieldKind !== "list" && hasTextForm(field);
+    if (!hasPlace || fields.some(isSecret)) {
       fail(`cannot have ${fieldPath} in the path`);
     }
   }

@@ -27,16 +27,17 @@ const files = [
 ];
 
 /** `int32 page_size = 2` as `["page_size", "int32"]`, numbered by its place; other types by their full names. */
-type Field = readonly [name: string, type: string, label?: "repeated"];
+type Field = readonly [name: string, type: string, mark?: "repeated" | "secret"];
 
 function message(name: string, ...fields: readonly Field[]): JsonObject {
   return {
     name,
-    field: fields.map(([fieldName, type, label], index) => ({
+    field: fields.map(([fieldName, type, mark], index) => ({
       name: fieldName,
       number: index + 1,
-      label: label === "repeated" ? "LABEL_REPEATED" : "LABEL_OPTIONAL",
+      label: mark === "repeated" ? "LABEL_REPEATED" : "LABEL_OPTIONAL",
       jsonName: fieldName.replaceAll(/_(\w)/g, (_all, letter: string) => letter.toUpperCase()),
+      ...(mark === "secret" ? { options: { debugRedact: true } } : {}),
       ...typeOf(type),
     })),
   };
@@ -72,7 +73,7 @@ const messages: readonly JsonObject[] = [
     ["genre", ".library.v1.Genre"],
     ["page_count", "int64"],
   ),
-  message("GetBookRequest", ["name", "string"]),
+  message("GetBookRequest", ["name", "string"], ["pass_code", "string", "secret"]),
   message("Filter", ["author_name", "string"], ["inner", ".library.v1.Filter"]),
   {
     ...message(
@@ -97,6 +98,7 @@ const messages: readonly JsonObject[] = [
       ["min_pages", ".google.protobuf.Int64Value"],
       ["is_lent", ".google.protobuf.BoolValue"],
       ["labels", ".library.v1.ListBooksRequest.LabelsEntry", "repeated"],
+      ["pass_code", "string", "secret"],
     ),
     nestedType: [
       { ...message("LabelsEntry", ["key", "string"], ["value", "string"]), options: { mapEntry: true } },

@@ -113,6 +113,7 @@ test("a field that a query cannot hold, or holds twice, is refused", async (t) =
   await refuses(t, "page_size=1&page_size=1", "page_size", /is given 2 times/);
   await refuses(t, "page_size=1&pageSize=2", "page_size", /is given 2 times/);
   await refuses(t, "shelf=shelves/1", "shelf", /part of the path/);
+  await refuses(t, "passCode=x", "pass_code", /is a secret, which belongs in no URL/);
 });
 
 test("a change refuses a parameter that is no field, a read names it and goes on", async (t) => {
