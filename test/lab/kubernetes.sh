@@ -4,7 +4,7 @@ usage() {
   cat <<'TEXT'
 usage: kubernetes.sh COMMAND
 
-  build        build kube-apiserver and etcd from their Go modules, once
+  build        build kube-apiserver, kubeadm and etcd from their Go modules, once
   up           make the directory, keys and certificate, and start both; does nothing when they are up
   start        start kube-apiserver again
   stop         end kube-apiserver in an orderly way, which takes as long as watches stand; etcd goes on
@@ -18,6 +18,7 @@ environment (default)
   KUBERNETES_OWNER_PID ()                               destroy it when this process ends
   KUBERNETES_VERSION (v1.36.3)                          of the module k8s.io/kubernetes
   KUBERNETES_CACHE (~/.cache/hostplane-lab/kubernetes)  where what is built is kept
+  KUBERNETES_API_FLAGS ()                               further flags of kube-apiserver
 
 In KUBERNETES_DIR: ca.crt of kube-apiserver, and admin.token of a user that may do all. Nothing runs beside these two: no
 controller makes a pod of a Deployment, and no node is anything but what is written of it.
@@ -35,7 +36,7 @@ bin=$cache/$version
 # The modules that kubernetes is made of are replaced by paths of its own repository, so that `go install` refuses it: here
 # they are replaced by what is published of them. etcd is of the version that kubernetes itself was built against.
 build() {
-  [ ! -x "$bin/kube-apiserver" ] || [ ! -x "$bin/etcd" ] || return 0
+  [ ! -x "$bin/kube-apiserver" ] || [ ! -x "$bin/kubeadm" ] || [ ! -x "$bin/etcd" ] || return 0
   command -v go >/dev/null || die "go is missing"
   local source mod staging
   mkdir -p "$cache"
@@ -55,7 +56,8 @@ build() {
   export GOFLAGS="-mod=mod -buildvcs=false" CGO_ENABLED=0
   local stamp="-X k8s.io/component-base/version.gitVersion=$version"
   nice -n 19 go build -trimpath -ldflags="-s -w" -o built/etcd go.etcd.io/etcd/server/v3
-  nice -n 19 go build -trimpath -ldflags="-s -w $stamp" -o built/kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
+  nice -n 19 go build -trimpath -ldflags="-s -w $stamp" -o built/ \
+    k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kubeadm
   mkdir -p "$bin"
   mv built/* "$bin"
 }
@@ -107,7 +109,7 @@ start() {
     --service-account-issuer https://kubernetes.default.svc --service-cluster-ip-range 10.0.0.0/24 \
     --service-account-key-file "$dir/accounts.key" --service-account-signing-key-file "$dir/accounts.key" \
     --token-auth-file "$dir/tokens.csv" --authorization-mode RBAC --disable-admission-plugins ServiceAccount \
-    --shutdown-delay-duration 0s --shutdown-send-retry-after=false
+    --shutdown-delay-duration 0s --shutdown-send-retry-after=false ${KUBERNETES_API_FLAGS:-}
   await kube-apiserver "https://127.0.0.1:$api_port/readyz"
 }
 
@@ -133,6 +135,7 @@ up() {
   [ -x "$bin/kube-apiserver" ] || die "not built yet: $self build"
   mkdir -p "$dir"
   chmod 700 "$dir"
+  # Keys that are there already are used.
   if [ ! -e "$dir/admin.token" ]; then
     openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 \
       -keyout "$dir/ca.key" -out "$dir/ca.crt" 2>/dev/null

@@ -1,0 +1,195 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { request } from "node:https";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { json } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { AuthenticationV1Api, CoreV1Api, KubeConfig } from "@kubernetes/client-node";
+import { type Test, test } from "tap";
+import { parse as parseYaml } from "yaml";
+import {
+  type BootstrapToken,
+  bootstrapTokenSecretFrom,
+  createBootstrapToken,
+  formatBootstrapToken,
+} from "../../server/domains/clusters/bootstrap/bootstrap-token.ts";
+import { createClusterPki } from "../../server/domains/clusters/bootstrap/cluster-pki.ts";
+import { createKubeadmRenderer } from "../../server/domains/clusters/bootstrap/kubeadm-renderer.ts";
+import { renderKubeconfig } from "../../server/domains/clusters/bootstrap/kubeconfig.ts";
+import { assertLabels } from "../../server/domains/clusters/bootstrap/node-labels.ts";
+import { cluster, nodeOf, pki, ticket, token } from "../server/domains/clusters/bootstrap/cluster-plan.ts";
+import { freePorts, kubernetesSkipReason } from "./kubernetes.ts";
+
+const execute = promisify(execFile);
+const scriptPath = fileURLToPath(new URL("kubernetes.sh", import.meta.url));
+const skip = kubernetesSkipReason();
+const version = "v1.36.3";
+const cache = process.env.KUBERNETES_CACHE ?? join(homedir(), ".cache/hostplane-lab/kubernetes");
+const kubeadm = (...args: readonly string[]) => execute(join(cache, version, "kubeadm"), args);
+const renderer = createKubeadmRenderer();
+
+interface WrittenFile {
+  readonly path: string;
+  readonly content: string;
+}
+
+const filesOf = (userData: string): readonly WrittenFile[] => parseYaml(userData).write_files;
+const kubeadmConfigOf = (userData: string) =>
+  filesOf(userData).find(({ path }) => path === "/etc/hostplane/kubeadm.yaml")?.content ?? "";
+
+test("kubeadm takes what machines are told", { skip, timeout: 2_400_000 }, async (t) => {
+  await execute(scriptPath, ["build"], { env: { ...process.env, KUBERNETES_VERSION: version } });
+  const folder = t.testdir();
+  const configPath = join(folder, "kubeadm.yaml");
+
+  await t.test("its own check passes all of it, in both forms", async (t) => {
+    for (const node of ["1.30.14", "1.35.1", "1.36.3"].map(nodeOf)) {
+      for (const text of [
+        renderer.renderFirstControlPlane(cluster, node, pki, token),
+        renderer.renderControlPlane(cluster, node, pki, ticket),
+        renderer.renderWorker(node, ticket),
+      ]) {
+        // This kubeadm reads the older form still, but makes no cluster of the older version.
+        await writeFile(configPath, kubeadmConfigOf(text).replace(`"v1.30.14"`, `"${version}"`));
+        t.equal((await kubeadm("config", "validate", "--config", configPath)).stdout, "ok\n");
+      }
+    }
+    await writeFile(configPath, 'apiVersion: "kubeadm.k8s.io/v1beta4"\nkind: "InitConfiguration"\nx: 1\n');
+    await t.rejects(kubeadm("config", "validate", "--config", configPath), "and would not pass anything");
+  });
+
+  await t.test("it signs with the cluster's keys, and makes none of its own", async (t) => {
+    const directory = await certify(t, configPath);
+    const made = async (name: string) => readFile(join(directory, name), "utf8");
+    t.equal(await made("ca.key"), pki.kubernetesCa.privateKeyPem);
+    t.equal(await made("etcd/ca.key"), pki.etcdCa.privateKeyPem);
+    t.equal(await made("front-proxy-ca.key"), pki.frontProxyCa.privateKeyPem);
+    t.equal(await made("sa.key"), pki.serviceAccount.privateKeyPem);
+    t.match(await made("apiserver.crt"), /CERTIFICATE/);
+    t.match(await made("etcd/peer.crt"), /CERTIFICATE/);
+  });
+
+  await t.test("an API server with these keys takes kubeconfig, tokens and labels", async (t) => {
+    const endpoint = await startCluster(t, await certify(t, configPath));
+    const configOf = (ofAdmin: typeof pki) => {
+      const config = new KubeConfig();
+      const ca = pki.kubernetesCa.certificatePem;
+      config.loadFromString(renderKubeconfig("prod", endpoint, ca, ofAdmin.admin));
+      return config;
+    };
+    const core = configOf(pki).makeApiClient(CoreV1Api);
+    const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
+    const authentication = configOf(pki).makeApiClient(AuthenticationV1Api);
+    const { status } = await authentication.createSelfSubjectReview({ body: review });
+    t.equal(status?.userInfo?.username, "kubernetes-admin");
+    t.match(status?.userInfo?.groups, ["system:masters", "system:authenticated"]);
+
+    const other = configOf(await createClusterPki(Date.now())).makeApiClient(CoreV1Api);
+    await t.rejects(other.listNode(), { code: 401 }, "the owner of another cluster is nobody here");
+
+    const know = async (known: BootstrapToken) => {
+      const body = bootstrapTokenSecretFrom(known, "a test");
+      await core.createNamespacedSecret({ namespace: "kube-system", body });
+      return ask(endpoint.port, formatBootstrapToken(known), review);
+    };
+    const live = createBootstrapToken(Date.now(), 3_600_000);
+    const { statusCode, body } = await know(live);
+    t.equal(statusCode, 201);
+    t.equal(body.status?.userInfo.username, `system:bootstrap:${live.id}`);
+    t.ok(body.status?.userInfo.groups.includes("system:bootstrappers:kubeadm:default-node-token"));
+    t.equal((await know(createBootstrapToken(Date.now() - 7_200_000, 3_600_000))).statusCode, 401, "expired");
+
+    await core.createNamespacedServiceAccount({ namespace: "default", body: { metadata: { name: "app" } } });
+    const account = await core.createNamespacedServiceAccountToken({
+      namespace: "default",
+      name: "app",
+      body: { spec: { audiences: [] } },
+    });
+    const checked = await authentication.createTokenReview({
+      body: { spec: { token: account.status?.token ?? "" } },
+    });
+    t.equal(checked.status?.user?.username, "system:serviceaccount:default:app");
+
+    const labels = ["a", "A.b_c-9", "example.com/team", "a".repeat(63), "topology.kubernetes.io/zone"].map(
+      (name) => ({ name, value: "A.b_c-9" }),
+    );
+    assertLabels(labels, "labels");
+    const all = Object.fromEntries(labels.map(({ name, value }) => [name, value]));
+    await core.createNode({ body: { metadata: { name: "node1", labels: all } } });
+  });
+});
+
+/** Has kubeadm make the certificates of a first machine, for 127.0.0.1. Gives their directory. */
+async function certify(t: Test, configPath: string): Promise<string> {
+  const directory = join(t.testdir(), "pki");
+  const plan = { ...cluster, certificateNames: ["127.0.0.1"] };
+  const text = renderer.renderFirstControlPlane(plan, nodeOf("1.36.3"), pki, token);
+  for (const { path, content } of filesOf(text)) {
+    if (path.startsWith("/etc/kubernetes/pki/")) {
+      const file = join(directory, path.slice("/etc/kubernetes/pki/".length));
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, content, { mode: 0o600 });
+    }
+  }
+  const config = kubeadmConfigOf(text)
+    .replace("clusterName:", `certificatesDir: ${directory}\nclusterName:`)
+    .replace("nodeRegistration:", "localAPIEndpoint: {advertiseAddress: 192.0.2.11}\nnodeRegistration:");
+  await writeFile(configPath, config);
+  await kubeadm("init", "phase", "certs", "all", "--config", configPath);
+  return directory;
+}
+
+/** Starts etcd and a kube-apiserver with the keys, until the test ends. */
+async function startCluster(t: Test, directory: string) {
+  const lab = join(tmpdir(), `hostplane-kubeadm-${process.pid}`);
+  const [port = 0, ...others] = await freePorts(3);
+  const env = {
+    ...process.env,
+    KUBERNETES_DIR: lab,
+    KUBERNETES_VERSION: version,
+    KUBERNETES_PORTS: [port, ...others].join(" "),
+    KUBERNETES_OWNER_PID: String(process.pid),
+    KUBERNETES_API_FLAGS: `--client-ca-file ${directory}/ca.crt --enable-bootstrap-token-auth`,
+  };
+  await mkdir(lab, { mode: 0o700 });
+  t.teardown(() => execute(scriptPath, ["destroy"], { env }));
+  const read = (name: string) => readFile(join(directory, name), "utf8");
+  const files = {
+    "ca.crt": `${await read("apiserver.crt")}${await read("ca.crt")}`,
+    "ca.key": await read("apiserver.key"),
+    "accounts.key": `${await read("sa.key")}${await read("sa.pub")}`,
+    "tokens.csv": "",
+    "admin.token": "",
+  };
+  for (const [name, content] of Object.entries(files)) {
+    await writeFile(join(lab, name), content, { mode: 0o600 });
+  }
+  await execute(scriptPath, ["up"], { env });
+  return { host: "127.0.0.1", port };
+}
+
+interface Review {
+  readonly status?: { readonly userInfo: { readonly username: string; readonly groups: readonly string[] } };
+}
+
+/** Asks the API server who it takes the bearer of a token for. */
+async function ask(port: number, bearer: string, review: object) {
+  const sent = request({
+    host: "127.0.0.1",
+    port,
+    ca: pki.kubernetesCa.certificatePem,
+    method: "POST",
+    path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+    headers: { authorization: `Bearer ${bearer}`, "content-type": "application/json" },
+  });
+  const answered = Promise.withResolvers<{ readonly statusCode: number; readonly body: Review }>();
+  sent.on("error", answered.reject);
+  sent.on("response", async (response) => {
+    const body = (await json(response)) as Review;
+    answered.resolve({ statusCode: response.statusCode ?? 0, body });
+  });
+  sent.end(JSON.stringify(review));
+  return answered.promise;
+}
