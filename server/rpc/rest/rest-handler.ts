@@ -12,7 +12,7 @@ import { parseTimeout as parseConnectTimeout } from "@connectrpc/connect/protoco
 import { parseTimeout as parseGrpcTimeout } from "@connectrpc/connect/protocol-grpc";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { compressions } from "../compression.ts";
-import { connectErrorFromInfraError, infraErrorFrom } from "../errors.ts";
+import { connectErrorFromInfraError } from "../errors.ts";
 import type { ServedRoute } from "../router.ts";
 import { setUnknownFieldsHeader } from "../unknown-fields-header.ts";
 import { answerJson } from "./answer-json.ts";
@@ -131,8 +131,15 @@ function timeoutOf(header: Headers) {
     : parseConnectTimeout(connect, Number.MAX_SAFE_INTEGER);
 }
 
+/** What the call has thrown, or what is wrong with its answer. A fault of ours is thrown on, to be logged. */
 function wireErrorFrom(thrown: unknown): ConnectError {
-  return thrown instanceof ConnectError ? thrown : connectErrorFromInfraError(infraErrorFrom(thrown));
+  if (thrown instanceof ConnectError) {
+    return thrown;
+  }
+  if (thrown instanceof InfraError) {
+    return connectErrorFromInfraError(thrown);
+  }
+  throw thrown;
 }
 
 async function readWhole(

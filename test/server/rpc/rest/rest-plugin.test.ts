@@ -87,12 +87,32 @@ test("a path or verb that no route has gets plain text", async (t) => {
   }
 });
 
-test("a custom route takes any verb", async (t) => {
+test("a custom route takes any verb, but GET only if it changes nothing", async (t) => {
   const { url } = await startRestUnderTest(t, { Purge: echo });
-  for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
-    const answer = await requestHttp1(url, { method, path: "/v1/purge?name=x" });
-    t.same(jsonOf(answer), { name: "x" }, method);
+  const purge = (method: string) => requestHttp1(url, { method, path: "/v1/purge?name=x" });
+  for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+    t.same(jsonOf(await purge(method)), { name: "x" }, method);
   }
+  for (const method of ["GET", "HEAD"]) {
+    t.match(await purge(method), { status: 405, headers: { allow: /^DELETE, PATCH, POST, PUT/ } });
+  }
+});
+
+test("an answer that has no JSON form is a fault of the gateway's, and in its log", async (t) => {
+  const wrong = { authorName: 7 };
+  async function* watch() {
+    yield {};
+    yield wrong;
+  }
+  const { url, log } = await startRestUnderTest(t, { GetBook: async () => wrong, WatchBooks: watch });
+  const answer = await requestHttp1(url, get(bookPath));
+  t.match(errorOf(answer), { status: 500, code: 13, message: /^internal error; / });
+  const requestId = answer.headers["hostplane-request-id"];
+  t.match(
+    log.find(({ level }) => Number(level) >= 40),
+    { msg: "an answer could not be written", requestId, err: { message: /author_name/ } },
+  );
+  await t.rejects(requestHttp1(url, get("/v1/books:watch")));
 });
 
 test("a client of another protocol is answered in its own words", async (t) => {
