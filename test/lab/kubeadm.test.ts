@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { request } from "node:https";
+import { type RequestOptions, request } from "node:https";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { json } from "node:stream/consumers";
@@ -71,7 +71,7 @@ test("kubeadm takes what machines are told", { skip, timeout: 2_400_000 }, async
     t.match(await made("etcd/peer.crt"), /CERTIFICATE/);
   });
 
-  await t.test("an API server with these keys takes kubeconfig, tokens and labels", async (t) => {
+  await t.test("an API server with these keys takes kubeconfig, tokens, kube-vip and labels", async (t) => {
     const endpoint = await startCluster(t, await certify(t, configPath));
     const configOf = (ofAdmin: typeof pki) => {
       const config = new KubeConfig();
@@ -80,6 +80,7 @@ test("kubeadm takes what machines are told", { skip, timeout: 2_400_000 }, async
       return config;
     };
     const core = configOf(pki).makeApiClient(CoreV1Api);
+    const reviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
     const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
     const authentication = configOf(pki).makeApiClient(AuthenticationV1Api);
     const { status } = await authentication.createSelfSubjectReview({ body: review });
@@ -92,7 +93,8 @@ test("kubeadm takes what machines are told", { skip, timeout: 2_400_000 }, async
     const know = async (known: BootstrapToken) => {
       const body = bootstrapTokenSecretFrom(known, "a test");
       await core.createNamespacedSecret({ namespace: "kube-system", body });
-      return ask(endpoint.port, formatBootstrapToken(known), review);
+      const headers = { authorization: `Bearer ${formatBootstrapToken(known)}` };
+      return post(endpoint.port, reviews, review, { headers });
     };
     const live = createBootstrapToken(Date.now(), 3_600_000);
     const { statusCode, body } = await know(live);
@@ -111,6 +113,15 @@ test("kubeadm takes what machines are told", { skip, timeout: 2_400_000 }, async
       body: { spec: { token: account.status?.token ?? "" } },
     });
     t.equal(checked.status?.user?.username, "system:serviceaccount:default:app");
+
+    const machine = filesOf(renderer.renderFirstControlPlane(cluster, nodeOf("1.36.3"), pki, token));
+    const kubeVip = parseYaml(machine.find(({ path }) => path.endsWith("/kube-vip.yaml"))?.content ?? "");
+    // Not by the client, which leaves out what it does not know.
+    const pods = "/api/v1/namespaces/kube-system/pods?dryRun=All&fieldValidation=Strict";
+    const asOwner = { cert: pki.admin.certificatePem, key: pki.admin.privateKeyPem };
+    t.equal((await post(endpoint.port, pods, kubeVip, asOwner)).statusCode, 201);
+    const misspelt = { ...kubeVip, spec: { ...kubeVip.spec, hostNetworks: true } };
+    t.equal((await post(endpoint.port, pods, misspelt, asOwner)).statusCode, 400, "and would not take any");
 
     const labels = ["a", "A.b_c-9", "example.com/team", "a".repeat(63), "topology.kubernetes.io/zone"].map(
       (name) => ({ name, value: "A.b_c-9" }),
@@ -174,22 +185,17 @@ interface Review {
   readonly status?: { readonly userInfo: { readonly username: string; readonly groups: readonly string[] } };
 }
 
-/** Asks the API server who it takes the bearer of a token for. */
-async function ask(port: number, bearer: string, review: object) {
-  const sent = request({
-    host: "127.0.0.1",
-    port,
-    ca: pki.kubernetesCa.certificatePem,
-    method: "POST",
-    path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
-    headers: { authorization: `Bearer ${bearer}`, "content-type": "application/json" },
-  });
+/** Posts to the API server. @param credentials of whoever does */
+async function post(port: number, path: string, body: object, credentials: RequestOptions) {
+  const ca = pki.kubernetesCa.certificatePem;
+  const sent = request({ ca, host: "127.0.0.1", port, method: "POST", path, ...credentials });
+  sent.setHeader("content-type", "application/json");
   const answered = Promise.withResolvers<{ readonly statusCode: number; readonly body: Review }>();
   sent.on("error", answered.reject);
   sent.on("response", async (response) => {
-    const body = (await json(response)) as Review;
-    answered.resolve({ statusCode: response.statusCode ?? 0, body });
+    const answer = (await json(response)) as Review;
+    answered.resolve({ statusCode: response.statusCode ?? 0, body: answer });
   });
-  sent.end(JSON.stringify(review));
+  sent.end(JSON.stringify(body));
   return answered.promise;
 }
