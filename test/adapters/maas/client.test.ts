@@ -1,50 +1,13 @@
 import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { inspect } from "node:util";
-import { type Test, test } from "tap";
+import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { type ToolObservation, toolChannel } from "../../../adapters/host/observation.ts";
 import { msFromRetryAfter } from "../../../adapters/maas/client.ts";
-import { createMaas, type MaasOptions } from "../../../adapters/maas/maas.ts";
-import { createMaasSandbox } from "../../../adapters/maas/sandbox.ts";
+import { createMaas } from "../../../adapters/maas/maas.ts";
 import { createCertificate } from "../../server/rpc/listener/certificate.ts";
 import { reasonOf } from "../host/reason-of.ts";
-
-const apiKey = { consumer: "consumer", token: "token", secret: "hidden-secret" };
-
-async function startSandbox(t: Test, options: Parameters<typeof createMaasSandbox>[0] = {}) {
-  const sandbox = await createMaasSandbox({ deployMs: 60_000, releaseMs: 0, ...options });
-  t.teardown(() => sandbox.close());
-  return sandbox;
-}
-
-/** A server that is no MAAS, and the adapter that takes it for one. */
-async function startServer(t: Test, listener: RequestListener, options: Partial<MaasOptions> = {}) {
-  const server = createServer(listener);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  const maas = createMaas({ url: `http://127.0.0.1:${port}/MAAS`, apiKey, ...options });
-  t.teardown(async () => {
-    await maas.close();
-    server.closeAllConnections();
-    server.close();
-  });
-  return { maas, url: `http://127.0.0.1:${port}/MAAS` };
-}
-
-async function errorOf(promise: Promise<unknown>): Promise<InfraError> {
-  const error = await promise.then(
-    () => undefined,
-    (cause: unknown) => cause,
-  );
-  if (!(error instanceof InfraError)) {
-    throw new Error("no InfraError", { cause: error });
-  }
-  return error;
-}
+import { apiKey, errorOf, startSandbox } from "./maas-under-test.ts";
 
 function nonceOf(authorization: string | undefined): string {
   return /oauth_nonce="([^"]+)"/.exec(authorization ?? "")?.[1] ?? "";
@@ -136,46 +99,6 @@ test("a call has a deadline, and a read ends when its caller leaves", async (t) 
   t.equal(await reading, reason);
 });
 
-test("what MAAS says of a wrong key is in no error, with the secret that it tells", async (t) => {
-  const sandbox = await startSandbox(t);
-  const [request] = [...sandbox.fake.requests, await sandbox.whoami().then(() => sandbox.fake.requests[0])];
-  const part = (name: string) =>
-    decodeURIComponent(new RegExp(`${name}="([^"]*)"`).exec(request?.authorization ?? "")?.[1] ?? "");
-  const rightSecret = part("oauth_signature").slice(1);
-  const wrongKey = { consumer: part("oauth_consumer_key"), token: part("oauth_token"), secret: "wrong" };
-  const body = await (
-    await fetch(`${sandbox.fake.url}/api/2.0/users/?op=whoami`, {
-      headers: {
-        authorization:
-          request?.authorization
-            ?.replace(/(oauth_signature=")[^"]*/, "$1%26wrong")
-            .replace(/(oauth_nonce=")[^"]*/, "$1another") ?? "",
-      },
-    })
-  ).text();
-  t.ok(body.includes(rightSecret), "the fake leaks as the real one does");
-  const maas = createMaas({ url: sandbox.fake.url, apiKey: wrongKey });
-  t.teardown(() => maas.close());
-  const error = await errorOf(maas.whoami());
-  t.match(error, { reason: "MAAS_DENIED", code: "INTERNAL", retryable: false, message: /API key/ });
-  const all = inspect(error, { depth: 10, showHidden: true });
-  for (const secret of [rightSecret, "wrong", "Expected signature"]) {
-    t.notOk(all.includes(secret), `nothing of ${secret === rightSecret ? "the secret" : secret}`);
-  }
-  t.match((await maas.inspect()).findings, [{ ok: false, fix: /maas apikey/ }]);
-});
-
-test("a clock that is wrong is told", async (t) => {
-  const sandbox = await startSandbox(t);
-  sandbox.fake.setClockOffset(412_000);
-  t.match(await errorOf(sandbox.whoami()), {
-    reason: "MAAS_DENIED",
-    message: /clock here is 41\d s behind its own/,
-  });
-  sandbox.fake.setClockOffset(200_000);
-  t.equal((await sandbox.whoami()).username, "sandbox");
-});
-
 test("an outage is one of MAAS, and over when it is over", async (t) => {
   const sandbox = await startSandbox(t);
   sandbox.fake.setOutage(true);
@@ -190,116 +113,6 @@ test("an outage is one of MAAS, and over when it is over", async (t) => {
   t.match(await errorOf(closed.version()), { reason: "MAAS_UNAVAILABLE", message: /nobody listens/ });
   await closed.close();
 });
-
-test("whoever is no MAAS does not make machines vanish", async (t) => {
-  const page = "<h1>Not Found</h1> hidden-secret";
-  const answers = [
-    { status: 404, type: "text/html", body: page },
-    { status: 404, type: "text/plain", body: "404 page not found" },
-    { status: 404, type: "text/plain", body: "Unknown API endpoint: /MAAS/api/2.0/machines/." },
-    { status: 302, type: "text/html", body: page },
-    { status: 410, type: "text/plain", body: page },
-    { status: 500, type: "text/html", body: page },
-    { status: 200, type: "text/html", body: page },
-    { status: 200, type: "application/json", body: "[]" },
-    { status: 200, type: "application/json", body: '{"system_id":"aaaaaa","hostname":"other","status":4}' },
-    { status: 204, type: "text/plain", body: "" },
-  ];
-  let index = 0;
-  const { maas } = await startServer(t, (_, response) => {
-    const { status, type, body } = answers[index] ?? { status: 500, type: "", body: "" };
-    response.writeHead(status, { "content-type": type, location: "https://elsewhere.invalid/" }).end(body);
-  });
-  for (const { status, body } of answers) {
-    const error = await errorOf(maas.machine("bbbbbb"));
-    t.equal(error.reason, "MAAS_FAILED", `${status} ${body}`);
-    t.notMatch(inspect(error, { depth: 10 }), /hidden-secret|Not Found<|elsewhere/);
-    index += 1;
-  }
-});
-
-test("what a request held is in no error and in no observation", async (t) => {
-  const userData = "#cloud-config\nhidden-secret: of a cluster\n";
-  const encoded = Buffer.from(userData).toString("base64");
-  const answers = [
-    {
-      status: 400,
-      type: "application/json",
-      body: JSON.stringify({ user_data: [encoded], hwe_kernel: ["No such."] }),
-    },
-    { status: 400, type: "text/html", body: `<pre>${encoded}</pre>` },
-    { status: 400, type: "text/plain", body: `Failed to render preseed: ${encoded}` },
-    { status: 500, type: "text/plain", body: encoded },
-    { status: 503, type: "text/html", body: encoded },
-  ];
-  let index = 0;
-  const { maas } = await startServer(t, (request, response) => {
-    request.resume();
-    const { status, type, body } = answers[index] ?? { status: 500, type: "", body: "" };
-    response.writeHead(status, { "content-type": type }).end(body);
-  });
-  const observed: ToolObservation[] = [];
-  const subscriber = {
-    start: (observation: object) => observed.push(observation as ToolObservation),
-    end() {},
-    asyncStart() {},
-    asyncEnd() {},
-    error() {},
-  };
-  toolChannel.subscribe(subscriber);
-  t.teardown(() => toolChannel.unsubscribe(subscriber));
-  const reasons = ["MAAS_REFUSED", "MAAS_REFUSED", "MAAS_REFUSED", "MAAS_FAILED", "MAAS_UNAVAILABLE"];
-  for (const reason of reasons) {
-    const error = await errorOf(maas.deploy("bbbbbb", { series: "noble", userData, comment: "why" }));
-    t.equal(error.reason, reason);
-    t.notOk(inspect(error, { depth: 10 }).includes(encoded));
-    index += 1;
-  }
-  t.equal(observed.length, reasons.length);
-  t.match(observed[0], {
-    program: "maas",
-    subcommand: "deploy",
-    argv: ["POST", "machines/bbbbbb/?op=deploy", "distro_series=noble", "comment=why"],
-    outcome: { exitCode: 1, failure: "MAAS_REFUSED" },
-  });
-  t.notOk(inspect(observed, { depth: 10 }).includes(encoded));
-});
-
-test("the words of a refusal name the field", async (t) => {
-  const { maas } = await startServer(t, (_, response) => {
-    response.writeHead(400, { "content-type": "application/json; charset=utf-8" });
-    response.end(JSON.stringify({ tags: ["No such tag(s): 'x'."], user_data: ["secret"], odd: 7 }));
-  });
-  const { message } = await errorOf(maas.choose({}));
-  t.match(message, "tags: No such tag(s): 'x'.; user_data: not accepted; odd: not accepted");
-});
-
-test("a machine of which MAAS answers null is read", async (t) => {
-  const sandbox = await startSandbox(t);
-  const { systemId } = await sandbox.choose({});
-  const json = { status: 200, text: "null", headers: { "content-type": "application/json" } };
-  sandbox.fake.inject({ op: "deploy" }, { kind: "answer", answer: json });
-  t.match(await sandbox.deploy(systemId, { series: "noble" }), { systemId, status: "ready" });
-});
-
-test("a filter that is lost on the way does not make the machines of others ours", async (t) => {
-  const sandbox = await startSandbox(t);
-  const { systemId } = await sandbox.other.choose({});
-  await sandbox.other.allocate({ systemId, agentName: "theirs" });
-  const all = {
-    status: 200,
-    json: await allMachines(sandbox.fake.url, sandbox.fake.requests.at(-1)?.authorization),
-  };
-  t.equal((all.json as unknown[]).length, 8);
-  sandbox.fake.inject({ path: "machines/" }, { kind: "answer", answer: all, times: 2 });
-  t.same(await sandbox.machines({ owner: "sandbox" }), []);
-  t.equal((await sandbox.machines({ systemIds: [systemId] })).length, 1);
-});
-
-async function allMachines(url: string, authorization = ""): Promise<unknown> {
-  const headers = { authorization: authorization.replace(/(oauth_nonce=")[^"]*/, "$1once-more") };
-  return (await fetch(`${url}/api/2.0/machines/`, { headers })).json();
-}
 
 test("https is spoken with the certificates that are told, and with no proxy", async (t) => {
   for (const name of ["HTTPS_PROXY", "HTTP_PROXY"]) {
