@@ -187,9 +187,13 @@ test("fifty logs are what Podman has, line by line, while its service and the ga
     const lines = found[at]?.lines ?? [];
     const recorded = await recordedLines(paths.split("\n")[at] ?? "");
     count += lines.length;
+    const first = recorded.findIndex((line, number) => line !== lines[number]);
+    const around = (all: readonly string[]) => all.slice(Math.max(0, first - 3), first + 4);
+    const seen = first === -1 ? {} : { first, seen: around(lines), recorded: around(recorded) };
     t.ok(
       lines.join("\n") === recorded.join("\n"),
       `${app}: ${lines.length} lines, ${recorded.length} recorded`,
+      seen,
     );
   }
   for (const { app } of talkers.filter((_, at) => at % appsInPod === 0)) {
