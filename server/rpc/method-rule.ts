@@ -14,7 +14,7 @@ export interface MethodRule {
   readonly get: boolean;
   /** Its answer may be shared between callers and kept by caches. */
   readonly cache: boolean;
-  /** Request or answer has fields that the contract marks as secret: never logged, never cached, never GET. */
+  /** Request or answer has fields that the contract marks as secret: never logged, never cached, never Connect GET. */
   readonly secrets: boolean;
   /** The answer has such fields: it is not kept, so that the method takes no `idempotency-key`. */
   readonly secretAnswer: boolean;

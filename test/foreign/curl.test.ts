@@ -72,6 +72,25 @@ for (const [version, flag] of [
       t.match(JSON.parse(unknown.body), { code: "unimplemented" });
     });
 
+    await t.test("calls by a REST route as it sends a form", async (t) => {
+      const pool = `${url}/api/v1/cluster/pool`;
+      const put = ["-X", "PUT", "-d", '{"clusterName": "blue", "node_pool": []}'];
+      for (const more of [[], ["-H", "transfer-encoding: chunked"], ["--compressed"]]) {
+        const { body, status } = await get([flag, ...more, ...put, pool]);
+        t.equal(status, `400 ${version}`);
+        t.match(JSON.parse(body), {
+          code: 3,
+          details: [{ reason: "UNKNOWN_FIELD" }, { field_violations: [{ field: "node_pool" }] }],
+        });
+      }
+      const query = ["-G", "-X", "DELETE", "--data-urlencode", "node_pool_name=a b"];
+      const removed = await get([flag, ...query, pool]);
+      t.equal(removed.status, `400 ${version}`);
+      t.match(JSON.parse(removed.body), { message: /^node_pool_name: / });
+      const head = await get([flag, "--head", pool]);
+      t.equal(head.status, `405 ${version}`);
+    });
+
     await t.test("sees the first message of a stream at once", async (t) => {
       const stream = startTool(
         t,
