@@ -125,7 +125,7 @@ const wiring =
 
 /** What a domain may see of an adapter: its interface and its rules, never the implementation. */
 const adapterInterfaces =
-  /^adapters\/\w+\/(adapter|backup-adapter|device-adapter|names|runtime-state|snapshot-room)\.ts$/;
+  /^adapters\/\w+\/(adapter|backup-adapter|device-adapter|machine|names|runtime-state|snapshot-room)\.ts$/;
 
 interface Import {
   readonly from: string;

@@ -40,7 +40,7 @@ export interface MaasVersion {
 /** A boot resource: something that machines are deployed with. The same name comes once for each architecture and kernel. */
 export interface MaasImage {
   readonly id: number;
-  /** As `ubuntu/noble`, or as it was named by whoever uploaded it. */
+  /** As `ubuntu/noble`, or as it was named by whoever uploaded it, without `custom/`. */
   readonly name: string;
   readonly kind: "synced" | "uploaded" | "other";
   /** As `amd64/generic`. */
@@ -184,7 +184,7 @@ export interface MaasAdapter {
   /**
    * Keeps an address for what MAAS does not deploy, with a name in DNS if one is given. Without `address` each call brings
    * another one: after MAAS_UNAVAILABLE one may be reserved that nobody knows of but `addresses`.
-   * @throws InfraError ADDRESS_TAKEN, NO_ADDRESS, MAAS_REFUSED (no such subnet)
+   * @throws InfraError ADDRESS_TAKEN, NO_ADDRESS, MAAS_REFUSED (no such subnet or domain, or an address that MAAS keeps for others)
    */
   reserveAddress(reservation: MaasAddressReservation): Promise<string>;
 

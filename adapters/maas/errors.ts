@@ -84,6 +84,21 @@ export function errorFromRefusal({ status, words }: MaasRefusal, { what, systemI
   return new InfraError("MAAS_FAILED", `MAAS answered ${status} to ${what}${said}`, facts);
 }
 
+/** The same of an address that is to be reserved, of which MAAS has other words. */
+export function errorFromReservation(refusal: MaasRefusal, asked: Asked): InfraError {
+  const { status, words } = refusal;
+  // `The IP address 10.20.0.9 is already in use.`
+  if (status === 404 && /\balready in use\b/.test(words)) {
+    return new InfraError("ADDRESS_TAKEN", `MAAS does not ${asked.what}: ${words}`);
+  }
+  // 404 `10.20.0.9 is within the reserved range from …`, 403 `10.9.0.9 is not within subnet CIDR: …`, 403 `IP address 10.20.0.9
+  // belongs to an existing dynamic range. …`, 404 `No Domain matches the given query.`
+  if (/\bwithin\b|\bdynamic range\b|^No Domain matches\b/.test(words)) {
+    return errorFromRefusal({ status: 400, words }, asked);
+  }
+  return errorFromRefusal(refusal, asked);
+}
+
 /** Somebody else has a machine that something was to be done to. */
 export function machineOfOthers(owner: string, { what, systemId }: Asked): InfraError {
   const message = `MAAS does not ${what} machine ${systemId}: it is ${owner}'s`;

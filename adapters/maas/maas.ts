@@ -1,7 +1,8 @@
-import { InfraError, invalidField } from "../host/infra-error.ts";
+import { invalidField } from "../host/infra-error.ts";
 import type { MaasAdapter } from "./adapter.ts";
 import { acceptedValue, createMaasCalls, sameMachine } from "./calls.ts";
 import { createMaasClient, type Fields, type MaasClientOptions } from "./client.ts";
+import { errorFromReservation } from "./errors.ts";
 import {
   annotationFields,
   commentField,
@@ -110,12 +111,10 @@ export function createMaas(options: MaasOptions): MaasAdapter {
       const form = reservationFields(reservation);
       const asked = { what: "reserve an address" };
       return change({ ...asked, path: "ipaddresses/", op: "reserve", form }, (reply) => {
-        const { status, words } = "refusal" in reply ? reply.refusal : { status: 200, words: "" };
-        // `The IP address 10.20.0.9 is already in use.`, of its exception StaticIPAddressUnavailable.
-        if (status === 404 && /\b(already in use|not available|unavailable)\b/i.test(words)) {
-          throw new InfraError("ADDRESS_TAKEN", `MAAS does not reserve ${reservation.address}: ${words}`);
+        if ("refusal" in reply) {
+          throw errorFromReservation(reply.refusal, asked);
         }
-        return parseAddress(acceptedValue(reply, asked));
+        return parseAddress(reply.value);
       });
     },
     async releaseAddress(address) {

@@ -119,6 +119,14 @@ function reserveAddress(region: FakeRegion, { form, user }: SignedRequest): Fake
   if (asked !== undefined && !(isIP(asked) === 4 && asked.startsWith("10.20.0."))) {
     return textAnswer(400, `No known subnet for IP address: ${asked}.`);
   }
+  // The last addresses are DHCP's.
+  if (asked !== undefined && Number(asked.split(".")[3]) >= 240) {
+    const words = `IP address ${asked} belongs to an existing dynamic range.`;
+    return textAnswer(
+      403,
+      `${words} To reserve this IP address, a MAC address is required. (Create a device instead.)`,
+    );
+  }
   if (asked !== undefined && region.isAddressTaken(asked)) {
     return textAnswer(404, `The IP address ${asked} is already in use.`);
   }

@@ -35,7 +35,7 @@ export interface FakeRegionOptions {
   readonly deployMs: number;
   readonly releaseMs: number;
   readonly eraseMs: number;
-  /** How many addresses 10.20.0.0/24 has, at most 250. */
+  /** How many addresses 10.20.0.0/24 has to give, at most 238. */
   readonly addressCount: number;
   readonly nowMs: () => number;
 }

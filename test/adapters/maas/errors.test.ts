@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { errorFromRefusal, quotedWords } from "../../../adapters/maas/errors.ts";
+import { errorFromRefusal, errorFromReservation, quotedWords } from "../../../adapters/maas/errors.ts";
 
 const ofMachine = { what: "release", systemId: "m6rnsc" };
 
@@ -28,6 +28,20 @@ test("MAAS's words decide where its numbers do not", async (t) => {
     reason: "MAAS_FAILED",
   });
   t.match(errorFromRefusal({ status: 409, words: "x" }, ofMachine), { resource: "maas/machines/m6rnsc" });
+});
+
+test("an address that is in use is told apart from one that cannot be had", async (t) => {
+  const table = [
+    [404, "The IP address 10.20.0.9 is already in use.", "ADDRESS_TAKEN"],
+    [404, "10.20.0.9 is within the reserved range from 10.20.0.1 to 10.20.0.10", "MAAS_REFUSED"],
+    [403, "10.9.0.9 is not within subnet CIDR: 10.20.0.0/24", "MAAS_REFUSED"],
+    [404, "No Domain matches the given query.", "MAAS_REFUSED"],
+    [404, "Not Found", "MAAS_FAILED"],
+    [403, "", "MAAS_DENIED"],
+  ] as const;
+  for (const [status, words, reason] of table) {
+    t.equal(errorFromReservation({ status, words }, { what: "reserve" }).reason, reason, words);
+  }
 });
 
 test("what is quoted is one short line of plain words", async (t) => {

@@ -122,6 +122,18 @@ test("addresses come to an end", async (t) => {
   t.same(await sandbox.other.addresses(), ["10.20.0.99"], "what others have reserved stays");
 });
 
+test("an address that MAAS keeps for others is refused by its reason", async (t) => {
+  const sandbox = await startSandbox(t);
+  await t.rejects(sandbox.reserveAddress({ address: "10.20.0.250" }), {
+    reason: "MAAS_REFUSED",
+    message: /dynamic range/,
+  });
+  const elsewhere = { subnet: "10.20.0.0/24", hostname: "api.example.org" };
+  t.equal(await reasonOf(sandbox.reserveAddress(elsewhere)), "MAAS_REFUSED");
+  t.equal(await reasonOf(sandbox.reserveAddress({ address: "192.0.2.7" })), "MAAS_REFUSED");
+  t.same(await sandbox.addresses(), []);
+});
+
 test("an image that is gone is told apart from a machine that is not ready", async (t) => {
   const sandbox = await startSandbox(t);
   const { systemId } = await sandbox.choose({});
