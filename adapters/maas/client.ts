@@ -103,31 +103,24 @@ export function createMaasClient(options: MaasClientOptions): MaasClient {
       if (status >= 200 && status < 300) {
         return { reply: { value: valueFrom(await textOf(answer), request) } };
       }
-      const retryAfter = headerOf(headers, "retry-after");
-      const mayQuote = status !== 401 && (busyStatuses.includes(status) || refusalStatuses.includes(status));
-      const words = mayQuote
-        ? quotedWords(headerOf(headers, "content-type") ?? "", await textOf(answer))
-        : "";
-      if (!mayQuote) {
+      const isBusy = busyStatuses.includes(status);
+      if (!isBusy && !isRefusalStatus(status)) {
+        // Nothing of it is looked at: that of a 401 may have the right secret.
         await answer.body.dump();
+        throw status === 401
+          ? errorFromUnauthorized(url, headerOf(headers, "date"), Date.now())
+          : errorFromStatus(status, request);
       }
-      if (status === 401) {
-        throw errorFromUnauthorized(url, headerOf(headers, "date"), Date.now());
-      }
+      const words = quotedWords(headerOf(headers, "content-type") ?? "", await textOf(answer));
+      const retryAfter = headerOf(headers, "retry-after");
       const isConflict = status === 409 && retryAfter !== undefined;
-      if (isConflict || busyStatuses.includes(status)) {
-        const afterMs = msFromRetryAfter(retryAfter);
-        const error = errorFromBusy(
-          { status, words },
-          request,
-          retryAfter === undefined ? undefined : afterMs,
-        );
-        return { error, again: isRead || isConflict, afterMs };
-      }
-      if (isRefusalStatus(status)) {
+      if (isRefusalStatus(status) && !isConflict) {
         return { reply: { refusal: { status, words } } };
       }
-      throw errorFromStatus(status, request);
+      const afterMs = msFromRetryAfter(retryAfter);
+      const toldMs = retryAfter === undefined ? undefined : afterMs;
+      const error = errorFromBusy({ status, words }, request, toldMs);
+      return { error, again: isRead || isConflict, afterMs };
     } catch (error) {
       if (error instanceof InfraError) {
         throw error;

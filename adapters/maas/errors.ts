@@ -160,9 +160,14 @@ export function errorFromCall(error: unknown, url: string): InfraError {
     return error;
   }
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  const isTimeout = error instanceof Error && error.name === "TimeoutError";
-  const words = isTimeout ? "no answer in time" : wordsOfCode(code);
-  return new InfraError("MAAS_UNAVAILABLE", `MAAS at ${url} cannot be reached: ${words}`, { cause: error });
+  const name = error instanceof Error ? error.name : undefined;
+  const cannot = (words: string, facts = {}) =>
+    new InfraError("MAAS_UNAVAILABLE", `MAAS at ${url} cannot be reached: ${words}`, facts);
+  // It has as its `data` what is not understood, which may be what MAAS says of a wrong key.
+  if (name === "HTTPParserError") {
+    return cannot("what answers there is no HTTP");
+  }
+  return cannot(name === "TimeoutError" ? "no answer in time" : wordsOfCode(code), { cause: error });
 }
 
 function wordsOfCode(code: unknown): string {

@@ -46,6 +46,17 @@ test("what MAAS says of a wrong key is in no error, with the secret that it tell
   t.match((await maas.inspect()).findings, [{ ok: false, fix: /maas apikey/ }]);
 });
 
+test("an answer that is no HTTP is in no error either", async (t) => {
+  const { maas } = await startServer(t, ({ socket }) => {
+    socket.end(
+      "HTTP/1.1 401 Unauthorized\r\nbad header\0: Expected signature base string: &hidden-secret\r\n\r\n",
+    );
+  });
+  const error = await errorOf(maas.deploy("bbbbbb", { series: "noble" }));
+  t.equal(error.reason, "MAAS_UNAVAILABLE");
+  t.notMatch(inspect(error, { depth: 10, showHidden: true }), /hidden-secret/);
+});
+
 test("what a request held is in no error and in no observation", async (t) => {
   const userData = "#cloud-config\nhidden-secret: of a cluster\n";
   const encoded = Buffer.from(userData).toString("base64");
