@@ -2,7 +2,7 @@ import type { MaasConstraints, MaasMachine, MaasMachineFilter } from "./machine.
 
 export interface MaasAllocation {
   readonly systemId: string;
-  /** Found again by `machines({ agentName })` until the machine is released. */
+  /** Found again by `machines({ agentName })` until the machine's release begins. */
   readonly agentName: string;
   readonly constraints?: MaasConstraints;
   /** For MAAS's event log. */
