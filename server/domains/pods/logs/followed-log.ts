@@ -93,6 +93,7 @@ async function* laterMessages(
       }
     }
   } finally {
+    gathering.close();
     clearTimeout(timer);
   }
 }

@@ -9,6 +9,8 @@ export interface Gathering<T> {
    */
   take(): Promise<readonly T[]>;
   wake(): void;
+  /** Lets go of all sources: nobody takes any more. One that is being read lets go when its own wait ends. */
+  close(): void;
 }
 
 /** A slow taker has every source wait. */
@@ -18,6 +20,7 @@ export function createGathering<T>(): Gathering<T> {
   let wake = () => {};
   let hasWoken = false;
   let taken = Promise.withResolvers<void>();
+  const sources = new Set<AsyncIterator<T, void>>();
 
   async function read(source: AsyncIterator<T, void>): Promise<void> {
     for (let next = await source.next(); next.done !== true; next = await source.next()) {
@@ -29,11 +32,13 @@ export function createGathering<T>(): Gathering<T> {
 
   return {
     add(source) {
+      sources.add(source);
       read(source)
         .catch((error: unknown) => {
           failure ??= { error };
         })
         .finally(() => {
+          sources.delete(source);
           hasWoken = true;
           wake();
         });
@@ -57,6 +62,13 @@ export function createGathering<T>(): Gathering<T> {
     wake() {
       hasWoken = true;
       wake();
+    },
+    close() {
+      for (const source of sources) {
+        source.return?.().catch(() => {});
+      }
+      // What was brought and not taken: its source ends instead of waiting for that.
+      taken.resolve();
     },
   };
 }

@@ -127,6 +127,27 @@ test("a caller who does not read has nothing read for it", async (t) => {
   await untilTrue(() => runtime.readers() === 0);
 });
 
+test("a caller who leaves while something changes in the pod leaves nobody waiting for changes", async (t) => {
+  const runtime = createRuntimeUnderTest();
+  runtime.setApp("one", "running");
+  const logs = readLogs(runtime, request);
+  await logs.next();
+  const next = nextLines(logs);
+  await untilTrue(() => runtime.subscribers() === 1);
+  runtime.print("one", { text: "a" });
+  t.strictSame(await next, ["a"]);
+  // While the caller has not asked for more.
+  runtime.setApp("one", "paused");
+  for (let wait = 0; wait < 20; wait += 1) {
+    await turn();
+  }
+  logs.leave(new Error("left"));
+  await logs.return();
+  await turn();
+  t.equal(runtime.subscribers(), 0);
+  t.equal(runtime.readers(), 0);
+});
+
 test("all of what is there comes in as many messages as it takes, or the newest lines in one", async (t) => {
   const runtime = createRuntimeUnderTest();
   runtime.setApp("one", "running");

@@ -42,3 +42,31 @@ test("a taker can be woken, and hears of an end and of a failure", async (t) => 
   );
   await t.rejects(gathering.take(), { message: "broken" });
 });
+
+test("sources end when nobody takes any more", async (t) => {
+  const gathering = createGathering<string>();
+  const ended: string[] = [];
+  const come = Promise.withResolvers<void>();
+  async function* source(name: string, arrival?: Promise<void>): AsyncGenerator<string, void> {
+    try {
+      await arrival;
+      yield `${name}0`;
+      yield `${name}1`;
+    } finally {
+      ended.push(name);
+    }
+  }
+  gathering.add(source("taken"));
+  await gathering.take();
+  gathering.add(source("brought"));
+  gathering.add(source("late", come.promise));
+  for (let wait = 0; wait < 20; wait += 1) {
+    await turn();
+  }
+  gathering.close();
+  await turn();
+  t.strictSame(ended.toSorted(), ["brought", "taken"]);
+  come.resolve();
+  await turn();
+  t.strictSame(ended.toSorted(), ["brought", "late", "taken"]);
+});
