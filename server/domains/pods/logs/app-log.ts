@@ -15,14 +15,17 @@ export interface AppLogOptions {
   /** Whether this app is the one that is asked for. */
   readonly isOnly: boolean;
   readonly maxLineBytes: number;
-  /** Whether its program has ended, as far as is known. */
-  readonly hasEnded: () => boolean;
+  /** Whether its program has ended, as far as is known. Asked only of a log that is followed, when that has caught up. */
+  readonly hasEnded?: () => boolean;
   /** For so long nothing more of a line may come from a program that has ended; a second if absent. */
   readonly lineEndMs?: number;
 }
 
-/** So much before the window the log is read from, for the beginnings of lines that end in it. */
-const lineBeginNs = 2_000_000_000n;
+/**
+ * So much before the window the log is read from, for the beginnings of lines that end in it. Nothing tells beforehand where those
+ * are, and a program that prints 30 MB a second has so much of that sent in vain.
+ */
+const lineBeginNs = 10_000_000_000n;
 
 /**
  * The lines of one app that ended in the window, as many as came together. What it left unfinished is a line when its program has ended, or its log. When
@@ -58,15 +61,17 @@ async function* linesOf(given: AppLogOptions, signal: AbortSignal): AsyncGenerat
   const { runtime, app, options, maxLineBytes, hasEnded, lineEndMs = 1_000 } = given;
   const { sinceNs } = options;
   const assembly = createLineAssembly(maxLineBytes);
-  const wide = sinceNs === undefined ? options : { ...options, sinceNs: sinceNs - lineBeginNs };
+  const wide = sinceNs === undefined ? options : { ...options, sinceNs: atLeastZero(sinceNs - lineBeginNs) };
   const source = runtime.logs(app.id, wide, signal)[Symbol.asyncIterator]();
   const wanted = (lines: readonly LogLine[]) =>
     sinceNs === undefined ? lines : lines.filter(({ timeNs }) => timeNs >= sinceNs);
+  let isCaughtUp = false;
   try {
     for (;;) {
       const arrival = watched(source.next());
-      while (assembly.hasBegun() && !(await arrival.within(lineEndMs))) {
-        if (hasEnded()) {
+      // Before, a silence is the runtime's and tells nothing of the program.
+      while (isCaughtUp && assembly.hasBegun() && !(await arrival.within(lineEndMs))) {
+        if (hasEnded?.() === true) {
           yield wanted(assembly.end());
         }
       }
@@ -79,6 +84,7 @@ async function* linesOf(given: AppLogOptions, signal: AbortSignal): AsyncGenerat
         yield lines;
       }
       if (pieces.length === 0) {
+        isCaughtUp = true;
         yield "caughtUp";
       }
     }
@@ -88,6 +94,10 @@ async function* linesOf(given: AppLogOptions, signal: AbortSignal): AsyncGenerat
   } finally {
     await source.return?.();
   }
+}
+
+function atLeastZero(ns: bigint): bigint {
+  return ns < 0n ? 0n : ns;
 }
 
 /** A promise that can be waited for again and again, and keeps nothing of that. */

@@ -19,7 +19,6 @@ export async function* windowedLog(
         options,
         isOnly: appName !== "",
         maxLineBytes: limits.wholeBytes,
-        hasEnded: () => true,
       },
       signal,
     ),

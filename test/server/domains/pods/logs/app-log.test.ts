@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { test } from "tap";
+import type { LogOptions, LogPiece } from "../../../../../adapters/podman/adapter.ts";
+import { type AppLogOptions, appLog } from "../../../../../server/domains/pods/logs/app-log.ts";
+
+const secondNs = 1_000_000_000n;
+
+const piece = (text: string, endsLine: boolean, atSecond = 1): LogPiece => ({
+  stream: "stdout",
+  timeNs: BigInt(atSecond) * secondNs,
+  bytes: Buffer.from(text),
+  endsLine,
+});
+
+/** What comes of an app whose program has ended: each batch as lines, and when the log has caught up. */
+async function batchesOf(
+  logs: AppLogOptions["runtime"]["logs"],
+  options: LogOptions,
+  lineEndMs = 1_000,
+): Promise<(string | readonly string[])[]> {
+  const app = { id: "a".repeat(64), name: "one" };
+  const given = { runtime: { logs }, app, options, isOnly: true, maxLineBytes: 1_000, lineEndMs };
+  const batches: (string | readonly string[])[] = [];
+  for await (const batch of appLog({ ...given, hasEnded: () => true }, new AbortController().signal)) {
+    batches.push(batch === "caughtUp" ? batch : batch.map(({ bytes }) => Buffer.from(bytes).toString()));
+  }
+  return batches;
+}
+
+test("a line is whole also when the runtime stalls while it tells what was printed before", async (t) => {
+  const stallMs = 40;
+  async function* stalling(_: string, { follow }: LogOptions) {
+    yield [piece("first half, ", false)];
+    await sleep(stallMs);
+    yield [piece("second half", true)];
+    if (follow === true) {
+      yield [];
+    }
+  }
+  t.strictSame(await batchesOf(stalling, {}, stallMs / 20), [["first half, second half"]]);
+  t.strictSame(await batchesOf(stalling, { follow: true }, stallMs / 20), [
+    ["first half, second half"],
+    "caughtUp",
+    "caughtUp",
+  ]);
+});
+
+test("what an ended program left unfinished is a line when a log that is followed brings no more of it", async (t) => {
+  const ending = Promise.withResolvers<void>();
+  async function* logs() {
+    yield [piece("last words", false)];
+    yield [];
+    await ending.promise;
+  }
+  const app = { id: "a".repeat(64), name: "one" };
+  const options = { follow: true };
+  const log = appLog(
+    { runtime: { logs }, app, options, isOnly: true, maxLineBytes: 100, lineEndMs: 5, hasEnded: () => true },
+    new AbortController().signal,
+  );
+  t.strictSame(await log.next(), { done: false, value: "caughtUp" });
+  t.match(await log.next(), { value: [{ bytes: Buffer.from("last words") }] });
+  ending.resolve();
+  await log.return();
+});
+
+test("a line that ends in the window has what was printed of it in the ten seconds before", async (t) => {
+  const all = [piece("lost, ", false, 9), piece("begun, ", false, 10), piece("ended", true, 20)];
+  const asked: (bigint | undefined)[] = [];
+  async function* logs(_: string, { sinceNs = 0n }: LogOptions) {
+    asked.push(sinceNs);
+    yield all.filter(({ timeNs }) => timeNs >= sinceNs);
+  }
+  t.strictSame(await batchesOf(logs, { sinceNs: 20n * secondNs }), [["begun, ended"]]);
+  t.strictSame(await batchesOf(logs, { sinceNs: secondNs }), [["lost, begun, ended"]]);
+  t.strictSame(asked, [10n * secondNs, 0n]);
+});
