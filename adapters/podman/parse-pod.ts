@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { InspectedContainer } from "./parse-container.ts";
 import { idOf, listOf, parseReply, someTimeOf, wordsOf } from "./parse-reply.ts";
+import { podPhaseFrom } from "./pod-phase.ts";
 import type { PodContainer, PodPhase, RuntimePod } from "./runtime-state.ts";
 
 const member = z.object({ Id: idOf });
@@ -86,13 +87,6 @@ export function uuidFromPodId(id: string): string {
  * one that really has lost a container.
  */
 function phaseOf(status: string, containers: readonly PodContainer[]): PodPhase {
-  const apps = containers.filter(({ isInfra }) => !isInfra);
-  const states = (apps.length === 0 ? containers : apps).map(({ state }) => state);
-  if (states.some((state) => state === "running" || state === "paused" || state === "stopping")) {
-    return "running";
-  }
-  if (status === "Error" || states.includes("unknown")) {
-    return "unknown";
-  }
-  return states.includes("exited") ? "exited" : "created";
+  const phase = podPhaseFrom(containers);
+  return status === "Error" && phase !== "running" ? "unknown" : phase;
 }

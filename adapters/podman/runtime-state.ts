@@ -4,9 +4,9 @@
 export type ContainerState = "created" | "running" | "paused" | "stopping" | "exited" | "unknown";
 
 /**
- * What a pod does, by what its containers do; the infra container counts for nothing. `created`: none was ever started.
- * `running`: one runs, or is paused or stopping. `exited`: all that were started have ended. `unknown`: the runtime says that
- * the pod is broken.
+ * What a pod does, by what its apps do, and as long as none was ever started, by what its infra container does. `created`: none was
+ * ever started. `running`: one runs, or is paused or stopping. `exited`: all that were started have ended. `unknown`: the runtime
+ * says that the pod is broken.
  */
 export type PodPhase = "created" | "running" | "exited" | "unknown";
 

@@ -1,5 +1,6 @@
 import { uuidFromPodId } from "./parse-pod.ts";
-import type { ContainerState, PodContainer, PodPhase, RuntimeImage, RuntimePod } from "./runtime-state.ts";
+import { podPhaseFrom } from "./pod-phase.ts";
+import type { ContainerState, PodContainer, RuntimeImage, RuntimePod } from "./runtime-state.ts";
 import type { SandboxProgram, SandboxRun } from "./sandbox-program.ts";
 
 export interface SandboxContainer {
@@ -30,7 +31,7 @@ export function podFrom(pod: SandboxPod): RuntimePod {
   const { id, name, labels, createdAtNs, address } = pod;
   const containers = pod.containers.map(containerFrom);
   const starts = containers.flatMap(({ startedAtNs }) => startedAtNs ?? []);
-  const phase = phaseOf(containers);
+  const phase = podPhaseFrom(containers);
   const isUp = containers.some(({ state }) => state === "running");
   return {
     id,
@@ -63,14 +64,6 @@ function containerFrom(each: SandboxContainer): PodContainer {
     exitedAtNs: run?.endedAtNs,
     annotations: new Map(),
   };
-}
-
-function phaseOf(containers: readonly PodContainer[]): PodPhase {
-  const states = containers.filter(({ isInfra }) => !isInfra).map(({ state }) => state);
-  if (states.includes("running")) {
-    return "running";
-  }
-  return states.includes("exited") ? "exited" : "created";
 }
 
 function documentOf(id: string, name: string, phase: string, containers: readonly PodContainer[]): string {
