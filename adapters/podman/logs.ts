@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { backOffMs } from "../host/back-off.ts";
+import { callAt } from "../host/call-at.ts";
 import { InfraError } from "../host/infra-error.ts";
 import type { LogOptions, LogPiece } from "./adapter.ts";
 import type { PodmanClient } from "./client.ts";
+import { openLogFile, readLogFile } from "./log-file.ts";
 import { createLogPosition } from "./log-position.ts";
 import { parseContainer } from "./parse-container.ts";
 import { createLogDecoder } from "./parse-log.ts";
@@ -22,9 +24,11 @@ const lagMs = 1_000;
 const nsPerMs = 1_000_000n;
 
 /**
- * What a container printed. First what it had printed before the call, by a connection that does not follow. One that follows ends
- * with the container's run, some 0.4 s later, or with the service: the next goes on where it ended. At `untilNs` what is not read
- * yet is read once more by one that does not follow.
+ * What a container printed, of the file in which Podman has it recorded. Podman's service tells a record that is just being written
+ * as a whole one, and leaves out what was added meanwhile (4.3.1; its library of `tail`). So it is asked only where the gateway
+ * cannot read that file: first for what the container had printed before the call, by a connection that does not follow. One that follows
+ * ends with the container's run, some 0.4 s later, or with the service: the next goes on where it ended. At `untilNs` what is not
+ * read yet is read once more without following.
  * @throws InfraError as `PodRuntime.logs`
  */
 export async function* readLogs(
@@ -39,12 +43,42 @@ export async function* readLogs(
   const follow = options.follow === true && (leftMs === undefined || leftMs > 0);
   const ending = new AbortController();
   // A connection with `follow` and `until` was never closed by Podman 4.3.1.
-  const timer = follow && leftMs !== undefined ? endAfter(leftMs + lagMs, ending) : undefined;
+  const stopWaiting =
+    follow && leftMs !== undefined
+      ? callAt(beganMs + leftMs + lagMs, () => ending.abort(), { ref: false })
+      : undefined;
   const signal = AbortSignal.any([leaving, ending.signal]);
   const position = createLogPosition(options.sinceNs);
   let isKnown = false;
+  let logPath: string | undefined;
   let isPast = true;
   let failures = 0;
+
+  function wantedOf(pieces: readonly LogPiece[]): readonly LogPiece[] {
+    const found = position.newOf(pieces);
+    return untilNs === undefined ? found : found.filter(({ timeNs }) => timeNs < untilNs);
+  }
+
+  /** All of the log that is wanted and was not read yet; with `isFollowing` an empty array when what is there has been told. */
+  async function* more(isFollowing: boolean, lastMs: number, given: AbortSignal) {
+    const file = logPath === undefined ? undefined : await openLogFile(logPath);
+    if (file === undefined || logPath === undefined) {
+      yield* connection(isFollowing && !isPast, lastMs, given);
+      return;
+    }
+    const { streams } = options;
+    const sinceNs = position.sinceNs() ?? 0n;
+    for await (const pieces of readLogFile(file, logPath, { follow: isFollowing }, given)) {
+      const wanted = wantedOf(
+        pieces.filter(
+          ({ timeNs, stream }) => timeNs >= sinceNs && (streams === undefined || streams.includes(stream)),
+        ),
+      );
+      if (wanted.length > 0 || pieces.length === 0) {
+        yield wanted;
+      }
+    }
+  }
 
   async function* connection(
     isFollowing: boolean,
@@ -55,8 +89,8 @@ export async function* readLogs(
     const lastNs = BigInt(lastMs) * nsPerMs;
     const decode = createLogDecoder();
     for await (const chunk of await client.stream("GET", path, given)) {
-      const pieces = position.newOf(decode(chunk));
-      const wanted = untilNs === undefined ? pieces : pieces.filter(({ timeNs }) => timeNs < untilNs);
+      const pieces = decode(chunk);
+      const wanted = wantedOf(pieces);
       if (wanted.length > 0) {
         yield wanted;
       }
@@ -70,7 +104,7 @@ export async function* readLogs(
   /** What `untilNs` has come over. */
   async function* rest(): AsyncGenerator<readonly LogPiece[], void> {
     try {
-      yield* connection(false, beganMs + (leftMs ?? 0), leaving);
+      yield* more(false, beganMs + (leftMs ?? 0), leaving);
     } catch (error) {
       if (!leaving.aborted && !isReason(error, "CONTAINER_NOT_FOUND", "PODMAN_UNAVAILABLE")) {
         throw error;
@@ -83,7 +117,7 @@ export async function* readLogs(
     const changed = Promise.withResolvers<void>();
     const unsubscribe = onChange(containerId, changed.resolve);
     try {
-      const { state } = await stateOf(client, containerId, signal);
+      const { state } = (await inspected(client, containerId, signal)).container;
       // What was printed last may have come after the connection's end. Of a container that does not run Podman closes it at once.
       const isWorthIt = hasNew || state === "running" || state === "paused" || state === "stopping";
       await Promise.race([pause(isWorthIt ? retry.firstMs : lookMs, signal), changed.promise]);
@@ -97,14 +131,17 @@ export async function* readLogs(
       try {
         if (!isKnown) {
           // A connection that follows is silent until the first line.
-          await stateOf(client, containerId, signal);
+          ({ logPath } = await inspected(client, containerId, signal));
           isKnown = true;
         }
         let hasNew = false;
-        for await (const pieces of connection(follow && !isPast, beganMs, signal)) {
-          hasNew = true;
+        for await (const pieces of more(follow, beganMs, signal)) {
           failures = 0;
-          yield pieces;
+          hasNew ||= pieces.length > 0;
+          if (pieces.length > 0 || isPast) {
+            isPast &&= pieces.length > 0;
+            yield pieces;
+          }
         }
         if (!follow) {
           return;
@@ -135,7 +172,7 @@ export async function* readLogs(
       throw error;
     }
   } finally {
-    clearTimeout(timer);
+    stopWaiting?.();
     ending.abort();
   }
 }
@@ -160,17 +197,12 @@ function pathOf(
   return `containers/${containerId}/logs?${query}`;
 }
 
-async function stateOf(client: PodmanClient, containerId: string, signal: AbortSignal) {
-  return parseContainer(await client.text(`containers/${containerId}/json`, signal)).container;
+async function inspected(client: PodmanClient, containerId: string, signal: AbortSignal) {
+  return parseContainer(await client.text(`containers/${containerId}/json`, signal));
 }
 
 function isReason(error: unknown, ...reasons: readonly string[]): boolean {
   return error instanceof InfraError && reasons.includes(error.reason);
-}
-
-function endAfter(ms: number, ending: AbortController): NodeJS.Timeout {
-  // A timer of more than some 24 days would go off at once.
-  return setTimeout(() => ending.abort(), Math.min(ms, 2 ** 31 - 1)).unref();
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

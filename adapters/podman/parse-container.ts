@@ -39,6 +39,9 @@ const container = z.object({
   Pod: z.string().default(""),
   NetworkSettings: z.object({ Networks: z.record(z.string(), addresses).nullish() }).nullish(),
   Config: z.object({ Annotations: wordsOf }),
+  HostConfig: z
+    .object({ LogConfig: z.object({ Type: z.string().default(""), Path: z.string().default("") }).nullish() })
+    .nullish(),
 });
 
 export interface InspectedContainer {
@@ -47,22 +50,33 @@ export interface InspectedContainer {
   readonly podId: string;
   /** Those that it has an address in, by name. */
   readonly networks: readonly PodNetwork[];
+  /** The file on Podman's machine in which its output is recorded; undefined when that is somewhere else, or nowhere. */
+  readonly logPath: string | undefined;
 }
 
 // What Podman and its runtime note for themselves.
 const ownAnnotation = /^io\.(podman|kubernetes\.cri-o|container)\./;
 
+// Two names of one log driver.
+const fileDrivers: readonly string[] = ["k8s-file", "json-file"];
+
 /** Reads the reply to `containers/ID/json`. @throws InfraError PODMAN_FAILED */
 export function parseContainer(text: string): InspectedContainer {
-  const { State, NetworkSettings, Config, ...rest } = parseReply("containers/ID/json", container, text);
+  const { State, NetworkSettings, Config, HostConfig, ...rest } = parseReply(
+    "containers/ID/json",
+    container,
+    text,
+  );
   const state = containerStateFrom(State.Status);
   const networks = Object.entries(NetworkSettings?.Networks ?? {})
     .map(([name, { IPAddress, GlobalIPv6Address }]) => ({ name, ipv4: IPAddress, ipv6: GlobalIPv6Address }))
     .filter(({ ipv4, ipv6 }) => ipv4 !== "" || ipv6 !== "")
     .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const { Type = "", Path = "" } = HostConfig?.LogConfig ?? {};
   return {
     podId: rest.Pod,
     networks,
+    logPath: fileDrivers.includes(Type) && Path.startsWith("/") ? Path : undefined,
     container: {
       id: rest.Id,
       name: rest.Name,

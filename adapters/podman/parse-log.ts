@@ -1,6 +1,6 @@
 import type { LogPiece } from "./adapter.ts";
 import { notUnderstood } from "./errors.ts";
-import { nsFromRfc3339 } from "./parse-time.ts";
+import { createTimeReader } from "./parse-time.ts";
 
 const headerBytes = 8;
 // Frames of 8 KiB were seen. A length beyond all reason tells that what comes are no frames.
@@ -62,11 +62,10 @@ function lengthOf(bytes: Uint8Array, at: number): number {
   return length;
 }
 
-type TimeReader = (bytes: Uint8Array) => bigint | undefined;
-
-function pieceOf(stream: number, frame: Uint8Array, timeOf: TimeReader): LogPiece {
+function pieceOf(stream: number, frame: Uint8Array, timeOf: (text: string) => bigint | undefined): LogPiece {
   const at = frame.subarray(0, maxTimeBytes + 1).indexOf(space);
-  const timeNs = at === -1 ? undefined : timeOf(frame.subarray(0, at));
+  const time = Buffer.from(frame.buffer, frame.byteOffset, Math.max(0, at)).toString("latin1");
+  const timeNs = timeOf(time);
   if (timeNs === undefined) {
     throw notUnderstood("logs", "a line has no time");
   }
@@ -76,19 +75,5 @@ function pieceOf(stream: number, frame: Uint8Array, timeOf: TimeReader): LogPiec
     timeNs,
     bytes: frame.subarray(at + 1, endsLine ? -1 : undefined),
     endsLine,
-  };
-}
-
-/** Most lines have the time of the line before: Podman 4.3.1 writes whole seconds. */
-function createTimeReader(): TimeReader {
-  let lastText = "";
-  let lastNs: bigint | undefined;
-  return (bytes) => {
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
-    if (text !== lastText) {
-      lastText = text;
-      lastNs = nsFromRfc3339(text);
-    }
-    return lastNs;
   };
 }

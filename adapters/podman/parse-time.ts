@@ -20,3 +20,16 @@ export function secondsFromNs(ns: bigint): string {
   const seconds = ns / 1_000_000_000n;
   return `${seconds}.${String(ns % 1_000_000_000n).padStart(9, "0")}`;
 }
+
+/** `nsFromRfc3339` of times of which most are the same as the one before: those of a log's lines. */
+export function createTimeReader(): (text: string) => bigint | undefined {
+  let lastText = "";
+  let lastNs: bigint | undefined;
+  return (text) => {
+    if (text !== lastText) {
+      lastText = text;
+      lastNs = nsFromRfc3339(text);
+    }
+    return lastNs;
+  };
+}

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { appendFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -187,6 +187,38 @@ test("a log goes on where its connection broke, without a line lost or doubled",
   t.notOk(asked.some((path) => path.includes("tail=")));
 });
 
+test("a log is read of its file, since Podman tells a record that is being written as a whole one", async (t) => {
+  const { runtime, answers } = await startServer(t);
+  const container = JSON.parse(replyOf("runningTicker"));
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-podman-log-"));
+  const path = join(directory, "ctr.log");
+  t.teardown(() => rm(directory, { recursive: true }));
+  container.HostConfig.LogConfig.Path = path;
+  const json = `containers/${container.Id}/json`;
+  answers.set(json, (_, response) => response.end(JSON.stringify(container)));
+  // As 4.3.1 did for the file below: the end of `two` and all of `three` were left out.
+  const timeMs = Date.parse("2026-11-21T15:29:23Z");
+  const told = Buffer.concat(["one", "tw", "four"].map((text) => frameOf(timeMs, text)));
+  answers.set(`containers/${container.Id}/logs`, (_, response) => response.end(told));
+  const record = (text: string) => `2026-11-21T15:29:23.861683021+00:00 stdout F ${text}\n`;
+  await writeFile(path, record("one") + record("two").slice(0, -2));
+  const lines: string[] = [];
+  const batches: number[] = [];
+  for await (const pieces of runtime.logs(container.Id, { follow: true }, AbortSignal.timeout(20_000))) {
+    batches.push(pieces.length);
+    lines.push(...pieces.map(({ bytes }) => Buffer.from(bytes).toString()));
+    if (pieces.length === 0) {
+      await appendFile(path, record("two").slice(-2) + record("three") + record("four"));
+    } else if (lines.length === 4) {
+      answers.set(json, refuse(404, "no such container"));
+      answers.set(`containers/${container.Id}/logs`, refuse(404, "no such container"));
+      await rm(path);
+    }
+  }
+  t.strictSame(lines, ["one", "two", "three", "four"]);
+  t.strictSame(batches, [1, 0, 3]);
+});
+
 test("a log that is followed before its container has started waits for that", async (t) => {
   const { runtime, answers, asked, untilStream } = await startServer(t);
   const container = JSON.parse(replyOf("createdContainer"));
@@ -267,7 +299,10 @@ function frameOf(timeMs: number, text: string): Buffer {
 }
 
 test("a log is followed as soon as Podman answers", async (t) => {
-  const { runtime, answers } = await startServer(t);
+  const { runtime, answers, untilStream } = await startServer(t);
+  // So that nobody else asks for the container.
+  await untilStream();
+  await runtime.read();
   const container = JSON.parse(replyOf("runningTicker"));
   const json = `containers/${container.Id}/json`;
   const text = replyOf("runningTicker");
