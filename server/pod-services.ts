@@ -12,6 +12,7 @@ import { createPodLogs } from "./domains/pods/logs/pod-logs.ts";
 import { createOwnChanges } from "./domains/pods/own-changes.ts";
 import { createPodPlanners } from "./domains/pods/planners.ts";
 import { createPodService } from "./domains/pods/pod-service.ts";
+import { createPromptReads } from "./domains/pods/prompt-reads.ts";
 import { createPublicApiService } from "./domains/pods/service.ts";
 import { registerPlanRefusal } from "./operations/planner.ts";
 import { registerRefusal } from "./rpc/service-handlers.ts";
@@ -30,21 +31,21 @@ export function createPodsDomain(options: ServicesOptions): DomainServices {
     };
   }
   const { log } = options;
-  const { runtime } = system;
+  const { exact, prompt, isLate } = createPromptReads(system.runtime);
   const own = createOwnChanges();
   const onFailed = (error: unknown) => log.warn("changes of pods could not be told; tried again", error);
-  const observer = createPodObserver({ ...options, runtime, own, onFailed });
+  const observer = createPodObserver({ ...options, runtime: exact, own, onFailed });
   const { importTimes } = observer;
-  const changes = createPodChanges({ ...options, runtime, own });
-  const logs = createPodLogs({ ...options, runtime });
+  const changes = createPodChanges({ ...options, runtime: exact, own });
+  const logs = createPodLogs({ ...options, runtime: prompt });
   const listenEvents = createListenEvents(options);
   return {
     registrations: [
-      createPublicApiService({ runtime, importTimes, logs, listenEvents }),
-      createPodService({ runtime, importTimes, changes, operationMessage }),
+      createPublicApiService({ runtime: prompt, importTimes, logs, listenEvents }),
+      createPodService({ runtime: prompt, importTimes, changes, operationMessage }),
     ],
     planners: [createPodPlanners(changes)],
-    backends: [createPodBackend(runtime)],
+    backends: [createPodBackend(prompt, isLate)],
     observe: () => observer.begin(),
   };
 }

@@ -1,8 +1,14 @@
 import type { PodRuntime } from "../../../adapters/podman/adapter.ts";
 import type { Backend } from "../../backend.ts";
 
-/** Podman as ListBackends, the health service and doctor see it: degraded while it cannot tell of some pods. */
-export function createPodBackend(runtime: PodRuntime): Backend {
+/**
+ * Podman as ListBackends, the health service and doctor see it: degraded while it cannot tell of some pods.
+ * @param isLate whether it does not answer now, and what it told before is told
+ */
+export function createPodBackend(
+  runtime: Pick<PodRuntime, "kind" | "read" | "info" | "subscribe">,
+  isLate: () => boolean,
+): Backend {
   /** The last one that is known. */
   let version: string | undefined;
   return {
@@ -14,10 +20,11 @@ export function createPodBackend(runtime: PodRuntime): Backend {
       try {
         const { value, readAtMs } = await runtime.read();
         version = (await runtime.info()).version;
-        const missing = value.unreadable.map(
-          ({ podUuid, why }) => `the pod ${podUuid} cannot be read: ${why}`,
-        );
         const snapshotAgeMs = performance.now() - readAtMs;
+        const missing = [
+          ...(isLate() ? [`Podman does not answer now, as while it waits for a container to stop`] : []),
+          ...value.unreadable.map(({ podUuid, why }) => `the pod ${podUuid} cannot be read: ${why}`),
+        ];
         return { health: missing.length === 0 ? "ok" : "degraded", version, missing, snapshotAgeMs };
       } catch (error) {
         const missing = [error instanceof Error ? error.message : String(error)];

@@ -7,7 +7,7 @@ import { podOf, runtimeOf } from "./pods-under-test.ts";
 test("Podman is told with its version, also while it is away", async (t) => {
   const runtime = createPodmanSandbox();
   t.teardown(() => runtime.close());
-  const backend = createPodBackend(runtime);
+  const backend = createPodBackend(runtime, () => false);
   t.match(await backend.status(), { health: "ok", version: "0.0.0-sandbox", missing: [] });
   runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "it is stopped"));
   runtime.pods.createPod({ name: "new", containers: [] });
@@ -21,7 +21,7 @@ test("Podman is told with its version, also while it is away", async (t) => {
 test("a pod that cannot be read degrades it", async (t) => {
   const { id, uuid } = podOf("aaaa");
   const unreadable = [{ podId: id, podUuid: uuid, why: "it is being removed" }];
-  const backend = createPodBackend(runtimeOf(t, { unreadable }));
+  const backend = createPodBackend(runtimeOf(t, { unreadable }), () => false);
   t.match(await backend.status(), {
     health: "degraded",
     missing: [`the pod ${uuid} cannot be read: it is being removed`],
