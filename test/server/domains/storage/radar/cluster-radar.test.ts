@@ -29,7 +29,7 @@ test("five scores, and what each was made of", async (t) => {
       message: {
         clusterHealth: 100,
         nodesHealth: 100 * (2 / 3),
-        capacityAvailable: 100 * (4344 / 6144),
+        capacityAvailable: 100 * (5244 / 6144),
         stability: 100,
         reliability: 100,
       },
