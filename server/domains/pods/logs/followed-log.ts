@@ -1,3 +1,4 @@
+import { callAt } from "../../../../adapters/host/call-at.ts";
 import type { PodContainer, RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
 import { watchState } from "../../../rpc/watch-state.ts";
 import { appLog, type LogBatch } from "./app-log.ts";
@@ -11,9 +12,6 @@ import { createNewestLines } from "./newest-lines.ts";
 type Log = AsyncGenerator<LogBatch, void>;
 /** What comes: lines of an app, or how the pod is; undefined when it is no more. */
 type Come = { readonly lines: readonly LogLine[] } | { readonly pod: RuntimePod | undefined };
-
-/** The longest time that a timer can be set to, some 24 days. */
-const maxTimerMs = 2 ** 31 - 1;
 
 /**
  * What is there, and what comes, also of apps that are started anew or made later, until the pod is gone or `untilNs` has come. The
@@ -69,8 +67,8 @@ async function* laterMessages(
   follow([...logs.values()]);
   gathering.add(podStates(reading, signal));
   const { untilNs } = reading.wanted;
-  const untilMs = untilNs === undefined ? undefined : Number(untilNs / 1_000_000n) - Date.now();
-  const timer = untilMs === undefined ? undefined : setTimeout(end, Math.min(untilMs, maxTimerMs));
+  const stopWaiting =
+    untilNs === undefined ? undefined : callAt(Number(untilNs / 1_000_000n), end, { ref: true });
   const packer = createMessagePacker(reading.limits);
   try {
     while (open > 0 || !isOver) {
@@ -94,7 +92,7 @@ async function* laterMessages(
     }
   } finally {
     gathering.close();
-    clearTimeout(timer);
+    stopWaiting?.();
   }
 }
 

@@ -1,3 +1,4 @@
+import { mock } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
@@ -146,6 +147,26 @@ test("a caller who leaves while something changes in the pod leaves nobody waiti
   await turn();
   t.equal(runtime.subscribers(), 0);
   t.equal(runtime.readers(), 0);
+});
+
+test("a log is followed until a time that is further off than a timer can be", async (t) => {
+  const dayMs = 24 * 60 * 60 * 1_000;
+  mock.timers.enable({ apis: ["setTimeout", "Date"], now: Date.UTC(2026, 10, 21) });
+  t.teardown(() => mock.timers.reset());
+  const runtime = createRuntimeUnderTest();
+  const logs = readLogs(runtime, { ...request, untilTime: BigInt(Date.now() + 40 * dayMs) / 1_000n });
+  t.strictSame(await nextLines(logs), []);
+  const next = nextLines(logs);
+  await untilTrue(() => runtime.subscribers() === 1);
+  mock.timers.tick(30 * dayMs);
+  await turn();
+  runtime.print("one", { text: "a" });
+  runtime.setApp("one", "running");
+  t.strictSame(await next, ["a"]);
+  const last = nextLines(logs);
+  mock.timers.tick(10 * dayMs);
+  runtime.removeApp("one");
+  t.equal(await last, undefined);
 });
 
 test("all of what is there comes in as many messages as it takes, or the newest lines in one", async (t) => {
