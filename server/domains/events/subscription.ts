@@ -1,4 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { isSettledWithin } from "../../../adapters/host/is-settled-within.ts";
 import type { SubscribeResponseSchema } from "../../../gen/hostplane/v1/event_pb.ts";
 import type { Broadcast } from "../../events/broadcast.ts";
 import { type EventFilter, isWanted } from "../../events/event-record.ts";
@@ -74,15 +75,4 @@ async function* messagesFrom(
       }
     }
   }
-}
-
-function isSettledWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms, false);
-    const settle = () => {
-      clearTimeout(timer);
-      resolve(true);
-    };
-    promise.then(settle, settle);
-  });
 }

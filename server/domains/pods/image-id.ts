@@ -1,9 +1,9 @@
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import type { RuntimeImage } from "../../../adapters/podman/runtime-state.ts";
 
-/** An id as the runtime tells it: requests may have `sha256:` in front of it. */
+/** An id as the runtime tells it: requests may have `sha256:` in front of it, and letters large. */
 export function imageIdFrom(text: string): string {
-  return text.replace(/^sha256:/, "");
+  return text.toLowerCase().replace(/^sha256:/, "");
 }
 
 const maxLength = 256;

@@ -1,5 +1,4 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type {
   ContainerState,
   PodPhase,
@@ -15,6 +14,7 @@ import {
   type PodSchema,
   PodState,
 } from "../../../gen/hostplane/v1/pod_pb.ts";
+import { timestampFromNs } from "./timestamp-from-ns.ts";
 
 const stateOfPhase: Readonly<Record<PodPhase, PodState>> = {
   created: PodState.CREATED,
@@ -98,10 +98,4 @@ export function imageMessages(
       containerCount: users.get(id)?.length ?? 0,
     };
   });
-}
-
-/** @param timeNs nanoseconds since 1970 */
-function timestampFromNs(timeNs: bigint): Pick<Timestamp, "seconds" | "nanos"> {
-  const nanos = ((timeNs % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n;
-  return { seconds: (timeNs - nanos) / 1_000_000_000n, nanos: Number(nanos) };
 }

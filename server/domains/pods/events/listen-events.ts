@@ -1,5 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { isSettledWithin } from "../../../../adapters/host/is-settled-within.ts";
 import type { Event, ListenEventsRequest } from "../../../../gen/v1alpha/api_pb.ts";
 import type { EventFilter, EventRecord } from "../../../events/event-record.ts";
 import type { Events } from "../../../events/events.ts";
@@ -142,17 +143,6 @@ function beginNext(records: AsyncGenerator<EventRecord, void>): Promise<Iterator
   // It fails when the call ends, and nobody may wait for it then.
   next.catch(() => {});
   return next;
-}
-
-function isSettledWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms, false);
-    const settle = () => {
-      clearTimeout(timer);
-      resolve(true);
-    };
-    promise.then(settle, settle);
-  });
 }
 
 function msFrom(seconds: bigint): number {

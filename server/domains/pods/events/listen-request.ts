@@ -1,24 +1,19 @@
 import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import { type EventFilter, EventType } from "../../../../gen/v1alpha/api_pb.ts";
+import { imageIdFrom } from "../image-id.ts";
+import { parseSecondsWindow, type SecondsWindow } from "../seconds-window.ts";
 
-/** Which events of pods and images a caller wants. Times are seconds since 1970. */
-export interface ListenRequest {
+/** Which events of pods and images a caller wants: what happened after the beginning of the window's first second, and before its end. */
+export interface ListenRequest extends SecondsWindow {
   /** Any when empty; so are the others. */
   readonly types: ReadonlySet<EventType>;
   readonly ids: ReadonlySet<string>;
   readonly names: ReadonlySet<string>;
-  /** Only what happened later; undefined: from now. */
-  readonly sinceSeconds: bigint | undefined;
-  /** Only what happened earlier; undefined: without end. */
-  readonly untilSeconds: bigint | undefined;
 }
 
 const knownTypes: ReadonlySet<number> = new Set(Object.values(EventType));
 const maxValues = 1_000;
 const maxLength = 1_024;
-
-/** The end of the year 9999. */
-const maxSeconds = 253_402_300_799n;
 
 /** Reads the filter of a request; without one everything from now on is wanted. @throws InfraError INVALID_FIELD */
 export function parseListenRequest(filter: EventFilter | undefined): ListenRequest {
@@ -31,10 +26,9 @@ export function parseListenRequest(filter: EventFilter | undefined): ListenReque
   }
   return {
     types: new Set(types),
-    ids: new Set(parseTexts("ids", ids).map((id) => id.replace(/^sha256:/, ""))),
+    ids: new Set(parseTexts("ids", ids).map(imageIdFrom)),
     names: new Set(parseTexts("names", names)),
-    sinceSeconds: parseSeconds("since_time", sinceTime),
-    untilSeconds: parseSeconds("until_time", untilTime),
+    ...parseSecondsWindow({ sinceTime, untilTime }, "filter."),
   };
 }
 
@@ -52,11 +46,4 @@ function parseTexts(field: string, texts: readonly string[]): readonly string[] 
     }
   }
   return texts;
-}
-
-function parseSeconds(field: string, seconds: bigint): bigint | undefined {
-  if (seconds < 0n || seconds > maxSeconds) {
-    throw invalidField(`filter.${field}`, `expected 0, for none, to ${maxSeconds} seconds since 1970`);
-  }
-  return seconds === 0n ? undefined : seconds;
 }

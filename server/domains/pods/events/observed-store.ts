@@ -1,8 +1,8 @@
 import type { Store } from "../../../store/store.ts";
 import type { OwnChanges } from "../own-changes.ts";
+import type { Fact } from "./fact.ts";
 import { jsonFromObservedPods, type ObservedPods, parseObservedPods } from "./observed-pods.ts";
 import { podEvents } from "./pod-events.ts";
-import type { Fact } from "./pod-facts.ts";
 
 export interface ObservedStoreOptions {
   readonly store: Pick<Store, "run">;

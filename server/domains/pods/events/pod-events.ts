@@ -1,9 +1,10 @@
 import { create, type JsonValue, type MessageInitShape, toJson } from "@bufbuild/protobuf";
-import { type Timestamp, TimestampSchema, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { EventSchema } from "../../../../gen/hostplane/v1/event_pb.ts";
 import type { NewEvent } from "../../../store/events.ts";
 import { imageResource, type OwnChanges, podResource } from "../own-changes.ts";
-import type { Fact, GapFact, ImageFact, PodFact } from "./pod-facts.ts";
+import { timestampFromNs } from "../timestamp-from-ns.ts";
+import type { Fact, GapFact, ImageFact, PodFact } from "./fact.ts";
 
 /** The topic of events of pods and images. */
 export const podsTopic = "pods";
@@ -80,11 +81,4 @@ function eventOfPod(fact: PodFact, own: OwnChanges): PodEvent {
 
 function payloadOf(detail: Detail): JsonValue {
   return toJson(EventSchema, create(EventSchema, { detail }));
-}
-
-function timestampFromNs(ns: bigint): Timestamp {
-  return create(TimestampSchema, {
-    seconds: ns / 1_000_000_000n,
-    nanos: Number(ns % 1_000_000_000n),
-  });
 }

@@ -1,5 +1,5 @@
+import type { PodFact } from "./fact.ts";
 import type { ObservedContainer, ObservedPod } from "./observed-pods.ts";
-import type { PodFact } from "./pod-facts.ts";
 
 /** So long after the end of its last app a pod has exited, unless an app of it was started: that is a restart. */
 export const restartNs = 500_000_000n;

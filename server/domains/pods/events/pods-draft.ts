@@ -1,5 +1,5 @@
+import type { Fact } from "./fact.ts";
 import type { ObservedImage, ObservedPod, ObservedPods } from "./observed-pods.ts";
-import type { Fact } from "./pod-facts.ts";
 import { createPodLife, type PodLife } from "./pod-life.ts";
 
 /** Pods and images while they are folded, and what is to be told of that. */

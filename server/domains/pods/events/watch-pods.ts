@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { backOffMs } from "../../../../adapters/host/back-off.ts";
+import { isSettledWithin } from "../../../../adapters/host/is-settled-within.ts";
 import type { PodRuntime, RuntimeEvent } from "../../../../adapters/podman/adapter.ts";
 import type { RuntimeState } from "../../../../adapters/podman/runtime-state.ts";
 import { compareWith, firstObserved } from "./compare-with.ts";
+import type { Fact } from "./fact.ts";
 import { foldEvents, nextExitNs, passTime } from "./fold-events.ts";
 import { type ObservedPods, withComparing } from "./observed-pods.ts";
 import type { ObservedStore } from "./observed-store.ts";
-import type { Fact } from "./pod-facts.ts";
 import type { Told } from "./pods-draft.ts";
 
 export interface WatchPodsOptions {
@@ -195,15 +196,4 @@ function waitNs(momentNs: bigint | undefined): bigint {
 
 function nowNs(): bigint {
   return BigInt(Date.now()) * 1_000_000n;
-}
-
-function isSettledWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms, false).unref();
-    const settle = () => {
-      clearTimeout(timer);
-      resolve(true);
-    };
-    promise.then(settle, settle);
-  });
 }

@@ -7,6 +7,7 @@ test("an image is found by its whole id, with and without the name of its digest
   const images = [imageOf("0b"), image];
   t.equal(findImage(images, idOf("1a"), "id"), image);
   t.equal(findImage(images, `sha256:${idOf("1a")}`, "id"), image);
+  t.equal(findImage(images, `SHA256:${idOf("1a").toUpperCase()}`, "id"), image);
   for (const wanted of ["1a", "sha256:", idOf("1b"), "localhost/web:2.0"]) {
     t.throws(
       () => findImage(images, wanted, "id"),

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "tap";
 import type { RuntimeEvent } from "../../../../../adapters/podman/adapter.ts";
+import type { Fact } from "../../../../../server/domains/pods/events/fact.ts";
 import { foldEvents } from "../../../../../server/domains/pods/events/fold-events.ts";
 import {
   jsonFromObservedPods,
   type ObservedPods,
   parseObservedPods,
 } from "../../../../../server/domains/pods/events/observed-pods.ts";
-import type { Fact } from "../../../../../server/domains/pods/events/pod-facts.ts";
 import { anyEvents, contradictionsIn, eventAt, gapAt, nothing, wordsOf } from "./pod-event-samples.ts";
 
 const infra = { pod: "web", container: "infra" };

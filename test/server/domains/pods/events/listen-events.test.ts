@@ -171,9 +171,6 @@ test("a time that is to come has the stream closed then, one that is past when a
     typesOf(past.events()).filter((each) => each.startsWith("POD_PREPARED")),
     ["POD_PREPARED early", "POD_PREPARED in-time"],
   );
-  const between = listen(t, lab, { sinceTime: until, untilTime: until });
-  await between.ended;
-  t.strictSame(between.events(), []);
 });
 
 test("until a time that is to come nothing is told, but that the stream lives", async (t) => {
@@ -232,6 +229,7 @@ test("a filter that means nothing is refused by its field", async (t) => {
   const refused = (field: string) => ({ code: "INVALID_ARGUMENT", reason: "INVALID_FIELD", fields: [field] });
   t.match(await errorOf({ sinceTime: -1n }), refused("filter.since_time"));
   t.match(await errorOf({ untilTime: 2n ** 62n }), refused("filter.until_time"));
+  t.match(await errorOf({ sinceTime: 9n, untilTime: 9n }), refused("filter.until_time"));
   t.match(await errorOf({ types: [EventType.POD_STARTED, 99 as EventType] }), refused("filter.types[1]"));
   t.match(await errorOf({ types: [EventType.UNDEFINED] }), refused("filter.types[0]"));
   t.match(await errorOf({ ids: Array.from({ length: 1_001 }, () => "x") }), refused("filter.ids"));

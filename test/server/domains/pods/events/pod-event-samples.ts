@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { RuntimeEvent } from "../../../../../adapters/podman/adapter.ts";
+import type { Fact, PodFact } from "../../../../../server/domains/pods/events/fact.ts";
 import type { ObservedPods } from "../../../../../server/domains/pods/events/observed-pods.ts";
-import type { Fact, PodFact } from "../../../../../server/domains/pods/events/pod-facts.ts";
 
 export const nothing: ObservedPods = { last: null, pods: [], images: [], comparing: null };
 
