@@ -26,8 +26,11 @@ export interface ListenEventsOptions {
 /** As many events as one message has at most. */
 const maxEvents = 100;
 
-/** So long after it happened at most something is told, while the gateway looks. */
-const lateMs = 1_000;
+/**
+ * So long after it happened at most something is told, while the gateway looks: the end of a pod is known 800 ms after it, and is looked
+ * for again 500 ms after another pod's.
+ */
+const lateMs = 2_000;
 
 /** Events are written later than they happen, and perhaps by a clock that is not this host's. */
 const clocksDifferMs = 60_000;

@@ -18,7 +18,7 @@ export interface PodLife {
   readonly pod: Readonly<ObservedPod>;
   /** As it is now, undefined if it has none such. */
   container(id: string): ObservedContainer | undefined;
-  /** Does nothing if it is known. */
+  /** Of one that is known it learns the name, which may have become another. */
   addContainer(container: Pick<ObservedContainer, "id" | "name" | "isInfra">): void;
   /** Does nothing if it was told already. */
   create(moment: Moment): void;
@@ -109,8 +109,11 @@ export function createPodLife(observed: ObservedPod, tell: (fact: PodFact) => vo
     },
     container: (id) => containers.get(id),
     addContainer(added) {
-      if (!containers.has(added.id)) {
+      const known = containers.get(added.id);
+      if (known === undefined) {
         containers.set(added.id, { ...added, isRunning: false, changedAtNs: null, held: null });
+      } else {
+        known.name = added.name || known.name;
       }
     },
     create,

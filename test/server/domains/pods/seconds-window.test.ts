@@ -17,6 +17,7 @@ test("a window that nothing can be in is refused by its field", async (t) => {
     [{ sinceTime: 6n, untilTime: 5n }, "until_time"],
   ] as const) {
     t.throws(() => parseSecondsWindow(window, "filter."), {
+      name: "InfraError",
       reason: "INVALID_FIELD",
       violations: [{ field: `filter.${field}` }],
     });

@@ -114,6 +114,16 @@ test("behind a gap what must have been missed is told with what shows it", async
   t.strictSame(other.words, ["pod.created b (reconciled)", "pod.removed b"]);
 });
 
+test("a container that is renamed is told by its new name from then on", async (t) => {
+  const { words, observed } = tellAll([
+    ...begun,
+    { ...eventAt("containerExited", 3_000, app, 7), containerName: "renamed" } as RuntimeEvent,
+    { ...eventAt("containerStarted", 3_100, app), containerName: "" } as RuntimeEvent,
+  ]);
+  t.strictSame(words, [...begunWords, "container.exited web/renamed 7", "container.started web/renamed"]);
+  t.match(observed.pods[0]?.containers.map(({ name }) => name).toSorted(), ["infra", "renamed"]);
+});
+
 test("images are told once, by their last names", async (t) => {
   const image = (kind: "imageAdded" | "imageRemoved", atMs: number, imageNames: readonly string[]) => ({
     kind,

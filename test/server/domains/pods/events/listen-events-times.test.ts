@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { test } from "tap";
+import { EventType } from "../../../../../gen/v1alpha/api_pb.ts";
+import { has, listen, nowSeconds, runPod, typesOf } from "./listener-under-test.ts";
+import { startPodEvents } from "./pod-events-under-test.ts";
+
+const waitUntil = (atMs: number) => sleep(Math.max(0, atMs - Date.now()));
+
+/** An event as it is written down. */
+const podExited = (name: string, happenedMs: number) => ({
+  topic: "pods",
+  type: "pod.exited",
+  resource: "pods/u",
+  host: "alpha",
+  services: ["v1alpha.PublicAPI"],
+  payload: { pod: { id: "u", name, happenedAt: new Date(happenedMs).toISOString() } },
+});
+
+test("a time that is to come has the stream closed then, one that is past when all before it is told", async (t) => {
+  const lab = await startPodEvents(t);
+  await lab.observe();
+  runPod(lab, "early");
+  const until = nowSeconds() + 2n;
+  const listener = listen(t, lab, { sinceTime: nowSeconds() - 10n, untilTime: until });
+  await listener.until(has(EventType.POD_GARBAGE_COLLECTED, "early"));
+  runPod(lab, "in-time");
+  await listener.until(has(EventType.POD_GARBAGE_COLLECTED, "in-time"));
+  await listener.ended;
+  const lateMs = Date.now() - Number(until) * 1_000;
+  t.ok(lateMs >= 0 && lateMs < 4_000, `closed ${lateMs} ms after`);
+  runPod(lab, "late");
+  await lab.eventsUntil(
+    0,
+    ({ type, detail }) => type === "pod.removed" && detail.case === "pod" && detail.value.name === "late",
+  );
+  const past = listen(t, lab, { untilTime: until });
+  await past.ended;
+  t.strictSame(
+    typesOf(past.events()).filter((each) => each.startsWith("POD_PREPARED")),
+    ["POD_PREPARED early", "POD_PREPARED in-time"],
+  );
+});
+
+test("until a time that is to come nothing is told, but that the stream lives", async (t) => {
+  const lab = await startPodEvents(t, { silenceMs: 50 });
+  await lab.observe();
+  const since = nowSeconds() + 2n;
+  const listener = listen(t, lab, { sinceTime: since });
+  await listener.until();
+  runPod(lab, "early");
+  await listener.until(({ messages }) => messages.length >= 4);
+  t.strictSame(listener.events(), []);
+  await waitUntil(Number(since) * 1_000 + 5);
+  runPod(lab, "late");
+  await listener.until(has(EventType.POD_GARBAGE_COLLECTED, "late"));
+  t.notOk(has(EventType.POD_PREPARED, "early")(listener));
+});
+
+test("a time before everything that is kept begins with the oldest that is", async (t) => {
+  const lab = await startPodEvents(t);
+  await lab.observe();
+  runPod(lab, "first");
+  const old = listen(t, lab, { sinceTime: 1n });
+  await old.until(has(EventType.POD_GARBAGE_COLLECTED, "first"));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const { count } = await lab.store.run("events.purge", { keepMs: 0, limit: 3 });
+  t.equal(count, 3);
+  const listener = listen(t, lab, { sinceTime: 1n });
+  await listener.until(has(EventType.POD_GARBAGE_COLLECTED, "first"));
+  t.equal(listener.events().length, old.events().length - 2, "a gap was the first of them");
+});
+
+test("what is known a second and a half after it happened is told before the stream closes", async (t) => {
+  const lab = await startPodEvents(t);
+  const until = nowSeconds() + 1n;
+  const untilMs = Number(until) * 1_000;
+  const listener = listen(t, lab, { untilTime: until });
+  await listener.until();
+  await waitUntil(untilMs + 1_500);
+  await lab.store.run("events.append", { events: [podExited("late", untilMs - 1)] });
+  await listener.ended;
+  t.strictSame(typesOf(listener.events()), ["POD_EXITED late"]);
+});
+
+test("what is written long after it happened is told of a time that is past", async (t) => {
+  const lab = await startPodEvents(t);
+  const happenedMs = Date.now() - 86_400_000;
+  await lab.store.run("events.append", { events: [podExited("web", happenedMs)] });
+  const hourAfter = BigInt(Math.floor(happenedMs / 1_000)) + 3_600n;
+  const past = listen(t, lab, { untilTime: hourAfter });
+  await past.ended;
+  t.strictSame(typesOf(past.events()), ["POD_EXITED web"]);
+});

@@ -1,0 +1,13 @@
+import fc from "fast-check";
+import { test } from "tap";
+import { rktEventFrom } from "../../../../../server/domains/pods/events/rkt-events.ts";
+
+test("any event is told or left out", async (t) => {
+  fc.assert(
+    fc.property(fc.constantFrom("pod.created", "image.added", "gap"), fc.jsonValue(), (type, payload) => {
+      const told = rktEventFrom({ type, payload });
+      return told === undefined || told.event.from !== "" || told.event.id === "";
+    }),
+  );
+  t.equal(rktEventFrom({ type: "pod.sneezed", payload: {} }), undefined);
+});
