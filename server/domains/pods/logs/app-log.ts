@@ -17,9 +17,15 @@ export interface AppLogOptions {
   readonly maxLineBytes: number;
   /** Whether its program has ended, as far as is known. Asked only of a log that is followed, when that has caught up. */
   readonly hasEnded?: () => boolean;
-  /** For so long nothing more of a line may come from a program that has ended; a second if absent. */
+  /** How often a program that has ended is waited for to bring more of a line: `looks` times so long; a second if absent. */
   readonly lineEndMs?: number;
 }
+
+/**
+ * What a program printed last may come long after its end is known: Podman's service may have just come back, or the machine be busy.
+ * One long wait would not do: a machine that stood still would find it over before it has read anything.
+ */
+const looks = 5;
 
 /**
  * So much before the window the log is read from, for the beginnings of lines that end in it. Nothing tells beforehand where those
@@ -69,9 +75,11 @@ async function* linesOf(given: AppLogOptions, signal: AbortSignal): AsyncGenerat
   try {
     for (;;) {
       const arrival = watched(source.next());
+      let endedLooks = 0;
       // Before, a silence is the runtime's and tells nothing of the program.
       while (isCaughtUp && assembly.hasBegun() && !(await arrival.within(lineEndMs))) {
-        if (hasEnded?.() === true) {
+        endedLooks = hasEnded?.() === true ? endedLooks + 1 : 0;
+        if (endedLooks === looks) {
           yield wanted(assembly.end());
         }
       }

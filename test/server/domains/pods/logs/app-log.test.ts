@@ -45,6 +45,21 @@ test("a line is whole also when the runtime stalls while it tells what was print
   ]);
 });
 
+test("what a program printed last may come some time after its end", async (t) => {
+  const lineEndMs = 40;
+  async function* late() {
+    yield [];
+    yield [piece("first half, ", false)];
+    await sleep(lineEndMs * 2.5);
+    yield [piece("second half", true)];
+  }
+  t.strictSame(await batchesOf(late, { follow: true }, lineEndMs), [
+    "caughtUp",
+    ["first half, second half"],
+    "caughtUp",
+  ]);
+});
+
 test("what an ended program left unfinished is a line when a log that is followed brings no more of it", async (t) => {
   const ending = Promise.withResolvers<void>();
   async function* logs() {
