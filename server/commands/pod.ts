@@ -3,21 +3,17 @@ import { type Pod, PodSchema, WatchPodsResponseSchema } from "../../gen/hostplan
 import type { AdminClient } from "./admin-client.ts";
 import { type BeginOperationOptions, beginOperation } from "./begin-operation.ts";
 import type { ExitCode } from "./output.ts";
-import { changedPodLines, podHead, podLines, podRow, unreadablePodRow } from "./pod-lines.ts";
+import { changedPodLines, podLines, podListJson, podListLines } from "./pod-lines.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
-import { textTable } from "./text-table.ts";
 
 /** Only a gateway that runs knows of pods. */
 const running = { mustRun: true };
 
-/** Prints the pods, as a table or as a JSON array of the contract's messages. */
+/** Prints the pods, also those that cannot be read, as a table or as the contract's message. */
 export function listPods(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   const work = async (client: AdminClient) => {
-    const { pods, unreadable } = await client.pods.listPods({});
-    const rows = [...pods.map(podRow), ...unreadable.map(unreadablePodRow)];
-    const lines =
-      options.json === true ? [JSON.stringify(pods.map(jsonOf), null, 2)] : textTable(podHead, rows);
-    for (const line of lines) {
+    const answer = await client.pods.listPods({});
+    for (const line of options.json === true ? [podListJson(answer)] : podListLines(answer)) {
       context.output.out(line);
     }
   };
@@ -106,21 +102,24 @@ export function removePod(
 }
 
 /**
- * The pod that is meant: by its id, its name, or the beginning of its id.
- * @throws Error when there is none, or are several
+ * The pod that is meant: by its id, its name, or the beginning of its id, also as Podman has it.
+ * @throws ConnectError as InspectPod when there is none, or are several; Error when it was removed meanwhile
  */
-export async function findPodByCall({ pods }: Pick<AdminClient, "pods">, wanted: string): Promise<Pod> {
+export async function findPodByCall(
+  { pods, publicApi }: Pick<AdminClient, "pods" | "publicApi">,
+  wanted: string,
+): Promise<Pod> {
   const all = (await pods.listPods({})).pods;
-  const id = wanted.toLowerCase();
-  const whole = all.find((pod) => pod.id === id) ?? all.find(({ name }) => name === wanted);
-  const [first, second] = whole !== undefined ? [whole] : all.filter((pod) => pod.id.startsWith(id));
-  if (first === undefined || wanted === "") {
+  const exact = all.find(({ id }) => id === wanted) ?? all.find(({ name }) => name === wanted);
+  if (exact !== undefined) {
+    return exact;
+  }
+  const meant = (await publicApi.inspectPod({ id: wanted })).pod;
+  const found = all.find(({ id }) => id === meant?.id);
+  if (found === undefined) {
     throw new Error(`there is no pod ${wanted}`);
   }
-  if (second !== undefined) {
-    throw new Error(`${wanted} is the beginning of several ids, as ${first.id} and ${second.id}`);
-  }
-  return first;
+  return found;
 }
 
 function jsonOf(pod: Pod) {

@@ -11,14 +11,16 @@ test("pods are listed, shown, started, stopped, killed and removed", { timeout: 
   t.match(listed, /^ID +NAME +STATE +CONTAINERS +STARTED\n/);
   t.match(listed, /^[-0-9a-f]{36} +sandbox-web +running +sandbox-server running, sandbox-proxy running +20/m);
   t.match(listed, /^[-0-9a-f]{36} +sandbox-new +created +sandbox-idle created$/m);
-  const all = JSON.parse(await run(["pod", "list", "--json"])) as { name: string; id: string }[];
-  const id = all.find(({ name }) => name === "sandbox-new")?.id ?? "";
+  const all = JSON.parse(await run(["pod", "list", "--json"])) as { pods: { name: string; id: string }[] };
+  const id = all.pods.find(({ name }) => name === "sandbox-new")?.id ?? "";
 
   const shown = await run(["pod", "show", "sandbox-web"]);
   t.match(shown, /^id +[-0-9a-f]{36}\nname +sandbox-web\nstate +running\ncreated +20.*\nstarted +20/);
   t.match(shown, /^label +role=web$/m);
   t.match(shown, /^sandbox-server +running +localhost\/sandbox\/app:1 +20/m);
   t.match(JSON.parse(await run(["pod", "show", id.slice(0, 6).toUpperCase(), "--json"])), { id });
+  const asPodmanHasIt = id.replaceAll("-", "").slice(0, 12);
+  t.match(JSON.parse(await run(["pod", "show", asPodmanHasIt, "--json"])), { id });
 
   t.match(await run(["pod", "start", "sandbox-new", "--wait"]), /^completed$/m);
   const begun = JSON.parse(await run(["pod", "stop", id, "--grace", "0", "--json"]));
@@ -36,7 +38,7 @@ test("pods are listed, shown, started, stopped, killed and removed", { timeout: 
     [["pod", "stop", "sandbox-job", "--grace", "1h"], 2, /expected a whole number from 0 to 3600/],
     [["pod", "stop", "sandbox-job", "--grace", "3601"], 2, /expected a whole number from 0 to 3600/],
     [["pod", "kill", "sandbox-job", "--signal", "9"], 2, /^hostplane: signal: must be the name of a signal/],
-    [["pod", "show", ""], 1, /^hostplane: there is no pod $/m],
+    [["pod", "show", ""], 2, /^hostplane: id: must be the id of a pod/m],
   ];
   for (const [args, code, words] of refusals) {
     const ended = await refused(args);
