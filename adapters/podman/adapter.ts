@@ -10,6 +10,12 @@ interface EventFacts {
   readonly key: string;
 }
 
+/** A place in what the runtime has recorded, behind which `PodRuntime.events` goes on. */
+export interface EventPlace {
+  readonly key: string;
+  readonly timeNs: bigint;
+}
+
 /** Something that happened, as the runtime recorded it: a restart is an exit and a start. */
 export type RuntimeEvent =
   | (EventFacts & {
@@ -37,7 +43,12 @@ export type RuntimeEvent =
       readonly imageNames: readonly string[];
     })
   /** What happened from then until now may not be told: the runtime no longer keeps it, or the reader was too slow. */
-  | (EventFacts & { readonly kind: "gap"; readonly sinceNs: bigint });
+  | (EventFacts & {
+      readonly kind: "gap";
+      readonly sinceNs: bigint;
+      /** Of one with which `events` begins: the end of what was recorded; undefined if nothing was. */
+      readonly place?: EventPlace;
+    });
 
 /** Events between the two, both nanoseconds since 1970. */
 export interface EventWindow {
@@ -144,11 +155,11 @@ export interface PodRuntime {
    * What happens from now on, each event once, in the order in which the runtime recorded it, until the signal; a few at a time.
    * While the runtime is away it waits; what happened meanwhile comes when it is back, or a `gap` does. With `after` it begins with
    * what was recorded after that event, which was told before and is none of an image, all at once, also when that is nothing; with
-   * a `gap`, if the runtime no longer knows the event.
+   * a `gap`, if the runtime no longer knows the event. The place of a gap will do as well as an event.
    * @throws InfraError as `history` while it reads what has been
    */
   events(
-    options: { readonly after?: Pick<RuntimeEvent, "key" | "timeNs"> },
+    options: { readonly after?: EventPlace },
     signal: AbortSignal,
   ): AsyncIterable<readonly RuntimeEvent[]>;
 

@@ -14,7 +14,7 @@ export interface EventMeaning {
 }
 
 export interface EventInterpreter {
-  /** Takes note of what lists say. */
+  /** Takes note of what full lists say; what is on none is forgotten in time, as it may be named once more. */
   learn(pods: readonly PodRow[], containers: readonly ContainerRow[]): void;
   /** Takes note of what records that came at once say, before the first of them is read. */
   foresee(records: readonly EventRecord[]): void;
@@ -39,7 +39,8 @@ const containerKinds = {
 } as const;
 const podKinds = { create: "podCreated", remove: "podRemoved" } as const;
 
-// Records are not always in the order of their times: something removed may be named once more.
+// Records are not always in the order of their times: something removed may be named once more. What was made while a list was read
+// is not on it.
 const maxRemoved = 4096;
 
 /** Says what Podman's records mean. It keeps what is known of pods and containers, since the records leave much out. */
@@ -47,14 +48,15 @@ export function createEventInterpreter(
   pods = new Map<string, string>(),
   containers = new Map<string, KnownContainer>(),
 ): EventInterpreter {
-  const removed: string[] = [];
+  const removed = new Set<string>();
 
   function forgetLater(id: string): void {
-    removed.push(id);
-    if (removed.length > maxRemoved) {
-      const gone = removed.shift() ?? "";
-      pods.delete(gone);
-      containers.delete(gone);
+    removed.add(id);
+    const [oldest] = removed;
+    if (removed.size > maxRemoved && oldest !== undefined) {
+      removed.delete(oldest);
+      pods.delete(oldest);
+      containers.delete(oldest);
     }
   }
 
@@ -79,6 +81,9 @@ export function createEventInterpreter(
 
   function readContainer(record: EventRecord): EventMeaning {
     const container = containerOf(record);
+    if (record.action === "remove") {
+      forgetLater(record.id);
+    }
     if (container === undefined || container.podId === "") {
       return { event: undefined, podId: undefined, isUnknown: container === undefined };
     }
@@ -86,9 +91,6 @@ export function createEventInterpreter(
     const kind = containerKinds[record.action as keyof typeof containerKinds];
     if (kind === undefined) {
       return { event: undefined, podId, isUnknown: false };
-    }
-    if (kind === "containerRemoved") {
-      forgetLater(record.id);
     }
     const { timeNs, key, id: containerId, name: containerName, exitCode } = record;
     const event = {
@@ -122,11 +124,18 @@ export function createEventInterpreter(
 
   return {
     learn(podRows, containerRows) {
+      const listed = new Set([...podRows, ...containerRows].map(({ Id }) => Id));
+      for (const id of listed) {
+        removed.delete(id);
+      }
       for (const { Id, Name } of podRows) {
         pods.set(Id, Name);
       }
       for (const { Id, Pod, IsInfra, Names } of containerRows) {
         containers.set(Id, { podId: Pod, name: Names[0] ?? "", isInfra: IsInfra });
+      }
+      for (const id of [...pods.keys(), ...containers.keys()].filter((each) => !listed.has(each))) {
+        forgetLater(id);
       }
     },
     // Of a container that was made before the first of them, `start`, `cleanup` and `remove` tell the pod, where `died` does not.

@@ -1,4 +1,4 @@
-import type { RuntimeEvent } from "./adapter.ts";
+import type { EventPlace, RuntimeEvent } from "./adapter.ts";
 
 /** Events that wait for one reader. */
 export interface EventQueue {
@@ -42,7 +42,8 @@ export function createEventQueue(limit: number): EventQueue {
   };
 }
 
-/** What happened between the two times may not be told. */
-export function gapEvent(sinceNs: bigint, timeNs: bigint): RuntimeEvent {
-  return { kind: "gap", sinceNs, timeNs, key: `${timeNs}:gap:${sinceNs}` };
+/** What happened between the two times may not be told. @param end of what is recorded, if that is known */
+export function gapEvent(sinceNs: bigint, timeNs: bigint, end?: EventPlace): RuntimeEvent {
+  const place = end && { key: end.key, timeNs: end.timeNs };
+  return { kind: "gap", sinceNs, timeNs, key: `${timeNs}:gap:${sinceNs}`, ...(place && { place }) };
 }

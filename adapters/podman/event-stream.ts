@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { backOffMs } from "../host/back-off.ts";
 import type { PodmanClient } from "./client.ts";
+import { nowNs } from "./clock.ts";
 import { createLineSplitter, type EventRecord, parseEvent } from "./parse-event.ts";
 import { secondsFromNs } from "./parse-time.ts";
 
@@ -22,13 +23,15 @@ export interface EventStream {
   isLive(): boolean;
   /** Resolves once it is live for the first time: what is recorded from then on is told. */
   readonly begun: Promise<void>;
+  /** What it has not told yet was recorded later than that, or will be, give or take a second. */
+  sinceNs(): bigint;
   close(): Promise<void>;
 }
 
 // `since` leaves out what is of that very moment, is not exact (a time of 19 digits is cut to some 16), and records were seen
 // 90 ms apart in the wrong order; so a little more is asked for, and what came before is dropped.
-const marginNs = 5_000_000_000n;
-const rememberedNs = 60_000_000_000n;
+export const marginNs = 5_000_000_000n;
+const rememberedMs = 60_000;
 const rememberedCount = 4096;
 const retry = { firstMs: 100, longestMs: 5_000 };
 
@@ -40,10 +43,11 @@ const retry = { firstMs: 100, longestMs: 5_000 };
 export function createEventStream(options: EventStreamOptions): EventStream {
   const { client, onRecords, onRecord, onLive, onLost, onGap } = options;
   const closing = new AbortController();
-  /** Keys of the last minute's records, and of some thousand more: clocks are set. */
-  const seen = new Map<string, bigint>();
+  /** When they came, by key, in Podman's order: those of the last minute, and some thousand more. */
+  const seen = new Map<string, number>();
   const begun = Promise.withResolvers<void>();
-  let newestNs: bigint | undefined;
+  /** The last record in Podman's order, and when nothing was known to be recorded behind it; no key before the first. */
+  let last: { readonly key?: string; readonly timeNs: bigint; readonly atMs: number } | undefined;
   let isLive = false;
   // What it brings about is nobody's call.
   const running = AsyncLocalStorage.snapshot()(run);
@@ -72,7 +76,7 @@ export function createEventStream(options: EventStreamOptions): EventStream {
     await catchUp();
     const ending = new AbortController();
     const signal = AbortSignal.any([closing.signal, ending.signal]);
-    const since = secondsFromNs((newestNs ?? nowNs()) - marginNs);
+    const since = secondsFromNs(sinceNs() - marginNs);
     const chunks = await client.stream("GET", `events?stream=true&since=${since}`, signal);
     try {
       isLive = true;
@@ -90,36 +94,55 @@ export function createEventStream(options: EventStreamOptions): EventStream {
     }
   }
 
+  /** Where the clock was set back what comes behind the last record has an earlier time, by which alone Podman can be asked. */
+  function sinceNs(): bigint {
+    if (last === undefined) {
+      return nowNs();
+    }
+    const thenNs = nowNs() - BigInt(Math.round((performance.now() - last.atMs) * 1e6));
+    return thenNs < last.timeNs ? thenNs : last.timeNs;
+  }
+
   /** What was recorded before the stream stands. */
   async function catchUp(): Promise<void> {
-    const lastNs = newestNs ?? nowNs();
-    const [latest] = [...seen].findLast(([, timeNs]) => timeNs === lastNs) ?? [];
-    const records = await readRecords(client, lastNs, closing.signal);
-    // The record that was seen last is there as long as those after it are: rotation keeps the newest half of the log.
-    if (latest !== undefined && !records.some(({ key }) => key === latest)) {
-      onGap(lastNs);
+    const before = last;
+    const beganNs = sinceNs();
+    const atMs = performance.now();
+    const records = await readRecords(client, beganNs, closing.signal);
+    // The record that came last is there as long as those behind it are: rotation keeps the newest half of the log.
+    const at = before?.key === undefined ? -1 : records.findIndex(({ key }) => key === before.key);
+    if (before?.key !== undefined && at === -1) {
+      onGap(beganNs);
     }
-    const isPast = newestNs === undefined;
-    newestNs = lastNs;
     onRecords(records);
-    for (const record of records) {
-      take(record, isPast);
+    for (const { key } of records.slice(0, at + 1)) {
+      remember(key);
     }
+    last ??= { timeNs: beganNs, atMs };
+    for (const record of records.slice(at + 1)) {
+      take(record, before === undefined);
+    }
+    last = { ...last, atMs };
+  }
+
+  function remember(key: string): void {
+    seen.delete(key);
+    seen.set(key, performance.now());
   }
 
   function take(record: EventRecord, isPast: boolean): void {
-    if (seen.has(record.key)) {
+    const { key, timeNs } = record;
+    if (seen.has(key)) {
       return;
     }
-    seen.set(record.key, record.timeNs);
-    if (newestNs === undefined || record.timeNs > newestNs) {
-      newestNs = record.timeNs;
-    }
-    for (const [key, timeNs] of seen) {
-      if (seen.size <= rememberedCount || timeNs > newestNs - rememberedNs) {
+    remember(key);
+    const atMs = performance.now();
+    last = { key, timeNs, atMs };
+    for (const [oldest, cameAtMs] of seen) {
+      if (seen.size <= rememberedCount || cameAtMs > atMs - rememberedMs) {
         break;
       }
-      seen.delete(key);
+      seen.delete(oldest);
     }
     onRecord(record, isPast);
   }
@@ -127,6 +150,7 @@ export function createEventStream(options: EventStreamOptions): EventStream {
   return {
     isLive: () => isLive,
     begun: begun.promise,
+    sinceNs,
     async close() {
       closing.abort();
       await running;
@@ -153,8 +177,4 @@ function recordsOf(line: string): readonly EventRecord[] {
   } catch {
     return [];
   }
-}
-
-function nowNs(): bigint {
-  return BigInt(Date.now()) * 1_000_000n;
 }

@@ -2,18 +2,20 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { EventEmitter, once } from "node:events";
 import { observeStep } from "../host/observe-step.ts";
 import { createSnapshotCache } from "../host/snapshot.ts";
-import type { PodRuntime, RuntimeEvent } from "./adapter.ts";
+import type { EventPlace, PodRuntime, RuntimeEvent } from "./adapter.ts";
 import { assertStep } from "./assert-step.ts";
 import { createPodmanClient } from "./client.ts";
+import { nowNs } from "./clock.ts";
 import { commandOf } from "./commands.ts";
 import { createEventInterpreter } from "./event-meaning.ts";
 import { createEventQueue, gapEvent } from "./event-queue.ts";
-import { createEventStream, readRecords } from "./event-stream.ts";
+import { createEventStream, marginNs } from "./event-stream.ts";
 import { type PodmanInfo, readInfo } from "./info.ts";
 import { inspectPodman } from "./inspect.ts";
 import { readLogs } from "./logs.ts";
 import { assertRuntimeId } from "./names.ts";
 import type { EventRecord } from "./parse-event.ts";
+import { createPastReader } from "./past-events.ts";
 import type { RuntimeImage } from "./runtime-state.ts";
 import { createStateReader, inspectImage, inspectPod } from "./state.ts";
 import { makeStep } from "./steps.ts";
@@ -30,8 +32,6 @@ export interface PodmanOptions {
   readonly queueLimit?: number;
 }
 
-type EventPlace = Pick<RuntimeEvent, "key" | "timeNs">;
-
 /**
  * Podman of this host. Each of its events has what it names read anew, at once if anybody subscribes, else by the next read: so a
  * read costs no call while nothing happens. While its events do not come, each read asks for all lists.
@@ -40,6 +40,7 @@ export function createPodman(options: PodmanOptions): PodRuntime {
   const { socketPath, resyncMs = 60_000, queueLimit = 10_000 } = options;
   const client = createPodmanClient(socketPath);
   const interpreter = createEventInterpreter();
+  const past = createPastReader(client, interpreter);
   const state = createStateReader(client, { onLists: interpreter.learn, onImages: tellImages });
   const cache = createSnapshotCache({ system: "podman", load: state.load });
   const emitter = new EventEmitter<{ event: [RuntimeEvent]; change: [containerId: string | undefined] }>();
@@ -116,28 +117,13 @@ export function createPodman(options: PodmanOptions): PodRuntime {
     }
   }
 
-  async function readPast(sinceNs: bigint, signal?: AbortSignal): Promise<readonly RuntimeEvent[]> {
-    const reader = interpreter.copy();
-    const found = await readRecords(client, sinceNs, signal);
-    reader.foresee(found);
-    const records = new Map(found.map((record) => [record.key, record]));
-    return [...records.values()].flatMap((record) => reader.read(record).event ?? []);
-  }
-
-  async function readPastAfter({ key, timeNs }: EventPlace, signal: AbortSignal) {
-    const past = await readPast(timeNs, signal);
-    const at = past.findIndex((event) => event.key === key);
-    return at === -1
-      ? [gapEvent(timeNs, nowNs()), ...past.filter((event) => event.timeNs > timeNs)]
-      : past.slice(at + 1);
-  }
-
   async function* events(
     { after }: { readonly after?: EventPlace },
     leaving: AbortSignal,
   ): AsyncGenerator<readonly RuntimeEvent[], void> {
     const signal = AbortSignal.any([leaving, closing.signal]);
     const queue = createEventQueue(queueLimit);
+    const untoldSinceNs = stream.sinceNs();
     emitter.on("event", queue.push);
     // Images are told as they are read, and are read for whoever waits for them.
     const unsubscribe = cache.subscribe(() => {});
@@ -148,14 +134,17 @@ export function createPodman(options: PodmanOptions): PodRuntime {
         // The lists make sense of the records; and before the stream is live, what is recorded after they are read is lost.
         await cache.read(signal);
         await Promise.race([stream.begun, once(signal, "abort")]);
-        const past = await readPastAfter(after, signal);
-        for (const { key } of past) {
-          told.add(key);
+        const { records, events } = await past.readAfter(after, untoldSinceNs, signal);
+        // The stream brings what was recorded before `after`, too, if it has not yet.
+        for (const { key, timeNs } of records) {
+          if (timeNs > untoldSinceNs - marginNs) {
+            told.add(key);
+          }
         }
-        yield past;
+        yield events;
       }
       for (let batch = await queue.take(signal); batch !== undefined; batch = await queue.take(signal)) {
-        const events = batch.filter(({ key }) => !told.has(key));
+        const events = batch.filter(({ key }) => !told.delete(key));
         if (events.length > 0) {
           yield events;
         }
@@ -188,8 +177,9 @@ export function createPodman(options: PodmanOptions): PodRuntime {
     subscribe: cache.subscribe,
     events,
     async history({ sinceNs, untilNs }, signal) {
-      const past = await readPast(sinceNs, signal);
-      return past.filter(({ timeNs }) => timeNs >= sinceNs && timeNs <= untilNs);
+      const records = await past.read(sinceNs, signal);
+      const window = records.filter(({ timeNs }) => timeNs >= sinceNs && timeNs <= untilNs);
+      return window.flatMap(({ event }) => event ?? []);
     },
     logs(containerId, options, signal) {
       assertRuntimeId(containerId, "containerId");
@@ -242,8 +232,4 @@ export function createPodman(options: PodmanOptions): PodRuntime {
       await client.close();
     },
   };
-}
-
-function nowNs(): bigint {
-  return BigInt(Date.now()) * 1_000_000n;
 }

@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
-import type { RuntimeEvent } from "./adapter.ts";
+import type { EventPlace, RuntimeEvent } from "./adapter.ts";
+import { nowNs } from "./clock.ts";
 import { createEventQueue, gapEvent } from "./event-queue.ts";
 
 /** What has happened in a sandbox, and who waits to be told. */
@@ -8,10 +9,7 @@ export interface SandboxJournal {
   /** All that is kept, without what happened to images. */
   recorded(): readonly RuntimeEvent[];
   forget(): void;
-  events(
-    after: Pick<RuntimeEvent, "key" | "timeNs"> | undefined,
-    signal: AbortSignal,
-  ): AsyncGenerator<readonly RuntimeEvent[], void>;
+  events(after: EventPlace | undefined, signal: AbortSignal): AsyncGenerator<readonly RuntimeEvent[], void>;
   /** While it is held nothing is told; what happened meanwhile is, once it is not. */
   setHeld(isHeld: boolean): void;
   /** Calls back when something is told. Returns the function that ends it. */
@@ -41,13 +39,10 @@ export function createSandboxJournal({
     emitter.emit("change");
   }
 
-  function pastAfter({ key, timeNs }: Pick<RuntimeEvent, "key" | "timeNs">): readonly RuntimeEvent[] {
+  function pastAfter({ key, timeNs }: EventPlace): readonly RuntimeEvent[] {
     const at = recorded.findIndex((event) => event.key === key);
     return at === -1
-      ? [
-          gapEvent(timeNs, BigInt(Date.now()) * 1_000_000n),
-          ...recorded.filter((each) => each.timeNs > timeNs),
-        ]
+      ? [gapEvent(timeNs, nowNs(), recorded.at(-1)), ...recorded.filter((each) => each.timeNs > timeNs)]
       : recorded.slice(at + 1);
   }
 

@@ -358,6 +358,8 @@ export function testPodRuntimeContract(
     t.match(gap, { kind: "gap", sinceNs: place.timeNs });
     t.ok(rest.every((event) => event.timeNs > place.timeNs));
     t.ok(rest.some((event) => "podId" in event && event.podId === second));
+    const end = gap?.kind === "gap" ? gap.place : undefined;
+    t.strictSame(end === undefined ? ["no place"] : await firstOf(runtime, end), []);
   });
 
   contractTest("changes that cannot be made are refused for their reason", async (t, subject) => {

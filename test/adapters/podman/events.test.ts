@@ -100,6 +100,33 @@ test("what comes at once is understood from its end too", async (t) => {
   t.ok(holders.every((event) => "isInfra" in event && event.isInfra));
 });
 
+test("what is gone is forgotten, of pods and of no pod, also where nothing tells that it is", async (t) => {
+  const pods = new Map<string, string>();
+  const containers = new Map<string, { podId: string; name: string; isInfra: boolean }>();
+  const interpreter = createEventInterpreter(pods, containers);
+  const [sample] = lines.map(parseEvent);
+  if (sample === undefined) {
+    throw new Error("there are no samples");
+  }
+  const live = (number: number, podId: string, actions: readonly string[]) => {
+    const id = `${number}`.padStart(64, "0");
+    for (const action of actions) {
+      interpreter.read({ ...sample, type: "container", action, id, name: `app-${number}`, podId });
+    }
+  };
+  for (let number = 0; number < 10_000; number += 1) {
+    live(number, number % 2 === 0 ? "" : "f".repeat(64), ["create", "start", "died", "remove"]);
+  }
+  t.ok(containers.size <= 4_096, `${containers.size} containers are remembered`);
+  for (let number = 10_000; number < 20_000; number += 1) {
+    live(number, "", ["create"]);
+  }
+  interpreter.learn(parsePodRows(replyOf("pods")), parseContainerRows(replyOf("containers")));
+  t.ok(containers.size <= 4_200, `${containers.size} containers are remembered`);
+  const listed = parseContainerRows(replyOf("containers"));
+  t.ok(listed.length > 0 && listed.every(({ Id }) => containers.has(Id)));
+});
+
 test("times are exact, and a record that is told again has the same key", async (t) => {
   const [line = ""] = lines;
   const { timeNs, key } = parseEvent(line);

@@ -11,6 +11,9 @@ interface Transition {
   readonly exitCode: number | null;
 }
 
+/** So much later than its start at most a start is recorded; what was started earlier than is told was so by a clock set back. */
+const recordedWithinNs = 30_000_000_000n;
+
 /**
  * Tells what is otherwise than was told, as far as no event tells it, and then the gap if there is one.
  * @param onTheirWay pods, containers and images of which events that are not told yet will tell
@@ -105,8 +108,12 @@ function transitionsOf(
     return [];
   }
   // The runtime notes a start before it records it.
+  const { changedAtNs, isRunning } = known;
   const isStartedAnew =
-    startedAtNs !== undefined && (known.changedAtNs === null || startedAtNs > known.changedAtNs);
+    startedAtNs !== undefined &&
+    (changedAtNs === null ||
+      startedAtNs > changedAtNs ||
+      (isRunning && startedAtNs < changedAtNs - recordedWithinNs));
   const startNs = startedAtNs ?? nowNs;
   const transition = (isStart: boolean, timeNs: bigint, exitCode: number | null = null) => ({
     container,
@@ -118,11 +125,11 @@ function transitionsOf(
   const endNs = exitedAtNs > startNs ? exitedAtNs : startNs;
   const exit = transition(false, endNs, container.exitCode ?? null);
   if (state === "created") {
-    return known.isRunning ? [transition(false, nowNs)] : [];
+    return isRunning ? [transition(false, nowNs)] : [];
   }
-  const missed = known.isRunning && isStartedAnew ? [transition(false, startNs)] : [];
-  const hasBegun = isStartedAnew || (!known.isRunning && state !== "exited");
-  const hasEnded = state === "exited" && (hasBegun || known.isRunning);
+  const missed = isRunning && isStartedAnew ? [transition(false, startNs)] : [];
+  const hasBegun = isStartedAnew || (!isRunning && state !== "exited");
+  const hasEnded = state === "exited" && (hasBegun || isRunning);
   return [...missed, ...(hasBegun ? [start] : []), ...(hasEnded ? [exit] : [])];
 }
 

@@ -25,6 +25,7 @@ export function foldEvents(before: ObservedPods, events: readonly RuntimeEvent[]
       case "gap": {
         const { sinceNs } = event;
         const gap = comparing?.gap ?? { sinceNs, reason: "what happened since then is no longer recorded" };
+        last = event.place ?? last;
         comparing = { gap: sinceNs < gap.sinceNs ? { ...gap, sinceNs } : gap, seen: [] };
         seen = new Set();
         break;

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { RuntimeEvent } from "../../../../adapters/podman/adapter.ts";
 
 const ns = z
   .string()
@@ -59,9 +58,6 @@ export type ObservedImage = Readonly<z.infer<typeof observedImage>>;
 
 /** Pods and images as they were last told. Times are nanoseconds since 1970. */
 export type ObservedPods = Readonly<z.infer<typeof observedPods>>;
-
-/** Where `PodRuntime.events` goes on. */
-export type EventPlace = Pick<RuntimeEvent, "key" | "timeNs">;
 
 /** Reads what `jsonFromObservedPods` has made; undefined when it is not understood, as another version of hostplane may have written it. */
 export function parseObservedPods(json: unknown): ObservedPods | undefined {

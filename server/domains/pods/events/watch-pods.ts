@@ -44,8 +44,9 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
 
   const leaving = new AbortController();
   const ending = AbortSignal.any([signal, leaving.signal]);
-  // Of a place that the runtime does not know it begins with a gap, and by that is known to stand.
-  const after = observed?.last ?? { key: "", timeNs: nowNs() };
+  // Of a place that the runtime does not know it begins with a gap, and by that is known to stand. There is none where nothing was
+  // recorded before.
+  const after = observed?.last ?? { key: "", timeNs: observed === undefined ? nowNs() : 0n };
   const batches = runtime.events({ after }, ending)[Symbol.asyncIterator]();
 
   /** @returns whether it was told here, and not by another */
@@ -66,10 +67,8 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
 
   async function takeFirst(events: readonly RuntimeEvent[]): Promise<boolean> {
     const { value } = await runtime.read(ending);
-    const past = await runtime.history({ sinceNs: 0n, untilNs: nowNs() }, ending);
-    const newest = past.at(-1);
-    const last = newest === undefined ? null : { key: newest.key, timeNs: newest.timeNs };
-    const first = firstObserved(value, last, nowNs());
+    const [place = null] = events.flatMap((event) => (event.kind === "gap" ? (event.place ?? []) : []));
+    const first = firstObserved(value, place, nowNs());
     const reason = "a gateway has begun to watch pods, and none did before";
     const gap: Fact = { type: "gap", sinceNs: undefined, reason };
     const rest = foldEvents(
@@ -94,9 +93,12 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
     }
     // Until it was last confirmed, nothing had happened that was not told.
     const seenAtNs = isFirst && kept.seenAtMs !== undefined ? BigInt(kept.seenAtMs) * 1_000_000n : 0n;
-    const told = events.map((event) =>
-      event.kind === "gap" && event.sinceNs < seenAtNs ? { ...event, sinceNs: seenAtNs } : event,
-    );
+    const wasEmpty = isFirst && observed.last === null;
+    const told = events
+      .filter((event) => event.kind !== "gap" || event.place !== undefined || !wasEmpty)
+      .map((event) =>
+        event.kind === "gap" && event.sinceNs < seenAtNs ? { ...event, sinceNs: seenAtNs } : event,
+      );
     return told.length === 0 || tell(foldEvents(observed, told));
   }
 

@@ -124,6 +124,24 @@ test("an end, a start and a restart that nobody saw are told with the times that
   t.strictSame(compare(observed, after).facts, [], "once");
 });
 
+test("a restart that nobody saw is told also if the clock was set back before it", async (t) => {
+  const before = [podOf("web", [running("infra", 90_000), running("app", 90_000)])];
+  const known = firstObserved(stateOf(before), null, nowNs);
+  const recorded = foldEvents(known, [
+    eventAt("containerExited", 95_000, { pod: "web", container: "app" }, 1),
+    eventAt("containerStarted", 96_000, { pod: "web", container: "app" }),
+  ]).observed;
+  const noted = [podOf("web", [running("infra", 90_000), running("app", 95_900)])];
+  t.strictSame(compare(recorded, noted).facts, [], "a start is noted before it is recorded");
+  const after = [podOf("web", [running("infra", 90_000), running("app", 40_000)])];
+  const { facts, observed } = compare(recorded, after);
+  t.strictSame(wordsOf(facts), [
+    "container.exited web/app (reconciled)",
+    "container.started web/app (reconciled)",
+  ]);
+  t.strictSame(compare(observed, after).facts, [], "once");
+});
+
 test("a pod that is gone, and one that is new, are told with all that they must have done", async (t) => {
   const known = firstObserved(
     stateOf([podOf("old", [running("infra", 10), running("app", 20)])]),

@@ -1,0 +1,135 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Test } from "tap";
+import { createPodman } from "../../../adapters/podman/podman.ts";
+
+/** What Podman has recorded: one log of a host, however many services read it. */
+export interface FakeRecords {
+  /** Records that something happened to a pod or a container, by the clock of the records. */
+  record(type: "pod" | "container", action: string, id: string, attributes: Record<string, string>): void;
+  /** Sets the clock of the records against the host's. */
+  setClock(aheadMs: number): void;
+  /** Forgets all, as a log that is removed. */
+  forget(): void;
+  readonly lines: readonly FakeLine[];
+  onLine(listener: () => void): void;
+}
+
+interface FakeLine {
+  readonly seconds: number;
+  readonly text: string;
+}
+
+export function createFakeRecords(): FakeRecords {
+  const lines: FakeLine[] = [];
+  const listeners: (() => void)[] = [];
+  let aheadMs = 0;
+  let count = 0;
+  return {
+    lines,
+    record(type, action, id, attributes) {
+      count += 1;
+      const timeNs = BigInt(Date.now() + aheadMs) * 1_000_000n + BigInt(count);
+      const actor = JSON.stringify({ ID: id, Attributes: attributes });
+      const text = `{"Type":"${type}","Action":"${action}","Actor":${actor},"timeNano":${timeNs}}\n`;
+      lines.push({ seconds: Number(timeNs) / 1e9, text });
+      for (const listener of listeners) {
+        listener();
+      }
+    },
+    setClock(ms) {
+      aheadMs = ms;
+    },
+    forget() {
+      lines.length = 0;
+    },
+    onLine: (listener) => void listeners.push(listener),
+  };
+}
+
+/** A service that reads such records and has no pods left, and the runtime that speaks to it; closed with the test. */
+export async function startFakeService(t: Test, records: FakeRecords) {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-podman-test-"));
+  const socketPath = join(directory, "podman.sock");
+  const streams = new Map<ServerResponse, number>();
+  let isHeld = false;
+  let readings = 0;
+
+  function tell(count: number): void {
+    for (const [stream, from] of streams) {
+      const lines = records.lines.slice(from, from + count);
+      stream.write(lines.map(({ text }) => text).join(""));
+      streams.set(stream, from + lines.length);
+    }
+  }
+  const tellAll = () => (isHeld ? undefined : tell(records.lines.length));
+  records.onLine(tellAll);
+
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? "", "http://podman");
+    if (!url.pathname.endsWith("/events")) {
+      response.end("[]");
+      return;
+    }
+    const since = Number(url.searchParams.get("since"));
+    const found = records.lines.filter(({ seconds }) => seconds > since).map(({ text }) => text);
+    if (url.searchParams.get("stream") === "false") {
+      readings += 1;
+      response.end(found.join(""));
+    } else {
+      response.flushHeaders();
+      response.write(found.join("") || "\n");
+      streams.set(response, records.lines.length);
+      response.once("close", () => streams.delete(response));
+    }
+  });
+  await once(server.listen(socketPath), "listening");
+  const runtime = createPodman({ socketPath });
+  t.teardown(async () => {
+    await runtime.close();
+    server.closeAllConnections();
+    server.close();
+    await rm(directory, { recursive: true });
+  });
+
+  return {
+    runtime,
+    /** While it is held its streams tell nothing: what is recorded can be read meanwhile. */
+    setHeld(held: boolean) {
+      isHeld = held;
+      tellAll();
+    },
+    /** Has them tell one record all the same. */
+    tellOne: () => tell(1),
+    /** How often what is recorded was read. */
+    readings: () => readings,
+    /** As if the service were started anew. */
+    breakStreams() {
+      for (const stream of streams.keys()) {
+        stream.destroy();
+      }
+    },
+  };
+}
+
+/** Ids of a pod and a container of it. */
+export function idsOf(number: number): { readonly podId: string; readonly containerId: string } {
+  const digits = number.toString(16).padStart(32, "0");
+  return { podId: digits.padEnd(64, "a"), containerId: digits.padEnd(64, "c") };
+}
+
+/** Records the whole life of a pod of one container. */
+export function recordLife(records: FakeRecords, number: number): void {
+  const { podId, containerId } = idsOf(number);
+  const pod = { name: `pod-${number}` };
+  const app = { name: `app-${number}`, podId };
+  records.record("pod", "create", podId, pod);
+  records.record("container", "create", containerId, app);
+  records.record("container", "start", containerId, app);
+  records.record("container", "died", containerId, { name: app.name, containerExitCode: "3" });
+  records.record("container", "remove", containerId, app);
+  records.record("pod", "remove", podId, pod);
+}

@@ -1,0 +1,112 @@
+import { type Test, test } from "tap";
+import { uuidFromPodId } from "../../../../../adapters/podman/parse-pod.ts";
+import { createPodObserver } from "../../../../../server/domains/pods/events/pod-observer.ts";
+import { createOwnChanges } from "../../../../../server/domains/pods/own-changes.ts";
+import type { Store } from "../../../../../server/store/store.ts";
+import {
+  createFakeRecords,
+  type FakeRecords,
+  idsOf,
+  recordLife,
+  startFakeService,
+} from "../../../../adapters/podman/fake-events.ts";
+import { openOwnStore } from "../../../store/own-store.ts";
+
+const life = [
+  "pod.created",
+  "pod.started",
+  "container.started",
+  "container.exited",
+  "pod.exited",
+  "pod.removed",
+].sort();
+
+/** A store that notes what is told in it. */
+async function openTellingStore(t: Test) {
+  const store = await openOwnStore(t);
+  const told: string[] = [];
+  const run: Store["run"] = (name, args) => {
+    const running = store.run(name, args);
+    if (name === "observed.write") {
+      const { events } = args as Parameters<typeof store.run<"observed.write">>[1];
+      const words = events.map(({ type, resource }) => `${type} ${resource}`);
+      running.then((result) => {
+        const { ok } = result as { readonly ok: boolean };
+        told.push(...(ok ? words : []));
+      }, t.fail);
+    }
+    return running;
+  };
+  return { store: { run }, told };
+}
+
+async function startGateway(t: Test, records: FakeRecords, store: Pick<Store, "run">) {
+  const service = await startFakeService(t, records);
+  const onFailed = (error: unknown) => t.fail(String(error));
+  const own = createOwnChanges();
+  const options = { runtime: service.runtime, own, store, host: "alpha", onFailed, settleMs: 20 };
+  const { close } = createPodObserver(options).begin();
+  t.teardown(close);
+  return { ...service, close };
+}
+
+async function untilTrue(isReached: () => boolean): Promise<void> {
+  while (!isReached()) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+function toldOf(told: readonly string[], number: number): readonly (string | undefined)[] {
+  const uuid = uuidFromPodId(idsOf(number).podId);
+  return told
+    .filter((words) => words.includes(uuid))
+    .map((words) => words.split(" ")[0])
+    .sort();
+}
+
+test("of two gateways on one store that learn of the same late and early, each event is told once", async (t) => {
+  const records = createFakeRecords();
+  const { store, told } = await openTellingStore(t);
+  const early = await startGateway(t, records, store);
+  await untilTrue(() => told.length === 1);
+  const late = await startGateway(t, records, store);
+  // It looks twice: at what was told before it came, and at what it is behind.
+  await untilTrue(() => late.readings() >= 2);
+  for (let number = 0; number < 20; number += 1) {
+    const [first, second] = number % 2 === 0 ? [early, late] : [late, early];
+    const readings = second.readings();
+    second.setHeld(true);
+    recordLife(records, 2 * number);
+    await untilTrue(() => toldOf(told, 2 * number).length >= life.length);
+    // A word of it wakes the second, which finds in the store that all was told. The rest reaches it after that.
+    second.tellOne();
+    await untilTrue(() => second.readings() > readings);
+    first.setHeld(true);
+    recordLife(records, 2 * number + 1);
+    second.setHeld(false);
+    await untilTrue(() => toldOf(told, 2 * number + 1).length >= life.length);
+    first.setHeld(false);
+  }
+  for (let number = 0; number < 40; number += 1) {
+    t.strictSame(toldOf(told, number), life, `pod ${number}`);
+  }
+});
+
+test("a gateway that is started anew tells no gap where nothing of a pod is recorded", async (t) => {
+  const records = createFakeRecords();
+  const { store, told } = await openTellingStore(t);
+  records.record("container", "create", idsOf(1).containerId, { name: "alone" });
+  const first = await startGateway(t, records, store);
+  await untilTrue(() => told.length === 1);
+  await first.close();
+  records.record("container", "remove", idsOf(1).containerId, { name: "alone" });
+  const second = await startGateway(t, records, store);
+  await untilTrue(() => second.readings() >= 2);
+  recordLife(records, 2);
+  await untilTrue(() => toldOf(told, 2).length === life.length);
+  t.strictSame(
+    told.filter((words) => words.startsWith("gap")),
+    ["gap pods"],
+    "that of the first start",
+  );
+});
