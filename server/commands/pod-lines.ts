@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { toJson } from "@bufbuild/protobuf";
 import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import {
+  type ListPodsResponse,
+  ListPodsResponseSchema,
   type Pod,
   type PodContainer,
   PodContainerState,
@@ -12,7 +14,7 @@ import {
 import { printableLine } from "./printable-line.ts";
 import { textTable } from "./text-table.ts";
 
-export const podHead = ["ID", "NAME", "STATE", "CONTAINERS", "STARTED"];
+const podHead = ["ID", "NAME", "STATE", "CONTAINERS", "STARTED"];
 
 const states: Readonly<Record<PodState, string>> = {
   [PodState.UNSPECIFIED]: "unknown",
@@ -30,14 +32,22 @@ const containerStates: Readonly<Record<PodContainerState, string>> = {
   [PodContainerState.EXITED]: "exited",
 };
 
-/** A line of the table below `podHead`. */
-export function podRow({ id, name, state, containers, startedAt }: Pod): string[] {
+/** A table of pods, with those that cannot be read. */
+export function podListLines({ pods, unreadable }: ListPodsResponse): string[] {
+  return textTable(podHead, [...pods.map(podRow), ...unreadable.map(unreadablePodRow)]);
+}
+
+/** The same as JSON: `{"pods": […], "unreadable": […]}`. */
+export function podListJson(answer: ListPodsResponse): string {
+  return JSON.stringify(toJson(ListPodsResponseSchema, answer, { alwaysEmitImplicit: true }), null, 2);
+}
+
+function podRow({ id, name, state, containers, startedAt }: Pod): string[] {
   const words = containers.map((each) => printableLine(`${each.name} ${containerWords(each)}`));
   return [id, printableLine(name), states[state] ?? String(state), words.join(", "), timeText(startedAt)];
 }
 
-/** The same of a pod that cannot be read. */
-export function unreadablePodRow({ id, reason }: UnreadablePod): string[] {
+function unreadablePodRow({ id, reason }: UnreadablePod): string[] {
   return [id, "", "cannot be read", printableLine(reason), ""];
 }
 

@@ -1,8 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { test } from "tap";
-import { PodContainerState, PodSchema, PodState } from "../../../gen/hostplane/v1/pod_pb.ts";
-import { changedPodLines, podLines, podRow, unreadablePodRow } from "../../../server/commands/pod-lines.ts";
+import {
+  ListPodsResponseSchema,
+  PodContainerState,
+  PodSchema,
+  PodState,
+} from "../../../gen/hostplane/v1/pod_pb.ts";
+import { changedPodLines, podLines, podListJson, podListLines } from "../../../server/commands/pod-lines.ts";
 
 const pod = create(PodSchema, {
   id: "a1",
@@ -18,7 +23,6 @@ const pod = create(PodSchema, {
 });
 
 test("a pod is a line of a table, and a page", (t) => {
-  t.same(podRow(pod), ["a1", "web", "running", "server running, job exited 3", ""]);
   t.same(podLines(pod), [
     "id       a1",
     "name     web",
@@ -32,13 +36,19 @@ test("a pod is a line of a table, and a page", (t) => {
     "server     running   localhost/app:1                   c1",
     "job        exited 3                                    c2",
   ]);
-  t.same(unreadablePodRow({ $typeName: "hostplane.v1.UnreadablePod", id: "b", reason: "half\ngone" }), [
-    "b",
-    "",
-    "cannot be read",
-    "half gone",
-    "",
+  const answer = create(ListPodsResponseSchema, {
+    pods: [pod],
+    unreadable: [{ id: "b", reason: "half\ngone" }],
+  });
+  t.same(podListLines(answer), [
+    "ID  NAME  STATE           CONTAINERS                    STARTED",
+    "a1  web   running         server running, job exited 3",
+    "b         cannot be read  half gone",
   ]);
+  t.match(JSON.parse(podListJson(answer)), {
+    pods: [{ id: "a1", name: "web", state: "POD_STATE_RUNNING" }],
+    unreadable: [{ id: "b", reason: "half\ngone" }],
+  });
   t.end();
 });
 
