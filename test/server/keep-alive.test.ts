@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import * as http2 from "node:http2";
 import * as net from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -61,12 +62,9 @@ test("an idle HTTP/2 connection gets PINGs", together, async (t) => {
   const { url } = await startGatewayUnderTest(t, { keepAliveMs });
   const session = http2.connect(url);
   t.teardown(() => session.destroy());
-  let pings = 0;
-  session.on("ping", () => {
-    pings += 1;
-  });
-  await sleep(2.5 * keepAliveMs);
-  t.ok(pings >= 2, `${pings} PINGs`);
+  await once(session, "ping");
+  await once(session, "ping");
+  t.pass("one comes after the other");
 });
 
 /** A proxy that cuts connections on which nothing was sent in either direction for so long. */
