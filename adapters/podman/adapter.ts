@@ -80,18 +80,35 @@ export interface LogOptions {
   readonly streams?: readonly ("stdout" | "stderr")[];
 }
 
+/** A container that is of an image, whether it runs or not. */
+export interface ImageUser {
+  readonly containerId: string;
+  readonly name: string;
+  /** Both undefined for one that belongs to no pod. */
+  readonly podId: string | undefined;
+  readonly podUuid: string | undefined;
+  readonly isInfra: boolean;
+}
+
 /** One change that the runtime makes. Ids must have passed `names.ts`. */
 export type RuntimeStep =
+  /** Refused while something of the pod is paused. */
   | { readonly kind: "startPod"; readonly podId: string }
-  /** Asks its programs to end and kills those that have not after so many seconds. */
+  /**
+   * Asks its programs to end and kills those that have not after so many seconds; what is paused goes on for that. Nothing of the
+   * pod runs or is paused after it.
+   */
   | { readonly kind: "stopPod"; readonly podId: string; readonly graceSeconds: number }
-  /** `signal` as `SIGTERM`. */
+  /** `signal` as `SIGTERM`. All but SIGKILL are refused while something of the pod is paused. */
   | { readonly kind: "killPod"; readonly podId: string; readonly signal: string }
   /** `force`: also one that runs. */
   | { readonly kind: "removePod"; readonly podId: string; readonly force: boolean }
   /** `reference` as `docker.io/library/busybox:1.35`. */
   | { readonly kind: "pullImage"; readonly reference: string }
-  /** With all its names. `force`: also one that containers use, which are removed with it. */
+  /**
+   * With all its names. `force`: also one that containers use, which are removed with it; of a pod whose infra container uses it
+   * all are.
+   */
   | { readonly kind: "removeImage"; readonly imageId: string; readonly force: boolean };
 
 export interface RunOptions {
@@ -185,6 +202,12 @@ export interface PodRuntime {
 
   /** One image by its id, asked of the runtime now. @throws InfraError IMAGE_NOT_FOUND and as `read` */
   inspectImage(imageId: string, signal?: AbortSignal): Promise<RuntimeImage>;
+
+  /**
+   * Every container that is of an image, in pods and outside of them, asked of the runtime now; none for an image that is not there.
+   * @throws InfraError as `read`
+   */
+  imageUsers(imageId: string, signal?: AbortSignal): Promise<readonly ImageUser[]>;
 
   /** What `run` would ask of the runtime, as a method and a path, for people. */
   commandOf(step: RuntimeStep): readonly string[];

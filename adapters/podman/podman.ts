@@ -17,7 +17,7 @@ import { assertRuntimeId } from "./names.ts";
 import type { EventRecord } from "./parse-event.ts";
 import { createPastReader } from "./past-events.ts";
 import type { RuntimeImage } from "./runtime-state.ts";
-import { createStateReader, inspectImage, inspectPod } from "./state.ts";
+import { createStateReader, inspectImage, inspectPod, readImageUsers } from "./state.ts";
 import { makeStep } from "./steps.ts";
 
 export interface PodmanOptions {
@@ -198,6 +198,7 @@ export function createPodman(options: PodmanOptions): PodRuntime {
       assertRuntimeId(imageId, "imageId");
       return inspectImage(client, imageId, signal);
     },
+    imageUsers: (imageId, signal) => readImageUsers(client, imageId, signal),
     commandOf,
     async run(step, options = {}) {
       assertStep(step);

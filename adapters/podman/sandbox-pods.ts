@@ -1,23 +1,20 @@
 import { createHash } from "node:crypto";
 import { InfraError } from "../host/infra-error.ts";
-import type { RuntimeEvent } from "./adapter.ts";
-import type { RuntimeImage, RuntimeState } from "./runtime-state.ts";
-import type { SandboxProgram } from "./sandbox-program.ts";
+import type { ImageUser, RuntimeEvent } from "./adapter.ts";
+import type { RuntimeState } from "./runtime-state.ts";
+import { createSandboxImages } from "./sandbox-images.ts";
+import type { SandboxPodOptions, SandboxProgram } from "./sandbox-program.ts";
 import { createSandboxTeller } from "./sandbox-teller.ts";
-import { imageOf, inOrder, podFrom, type SandboxContainer, type SandboxPod } from "./sandbox-view.ts";
+import {
+  inOrder,
+  isUp,
+  podFrom,
+  type SandboxContainer,
+  type SandboxPod,
+  unreadableFrom,
+} from "./sandbox-view.ts";
 
-export interface SandboxPodOptions {
-  readonly name: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly containers: readonly {
-    readonly name: string;
-    /** Of an image that is there. */
-    readonly image: string;
-    readonly program: SandboxProgram;
-  }[];
-}
-
-/** The pods and images of a sandbox. Whatever changes tells an event. */
+/** The pods and images of a sandbox. Whatever changes tells an event, or else is told to `onQuiet`. */
 export interface SandboxPods {
   state(): RuntimeState;
   /** The time, later than each that was told before. */
@@ -27,14 +24,20 @@ export interface SandboxPods {
   createPod(options: SandboxPodOptions): string;
   /** @throws InfraError POD_NOT_FOUND, POD_START_FAILED, after those that can be started were */
   startPod(id: string): void;
-  /** Ends what runs with this code. @throws InfraError POD_NOT_FOUND, POD_STATE (nothing runs) */
+  /** Ends what runs or is paused with this code. @throws InfraError POD_NOT_FOUND, POD_STATE (nothing does) */
   endPod(id: string, exitCode: number): void;
   /** @throws InfraError POD_NOT_FOUND, POD_STATE (it runs) */
   removePod(id: string, force: boolean): void;
+  /** From now on it cannot be read, for this reason, as one that is half removed. */
+  breakPod(id: string, why: string): void;
+  /** One outside pods; gives its id. @throws InfraError IMAGE_NOT_FOUND */
+  addContainer(name: string, image: string): string;
+  pauseContainer(id: string): void;
   startContainer(id: string): void;
   endContainer(id: string, exitCode: number): void;
   /** The id of the image of this name, which is made if there is none. */
   addImage(name: string): string;
+  imageUsers(id: string): readonly ImageUser[];
   /** @throws InfraError IMAGE_NOT_FOUND, IMAGE_IN_USE */
   removeImage(id: string, force: boolean): void;
   close(): void;
@@ -42,11 +45,15 @@ export interface SandboxPods {
 
 export const pauseImage = "localhost/sandbox-pause:1";
 
-/** @param tell is told each event, after what it tells of has happened */
-export function createSandboxPods(tell: (event: RuntimeEvent) => void): SandboxPods {
+/**
+ * @param tell is told each event, after what it tells of has happened
+ * @param onQuiet is called after a change of which no event tells
+ */
+export function createSandboxPods(tell: (event: RuntimeEvent) => void, onQuiet: () => void): SandboxPods {
   const pods = new Map<string, SandboxPod>();
-  const images = new Map<string, RuntimeImage>();
-  const { nowNs, tellContainer, tellPod, tellImage } = createSandboxTeller(tell);
+  const teller = createSandboxTeller(tell);
+  const { nowNs, tellContainer, tellPod } = teller;
+  const images = createSandboxImages(teller, nextId, containers);
   let made = 0;
 
   /** The same ids in each sandbox that is made in the same way. */
@@ -63,8 +70,12 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void): SandboxP
     return pod;
   }
 
+  function containers(): readonly SandboxContainer[] {
+    return [...pods.values()].flatMap((pod) => pod.containers);
+  }
+
   function container(id: string): SandboxContainer | undefined {
-    return [...pods.values()].flatMap(({ containers }) => containers).find((each) => each.id === id);
+    return containers().find((each) => each.id === id);
   }
 
   function withContainer(id: string, change: (each: SandboxContainer) => unknown): void {
@@ -84,10 +95,7 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void): SandboxP
     image: string,
     program: SandboxProgram | "infra",
   ): void {
-    const found = [...images.values()].find(({ names }) => names.includes(image));
-    if (found === undefined) {
-      throw new InfraError("IMAGE_NOT_FOUND", `no image of the name ${image}`);
-    }
+    const found = images.byName(image);
     const each: SandboxContainer = {
       id: nextId("container"),
       podId: pod.id,
@@ -127,7 +135,7 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void): SandboxP
 
   function end(each: SandboxContainer, exitCode: number): void {
     const run = each.runs.at(-1);
-    if (each.state !== "running" || run === undefined) {
+    if (!isUp(each) || run === undefined) {
       return;
     }
     clearTimeout(each.timer);
@@ -137,11 +145,16 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void): SandboxP
     tellContainer("containerExited", each, nameOf(each));
   }
 
+  function removeContainer(pod: SandboxPod, each: SandboxContainer): void {
+    end(each, 137);
+    pod.containers.splice(pod.containers.indexOf(each), 1);
+    tellContainer("containerRemoved", each, pod.name);
+  }
+
   function remove(pod: SandboxPod): void {
     // The programs before what holds their namespaces.
     for (const each of pod.containers.toReversed()) {
-      end(each, 137);
-      tellContainer("containerRemoved", each, pod.name);
+      removeContainer(pod, each);
     }
     pods.delete(pod.id);
     tellPod("podRemoved", pod);
@@ -151,14 +164,15 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void): SandboxP
     nowNs,
     container,
     state: () => ({
-      pods: inOrder([...pods.values()].map(podFrom)),
-      unreadable: [],
-      images: inOrder([...images.values()]),
+      pods: inOrder([...pods.values()].filter(({ brokenWhy }) => brokenWhy === undefined).map(podFrom)),
+      unreadable: [...pods.values()].flatMap(unreadableFrom),
+      images: inOrder(images.all()),
     }),
     createPod({ name, labels = {}, containers }) {
       const words = new Map(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
       const address = `10.88.0.${(made % 250) + 2}`;
-      const pod = { id: nextId("pod"), name, labels: words, createdAtNs: nowNs(), address, containers: [] };
+      const facts = { name, labels: words, address, containers: [], brokenWhy: undefined };
+      const pod: SandboxPod = { id: nextId("pod"), createdAtNs: nowNs(), ...facts };
       pods.set(pod.id, pod);
       addContainer(pod, `${pod.id.slice(0, 12)}-infra`, pauseImage, "infra");
       tellPod("podCreated", pod);
@@ -175,7 +189,7 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void): SandboxP
       }
     },
     endPod(id, exitCode) {
-      const running = podOf(id).containers.filter(({ state }) => state === "running");
+      const running = podOf(id).containers.filter(isUp);
       if (running.length === 0) {
         throw new InfraError("POD_STATE", `pod ${id} has no running containers`);
       }
@@ -185,42 +199,49 @@ export function createSandboxPods(tell: (event: RuntimeEvent) => void): SandboxP
     },
     removePod(id, force) {
       const pod = podOf(id);
-      if (!force && pod.containers.some(({ state }) => state === "running")) {
+      if (!force && pod.brokenWhy !== undefined) {
+        throw new InfraError("PODMAN_FAILED", pod.brokenWhy);
+      }
+      if (!force && pod.containers.some(isUp)) {
         throw new InfraError("POD_STATE", `pod ${id} runs`);
       }
       remove(pod);
     },
+    breakPod(id, why) {
+      podOf(id).brokenWhy = why;
+      onQuiet();
+    },
+    addContainer: images.addContainer,
+    pauseContainer(id) {
+      withContainer(id, (each) => {
+        each.state = "paused";
+      });
+      onQuiet();
+    },
     startContainer: (id) => withContainer(id, start),
     endContainer: (id, exitCode) => withContainer(id, (each) => end(each, exitCode)),
-    addImage(name) {
-      const known = [...images.values()].find(({ names }) => names.includes(name));
-      if (known !== undefined) {
-        return known.id;
-      }
-      const image = imageOf(nextId("image"), name, nowNs());
-      images.set(image.id, image);
-      tellImage("imageAdded", image);
-      return image.id;
-    },
+    addImage: images.add,
+    imageUsers: images.users,
     removeImage(id, force) {
-      const image = images.get(id);
-      if (image === undefined) {
-        throw new InfraError("IMAGE_NOT_FOUND", `no image with id ${id}`);
+      const image = images.byId(id);
+      const [user] = images.users(id);
+      if (user !== undefined && !force) {
+        throw new InfraError("IMAGE_IN_USE", `The container ${user.name} uses the image`);
       }
-      const users = [...pods.values()].filter(({ containers }) =>
-        containers.some((each) => each.image.id === id),
-      );
-      if (users.length > 0 && !force) {
-        throw new InfraError("IMAGE_IN_USE", `pod ${users[0]?.name} uses the image`);
+      for (const pod of [...pods.values()]) {
+        const users = pod.containers.filter((each) => each.image.id === id);
+        if (users.some(({ isInfra }) => isInfra)) {
+          remove(pod);
+          continue;
+        }
+        for (const each of users) {
+          removeContainer(pod, each);
+        }
       }
-      for (const pod of users) {
-        remove(pod);
-      }
-      images.delete(id);
-      tellImage("imageRemoved", image);
+      images.remove(image);
     },
     close() {
-      for (const { timer } of [...pods.values()].flatMap(({ containers }) => containers)) {
+      for (const { timer } of containers()) {
         clearTimeout(timer);
       }
     },

@@ -9,6 +9,17 @@ export type SandboxProgram =
   /** Is not there, so that its container does not start. */
   | { readonly kind: "missing" };
 
+export interface SandboxPodOptions {
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly containers: readonly {
+    readonly name: string;
+    /** Of an image that is there. */
+    readonly image: string;
+    readonly program: SandboxProgram;
+  }[];
+}
+
 /** One run of a container; times are nanoseconds since 1970. */
 export interface SandboxRun {
   readonly startedAtNs: bigint;

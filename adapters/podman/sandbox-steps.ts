@@ -18,6 +18,7 @@ export async function makeSandboxStep(
 ): Promise<RuntimeOutcome> {
   switch (step.kind) {
     case "startPod":
+      assertNotPaused(pods, step.podId);
       pods.startPod(step.podId);
       return {};
     case "stopPod":
@@ -25,6 +26,9 @@ export async function makeSandboxStep(
       stop(pods, step.podId, step.graceSeconds === 0 ? 137 : 0);
       return {};
     case "killPod":
+      if (step.signal !== "SIGKILL") {
+        assertNotPaused(pods, step.podId);
+      }
       pods.endPod(step.podId, 137);
       return {};
     case "removePod":
@@ -55,6 +59,14 @@ async function pull(
     throw new InfraError("IMAGE_PULL_FAILED", `The image could not be pulled: no such image ${reference}`);
   }
   return pods.addImage(reference);
+}
+
+function assertNotPaused(pods: SandboxPods, podId: string): void {
+  const pod = pods.state().pods.find(({ id }) => id === podId);
+  const paused = pod?.containers.find(({ state }) => state === "paused");
+  if (paused !== undefined) {
+    throw new InfraError("POD_STATE", `${paused.name} of pod ${pod?.name} is paused`);
+  }
 }
 
 /** What does not run is stopped already. */

@@ -1,6 +1,12 @@
 import { uuidFromPodId } from "./parse-pod.ts";
 import { podPhaseFrom } from "./pod-phase.ts";
-import type { ContainerState, PodContainer, RuntimeImage, RuntimePod } from "./runtime-state.ts";
+import type {
+  ContainerState,
+  PodContainer,
+  RuntimeImage,
+  RuntimePod,
+  UnreadablePod,
+} from "./runtime-state.ts";
 import type { SandboxProgram, SandboxRun } from "./sandbox-program.ts";
 
 export interface SandboxContainer {
@@ -24,6 +30,18 @@ export interface SandboxPod {
   readonly createdAtNs: bigint;
   readonly address: string;
   readonly containers: SandboxContainer[];
+  /** Why it cannot be read; undefined for one that can. */
+  brokenWhy: string | undefined;
+}
+
+/** Whether it runs, or would if it were not paused. */
+export function isUp({ state }: Pick<SandboxContainer, "state">): boolean {
+  return state === "running" || state === "paused";
+}
+
+/** A pod of the sandbox, as the port tells of one that cannot be read; nothing of one that can. */
+export function unreadableFrom({ id, brokenWhy }: SandboxPod): readonly UnreadablePod[] {
+  return brokenWhy === undefined ? [] : [{ podId: id, podUuid: uuidFromPodId(id), why: brokenWhy }];
 }
 
 /** A pod of the sandbox, as the port tells of pods. */
@@ -32,7 +50,7 @@ export function podFrom(pod: SandboxPod): RuntimePod {
   const containers = pod.containers.map(containerFrom);
   const starts = containers.flatMap(({ startedAtNs }) => startedAtNs ?? []);
   const phase = podPhaseFrom(containers);
-  const isUp = containers.some(({ state }) => state === "running");
+  const hasAddress = containers.some(isUp);
   return {
     id,
     uuid: uuidFromPodId(id),
@@ -42,7 +60,7 @@ export function podFrom(pod: SandboxPod): RuntimePod {
     startedAtNs: starts.length === 0 ? undefined : starts.reduce((a, b) => (b < a ? b : a)),
     labels,
     cgroup: `/sandbox/${id}`,
-    networks: isUp ? [{ name: "sandbox-net", ipv4: address, ipv6: "" }] : [],
+    networks: hasAddress ? [{ name: "sandbox-net", ipv4: address, ipv6: "" }] : [],
     containers,
     document: documentOf(id, name, phase, containers),
   };
@@ -58,7 +76,7 @@ function containerFrom(each: SandboxContainer): PodContainer {
     state,
     image,
     exitCode: state === "exited" ? exitCode : undefined,
-    pid: state === "running" ? 1_000 + (Number.parseInt(id.slice(0, 6), 16) % 30_000) : undefined,
+    pid: isUp(each) ? 1_000 + (Number.parseInt(id.slice(0, 6), 16) % 30_000) : undefined,
     createdAtNs,
     startedAtNs: run?.startedAtNs,
     exitedAtNs: run?.endedAtNs,

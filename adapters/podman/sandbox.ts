@@ -7,7 +7,8 @@ import { commandOf } from "./commands.ts";
 import { assertRuntimeId } from "./names.ts";
 import { createSandboxJournal } from "./sandbox-journal.ts";
 import { readSandboxLogs } from "./sandbox-logs.ts";
-import { createSandboxPods, pauseImage, type SandboxPodOptions, type SandboxPods } from "./sandbox-pods.ts";
+import { createSandboxPods, pauseImage, type SandboxPods } from "./sandbox-pods.ts";
+import type { SandboxPodOptions } from "./sandbox-program.ts";
 import { makeSandboxStep } from "./sandbox-steps.ts";
 
 export interface PodmanSandboxOptions {
@@ -79,7 +80,7 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
     },
   });
   const journal = createSandboxJournal({ queueLimit, historyLimit, onTold: () => cache.invalidate() });
-  const pods = createSandboxPods(note);
+  const pods = createSandboxPods(note, () => cache.invalidate());
   seed();
 
   function seed(): void {
@@ -121,7 +122,12 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
   }
 
   function findPod(podId: string) {
-    const pod = pods.state().pods.find(({ id }) => id === podId);
+    const state = pods.state();
+    const broken = state.unreadable.find((each) => each.podId === podId);
+    if (broken !== undefined) {
+      throw new InfraError("PODMAN_FAILED", broken.why);
+    }
+    const pod = state.pods.find(({ id }) => id === podId);
     if (pod === undefined) {
       throw new InfraError("POD_NOT_FOUND", `no pod with id ${podId}`);
     }
@@ -170,6 +176,10 @@ export function createPodmanSandbox(options: PodmanSandboxOptions = {}): PodmanS
         throw new InfraError("IMAGE_NOT_FOUND", `no image with id ${imageId}`);
       }
       return image;
+    },
+    async imageUsers(imageId) {
+      assertReachable();
+      return pods.imageUsers(imageId);
     },
     commandOf,
     async run(step, runOptions = {}) {

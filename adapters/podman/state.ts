@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { InfraError } from "../host/infra-error.ts";
+import type { ImageUser } from "./adapter.ts";
 import type { PodmanClient } from "./client.ts";
 import { type ContainerRow, parseContainer, parseContainerRows } from "./parse-container.ts";
 import { type ImageRow, imageFrom, parseImageRows } from "./parse-image.ts";
@@ -196,10 +197,28 @@ export async function inspectImage(
   return imageFrom(row, text);
 }
 
+/** Asks for the containers that are of an image. @throws InfraError as the client */
+export async function readImageUsers(
+  client: PodmanClient,
+  imageId: string,
+  signal: AbortSignal | undefined,
+): Promise<readonly ImageUser[]> {
+  const rows = parseContainerRows(await readList(client, "containers/json?all=true", signal));
+  return rows
+    .filter(({ ImageID }) => ImageID.replace(/^sha256:/, "") === imageId)
+    .map(({ Id, Names, Pod, IsInfra }) => ({
+      containerId: Id,
+      name: Names[0] ?? Id,
+      podId: Pod === "" ? undefined : Pod,
+      podUuid: Pod === "" ? undefined : uuidFromPodId(Pod),
+      isInfra: IsInfra,
+    }));
+}
+
 const listAttempts = 3;
 
 /** A list fails as a whole, e.g. with `no such container`, when something on it is removed while it is made. */
-async function readList(client: PodmanClient, path: string, signal: AbortSignal): Promise<string> {
+async function readList(client: PodmanClient, path: string, signal?: AbortSignal): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await client.text(path, signal);

@@ -3,11 +3,10 @@ import { InfraError } from "../host/infra-error.ts";
 import type { RunOptions, RuntimeOutcome, RuntimeStep } from "./adapter.ts";
 import type { PodmanClient } from "./client.ts";
 import { commandOf } from "./commands.ts";
-import { parseContainerRows } from "./parse-container.ts";
 import { createLineSplitter } from "./parse-event.ts";
 import { listOf, parseReply } from "./parse-reply.ts";
-import type { PodContainer } from "./runtime-state.ts";
-import { inspectImage, inspectPod } from "./state.ts";
+import type { PodContainer, RuntimePod } from "./runtime-state.ts";
+import { inspectImage, inspectPod, readImageUsers } from "./state.ts";
 
 const patienceMs = 120_000;
 
@@ -29,6 +28,9 @@ export async function makeStep(
     await stopPod(client, step.podId, step.graceSeconds);
     return {};
   }
+  if (step.kind === "startPod" || (step.kind === "killPod" && step.signal !== "SIGKILL")) {
+    assertNotPaused(await inspectPod(client, step.podId, undefined));
+  }
   try {
     await client.change(method, path, { patienceMs });
   } catch (error) {
@@ -41,23 +43,54 @@ export async function makeStep(
   return {};
 }
 
+/** Podman 4.3.1 would have the signal end the infra container, and leave what is paused as it is; SIGKILL ends that, too. */
+function assertNotPaused({ name, containers }: RuntimePod): void {
+  const paused = containers.find(({ state }) => state === "paused");
+  if (paused !== undefined) {
+    throw new InfraError("POD_STATE", `${paused.name} of pod ${name} is paused`);
+  }
+}
+
 /**
  * A pod of which a container has ended is `Degraded`, and Podman 4.3.1 says 304 to its stop: as if none of it ran. `t=0` it takes
- * for no time told, and gives each container its own: 10 seconds.
+ * for no time told, and gives each container its own: 10 seconds. What is paused it leaves as it is, and says 200.
  */
 async function stopPod(client: PodmanClient, podId: string, graceSeconds: number): Promise<void> {
   const times = { patienceMs: patienceMs + graceSeconds * 1_000 };
   const [method, path] = commandOf({ kind: "stopPod", podId, graceSeconds });
-  if (graceSeconds > 0 && (await client.change(method, path, times))) {
-    return;
+  const { containers: before } = await inspectPod(client, podId, undefined);
+  const paused = before.filter(({ state }) => state === "paused");
+  await Promise.all(paused.map(({ id }) => goOn(client, id)));
+  if (graceSeconds === 0 || !(await client.change(method, path, times))) {
+    const { containers } = await inspectPod(client, podId, undefined);
+    const running = containers.filter(isUp);
+    const stop = ({ id }: PodContainer) =>
+      unlessGone(client.change("POST", `containers/${id}/stop?timeout=${graceSeconds}`, times));
+    // The infra container holds what the others need.
+    await Promise.all(running.filter(({ isInfra }) => !isInfra).map(stop));
+    await Promise.all(running.filter(({ isInfra }) => isInfra).map(stop));
   }
-  const { containers } = await inspectPod(client, podId, undefined);
-  const running = containers.filter(({ state }) => state === "running" || state === "stopping");
-  const stop = ({ id }: PodContainer) =>
-    unlessGone(client.change("POST", `containers/${id}/stop?timeout=${graceSeconds}`, times));
-  // The infra container holds what the others need.
-  await Promise.all(running.filter(({ isInfra }) => !isInfra).map(stop));
-  await Promise.all(running.filter(({ isInfra }) => isInfra).map(stop));
+  const { name, containers } = await inspectPod(client, podId, undefined);
+  const left = containers.filter(isUp);
+  if (left.length > 0) {
+    const words = left.map((each) => `${each.name} is ${each.state}`).join(", ");
+    throw new InfraError("POD_STATE", `Podman has stopped pod ${name}, of which ${words}`);
+  }
+}
+
+function isUp({ state }: PodContainer): boolean {
+  return state === "running" || state === "paused" || state === "stopping";
+}
+
+/** What somebody else has had go on, or removed, meanwhile is not paused either. */
+async function goOn(client: PodmanClient, containerId: string): Promise<void> {
+  try {
+    await unlessGone(client.change("POST", `containers/${containerId}/unpause`, { patienceMs }));
+  } catch (error) {
+    if (!(error instanceof InfraError && error.reason === "POD_STATE")) {
+      throw error;
+    }
+  }
 }
 
 async function unlessGone(change: Promise<unknown>): Promise<void> {
@@ -75,10 +108,9 @@ async function unlessGone(change: Promise<unknown>): Promise<void> {
  * ([localhost/lab/busybox:1 localhost/second:2]): please force removal`; and by force it removes its containers too.
  */
 async function removeUnusedImage(client: PodmanClient, imageId: string): Promise<void> {
-  const containers = parseContainerRows(await client.text("containers/json?all=true"));
-  const user = containers.find(({ ImageID }) => ImageID.replace(/^sha256:/, "") === imageId);
+  const [user] = await readImageUsers(client, imageId, undefined);
   if (user !== undefined) {
-    throw new InfraError("IMAGE_IN_USE", `The container ${user.Names[0] ?? user.Id} uses the image`);
+    throw new InfraError("IMAGE_IN_USE", `The container ${user.name} uses the image`);
   }
   const { names } = await inspectImage(client, imageId, undefined);
   // The image goes with its last name.

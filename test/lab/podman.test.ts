@@ -50,13 +50,20 @@ function makeSubject(service: PodmanService) {
   const { podman, socketPath, eventsLogPath } = service;
   return {
     runtime: createPodman({ socketPath }),
-    async createPod(name: string, containers: Readonly<Record<string, ContractProgram>>) {
+    async createPod(
+      name: string,
+      containers: Readonly<Record<string, ContractProgram>>,
+      image: string = labImage,
+    ) {
       const id = (await podman("pod", "create", "--name", name, "--network", "none")).trim();
       for (const [container, program] of Object.entries(containers)) {
-        await podman("create", "--pod", name, "--name", container, labImage, ...commandOf(program));
+        await podman("create", "--pod", name, "--name", container, image, ...commandOf(program));
       }
       return id;
     },
+    pauseContainer: async (name: string) => void (await podman("pause", name)),
+    runOutsidePods: async (name: string, image: string) =>
+      (await podman("run", "-d", "--network", "none", "--name", name, image, "sleep", "1000")).trim(),
     startContainer: async (name: string) => void (await podman("start", name)),
     removePod: async (name: string) => void (await podman("pod", "rm", "-f", "-t", "0", name)),
     async addImage(name: string) {

@@ -9,7 +9,7 @@ export interface FindPodOptions {
   readonly prefix: boolean;
   /** Whether its name will do. */
   readonly name: boolean;
-  /** Pods of which the runtime cannot tell; they are not found unless told. */
+  /** Pods of which the runtime cannot tell; those that are not among the others have no name here. None unless told. */
   readonly unreadable?: readonly UnreadablePod[];
 }
 
@@ -19,38 +19,50 @@ const maxLength = 256;
  * The pod that a caller means; letters of an id may be large or small, and the runtime's own id will do as well. A whole id
  * counts before a name, and a name before the beginning of an id.
  * @throws InfraError INVALID_FIELD for nothing, for too much, and for the beginning of several ids; POD_NOT_FOUND; PODMAN_FAILED
- *   for one that cannot be read
+ *   for one that cannot be read, and is not among the others as it was
  */
 export function findPod(pods: readonly RuntimePod[], wanted: string, options: FindPodOptions): RuntimePod {
-  const { field, prefix, name, unreadable = [] } = options;
+  const found = findAnyPod(pods, wanted, options);
+  if ("why" in found) {
+    const { podUuid, why } = found;
+    throw new InfraError("PODMAN_FAILED", `the pod ${podUuid} cannot be read now: ${why}`, {
+      resource: `pods/${podUuid}`,
+    });
+  }
+  return found;
+}
+
+/**
+ * The same, also one that cannot be read.
+ * @throws InfraError INVALID_FIELD, POD_NOT_FOUND, as `findPod`
+ */
+export function findAnyPod(
+  pods: readonly RuntimePod[],
+  wanted: string,
+  { field, prefix, name, unreadable = [] }: FindPodOptions,
+): RuntimePod | UnreadablePod {
   if (wanted === "" || wanted.length > maxLength) {
     throw invalidField(field, `must be the id of a pod, of 1 to ${maxLength} characters`);
   }
   const id = wanted.toLowerCase();
-  const isWhole = (pod: PodIds) => pod.uuid === id || pod.id === id;
-  const begins = (pod: PodIds) => pod.uuid.startsWith(id) || pod.id.startsWith(id);
-  const whole = pods.find(isWhole) ?? (name ? pods.find((pod) => pod.name === wanted) : undefined);
-  const [first, second] = whole !== undefined ? [whole] : prefix ? pods.filter(begins) : [];
+  const readable = new Set(pods.map((pod) => pod.id));
+  const all = [...pods, ...unreadable.filter(({ podId }) => !readable.has(podId))];
+  const whole =
+    all.find((pod) => idsOf(pod).includes(id)) ??
+    (name ? pods.find((pod) => pod.name === wanted) : undefined);
+  const begins = (pod: RuntimePod | UnreadablePod) => idsOf(pod).some((each) => each.startsWith(id));
+  const [first, second] = whole !== undefined ? [whole] : prefix ? all.filter(begins) : [];
   if (first === undefined) {
-    assertReadable(unreadable, prefix ? begins : isWhole);
     throw new InfraError("POD_NOT_FOUND", `there is no pod ${wanted}`, { resource: `pods/${wanted}` });
   }
   if (second !== undefined) {
-    throw invalidField(
-      field,
-      `is the beginning of several ids, as ${first.uuid} and ${second.uuid}: tell more of it`,
-    );
+    const [one, other] = [first, second].map((pod) => idsOf(pod)[0]);
+    throw invalidField(field, `is the beginning of several ids, as ${one} and ${other}: tell more of it`);
   }
   return first;
 }
 
-type PodIds = Pick<RuntimePod, "id" | "uuid">;
-
-function assertReadable(unreadable: readonly UnreadablePod[], isMeant: (pod: PodIds) => boolean): void {
-  const pod = unreadable.find(({ podId, podUuid }) => isMeant({ id: podId, uuid: podUuid }));
-  if (pod !== undefined) {
-    throw new InfraError("PODMAN_FAILED", `the pod ${pod.podUuid} cannot be read now: ${pod.why}`, {
-      resource: `pods/${pod.podUuid}`,
-    });
-  }
+/** As the contract has it, and as the runtime has it. */
+function idsOf(pod: RuntimePod | UnreadablePod): readonly [string, string] {
+  return "why" in pod ? [pod.podUuid, pod.podId] : [pod.uuid, pod.id];
 }

@@ -13,9 +13,16 @@ export type ContractProgram =
 /** An adapter to hold to the contract, and what somebody else does to its runtime. */
 export interface ContractSubject {
   readonly runtime: PodRuntime;
-  /** Gives its id. */
-  createPod(name: string, containers: Readonly<Record<string, ContractProgram>>): Promise<string>;
+  /** Gives its id. @param image that of the containers; one that is always there unless told */
+  createPod(
+    name: string,
+    containers: Readonly<Record<string, ContractProgram>>,
+    image?: string,
+  ): Promise<string>;
   startContainer(name: string): Promise<void>;
+  pauseContainer(name: string): Promise<void>;
+  /** A container outside pods that runs; gives its id. */
+  runOutsidePods(name: string, image: string): Promise<string>;
   removePod(name: string): Promise<void>;
   /** Makes an image of this name that nothing uses; gives its id. */
   addImage(name: string): Promise<string>;
@@ -391,6 +398,66 @@ export function testPodRuntimeContract(
     t.equal(
       await reasonOf(runtime.run({ kind: "pullImage", reference: "localhost:1/missing/image:1" })),
       "IMAGE_PULL_FAILED",
+    );
+  });
+
+  for (const graceSeconds of [0, 1]) {
+    contractTest(`what is paused is stopped with ${graceSeconds} seconds of grace`, async (t, subject) => {
+      const { runtime } = subject;
+      const program = { kind: "tick", everyMs: 500 } as const;
+      const podId = await subject.createPod("held", { h1: program, h2: program });
+      await runtime.run({ kind: "startPod", podId });
+      await subject.pauseContainer("h1");
+      const statesOf = async () =>
+        (await runtime.inspectPod(podId)).containers.map(({ state }) => state).toSorted();
+      t.equal(await reasonOf(runtime.run({ kind: "startPod", podId })), "POD_STATE");
+      t.equal(await reasonOf(runtime.run({ kind: "killPod", podId, signal: "SIGTERM" })), "POD_STATE");
+      t.equal(await reasonOf(runtime.run({ kind: "removePod", podId, force: false })), "POD_STATE");
+      t.strictSame(await statesOf(), ["paused", "running", "running"], "refused before anything is done");
+      t.equal(podOf((await runtime.read()).value, podId)?.phase, "running");
+      await runtime.run({ kind: "stopPod", podId, graceSeconds });
+      t.strictSame(await statesOf(), ["exited", "exited", "exited"]);
+      await runtime.run({ kind: "startPod", podId });
+      t.strictSame(await statesOf(), ["running", "running", "running"]);
+      await subject.pauseContainer("h2");
+      await runtime.run({ kind: "killPod", podId, signal: "SIGKILL" });
+      await untilPod(runtime, podId, ({ containers }) => containers.every(({ state }) => state === "exited"));
+    });
+  }
+
+  contractTest("all that is of an image is told, and goes with it by force", async (t, subject) => {
+    const { runtime } = subject;
+    const imageId = await subject.addImage("localhost/contract/used:1");
+    t.strictSame(await runtime.imageUsers(imageId), []);
+    t.strictSame(await runtime.imageUsers("0".repeat(64)), []);
+    const podId = await subject.createPod(
+      "mixed",
+      { m1: { kind: "tick", everyMs: 500 } },
+      "localhost/contract/used:1",
+    );
+    const alone = await subject.runOutsidePods("alone", "localhost/contract/used:1");
+    const users = (await runtime.imageUsers(imageId)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    t.match(users, [
+      { containerId: alone, name: "alone", podId: undefined, podUuid: undefined, isInfra: false },
+      { name: "m1", podId, podUuid: uuidOf(podId), isInfra: false },
+    ]);
+    t.equal(users.length, 2);
+    t.equal(await reasonOf(runtime.run({ kind: "removeImage", imageId, force: false })), "IMAGE_IN_USE");
+    await runtime.run({ kind: "removeImage", imageId, force: true });
+    t.strictSame(await runtime.imageUsers(imageId), []);
+    const { containers } = await runtime.inspectPod(podId);
+    t.strictSame(
+      containers.map(({ isInfra }) => isInfra),
+      [true],
+      "the pod is left",
+    );
+    const [infra] = containers;
+    t.match(await runtime.imageUsers(infra?.image.id ?? ""), [{ podId, isInfra: true }]);
+    await runtime.run({ kind: "removeImage", imageId: infra?.image.id ?? "", force: true });
+    t.equal(
+      await reasonOf(runtime.inspectPod(podId)),
+      "POD_NOT_FOUND",
+      "it goes with what holds it together",
     );
   });
 

@@ -10,14 +10,17 @@ function makeSubject(options: PodmanSandboxOptions = {}) {
   const runtime = createPodmanSandbox({ pods: [], images: [image], stopMs: 20, pullMs: 20, ...options });
   const idOf = async (name: string) =>
     (await runtime.pods.state()).pods.find((pod) => pod.name === name)?.id ?? "";
+  const containerIdOf = (name: string) => {
+    const all = runtime.pods.state().pods.flatMap(({ containers }) => containers);
+    return all.find((each) => each.name === name)?.id ?? "";
+  };
   return {
     runtime,
-    createPod: async (name: string, containers: Parameters<typeof asList>[0]) =>
-      runtime.pods.createPod({ name, containers: asList(containers) }),
-    async startContainer(name: string) {
-      const all = runtime.pods.state().pods.flatMap(({ containers }) => containers);
-      runtime.pods.startContainer(all.find((each) => each.name === name)?.id ?? "");
-    },
+    createPod: async (name: string, containers: Parameters<typeof asList>[0], of = image) =>
+      runtime.pods.createPod({ name, containers: asList(containers, of) }),
+    startContainer: async (name: string) => runtime.pods.startContainer(containerIdOf(name)),
+    pauseContainer: async (name: string) => runtime.pods.pauseContainer(containerIdOf(name)),
+    runOutsidePods: async (name: string, of: string) => runtime.pods.addContainer(name, of),
     removePod: async (name: string) => runtime.pods.removePod(await idOf(name), true),
     addImage: async (name: string) => runtime.pods.addImage(name),
     stopService: async () => runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "it is switched off")),
@@ -26,8 +29,8 @@ function makeSubject(options: PodmanSandboxOptions = {}) {
   };
 }
 
-function asList(containers: Readonly<Record<string, import("./contract.ts").ContractProgram>>) {
-  return Object.entries(containers).map(([name, program]) => ({ name, image, program }));
+function asList(containers: Readonly<Record<string, import("./contract.ts").ContractProgram>>, of: string) {
+  return Object.entries(containers).map(([name, program]) => ({ name, image: of, program }));
 }
 
 testPodRuntimeContract("sandbox", async () => makeSubject());

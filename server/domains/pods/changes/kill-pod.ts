@@ -4,7 +4,8 @@ import { assertSignal } from "../../../../adapters/podman/names.ts";
 import type { KillPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import { podResource } from "../own-changes.ts";
 import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
-import { appsOf, isUp, namesOf, type PodInput, podInputOf, readPod } from "./pod-facts.ts";
+import { appsOf, isUp, namesOf } from "./pod-containers.ts";
+import { assertNotPaused, type PodInput, podInputOf, readPod } from "./pod-input.ts";
 import { createPodKind } from "./pod-kind.ts";
 
 /** A type, so that it is Json. */
@@ -36,6 +37,9 @@ export function createKillPod(tools: ChangeTools): ChangeDefinition<KillPodReque
       const resource = podResource(pod.uuid);
       if (!pod.containers.some(isUp)) {
         throw new InfraError("POD_STATE", `nothing of pod ${pod.name} runs`, { resource });
+      }
+      if (signal !== "SIGKILL") {
+        assertNotPaused(pod);
       }
       const input = { ...podInputOf(pod, backend), signal };
       const running = appsOf(pod).filter(isUp);

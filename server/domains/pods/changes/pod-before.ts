@@ -1,5 +1,5 @@
 import type { RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
-import { isUp } from "./pod-facts.ts";
+import { isUp } from "./pod-containers.ts";
 
 /** What a pod was before a change; a type, so that it is Json. */
 export type PodBefore = readonly {

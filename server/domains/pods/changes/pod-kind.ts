@@ -5,7 +5,7 @@ import { podResource } from "../own-changes.ts";
 import { assertBackend } from "./backend-of.ts";
 import type { ChangeTools } from "./change-definition.ts";
 import { describeDifference, type PodBefore, podBefore } from "./pod-before.ts";
-import type { PodInput } from "./pod-facts.ts";
+import { inspectNow, type PodInput } from "./pod-input.ts";
 
 /** Longer than an upgrade of Podman takes its service away. */
 export const maxAttempts = 6;
@@ -25,6 +25,8 @@ export interface PodKindOptions<Input extends PodInput> {
   readonly isLong?: boolean;
   /** As `OwnChange.lingerMs`. */
   readonly lingerMs?: number;
+  /** Whether the change is made of a pod that cannot be read as well, whose containers nobody knows. Never unless told. */
+  readonly mayBeUnreadable?: (input: Input) => boolean;
   /** A refusal that says that an earlier attempt has done it. */
   readonly doneReason?: "POD_NOT_FOUND" | "POD_STATE";
 }
@@ -38,11 +40,20 @@ export function createPodKind<Input extends PodInput>(
   options: PodKindOptions<Input>,
 ): OperationKind<Input> {
   const { kind, step, title, stepOf, undoOf, isLong = false, lingerMs = 0, doneReason } = options;
+  const { mayBeUnreadable = () => false } = options;
   type Run = StepRun<Input, null>;
 
   async function look({ input, signal }: Run): Promise<PodBefore> {
     await assertBackend(runtime, host, input.backend, "POD_NOT_FOUND", signal);
-    return podBefore(await runtime.inspectPod(input.podId, signal));
+    try {
+      return podBefore(await inspectNow(runtime, input.podId, signal));
+    } catch (error) {
+      const isUnreadable = error instanceof InfraError && error.reason === "PODMAN_FAILED";
+      if (isUnreadable && mayBeUnreadable(input)) {
+        return [];
+      }
+      throw error;
+    }
   }
 
   function make({ input, operationId }: Run, wanted: RuntimeStep): Promise<unknown> {
@@ -66,7 +77,7 @@ export function createPodKind<Input extends PodInput>(
   async function undo(run: Run): Promise<void> {
     const { input, output, signal } = run;
     const before = output(lookStep) as PodBefore;
-    const read = async () => unlessGone(runtime.inspectPod(input.podId, signal));
+    const read = async () => unlessGone(inspectNow(runtime, input.podId, signal));
     const pod = await read();
     const isUndone = pod === undefined || undoOf === undefined || before.some(({ isUp }) => isUp);
     if (!isUndone) {

@@ -1,12 +1,13 @@
 import { InfraError, invalidField } from "../../../../adapters/host/infra-error.ts";
-import type { PodContainer, RuntimeImage, RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
+import type { RuntimeImage } from "../../../../adapters/podman/runtime-state.ts";
 import type { RemoveImageRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import type { StepRun } from "../../../operations/operation-kind.ts";
+import { imageIdFrom } from "../image-id.ts";
 import { imageResource, podResource } from "../own-changes.ts";
 import { assertBackend } from "./backend-of.ts";
 import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
+import { describeImageUsers, readImageUsers } from "./image-users.ts";
 import { lookAgain } from "./look-again.ts";
-import { namesOf } from "./pod-facts.ts";
 import { lookStep, maxAttempts } from "./pod-kind.ts";
 
 /** A type, so that it is Json. */
@@ -30,7 +31,7 @@ type Run = StepRun<RemoveImageInput, null>;
 const step = "remove";
 const maxLength = 512;
 
-/** images.remove: an image goes with all its names; by force also with the containers that use it. */
+/** images.remove: an image goes with all its names; by force also with the containers that use it, in pods and outside of them. */
 export function createRemoveImage({
   runtime,
   own,
@@ -41,8 +42,8 @@ export function createRemoveImage({
   async function look({ input, signal }: Run): Promise<ImageBefore> {
     await assertBackend(runtime, host, input.backend, "IMAGE_NOT_FOUND", signal);
     const { names } = await runtime.inspectImage(input.imageId, signal);
-    const { pods } = (await runtime.read(signal)).value;
-    return { names, podUuids: pods.flatMap((pod) => usersIn(pod, input.imageId)).map(({ pod }) => pod.uuid) };
+    const users = await readImageUsers(runtime, input.imageId, [], signal);
+    return { names, podUuids: users.flatMap(({ podUuid }) => podUuid ?? []) };
   }
 
   async function forward({ input, operationId, attempt, output }: Run): Promise<null> {
@@ -112,9 +113,9 @@ export function createRemoveImage({
       const { images, pods } = (await runtime.read(signal)).value;
       const { id, names } = findImage(images, wanted);
       const resource = imageResource(id);
-      const users = pods.flatMap((pod) => usersIn(pod, id));
+      const users = await readImageUsers(runtime, id, pods, signal);
       if (users.length > 0 && !force) {
-        const words = `the image ${names[0] ?? id} is used by ${describe(users)}: remove them first, or force its removal`;
+        const words = `the image ${names[0] ?? id} is used by ${describeImageUsers(users)}: remove them first, or force its removal`;
         throw new InfraError("IMAGE_IN_USE", words, { resource });
       }
       const input = { imageId: id, names, force, backend };
@@ -123,32 +124,12 @@ export function createRemoveImage({
         input,
         step: stepOf(input),
         changes: [`the image ${[names.join(", "), id].filter((word) => word !== "").join(", ")} is removed`],
-        losses: users.map(
-          ({ pod, containers }) =>
-            `${namesOf(containers)} of pod ${pod.name}, with what they do and have written`,
-        ),
+        losses: users.map(({ loss }) => loss),
       };
     },
-    isFor: ({ image }, { imageId, names }) => idOf(image) === imageId || names.includes(image),
+    isFor: ({ image, force }, input) =>
+      force === input.force && (imageIdFrom(image) === input.imageId || input.names.includes(image)),
   };
-}
-
-/** Containers of a pod that use an image. */
-interface Users {
-  readonly pod: RuntimePod;
-  readonly containers: readonly PodContainer[];
-}
-
-function usersIn(pod: RuntimePod, imageId: string): readonly Users[] {
-  const containers = pod.containers.filter(({ image }) => image.id === imageId);
-  return containers.length === 0 ? [] : [{ pod, containers }];
-}
-
-function describe(users: readonly Users[]): string {
-  const named = users.slice(0, 10).map(({ pod }) => `pod ${pod.name}`);
-  return users.length > named.length
-    ? `${named.join(", ")} and ${users.length - named.length} more`
-    : named.join(", ");
 }
 
 /** @throws InfraError INVALID_FIELD, IMAGE_NOT_FOUND */
@@ -160,15 +141,11 @@ function findImage(images: readonly RuntimeImage[], wanted: string): RuntimeImag
     );
   }
   const found =
-    images.find(({ id }) => id === idOf(wanted)) ?? images.find(({ names }) => names.includes(wanted));
+    images.find(({ id }) => id === imageIdFrom(wanted)) ?? images.find(({ names }) => names.includes(wanted));
   if (found === undefined) {
     throw new InfraError("IMAGE_NOT_FOUND", `there is no image ${wanted}`, {
       resource: imageResource(wanted),
     });
   }
   return found;
-}
-
-function idOf(wanted: string): string {
-  return wanted.toLowerCase().replace(/^sha256:/, "");
 }

@@ -1,15 +1,19 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
 import type { RemovePodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
+import { findAnyPod } from "../find-pod.ts";
 import { podResource } from "../own-changes.ts";
-import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
-import { appsOf, isUp, namesOf, type PodInput, podInputOf, readPod } from "./pod-facts.ts";
+import type { ChangeDefinition, ChangeTools, ForeseenChange } from "./change-definition.ts";
+import { appsOf, isUp, namesOf } from "./pod-containers.ts";
+import { inspectNow, type PodInput, podInputOf } from "./pod-input.ts";
 import { createPodKind } from "./pod-kind.ts";
 
 /** A type, so that it is Json. */
 export type RemovePodInput = PodInput & { readonly force: boolean };
 
-/** pods.remove: a pod goes with its containers and what they have written. */
+/** pods.remove: a pod goes with its containers and what they have written; by force also one that cannot be read. */
 export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodRequest, RemovePodInput> {
+  const { runtime } = tools;
   const stepOf = ({ podId, force }: RemovePodInput) => ({ kind: "removePod", podId, force }) as const;
   const kind = createPodKind(tools, {
     kind: "pods.remove",
@@ -17,37 +21,74 @@ export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodR
     title: "removing it with its containers",
     stepOf,
     doneReason: "POD_NOT_FOUND",
+    mayBeUnreadable: ({ force }) => force,
   });
+
+  function foreseen(
+    input: RemovePodInput,
+  ): Pick<ForeseenChange<RemovePodInput>, "resource" | "input" | "step"> {
+    return { resource: podResource(input.podUuid), input, step: stepOf(input) };
+  }
+
+  function foreseeReadable(pod: RuntimePod, input: RemovePodInput): ForeseenChange<RemovePodInput> {
+    const isRunning = pod.containers.some(isUp);
+    if (isRunning && !input.force) {
+      const words = `pod ${pod.name} runs: stop it first, or force its removal`;
+      throw new InfraError("POD_STATE", words, { resource: podResource(pod.uuid) });
+    }
+    const apps = appsOf(pod);
+    const running = apps.filter(isUp);
+    return {
+      ...foreseen(input),
+      changes: [`pod ${pod.name} is removed${apps.length === 0 ? "" : ` with ${namesOf(apps)}`}`],
+      losses: [
+        ...(running.length === 0 ? [] : [`whatever ${namesOf(running)} does: it is ended`]),
+        ...(apps.length === 0
+          ? []
+          : [
+              `what ${namesOf(apps)} wrote to file systems of their own, and to volumes without a name; what they printed`,
+            ]),
+      ],
+    };
+  }
+
+  function foreseeUnreadable(input: RemovePodInput, why: string): ForeseenChange<RemovePodInput> {
+    const name = `pod ${input.podName}`;
+    if (!input.force) {
+      const words = `${name} cannot be read now, only its removal can be forced: ${why}`;
+      throw new InfraError("PODMAN_FAILED", words, { resource: podResource(input.podUuid) });
+    }
+    return {
+      ...foreseen(input),
+      changes: [`${name}, which cannot be read, is removed with all that is left of it`],
+      losses: [`whatever its containers do, wrote and printed; which they are is not known: ${why}`],
+    };
+  }
+
   return {
     kind,
     attachKeyOf: ({ podId, force }) => `${podId} ${force}`,
     async foresee(request, backend, signal) {
       const { force } = request;
-      const pod = await readPod(tools.runtime, request.pod, { prefix: false }, signal);
-      const resource = podResource(pod.uuid);
-      const isRunning = pod.containers.some(isUp);
-      if (isRunning && !force) {
-        const words = `pod ${pod.name} runs: stop it first, or force its removal`;
-        throw new InfraError("POD_STATE", words, { resource });
+      const { pods, unreadable } = (await runtime.read(signal)).value;
+      const found = findAnyPod(pods, request.pod, { field: "pod", name: true, prefix: false, unreadable });
+      const known =
+        "why" in found
+          ? { podId: found.podId, podUuid: found.podUuid, podName: found.podUuid, backend }
+          : podInputOf(found, backend);
+      try {
+        const pod = await inspectNow(runtime, known.podId, signal);
+        return foreseeReadable(pod, { ...podInputOf(pod, backend), force });
+      } catch (error) {
+        if (!(error instanceof InfraError && error.reason === "PODMAN_FAILED")) {
+          throw error;
+        }
+        return foreseeUnreadable({ ...known, force }, error.message);
       }
-      const input = { ...podInputOf(pod, backend), force };
-      const apps = appsOf(pod);
-      const running = apps.filter(isUp);
-      return {
-        resource,
-        input,
-        step: stepOf(input),
-        changes: [`pod ${pod.name} is removed${apps.length === 0 ? "" : ` with ${namesOf(apps)}`}`],
-        losses: [
-          ...(running.length === 0 ? [] : [`whatever ${namesOf(running)} does: it is ended`]),
-          ...(apps.length === 0
-            ? []
-            : [
-                `what ${namesOf(apps)} wrote to file systems of their own, and to volumes without a name; what they printed`,
-              ]),
-        ],
-      };
     },
-    isFor: ({ pod }, { podUuid, podName }) => pod.toLowerCase() === podUuid || pod === podName,
+    isFor(request, { podId, podUuid, podName, force }) {
+      const id = request.pod.toLowerCase();
+      return request.force === force && (id === podUuid || id === podId || request.pod === podName);
+    },
   };
 }

@@ -1,7 +1,8 @@
 import type { StartPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import { podResource } from "../own-changes.ts";
 import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
-import { appsOf, isUp, namesOf, type PodInput, podInputOf, readPod } from "./pod-facts.ts";
+import { appsOf, isUp, namesOf } from "./pod-containers.ts";
+import { assertNotPaused, type PodInput, podInputOf, readPod } from "./pod-input.ts";
 import { createPodKind } from "./pod-kind.ts";
 
 const undoGraceSeconds = 10;
@@ -23,6 +24,7 @@ export function createStartPod(tools: ChangeTools): ChangeDefinition<StartPodReq
     attachKeyOf: ({ podId }) => podId,
     async foresee(request, backend, signal) {
       const pod = await readPod(tools.runtime, request.pod, { prefix: true }, signal);
+      assertNotPaused(pod);
       const input = podInputOf(pod, backend);
       const idle = appsOf(pod).filter((each) => !isUp(each));
       const isAsIs = pod.containers.every(isUp);

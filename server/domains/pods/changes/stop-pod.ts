@@ -2,7 +2,8 @@ import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { StopPodRequest } from "../../../../gen/hostplane/v1/pod_pb.ts";
 import { podResource } from "../own-changes.ts";
 import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
-import { appsOf, isUp, namesOf, type PodInput, podInputOf, readPod } from "./pod-facts.ts";
+import { appsOf, isPaused, isUp, namesOf } from "./pod-containers.ts";
+import { type PodInput, podInputOf, readPod } from "./pod-input.ts";
 import { createPodKind } from "./pod-kind.ts";
 
 /** A type, so that it is Json. */
@@ -11,7 +12,10 @@ export type StopInput = PodInput & { readonly graceSeconds: number };
 const defaultGraceSeconds = 10;
 const maxGraceSeconds = 3_600;
 
-/** pods.stop: every program of a pod is asked to end, and killed when it has not in time. What does not run is stopped already. */
+/**
+ * pods.stop: every program of a pod is asked to end, and killed when it has not in time; one that is paused goes on for that. What
+ * does not run is stopped already.
+ */
 export function createStopPod(tools: ChangeTools): ChangeDefinition<StopPodRequest, StopInput> {
   const stepOf = ({ podId, graceSeconds }: StopInput) => ({ kind: "stopPod", podId, graceSeconds }) as const;
   const kind = createPodKind(tools, {
@@ -32,12 +36,16 @@ export function createStopPod(tools: ChangeTools): ChangeDefinition<StopPodReque
       const pod = await readPod(tools.runtime, request.pod, { prefix: true }, signal);
       const input = { ...podInputOf(pod, backend), graceSeconds };
       const running = appsOf(pod).filter(isUp);
+      const paused = running.filter(isPaused);
       const end = running.length === 0 ? "" : `: ${namesOf(running)} ${wordsOf(graceSeconds)}`;
       return {
         resource: podResource(pod.uuid),
         input,
         step: stepOf(input),
-        changes: pod.containers.some(isUp) ? [`pod ${pod.name} is stopped${end}`] : [],
+        changes: [
+          ...(paused.length === 0 ? [] : [`${namesOf(paused)} of pod ${pod.name} goes on, to be stopped`]),
+          ...(pod.containers.some(isUp) ? [`pod ${pod.name} is stopped${end}`] : []),
+        ],
         losses: [],
       };
     },

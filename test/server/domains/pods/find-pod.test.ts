@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { findPod } from "../../../../server/domains/pods/find-pod.ts";
+import { findAnyPod, findPod } from "../../../../server/domains/pods/find-pod.ts";
 import { idOf, podOf } from "./pods-under-test.ts";
 
 const pods = [podOf("abc1"), podOf("abc2", { name: "web" }), podOf("ffff", { name: "abc1" })];
@@ -52,6 +52,23 @@ test("a pod that cannot be read is there all the same", async (t) => {
     name: "InfraError",
     reason: "POD_NOT_FOUND",
   });
+});
+
+test("a beginning that a readable pod shares with one that cannot be read is that of several", async (t) => {
+  const pod = podOf("abc3");
+  const unreadable = [{ podId: pod.id, podUuid: pod.uuid, why: "it is being removed" }];
+  t.throws(() => findPod([first], "abc", { ...anyWay, unreadable }), {
+    name: "InfraError",
+    reason: "INVALID_FIELD",
+    message: new RegExp(`${first.uuid} and ${pod.uuid}`),
+  });
+  t.equal(findPod([first, pod], pod.uuid, { ...anyWay, unreadable }), pod, "as it was last known");
+  const named = podOf("ffff", { name: pod.uuid });
+  t.throws(() => findPod([named], pod.uuid, { ...anyWay, unreadable }), {
+    name: "InfraError",
+    reason: "PODMAN_FAILED",
+  });
+  t.equal(findAnyPod([first], pod.id.toUpperCase(), { ...anyWay, unreadable }), unreadable[0]);
 });
 
 test("each beginning of an id is one pod's, or several pods', or nobody's", async () => {

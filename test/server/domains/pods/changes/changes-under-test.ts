@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import type { Test } from "tap";
 import type { PodRuntime } from "../../../../../adapters/podman/adapter.ts";
+import type { RuntimePod } from "../../../../../adapters/podman/runtime-state.ts";
 import {
   createPodmanSandbox,
   type PodmanSandbox,
@@ -17,6 +18,7 @@ import type { Operations } from "../../../../../server/operations/operations.ts"
 import type { OperationsOptions } from "../../../../../server/operations/operations-options.ts";
 import { testSeal } from "../../../operations/engine-under-test.ts";
 import { createCall } from "../../../rpc/call-under-test.ts";
+import { openOwnStore } from "../../../store/own-store.ts";
 
 export const appImage = "localhost/test/app:1";
 
@@ -122,6 +124,31 @@ export function createChangesUnderTest(t: Test, options: ChangesOptions): Change
     close,
   };
 }
+
+/** To begin a change, or to plan it. */
+type Ask = (...asked: Parameters<ChangesUnderTest["begin"]>) => Promise<unknown>;
+
+/** A runtime of memory as `createRuntime`, and what changes its pods and images. */
+export async function createSubject(t: Test, options: PodmanSandboxOptions = {}) {
+  const runtime = createRuntime(t, options);
+  const changes = createChangesUnderTest(t, { runtime, store: await openOwnStore(t) });
+  const pod = async (name: string): Promise<RuntimePod> => {
+    const found = (await runtime.read()).value.pods.find((each) => each.name === name);
+    if (found === undefined) {
+      throw new Error(`there is no pod ${name}`);
+    }
+    return found;
+  };
+  const image = async (name: string) => {
+    const found = (await runtime.read()).value.images.find(({ names }) => names.includes(name));
+    return found?.id ?? "";
+  };
+  const asks: readonly Ask[] = [changes.begin, changes.plan];
+  return { runtime, changes, asks, pod, image };
+}
+
+/** What a refusal is, for `t.rejects`. */
+export const refusal = (reason: string, message: RegExp) => ({ name: "InfraError", reason, message });
 
 /** Each pod with what it does, and names of images that are not there from the start. */
 export async function leftOf(runtime: PodRuntime) {

@@ -1,0 +1,96 @@
+import { InfraError } from "../host/infra-error.ts";
+import type { ImageUser } from "./adapter.ts";
+import { uuidFromPodId } from "./parse-pod.ts";
+import type { RuntimeImage } from "./runtime-state.ts";
+import type { SandboxTeller } from "./sandbox-teller.ts";
+import { imageOf, type SandboxContainer } from "./sandbox-view.ts";
+
+/** The images of a sandbox, and the containers outside pods that are of them, of which nothing else is told. */
+export interface SandboxImages {
+  all(): readonly RuntimeImage[];
+  /** @throws InfraError IMAGE_NOT_FOUND */
+  byName(name: string): RuntimeImage;
+  /** @throws InfraError IMAGE_NOT_FOUND */
+  byId(id: string): RuntimeImage;
+  /** The id of the image of this name, which is made if there is none. */
+  add(name: string): string;
+  /** The image goes with the containers outside pods that are of it. */
+  remove(image: RuntimeImage): void;
+  /** A container outside pods; gives its id. @throws InfraError IMAGE_NOT_FOUND */
+  addContainer(name: string, image: string): string;
+  /** In pods and outside of them. */
+  users(imageId: string): readonly ImageUser[];
+}
+
+/**
+ * @param nextId gives an id that nothing else has
+ * @param inPods the containers of all pods
+ */
+export function createSandboxImages(
+  { nowNs, tellImage }: Pick<SandboxTeller, "nowNs" | "tellImage">,
+  nextId: (what: string) => string,
+  inPods: () => readonly SandboxContainer[],
+): SandboxImages {
+  const images = new Map<string, RuntimeImage>();
+  const containers = new Map<string, { readonly name: string; readonly imageId: string }>();
+
+  function named(name: string): RuntimeImage | undefined {
+    return [...images.values()].find(({ names }) => names.includes(name));
+  }
+
+  function byName(name: string): RuntimeImage {
+    const found = named(name);
+    if (found === undefined) {
+      throw new InfraError("IMAGE_NOT_FOUND", `no image of the name ${name}`);
+    }
+    return found;
+  }
+
+  return {
+    all: () => [...images.values()],
+    byName,
+    byId(id) {
+      const found = images.get(id);
+      if (found === undefined) {
+        throw new InfraError("IMAGE_NOT_FOUND", `no image with id ${id}`);
+      }
+      return found;
+    },
+    add(name) {
+      const known = named(name);
+      if (known !== undefined) {
+        return known.id;
+      }
+      const image = imageOf(nextId("image"), name, nowNs());
+      images.set(image.id, image);
+      tellImage("imageAdded", image);
+      return image.id;
+    },
+    remove(image) {
+      for (const [id, { imageId }] of containers) {
+        if (imageId === image.id) {
+          containers.delete(id);
+        }
+      }
+      images.delete(image.id);
+      tellImage("imageRemoved", image);
+    },
+    addContainer(name, image) {
+      const id = nextId("container");
+      containers.set(id, { name, imageId: byName(image).id });
+      return id;
+    },
+    users: (imageId) => [
+      ...inPods()
+        .filter(({ image }) => image.id === imageId)
+        .map(({ id: containerId, name, podId, isInfra }) => {
+          return { containerId, name, podId, podUuid: uuidFromPodId(podId), isInfra };
+        }),
+      ...[...containers]
+        .filter(([, container]) => container.imageId === imageId)
+        .map(([containerId, { name }]) => {
+          return { containerId, name, podId: undefined, podUuid: undefined, isInfra: false };
+        }),
+    ],
+  };
+}

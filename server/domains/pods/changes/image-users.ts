@@ -1,0 +1,58 @@
+import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
+import type { RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
+import { namesOf } from "./pod-containers.ts";
+
+/** What is of an image and goes with it by force: containers of one pod, or those outside pods. */
+export interface ImageUsers {
+  /** Undefined of containers outside pods. */
+  readonly podUuid: string | undefined;
+  /** For people: `pod web`, `the container alone`. */
+  readonly who: string;
+  /** For people: what is lost with it. */
+  readonly loss: string;
+}
+
+/**
+ * All that is of an image, asked of the runtime now: pods first.
+ * @param pods for their names
+ * @throws InfraError as `PodRuntime.imageUsers`
+ */
+export async function readImageUsers(
+  runtime: Pick<PodRuntime, "imageUsers">,
+  imageId: string,
+  pods: readonly RuntimePod[],
+  signal: AbortSignal,
+): Promise<readonly ImageUsers[]> {
+  const users = await runtime.imageUsers(imageId, signal);
+  const byPod = Map.groupBy(users, ({ podUuid }) => podUuid);
+  const outside = byPod.get(undefined) ?? [];
+  const inPods = [...byPod].flatMap(([podUuid, containers]) => {
+    if (podUuid === undefined) {
+      return [];
+    }
+    const who = `pod ${pods.find(({ uuid }) => uuid === podUuid)?.name ?? podUuid}`;
+    // What holds the namespaces takes with it all that is in them.
+    const what = containers.some(({ isInfra }) => isInfra)
+      ? `${who} with all its containers`
+      : `${namesOf(containers)} of ${who}`;
+    return [{ podUuid, who, loss: `${what}, with what they do and have written` }];
+  });
+  return [
+    ...inPods,
+    ...outside.map(({ name }) => ({
+      podUuid: undefined,
+      who: `the container ${name}`,
+      loss: `the container ${name}, which is in no pod, with what it does and has written`,
+    })),
+  ];
+}
+
+const maxTold = 10;
+
+/** `pod web, the container alone and 3 more`, for people. */
+export function describeImageUsers(users: readonly ImageUsers[]): string {
+  const named = users.slice(0, maxTold).map(({ who }) => who);
+  return users.length > named.length
+    ? `${named.join(", ")} and ${users.length - named.length} more`
+    : named.join(", ");
+}

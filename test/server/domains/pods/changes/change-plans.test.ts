@@ -1,0 +1,67 @@
+import { test } from "tap";
+import { appImage, createSubject } from "./changes-under-test.ts";
+
+test("a plan tells the call, what will be and what will be lost, and touches nothing", async (t) => {
+  const { runtime, changes, pod, image } = await createSubject(t);
+  const before = await runtime.read();
+  const { id, uuid } = await pod("web");
+  const facts = { resource: `pods/${uuid}`, backend: "sandbox-podman/alpha", pointOfNoReturn: 1 };
+  t.same(await changes.plan("startPod", { pod: "web" }), {
+    ...facts,
+    kind: "pods.start",
+    plan: { changes: [], losses: [] },
+    steps: [
+      { name: "look", command: [] },
+      { name: "start", command: ["POST", `pods/${id}/start`] },
+    ],
+  });
+  t.match(await changes.plan("startPod", { pod: "new" }), {
+    plan: { changes: ["pod new is started with idle"], losses: [] },
+  });
+  t.same(await changes.plan("stopPod", { pod: "web", graceSeconds: 30 }), {
+    ...facts,
+    kind: "pods.stop",
+    plan: {
+      changes: ["pod web is stopped: server, proxy asked to end, and killed after 30 seconds"],
+      losses: [],
+    },
+    steps: [
+      { name: "look", command: [] },
+      { name: "stop", command: ["POST", `pods/${id}/stop?t=30`] },
+    ],
+  });
+  t.match(await changes.plan("killPod", { pod: "web" }), {
+    plan: { losses: ["whatever server, proxy has not written"] },
+    steps: [
+      { name: "look", command: [] },
+      { name: "signal", command: ["POST", `pods/${id}/kill?signal=SIGKILL`] },
+    ],
+  });
+  t.match(await changes.plan("removePod", { pod: "web", force: true }), {
+    plan: {
+      changes: ["pod web is removed with server, proxy"],
+      losses: ["whatever server, proxy does: it is ended", /^what server, proxy wrote /],
+    },
+    steps: [
+      { name: "look", command: [] },
+      { name: "remove", command: ["DELETE", `pods/${id}?force=true`] },
+    ],
+  });
+  t.match(await changes.plan("pullImage", { reference: appImage }), {
+    resource: `images/${appImage}`,
+    plan: { changes: [/^localhost\/test\/app:1, which is [0-9a-f]{64} now, becomes what its registry has$/] },
+    steps: [{ name: "pull", command: ["POST", "images/pull?reference=localhost%2Ftest%2Fapp%3A1"] }],
+  });
+  t.match(await changes.plan("pullImage", { reference: "docker.io/library/x" }), {
+    resource: "images/docker.io/library/x:latest",
+    plan: { changes: ["the image docker.io/library/x comes to this host"] },
+  });
+  t.match(await changes.plan("removeImage", { image: appImage, force: true }), {
+    resource: `images/${await image(appImage)}`,
+    plan: {
+      changes: [/^the image localhost\/test\/app:1, [0-9a-f]{64} is removed$/],
+      losses: [/ of pod (web|new), with what they do/, / of pod (web|new), with what they do/],
+    },
+  });
+  t.same((await runtime.read()).value, before.value);
+});

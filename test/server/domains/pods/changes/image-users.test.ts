@@ -1,0 +1,55 @@
+import { test } from "tap";
+import { pauseImage } from "../../../../../adapters/podman/sandbox-pods.ts";
+import { describeImageUsers } from "../../../../../server/domains/pods/changes/image-users.ts";
+import { appImage, createSubject, refusal } from "./changes-under-test.ts";
+
+test("containers outside pods keep an image, and are named before they are lost", async (t) => {
+  const { runtime, changes, asks, image } = await createSubject(t);
+  const idle = "localhost/test/idle:1";
+  runtime.pods.addContainer("alone", idle);
+  for (const ask of asks) {
+    await t.rejects(
+      ask("removeImage", { image: idle }),
+      refusal("IMAGE_IN_USE", /idle:1 is used by the container alone: remove them first/),
+    );
+  }
+  t.match(await changes.plan("removeImage", { image: idle, force: true }), {
+    plan: { losses: ["the container alone, which is in no pod, with what it does and has written"] },
+  });
+  t.match(await changes.make("removeImage", { image: idle, force: true }), { state: "completed" });
+  t.equal(await image(idle), "");
+});
+
+test("of a pod the containers that go with an image are named, and all if it is held together by one", async (t) => {
+  const { runtime, changes, pod } = await createSubject(t);
+  runtime.pods.addContainer("alone", appImage);
+  const { plan } = await changes.plan("removeImage", { image: appImage, force: true });
+  t.strictSame(plan.losses.toSorted(), [
+    "idle of pod new, with what they do and have written",
+    "server, proxy of pod web, with what they do and have written",
+    "the container alone, which is in no pod, with what it does and has written",
+  ]);
+  t.match(await changes.plan("removeImage", { image: pauseImage, force: true }), {
+    plan: {
+      losses: [/^pod (web|new) with all its containers, /, /^pod (web|new) with all its containers, /],
+    },
+  });
+  const { id, uuid } = await pod("web");
+  runtime.pods.breakPod(id, "it is half removed");
+  const broken = await changes.plan("removeImage", { image: appImage, force: true });
+  t.ok(
+    broken.plan.losses.includes(`server, proxy of pod ${uuid}, with what they do and have written`),
+    "also of one that cannot be read",
+  );
+});
+
+test("of many users some are named", (t) => {
+  const users = Array.from({ length: 12 }, (_, number) => ({
+    podUuid: undefined,
+    who: `the container ${number}`,
+    loss: "",
+  }));
+  t.equal(describeImageUsers(users.slice(0, 2)), "the container 0, the container 1");
+  t.match(describeImageUsers(users), /^the container 0, .*, the container 9 and 2 more$/);
+  t.end();
+});

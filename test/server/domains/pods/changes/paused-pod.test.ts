@@ -1,0 +1,36 @@
+import { type Test, test } from "tap";
+import { createSubject, refusal } from "./changes-under-test.ts";
+
+async function createPaused(t: Test) {
+  const subject = await createSubject(t);
+  const { containers } = await subject.pod("web");
+  subject.runtime.pods.pauseContainer(containers.find(({ name }) => name === "server")?.id ?? "");
+  const states = async () => (await subject.pod("web")).containers.map(({ state }) => state).toSorted();
+  return { ...subject, states };
+}
+
+test("a pod of which something is paused is stopped as a whole", async (t) => {
+  const { changes, states } = await createPaused(t);
+  t.match(await changes.plan("stopPod", { pod: "web" }), {
+    plan: {
+      changes: [
+        "server of pod web goes on, to be stopped",
+        "pod web is stopped: server, proxy asked to end, and killed after 10 seconds",
+      ],
+    },
+  });
+  t.match(await changes.make("stopPod", { pod: "web" }), { state: "completed" });
+  t.strictSame(await states(), ["exited", "exited", "exited"]);
+});
+
+test("what Podman would do by halves to a paused pod is refused, and nothing is begun", async (t) => {
+  const { changes, asks, states } = await createPaused(t);
+  const why = refusal("POD_STATE", /^of pod web is paused: server; /);
+  for (const ask of asks) {
+    await t.rejects(ask("startPod", { pod: "web" }), why);
+    await t.rejects(ask("killPod", { pod: "web", signal: "SIGTERM" }), why);
+  }
+  t.strictSame(await states(), ["paused", "running", "running"]);
+  t.match(await changes.make("killPod", { pod: "web" }), { state: "completed" }, "SIGKILL ends all");
+  t.strictSame(await states(), ["exited", "exited", "exited"]);
+});
