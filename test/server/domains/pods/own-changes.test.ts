@@ -7,7 +7,12 @@ const ms = 1_000_000n;
 /** A clock that stands still until it is told. */
 function clockAt(startMs: number) {
   let nowMs = startMs;
-  return { now: () => BigInt(nowMs) * ms, forward: (byMs: number) => void (nowMs += byMs) };
+  return {
+    now: () => BigInt(nowMs) * ms,
+    forward(byMs: number) {
+      nowMs += byMs;
+    },
+  };
 }
 
 test("what happens to a pod and its containers during a change is the operation's work", async (t) => {
