@@ -67,6 +67,7 @@ function toldOf(told: readonly string[], number: number): readonly (string | und
 test("of two gateways on one store that learn of the same late and early, each event is told once", async (t) => {
   const records = createFakeRecords();
   const { store, told } = await openTellingStore(t);
+  recordLife(records, 1_000);
   const early = await startGateway(t, records, store);
   await untilTrue(() => told.length === 1);
   const late = await startGateway(t, records, store);
