@@ -1,0 +1,110 @@
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import tap, { test } from "tap";
+import { OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
+import { podmanSkipReason } from "./podman.ts";
+import {
+  createGateways,
+  deaf,
+  emptyLab,
+  makePod,
+  polite,
+  remoteImage,
+  stateOf,
+  until,
+  untilLayerAsked,
+} from "./pods-changes-lab.ts";
+
+const skip = podmanSkipReason();
+tap.setTimeout(600_000);
+
+test("a gateway that is killed in the middle of a change has it done when it is back", {
+  skip,
+}, async (t) => {
+  const lab = await emptyLab();
+  const start = await createGateways(t, lab);
+  await makePod(lab, "slow", deaf);
+  await makePod(lab, "gone", deaf);
+  await lab.podman("pod", "start", "slow", "gone");
+  await writeFile(join(lab.registry, "hold"), "");
+  await writeFile(join(lab.registry, "requests"), "");
+  const first = await start();
+  const stop = await first.pods.stopPod({ pod: "slow", graceSeconds: 4 });
+  const removal = await first.pods.removePod({ pod: "gone", force: true });
+  const pull = await first.pods.pullImage({ reference: remoteImage });
+  await untilLayerAsked(lab);
+  const asked = async (id: string) => (await first.operations.getOperation({ id })).operation?.step;
+  await until(async () => (await asked(stop.operation?.id ?? "")) === "stop");
+  await until(async () => (await asked(removal.operation?.id ?? "")) === "remove");
+  await first.kill("SIGKILL");
+  t.match(await stateOf(lab, "slow-0"), /^(running|stopping) /, "the stop goes on");
+  await rm(join(lab.registry, "hold"));
+  const second = await start();
+  const ended = { state: OperationState.COMPLETED, steps: [{}, { attempt: 2 }] };
+  t.match(await second.end(stop), ended);
+  t.equal(await stateOf(lab, "slow-0"), "exited 137");
+  t.match(await second.end(removal), ended);
+  t.equal(await stateOf(lab, "gone-0"), "gone");
+  t.match(await second.end(pull), { state: OperationState.COMPLETED, steps: [{ attempt: 2 }] });
+  await lab.podman("image", "inspect", remoteImage);
+  await second.kill("SIGTERM");
+});
+
+test("a change outlives Podman's service", { skip }, async (t) => {
+  const lab = await emptyLab();
+  const gateway = await (await createGateways(t, lab))();
+  await makePod(lab, "slow", deaf);
+  await lab.podman("pod", "start", "slow");
+  await writeFile(join(lab.registry, "hold"), "");
+  await writeFile(join(lab.registry, "requests"), "");
+  const stop = await gateway.pods.stopPod({ pod: "slow", graceSeconds: 3 });
+  const pull = await gateway.pods.pullImage({ reference: remoteImage });
+  await untilLayerAsked(lab);
+  await lab.kill();
+  await rm(join(lab.registry, "hold"));
+  await lab.start();
+  t.match(await gateway.end(stop), { state: OperationState.COMPLETED });
+  t.equal(await stateOf(lab, "slow-0"), "exited 137");
+  t.match(await gateway.end(pull), { state: OperationState.COMPLETED });
+  await lab.podman("image", "inspect", remoteImage);
+  await gateway.kill("SIGTERM");
+});
+
+const steps = ["start", "stop", "remove", "pull"] as const;
+
+for (const step of steps) {
+  test(`a gateway that dies around the step ${step} has it done when it is back`, { skip }, async (t) => {
+    const lab = await emptyLab();
+    const start = await createGateways(t, lab);
+    const inner = [`forward ${step}`, "operations.beginStep", "operations.endStep"];
+    const all = inner.flatMap((name) => [`before ${name}`, `after ${name}`]);
+    // Everything is done by then, and nothing of it is written down.
+    for (const boundary of process.env.LAB_FULL === "1" ? all : [`after forward ${step}`]) {
+      await lab.podman("pod", "rm", "-f", "-t", "0", "-a");
+      await lab.podman("rmi", "-f", remoteImage).catch(() => {});
+      await makePod(lab, "web", polite);
+      await lab.podman(...(step === "stop" || step === "remove" ? ["pod", "start", "web"] : ["version"]));
+      // The step before it passes the same boundaries of the store.
+      const isStores = boundary.includes("operations.");
+      const mortal = await start({ boundary, visit: isStores && step !== "pull" ? 2 : 1 });
+      const { pods } = mortal;
+      const begun =
+        step === "start"
+          ? await pods.startPod({ pod: "web" })
+          : step === "stop"
+            ? await pods.stopPod({ pod: "web" })
+            : step === "remove"
+              ? await pods.removePod({ pod: "web", force: true })
+              : await pods.pullImage({ reference: remoteImage });
+      await mortal.ended;
+      const heir = await start();
+      t.match(await heir.end(begun), { state: OperationState.COMPLETED }, boundary);
+      const left = { start: /^running /, stop: /^exited 0$/, remove: /^gone$/, pull: /^created / };
+      t.match(await stateOf(lab, "web-0"), left[step], boundary);
+      if (step === "pull") {
+        await lab.podman("image", "inspect", remoteImage);
+      }
+      await heir.kill("SIGTERM");
+    }
+  });
+}
