@@ -400,3 +400,15 @@ test("an image that cannot be pulled is told by the last words of a 200", async 
   setTimeout(() => leaving.abort(), 50);
   t.equal(await reasonOf(run), "CALLER_LEFT");
 });
+
+test("a stop that Podman calls done while something still runs is none", async (t) => {
+  const { runtime, asked, answers } = await startServer(t);
+  const { Id: podId } = JSON.parse(replyOf("runningPod"));
+  answers.set(`pods/${podId}/stop`, (_, response) => response.end(JSON.stringify({ Errs: null, Id: podId })));
+  await t.rejects(runtime.run({ kind: "stopPod", podId, graceSeconds: 1 }), {
+    name: "InfraError",
+    reason: "POD_STATE",
+    message: / is running/,
+  });
+  t.ok(asked.includes(`pods/${podId}/stop?t=1`));
+});
