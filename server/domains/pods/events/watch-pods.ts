@@ -126,7 +126,7 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
       return true;
     }
     const now = nowNs();
-    const recorded = await runtime.history({ sinceNs: comparingSinceNs, untilNs: now }, ending);
+    const recorded = await runtime.history({ sinceNs: onTheirWaySinceNs(known), untilNs: now }, ending);
     const ids = recorded.flatMap((event) => [
       ...("podId" in event ? [event.podId] : []),
       ...("containerId" in event && event.kind !== "containerCreated" ? [event.containerId] : []),
@@ -138,6 +138,15 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
     confirmAtMs = performance.now() + confirmMs;
     onHealthy();
     return isOurs;
+  }
+
+  /**
+   * What was recorded after the newest event that was told comes still, also what was recorded before comparing began: a runtime
+   * that was away tells its state before its events. Behind a gap, what is left of the record says nothing of that.
+   */
+  function onTheirWaySinceNs({ last, comparing }: ObservedPods): bigint {
+    const toldNs = last === null ? 0n : last.timeNs + 1n;
+    return comparing?.gap == null && toldNs < comparingSinceNs ? toldNs : comparingSinceNs;
   }
 
   /** An app that was started meanwhile is told by an event that may come later than the clock says. */

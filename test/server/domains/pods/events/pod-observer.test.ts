@@ -68,6 +68,37 @@ test("a restart is no exit of the pod; the end of its last app is, once there is
   t.strictSame(pod?.happenedAt, container?.happenedAt, "as of the end of its last app");
 });
 
+test("what comes later than the state that shows it is told once", async (t) => {
+  const lab = await startPodEvents(t);
+  const { runtime } = lab;
+  const late = {
+    ...runtime,
+    // As of a runtime that was away, whose log is read when its state is known already.
+    async *events(...args: Parameters<typeof runtime.events>) {
+      for await (const batch of runtime.events(...args)) {
+        await new Promise((resolve) => setTimeout(resolve, batch.length === 0 ? 0 : 400));
+        yield batch;
+      }
+    },
+  };
+  await lab.observe({ runtime: late, confirmMs: 60 });
+  const { id, appId } = createPod(runtime, "web");
+  runtime.pods.startPod(id);
+  await lab.eventsUntil(0, isWord("container.started web/app"));
+  const from = await lab.events.currentSeq();
+  runtime.pods.endContainer(appId, 137);
+  runtime.pods.startContainer(appId);
+  await lab.eventsUntil(from, isWord("container.started web/app"));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  createPod(runtime, "end");
+  const told = await lab.eventsUntil(from, isWord("pod.created end"));
+  t.strictSame(told.map(wordOf), [
+    "container.exited web/app 137",
+    "container.started web/app",
+    "pod.created end",
+  ]);
+});
+
 test("an observer that comes later goes on where the last one was", async (t) => {
   const lab = await startPodEvents(t);
   const first = await lab.observe();
