@@ -73,10 +73,11 @@ export function createEventStream(options: EventStreamOptions): EventStream {
   }
 
   async function follow(onConnected: () => void): Promise<void> {
-    await catchUp();
+    const readSinceNs = await catchUp();
     const ending = new AbortController();
     const signal = AbortSignal.any([closing.signal, ending.signal]);
-    const since = secondsFromNs(sinceNs() - marginNs);
+    // No earlier than what was read: of that, all is remembered.
+    const since = secondsFromNs(readSinceNs - marginNs);
     const chunks = await client.stream("GET", `events?stream=true&since=${since}`, signal);
     try {
       isLive = true;
@@ -103,8 +104,8 @@ export function createEventStream(options: EventStreamOptions): EventStream {
     return thenNs < last.timeNs ? thenNs : last.timeNs;
   }
 
-  /** What was recorded before the stream stands. */
-  async function catchUp(): Promise<void> {
+  /** What was recorded before the stream stands. @returns since when that was read, but for the margin */
+  async function catchUp(): Promise<bigint> {
     const before = last;
     const beganNs = sinceNs();
     const atMs = performance.now();
@@ -123,6 +124,7 @@ export function createEventStream(options: EventStreamOptions): EventStream {
       take(record, before === undefined);
     }
     last = { ...last, atMs };
+    return beganNs;
   }
 
   function remember(key: string): void {

@@ -57,6 +57,22 @@ test("what was told before the place is not told again when the stream brings it
   t.ok(told.every((event) => "podId" in event && event.podId === idsOf(2).podId));
 });
 
+test("what was recorded seconds before a runtime begins to follow is not told as new", async (t) => {
+  const records = createFakeRecords();
+  records.setClock(-5_500);
+  recordLife(records, 1);
+  records.setClock(-1_000);
+  recordLife(records, 2);
+  records.setClock(0);
+  const place = await lastOf((await startFakeService(t, records)).runtime);
+  const { runtime } = await startFakeService(t, records);
+  const next = follow(t, runtime, place);
+  t.strictSame(await next(), []);
+  recordLife(records, 3);
+  const [event] = await next();
+  t.match(event, { kind: "podCreated", podId: idsOf(3).podId });
+});
+
 test("what was recorded while the stream was away is told once, also if it was read meanwhile", async (t) => {
   const records = createFakeRecords();
   const service = await startFakeService(t, records);
