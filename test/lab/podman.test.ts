@@ -262,12 +262,13 @@ test("a slow reader of a flood has Podman wait, and leaves nothing open in it", 
     leaving.abort();
   }
   t.ok(process.memoryUsage().rss - memory < 64 * 1024 * 1024, "memory stays as it is");
+  // Idle connections may stay for some seconds; what each of ten followed logs left open would be more.
   let after = await openFiles();
-  for (let wait = 0; wait < 50 && after > before + 2; wait += 1) {
+  for (let wait = 0; wait < 50 && after > before + 6; wait += 1) {
     await sleep(100);
     after = await openFiles();
   }
-  t.ok(after <= before + 2, `${before} files were open before, ${after} after`);
+  t.ok(after <= before + 6, `${before} files were open before, ${after} after`);
 });
 
 test("addresses, infra containers of another name, and pods without one are told", { skip }, async (t) => {
