@@ -50,7 +50,7 @@ export function addPodCommands(
   withChangeFlags(pod.command("kill"))
     .description("send a signal to every program of a pod")
     .argument("<pod>", whichPod)
-    .option("--signal <name>", "which one, e.g. SIGHUP; SIGKILL if absent")
+    .option("--signal <name>", "which one, e.g. SIGHUP; SIGKILL if absent", parseSignalOption)
     .action(async (name, options) => onExit(await (await commands()).killPod(name, options, context)));
   withChangeFlags(pod.command("remove"))
     .description("remove a pod with its containers and what they have written")
@@ -93,4 +93,12 @@ function parseSeconds(text: string): number {
     throw new InvalidArgumentError("expected a whole number from 0 to 3600");
   }
   return seconds;
+}
+
+/** An empty variable of a shell must not become the default, which ends every program. */
+function parseSignalOption(text: string): string {
+  if (text === "") {
+    throw new InvalidArgumentError("expected the name of a signal");
+  }
+  return text;
 }
