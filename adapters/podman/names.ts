@@ -36,6 +36,6 @@ export function assertImageReference(reference: string, field: string): void {
 /** Refuses what is no signal's name as `SIGTERM`. @throws InfraError INVALID_FIELD */
 export function assertSignal(signal: string, field: string): void {
   if (!/^SIG[A-Z0-9+-]{2,10}$/.test(signal)) {
-    throw invalidField(field, "must be the name of a signal, as SIGTERM");
+    throw invalidField(field, "must be the name of a signal in full and in capitals, as SIGTERM");
   }
 }

@@ -41,8 +41,10 @@ export function findAnyPod(
   wanted: string,
   { field, prefix, name, unreadable = [] }: FindPodOptions,
 ): RuntimePod | UnreadablePod {
-  if (wanted === "" || wanted.length > maxLength) {
-    throw invalidField(field, `must be the id of a pod, of 1 to ${maxLength} characters`);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: no name has them, and no error is to repeat them
+  if (wanted === "" || wanted.length > maxLength || /[\0-\x1f\x7f]/.test(wanted)) {
+    const what = name ? "id or the name" : "id";
+    throw invalidField(field, `must be the ${what} of a pod, of 1 to ${maxLength} printable characters`);
   }
   const id = wanted.toLowerCase();
   const readable = new Set(pods.map((pod) => pod.id));
@@ -53,7 +55,10 @@ export function findAnyPod(
   const begins = (pod: RuntimePod | UnreadablePod) => idsOf(pod).some((each) => each.startsWith(id));
   const [first, second] = whole !== undefined ? [whole] : prefix ? all.filter(begins) : [];
   if (first === undefined) {
-    throw new InfraError("POD_NOT_FOUND", `there is no pod ${wanted}`, { resource: `pods/${wanted}` });
+    const more = !prefix && all.some(begins) ? "; the beginning of an id is not enough for this" : "";
+    throw new InfraError("POD_NOT_FOUND", `there is no pod ${wanted}${more}`, {
+      resource: `pods/${wanted}`,
+    });
   }
   if (second !== undefined) {
     const [one, other] = [first, second].map((pod) => idsOf(pod)[0]);

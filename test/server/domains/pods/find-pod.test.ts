@@ -33,7 +33,12 @@ test("what is no pod, or several, is refused", async (t) => {
   t.throws(asked(""), { name: "InfraError", reason: "INVALID_FIELD", violations: [{ field: "id" }] });
   t.throws(asked("a".repeat(257)), { name: "InfraError", reason: "INVALID_FIELD" });
   t.throws(asked("0"), { name: "InfraError", reason: "POD_NOT_FOUND", resource: "pods/0" });
-  t.throws(asked("abc2", { ...anyWay, prefix: false }), { name: "InfraError", reason: "POD_NOT_FOUND" });
+  t.throws(asked("a\0"), { name: "InfraError", reason: "INVALID_FIELD", message: /printable/ });
+  t.throws(asked("abc2", { ...anyWay, prefix: false }), {
+    name: "InfraError",
+    reason: "POD_NOT_FOUND",
+    message: /the beginning of an id is not enough/,
+  });
   t.throws(asked("WEB"), { name: "InfraError", reason: "POD_NOT_FOUND" }, "names are as they are");
 });
 
