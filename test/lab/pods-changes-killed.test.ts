@@ -29,10 +29,10 @@ test("a gateway that is killed in the middle of a change has it done when it is 
   await writeFile(join(lab.registry, "hold"), "");
   await writeFile(join(lab.registry, "requests"), "");
   const first = await start();
-  const stop = await first.pods.stopPod({ pod: "slow", graceSeconds: 4 });
-  const removal = await first.pods.removePod({ pod: "gone", force: true });
   const pull = await first.pods.pullImage({ reference: remoteImage });
   await untilLayerAsked(lab);
+  const stop = await first.pods.stopPod({ pod: "slow", graceSeconds: 8 });
+  const removal = await first.pods.removePod({ pod: "gone", force: true });
   const asked = async (id: string) => (await first.operations.getOperation({ id })).operation?.step;
   await until(async () => (await asked(stop.operation?.id ?? "")) === "stop");
   await until(async () => (await asked(removal.operation?.id ?? "")) === "remove");
@@ -57,9 +57,9 @@ test("a change outlives Podman's service", { skip }, async (t) => {
   await lab.podman("pod", "start", "slow");
   await writeFile(join(lab.registry, "hold"), "");
   await writeFile(join(lab.registry, "requests"), "");
-  const stop = await gateway.pods.stopPod({ pod: "slow", graceSeconds: 3 });
   const pull = await gateway.pods.pullImage({ reference: remoteImage });
   await untilLayerAsked(lab);
+  const stop = await gateway.pods.stopPod({ pod: "slow", graceSeconds: 3 });
   await lab.kill();
   await rm(join(lab.registry, "hold"));
   await lab.start();

@@ -86,7 +86,11 @@ export async function stateOf({ podman }: PodmanService, container: string): Pro
 }
 
 export async function until(what: () => Promise<boolean>): Promise<void> {
+  const endsAtMs = performance.now() + 60_000;
   while (!(await what())) {
+    if (performance.now() > endsAtMs) {
+      throw new Error("it did not come in a minute");
+    }
     await sleep(50);
   }
 }
