@@ -1,4 +1,10 @@
 import type { Generated } from "kysely";
+import type {
+  ClusterMachineEventsTable,
+  ClusterPoolsTable,
+  ClusterSlotsTable,
+  ClustersTable,
+} from "./cluster-tables.ts";
 
 /**
  * The tables, as Kysely's queries see them on either database: times are milliseconds of the database's
@@ -25,9 +31,13 @@ export interface Schema {
   backup_requests: BackupRequestsTable;
   repository_keys: RepositoryKeysTable;
   repository_makings: RepositoryMakingsTable;
+  clusters: ClustersTable;
+  cluster_pools: ClusterPoolsTable;
+  cluster_slots: ClusterSlotsTable;
+  cluster_machine_events: ClusterMachineEventsTable;
 }
 
-/** Facts of the database itself: `kind`, `created_at`, `key_check`, `schema_version`, `auth_version`, `event_epoch`, `events_gone_seq`, `events_gone_at`. */
+/** Facts of the database itself: `kind`, `created_at`, `key_check`, `schema_version`, `auth_version`, `event_epoch`, `events_gone_seq`, `events_gone_at`, `cluster_installation`, `cluster_sequence`. */
 export interface MetaTable {
   name: string;
   value: string;

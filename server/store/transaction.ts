@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import type { Schema } from "./schema.ts";
 
 /** What a commit may be about; who subscribed to it is called after. */
-export type Topic = "auth" | "audit" | "idempotency" | "operations" | "events";
+export type Topic = "auth" | "audit" | "idempotency" | "operations" | "events" | "clusters";
 
 /** What a transaction works with. */
 export interface TransactionContext {

@@ -2,6 +2,12 @@ import { apiTokenTransactions } from "./api-tokens.ts";
 import { auditTransactions } from "./audit.ts";
 import { authChangeTransactions } from "./auth-changes.ts";
 import { backupTransactions } from "./backups.ts";
+import { clusterChangeTransactions } from "./cluster-changes.ts";
+import { clusterPassTransactions } from "./cluster-passes.ts";
+import { clusterPurgeTransactions } from "./cluster-purge.ts";
+import { clusterSlotTransactions } from "./cluster-slots.ts";
+import { clusterStrayTransactions } from "./cluster-strays.ts";
+import { clusterTransactions } from "./clusters.ts";
 import { eventTransactions } from "./events.ts";
 import { idempotencyTransactions } from "./idempotency.ts";
 import { loginFailureTransactions } from "./login-failures.ts";
@@ -26,6 +32,12 @@ export const transactions = {
   ...apiTokenTransactions,
   ...authChangeTransactions,
   ...backupTransactions,
+  ...clusterTransactions,
+  ...clusterChangeTransactions,
+  ...clusterPassTransactions,
+  ...clusterPurgeTransactions,
+  ...clusterSlotTransactions,
+  ...clusterStrayTransactions,
   ...eventTransactions,
   ...idempotencyTransactions,
   ...loginFailureTransactions,

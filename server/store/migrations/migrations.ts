@@ -1,6 +1,7 @@
 import { makeFirstTables } from "./001-first-tables.ts";
 import { makeOperationsAndEvents } from "./002-operations-and-events.ts";
+import { makeClusters } from "./003-clusters.ts";
 import type { Migration } from "./migration.ts";
 
 /** In their order: the version of a database is how many of them it has had. */
-export const migrations: readonly Migration[] = [makeFirstTables, makeOperationsAndEvents];
+export const migrations: readonly Migration[] = [makeFirstTables, makeOperationsAndEvents, makeClusters];

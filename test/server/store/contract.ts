@@ -175,7 +175,7 @@ export function testStoreContract(t: Test, makePlace: (t: Test) => Promise<Place
       t.equal(await newer.run("counter.read", { name: "migrated" }), 1);
       await newer.close();
       const refused = await errorOf(openTestStore(t, options));
-      t.match(refused, { reason: "STORE_NEWER", message: /tables are of version 3, this program knows 2/ });
+      t.match(refused, { reason: "STORE_NEWER", message: /tables are of version 4, this program knows 3/ });
     },
   );
 }

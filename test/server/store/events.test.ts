@@ -27,7 +27,7 @@ test("the backup of before a change of the tables is the database as it was", as
   await (await openTestStore(t, { directory, modules: newerModules })).close();
   const before = await makeDirectory(t);
   const name = "hostplane.db";
-  writeFileSync(join(before, name), readFileSync(join(directory, `${name}.before-3`)));
+  writeFileSync(join(before, name), readFileSync(join(directory, `${name}.before-4`)));
   const back = await openStoreWithEvents(t, { directory: before });
   t.equal((await back.run("events.head", undefined)).epoch, epoch);
 });

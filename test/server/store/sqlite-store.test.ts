@@ -90,12 +90,12 @@ test("before its tables are changed a database is saved, and can be gone back to
   const log = keepLog();
   const newer = await openTestStore(t, { directory, modules: newerModules, log });
   await newer.close();
-  const backup = join(directory, "hostplane.db.before-3");
+  const backup = join(directory, "hostplane.db.before-4");
   t.match(log.lines, [
-    `info: the tables of ${join(directory, "hostplane.db")} are now of version 3; the database as it was is ${backup}`,
+    `info: the tables of ${join(directory, "hostplane.db")} are now of version 4; the database as it was is ${backup}`,
   ]);
   t.equal(modeOf(backup), 0o600);
-  t.same(readdirSync(directory).toSorted(), ["hostplane.db", "hostplane.db.before-3"]);
+  t.same(readdirSync(directory).toSorted(), ["hostplane.db", "hostplane.db.before-4"]);
 
   writeFileSync(join(directory, "hostplane.db"), readFileSync(backup));
   const back = await openTestStore(t, { directory });

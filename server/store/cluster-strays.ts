@@ -1,0 +1,176 @@
+import { tellMachines } from "./cluster-events.ts";
+import type { NewSlot, SlotRecord, SlotRow, SlotState } from "./cluster-records.ts";
+import { readLiveSlots, slotFromRow } from "./cluster-rows.ts";
+import { readSequence, writeSequence } from "./cluster-sequence.ts";
+import { insertMachineEvents, newRow } from "./cluster-slots.ts";
+import { holdsPlace } from "./holds-place.ts";
+import type { TransactionContext } from "./transaction.ts";
+
+/** A machine that no slot has, with the slot that it was made for. */
+export interface AdoptedSlot extends NewSlot {
+  readonly cluster: string;
+  readonly clusterUid: string;
+  readonly systemId: string;
+  readonly hostname: string;
+  readonly ipAddress?: string;
+  /** As is written on the machine. */
+  readonly sequence: number;
+  readonly state: "booted";
+}
+
+/** What is known of machines, whichever cluster had them. */
+export const clusterStrayTransactions = {
+  /**
+   * Every slot, also a released one, that has one of the uids, or has or once had one of the machines; and which machines were
+   * ever taken, or were to be taken, for which slots: what was heard of last comes first.
+   */
+  async "clusters.trace"(
+    { db }: TransactionContext,
+    { systemIds, slotUids }: { systemIds: readonly string[]; slotUids: readonly string[] },
+  ): Promise<{
+    readonly slots: readonly SlotRecord[];
+    readonly candidates: readonly { readonly slotUid: string; readonly systemId: string }[];
+  }> {
+    if (systemIds.length === 0 && slotUids.length === 0) {
+      return { slots: [], candidates: [] };
+    }
+    const slots = await db
+      .selectFrom("cluster_slots")
+      .selectAll()
+      .where(({ or, eb }) =>
+        or([
+          ...(systemIds.length > 0
+            ? [eb("system_id", "in", systemIds), eb("candidate_id", "in", systemIds)]
+            : []),
+          ...(slotUids.length > 0 ? [eb("uid", "in", slotUids)] : []),
+        ]),
+      )
+      .orderBy("seq")
+      .execute();
+    const events =
+      systemIds.length === 0
+        ? []
+        : await db
+            .selectFrom("cluster_machine_events")
+            .select(["slot_uid", "system_id"])
+            .where("system_id", "in", systemIds)
+            .groupBy(["slot_uid", "system_id"])
+            .orderBy(({ fn }) => fn.max("seq"), "desc")
+            .execute();
+    return {
+      slots: slots.map(slotFromRow),
+      candidates: events.map(({ slot_uid, system_id }) => ({ slotUid: slot_uid, systemId: system_id ?? "" })),
+    };
+  },
+
+  /**
+   * Takes a machine for one of a cluster, in the slot that is written on it; if that is there and released it is used again.
+   * What is taken later gets a higher number than what is written on it. The cluster is looked at at once. Of all slots only one that
+   * is adopted is `booted` since it was made.
+   * @returns `notFound`: there is no such cluster, or it has no such pool; `taken`: the slot, or another one that is not released, has
+   * this machine or another; `full`: the pool, or the control plane, has as many as it is to have, and one of them would have to go
+   */
+  async "clusters.adopt"(
+    context: TransactionContext,
+    { slot, message = "" }: { slot: AdoptedSlot; message?: string },
+  ): Promise<
+    | { readonly ok: true; readonly slot: SlotRecord }
+    | { readonly ok: false; readonly why: "notFound" | "stopping" | "taken" | "full" }
+  > {
+    const { db, nowMs, notify } = context;
+    const { uid, cluster: name, clusterUid, systemId, sequence } = slot;
+    const cluster = await db
+      .selectFrom("clusters")
+      .select(["name", "uid", "is_deleting", "control_plane_count"])
+      .where(({ and }) => and({ name, uid: clusterUid }))
+      .executeTakeFirst();
+    if (cluster === undefined) {
+      return { ok: false, why: "notFound" };
+    }
+    if (cluster.is_deleting === 1) {
+      return { ok: false, why: "stopping" };
+    }
+    if (await isTaken(context, uid, systemId)) {
+      return { ok: false, why: "taken" };
+    }
+    const { pool } = slot;
+    const count = pool === undefined ? cluster.control_plane_count : await countOf(context, name, pool);
+    if (count === undefined) {
+      return { ok: false, why: "notFound" };
+    }
+    const group = (await readLiveSlots(context, clusterUid)).filter((row) => row.pool === (pool ?? null));
+    if (group.filter((row) => holdsPlace({ pool, state: row.state as SlotState })).length >= count) {
+      return { ok: false, why: "full" };
+    }
+    if (sequence > (await readSequence(context))) {
+      await writeSequence(context, sequence);
+    }
+    const adopted = {
+      ...newRow(slot, cluster, nowMs),
+      state: slot.state,
+      candidate_id: systemId,
+      system_id: systemId,
+      hostname: slot.hostname,
+      ip_address: slot.ipAddress ?? null,
+      sequence,
+      message,
+    };
+    const row: SlotRow = await db
+      .insertInto("cluster_slots")
+      .values(adopted)
+      .onConflict((conflict) => conflict.column("uid").doUpdateSet(adopted))
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    await db.updateTable("clusters").set({ due_at: 0 }).where("name", "=", name).execute();
+    const { state, system_id } = row;
+    await insertMachineEvents(context, [
+      { cluster: name, slot_uid: uid, system_id, state, is_failure: 0, message },
+    ]);
+    await tellMachines(context, [row]);
+    notify("clusters");
+    return { ok: true, slot: slotFromRow(row) };
+  },
+
+  /** How often each of the machines was to blame for a failure of late; those that never were are left out. */
+  async "clusters.failures"(
+    { db, nowMs }: TransactionContext,
+    { systemIds, sinceMsAgo }: { systemIds: readonly string[]; sinceMsAgo: number },
+  ): Promise<readonly { readonly systemId: string; readonly count: number }[]> {
+    if (systemIds.length === 0) {
+      return [];
+    }
+    const rows = await db
+      .selectFrom("cluster_machine_events")
+      .select(({ fn }) => ["system_id", fn.countAll<number>().as("count")])
+      .where("system_id", "in", systemIds)
+      .where("is_failure", "=", 1)
+      .where("at", ">=", nowMs - sinceMsAgo)
+      .groupBy("system_id")
+      .orderBy("system_id")
+      .execute();
+    return rows.map(({ system_id, count }) => ({ systemId: system_id ?? "", count: Number(count) }));
+  },
+};
+
+async function countOf(
+  { db }: TransactionContext,
+  cluster: string,
+  name: string,
+): Promise<number | undefined> {
+  const pool = await db
+    .selectFrom("cluster_pools")
+    .select("count")
+    .where(({ and }) => and({ cluster, name }))
+    .executeTakeFirst();
+  return pool?.count;
+}
+
+async function isTaken({ db }: TransactionContext, uid: string, systemId: string): Promise<boolean> {
+  const row = await db
+    .selectFrom("cluster_slots")
+    .select("uid")
+    .where("state", "<>", "released")
+    .where(({ or }) => or({ uid, system_id: systemId, candidate_id: systemId }))
+    .executeTakeFirst();
+  return row !== undefined;
+}
