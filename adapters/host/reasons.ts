@@ -691,6 +691,124 @@ export const reasons = {
     retryable: false,
     meaning: "The IP address is in use already.",
   },
+  MACHINE_FAILED: {
+    code: "INTERNAL",
+    retryable: true,
+    meaning:
+      "A machine could not be installed, or did not join its cluster in time; it is given back, and another is taken.",
+  },
+  MACHINE_IN_USE: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "A cluster has the machine, so it is no stray; the message names the cluster.",
+  },
+  STRAY_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "MAAS has given the gateway's account no machine of this system id.",
+  },
+  STRAY_NOT_ADOPTABLE: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The machine cannot be taken into a cluster; the message says why.",
+  },
+
+  // Clusters
+  CLUSTER_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "There is no cluster of this name.",
+  },
+  CLUSTER_EXISTS: {
+    code: "ALREADY_EXISTS",
+    retryable: false,
+    meaning:
+      "There is a cluster of this name; one that is being taken down has its name until its last machine is given back.",
+  },
+  CLUSTER_STOPPING: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "The cluster is being taken down, so nothing else is done to it.",
+  },
+  CLUSTER_CHANGED: {
+    code: "ABORTED",
+    retryable: true,
+    meaning: "Others changed the cluster again and again meanwhile; nothing was done.",
+  },
+  CLUSTER_OF_OTHER_MAAS: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "The cluster's machines are of another MAAS than the one that is configured; nothing is done to it from here.",
+  },
+  CLUSTER_ENDPOINT_MISSING: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "This needs an address that a cluster keeps when its machines change, and the gateway has none to give: set `clusters.endpoint`.",
+  },
+  NO_ENDPOINT: {
+    code: "RESOURCE_EXHAUSTED",
+    retryable: false,
+    meaning: "Every address of `clusters.endpoint.addresses` is a cluster's already.",
+  },
+  NO_IMAGE: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "MAAS has no image with this version of Kubernetes for machines of this type; docs/maas-images.md says how one is named.",
+  },
+  POOL_NOT_FOUND: {
+    code: "NOT_FOUND",
+    retryable: false,
+    meaning: "The cluster has no node pool of this name; the message names all that are missing.",
+  },
+  POOL_EXISTS: {
+    code: "ALREADY_EXISTS",
+    retryable: false,
+    meaning: "The cluster has a node pool of this name already.",
+  },
+  POOL_STOPPING: {
+    code: "FAILED_PRECONDITION",
+    retryable: true,
+    meaning: "A node pool of this name was deleted just now, and its machines do not know yet.",
+  },
+  SCALE_TO_ZERO: {
+    code: "INVALID_ARGUMENT",
+    retryable: false,
+    meaning:
+      "A node pool of no machines was asked for, which is also what a forgotten count reads as; DeleteNodePool removes a pool.",
+  },
+  UPGRADE_IN_PROGRESS: {
+    code: "FAILED_PRECONDITION",
+    retryable: true,
+    meaning: "The cluster is being upgraded, and can be changed when every machine has its version.",
+  },
+  UPGRADE_REFUSED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning:
+      "Kubernetes cannot be upgraded like that: it goes upwards, and skips no minor version; the message says from where to where.",
+  },
+
+  // Clusters that the gateway has made
+  WORKLOAD_UNAVAILABLE: {
+    code: "UNAVAILABLE",
+    retryable: true,
+    meaning:
+      "A cluster that the gateway has made cannot be reached, or cannot do this now; what was asked of it may have happened all the same.",
+  },
+  WORKLOAD_DENIED: {
+    code: "FAILED_PRECONDITION",
+    retryable: false,
+    meaning: "A cluster that the gateway has made does not take its certificate, or does not allow this.",
+  },
+  WORKLOAD_FAILED: {
+    code: "INTERNAL",
+    retryable: false,
+    meaning:
+      "A cluster that the gateway has made refused for a reason of its own, or answered something that is not understood.",
+  },
 
   // Pods
   PODMAN_UNAVAILABLE: {

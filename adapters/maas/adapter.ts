@@ -12,6 +12,8 @@ export interface MaasAllocation {
 export interface MaasDeployment {
   /** The image, as `ubuntu/noble` or `noble`, or the name of one that was uploaded. */
   readonly series: string;
+  /** Under which a machine is taken that is free, as `MaasAllocation` has it; one that is allocated keeps what it has. */
+  readonly agentName?: string;
   /** For cloud-init. It may hold secrets: it is in no error, no log and no observation. */
   readonly userData?: Uint8Array | string;
   readonly hweKernel?: string;
@@ -92,9 +94,9 @@ export interface MaasInspection {
  * sandbox is the same client before a server of its own. Both pass test/adapters/maas/contract.ts.
  *
  * Any call throws InfraError MAAS_UNAVAILABLE, MAAS_DENIED, MAAS_FAILED, and INVALID_FIELD for a name that is none. Reads are
- * repeated for as long as their deadline allows and take a signal, whose reason they throw. A change is repeated only when MAAS
- * says that nothing was done and it is to be asked again: MAAS_UNAVAILABLE of a change may mean that it was made, so whoever
- * gets it has to look. Nothing is cached.
+ * repeated for as long as their deadline allows and take a signal, whose reason they throw. A change is never repeated:
+ * MAAS_UNAVAILABLE of a change may mean that it was made, and what was right a moment ago may do harm by now, so whoever gets it
+ * has to look. Where MAAS says when to ask again, the error has it as `retryAfterMs`. Nothing is cached.
  */
 export interface MaasAdapter {
   readonly kind: "real" | "sandbox";

@@ -40,7 +40,8 @@ export interface MaasClient {
    */
   read(request: MaasRequest, signal?: AbortSignal): Promise<MaasReply>;
   /**
-   * Asks once, and again only when MAAS answers 409 with `Retry-After`, as it does when another transaction was in the way.
+   * Asks once. Whoever would have it repeated has to look first whether it is still to be made: also when MAAS says that another
+   * transaction was in the way, which is MAAS_UNAVAILABLE with its `retryAfterMs`.
    * @throws InfraError as `read`, and NO_ADDRESS
    */
   change(request: MaasRequest & { readonly form: Fields }): Promise<MaasReply>;
@@ -53,15 +54,13 @@ export interface MaasClientOptions {
   readonly apiKey: MaasApiKey;
   /** A certificate to trust for https instead of the usual ones, as PEM. */
   readonly ca?: string | undefined;
-  /** How long a call may take with all its tries: 30 s for a read and 120 s for a change, which MAAS may do slowly, unless told. */
+  /** How long a read may take with all its tries, 30 s unless told, and a change, which MAAS may do slowly, 120 s. */
   readonly readPatienceMs?: number | undefined;
   readonly changePatienceMs?: number | undefined;
 }
 
-/** What a try has come to. `again` is when nothing was done, or it was a read. */
-type Attempt =
-  | { readonly reply: MaasReply }
-  | { readonly error: InfraError; readonly again: boolean; readonly afterMs: number };
+/** What a try has come to; `afterMs` is how long MAAS would have another one wait. */
+type Attempt = { readonly reply: MaasReply } | { readonly error: InfraError; readonly afterMs: number };
 
 const maxTries = 4;
 const maxBodyBytes = 256 * 1024 * 1024;
@@ -96,7 +95,7 @@ export function createMaasClient(options: MaasClientOptions): MaasClient {
     return { method: "POST" as const, path: target, headers: { ...headers, ...type }, body };
   }
 
-  async function attempt(request: MaasRequest, isRead: boolean, signal: AbortSignal): Promise<Attempt> {
+  async function attempt(request: MaasRequest, signal: AbortSignal): Promise<Attempt> {
     try {
       const answer = await pool.request({ ...optionsOf(request), signal });
       const { statusCode: status, headers } = answer;
@@ -120,12 +119,12 @@ export function createMaasClient(options: MaasClientOptions): MaasClient {
       const afterMs = msFromRetryAfter(retryAfter);
       const toldMs = retryAfter === undefined ? undefined : afterMs;
       const error = errorFromBusy({ status, words }, request, toldMs);
-      return { error, again: isRead || isConflict, afterMs };
+      return { error, afterMs };
     } catch (error) {
       if (error instanceof InfraError) {
         throw error;
       }
-      return { error: errorFromCall(error, url), again: isRead && !signal.aborted, afterMs: 0 };
+      return { error: errorFromCall(error, url), afterMs: 0 };
     }
   }
 
@@ -138,14 +137,14 @@ export function createMaasClient(options: MaasClientOptions): MaasClient {
     const ends = [AbortSignal.timeout(patienceMs), closing.signal];
     const end = AbortSignal.any(signal === undefined ? ends : [...ends, signal]);
     for (let tries = 1; ; tries += 1) {
-      const outcome = await attempt(request, isRead, end);
+      const outcome = await attempt(request, end);
       signal?.throwIfAborted();
       if ("reply" in outcome) {
         return outcome.reply;
       }
       const pauseMs = outcome.afterMs + backOffMs(tries, { firstMs: 200, longestMs: 5_000 });
       const isLast = tries === maxTries || performance.now() + pauseMs > deadlineMs;
-      if (!outcome.again || isLast || closing.signal.aborted) {
+      if (!isRead || isLast || end.aborted) {
         throw outcome.error;
       }
       try {

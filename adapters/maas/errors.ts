@@ -1,4 +1,5 @@
 import { InfraError } from "../host/infra-error.ts";
+import { quotedLine } from "../host/quoted-line.ts";
 
 /** What was asked, for people, and of which machine. */
 export interface Asked {
@@ -46,11 +47,7 @@ function wordsOfFields(body: string): string {
 
 function shortened(words: string): string {
   // What is as long as that and no word may be a key, or what is for cloud-init in base64.
-  const line = words
-    .replace(/[\p{Cc}\s]+/gu, " ")
-    .replace(/[A-Za-z0-9+/=]{40,}/g, "…")
-    .trim();
-  return line.length > maxWordsLength ? `${line.slice(0, maxWordsLength)}…` : line;
+  return quotedLine(words.replace(/[A-Za-z0-9+/=]{40,}/g, "…"), maxWordsLength);
 }
 
 function resourceOf(systemId: string | undefined) {

@@ -77,6 +77,7 @@ const maxUserDataBytes = 1024 * 1024;
 
 export function deploymentFields({
   series,
+  agentName,
   userData,
   hweKernel,
   isEphemeral,
@@ -88,6 +89,7 @@ export function deploymentFields({
   }
   return [
     ...fieldOf("distro_series", series, assertSeries),
+    ...fieldOf("agent_name", agentName, assertAgentName),
     ...fieldOf("hwe_kernel", hweKernel, assertSeries),
     ...(isEphemeral === true ? ([["ephemeral_deploy", "true"]] satisfies Fields) : []),
     ...commentField(comment),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { quotedLine } from "../host/quoted-line.ts";
 import type { MaasAccount, MaasEvent, MaasImage, MaasPool, MaasVersion } from "./adapter.ts";
 import { notUnderstood } from "./errors.ts";
 import type { MaasMachine } from "./machine.ts";
@@ -11,6 +12,8 @@ const wordOf = z
   .string()
   .nullish()
   .transform((word) => word ?? "");
+/** What people or machines have written, who may write anything. */
+const lineOf = wordOf.transform((words) => quotedLine(words));
 const wordsOf = z
   .array(z.string())
   .nullish()
@@ -30,7 +33,7 @@ const machineSchema = z
     hostname: z.string(),
     fqdn: wordOf,
     status: z.int(),
-    status_message: wordOf,
+    status_message: lineOf,
     owner: wordOf,
     workload_annotations: z.record(z.string(), z.string()).nullish(),
     owner_data: z.record(z.string(), z.string()).nullish(),
@@ -104,7 +107,7 @@ const poolSchema = z
   .transform((raw): MaasPool => raw);
 
 const eventSchema = z
-  .object({ id: z.int(), level: wordOf, type: wordOf, description: wordOf, created: wordOf })
+  .object({ id: z.int(), level: wordOf, type: wordOf, description: lineOf, created: wordOf })
   .transform(({ created, ...event }): MaasEvent => ({ ...event, createdAtMs: msFromEventTime(created) }));
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

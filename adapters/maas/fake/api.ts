@@ -7,17 +7,18 @@ import {
   releaseMachines,
   type SignedRequest,
 } from "./machines.ts";
-import { type FakeRegion, fakeSubnet } from "./region.ts";
+import { defaultAddressPrefix, type FakeRegion } from "./region.ts";
 import {
   renderAddress,
   renderEvent,
   renderedDomain,
-  renderedSubnet,
   renderImage,
   renderPool,
+  renderSubnet,
   renderTag,
   renderUser,
   renderZone,
+  subnetOf,
 } from "./render.ts";
 
 type Handler = (region: FakeRegion, request: SignedRequest) => FakeAnswer;
@@ -36,7 +37,7 @@ const handlers: Readonly<Record<string, Handler>> = {
   "GET zones/": ({ options }) => jsonAnswer(options.zones.map(renderZone)),
   "GET tags/": ({ options }) => jsonAnswer(options.tags.map(renderTag)),
   "GET domains/": () => jsonAnswer([renderedDomain]),
-  "GET subnets/": () => jsonAnswer([renderedSubnet]),
+  "GET subnets/": ({ options }) => jsonAnswer([renderSubnet(options.addressPrefix)]),
   "GET maas/ get_config": (_, { query }) =>
     query.get("name") === "default_distro_series"
       ? jsonAnswer("jammy")
@@ -110,13 +111,14 @@ function reserveAddress(region: FakeRegion, { form, user }: SignedRequest): Fake
   const asked = form.get("ip") ?? form.get("ip_address") ?? undefined;
   const subnet = form.get("subnet");
   const hostname = form.get("hostname") ?? "";
+  const { addressPrefix = defaultAddressPrefix } = region.options;
   if (asked === undefined && subnet === null) {
     return textAnswer(400, "Must supply either the 'subnet' or the 'ip' parameter.");
   }
-  if (asked === undefined && subnet !== fakeSubnet) {
+  if (asked === undefined && subnet !== subnetOf(addressPrefix)) {
     return textAnswer(400, `Unable to identify subnet: ${subnet}.`);
   }
-  if (asked !== undefined && !(isIP(asked) === 4 && asked.startsWith("10.20.0."))) {
+  if (asked !== undefined && !(isIP(asked) === 4 && asked.startsWith(`${addressPrefix}.`))) {
     return textAnswer(400, `No known subnet for IP address: ${asked}.`);
   }
   // The last addresses are DHCP's.
@@ -136,7 +138,7 @@ function reserveAddress(region: FakeRegion, { form, user }: SignedRequest): Fake
   }
   const address = asked ?? region.freeAddress();
   if (address === undefined) {
-    return textAnswer(503, `No more IPs available in subnet: ${fakeSubnet}.`);
+    return textAnswer(503, `No more IPs available in subnet: ${subnetOf(addressPrefix)}.`);
   }
   region.reservations.set(address, { username: user.username, hostname });
   return jsonAnswer(renderAddress(address, user.username, region.options.nowMs()));

@@ -20,6 +20,10 @@ export interface SignedRequest extends FakeRequest {
   readonly form: URLSearchParams;
 }
 
+function render({ options }: FakeRegion, machine: FakeMachine) {
+  return renderMachine(machine, options.pools, options.addressPrefix);
+}
+
 function truthOf(word: string | null): boolean {
   return /^(true|t|yes|y|on|1)$/i.test(word ?? "");
 }
@@ -51,7 +55,7 @@ export function listMachines(region: FakeRegion, { query, user, op }: SignedRequ
       op !== "list_allocated" || (machine.status === "allocated" && machine.owner === user.username),
   ];
   const found = region.machines().filter((machine) => filters.every((filter) => filter(machine)));
-  return jsonAnswer(found.map((machine) => renderMachine(machine, region.options.pools)));
+  return jsonAnswer(found.map((machine) => render(region, machine)));
 }
 
 /** As the filter has them, `failed_deployment`. */
@@ -81,7 +85,7 @@ export function allocateMachine(region: FakeRegion, { form, user }: SignedReques
   const taken = truthOf(form.get("dry_run")) ? found : region.change(found.systemId, change);
   return "violation" in taken
     ? textAnswer(409, taken.violation)
-    : jsonAnswer({ ...renderMachine(taken, region.options.pools), constraints_by_type: {} });
+    : jsonAnswer({ ...render(region, taken), constraints_by_type: {} });
 }
 
 /** `POST machines/?op=release`: all of them or none. */
@@ -122,7 +126,7 @@ export function answerMachine(region: FakeRegion, systemId: string, request: Sig
   if (method === "GET") {
     const isPower = op === "query_power_state";
     const noRack = `No rack controllers can access the BMC of node ${machine.hostname}`;
-    return isPower ? textAnswer(503, noRack) : jsonAnswer(renderMachine(machine, region.options.pools));
+    return isPower ? textAnswer(503, noRack) : jsonAnswer(render(region, machine));
   }
   if (method === "DELETE") {
     if (!user.isAdmin || machine.isLocked) {
@@ -152,9 +156,7 @@ function changeMachine(region: FakeRegion, machine: FakeMachine, request: Signed
     return textAnswer(500, "Invalid character in key name");
   }
   const changed = region.change(machine.systemId, change);
-  return "violation" in changed
-    ? textAnswer(409, changed.violation)
-    : jsonAnswer(renderMachine(changed, region.options.pools));
+  return "violation" in changed ? textAnswer(409, changed.violation) : jsonAnswer(render(region, changed));
 }
 
 function changeFor({ op, form, user }: SignedRequest): MachineChange | undefined {
@@ -212,9 +214,7 @@ function deployMachine(region: FakeRegion, machine: FakeMachine, { form, user }:
   }
   const userData = form.get("user_data") ?? undefined;
   const changed = region.change(machine.systemId, { kind: "deploy", osystem, series: release, userData });
-  return "violation" in changed
-    ? textAnswer(409, changed.violation)
-    : jsonAnswer(renderMachine(changed, region.options.pools));
+  return "violation" in changed ? textAnswer(409, changed.violation) : jsonAnswer(render(region, changed));
 }
 
 function violationOf(region: FakeRegion, systemId: string): FakeAnswer {

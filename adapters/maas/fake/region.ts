@@ -35,8 +35,12 @@ export interface FakeRegionOptions {
   readonly deployMs: number;
   readonly releaseMs: number;
   readonly eraseMs: number;
-  /** How many addresses 10.20.0.0/24 has to give, at most 238. */
+  /** How many addresses its subnet has to give, at most 238. */
   readonly addressCount: number;
+  /** What addresses of its subnet of 24 bits begin with; `10.20.0` unless told. */
+  readonly addressPrefix?: string | undefined;
+  /** Hears of each machine that has become another, whoever did that. */
+  readonly onChange?: ((before: FakeMachine, change: MachineChange, after: FakeMachine) => void) | undefined;
   readonly nowMs: () => number;
 }
 
@@ -65,10 +69,10 @@ export interface FakeRegion {
   events(systemId: string): readonly FakeEvent[];
 }
 
-export const fakeSubnet = "10.20.0.0/24";
+export const defaultAddressPrefix = "10.20.0";
 
 export function createFakeRegion(options: FakeRegionOptions): FakeRegion {
-  const { nowMs, deployMs, releaseMs, eraseMs } = options;
+  const { nowMs, deployMs, releaseMs, eraseMs, addressPrefix = defaultAddressPrefix } = options;
   const machines = new Map(options.machines.map((each) => [each.systemId, newFakeMachine(each)]));
   const due = new Map<string, { readonly atMs: number; readonly outcome: Outcome }>();
   const failing = new Map<string, number>();
@@ -114,6 +118,7 @@ export function createFakeRegion(options: FakeRegionOptions): FakeRegion {
     if (changed !== machine) {
       plan(changed, change, atMs);
       note(changed, eventOf[change.kind], atMs);
+      options.onChange?.(machine, change, changed);
     }
     return changed;
   }
@@ -127,7 +132,9 @@ export function createFakeRegion(options: FakeRegionOptions): FakeRegion {
         next = due.get(machine.systemId);
       }
       const now = machines.get(machine.systemId);
-      if (now?.status === "deploying" && now.address === undefined) {
+      // Also of one that nobody has looked at while it was deploying.
+      const isInstalled = now?.status === "deploying" || now?.status === "deployed";
+      if (isInstalled && now.address === undefined) {
         machines.set(now.systemId, { ...now, address: freeAddress() });
       }
     }
@@ -138,7 +145,7 @@ export function createFakeRegion(options: FakeRegionOptions): FakeRegion {
   }
 
   function freeAddress(): string | undefined {
-    const all = Array.from({ length: options.addressCount }, (_, index) => `10.20.0.${index + 2}`);
+    const all = Array.from({ length: options.addressCount }, (_, index) => `${addressPrefix}.${index + 2}`);
     return all.find((address) => !isAddressTaken(address));
   }
 

@@ -1,5 +1,5 @@
 import { type FakeMachine, statusCode, statusName } from "./machine.ts";
-import { base, renderedDomain, renderedSubnet, renderedVlan, renderPool, renderZone } from "./render.ts";
+import { base, renderedDomain, renderedVlan, renderPool, renderSubnet, renderZone } from "./render.ts";
 
 const untested = Object.fromEntries(
   ["cpu", "memory", "network", "storage", "interface", "other"].flatMap((kind) => [
@@ -19,10 +19,6 @@ const hardware = {
   virtualblockdevice_set: [],
   numanode_set: [],
   hardware_info: { system_vendor: "Unknown", system_product: "Unknown", cpu_model: "Unknown" },
-  default_gateways: {
-    ipv4: { gateway_ip: "10.20.0.1", link_id: null },
-    ipv6: { gateway_ip: null, link_id: null },
-  },
   cpu_speed: 3000,
   storage: 536870.912,
   bios_boot_method: "uefi",
@@ -51,9 +47,10 @@ const hardware = {
 };
 
 /** @param pools the names of all pools, whose places are their ids */
-export function renderMachine(machine: FakeMachine, pools: readonly string[]) {
+export function renderMachine(machine: FakeMachine, pools: readonly string[], addressPrefix?: string) {
   const { systemId, hostname, annotations, address } = machine;
-  const link = { id: 1, mode: "auto", subnet: renderedSubnet, ...(address && { ip_address: address }) };
+  const subnet = renderSubnet(addressPrefix);
+  const link = { id: 1, mode: "auto", subnet, ...(address && { ip_address: address }) };
   const nic = {
     system_id: systemId,
     id: 1,
@@ -105,6 +102,10 @@ export function renderMachine(machine: FakeMachine, pools: readonly string[]) {
   };
   return {
     ...hardware,
+    default_gateways: {
+      ipv4: { gateway_ip: subnet.gateway_ip, link_id: null },
+      ipv6: { gateway_ip: null, link_id: null },
+    },
     system_id: systemId,
     hostname,
     fqdn: `${hostname}.maas`,

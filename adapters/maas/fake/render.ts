@@ -1,4 +1,4 @@
-import { type FakeEvent, type FakeImage, fakeSubnet } from "./region.ts";
+import { defaultAddressPrefix, type FakeEvent, type FakeImage } from "./region.ts";
 
 // What MAAS 3.4.10 writes, also what the gateway does not need, for whoever does.
 
@@ -44,30 +44,38 @@ export const renderedVlan = {
   resource_uri: `${base}/vlans/1/`,
 };
 
-export const renderedSubnet = {
-  name: fakeSubnet,
-  description: "",
-  vlan: renderedVlan,
-  cidr: fakeSubnet,
-  rdns_mode: 2,
-  gateway_ip: "10.20.0.1",
-  dns_servers: [],
-  allow_dns: true,
-  allow_proxy: true,
-  active_discovery: false,
-  managed: true,
-  disabled_boot_architectures: [],
-  id: 1,
-  space: "undefined",
-  resource_uri: `${base}/subnets/1/`,
-};
+/** The only subnet, as `10.20.0.0/24`. */
+export function subnetOf(addressPrefix = defaultAddressPrefix): string {
+  return `${addressPrefix}.0/24`;
+}
 
+export function renderSubnet(addressPrefix = defaultAddressPrefix) {
+  return {
+    name: subnetOf(addressPrefix),
+    description: "",
+    vlan: renderedVlan,
+    cidr: subnetOf(addressPrefix),
+    rdns_mode: 2,
+    gateway_ip: `${addressPrefix}.1`,
+    dns_servers: [],
+    allow_dns: true,
+    allow_proxy: true,
+    active_discovery: false,
+    managed: true,
+    disabled_boot_architectures: [],
+    id: 1,
+    space: "undefined",
+    resource_uri: `${base}/subnets/1/`,
+  };
+}
+
+/** @param ip in the subnet */
 export function renderAddress(ip: string, username: string, createdAtMs: number) {
   return {
     created: new Date(createdAtMs).toISOString().slice(0, -1),
     ip,
     alloc_type: 4,
-    subnet: renderedSubnet,
+    subnet: renderSubnet(ip.slice(0, ip.lastIndexOf("."))),
     alloc_type_name: "User reserved",
     interface_set: [],
     owner: renderUser(username, false),

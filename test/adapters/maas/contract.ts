@@ -59,6 +59,7 @@ export async function passesMaasContract(
       maas.annotate(missingId, { op: "release" }),
       maas.annotate(missingId, { "a b": "c" }),
       maas.deploy(missingId, { series: "" }),
+      maas.deploy(missingId, { series, agentName: "a\nb" }),
       maas.reserveAddress({}),
       maas.releaseAddress("all"),
       maas.events(missingId, 0),
@@ -144,7 +145,11 @@ export async function passesMaasContract(
     await maas.allocate({ systemId, agentName });
     await maas.annotate(systemId, { kept: "yes" });
     t.equal(await reasonOf(maas.deploy(systemId, { series: "windoze" })), "MAAS_REFUSED");
-    const deploying = await maas.deploy(systemId, { series, userData: "#cloud-config\n" });
+    const deploying = await maas.deploy(systemId, {
+      series,
+      agentName: "kaas/contract/another",
+      userData: "#cloud-config\n",
+    });
     t.equal(deploying.status, "deploying");
     t.equal(await reasonOf(maas.deploy(systemId, { series })), "MACHINE_STATE");
     t.equal(
@@ -168,6 +173,19 @@ export async function passesMaasContract(
     t.ok(types.indexOf("Released") < types.indexOf("Deploying"), "newest first");
     t.equal((await maas.events(systemId, 1)).length, 1);
     t.ok((await maas.events(systemId, 1))[0]?.createdAtMs);
+  });
+
+  await t.test("takes a machine that is free to install it, under the name that it is told", async (t) => {
+    const { systemId } = await maas.choose({ tags: [tag] });
+    t.match(await maas.deploy(systemId, { series, agentName }), { status: "deploying", owner: /./ });
+    const found = await maas.machines({ agentName });
+    t.same(
+      found.map((machine) => machine.systemId),
+      [systemId],
+    );
+    await untilStatus(maas, systemId, "deployed");
+    await maas.release(systemId);
+    await untilStatus(maas, systemId, "ready");
   });
 
   await t.test("stops a deployment and keeps the machine", async (t) => {

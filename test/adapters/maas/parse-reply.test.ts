@@ -46,6 +46,16 @@ test("versions may add keys, drop those that are not needed, and write null", as
   t.same(parse.parseMachine({ ...rendered, ip_addresses: [null, "", "10.0.0.1"] }).ipAddresses, ["10.0.0.1"]);
 });
 
+test("what a machine or a person has written of a machine is told as one short line without passwords", async (t) => {
+  const words = `curtin:\n\u001b[31m\0cannot fetch http://user:hidden@mirror/ubuntu ${"x y ".repeat(1e5)}`;
+  const told = /^curtin: \[31m cannot fetch http:\/\/…@mirror\/ubuntu x y .*…$/;
+  const { statusMessage } = parse.parseMachine({ ...rendered, status_message: words });
+  t.match(statusMessage, told);
+  t.equal(statusMessage.length, 300);
+  const [event] = parse.parseEvents({ events: [{ id: 1, description: words }] });
+  t.match(event?.description, told);
+});
+
 test("every number of a status has one name", async (t) => {
   const names = Array.from({ length: 23 }, (_, code) => machineStatusFrom(code));
   t.equal(new Set(names).size, 23);

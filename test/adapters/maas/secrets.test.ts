@@ -4,19 +4,6 @@ import { type ToolObservation, toolChannel } from "../../../adapters/host/observ
 import { createMaas } from "../../../adapters/maas/maas.ts";
 import { errorOf, startSandbox, startServer } from "./maas-under-test.ts";
 
-test("a read gives up after a few tries, with the words of the last", async (t) => {
-  const sandbox = await startSandbox(t);
-  const answer = { status: 503, text: "no rack\ncontroller", headers: { "content-type": "text/plain" } };
-  sandbox.fake.inject({}, { kind: "answer", answer, times: 100 });
-  const error = await errorOf(sandbox.tags());
-  t.match(error, {
-    reason: "MAAS_UNAVAILABLE",
-    retryable: true,
-    message: /503 to list the tags: no rack controller$/,
-  });
-  t.equal(sandbox.fake.requests.length, 4);
-});
-
 test("what MAAS says of a wrong key is in no error, with the secret that it tells", async (t) => {
   const sandbox = await startSandbox(t);
   const [request] = [...sandbox.fake.requests, await sandbox.whoami().then(() => sandbox.fake.requests[0])];

@@ -1,0 +1,58 @@
+import type { MaasAdapter } from "./adapter.ts";
+
+/**
+ * A MAAS that is made when it is first asked for anything, for one that costs time to make.
+ * @param as what it will be
+ * @param make called once, and again after it has failed; what it throws is thrown by the calls that needed it
+ */
+export function createDeferredMaas(
+  as: Pick<MaasAdapter, "kind" | "url">,
+  make: () => Promise<MaasAdapter>,
+): MaasAdapter {
+  let made: Promise<MaasAdapter> | undefined;
+
+  function get(): Promise<MaasAdapter> {
+    if (made === undefined) {
+      const making = make();
+      made = making;
+      making.catch(() => {
+        made = undefined;
+      });
+    }
+    return made;
+  }
+
+  function deferred<Args extends readonly unknown[], Result>(
+    call: (maas: MaasAdapter) => (...args: Args) => Promise<Result>,
+  ): (...args: Args) => Promise<Result> {
+    return async (...args) => call(await get())(...args);
+  }
+
+  return {
+    ...as,
+    whoami: deferred((maas) => maas.whoami),
+    version: deferred((maas) => maas.version),
+    machines: deferred((maas) => maas.machines),
+    machine: deferred((maas) => maas.machine),
+    choose: deferred((maas) => maas.choose),
+    allocate: deferred((maas) => maas.allocate),
+    annotate: deferred((maas) => maas.annotate),
+    deploy: deferred((maas) => maas.deploy),
+    release: deferred((maas) => maas.release),
+    lock: deferred((maas) => maas.lock),
+    unlock: deferred((maas) => maas.unlock),
+    abort: deferred((maas) => maas.abort),
+    markBroken: deferred((maas) => maas.markBroken),
+    images: deferred((maas) => maas.images),
+    tags: deferred((maas) => maas.tags),
+    pools: deferred((maas) => maas.pools),
+    addresses: deferred((maas) => maas.addresses),
+    reserveAddress: deferred((maas) => maas.reserveAddress),
+    releaseAddress: deferred((maas) => maas.releaseAddress),
+    events: deferred((maas) => maas.events),
+    inspect: deferred((maas) => maas.inspect),
+    async close() {
+      await (await made)?.close();
+    },
+  };
+}

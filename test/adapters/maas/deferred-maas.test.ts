@@ -1,0 +1,44 @@
+import { test } from "tap";
+import { createDeferredMaas } from "../../../adapters/maas/deferred-maas.ts";
+import { createMaasSandbox } from "../../../adapters/maas/sandbox.ts";
+
+const as = { kind: "sandbox", url: "http://sandbox.invalid/MAAS" } as const;
+
+test("a deferred MAAS is made with the first call, once, and answers as what it is", async (t) => {
+  let made = 0;
+  const maas = createDeferredMaas(as, () => {
+    made += 1;
+    return createMaasSandbox();
+  });
+  t.match(maas, as);
+  t.equal(made, 0);
+  const [machines, { username }] = await Promise.all([maas.machines(), maas.whoami()]);
+  t.equal(machines.length, 8);
+  t.equal(username, "sandbox");
+  t.equal(made, 1);
+  await t.rejects(maas.machine("mmmmmm"), { name: "InfraError", reason: "MACHINE_NOT_FOUND" });
+  await maas.close();
+  await t.rejects(maas.whoami(), { name: "InfraError", reason: "MAAS_UNAVAILABLE" });
+});
+
+test("a deferred MAAS has every method of the one that it stands for", async (t) => {
+  const real = await createMaasSandbox();
+  const { fake: _fake, admin: _admin, other: _other, ...methods } = real;
+  t.same(Object.keys(createDeferredMaas(as, async () => real)).toSorted(), Object.keys(methods).toSorted());
+  await real.close();
+});
+
+test("one that could not be made is tried again by the next call, and costs nothing to close", async (t) => {
+  let made = 0;
+  const maas = createDeferredMaas(as, async () => {
+    made += 1;
+    if (made === 1) {
+      throw new Error("no port");
+    }
+    return createMaasSandbox();
+  });
+  await t.rejects(maas.whoami(), /no port/);
+  t.match(await maas.whoami(), { username: "sandbox" });
+  await maas.close();
+  await createDeferredMaas(as, () => Promise.reject(new Error("never"))).close();
+});
