@@ -1,0 +1,63 @@
+import { InfraError } from "../host/infra-error.ts";
+import type { WorkloadAccess } from "./adapter.ts";
+import { errorFromRefusal, notUnderstood, type Refusal } from "./errors.ts";
+import { urlHostOf } from "./names.ts";
+import { parseRefusal } from "./parse-reply.ts";
+import { createTlsClient, type Dial, type TlsRequest } from "./tls-client.ts";
+
+export interface ApiRequest extends TlsRequest {
+  /** Of an answer nothing is told, which may hold what was sent. */
+  readonly isSecret?: boolean;
+}
+
+/** A value of JSON, or what the API server says against it. */
+export type ApiReply = { readonly value: unknown } | { readonly refusal: Refusal };
+
+export interface ApiClient {
+  /** Does what it is given within a time, and until the signal. @throws what it throws, and the signal's reason */
+  within<T>(ms: number, signal: AbortSignal | undefined, work: (end: AbortSignal) => Promise<T>): Promise<T>;
+  /** @throws InfraError WORKLOAD_UNAVAILABLE, WORKLOAD_DENIED, WORKLOAD_FAILED; refusals with a status in `bears` are replies */
+  ask(request: ApiRequest, end: AbortSignal, bears?: readonly number[]): Promise<ApiReply>;
+  close(): Promise<void>;
+}
+
+/** A client of a cluster's API servers. Connects with the first call. */
+export function createApiClient(access: WorkloadAccess, dial: Dial | undefined): ApiClient {
+  const who = `Kubernetes at ${urlHostOf(access.host)}:${access.port}`;
+  const client = createTlsClient({ ...access, dial, who });
+  const closing = new AbortController();
+
+  return {
+    async within(ms, signal, work) {
+      const ends = [AbortSignal.timeout(ms), closing.signal];
+      signal?.throwIfAborted();
+      try {
+        return await work(AbortSignal.any(signal === undefined ? ends : [...ends, signal]));
+      } catch (error) {
+        signal?.throwIfAborted();
+        throw error;
+      }
+    },
+    async ask(request, end, bears = []) {
+      const { what, isSecret = false } = request;
+      const asked = { what, who, isSecret };
+      const { status, text } = await client.ask(request, end);
+      if (status >= 200 && status < 300) {
+        try {
+          return { value: JSON.parse(text) };
+        } catch {
+          throw notUnderstood(asked, "it is not JSON");
+        }
+      }
+      const refusal = parseRefusal(status, text);
+      if (!bears.includes(status)) {
+        throw errorFromRefusal(refusal, asked);
+      }
+      return { refusal };
+    },
+    async close() {
+      closing.abort(new InfraError("WORKLOAD_UNAVAILABLE", `The gateway no longer speaks to ${who}`));
+      await client.close();
+    },
+  };
+}

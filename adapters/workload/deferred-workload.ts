@@ -1,0 +1,57 @@
+import type { WorkloadAdapter, WorkloadCluster } from "./adapter.ts";
+
+/**
+ * Clusters whose adapter is made when one of them is first asked for anything, for one that costs time to make.
+ * @param make called once, and again after it has failed; what it throws is thrown by the calls that needed it
+ */
+export function createDeferredWorkload(
+  kind: WorkloadAdapter["kind"],
+  make: () => Promise<WorkloadAdapter>,
+): WorkloadAdapter {
+  let made: Promise<WorkloadAdapter> | undefined;
+
+  function get(): Promise<WorkloadAdapter> {
+    if (made === undefined) {
+      const making = make();
+      made = making;
+      making.catch(() => {
+        made = undefined;
+      });
+    }
+    return made;
+  }
+
+  return {
+    kind,
+    connect(access) {
+      let connected: WorkloadCluster | undefined;
+
+      function deferred<Args extends readonly unknown[], Result>(
+        call: (cluster: WorkloadCluster) => (...args: Args) => Promise<Result>,
+      ): (...args: Args) => Promise<Result> {
+        return async (...args) => {
+          const adapter = await get();
+          connected ??= adapter.connect(access);
+          return call(connected)(...args);
+        };
+      }
+
+      return {
+        version: deferred((cluster) => cluster.version),
+        nodes: deferred((cluster) => cluster.nodes),
+        writeSecret: deferred((cluster) => cluster.writeSecret),
+        cordon: deferred((cluster) => cluster.cordon),
+        drain: deferred((cluster) => cluster.drain),
+        deleteNode: deferred((cluster) => cluster.deleteNode),
+        setVersion: deferred((cluster) => cluster.setVersion),
+        removeEtcdMember: deferred((cluster) => cluster.removeEtcdMember),
+        async close() {
+          await connected?.close();
+        },
+      };
+    },
+    async close() {
+      await (await made)?.close();
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { InfraError } from "../host/infra-error.ts";
+import { quotedLine } from "../host/quoted-line.ts";
+
+/** What was asked, for people, and of whom. */
+export interface Asked {
+  /** As `cordon node1`. */
+  readonly what: string;
+  /** As `Kubernetes at 10.20.0.9:6443`. */
+  readonly who: string;
+  /** Nothing is told of what is answered, which may hold what was sent. */
+  readonly isSecret?: boolean;
+}
+
+/** An answer that is no success. */
+export interface Refusal {
+  readonly status: number;
+  /** What it says; empty when nothing. */
+  readonly words: string;
+  /** Kubernetes' own word for it, as `AlreadyExists`. */
+  readonly reason: string;
+  /** Its reasons and messages of details, as `DisruptionBudget`. */
+  readonly causes: readonly { readonly reason: string; readonly message: string }[];
+}
+
+const busyStatuses: readonly number[] = [408, 429, 502, 503, 504];
+// `etcdserver: request timed out` and `rpc error: code = Unavailable desc = …` come with 500.
+const busyWords = /^(etcdserver: (request timed out|no leader|leader changed|unhealthy|too many)|rpc error)/;
+
+/** What may be told of words: one line, of moderate length, without what may be a key. */
+export function quotedWords(words: string): string {
+  return quotedLine(words.replace(/[A-Za-z0-9+/=_-]{64,}/g, "…"));
+}
+
+/** What a refusal is to the caller. */
+export function errorFromRefusal({ status, words }: Refusal, { what, who, isSecret }: Asked): InfraError {
+  const said = words === "" || isSecret === true ? "" : `: ${quotedWords(words)}`;
+  if (status === 401) {
+    return new InfraError("WORKLOAD_DENIED", `${who} does not take the certificate of the gateway${said}`);
+  }
+  if (status === 403) {
+    return new InfraError("WORKLOAD_DENIED", `${who} does not allow the gateway to ${what}${said}`);
+  }
+  if (busyStatuses.includes(status) || (status === 500 && busyWords.test(words))) {
+    return new InfraError("WORKLOAD_UNAVAILABLE", `${who} cannot ${what} now (${status})${said}`);
+  }
+  return new InfraError("WORKLOAD_FAILED", `${who} answered ${status} to ${what}${said}`);
+}
+
+/** What was answered is not understood. */
+export function notUnderstood({ what, who }: Asked, why: string): InfraError {
+  return new InfraError("WORKLOAD_FAILED", `What ${who} answered to ${what} is not understood: ${why}`);
+}
+
+// The server's alert, which says that our certificate is none of its authority.
+const deniedCode = /^ERR_SSL_.*ALERT_(CERTIFICATE|BAD_CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED|UNSUPPORTED_CERT)/;
+const untrustedCode = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ALTNAME/;
+
+/** What a call is that got no answer. */
+export function errorFromCall(error: unknown, { who }: Pick<Asked, "who">): InfraError {
+  if (error instanceof InfraError) {
+    return error;
+  }
+  const { name, code } = namesOf(error);
+  if (code !== undefined && deniedCode.test(code)) {
+    const message = `${who} does not take the certificate of the gateway (${code})`;
+    return new InfraError("WORKLOAD_DENIED", message, { cause: error });
+  }
+  const why = name === "TimeoutError" ? "no answer in time" : wordsOfCode(code);
+  // Its `data` is what came, which may be anybody's.
+  const facts = name === "HTTPParserError" ? {} : { cause: error };
+  return new InfraError("WORKLOAD_UNAVAILABLE", `${who} cannot be reached: ${why}`, facts);
+}
+
+function namesOf(error: unknown): { readonly name: string | undefined; readonly code: string | undefined } {
+  if (!(error instanceof Error)) {
+    return { name: undefined, code: undefined };
+  }
+  const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
+  return { name: error.name, code };
+}
+
+function wordsOfCode(code: string | undefined): string {
+  if (code === undefined) {
+    return "the connection was lost";
+  }
+  return untrustedCode.test(code) ? `its certificate is not trusted (${code})` : (knownCodes[code] ?? code);
+}
+
+const knownCodes: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nobody listens",
+  ECONNRESET: "the connection was lost",
+  EHOSTUNREACH: "there is no way to it",
+  ENETUNREACH: "there is no way to it",
+  ENOTFOUND: "nobody knows its name",
+  EAI_AGAIN: "its name cannot be looked up",
+  EPIPE: "the connection was lost",
+  UND_ERR_SOCKET: "the connection was lost",
+  UND_ERR_CONNECT_TIMEOUT: "no answer in time",
+  UND_ERR_DESTROYED: "the gateway no longer speaks to it",
+  UND_ERR_CLOSED: "the gateway no longer speaks to it",
+};

@@ -1,0 +1,108 @@
+import { InfraError } from "../host/infra-error.ts";
+import type { EtcdAccess } from "./adapter.ts";
+import { errorFromRefusal, notUnderstood } from "./errors.ts";
+import { urlHostOf } from "./names.ts";
+import { type EtcdMember, parseMembers, parseRefusal } from "./parse-reply.ts";
+import { createTlsClient, type Dial } from "./tls-client.ts";
+
+/** The member to be taken out: by its name, or by its machine's addresses as long as it has none. */
+export interface LeavingMember {
+  readonly name: string;
+  /** Asked only when some member has no name yet. */
+  addresses(): Promise<readonly string[]>;
+}
+
+export interface EtcdOptions {
+  readonly access: EtcdAccess;
+  readonly dial: Dial | undefined;
+}
+
+const etcdPort = 2379;
+
+/**
+ * Takes a member out of a cluster of etcds, by the JSON that etcd's API has beside gRPC (etcd.io/docs, `api_grpc_gateway`). One that
+ * is not there is left alone.
+ * @throws InfraError WORKLOAD_UNAVAILABLE, WORKLOAD_DENIED, WORKLOAD_FAILED (also when it is the last one)
+ */
+export async function removeMember(
+  leaving: LeavingMember,
+  { access, dial }: EtcdOptions,
+  end: AbortSignal,
+): Promise<void> {
+  let failure = new InfraError("WORKLOAD_UNAVAILABLE", "Of no machine it is known that its etcd may answer");
+  for (const address of access.addresses) {
+    try {
+      await removeBy(address, leaving, { access, dial }, end);
+      return;
+    } catch (error) {
+      if (!(error instanceof InfraError) || error.reason === "WORKLOAD_FAILED" || end.aborted) {
+        throw error;
+      }
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+async function removeBy(
+  address: string,
+  leaving: LeavingMember,
+  { access, dial }: EtcdOptions,
+  end: AbortSignal,
+): Promise<void> {
+  const who = `etcd at ${urlHostOf(address)}:${etcdPort}`;
+  const client = createTlsClient({ ...access, host: address, port: etcdPort, dial, who });
+
+  async function ask(path: string, body: object, what: string): Promise<unknown> {
+    const { status, text } = await client.ask({ method: "POST", path, body, what }, end);
+    if (status >= 200 && status < 300) {
+      try {
+        return JSON.parse(text);
+      } catch {
+        throw notUnderstood({ what, who }, "it is not JSON");
+      }
+    }
+    const refusal = parseRefusal(status, text);
+    // Any other 404 is that of something else than etcd.
+    if (status === 404 && refusal.words === "etcdserver: member not found") {
+      return undefined;
+    }
+    throw errorFromRefusal(refusal, { what, who });
+  }
+
+  try {
+    // Without it a member tells what it knows itself, which may be old.
+    const body = { linearizable: true };
+    const members = parseMembers(await ask("/v3/cluster/member/list", body, "list its members"));
+    for (const member of await membersOf(members, leaving)) {
+      const { name } = leaving;
+      if (!member.isLearner && members.filter(({ isLearner }) => !isLearner).length === 1) {
+        throw new InfraError(
+          "WORKLOAD_FAILED",
+          `The etcd of ${name} is the last one: without it all is lost`,
+        );
+      }
+      await ask("/v3/cluster/member/remove", { ID: member.id }, `remove the member ${name}`);
+    }
+  } finally {
+    await client.close();
+  }
+}
+
+/** A member that was added and never started has no name, and holds up whoever wants to be added next. */
+async function membersOf(
+  members: readonly EtcdMember[],
+  leaving: LeavingMember,
+): Promise<readonly EtcdMember[]> {
+  const named = members.filter(({ name }) => name === leaving.name);
+  if (named.length > 0 || members.every(({ name }) => name !== "")) {
+    return named;
+  }
+  const addresses = await leaving.addresses();
+  const isTheirs = (url: string) => addresses.some((address) => hostOf(url) === urlHostOf(address));
+  return members.filter(({ name, peerUrls }) => name === "" && peerUrls.some(isTheirs));
+}
+
+function hostOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).hostname : undefined;
+}

@@ -1,0 +1,65 @@
+/** What the fake answers, as JSON. */
+export interface FakeAnswer {
+  readonly status: number;
+  readonly json: unknown;
+}
+
+/** A request whose sender is known. */
+export interface FakeRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+export function jsonAnswer(json: unknown, status = 200): FakeAnswer {
+  return { status, json };
+}
+
+/** Kubernetes' form of what is no success. */
+export function statusAnswer(
+  code: number,
+  reason: string,
+  message: string,
+  details?: Readonly<Record<string, unknown>>,
+): FakeAnswer {
+  const told = { ...(reason !== "" && { reason }), ...(details !== undefined && { details }) };
+  return jsonAnswer(
+    { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, ...told, code },
+    code,
+  );
+}
+
+export function notFound(kind: string, name: string, group = ""): FakeAnswer {
+  const resource = group === "" ? kind : `${kind}.${group}`;
+  return statusAnswer(404, "NotFound", `${resource} "${name}" not found`, { name, kind });
+}
+
+export function badRequest(message: string): FakeAnswer {
+  return statusAnswer(400, "BadRequest", message);
+}
+
+export const pathMissing = statusAnswer(404, "NotFound", "the server could not find the requested resource");
+export const methodMissing = statusAnswer(
+  405,
+  "MethodNotAllowed",
+  "the server does not allow this method on the requested resource",
+);
+export const mediaTypeMissing = statusAnswer(415, "UnsupportedMediaType", "415: Unsupported Media Type");
+export const unauthorized = statusAnswer(401, "Unauthorized", "Unauthorized");
+
+/** What etcd that has lost its majority makes of every request. */
+export const timedOut = statusAnswer(500, "", "etcdserver: request timed out");
+
+/** The object that a body is. */
+export function objectFrom({ body }: FakeRequest): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return value !== null && typeof value === "object" && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

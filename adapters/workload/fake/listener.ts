@@ -1,0 +1,127 @@
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { setTimeout as wait } from "node:timers/promises";
+import type { TLSSocket } from "node:tls";
+import { type FakeAnswer, type FakeRequest, statusAnswer, unauthorized } from "./answer.ts";
+import { answerApi } from "./api.ts";
+import { answerEtcd } from "./etcd-api.ts";
+import type { FaultList } from "./faults.ts";
+import { createServingCertificate } from "./serving-certificate.ts";
+import type { FakeTarget } from "./world.ts";
+
+/** A server for one target. */
+export interface FakeListener {
+  readonly target: FakeTarget;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+export interface ListenerOptions {
+  readonly faults: FaultList;
+  /** Whether the target is still there: its machine, its cluster. */
+  readonly isServed: (target: FakeTarget) => boolean;
+  readonly note: (target: FakeTarget, request: FakeRequest) => void;
+}
+
+/** Starts what answers on a machine, with a certificate that its cluster's authority signed. @throws Error when it cannot listen there */
+export async function startListener(
+  target: FakeTarget,
+  at: { readonly host: string; readonly port: number },
+  { faults, isServed, note }: ListenerOptions,
+): Promise<FakeListener> {
+  const closing = new AbortController();
+  const server = createServer(await tlsOptionsOf(target), (message, response) => {
+    serve(message)
+      .then((answer) => {
+        if (answer === undefined) {
+          message.socket.destroy();
+          return;
+        }
+        const body = JSON.stringify(answer.json);
+        response.writeHead(answer.status, { "content-type": "application/json" });
+        response.end(body);
+      })
+      .catch(() => message.socket.destroy());
+  });
+  // Of clients that do not trust us, or that we do not trust.
+  server.on("tlsClientError", () => {});
+
+  async function serve(message: IncomingMessage): Promise<FakeAnswer | undefined> {
+    const request = await requestFrom(message);
+    const fault = faults.take(target.kind, request);
+    if (fault?.kind === "delay") {
+      await wait(fault.ms, undefined, { signal: closing.signal, ref: false });
+    }
+    if (fault?.kind === "cut" || !isServed(target)) {
+      return undefined;
+    }
+    note(target, request);
+    const answer = fault?.kind === "answer" ? fault.answer : answerOf(message.socket as TLSSocket, request);
+    return fault?.kind === "loseReply" ? undefined : answer;
+  }
+
+  function answerOf(socket: TLSSocket, request: FakeRequest): FakeAnswer {
+    if (target.kind === "etcd") {
+      return answerEtcd(target, request);
+    }
+    return refusalOf(socket, request) ?? answerApi(target, request);
+  }
+
+  server.listen(at.port, at.host);
+  await once(server, "listening");
+  // It is no reason for the process to go on.
+  server.unref();
+  return {
+    target,
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      closing.abort();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function tlsOptionsOf({ kind, cluster, boot }: FakeTarget) {
+  const { pki, endpoint, certificateNames } = cluster;
+  const { nodeName } = boot.plan;
+  const names = [nodeName, boot.machine.address, "localhost", "127.0.0.1"];
+  const ofApi = ["kubernetes", "kubernetes.default", ...(endpoint === undefined ? [] : [endpoint.host])];
+  const authority = kind === "api" ? pki.ca : pki.etcdCa;
+  const all = kind === "api" ? [...names, ...ofApi, ...certificateNames] : names;
+  const commonName = kind === "api" ? "kube-apiserver" : nodeName;
+  const { cert, key } = await createServingCertificate(authority, commonName, all);
+  // An API server lets everybody in and asks later; kubeadm's etcd speaks with nobody it does not know.
+  return { cert, key, ca: authority.certificatePem, requestCert: true, rejectUnauthorized: kind === "etcd" };
+}
+
+/** What an API server says to whoever is not of `system:masters`. */
+function refusalOf(socket: TLSSocket, { method, path }: FakeRequest): FakeAnswer | undefined {
+  const certificate = socket.getPeerCertificate();
+  const isShown = Object.keys(certificate).length > 0;
+  if (isShown && !socket.authorized) {
+    return unauthorized;
+  }
+  const subject: { readonly O?: string | string[]; readonly CN?: string | string[] } = isShown
+    ? certificate.subject
+    : {};
+  if ([subject.O ?? []].flat().includes("system:masters")) {
+    return undefined;
+  }
+  const user = [subject.CN ?? "system:anonymous"].flat().join();
+  return statusAnswer(403, "Forbidden", `forbidden: User "${user}" cannot ${method} path "${path}"`);
+}
+
+async function requestFrom(message: IncomingMessage): Promise<FakeRequest> {
+  const { pathname, searchParams } = new URL(message.url ?? "/", "https://fake.invalid");
+  return {
+    method: message.method ?? "",
+    path: pathname,
+    query: searchParams,
+    contentType: message.headers["content-type"] ?? "",
+    body: await text(message),
+  };
+}

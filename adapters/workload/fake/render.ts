@@ -1,0 +1,88 @@
+import { type FakeCluster, type FakeNode, type FakeSecret, isAlive } from "./cluster.ts";
+import type { FakePod } from "./pods.ts";
+
+// As the API server of 1.36.3 has them, with what a gateway may look at.
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+export function listOf(kind: string, items: readonly object[]): object {
+  return { kind: `${kind}List`, apiVersion: "v1", metadata: { resourceVersion: "1" }, items };
+}
+
+export function renderNode({ name, uid, createdAtMs, labels, isUnschedulable, boot, notReady }: FakeNode) {
+  const cordon = isUnschedulable
+    ? { unschedulable: true, taints: [{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" }] }
+    : {};
+  return {
+    metadata: { name, uid, resourceVersion: "1", creationTimestamp: timeOf(createdAtMs), labels },
+    spec: cordon,
+    status: {
+      conditions: [
+        { type: "MemoryPressure", status: "False", reason: "KubeletHasSufficientMemory", message: "" },
+        { type: "Ready", ...readiness(isAlive(boot), notReady) },
+      ],
+      addresses: [
+        { type: "InternalIP", address: boot.machine.address },
+        { type: "Hostname", address: name },
+      ],
+      nodeInfo: { kubeletVersion: `v${boot.version}`, operatingSystem: "linux", architecture: "amd64" },
+    },
+  };
+}
+
+function readiness(isKubeletAlive: boolean, notReady: FakeNode["notReady"]) {
+  if (!isKubeletAlive) {
+    const message = "Kubelet stopped posting node status.";
+    return { status: "Unknown", reason: "NodeStatusUnknown", message };
+  }
+  return notReady === undefined
+    ? { status: "True", reason: "KubeletReady", message: "kubelet is posting ready status" }
+    : { status: "False", ...notReady };
+}
+
+export function renderPod(pod: FakePod) {
+  const { name, namespace, uid, node, ownerKind, phase, deletedAtMs } = pod;
+  const mirror = ownerKind === "Node" ? { annotations: { "kubernetes.io/config.mirror": uid } } : {};
+  const leaving = deletedAtMs === undefined ? {} : { deletionTimestamp: timeOf(deletedAtMs) };
+  const owner = { apiVersion: "v1", kind: ownerKind, name: `${name}-owner`, uid, controller: true };
+  return {
+    metadata: { name, namespace, uid, resourceVersion: "1", ...mirror, ...leaving, ownerReferences: [owner] },
+    spec: { nodeName: node },
+    status: { phase },
+  };
+}
+
+export function renderSecret({ namespace, name, uid, type, data }: FakeSecret) {
+  const inBase64 = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString("base64")]);
+  return {
+    kind: "Secret",
+    apiVersion: "v1",
+    metadata: { name, namespace, uid, resourceVersion: "1" },
+    data: Object.fromEntries(inBase64),
+    type,
+  };
+}
+
+export function renderConfig({ config }: FakeCluster) {
+  const resourceVersion = String(config.resourceVersion);
+  return {
+    kind: "ConfigMap",
+    apiVersion: "v1",
+    metadata: { name: "kubeadm-config", namespace: "kube-system", resourceVersion },
+    data: config.data,
+  };
+}
+
+export function renderProxy({ image, updateStrategy }: NonNullable<FakeCluster["proxy"]>) {
+  return {
+    kind: "DaemonSet",
+    apiVersion: "apps/v1",
+    metadata: { name: "kube-proxy", namespace: "kube-system", resourceVersion: "1" },
+    spec: {
+      updateStrategy: { type: updateStrategy },
+      template: { spec: { containers: [{ name: "kube-proxy", image }] } },
+    },
+  };
+}

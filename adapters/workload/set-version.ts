@@ -1,0 +1,82 @@
+import { parseDocument } from "yaml";
+import { InfraError } from "../host/infra-error.ts";
+import type { ApiClient } from "./api-client.ts";
+import { parseConfigMap, parseContainers } from "./parse-reply.ts";
+
+const configPath = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config";
+const proxyPath = "/apis/apps/v1/namespaces/kube-system/daemonsets/kube-proxy";
+const maxTries = 5;
+
+/**
+ * Writes the version into kubeadm's configuration of the cluster.
+ * @throws InfraError as WorkloadCluster
+ */
+export async function setKubeadmVersion(api: ApiClient, version: string, end: AbortSignal): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    const what = "read kubeadm-config";
+    const found = await api.ask({ method: "GET", path: configPath, what }, end);
+    const { data, resourceVersion } = parseConfigMap("value" in found ? found.value : undefined);
+    const configuration = withVersion(data.ClusterConfiguration ?? "", `v${version}`);
+    if (configuration === data.ClusterConfiguration) {
+      return;
+    }
+    const body = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "kubeadm-config", namespace: "kube-system", resourceVersion },
+      data: { ...data, ClusterConfiguration: configuration },
+    };
+    const request = { method: "PUT", path: configPath, body, what: "write kubeadm-config" } as const;
+    // Somebody else has written it in between.
+    const reply = await api.ask(request, end, tries < maxTries ? [409] : []);
+    if ("value" in reply) {
+      return;
+    }
+  }
+}
+
+/** @throws InfraError WORKLOAD_FAILED */
+function withVersion(configuration: string, version: string): string {
+  const document = parseDocument(configuration);
+  if (document.errors.length > 0 || document.get("kind") !== "ClusterConfiguration") {
+    throw new InfraError("WORKLOAD_FAILED", "The cluster's kubeadm-config holds no ClusterConfiguration");
+  }
+  if (document.get("kubernetesVersion") === version) {
+    return configuration;
+  }
+  document.set("kubernetesVersion", version);
+  return document.toString({ lineWidth: 0 });
+}
+
+/**
+ * Gives kube-proxy of nodes to come the image of the version. Those that run are left as they are (`OnDelete`): images are prepared for
+ * one version each, and a machine of the old one does not have the image. Where there is no kube-proxy, as with a CNI that does
+ * its work, there is nothing to do.
+ * @throws InfraError as WorkloadCluster
+ */
+export async function setProxyVersion(api: ApiClient, version: string, end: AbortSignal): Promise<void> {
+  const found = await api.ask({ method: "GET", path: proxyPath, what: "read kube-proxy" }, end, [404]);
+  if ("refusal" in found) {
+    return;
+  }
+  const image = parseContainers(found.value).find(({ name }) => name === "kube-proxy")?.image;
+  const wanted = image === undefined ? undefined : imageOfVersion(image, `v${version}`);
+  if (wanted === image) {
+    return;
+  }
+  const containers = [{ name: "kube-proxy", image: wanted }];
+  const body = {
+    spec: { updateStrategy: { type: "OnDelete", rollingUpdate: null }, template: { spec: { containers } } },
+  };
+  const contentType = "application/strategic-merge-patch+json";
+  const request = { method: "PATCH", path: proxyPath, body, contentType, what: "write kube-proxy" } as const;
+  await api.ask(request, end, [404]);
+}
+
+/** The image with another tag. What follows `@` names one of the old version. */
+export function imageOfVersion(image: string, tag: string): string {
+  const [name = ""] = image.split("@");
+  const colon = name.lastIndexOf(":");
+  const bare = colon > name.lastIndexOf("/") ? name.slice(0, colon) : name;
+  return `${bare}:${tag}`;
+}

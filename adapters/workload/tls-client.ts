@@ -1,0 +1,161 @@
+import { checkServerIdentity } from "node:tls";
+import { buildConnector, Pool } from "undici";
+import { InfraError } from "../host/infra-error.ts";
+import { errorFromCall, notUnderstood } from "./errors.ts";
+import { assertHost, urlHostOf } from "./names.ts";
+
+/** Where a connection really goes. */
+export interface DialTarget {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Tells where to connect for a host and port; undefined for there. What it throws is what the connection fails with. */
+export type Dial = (host: string, port: number) => DialTarget | undefined | Promise<DialTarget | undefined>;
+
+export interface TlsClientOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly caCertificatePem: string;
+  readonly clientCertificatePem: string;
+  readonly clientKeyPem: string;
+  readonly dial: Dial | undefined;
+  /** For people, as `Kubernetes at 10.20.0.9:6443`. */
+  readonly who: string;
+}
+
+export interface TlsRequest {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  readonly path: string;
+  readonly contentType?: string;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** For people, as `cordon node1`. */
+  readonly what: string;
+}
+
+export interface TlsAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+export interface TlsClient {
+  /**
+   * Asks once, and again on a new connection when one is lost, which may have been to a server that has gone since: all that is asked
+   * may be repeated.
+   * @throws InfraError WORKLOAD_UNAVAILABLE, WORKLOAD_DENIED, WORKLOAD_FAILED (too long)
+   */
+  ask(request: TlsRequest, end: AbortSignal): Promise<TlsAnswer>;
+  close(): Promise<void>;
+}
+
+type CallbackArgs = Parameters<buildConnector.Callback>;
+
+const maxBodyBytes = 256 * 1024 * 1024;
+const connectTimeoutMs = 3_000;
+
+/**
+ * A client of one server, which proves by its certificate that it is the one of this name, as we prove who we are by ours. No proxy
+ * of the environment is used.
+ */
+export function createTlsClient(options: TlsClientOptions): TlsClient {
+  const { host, port, dial, who } = options;
+  assertHost(host, "host");
+  const connectTls = buildConnector({
+    ca: options.caCertificatePem,
+    cert: options.clientCertificatePem,
+    key: options.clientKeyPem,
+    timeout: connectTimeoutMs,
+    allowH2: false,
+    // Another server may answer the next time, as the address is handed on.
+    maxCachedSessions: 0,
+    // Whatever it is dialled by.
+    checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
+  });
+  // What the server says against our certificate, of which undici tells only that the connection was lost (8.12.4): with TLS 1.3 it
+  // comes when the connection stands already.
+  let alert: Error | undefined;
+  const noteAlert = (error: Error & { readonly code?: string }) => {
+    alert = /^ERR_SSL_.*ALERT/.test(error.code ?? "") ? error : alert;
+  };
+  const newPool = () =>
+    new Pool(`https://${urlHostOf(host)}:${port}`, {
+      connections: 8,
+      allowH2: false,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      async connect(asked, callback) {
+        try {
+          const target = await dial?.(host, port);
+          const at = target === undefined ? {} : { hostname: target.host, port: String(target.port) };
+          const hostname = asked.hostname.replace(/^\[|\]$/g, "");
+          connectTls({ ...asked, hostname, ...at }, (...[error, socket]: CallbackArgs) => {
+            socket?.once("error", noteAlert);
+            callback(...([error, socket] as CallbackArgs));
+          });
+        } catch (error) {
+          callback(error instanceof Error ? error : new Error("it cannot be dialled"), null);
+        }
+      },
+    });
+  const pool = newPool();
+
+  async function textOf(body: AsyncIterable<Buffer>, what: string): Promise<string> {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of body) {
+      size += chunk.length;
+      if (size > maxBodyBytes) {
+        throw notUnderstood({ what, who }, `it is longer than ${maxBodyBytes} bytes`);
+      }
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString("utf8");
+  }
+
+  async function attempt(by: Pool, request: TlsRequest, end: AbortSignal): Promise<TlsAnswer> {
+    const { method, path, body, contentType = "application/json", what } = request;
+    const { statusCode, body: answer } = await by.request({
+      method,
+      path,
+      headers: { accept: "application/json", ...(body !== undefined && { "content-type": contentType }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal: end,
+    });
+    const text = await textOf(answer, what);
+    alert = undefined;
+    return { status: statusCode, text };
+  }
+
+  async function attemptAfresh(request: TlsRequest, end: AbortSignal): Promise<TlsAnswer> {
+    const fresh = newPool();
+    try {
+      return await attempt(fresh, request, end);
+    } finally {
+      await fresh.destroy();
+    }
+  }
+
+  return {
+    async ask(request, end) {
+      try {
+        return await attempt(pool, request, end).catch((error: unknown) => {
+          if (isConnectionLost(error) && alert === undefined) {
+            return attemptAfresh(request, end);
+          }
+          throw error;
+        });
+      } catch (error) {
+        throw errorFromCall(isConnectionLost(error) ? (alert ?? error) : error, { who });
+      }
+    },
+    async close() {
+      await pool.destroy(new InfraError("WORKLOAD_UNAVAILABLE", `The gateway no longer speaks to ${who}`));
+    },
+  };
+}
+
+function isConnectionLost(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "UND_ERR_SOCKET" || code === "ECONNRESET" || code === "EPIPE";
+}

@@ -1,0 +1,190 @@
+import type { Test } from "tap";
+import type {
+  WorkloadAccess,
+  WorkloadAdapter,
+  WorkloadCluster,
+  WorkloadNode,
+} from "../../../adapters/workload/adapter.ts";
+import {
+  type BootstrapToken,
+  bootstrapTokenSecretFrom,
+  createBootstrapToken,
+} from "../../../server/domains/clusters/bootstrap/bootstrap-token.ts";
+import { reasonOf } from "../host/reason-of.ts";
+
+export interface PodOfTest {
+  readonly name: string;
+  readonly namespace: string;
+  readonly ownerKind: "ReplicaSet" | "DaemonSet" | "Node";
+  readonly phase: "Running" | "Succeeded";
+}
+
+/** A cluster of a test's own, of the version 1.36.3, and what only its nodes and controllers can do. */
+export interface WorkloadUnderTest {
+  readonly workload: WorkloadAdapter;
+  readonly access: WorkloadAccess;
+  /** The same place with a certificate of another cluster's authority, and with one of nobody who may do anything. */
+  readonly strangerAccess: WorkloadAccess;
+  readonly nobodyAccess: WorkloadAccess;
+  /** The certificate of another cluster's authority. */
+  readonly otherCaPem: string;
+  /** Nodes of these names are there, of 1.36.3, ready and labelled `team=red`. */
+  readonly nodes: readonly [string, string];
+  setNotReady(node: string, reason: string, message: string): Promise<void>;
+  /** The kubelet of a node says nothing any more. */
+  silence(node: string): Promise<void>;
+  addPod(node: string, pod: PodOfTest): Promise<void>;
+  /** Has the disruption budget of a pod forbid its eviction, or no longer. */
+  setProtected(namespace: string, name: string, isProtected: boolean): Promise<void>;
+  /** What a kubelet does with pods that are on their way out. */
+  endLeavingPods(node: string): Promise<void>;
+  /** Whether a machine could join by the token. */
+  isTokenGood(token: BootstrapToken): Promise<boolean>;
+  /** What kubeadm's configuration says, and which image kube-proxy has. */
+  versions(): Promise<{
+    readonly configured: string;
+    readonly proxyImage: string;
+    readonly strategy: string;
+  }>;
+}
+
+const hourMs = 3_600_000;
+
+function nodeOf(nodes: readonly WorkloadNode[], name: string): WorkloadNode | undefined {
+  return nodes.find((node) => node.name === name);
+}
+
+/** What every workload adapter does. */
+export async function passesWorkloadContract(t: Test, subject: WorkloadUnderTest): Promise<void> {
+  const { workload, access, nodes: names } = subject;
+  const [first, second] = names;
+  const cluster: WorkloadCluster = workload.connect(access);
+
+  await t.test("tells its version and its nodes", async (t) => {
+    t.equal(await cluster.version(), "1.36.3");
+    const node = nodeOf(await cluster.nodes(), first);
+    t.match(node, {
+      isReady: true,
+      readyReason: "KubeletReady",
+      kubeletVersion: "1.36.3",
+      isCordoned: false,
+      addresses: [/^[0-9.]+$/],
+    });
+    t.equal(node?.labels.get("team"), "red");
+    t.ok(Math.abs((node?.createdAtMs ?? 0) - Date.now()) < hourMs);
+  });
+
+  await t.test("lets in nobody but its own", async (t) => {
+    t.equal(await reasonOf(workload.connect(subject.strangerAccess).nodes()), "WORKLOAD_DENIED");
+    t.equal(await reasonOf(workload.connect(subject.nobodyAccess).nodes()), "WORKLOAD_DENIED");
+    const other = workload.connect({ ...access, caCertificatePem: subject.otherCaPem });
+    t.equal(await reasonOf(other.nodes()), "WORKLOAD_UNAVAILABLE", "nor takes another for it");
+  });
+
+  await t.test("refuses what is no name before it asks", async (t) => {
+    const secret = bootstrapTokenSecretFrom(createBootstrapToken(Date.now(), hourMs), "a test");
+    const metadata = { name: "../x", namespace: "kube-system" };
+    for (const call of [
+      cluster.cordon("a/b"),
+      cluster.deleteNode(".."),
+      cluster.deleteNode(""),
+      cluster.drain("Node"),
+      cluster.writeSecret({ ...secret, metadata }),
+    ]) {
+      t.equal(await reasonOf(call), "INVALID_FIELD");
+    }
+  });
+
+  await t.test("writes tokens by which machines join, again and again", async (t) => {
+    const token = createBootstrapToken(Date.now(), hourMs);
+    t.notOk(await subject.isTokenGood(token), "unknown");
+    // The other way round it would still be good for a while: an API server remembers those that were.
+    const late = { ...token, expiresAt: new Date(Date.now() - hourMs) };
+    await cluster.writeSecret(bootstrapTokenSecretFrom(late, "a test"));
+    t.notOk(await subject.isTokenGood(token), "expired");
+    await cluster.writeSecret(bootstrapTokenSecretFrom(token, "a test"));
+    t.ok(await subject.isTokenGood(token));
+    await cluster.writeSecret(bootstrapTokenSecretFrom(token, "a test"));
+    t.ok(await subject.isTokenGood(token));
+    const elsewhere = bootstrapTokenSecretFrom(token, "a test");
+    const metadata = { ...elsewhere.metadata, namespace: "no-such-namespace" };
+    t.equal(await reasonOf(cluster.writeSecret({ ...elsewhere, metadata })), "WORKLOAD_FAILED");
+  });
+
+  await t.test("tells why a node is not ready, and when it does not know", async (t) => {
+    await subject.setNotReady(second, "KubeletNotReady", "container runtime network not ready");
+    t.match(nodeOf(await cluster.nodes(), second), {
+      isReady: false,
+      readyReason: "KubeletNotReady",
+      readyMessage: "container runtime network not ready",
+    });
+    await subject.silence(second);
+    t.match(nodeOf(await cluster.nodes(), second), { isReady: undefined, readyReason: "NodeStatusUnknown" });
+  });
+
+  await t.test("cordons and empties a node", async (t) => {
+    const named = (name: string, more: Partial<PodOfTest> = {}): PodOfTest => ({
+      name,
+      namespace: "default",
+      ownerKind: "ReplicaSet",
+      phase: "Running",
+      ...more,
+    });
+    await subject.addPod(first, named("web-1"));
+    await subject.addPod(first, named("web-2"));
+    await subject.addPod(first, named("agent", { ownerKind: "DaemonSet" }));
+    await subject.addPod(first, named("static", { ownerKind: "Node" }));
+    await subject.addPod(first, named("done", { phase: "Succeeded" }));
+    await subject.setProtected("default", "web-2", true);
+    await cluster.cordon(first);
+    await cluster.cordon(first);
+    t.equal(nodeOf(await cluster.nodes(), first)?.isCordoned, true);
+    const begun = await cluster.drain(first);
+    t.same([...begun.remaining].toSorted(), ["default/web-1", "default/web-2"]);
+    t.match(begun.blocked, [{ pod: "default/web-2", why: /disruption budget/ }]);
+    t.equal(begun.blocked.length, 1);
+    await subject.endLeavingPods(first);
+    t.same((await cluster.drain(first)).remaining, ["default/web-2"]);
+    await subject.setProtected("default", "web-2", false);
+    t.match(await cluster.drain(first), { remaining: ["default/web-2"], blocked: [] });
+    t.same(await cluster.drain(first), { remaining: ["default/web-2"], blocked: [] }, "it is on its way");
+    await subject.endLeavingPods(first);
+    t.same(await cluster.drain(first), { remaining: [], blocked: [] });
+  });
+
+  await t.test("leaves alone what is not there", async (t) => {
+    await cluster.cordon("no-such-node");
+    await cluster.deleteNode("no-such-node");
+    t.same(await cluster.drain("no-such-node"), { remaining: [], blocked: [] });
+  });
+
+  await t.test("tells machines to come which version they are to have", async (t) => {
+    const before = await subject.versions();
+    t.match(before, { configured: "v1.36.3", proxyImage: /:v1\.36\.3$/ });
+    await cluster.setVersion("1.37.1");
+    const after = await subject.versions();
+    t.equal(after.configured, "v1.37.1");
+    t.equal(after.proxyImage, before.proxyImage.replace("v1.36.3", "v1.37.1"));
+    t.equal(after.strategy, "OnDelete", "old machines have no image of the new one");
+    await cluster.setVersion("1.37.1");
+    t.same(await subject.versions(), after);
+  });
+
+  await t.test("forgets a node", async (t) => {
+    await cluster.deleteNode(first);
+    await cluster.deleteNode(first);
+    t.equal(nodeOf(await cluster.nodes(), first), undefined);
+    t.not(nodeOf(await cluster.nodes(), second), undefined);
+  });
+
+  await t.test("throws the signal's reason, and speaks no more when it is closed", async (t) => {
+    const reason = new Error("changed my mind");
+    await t.rejects(cluster.nodes(AbortSignal.abort(reason)), reason);
+    const leaving = new AbortController();
+    const asked = cluster.nodes(leaving.signal);
+    leaving.abort(reason);
+    await t.rejects(asked, reason);
+    await cluster.close();
+    t.equal(await reasonOf(cluster.nodes()), "WORKLOAD_UNAVAILABLE");
+  });
+}

@@ -1,0 +1,61 @@
+import { test } from "tap";
+import type { WorkloadAccess, WorkloadAdapter } from "../../../adapters/workload/adapter.ts";
+import { createDeferredWorkload } from "../../../adapters/workload/deferred-workload.ts";
+import { createWorkload } from "../../../adapters/workload/workload.ts";
+
+const access: WorkloadAccess = {
+  host: "127.0.0.1",
+  // Nobody listens there: it cannot be had by anybody but root, who has no use for it.
+  port: 1,
+  caCertificatePem: "",
+  clientCertificatePem: "",
+  clientKeyPem: "",
+};
+
+test("clusters are reached by an adapter that is made with the first question, once", async (t) => {
+  let made = 0;
+  const asked: string[] = [];
+  const deferred = createDeferredWorkload("sandbox", async () => {
+    made += 1;
+    const real = createWorkload();
+    const adapter: WorkloadAdapter = {
+      ...real,
+      connect: (to) => ({
+        ...real.connect(to),
+        version: async () => {
+          asked.push(to.host);
+          return "1.36.3";
+        },
+      }),
+    };
+    return adapter;
+  });
+  t.equal(deferred.kind, "sandbox");
+  const [one, other] = [deferred.connect(access), deferred.connect({ ...access, host: "127.0.0.2" })];
+  await deferred.connect(access).close();
+  t.equal(made, 0);
+  t.same(await Promise.all([one.version(), one.version(), other.version()]), ["1.36.3", "1.36.3", "1.36.3"]);
+  t.equal(made, 1);
+  t.same(asked.toSorted(), ["127.0.0.1", "127.0.0.1", "127.0.0.2"]);
+  await one.close();
+  await deferred.close();
+});
+
+test("a deferred cluster has every method of the one that it stands for", async (t) => {
+  const real = createWorkload();
+  const methods = Object.keys(real.connect(access)).toSorted();
+  t.same(Object.keys(createDeferredWorkload("real", async () => real).connect(access)).toSorted(), methods);
+  await real.close();
+});
+
+test("an adapter that could not be made is tried again, and costs nothing to close", async (t) => {
+  let made = 0;
+  const deferred = createDeferredWorkload("sandbox", async () => {
+    made += 1;
+    throw new Error(`no port ${made}`);
+  });
+  const cluster = deferred.connect(access);
+  await t.rejects(cluster.nodes(), /no port 1/);
+  await t.rejects(cluster.nodes(), /no port 2/);
+  await createDeferredWorkload("sandbox", () => Promise.reject(new Error("never"))).close();
+});
