@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file hostplane/v1/event.proto.
  */
 export const file_hostplane_v1_event: GenFile = /*@__PURE__*/
-  fileDesc("Chhob3N0cGxhbmUvdjEvZXZlbnQucHJvdG8SDGhvc3RwbGFuZS52MSJ8ChBTdWJzY3JpYmVSZXF1ZXN0EhAKBmN1cnNvchgBIAEoCUgAEioKBHRpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAASDgoGdG9waWNzGAMgAygJEhEKCXJlc291cmNlcxgEIAMoCUIHCgVzdGFydCKeAQoRU3Vic2NyaWJlUmVzcG9uc2USKgoIc25hcHNob3QYASABKAsyFi5ob3N0cGxhbmUudjEuU25hcHNob3RIABIkCgVldmVudBgCIAEoCzITLmhvc3RwbGFuZS52MS5FdmVudEgAEiwKCWhlYXJ0YmVhdBgDIAEoCzIXLmhvc3RwbGFuZS52MS5IZWFydGJlYXRIAEIJCgdtZXNzYWdlIhoKCFNuYXBzaG90Eg4KBmN1cnNvchgBIAEoCSIbCglIZWFydGJlYXQSDgoGY3Vyc29yGAEgASgJIvsFCgVFdmVudBIOCgZjdXJzb3IYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBXRvcGljGAMgASgJEgwKBHR5cGUYBCABKAkSEAoIcmVzb3VyY2UYBSABKAkSDAoEaG9zdBgGIAEoCRIUCgxvcGVyYXRpb25faWQYByABKAkSDwoHc2FuZGJveBgIIAEoCBIsCglvcGVyYXRpb24YCiABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uSAASKwoGdm9sdW1lGAsgASgLMhkuaG9zdHBsYW5lLnYxLlZvbHVtZUV2ZW50SAASNgoMdm9sdW1lX2dyb3VwGAwgASgLMh4uaG9zdHBsYW5lLnYxLlZvbHVtZUdyb3VwRXZlbnRIABIgCgNnYXAYDSABKAsyES5ob3N0cGxhbmUudjEuR2FwSAASMwoKaHlwZXJ2aXNvchgOIAEoCzIdLmhvc3RwbGFuZS52MS5IeXBlcnZpc29yRXZlbnRIABI2CgxzdG9yYWdlX3Bvb2wYDyABKAsyHi5ob3N0cGxhbmUudjEuU3RvcmFnZVBvb2xFdmVudEgAEjoKDmNsdXN0ZXJfaGVhbHRoGBAgASgLMiAuaG9zdHBsYW5lLnYxLkNsdXN0ZXJIZWFsdGhFdmVudEgAEjQKC2NlcGhfZGFlbW9uGBEgASgLMh0uaG9zdHBsYW5lLnYxLkNlcGhEYWVtb25FdmVudEgAEjIKCmNlcGhfc3BhY2UYEiABKAsyHC5ob3N0cGxhbmUudjEuQ2VwaFNwYWNlRXZlbnRIABIyCgpjZXBoX2NyYXNoGBMgASgLMhwuaG9zdHBsYW5lLnYxLkNlcGhDcmFzaEV2ZW50SAASJQoDcG9kGBQgASgLMhYuaG9zdHBsYW5lLnYxLlBvZEV2ZW50SAASKQoFaW1hZ2UYFSABKAsyGC5ob3N0cGxhbmUudjEuSW1hZ2VFdmVudEgAQggKBmRldGFpbCLFAQoLVm9sdW1lRXZlbnQSDAoEbmFtZRgBIAEoCRIUCgx2b2x1bWVfZ3JvdXAYAiABKAkSFAoMZGV2aWNlX2NsYXNzGAMgASgJEhIKCnNpemVfYnl0ZXMYBCABKAMSIAoTcHJldmlvdXNfc2l6ZV9ieXRlcxgFIAEoA0gAiAEBEgwKBHRhZ3MYBiADKAkSDwoHb3V0c2lkZRgHIAEoCBIPCgdjaGFuZ2VzGAggAygJQhYKFF9wcmV2aW91c19zaXplX2J5dGVzImAKEFZvbHVtZUdyb3VwRXZlbnQSDAoEbmFtZRgBIAEoCRIWCg5kZXZpY2VfY2xhc3NlcxgCIAMoCRISCgpmcmVlX2J5dGVzGAMgASgDEhIKCnNpemVfYnl0ZXMYBCABKAMidgoPSHlwZXJ2aXNvckV2ZW50EgoKAmlkGAEgASgJEg0KBXN0YXRlGAIgASgJEhYKDnByZXZpb3VzX3N0YXRlGAMgASgJEg4KBnJlYXNvbhgEIAEoCRIPCgdvdXRzaWRlGAUgASgIEg8KB2NoYW5nZXMYBiADKAkicQoQU3RvcmFnZVBvb2xFdmVudBIMCgRuYW1lGAEgASgJEhIKCnNpemVfYnl0ZXMYAiABKAMSGwoTcHJldmlvdXNfc2l6ZV9ieXRlcxgDIAEoAxINCgVhZGRlZBgEIAMoCRIPCgdyZW1vdmVkGAUgAygJIm8KEkNsdXN0ZXJIZWFsdGhFdmVudBIPCgdjbHVzdGVyGAEgASgJEg4KBnN0YXR1cxgCIAEoCRIXCg9wcmV2aW91c19zdGF0dXMYAyABKAkSDgoGcmFpc2VkGAQgAygJEg8KB2NsZWFyZWQYBSADKAkiVAoPQ2VwaERhZW1vbkV2ZW50EgwKBG5hbWUYASABKAkSDAoEaG9zdBgCIAEoCRINCgVzdGF0ZRgDIAEoCRIWCg5wcmV2aW91c19zdGF0ZRgEIAEoCSJHCg5DZXBoU3BhY2VFdmVudBIMCgRuYW1lGAEgASgJEhIKCnVzZWRfYnl0ZXMYAiABKAMSEwoLdG90YWxfYnl0ZXMYAyABKAMicAoOQ2VwaENyYXNoRXZlbnQSCgoCaWQYASABKAkSDgoGZW50aXR5GAIgASgJEgwKBGhvc3QYAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBHdoYXQYBSABKAkiuAEKCFBvZEV2ZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEQoJY29udGFpbmVyGAMgASgJEhQKDGNvbnRhaW5lcl9pZBgEIAEoCRIWCglleGl0X2NvZGUYBSABKAVIAIgBARIvCgtoYXBwZW5lZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKcmVjb25jaWxlZBgHIAEoCEIMCgpfZXhpdF9jb2RlImwKCkltYWdlRXZlbnQSCgoCaWQYASABKAkSDQoFbmFtZXMYAiADKAkSLwoLaGFwcGVuZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCnJlY29uY2lsZWQYBCABKAgiZwoDR2FwEigKBGZyb20YASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZyZWFzb24YAyABKAkyYwoMRXZlbnRTZXJ2aWNlElMKCVN1YnNjcmliZRIeLmhvc3RwbGFuZS52MS5TdWJzY3JpYmVSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLlN1YnNjcmliZVJlc3BvbnNlIgOQAgEwAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_hostplane_v1_operation]);
+  fileDesc("Chhob3N0cGxhbmUvdjEvZXZlbnQucHJvdG8SDGhvc3RwbGFuZS52MSJ8ChBTdWJzY3JpYmVSZXF1ZXN0EhAKBmN1cnNvchgBIAEoCUgAEioKBHRpbWUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAASDgoGdG9waWNzGAMgAygJEhEKCXJlc291cmNlcxgEIAMoCUIHCgVzdGFydCKeAQoRU3Vic2NyaWJlUmVzcG9uc2USKgoIc25hcHNob3QYASABKAsyFi5ob3N0cGxhbmUudjEuU25hcHNob3RIABIkCgVldmVudBgCIAEoCzITLmhvc3RwbGFuZS52MS5FdmVudEgAEiwKCWhlYXJ0YmVhdBgDIAEoCzIXLmhvc3RwbGFuZS52MS5IZWFydGJlYXRIAEIJCgdtZXNzYWdlIhoKCFNuYXBzaG90Eg4KBmN1cnNvchgBIAEoCSIbCglIZWFydGJlYXQSDgoGY3Vyc29yGAEgASgJIoMHCgVFdmVudBIOCgZjdXJzb3IYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBXRvcGljGAMgASgJEgwKBHR5cGUYBCABKAkSEAoIcmVzb3VyY2UYBSABKAkSDAoEaG9zdBgGIAEoCRIUCgxvcGVyYXRpb25faWQYByABKAkSDwoHc2FuZGJveBgIIAEoCBIsCglvcGVyYXRpb24YCiABKAsyFy5ob3N0cGxhbmUudjEuT3BlcmF0aW9uSAASKwoGdm9sdW1lGAsgASgLMhkuaG9zdHBsYW5lLnYxLlZvbHVtZUV2ZW50SAASNgoMdm9sdW1lX2dyb3VwGAwgASgLMh4uaG9zdHBsYW5lLnYxLlZvbHVtZUdyb3VwRXZlbnRIABIgCgNnYXAYDSABKAsyES5ob3N0cGxhbmUudjEuR2FwSAASMwoKaHlwZXJ2aXNvchgOIAEoCzIdLmhvc3RwbGFuZS52MS5IeXBlcnZpc29yRXZlbnRIABI2CgxzdG9yYWdlX3Bvb2wYDyABKAsyHi5ob3N0cGxhbmUudjEuU3RvcmFnZVBvb2xFdmVudEgAEjoKDmNsdXN0ZXJfaGVhbHRoGBAgASgLMiAuaG9zdHBsYW5lLnYxLkNsdXN0ZXJIZWFsdGhFdmVudEgAEjQKC2NlcGhfZGFlbW9uGBEgASgLMh0uaG9zdHBsYW5lLnYxLkNlcGhEYWVtb25FdmVudEgAEjIKCmNlcGhfc3BhY2UYEiABKAsyHC5ob3N0cGxhbmUudjEuQ2VwaFNwYWNlRXZlbnRIABIyCgpjZXBoX2NyYXNoGBMgASgLMhwuaG9zdHBsYW5lLnYxLkNlcGhDcmFzaEV2ZW50SAASJQoDcG9kGBQgASgLMhYuaG9zdHBsYW5lLnYxLlBvZEV2ZW50SAASKQoFaW1hZ2UYFSABKAsyGC5ob3N0cGxhbmUudjEuSW1hZ2VFdmVudEgAEkIKEmt1YmVybmV0ZXNfY2x1c3RlchgWIAEoCzIkLmhvc3RwbGFuZS52MS5LdWJlcm5ldGVzQ2x1c3RlckV2ZW50SAASQgoSa3ViZXJuZXRlc19tYWNoaW5lGBcgASgLMiQuaG9zdHBsYW5lLnYxLkt1YmVybmV0ZXNNYWNoaW5lRXZlbnRIAEIICgZkZXRhaWwixQEKC1ZvbHVtZUV2ZW50EgwKBG5hbWUYASABKAkSFAoMdm9sdW1lX2dyb3VwGAIgASgJEhQKDGRldmljZV9jbGFzcxgDIAEoCRISCgpzaXplX2J5dGVzGAQgASgDEiAKE3ByZXZpb3VzX3NpemVfYnl0ZXMYBSABKANIAIgBARIMCgR0YWdzGAYgAygJEg8KB291dHNpZGUYByABKAgSDwoHY2hhbmdlcxgIIAMoCUIWChRfcHJldmlvdXNfc2l6ZV9ieXRlcyJgChBWb2x1bWVHcm91cEV2ZW50EgwKBG5hbWUYASABKAkSFgoOZGV2aWNlX2NsYXNzZXMYAiADKAkSEgoKZnJlZV9ieXRlcxgDIAEoAxISCgpzaXplX2J5dGVzGAQgASgDInYKD0h5cGVydmlzb3JFdmVudBIKCgJpZBgBIAEoCRINCgVzdGF0ZRgCIAEoCRIWCg5wcmV2aW91c19zdGF0ZRgDIAEoCRIOCgZyZWFzb24YBCABKAkSDwoHb3V0c2lkZRgFIAEoCBIPCgdjaGFuZ2VzGAYgAygJInEKEFN0b3JhZ2VQb29sRXZlbnQSDAoEbmFtZRgBIAEoCRISCgpzaXplX2J5dGVzGAIgASgDEhsKE3ByZXZpb3VzX3NpemVfYnl0ZXMYAyABKAMSDQoFYWRkZWQYBCADKAkSDwoHcmVtb3ZlZBgFIAMoCSJvChJDbHVzdGVySGVhbHRoRXZlbnQSDwoHY2x1c3RlchgBIAEoCRIOCgZzdGF0dXMYAiABKAkSFwoPcHJldmlvdXNfc3RhdHVzGAMgASgJEg4KBnJhaXNlZBgEIAMoCRIPCgdjbGVhcmVkGAUgAygJIlQKD0NlcGhEYWVtb25FdmVudBIMCgRuYW1lGAEgASgJEgwKBGhvc3QYAiABKAkSDQoFc3RhdGUYAyABKAkSFgoOcHJldmlvdXNfc3RhdGUYBCABKAkiRwoOQ2VwaFNwYWNlRXZlbnQSDAoEbmFtZRgBIAEoCRISCgp1c2VkX2J5dGVzGAIgASgDEhMKC3RvdGFsX2J5dGVzGAMgASgDInAKDkNlcGhDcmFzaEV2ZW50EgoKAmlkGAEgASgJEg4KBmVudGl0eRgCIAEoCRIMCgRob3N0GAMgASgJEiYKAmF0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgR3aGF0GAUgASgJIrgBCghQb2RFdmVudBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhEKCWNvbnRhaW5lchgDIAEoCRIUCgxjb250YWluZXJfaWQYBCABKAkSFgoJZXhpdF9jb2RlGAUgASgFSACIAQESLwoLaGFwcGVuZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCnJlY29uY2lsZWQYByABKAhCDAoKX2V4aXRfY29kZSJsCgpJbWFnZUV2ZW50EgoKAmlkGAEgASgJEg0KBW5hbWVzGAIgAygJEi8KC2hhcHBlbmVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpyZWNvbmNpbGVkGAQgASgIImcKA0dhcBIoCgRmcm9tGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgJ0bxgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAMgASgJInsKFkt1YmVybmV0ZXNDbHVzdGVyRXZlbnQSDAoEbmFtZRgBIAEoCRIOCgZzdGF0dXMYAiABKAkSFgoOc3RhdHVzX21lc3NhZ2UYAyABKAkSFwoPcHJldmlvdXNfc3RhdHVzGAQgASgJEhIKCmdlbmVyYXRpb24YBSABKAMidgoWS3ViZXJuZXRlc01hY2hpbmVFdmVudBIKCgJpZBgBIAEoCRIPCgdjbHVzdGVyGAIgASgJEgwKBHBvb2wYAyABKAkSDQoFc3RhdGUYBCABKAkSEQoJc3lzdGVtX2lkGAUgASgJEg8KB21lc3NhZ2UYBiABKAkyYwoMRXZlbnRTZXJ2aWNlElMKCVN1YnNjcmliZRIeLmhvc3RwbGFuZS52MS5TdWJzY3JpYmVSZXF1ZXN0Gh8uaG9zdHBsYW5lLnYxLlN1YnNjcmliZVJlc3BvbnNlIgOQAgEwAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_hostplane_v1_operation]);
 
 /**
  * Which events to stream.
@@ -179,7 +179,7 @@ export type Event = Message<"hostplane.v1.Event"> & {
   at?: Timestamp | undefined;
 
   /**
-   * What it belongs to: "volumes", "hypervisors", "storage", "pods", "operations".
+   * What it belongs to: "volumes", "hypervisors", "storage", "pods", "clusters", "operations".
    *
    * @generated from field: string topic = 3;
    */
@@ -323,6 +323,22 @@ export type Event = Message<"hostplane.v1.Event"> & {
      */
     value: ImageEvent;
     case: "image";
+  } | {
+    /**
+     * Of the types "kubernetesCluster.created", "kubernetesCluster.changed", "kubernetesCluster.status", "kubernetesCluster.removed".
+     *
+     * @generated from field: hostplane.v1.KubernetesClusterEvent kubernetes_cluster = 22;
+     */
+    value: KubernetesClusterEvent;
+    case: "kubernetesCluster";
+  } | {
+    /**
+     * Of the type "kubernetesMachine.changed".
+     *
+     * @generated from field: hostplane.v1.KubernetesMachineEvent kubernetes_machine = 23;
+     */
+    value: KubernetesMachineEvent;
+    case: "kubernetesMachine";
   } | { case: undefined; value?: undefined };
 };
 
@@ -866,6 +882,111 @@ export type Gap = Message<"hostplane.v1.Gap"> & {
  */
 export const GapSchema: GenMessage<Gap> = /*@__PURE__*/
   messageDesc(file_hostplane_v1_event, 15);
+
+/**
+ * A Kubernetes cluster that was created, is wanted otherwise, has another status, or is gone.
+ *
+ * @generated from message hostplane.v1.KubernetesClusterEvent
+ */
+export type KubernetesClusterEvent = Message<"hostplane.v1.KubernetesClusterEvent"> & {
+  /**
+   * Its name.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Its status, as "RUNNING".
+   *
+   * @generated from field: string status = 2;
+   */
+  status: string;
+
+  /**
+   * What there is to say about the status.
+   *
+   * @generated from field: string status_message = 3;
+   */
+  statusMessage: string;
+
+  /**
+   * What it was before. Empty for one that was created.
+   *
+   * @generated from field: string previous_status = 4;
+   */
+  previousStatus: string;
+
+  /**
+   * Counted up by every change of what is wanted.
+   *
+   * @generated from field: int64 generation = 5;
+   */
+  generation: bigint;
+};
+
+/**
+ * Describes the message hostplane.v1.KubernetesClusterEvent.
+ * Use `create(KubernetesClusterEventSchema)` to create a new message.
+ */
+export const KubernetesClusterEventSchema: GenMessage<KubernetesClusterEvent> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_event, 16);
+
+/**
+ * A machine of a Kubernetes cluster that came into another state.
+ *
+ * @generated from message hostplane.v1.KubernetesMachineEvent
+ */
+export type KubernetesMachineEvent = Message<"hostplane.v1.KubernetesMachineEvent"> & {
+  /**
+   * Its id in the cluster.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The cluster.
+   *
+   * @generated from field: string cluster = 2;
+   */
+  cluster: string;
+
+  /**
+   * Its pool; empty for the control plane.
+   *
+   * @generated from field: string pool = 3;
+   */
+  pool: string;
+
+  /**
+   * The state it came into, as "joined".
+   *
+   * @generated from field: string state = 4;
+   */
+  state: string;
+
+  /**
+   * The machine's system_id in MAAS. Empty when it has none.
+   *
+   * @generated from field: string system_id = 5;
+   */
+  systemId: string;
+
+  /**
+   * What happened, for people.
+   *
+   * @generated from field: string message = 6;
+   */
+  message: string;
+};
+
+/**
+ * Describes the message hostplane.v1.KubernetesMachineEvent.
+ * Use `create(KubernetesMachineEventSchema)` to create a new message.
+ */
+export const KubernetesMachineEventSchema: GenMessage<KubernetesMachineEvent> = /*@__PURE__*/
+  messageDesc(file_hostplane_v1_event, 17);
 
 /**
  * Streams what happens to the systems and in the gateway.

@@ -1,17 +1,6 @@
-import "@abraham/reflection";
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
-import {
-  AuthorityKeyIdentifierExtension,
-  BasicConstraintsExtension,
-  ExtendedKeyUsage,
-  ExtendedKeyUsageExtension,
-  KeyUsageFlags,
-  KeyUsagesExtension,
-  SubjectKeyIdentifierExtension,
-  X509Certificate,
-  X509CertificateGenerator,
-} from "@peculiar/x509";
+import type { X509Certificate } from "@peculiar/x509";
 
 /** A private key, PKCS #8 in PEM, with its public half, SubjectPublicKeyInfo in PEM. */
 export interface KeyPair {
@@ -33,6 +22,12 @@ export interface Validity {
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256" };
 
+/** It takes 50 ms to load, which nobody pays who makes no cluster. */
+async function loadX509() {
+  await import("@abraham/reflection");
+  return import("@peculiar/x509");
+}
+
 /** A new key for ECDSA on the curve P-256. */
 export async function createKeyPair(): Promise<KeyPair> {
   const { privateKey, publicKey } = await promisify(generateKeyPair)("ec", { namedCurve: "P-256" });
@@ -44,17 +39,18 @@ export async function createKeyPair(): Promise<KeyPair> {
 
 /** A new authority, signed by itself. It can sign certificates of users and servers, and no further authority. */
 export async function createAuthority(commonName: string, validity: Validity): Promise<CertifiedKey> {
+  const x509 = await loadX509();
+  const { digitalSignature, keyCertSign, cRLSign } = x509.KeyUsageFlags;
   const { privateKeyPem, publicKeyPem } = await createKeyPair();
   const publicKey = verifyingKey(createPublicKey(publicKeyPem));
-  const keyUsages = KeyUsageFlags.digitalSignature | KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign;
-  const certificate = await X509CertificateGenerator.createSelfSigned({
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: [{ CN: [commonName] }],
     ...validity,
     keys: { publicKey, privateKey: signingKey(privateKeyPem) },
     extensions: [
-      new BasicConstraintsExtension(true, 0, true),
-      new KeyUsagesExtension(keyUsages, true),
-      await SubjectKeyIdentifierExtension.create(publicKey),
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(digitalSignature | keyCertSign | cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(publicKey),
     ],
   });
   return { certificatePem: pemOf(certificate), privateKeyPem };
@@ -66,21 +62,22 @@ export async function createClientCertificate(
   subject: { readonly commonName: string; readonly organization: string },
   validity: Validity,
 ): Promise<CertifiedKey> {
+  const x509 = await loadX509();
   const { privateKeyPem, publicKeyPem } = await createKeyPair();
   const publicKey = verifyingKey(createPublicKey(publicKeyPem));
-  const issuer = new X509Certificate(authority.certificatePem);
-  const certificate = await X509CertificateGenerator.create({
+  const issuer = new x509.X509Certificate(authority.certificatePem);
+  const certificate = await x509.X509CertificateGenerator.create({
     subject: [{ O: [subject.organization] }, { CN: [subject.commonName] }],
     issuer: issuer.subjectName,
     ...validity,
     publicKey,
     signingKey: signingKey(authority.privateKeyPem),
     extensions: [
-      new BasicConstraintsExtension(false, undefined, true),
-      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-      new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth]),
-      await AuthorityKeyIdentifierExtension.create(issuer),
-      await SubjectKeyIdentifierExtension.create(publicKey),
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth]),
+      await x509.AuthorityKeyIdentifierExtension.create(issuer),
+      await x509.SubjectKeyIdentifierExtension.create(publicKey),
     ],
   });
   return { certificatePem: pemOf(certificate), privateKeyPem };

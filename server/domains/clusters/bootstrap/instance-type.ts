@@ -3,7 +3,7 @@ import { invalidField } from "../../../../adapters/host/infra-error.ts";
 /** What kind of machine is asked for; images and MAAS's tags have the same words. */
 export type InstanceType = "standard" | "gpu";
 
-const instanceTypes: readonly InstanceType[] = ["standard", "gpu"];
+export const instanceTypes: readonly InstanceType[] = ["standard", "gpu"];
 
 /** The type of that name; undefined when there is none. */
 export function instanceTypeFrom(text: string): InstanceType | undefined {

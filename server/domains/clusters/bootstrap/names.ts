@@ -4,7 +4,7 @@ import { isDnsLabel, isDnsName } from "./dns-name.ts";
 /** Leaves room for `-api` and the like behind it, within the 63 characters of a DNS label. */
 const maxNameLength = 40;
 /** kubernetes.io/docs/setup/best-practices/cluster-large: "no more than 5,000 nodes". */
-const maxMachines = 5000;
+export const maxMachines = 5000;
 const controlPlaneCounts = [1, 3, 5];
 
 /**
@@ -46,12 +46,12 @@ export function assertControlPlaneCount(count: number, field: string): void {
 }
 
 /**
- * Refuses numbers that a node pool cannot have; 0 is an empty pool.
+ * Refuses numbers that a node pool cannot have.
  * @throws InfraError INVALID_FIELD
  */
 export function assertPoolCount(count: number, field: string): void {
-  if (!Number.isInteger(count) || count < 0 || count > maxMachines) {
-    throw invalidField(field, `expected 0 to ${maxMachines} machines, got ${count}`);
+  if (!Number.isInteger(count) || count < 1 || count > maxMachines) {
+    throw invalidField(field, `expected 1 to ${maxMachines} machines, got ${count}`);
   }
 }
 

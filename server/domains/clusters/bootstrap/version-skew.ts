@@ -24,23 +24,12 @@ export function upgradeRefusal(from: KubernetesVersion, to: KubernetesVersion): 
   return undefined;
 }
 
-/** The versions on offer that a cluster can be upgraded to right now, each once, oldest first. */
-export function upgradesFrom(
-  current: KubernetesVersion,
-  offered: readonly KubernetesVersion[],
-): readonly KubernetesVersion[] {
-  const possible = offered.filter((version) => upgradeRefusal(current, version) === undefined);
-  const byName = new Map(possible.map((version) => [formatKubernetesVersion(version), version]));
-  return [...byName.values()].toSorted(compareKubernetesVersions);
-}
-
 /**
  * Why a machine of one version cannot be in a cluster whose oldest API server has another, as a sentence; undefined when it can.
  * A kubelet is never newer than the API server, and at most three minor versions older, two before 1.25
- * (kubernetes.io/releases/version-skew-policy). It joins by the kubeadm of its own version, which before 1.31 cannot read the
- * configuration that a newer one left in the cluster.
+ * (kubernetes.io/releases/version-skew-policy).
  */
-export function joinRefusal(node: KubernetesVersion, apiServer: KubernetesVersion): string | undefined {
+export function skewRefusal(node: KubernetesVersion, apiServer: KubernetesVersion): string | undefined {
   const [own, server] = [formatKubernetesVersion(node), formatKubernetesVersion(apiServer)];
   if (compareKubernetesVersions(node, apiServer) > 0) {
     return `a node of ${own} is newer than the control plane of ${server}`;
@@ -49,8 +38,19 @@ export function joinRefusal(node: KubernetesVersion, apiServer: KubernetesVersio
   if (node.major !== apiServer.major || apiServer.minor - node.minor > maxMinors) {
     return `a node of ${own} is more than ${maxMinors} minor versions older than the control plane of ${server}`;
   }
-  if (kubeadmApiVersionOf(node) !== kubeadmApiVersionOf(apiServer)) {
-    return `kubeadm of ${own} cannot read the configuration of a control plane of ${server}`;
-  }
   return undefined;
+}
+
+/**
+ * Why a machine of one version cannot join a cluster whose oldest API server has another, as a sentence; undefined when it can.
+ * Besides `skewRefusal`, it joins by the kubeadm of its own version, which before 1.31 cannot read the configuration that a newer
+ * one left in the cluster.
+ */
+export function joinRefusal(node: KubernetesVersion, apiServer: KubernetesVersion): string | undefined {
+  const refusal = skewRefusal(node, apiServer);
+  if (refusal !== undefined || kubeadmApiVersionOf(node) === kubeadmApiVersionOf(apiServer)) {
+    return refusal;
+  }
+  const [own, server] = [formatKubernetesVersion(node), formatKubernetesVersion(apiServer)];
+  return `kubeadm of ${own} cannot read the configuration of a control plane of ${server}`;
 }

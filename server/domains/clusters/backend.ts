@@ -1,0 +1,53 @@
+import type { MaasAdapter } from "../../../adapters/maas/adapter.ts";
+import { type Backend, type BackendStatus, createPolledStatus } from "../../backend.ts";
+import { instanceTypes } from "./bootstrap/instance-type.ts";
+import type { ClusterImages } from "./cluster-images.ts";
+
+/** So long an answer of MAAS's is told, which is the account's and the images' as much as its own. */
+const freshMs = 10_000;
+const patienceMs = 5_000;
+
+/**
+ * MAAS as ListBackends, the health service and doctor see it: degraded while it has no image that clusters could be made of.
+ * Clusters that are there go on while it is away.
+ */
+export function createMaasBackend(
+  maas: Pick<MaasAdapter, "kind" | "version" | "whoami">,
+  images: ClusterImages,
+): Backend {
+  async function ask(): Promise<BackendStatus> {
+    try {
+      const signal = AbortSignal.timeout(patienceMs);
+      const [{ version }, offered] = await Promise.all([
+        maas.version(signal),
+        images.read(),
+        maas.whoami(signal),
+      ]);
+      const isOffered = instanceTypes.some((type) => offered.versionsOf(type).length > 0);
+      const missing = isOffered ? [] : [noImages];
+      const health = isOffered ? "ok" : "degraded";
+      return { health, version, missing, snapshotAgeMs: undefined };
+    } catch (error) {
+      const missing = [messageOf(error)];
+      return { health: "unavailable", version: undefined, missing, snapshotAgeMs: undefined };
+    }
+  }
+
+  return {
+    domain: "clusters",
+    name: "maas",
+    kind: maas.kind,
+    services: ["cnct.kaas.api.Cluster", "hostplane.v1.ClusterService"],
+    ...createPolledStatus(ask, freshMs),
+  };
+}
+
+const noImages =
+  "MAAS has no image with Kubernetes: upload one named as os=ubuntu-noble,k8s=1.36.3,standard (docs/maas-images.md)";
+
+function messageOf(error: unknown): string {
+  if (error instanceof Error && error.name === "TimeoutError") {
+    return `MAAS does not answer within ${patienceMs / 1000} s`;
+  }
+  return error instanceof Error ? error.message : String(error);
+}

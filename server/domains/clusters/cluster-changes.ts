@@ -1,0 +1,232 @@
+import { randomUUID } from "node:crypto";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { Seal } from "../../crypto/seal.ts";
+import type { ClusterChange } from "../../store/cluster-changes.ts";
+import type { ClusterRecord } from "../../store/cluster-records.ts";
+import type { ClusterWithSlots } from "../../store/cluster-rows.ts";
+import type { Store } from "../../store/store.ts";
+import { createBootstrapToken } from "./bootstrap/bootstrap-token.ts";
+import { createClusterPki } from "./bootstrap/cluster-pki.ts";
+import { formatKubernetesVersion, type KubernetesVersion } from "./bootstrap/kubernetes-version.ts";
+import type { ClusterImages } from "./cluster-images.ts";
+import type { PoolSize, WantedCluster, WantedPool } from "./cluster-requests.ts";
+import { clusterResource } from "./cluster-resource.ts";
+import { sealClusterSecrets } from "./cluster-secrets.ts";
+import type { ClusterSettings } from "./cluster-settings.ts";
+import { assertNotStopping, assertOfMaas, findCluster } from "./find-cluster.ts";
+import { assertImages, createdControlPlaneVersion, imagesIfReadable } from "./image-rules.ts";
+import { assertClusterSize, assertHasPools, assertNotUpgrading, assertPoolsAreNew } from "./pool-rules.ts";
+import { typesOf, upgradeTo, versionsOf } from "./upgrade-versions.ts";
+
+/** What is decided of a cluster when it is made. */
+export interface CreatedCluster {
+  readonly name: string;
+  readonly k8sVersion: string;
+  readonly controlPlaneVersion: string;
+  /** Undefined: it is reached at its first machine. */
+  readonly endpoint: string | undefined;
+}
+
+/**
+ * Changes what is wanted of clusters, each in one transaction; nobody waits for machines. All but `create` throw InfraError
+ * CLUSTER_NOT_FOUND, CLUSTER_OF_OTHER_MAAS and CLUSTER_CHANGED, those of pools and versions also CLUSTER_STOPPING and
+ * UPGRADE_IN_PROGRESS, and return the cluster as it was before.
+ */
+export interface ClusterChanges {
+  /**
+   * @throws InfraError CLUSTER_EXISTS, CLUSTER_ENDPOINT_MISSING, NO_ENDPOINT, INVALID_FIELD for `k8s_version` when MAAS has not the
+   *   images for it; if MAAS does not tell in 2 s, the cluster is made all the same
+   */
+  create(wanted: WantedCluster, actor: string): Promise<CreatedCluster>;
+  /** One that is being taken down already is left as it is. */
+  remove(name: string): Promise<ClusterRecord>;
+  /** @throws InfraError POOL_EXISTS, POOL_STOPPING, NO_IMAGE unless MAAS does not tell in 2 s */
+  addPools(name: string, pools: readonly WantedPool[]): Promise<ClusterRecord>;
+  /** @throws InfraError POOL_NOT_FOUND */
+  removePools(name: string, names: readonly string[]): Promise<ClusterRecord>;
+  /** @throws InfraError POOL_NOT_FOUND */
+  scalePools(name: string, sizes: readonly PoolSize[]): Promise<ClusterRecord>;
+  /** @throws InfraError UPGRADE_REFUSED, NO_IMAGE, CLUSTER_ENDPOINT_MISSING, and as `ClusterImages.read` */
+  upgrade(
+    name: string,
+    version: KubernetesVersion,
+  ): Promise<{ readonly cluster: ClusterRecord; readonly controlPlaneVersion: string }>;
+}
+
+export interface ClusterChangesOptions {
+  readonly store: Pick<Store, "run">;
+  readonly images: ClusterImages;
+  readonly seal: Seal;
+  readonly settings: Pick<ClusterSettings, "endpoints" | "deployTimeoutMs" | "joinTimeoutMs">;
+  readonly maasUrl: string;
+  /** Checks alone, and changes nothing. */
+  readonly dryRun: boolean;
+}
+
+type Change = Omit<ClusterChange, "name" | "uid" | "generation" | "dryRun">;
+
+const maxTries = 5;
+/** Beyond the time in which machines are to be there. */
+const tokenSlackMs = 600_000;
+
+export function createClusterChanges(options: ClusterChangesOptions): ClusterChanges {
+  const { store, images, seal, settings, maasUrl, dryRun } = options;
+  const { endpoints } = settings;
+
+  /**
+   * Changes a cluster as decided of what it is; anew if others change it meanwhile.
+   * @param decide undefined: nothing is to be changed
+   */
+  async function change(
+    name: string,
+    decide: (found: ClusterWithSlots) => Change | undefined | Promise<Change | undefined>,
+  ): Promise<ClusterRecord> {
+    for (let tries = 0; tries < maxTries; tries += 1) {
+      const found = await findCluster(store, name);
+      const { cluster } = found;
+      const { uid, generation } = cluster;
+      assertOfMaas(cluster, maasUrl);
+      const decided = await decide(found);
+      if (decided === undefined) {
+        return cluster;
+      }
+      const result = await store.run("clusters.change", { ...decided, name, uid, generation, dryRun });
+      if (result.ok) {
+        return cluster;
+      }
+    }
+    throw new InfraError("CLUSTER_CHANGED", `others change ${name} at the same time`, {
+      resource: clusterResource(name),
+    });
+  }
+
+  async function sealedSecrets(uid: string): Promise<Uint8Array> {
+    const nowMs = Date.now();
+    const ttlMs = settings.deployTimeoutMs + settings.joinTimeoutMs + tokenSlackMs;
+    const firstToken = createBootstrapToken(nowMs, ttlMs);
+    return sealClusterSecrets(seal, uid, { pki: await createClusterPki(nowMs), firstToken });
+  }
+
+  return {
+    async create(wanted, actor) {
+      const { name, controlPlane, pools } = wanted;
+      assertClusterSize(controlPlane, pools, "worker_node_pools");
+      // Whoever asks again for what is made already is told so, whatever a new one would lack by now.
+      if ((await store.run("clusters.get", { name })) !== undefined) {
+        throw clusterExists(name);
+      }
+      if (controlPlane.count > 1 && endpoints.length === 0) {
+        throw endpointMissing(name, `a control plane of ${controlPlane.count} machines`);
+      }
+      const uid = randomUUID();
+      const k8sVersion = formatKubernetesVersion(wanted.version);
+      const controlPlaneVersion = formatKubernetesVersion(
+        createdControlPlaneVersion(wanted, await imagesIfReadable(images)),
+      );
+      const cluster = {
+        name,
+        uid,
+        backend: maasUrl,
+        k8sVersion,
+        controlPlaneVersion,
+        controlPlane,
+        pools,
+        actor,
+      };
+      const secretsSealed = dryRun ? new Uint8Array() : await sealedSecrets(uid);
+      const result = await store.run("clusters.create", {
+        cluster: { ...cluster, secretsSealed },
+        endpoints,
+        dryRun,
+      });
+      if (result.ok) {
+        return { name, k8sVersion, controlPlaneVersion, endpoint: result.endpoint };
+      }
+      throw result.why === "exists" ? clusterExists(name) : noEndpoint(name, endpoints.length);
+    },
+
+    remove: (name) =>
+      change(name, ({ cluster }) => (cluster.isDeleting ? undefined : { set: { isDeleting: true } })),
+
+    addPools: (name, pools) =>
+      change(name, async (found) => {
+        if (pools.length === 0) {
+          return undefined;
+        }
+        const { cluster } = found;
+        assertChangeable(found);
+        assertPoolsAreNew(found, pools);
+        assertClusterSize(cluster.controlPlane, [...cluster.pools, ...pools], "worker_node_pools");
+        const offered = await imagesIfReadable(images);
+        if (offered !== undefined) {
+          assertImages(cluster, pools, offered);
+        }
+        return { addPools: pools };
+      }),
+
+    removePools: (name, names) =>
+      change(name, (found) => {
+        if (names.length === 0) {
+          return undefined;
+        }
+        assertChangeable(found);
+        assertHasPools(found.cluster, names);
+        return { removePools: names };
+      }),
+
+    scalePools: (name, sizes) =>
+      change(name, (found) => {
+        if (sizes.length === 0) {
+          return undefined;
+        }
+        const { cluster } = found;
+        assertChangeable(found);
+        const byName = new Map(sizes.map((size) => [size.name, size]));
+        assertHasPools(cluster, [...byName.keys()]);
+        const scaled = cluster.pools.map((pool) => byName.get(pool.name) ?? pool);
+        assertClusterSize(cluster.controlPlane, scaled, "node_pools");
+        const scale = sizes.filter(({ name: pool, count }) =>
+          cluster.pools.some((each) => each.name === pool && each.count !== count),
+        );
+        return scale.length === 0 ? undefined : { scale };
+      }),
+
+    async upgrade(name, version) {
+      let controlPlaneVersion = "";
+      const cluster = await change(name, async (found) => {
+        assertChangeable(found);
+        if (found.cluster.endpoint === undefined) {
+          throw endpointMissing(name, "an upgrade, which replaces every machine,");
+        }
+        const offered = await images.read();
+        const next = upgradeTo(version, versionsOf(found.cluster), typesOf(found.cluster), offered);
+        if ("reason" in next) {
+          throw new InfraError(next.reason, next.why, { resource: clusterResource(name) });
+        }
+        controlPlaneVersion = formatKubernetesVersion(next.controlPlane);
+        return { set: { k8sVersion: formatKubernetesVersion(version), controlPlaneVersion } };
+      });
+      return { cluster, controlPlaneVersion };
+    },
+  };
+}
+
+function assertChangeable(found: ClusterWithSlots): void {
+  assertNotStopping(found.cluster);
+  assertNotUpgrading(found);
+}
+
+function clusterExists(name: string): InfraError {
+  const resource = clusterResource(name);
+  return new InfraError("CLUSTER_EXISTS", `there is a cluster ${name} already`, { resource });
+}
+
+function noEndpoint(name: string, count: number): InfraError {
+  const why = `all ${count} addresses of \`clusters.endpoint.addresses\` belong to clusters already`;
+  return new InfraError("NO_ENDPOINT", why, { resource: clusterResource(name) });
+}
+
+function endpointMissing(name: string, what: string): InfraError {
+  const why = `${what} needs an address that stays when machines change: set \`clusters.endpoint\` in the configuration, and create the cluster after that`;
+  return new InfraError("CLUSTER_ENDPOINT_MISSING", why, { resource: clusterResource(name) });
+}

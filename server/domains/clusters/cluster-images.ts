@@ -1,0 +1,72 @@
+import type { MaasAdapter } from "../../../adapters/maas/adapter.ts";
+import { type ClusterImage, clusterImageFrom } from "./bootstrap/image-name.ts";
+import type { InstanceType } from "./bootstrap/instance-type.ts";
+import { compareKubernetesVersions, type KubernetesVersion } from "./bootstrap/kubernetes-version.ts";
+
+/** What machines can be deployed with. */
+export interface OfferedImages {
+  /** Each once, the oldest first. */
+  versionsOf(instanceType: InstanceType): readonly KubernetesVersion[];
+  /** What `deploy` calls the image; undefined when there is none. */
+  seriesOf(instanceType: InstanceType, version: KubernetesVersion): string | undefined;
+}
+
+/** The images of MAAS that have Kubernetes in them. */
+export interface ClusterImages {
+  /**
+   * As they were at most 30 s ago; shared by all who ask.
+   * @throws InfraError as `MaasAdapter.images`
+   */
+  read(): Promise<OfferedImages>;
+}
+
+const freshMs = 30_000;
+
+export function createClusterImages(maas: Pick<MaasAdapter, "images">): ClusterImages {
+  let asked: { readonly atMs: number; readonly images: Promise<OfferedImages> } | undefined;
+
+  async function load(): Promise<OfferedImages> {
+    const images = await maas.images();
+    return offeredImagesFrom(images.map(({ name }) => name));
+  }
+
+  return {
+    read() {
+      if (asked === undefined || performance.now() - asked.atMs > freshMs) {
+        const images = load();
+        const mine = { atMs: performance.now(), images };
+        asked = mine;
+        // An error is nobody's but theirs who wait for it.
+        images.catch(() => {
+          if (asked === mine) {
+            asked = undefined;
+          }
+        });
+      }
+      return asked.images;
+    },
+  };
+}
+
+/** @param names of boot resources; those that are no images for clusters are passed over */
+export function offeredImagesFrom(names: readonly string[]): OfferedImages {
+  const named = names.flatMap((name) => {
+    const image = clusterImageFrom(name);
+    return image === undefined ? [] : [{ name, image }];
+  });
+  const isOf = (image: ClusterImage, type: InstanceType, version: KubernetesVersion) =>
+    image.instanceType === type && compareKubernetesVersions(image.version, version) === 0;
+  return {
+    versionsOf: (type) =>
+      named
+        .map(({ image }) => image)
+        .filter(
+          (image, index, all) =>
+            image.instanceType === type &&
+            all.findIndex((other) => isOf(other, type, image.version)) === index,
+        )
+        .map(({ version }) => version)
+        .toSorted(compareKubernetesVersions),
+    seriesOf: (type, version) => named.find(({ image }) => isOf(image, type, version))?.name,
+  };
+}

@@ -1,0 +1,152 @@
+import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
+import type {
+  ControlPlaneMachineSpec,
+  CreateClusterMsg,
+  KubernetesLabel,
+  MachineSpec,
+  ScaleNodePoolSpec,
+} from "../../../gen/cnct/kaas/api/api_pb.ts";
+import { type InstanceType, parseInstanceType } from "./bootstrap/instance-type.ts";
+import { type KubernetesVersion, parseKubernetesVersion } from "./bootstrap/kubernetes-version.ts";
+import {
+  assertClusterName,
+  assertControlPlaneCount,
+  assertPoolCount,
+  assertPoolName,
+} from "./bootstrap/names.ts";
+import { assertLabels, type NodeLabel } from "./bootstrap/node-labels.ts";
+import { controlPlanePool } from "./machine-marks.ts";
+
+/** A set of machines that is asked for. */
+export interface WantedMachines {
+  readonly instanceType: InstanceType;
+  readonly labels: readonly NodeLabel[];
+  readonly count: number;
+}
+
+export interface WantedPool extends WantedMachines {
+  readonly name: string;
+}
+
+/** A cluster that is asked for. */
+export interface WantedCluster {
+  readonly name: string;
+  /** Of the pools; the control plane's follows from it. */
+  readonly version: KubernetesVersion;
+  readonly controlPlane: WantedMachines;
+  readonly pools: readonly WantedPool[];
+}
+
+/** How many machines a pool is to have. */
+export interface PoolSize {
+  readonly name: string;
+  readonly count: number;
+}
+
+const maxPools = 100;
+
+/** @throws InfraError INVALID_FIELD, SCALE_TO_ZERO */
+export function wantedClusterFrom(request: CreateClusterMsg): WantedCluster {
+  const { name, k8sVersion, controlPlaneNodes, workerNodePools } = request;
+  assertClusterName(name, "name");
+  const version = parseKubernetesVersion(k8sVersion, "k8s_version");
+  const controlPlane = wantedControlPlaneFrom(controlPlaneNodes, "control_plane_nodes");
+  return { name, version, controlPlane, pools: wantedPoolsFrom(workerNodePools) };
+}
+
+/**
+ * The pools of a request's `worker_node_pools`.
+ * @throws InfraError INVALID_FIELD, SCALE_TO_ZERO
+ */
+export function wantedPoolsFrom(specs: readonly MachineSpec[]): readonly WantedPool[] {
+  const field = "worker_node_pools";
+  assertPoolsCount(specs, field);
+  const pools = specs.map((spec, index) => {
+    assertNewPoolName(spec.name, `${field}[${index}].name`);
+    return { name: spec.name, ...wantedMachinesFrom(spec, `${field}[${index}]`, assertPoolSize) };
+  });
+  assertNoneTwice(pools, field);
+  return pools;
+}
+
+/**
+ * The new sizes of a request's `node_pools`.
+ * @throws InfraError INVALID_FIELD, SCALE_TO_ZERO
+ */
+export function poolSizesFrom(specs: readonly ScaleNodePoolSpec[]): readonly PoolSize[] {
+  const field = "node_pools";
+  assertPoolsCount(specs, field);
+  const sizes = specs.map(({ name, count }, index) => {
+    assertPoolName(name, `${field}[${index}].name`);
+    assertPoolSize(count, `${field}[${index}].count`);
+    return { name, count };
+  });
+  assertNoneTwice(sizes, field);
+  return sizes;
+}
+
+/**
+ * The names of a request's `node_pool_names`, each once.
+ * @throws InfraError INVALID_FIELD
+ */
+export function poolNamesFrom(names: readonly string[]): readonly string[] {
+  assertPoolsCount(names, "node_pool_names");
+  for (const [index, name] of names.entries()) {
+    assertPoolName(name, `node_pool_names[${index}]`);
+  }
+  return [...new Set(names)];
+}
+
+/**
+ * Refuses more pools than a cluster can have.
+ * @throws InfraError INVALID_FIELD
+ */
+export function assertPoolsCount(pools: readonly unknown[], field: string): void {
+  if (pools.length > maxPools) {
+    throw invalidField(field, `a cluster has at most ${maxPools} node pools, these would be ${pools.length}`);
+  }
+}
+
+function wantedControlPlaneFrom(spec: ControlPlaneMachineSpec | undefined, field: string): WantedMachines {
+  if (spec === undefined) {
+    throw invalidField(field, "must be given: a cluster has 1, 3 or 5 machines that control it");
+  }
+  return wantedMachinesFrom(spec, field, assertControlPlaneCount);
+}
+
+function wantedMachinesFrom(
+  spec: ControlPlaneMachineSpec | MachineSpec,
+  field: string,
+  assertCount: (count: number, field: string) => void,
+): WantedMachines {
+  const labels = spec.labels.map(({ name, value }: KubernetesLabel) => ({ name, value }));
+  const instanceType = parseInstanceType(spec.instanceType, `${field}.instanceType`);
+  assertLabels(labels, `${field}.labels`);
+  assertCount(spec.count, `${field}.count`);
+  return { instanceType, labels, count: spec.count };
+}
+
+function assertNewPoolName(name: string, field: string): void {
+  assertPoolName(name, field);
+  if (name === controlPlanePool) {
+    throw invalidField(field, `${controlPlanePool} is what the machines that control the cluster are called`);
+  }
+}
+
+function assertPoolSize(count: number, field: string): void {
+  if (count === 0) {
+    const description = "must be 1 or more; DeleteNodePool removes a pool with all of its machines";
+    throw new InfraError("SCALE_TO_ZERO", `${field}: ${description}`, {
+      violations: [{ field, description }],
+    });
+  }
+  assertPoolCount(count, field);
+}
+
+function assertNoneTwice(named: readonly { readonly name: string }[], field: string): void {
+  for (const [index, { name }] of named.entries()) {
+    if (named.findIndex((other) => other.name === name) !== index) {
+      throw invalidField(`${field}[${index}].name`, "is there twice");
+    }
+  }
+}

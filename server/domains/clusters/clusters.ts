@@ -1,0 +1,96 @@
+import type { MaasAdapter } from "../../../adapters/maas/adapter.ts";
+import type { WorkloadAdapter } from "../../../adapters/workload/adapter.ts";
+import type { Seal } from "../../crypto/seal.ts";
+import type {
+  ClusterRecord,
+  ClusterSummary,
+  MachineEventRecord,
+  SlotRecord,
+} from "../../store/cluster-records.ts";
+import type { Store } from "../../store/store.ts";
+import { type ClusterChanges, createClusterChanges } from "./cluster-changes.ts";
+import type { ClusterImages } from "./cluster-images.ts";
+import type { ClusterSettings } from "./cluster-settings.ts";
+import { type ClusterStates, createClusterStates } from "./cluster-states.ts";
+import { clusterNotFound, findCluster, toldOfMaas } from "./find-cluster.ts";
+import { createKubeconfigs, type Kubeconfigs } from "./kubeconfigs.ts";
+import { createNodeStatuses, type NodeStatuses } from "./node-statuses.ts";
+import { isUpgrading } from "./pool-rules.ts";
+import { typesOf, upgradesOf, versionsOf } from "./upgrade-versions.ts";
+
+export interface ClustersOptions {
+  readonly store: Pick<Store, "run" | "subscribe">;
+  readonly maas: Pick<MaasAdapter, "url" | "whoami" | "machines">;
+  readonly workload: Pick<WorkloadAdapter, "connect">;
+  readonly images: ClusterImages;
+  /** `createSeal(masterKey, "cluster")`. */
+  readonly seal: Seal;
+  readonly settings: ClusterSettings;
+}
+
+/** Clusters as they are wanted and as they were last found to be. What is written here is put in place by the reconciler. */
+export interface Clusters {
+  /** By name. Asks nobody but the store. */
+  list(): Promise<readonly ClusterSummary[]>;
+  readonly states: ClusterStates;
+  readonly changes: ClusterChanges;
+  /** The same checks with the same answers; changes nothing. */
+  readonly plan: ClusterChanges;
+  readonly kubeconfigs: Kubeconfigs;
+  readonly nodes: NodeStatuses;
+  /**
+   * The versions that `changes.upgrade` takes now, the oldest first.
+   * @throws InfraError CLUSTER_NOT_FOUND, and as `ClusterImages.read`
+   */
+  upgrades(name: string): Promise<readonly string[]>;
+  /**
+   * The lives of a cluster's machines, also those that are over, and what happened in them: the control plane's first, then by
+   * pool, the oldest first.
+   * @throws InfraError CLUSTER_NOT_FOUND
+   */
+  machines(name: string): Promise<{
+    readonly slots: readonly SlotRecord[];
+    readonly events: readonly MachineEventRecord[];
+  }>;
+}
+
+export function createClusters(options: ClustersOptions): Clusters {
+  const { store, maas, workload, images, seal, settings } = options;
+  const changing = { store, images, seal, settings, maasUrl: maas.url };
+
+  return {
+    async list() {
+      const clusters = await store.run("clusters.list", {});
+      return clusters.map((cluster) => toldOfMaas(cluster, maas.url));
+    },
+    states: createClusterStates(store, maas.url),
+    changes: createClusterChanges({ ...changing, dryRun: false }),
+    plan: createClusterChanges({ ...changing, dryRun: true }),
+    kubeconfigs: createKubeconfigs({ store, seal, maasUrl: maas.url }),
+    nodes: createNodeStatuses({ store, maas, workload, seal }),
+    async upgrades(name) {
+      const found = await findCluster(store, name);
+      const { cluster } = found;
+      if (!isUpgradeable(cluster, maas.url) || isUpgrading(found)) {
+        return [];
+      }
+      return upgradesOf(versionsOf(cluster), typesOf(cluster), await images.read());
+    },
+    async machines(name) {
+      const found = await store.run("clusters.machines", { name });
+      if (found === undefined) {
+        throw clusterNotFound(name);
+      }
+      const { slots, events } = found;
+      return { slots: slots.toSorted((a, b) => compareTexts(a.pool ?? "", b.pool ?? "")), events };
+    },
+  };
+}
+
+function isUpgradeable({ isDeleting, endpoint, backend }: ClusterRecord, maasUrl: string): boolean {
+  return !isDeleting && endpoint !== undefined && backend === maasUrl;
+}
+
+function compareTexts(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}

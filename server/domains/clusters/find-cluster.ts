@@ -1,0 +1,52 @@
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { ClusterRecord } from "../../store/cluster-records.ts";
+import type { ClusterWithSlots } from "../../store/cluster-rows.ts";
+import type { Store } from "../../store/store.ts";
+import { clusterResource } from "./cluster-resource.ts";
+
+/**
+ * A cluster by its name, with its machines that are not given back.
+ * @throws InfraError CLUSTER_NOT_FOUND
+ */
+export async function findCluster(store: Pick<Store, "run">, name: string): Promise<ClusterWithSlots> {
+  const found = await store.run("clusters.get", { name });
+  if (found === undefined) {
+    throw clusterNotFound(name);
+  }
+  return found;
+}
+
+export function clusterNotFound(name: string): InfraError {
+  const resource = clusterResource(name);
+  return new InfraError("CLUSTER_NOT_FOUND", `there is no cluster ${name}`, { resource });
+}
+
+/** The cluster, which says so when its machines are of another MAAS: what else it says is old then, as nobody looks after it. */
+export function toldOfMaas<T extends Pick<ClusterRecord, "backend" | "message">>(
+  cluster: T,
+  maasUrl: string,
+): T {
+  const { backend } = cluster;
+  return backend === maasUrl ? cluster : { ...cluster, message: otherMaas(backend, maasUrl) };
+}
+
+/** @throws InfraError CLUSTER_OF_OTHER_MAAS */
+export function assertOfMaas({ name, backend }: ClusterRecord, maasUrl: string): void {
+  if (backend !== maasUrl) {
+    const resource = clusterResource(name);
+    throw new InfraError("CLUSTER_OF_OTHER_MAAS", `${name}: ${otherMaas(backend, maasUrl)}`, { resource });
+  }
+}
+
+function otherMaas(backend: string, maasUrl: string): string {
+  return `its machines are of the MAAS at ${backend}, and this gateway works with the one at ${maasUrl}`;
+}
+
+/** @throws InfraError CLUSTER_STOPPING */
+export function assertNotStopping({ name, isDeleting }: ClusterRecord): void {
+  if (isDeleting) {
+    throw new InfraError("CLUSTER_STOPPING", `${name} is being taken down`, {
+      resource: clusterResource(name),
+    });
+  }
+}

@@ -1,0 +1,71 @@
+import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
+import { isSettledWithin } from "../../../adapters/host/is-settled-within.ts";
+import type { ClusterRecord } from "../../store/cluster-records.ts";
+import { type InstanceType, instanceTypes } from "./bootstrap/instance-type.ts";
+import {
+  formatKubernetesVersion,
+  type KubernetesVersion,
+  parseKubernetesVersion,
+} from "./bootstrap/kubernetes-version.ts";
+import type { ClusterImages, OfferedImages } from "./cluster-images.ts";
+import type { WantedCluster, WantedPool } from "./cluster-requests.ts";
+import { clusterResource } from "./cluster-resource.ts";
+import { controlPlaneVersionFor } from "./upgrade-versions.ts";
+
+/** As long as a caller waits for MAAS where it can do without. */
+const patienceMs = 2_000;
+
+/** What MAAS has; undefined if it does not tell soon: then the cluster's status tells later what is missing. */
+export async function imagesIfReadable(images: ClusterImages): Promise<OfferedImages | undefined> {
+  const reading = images.read();
+  const isRead = await isSettledWithin(reading, patienceMs);
+  return isRead ? reading.catch(() => undefined) : undefined;
+}
+
+/**
+ * The version that the control plane of a new cluster gets.
+ * @param offered undefined: nobody knows what there is
+ * @throws InfraError INVALID_FIELD when there are no images for the machines of the cluster
+ */
+export function createdControlPlaneVersion(
+  { version, controlPlane, pools }: WantedCluster,
+  offered: OfferedImages | undefined,
+): KubernetesVersion {
+  if (offered === undefined) {
+    return version;
+  }
+  const missing = pools.find(({ instanceType }) => offered.seriesOf(instanceType, version) === undefined);
+  if (missing !== undefined) {
+    throw invalidField("k8s_version", noImage(version, missing.instanceType, offered));
+  }
+  const found = controlPlaneVersionFor(version, controlPlane.instanceType, offered);
+  // Without pools it is nobody's version yet, but may not be one that can never be anybody's.
+  const isKnown = instanceTypes.some((type) => offered.seriesOf(type, version) !== undefined);
+  if (found === undefined || !isKnown) {
+    throw invalidField("k8s_version", noImage(version, controlPlane.instanceType, offered));
+  }
+  return found;
+}
+
+/**
+ * Refuses pools whose machines could not be installed.
+ * @throws InfraError NO_IMAGE
+ */
+export function assertImages(
+  { name, k8sVersion }: Pick<ClusterRecord, "name" | "k8sVersion">,
+  pools: readonly Pick<WantedPool, "instanceType">[],
+  offered: OfferedImages,
+): void {
+  const version = parseKubernetesVersion(k8sVersion, "k8s_version");
+  const missing = pools.find(({ instanceType }) => offered.seriesOf(instanceType, version) === undefined);
+  if (missing !== undefined) {
+    throw new InfraError("NO_IMAGE", noImage(version, missing.instanceType, offered), {
+      resource: clusterResource(name),
+    });
+  }
+}
+
+function noImage(version: KubernetesVersion, type: InstanceType, offered: OfferedImages): string {
+  const there = offered.versionsOf(type).map(formatKubernetesVersion).join(", ") || "none";
+  return `MAAS has no image of Kubernetes ${formatKubernetesVersion(version)} for ${type} machines; of these versions it has: ${there}`;
+}

@@ -1,0 +1,118 @@
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import type { Seal } from "../../crypto/seal.ts";
+import type { ClusterRecord } from "../../store/cluster-records.ts";
+import type { ClusterWithSlots } from "../../store/cluster-rows.ts";
+import type { Store } from "../../store/store.ts";
+import { apiHostOf } from "./api-host.ts";
+import {
+  adminExpiresAt,
+  type ClusterPki,
+  isAdminRenewalDue,
+  renewAdminCertificate,
+} from "./bootstrap/cluster-pki.ts";
+import { renderKubeconfig } from "./bootstrap/kubeconfig.ts";
+import { clusterResource } from "./cluster-resource.ts";
+import { openClusterSecrets, sealClusterSecrets } from "./cluster-secrets.ts";
+import { apiServerPort } from "./cluster-settings.ts";
+import { assertNotStopping, assertOfMaas, clusterNotFound, findCluster, toldOfMaas } from "./find-cluster.ts";
+
+/** What a cluster's administrator reaches it by. */
+export interface Kubeconfig {
+  /** A secret. Empty as long as nobody knows where the cluster will be reached. */
+  readonly text: string;
+  /** When its certificate does. */
+  readonly expiresAt: Date;
+}
+
+/** The kubeconfigs of clusters. */
+export interface Kubeconfigs {
+  /**
+   * As it is good now; its certificate is made anew 30 days before it expires.
+   * @throws InfraError CLUSTER_NOT_FOUND, MASTER_KEY_MISMATCH
+   */
+  read(name: string): Promise<Kubeconfig & { readonly cluster: ClusterRecord }>;
+  /**
+   * One with a new certificate. The one before stays good until it expires.
+   * @throws InfraError CLUSTER_NOT_FOUND, CLUSTER_STOPPING, CLUSTER_OF_OTHER_MAAS, CLUSTER_CHANGED, MASTER_KEY_MISMATCH
+   */
+  rotate(name: string): Promise<Kubeconfig>;
+  /** Checks what `rotate` does, and changes nothing. */
+  planRotate(name: string): Promise<ClusterRecord>;
+}
+
+export interface KubeconfigsOptions {
+  readonly store: Pick<Store, "run">;
+  readonly seal: Seal;
+  readonly maasUrl: string;
+}
+
+const maxTries = 5;
+
+export function createKubeconfigs({ store, seal, maasUrl }: KubeconfigsOptions): Kubeconfigs {
+  /** @param isDue whether there is to be a new certificate */
+  async function currentPki(
+    { name, uid }: Pick<ClusterRecord, "name" | "uid">,
+    isDue: (pki: ClusterPki) => boolean,
+  ): Promise<ClusterPki> {
+    for (let tries = 0; tries < maxTries; tries += 1) {
+      const found = await store.run("clusters.secrets", { name });
+      // Another cluster may have its name by now.
+      if (found?.uid !== uid) {
+        throw clusterNotFound(name);
+      }
+      const { secretsVersion, secretsSealed } = found;
+      const secrets = openClusterSecrets(seal, uid, secretsSealed);
+      if (!isDue(secrets.pki)) {
+        return secrets.pki;
+      }
+      const pki = await renewAdminCertificate(secrets.pki, Date.now());
+      const sealed = sealClusterSecrets(seal, uid, { ...secrets, pki });
+      const { ok } = await store.run("clusters.setSecrets", {
+        name,
+        uid,
+        secretsVersion,
+        secretsSealed: sealed,
+      });
+      if (ok) {
+        return pki;
+      }
+    }
+    throw new InfraError("CLUSTER_CHANGED", `others change the secrets of ${name} at the same time`, {
+      resource: clusterResource(name),
+    });
+  }
+
+  async function findOfMaas(name: string): Promise<ClusterWithSlots> {
+    const found = await findCluster(store, name);
+    assertOfMaas(found.cluster, maasUrl);
+    assertNotStopping(found.cluster);
+    return found;
+  }
+
+  return {
+    async read(name) {
+      const found = await findCluster(store, name);
+      const pki = await currentPki(found.cluster, (each) => isAdminRenewalDue(each, Date.now()));
+      return { ...kubeconfigOf(found, pki), cluster: toldOfMaas(found.cluster, maasUrl) };
+    },
+    async rotate(name) {
+      const found = await findOfMaas(name);
+      return kubeconfigOf(found, await currentPki(found.cluster, () => true));
+    },
+    async planRotate(name) {
+      return (await findOfMaas(name)).cluster;
+    },
+  };
+}
+
+function kubeconfigOf({ cluster, slots }: ClusterWithSlots, pki: ClusterPki): Kubeconfig {
+  const host = apiHostOf(cluster, slots);
+  const endpoint = host === undefined ? undefined : { host, port: apiServerPort };
+  return {
+    text:
+      endpoint === undefined
+        ? ""
+        : renderKubeconfig(cluster.name, endpoint, pki.kubernetesCa.certificatePem, pki.admin),
+    expiresAt: adminExpiresAt(pki),
+  };
+}

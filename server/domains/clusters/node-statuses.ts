@@ -1,0 +1,114 @@
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { isSettledWithin } from "../../../adapters/host/is-settled-within.ts";
+import { createSnapshotCache } from "../../../adapters/host/snapshot.ts";
+import type { MaasAdapter } from "../../../adapters/maas/adapter.ts";
+import type { WorkloadAdapter, WorkloadNode } from "../../../adapters/workload/adapter.ts";
+import type { Seal } from "../../crypto/seal.ts";
+import type { SlotState } from "../../store/cluster-records.ts";
+import type { ClusterWithSlots } from "../../store/cluster-rows.ts";
+import type { Store } from "../../store/store.ts";
+import { apiHostOf } from "./api-host.ts";
+import { openClusterSecrets } from "./cluster-secrets.ts";
+import { apiServerPort } from "./cluster-settings.ts";
+import { clusterNotFound, findCluster } from "./find-cluster.ts";
+import { type Answer, type NodeStatus, nodeStatusesOf } from "./node-status.ts";
+
+export interface NodeStatusesOptions {
+  readonly store: Pick<Store, "run">;
+  readonly maas: Pick<MaasAdapter, "whoami" | "machines">;
+  readonly workload: Pick<WorkloadAdapter, "connect">;
+  readonly seal: Seal;
+}
+
+/** How the machines of clusters are, as MAAS and the clusters themselves tell. */
+export interface NodeStatuses {
+  /**
+   * Within 3 s: what is not told by then is told as unknown.
+   * @throws InfraError CLUSTER_NOT_FOUND
+   */
+  read(name: string, signal: AbortSignal): Promise<readonly NodeStatus[]>;
+}
+
+const patienceMs = 3_000;
+
+/** In these a machine may be a node. */
+const nodeStates: readonly SlotState[] = ["booted", "joined", "draining", "releasing"];
+
+export function createNodeStatuses({ store, maas, workload, seal }: NodeStatusesOptions): NodeStatuses {
+  /** However many ask at once, MAAS lists its machines once. */
+  const machines = createSnapshotCache({
+    system: "maas",
+    load: async (signal) => {
+      // Asked each time: an account may be renamed.
+      const { username: owner } = await maas.whoami(signal);
+      return maas.machines({ owner }, signal);
+    },
+    retryMs: 0,
+  });
+
+  async function readMachines(signal: AbortSignal) {
+    machines.invalidate();
+    return (await machines.read(signal)).value;
+  }
+
+  async function readNodes(
+    { cluster, slots }: ClusterWithSlots,
+    signal: AbortSignal,
+  ): Promise<readonly WorkloadNode[]> {
+    const secrets = await store.run("clusters.secrets", { name: cluster.name });
+    if (secrets?.uid !== cluster.uid) {
+      throw clusterNotFound(cluster.name);
+    }
+    const host = apiHostOf(cluster, slots);
+    if (host === undefined) {
+      throw new InfraError("WORKLOAD_UNAVAILABLE", "no machine of its control plane has an address");
+    }
+    const { kubernetesCa, admin } = openClusterSecrets(seal, cluster.uid, secrets.secretsSealed).pki;
+    const connection = workload.connect({
+      host,
+      port: apiServerPort,
+      caCertificatePem: kubernetesCa.certificatePem,
+      clientCertificatePem: admin.certificatePem,
+      clientKeyPem: admin.privateKeyPem,
+    });
+    try {
+      return await connection.nodes(signal);
+    } finally {
+      await connection.close();
+    }
+  }
+
+  return {
+    async read(name, signal) {
+      const found = await findCluster(store, name);
+      const { cluster, slots } = found;
+      const leaving = new AbortController();
+      const ending = AbortSignal.any([signal, leaving.signal]);
+      try {
+        const hasMachines = slots.some(({ systemId }) => systemId !== undefined);
+        const mayHaveNodes = slots.some(({ state }) => nodeStates.includes(state));
+        const [seen, nodes] = await Promise.all([
+          hasMachines ? answerOf("MAAS", readMachines(ending)) : { value: [] },
+          mayHaveNodes ? answerOf("the cluster", readNodes(found, ending)) : { value: [] },
+        ]);
+        return nodeStatusesOf(cluster, slots, seen, nodes);
+      } finally {
+        leaving.abort(new InfraError("CALLER_LEFT", "nobody waits for the answer any more"));
+      }
+    },
+  };
+}
+
+async function answerOf<T>(who: string, asked: Promise<T>): Promise<Answer<T>> {
+  if (!(await isSettledWithin(asked, patienceMs))) {
+    return { why: `${who} does not answer within ${patienceMs / 1_000} s` };
+  }
+  try {
+    return { value: await asked };
+  } catch (error) {
+    if (error instanceof InfraError) {
+      return { why: error.message };
+    }
+    throw error;
+  }
+}

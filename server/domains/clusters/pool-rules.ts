@@ -1,0 +1,84 @@
+import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
+import type { ClusterRecord, SlotRecord } from "../../store/cluster-records.ts";
+import type { ClusterWithSlots } from "../../store/cluster-rows.ts";
+import { maxMachines } from "./bootstrap/names.ts";
+import { assertPoolsCount, type PoolSize, type WantedPool } from "./cluster-requests.ts";
+import { clusterResource } from "./cluster-resource.ts";
+
+/**
+ * Refuses clusters that are larger than Kubernetes is made for.
+ * @param field of the request that has the pools
+ * @throws InfraError INVALID_FIELD
+ */
+export function assertClusterSize(
+  controlPlane: Pick<ClusterRecord["controlPlane"], "count">,
+  pools: readonly Pick<PoolSize, "count">[],
+  field: string,
+): void {
+  assertPoolsCount(pools, field);
+  const machines = pools.reduce((sum, { count }) => sum + count, controlPlane.count);
+  if (machines > maxMachines) {
+    throw invalidField(field, `a cluster has at most ${maxMachines} machines, this would have ${machines}`);
+  }
+}
+
+/**
+ * Refuses pools that are there, or whose machines of before nobody has told to leave yet: they would be taken for the new one's.
+ * @throws InfraError POOL_EXISTS, POOL_STOPPING
+ */
+export function assertPoolsAreNew({ cluster, slots }: ClusterWithSlots, pools: readonly WantedPool[]): void {
+  const { name: of } = cluster;
+  const resource = clusterResource(of);
+  for (const { name } of pools) {
+    if (cluster.pools.some((pool) => pool.name === name)) {
+      throw new InfraError("POOL_EXISTS", `${of} has a node pool ${name} already`, { resource });
+    }
+    const left = slots.filter(
+      ({ pool, state }) => pool === name && state !== "draining" && state !== "releasing",
+    );
+    if (left.length > 0) {
+      throw new InfraError(
+        "POOL_STOPPING",
+        `${left.length} machines of the node pool ${name} that ${of} had before have yet to leave; ask again in a moment`,
+        { resource, retryAfterMs: 1_000 },
+      );
+    }
+  }
+}
+
+/** @throws InfraError POOL_NOT_FOUND, which names all that are missing */
+export function assertHasPools({ name: of, pools }: ClusterRecord, names: readonly string[]): void {
+  const missing = names.filter((name) => !pools.some((pool) => pool.name === name));
+  if (missing.length > 0) {
+    throw new InfraError("POOL_NOT_FOUND", `${of} has no node pool ${missing.join(", ")}`, {
+      resource: clusterResource(of),
+    });
+  }
+}
+
+/** Whether a machine has another version than it is to have. */
+export function isUpgrading(found: ClusterWithSlots): boolean {
+  return outdatedSlots(found).length > 0;
+}
+
+/** @throws InfraError UPGRADE_IN_PROGRESS */
+export function assertNotUpgrading(found: ClusterWithSlots): void {
+  const { cluster, slots } = found;
+  const outdated = outdatedSlots(found);
+  if (outdated.length > 0) {
+    throw new InfraError(
+      "UPGRADE_IN_PROGRESS",
+      `${cluster.name} is being upgraded to ${cluster.k8sVersion}: ${outdated.length} of ${slots.length} machines have another version`,
+      { resource: clusterResource(cluster.name) },
+    );
+  }
+}
+
+/** One that is being released is no node any more. */
+function outdatedSlots({ cluster, slots }: ClusterWithSlots): readonly SlotRecord[] {
+  return slots.filter(
+    ({ pool, k8sVersion, state }) =>
+      state !== "releasing" &&
+      k8sVersion !== (pool === undefined ? cluster.controlPlaneVersion : cluster.k8sVersion),
+  );
+}

@@ -1,0 +1,77 @@
+import type { SlotRecord } from "../../../store/cluster-records.ts";
+import { forgottenMachine, makesCluster } from "./first-machine.ts";
+import { forgetNode } from "./forget-node.ts";
+import { goneMachine } from "./gone-machine.ts";
+import { isLeavingMaas } from "./own-machine.ts";
+import type { Pass } from "./pass.ts";
+import { nodeOf } from "./plan/cluster-view.ts";
+import { leaving, movedTo, type StepEnd, waiting } from "./step.ts";
+
+/**
+ * Annotated: decides that the machine is to be installed. The first of the control plane is at once; others need the cluster to answer, and
+ * of the control plane one after the other joins.
+ */
+export async function beginDeployment(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
+  const own = await pass.look(slot);
+  if (own.is === "gone") {
+    return goneMachine(pass, slot, own);
+  }
+  if (isLeavingMaas(own.machine)) {
+    return leaving("it is being released in MAAS");
+  }
+  // By the name that it has now it is to be a node, whatever it is called later.
+  const { hostname } = own.machine;
+  if (hostname !== slot.hostname) {
+    await pass.slots.write(slot, { hostname });
+    return "again";
+  }
+  if (slot.pool !== undefined) {
+    return joining(pass, slot);
+  }
+  return pass.controlPlaneTurns.run(async () => {
+    const end = await ofControlPlane(pass, slot);
+    if (typeof end === "string" || end.state === undefined) {
+      return end;
+    }
+    // Within the turn, so that the next sees it.
+    await pass.slots.write(slot, end);
+    return "again";
+  });
+}
+
+async function ofControlPlane(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
+  const { cluster, view } = pass;
+  const slots = pass.slots.all();
+  if (makesCluster(cluster, slots, slot)) {
+    if ("unreadable" in view.machines) {
+      return waiting("it waits until MAAS tells which machines there are");
+    }
+    const forgotten = forgottenMachine(cluster, slots, view);
+    return forgotten === undefined
+      ? movedTo("deploying")
+      : waiting(
+          `MAAS has ${forgotten} as a machine of the cluster, which the store does not know: adopt or release it first`,
+        );
+  }
+  const other = slots.find(
+    ({ uid, pool, state }) =>
+      uid !== slot.uid && pool === undefined && (state === "deploying" || state === "booted"),
+  );
+  return other === undefined
+    ? joining(pass, slot)
+    : waiting(`it waits until ${other.hostname ?? "another machine"} is in the control plane`);
+}
+
+async function joining(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
+  if (pass.view.api?.isReachable !== true) {
+    return waiting("it waits until the cluster answers");
+  }
+  const former = nodeOf(slot, pass.view);
+  if (former?.isReady === true) {
+    return waiting("the cluster has a node of its name, which is ready");
+  }
+  if (former !== undefined) {
+    await forgetNode(pass, slot);
+  }
+  return movedTo("deploying");
+}

@@ -1,0 +1,118 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { MaasConstraints, MaasMachine } from "../../../../adapters/maas/machine.ts";
+import type { SlotRecord } from "../../../store/cluster-records.ts";
+import { instanceTypeFrom } from "../bootstrap/instance-type.ts";
+import { kubernetesVersionFrom } from "../bootstrap/kubernetes-version.ts";
+import type { ClusterSettings } from "../cluster-settings.ts";
+import { isLikeThat } from "./constraints.ts";
+import type { Pass } from "./pass.ts";
+import { nodeNameOf } from "./plan/cluster-view.ts";
+import { movedTo, type StepEnd, withoutMachine } from "./step.ts";
+
+const hourMs = 3_600_000;
+
+/**
+ * Wanted: finds a machine and writes down that it may be taken, before it is. One on which something failed within the last hour is
+ * passed over as long as there is another, and for good if that was more than once.
+ */
+export async function chooseMachine(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
+  const series = await seriesOf(pass, slot);
+  if (series === undefined) {
+    const message = `MAAS has no image with Kubernetes ${slot.k8sVersion} for machines of type ${slot.instanceType}`;
+    return { ...withoutMachine(pass, slot, message), reason: "NO_IMAGE" };
+  }
+  return pass.tools.choices.run(async () => {
+    const machine = await findMachine(pass, slot);
+    if (machine === undefined) {
+      return withoutMachine(
+        pass,
+        slot,
+        `there is no free machine like ${describe(slot, pass.tools.settings)}`,
+      );
+    }
+    const message = `${machine.hostname} (${machine.systemId}) is to be taken`;
+    const facts = {
+      candidateId: machine.systemId,
+      takeSequence: true,
+      attempts: slot.attempts,
+      history: { message },
+    };
+    // Within the turn, so that who chooses next sees it.
+    await pass.slots.write(slot, movedTo("candidate", facts));
+    return "again";
+  });
+}
+
+/** The name of the image that a slot is installed with; undefined when MAAS has none. @throws InfraError as MAAS does */
+export async function seriesOf(pass: Pass, slot: SlotRecord): Promise<string | undefined> {
+  const type = instanceTypeFrom(slot.instanceType);
+  const version = kubernetesVersionFrom(slot.k8sVersion);
+  const images = await pass.tools.images.read();
+  return type === undefined || version === undefined ? undefined : images.seriesOf(type, version);
+}
+
+/** What the machine of a slot must be like. */
+export function constraintsOf({ instanceType }: SlotRecord, { machines }: ClusterSettings): MaasConstraints {
+  return { ...machines, tags: [instanceType] };
+}
+
+async function findMachine(pass: Pass, slot: SlotRecord): Promise<MaasMachine | undefined> {
+  const { maas, settings, noneUntilMs } = pass.tools;
+  const constraints = constraintsOf(slot, settings);
+  const kind = JSON.stringify(constraints);
+  if (performance.now() < (noneUntilMs.get(kind) ?? 0)) {
+    return undefined;
+  }
+  let named: MaasMachine;
+  try {
+    named = await maas.choose(constraints);
+  } catch (error) {
+    if (error instanceof InfraError && error.reason === "NO_MACHINE") {
+      noneUntilMs.set(kind, performance.now() + settings.pollMs);
+      return undefined;
+    }
+    throw error;
+  }
+  if ((await ranked(pass, slot, [named])).good.length > 0) {
+    return named;
+  }
+  // MAAS names the same one each time; it cannot be told which not to.
+  const free = (await maas.machines()).filter((machine) => isLikeThat(machine, constraints));
+  const { good, doubtful } = await ranked(pass, slot, free);
+  return good[0] ?? doubtful[0];
+}
+
+/** @returns those that nothing is known against, and those that failed once; without what some slot has or may have */
+async function ranked(pass: Pass, slot: SlotRecord, machines: readonly MaasMachine[]) {
+  const { store } = pass.tools;
+  const systemIds = machines.map(({ systemId }) => systemId);
+  const [{ slots }, failures] = await Promise.all([
+    store.run("clusters.trace", { systemIds, slotUids: [] }),
+    store.run("clusters.failures", { systemIds, sinceMsAgo: hourMs }),
+  ]);
+  const taken = new Set(
+    slots
+      .filter(({ state, uid }) => state !== "released" && uid !== slot.uid)
+      .flatMap(({ systemId, candidateId }) => [systemId, candidateId]),
+  );
+  // MAAS lets machines of different domains have one name, and a cluster does not.
+  const names = new Set(pass.slots.all().map(nodeNameOf));
+  const counts = new Map(failures.map(({ systemId, count }) => [systemId, count]));
+  const free = machines.filter((machine) => !taken.has(machine.systemId) && !names.has(nodeNameOf(machine)));
+  return {
+    good: free.filter(({ systemId }) => !counts.has(systemId)),
+    doubtful: free.filter(({ systemId }) => counts.get(systemId) === 1),
+  };
+}
+
+function describe({ instanceType }: SlotRecord, { machines }: ClusterSettings): string {
+  const { pool, zone, architecture, cpuCount, memoryMib } = machines;
+  const more = [
+    pool === undefined ? "" : `in pool ${pool}`,
+    zone === undefined ? "" : `in zone ${zone}`,
+    architecture === undefined ? "" : `of ${architecture}`,
+    cpuCount === undefined ? "" : `with ${cpuCount} CPUs`,
+    memoryMib === undefined ? "" : `with ${memoryMib} MiB of memory`,
+  ];
+  return [instanceType, ...more].filter((words) => words !== "").join(" ");
+}

@@ -1,0 +1,28 @@
+import type { MaasConstraints, MaasMachine } from "../../../../adapters/maas/machine.ts";
+
+/** Whether a machine is free and like that, as MAAS would find when it allocates. */
+export function isLikeThat(machine: MaasMachine, constraints: MaasConstraints): boolean {
+  const { pool, zone, tags = [], notTags = [], notInPools = [], notInZones = [] } = constraints;
+  const { architecture, cpuCount = 0, memoryMib = 0 } = constraints;
+  return (
+    machine.status === "ready" &&
+    machine.owner === undefined &&
+    !machine.isLocked &&
+    tags.every((tag) => machine.tags.includes(tag)) &&
+    !notTags.some((tag) => machine.tags.includes(tag)) &&
+    isOf(machine.pool, pool, notInPools) &&
+    isOf(machine.zone, zone, notInZones) &&
+    isArchitecture(machine.architecture, architecture) &&
+    machine.cpuCount >= cpuCount &&
+    machine.memoryMib >= memoryMib
+  );
+}
+
+function isOf(place: string | undefined, wanted: string | undefined, unwanted: readonly string[]): boolean {
+  return (wanted === undefined || place === wanted) && !unwanted.some((each) => each === place);
+}
+
+/** `amd64` is any `amd64/…`. */
+function isArchitecture(own: string, wanted: string | undefined): boolean {
+  return wanted === undefined || own === wanted || own.startsWith(`${wanted}/`);
+}

@@ -1,0 +1,104 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
+import type { SlotRecord } from "../../../store/cluster-records.ts";
+import { agentNameOf, markedSlotOf, marksOf } from "../machine-marks.ts";
+import { seriesOf } from "./choose-machine.ts";
+import { goneMachine } from "./gone-machine.ts";
+import { isLeavingMaas } from "./own-machine.ts";
+import type { Pass } from "./pass.ts";
+import { failed, leaving, movedTo, type StepEnd, waiting } from "./step.ts";
+import { userDataOf } from "./user-data.ts";
+
+/** How often an installation that was stopped in MAAS is begun again. */
+const maxAborts = 3;
+
+/** Deploying: has the machine installed, once, and waits for that. It was written down before that it would be. */
+export async function deployMachine(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
+  const own = await pass.look(slot);
+  if (own.is === "gone") {
+    return goneMachine(pass, slot, own);
+  }
+  const { machine } = own;
+  if (markedSlotOf(machine.annotations) === undefined && !isLeavingMaas(machine) && !machine.isLocked) {
+    return markAgain(pass, slot);
+  }
+  const { status, statusMessage, hostname } = machine;
+  const ipAddress = machine.ipAddresses[0] ?? slot.ipAddress;
+  const address = ipAddress === undefined ? {} : { ipAddress };
+  if (status === "deployed") {
+    return movedTo("booted", { ...address, history: { message: `${hostname} is installed` } });
+  }
+  if (isLeavingMaas(machine)) {
+    return { ...leaving("it is being released in MAAS"), ...address };
+  }
+  if (status === "failedDeployment") {
+    return failed(`MAAS could not install ${hostname}${statusMessage === "" ? "" : `: ${statusMessage}`}`);
+  }
+  const { deployTimeoutMs } = pass.tools.settings;
+  if (pass.nowMs() - slot.stateSinceMs > deployTimeoutMs) {
+    const message = `${hostname} was not installed within ${Math.ceil(deployTimeoutMs / 60_000)} minutes`;
+    return status === "allocated" ? leaving(message) : failed(message);
+  }
+  if (status === "allocated") {
+    return deploy(pass, slot, machine);
+  }
+  const message =
+    status === "deploying" ? `${hostname} is being installed` : `${hostname} is ${status} in MAAS`;
+  const told = machine.isLocked ? `${message}, and locked` : message;
+  return { ...waiting(told), ...address, attempts: slot.attempts };
+}
+
+/** It was released and free for a moment, in which the call that had it installed took it once more, by its agent name alone. */
+async function markAgain(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
+  const { maas, installationId } = pass.tools;
+  const marks = marksOf(await installationId(), slot);
+  const own = await pass.changeMachine(slot, "maas.annotate", ({ systemId }) =>
+    maas.annotate(systemId, marks),
+  );
+  return own.is === "gone" ? goneMachine(pass, slot, own) : "again";
+}
+
+async function deploy(pass: Pass, slot: SlotRecord, machine: MaasMachine): Promise<StepEnd> {
+  const { maas, installationId } = pass.tools;
+  // An address comes with the beginning of an installation.
+  const wasAborted = slot.ipAddress !== undefined;
+  if (wasAborted && slot.attempts >= maxAborts) {
+    return leaving(`the installation of ${machine.hostname} was aborted again and again`);
+  }
+  const series = await seriesOf(pass, slot);
+  if (series === undefined) {
+    const message = `MAAS has no image with Kubernetes ${slot.k8sVersion} for machines of type ${slot.instanceType} any more`;
+    throw new InfraError("NO_IMAGE", message);
+  }
+  const userData = await userDataOf(pass, slot, machine);
+  const agentName = agentNameOf(await installationId(), slot.uid);
+  const comment = `hostplane: for cluster ${slot.cluster}`;
+  try {
+    const done = await pass.changeMachine(slot, "maas.deploy", async ({ systemId, status }) => {
+      if (status === "allocated") {
+        await maas.deploy(systemId, { series, agentName, userData, comment });
+      }
+    });
+    if (done.is === "gone") {
+      return goneMachine(pass, slot, done);
+    }
+  } catch (error) {
+    // It is being installed already: what was asked before was done after all.
+    if (
+      !(error instanceof InfraError && error.reason === "MACHINE_STATE" && (await isBegun(pass, machine)))
+    ) {
+      throw error;
+    }
+  }
+  const message = `${machine.hostname} is being installed`;
+  if (!wasAborted) {
+    return { ...waiting(message), attempts: slot.attempts, history: { message } };
+  }
+  const again = `its installation was aborted in MAAS, and is begun again`;
+  return { ...waiting(message), attempts: slot.attempts + 1, history: { message: again } };
+}
+
+async function isBegun({ tools }: Pass, { systemId }: MaasMachine): Promise<boolean> {
+  const { status } = await tools.maas.machine(systemId);
+  return status === "deploying" || status === "deployed";
+}

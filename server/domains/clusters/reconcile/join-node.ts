@@ -1,0 +1,39 @@
+import type { SlotRecord } from "../../../store/cluster-records.ts";
+import { isAdopted } from "../../../store/is-adopted.ts";
+import { makesCluster } from "./first-machine.ts";
+import { goneMachine } from "./gone-machine.ts";
+import { isLeavingMaas } from "./own-machine.ts";
+import type { Pass } from "./pass.ts";
+import { nodeOf } from "./plan/cluster-view.ts";
+import { failed, leaving, movedTo, type StepEnd, waiting } from "./step.ts";
+
+/** Booted: waits until the machine is a node that is ready. */
+export async function joinNode(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
+  const own = await pass.look(slot);
+  if (own.is === "gone") {
+    return goneMachine(pass, slot, own);
+  }
+  const { machine } = own;
+  if (isLeavingMaas(machine)) {
+    return leaving("it is being released in MAAS");
+  }
+  const name = slot.hostname ?? machine.hostname;
+  const [ipAddress] = machine.ipAddresses;
+  const address = ipAddress === undefined ? {} : { ipAddress };
+  const node = nodeOf(slot, pass.view);
+  if (node?.isReady === true) {
+    return movedTo("joined", { ...address, history: { message: `${name} is a node of the cluster` } });
+  }
+  const { api } = pass.view;
+  const isFirst = makesCluster(pass.cluster, pass.slots.all(), slot);
+  // A cluster that does not answer says nothing of those that join it; that it does not is the first one's own failure.
+  // One that somebody asked to keep is not given back by itself.
+  const isOverdue = !isAdopted(slot) && pass.nowMs() - slot.stateSinceMs > pass.tools.settings.joinTimeoutMs;
+  if (isOverdue && (api?.isReachable === true || isFirst)) {
+    const minutes = Math.ceil(pass.tools.settings.joinTimeoutMs / 60_000);
+    return failed(`${name} was no node of the cluster within ${minutes} minutes`);
+  }
+  const why = node === undefined || node.readyMessage === "" ? "" : `: ${node.readyMessage}`;
+  const message = node === undefined ? `${name} is to join the cluster` : `${name} is not ready yet${why}`;
+  return { ...waiting(message), ...address };
+}

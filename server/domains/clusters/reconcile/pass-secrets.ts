@@ -1,0 +1,59 @@
+import type { WorkloadCluster } from "../../../../adapters/workload/adapter.ts";
+import type { ClusterRecord } from "../../../store/cluster-records.ts";
+import { createBootstrapToken } from "../bootstrap/bootstrap-token.ts";
+import { isAdminRenewalDue, renewAdminCertificate } from "../bootstrap/cluster-pki.ts";
+import { type ClusterSecrets, openClusterSecrets, sealClusterSecrets } from "../cluster-secrets.ts";
+import type { ReconcileTools } from "./reconcile-tools.ts";
+
+/** The secrets of a cluster in a pass, opened when they are first needed: to take a cluster down none are. */
+export interface PassSecrets {
+  /** @throws InfraError MASTER_KEY_MISMATCH */
+  open(): ClusterSecrets;
+  /** Makes a new certificate for the administrator when the old one expires soon. @throws InfraError as the store does, and as `open` */
+  renewAdmin(): Promise<void>;
+  renewFirstToken(ttlMs: number): Promise<ClusterSecrets>;
+  /** @throws InfraError as `open` */
+  connect(host: string): WorkloadCluster;
+}
+
+export function createPassSecrets(
+  tools: ReconcileTools,
+  cluster: Pick<ClusterRecord, "name" | "uid" | "secretsVersion">,
+  sealed: Uint8Array,
+): PassSecrets {
+  const { store, seal, connections } = tools;
+  const { name, uid } = cluster;
+  let { secretsVersion } = cluster;
+  let opened: ClusterSecrets | undefined;
+
+  function open(): ClusterSecrets {
+    opened ??= openClusterSecrets(seal, uid, sealed);
+    return opened;
+  }
+
+  /** Somebody else may have renewed them meanwhile; then these are used once more, and the next pass has the others. */
+  async function replace(secrets: ClusterSecrets): Promise<ClusterSecrets> {
+    const secretsSealed = sealClusterSecrets(seal, uid, secrets);
+    const { ok } = await store.run("clusters.setSecrets", { name, uid, secretsVersion, secretsSealed });
+    if (ok) {
+      secretsVersion += 1;
+      opened = secrets;
+    }
+    return open();
+  }
+
+  return {
+    open,
+    async renewAdmin() {
+      const secrets = open();
+      const nowMs = Date.now();
+      if (isAdminRenewalDue(secrets.pki, nowMs)) {
+        await replace({ ...secrets, pki: await renewAdminCertificate(secrets.pki, nowMs) });
+      }
+    },
+    renewFirstToken(ttlMs) {
+      return replace({ ...open(), firstToken: createBootstrapToken(Date.now(), ttlMs) });
+    },
+    connect: (host) => connections.to({ uid, secretsVersion }, host, open().pki),
+  };
+}

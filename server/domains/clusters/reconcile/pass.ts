@@ -1,0 +1,126 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { createLimiter, type Limiter } from "../../../../adapters/host/limiter.ts";
+import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
+import type { WorkloadCluster } from "../../../../adapters/workload/adapter.ts";
+import type { ClusterRecord, SlotRecord } from "../../../store/cluster-records.ts";
+import { apiHostOf } from "../api-host.ts";
+import type { ClusterSecrets } from "../cluster-secrets.ts";
+import { markedSlotOf } from "../machine-marks.ts";
+import { type GoneMachine, type Ownership, ownMachine } from "./own-machine.ts";
+import type { PassLease } from "./pass-lease.ts";
+import type { PassSecrets } from "./pass-secrets.ts";
+import type { ClusterView } from "./plan/cluster-view.ts";
+import type { ReconcileTools } from "./reconcile-tools.ts";
+import type { SlotBook } from "./slot-book.ts";
+
+/** One look at one cluster, and what is done about it. */
+export interface Pass {
+  readonly tools: ReconcileTools;
+  readonly cluster: ClusterRecord;
+  readonly slots: SlotBook;
+  readonly lease: PassLease;
+  readonly view: ClusterView;
+  /** Has machines of the control plane begin one after the other: each decides by how far the others are. */
+  readonly controlPlaneTurns: Limiter;
+  /** By the store's clock. */
+  nowMs(): number;
+  /** Whether it has lasted for so long that what is left is for the next one, which sees what is wanted by then. */
+  isLong(): boolean;
+  /** @throws InfraError MASTER_KEY_MISMATCH */
+  secrets(): ClusterSecrets;
+  /** Replaces the token by which the first machine makes the cluster. */
+  renewFirstToken(ttlMs: number): Promise<ClusterSecrets>;
+  /** The cluster itself; undefined as long as it has no address. @throws InfraError MASTER_KEY_MISMATCH */
+  api(): WorkloadCluster | undefined;
+  /** Ends as the call does, which is not begun unless the cluster is this gateway's. @throws InfraError OPERATION_IN_PROGRESS */
+  change<T>(point: string, call: () => Promise<T>): Promise<T>;
+  /** Whose the machine of a slot is, as the pass has seen it, or as MAAS says now. @throws InfraError as MAAS does */
+  look(slot: SlotRecord): Promise<Ownership>;
+  /**
+   * Changes the machine of a slot, if it is the slot's right before.
+   * @throws InfraError as `change`, as MAAS and as the call do
+   */
+  changeMachine<T>(
+    slot: SlotRecord,
+    point: string,
+    call: (machine: MaasMachine) => Promise<T>,
+  ): Promise<Changed<T>>;
+}
+
+export type Changed<T> =
+  | { readonly is: "changed"; readonly result: T }
+  /** Nothing was done. */
+  | GoneMachine;
+
+const maxWaiting = Number.MAX_SAFE_INTEGER;
+const longPolls = 3;
+/** A pass has to get somewhere, however often its clusters are looked at. */
+const leastLongMs = 5_000;
+
+export interface PassParts {
+  readonly tools: ReconcileTools;
+  readonly cluster: ClusterRecord;
+  readonly slots: SlotBook;
+  readonly lease: PassLease;
+  readonly view: ClusterView;
+  readonly secrets: PassSecrets;
+  readonly nowMs: () => number;
+}
+
+export function createPass(parts: PassParts): Pass {
+  const { tools, cluster, slots, lease, view, secrets, nowMs } = parts;
+  const { maas, boundary } = tools;
+
+  async function change<T>(point: string, call: () => Promise<T>): Promise<T> {
+    await boundary?.(`before ${point}`);
+    lease.assertHeld();
+    const result = await call();
+    await boundary?.(`after ${point}`);
+    return result;
+  }
+
+  async function ask({ uid, systemId, ipAddress, state }: SlotRecord): Promise<Ownership> {
+    if (systemId === undefined) {
+      throw new InfraError("INTERNAL", `machine ${uid} has no system id`);
+    }
+    // An address comes with the beginning of an installation; there are machines of which MAAS tells none.
+    const isInstalled = ipAddress !== undefined || ["booted", "joined", "draining"].includes(state);
+    const asked = { uid, systemId, isInstalled };
+    return ownMachine(maas, await tools.account(), await tools.installationId(), asked);
+  }
+
+  const longAtMs = performance.now() + Math.max(longPolls * tools.settings.pollMs, leastLongMs);
+
+  return {
+    tools,
+    cluster,
+    slots,
+    lease,
+    view,
+    controlPlaneTurns: createLimiter({ what: "machines of a control plane", maxRunning: 1, maxWaiting }),
+    nowMs,
+    isLong: () => performance.now() > longAtMs,
+    secrets: secrets.open,
+    renewFirstToken: secrets.renewFirstToken,
+    api() {
+      const host = apiHostOf(cluster, slots.all());
+      return host === undefined ? undefined : secrets.connect(host);
+    },
+    change,
+    async look(slot) {
+      const { machines } = view;
+      const seen = "unreadable" in machines ? undefined : machines.get(slot.systemId ?? "");
+      return seen !== undefined && markedSlotOf(seen.annotations) === slot.uid
+        ? { is: "ours", machine: seen }
+        : ask(slot);
+    },
+    changeMachine(slot, point, call) {
+      return tools.changes.run(async () => {
+        const own = await ask(slot);
+        return own.is === "gone"
+          ? own
+          : { is: "changed", result: await change(point, () => call(own.machine)) };
+      });
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import type { MaasMachineStatus } from "../../../../../adapters/maas/machine.ts";
+import type { SlotRecord } from "../../../../store/cluster-records.ts";
+import { type ClusterView, machineOf, nodeOf, readinessOf } from "./cluster-view.ts";
+
+/** How long a node may be silent, as when its machine starts anew, before someone has to see to it. */
+const silentMs = 5 * 60_000;
+/** Failures in a row after which it does not help to try once more. */
+const maxAttempts = 3;
+
+const configurationReasons = [
+  "CLUSTER_ENDPOINT_MISSING",
+  "MAAS_REFUSED",
+  "NO_IMAGE",
+  "MAAS_DENIED",
+  "ADDRESS_TAKEN",
+];
+const actReasons = [...configurationReasons, "NO_ADDRESS", "MACHINE_LOCKED"];
+
+/** What a machine that has been installed is in only if something happened to it. */
+const troubles: Partial<Readonly<Record<MaasMachineStatus, string>>> = {
+  missing: "missing in MAAS",
+  broken: "broken in MAAS",
+  retired: "retired in MAAS",
+  rescueMode: "in rescue mode",
+  enteringRescueMode: "in rescue mode",
+  failedEnteringRescueMode: "MAAS could not bring it into rescue mode",
+  exitingRescueMode: "in rescue mode",
+  failedExitingRescueMode: "MAAS could not bring it out of rescue mode",
+  testing: "being tested by MAAS",
+  failedTesting: "a test of MAAS has failed",
+};
+
+/** Whether nothing goes on before somebody changes MAAS or the configuration. */
+export function isMisconfigured({ reason }: SlotRecord): boolean {
+  return configurationReasons.includes(reason);
+}
+
+/** Why somebody has to see to a machine, as it can stand behind its name and a colon; undefined when nobody has to. */
+export function machineProblemOf(slot: SlotRecord, view: ClusterView): string | undefined {
+  const status = slot.state === "wanted" ? undefined : machineOf(slot, view)?.status;
+  const trouble = status === undefined ? undefined : troubles[status];
+  if (trouble !== undefined) {
+    return trouble;
+  }
+  if (slot.reason === "NO_MACHINE") {
+    return `no free machine like ${slot.instanceType}`;
+  }
+  if (actReasons.includes(slot.reason) || (slot.reason !== "" && slot.attempts >= maxAttempts)) {
+    return slot.message === "" ? slot.reason : slot.message;
+  }
+  return slot.state === "joined" && readinessOf(slot, view) === "notReady"
+    ? silenceOf(slot, view)
+    : undefined;
+}
+
+function silenceOf(slot: SlotRecord, view: ClusterView): string | undefined {
+  const node = nodeOf(slot, view);
+  if (view.nowMs - (node?.readyChangedAtMs ?? slot.stateSinceMs) < silentMs) {
+    return undefined;
+  }
+  if (node === undefined) {
+    return "no node of the cluster any more";
+  }
+  const why = node.readyMessage === "" ? node.readyReason : node.readyMessage;
+  return why === "" ? "not ready" : `not ready: ${why}`;
+}

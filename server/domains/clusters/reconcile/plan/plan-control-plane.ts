@@ -1,0 +1,81 @@
+import type { ClusterRecord, SlotRecord } from "../../../../store/cluster-records.ts";
+import type { ClusterView } from "./cluster-view.ts";
+import { byAge, inLeaveOrder } from "./leave-order.ts";
+import {
+  areServing,
+  controlPlaneOf,
+  type GroupPlan,
+  hasBeenMade,
+  isOutdated,
+  isShortOfMachine,
+  isUntouched,
+  type SlotGroup,
+} from "./slot-group.ts";
+
+/**
+ * Whether no machine is left that can have the cluster's data (its etcd). A new control plane would be another cluster.
+ * @param slots all of the cluster that are not released
+ */
+export function isControlPlaneLost(cluster: ClusterRecord, slots: readonly SlotRecord[]): boolean {
+  return (
+    hasBeenMade(cluster, slots) &&
+    !slots.some(
+      ({ pool, state }) =>
+        pool === undefined && (state === "booted" || state === "joined" || state === "draining"),
+    )
+  );
+}
+
+/**
+ * What is to change of a control plane. It is never made smaller; machines of another version are replaced one after the other, and
+ * only while all of it serves. One that may have joined etcd and is not ready is never sent away: it becomes ready, or fails by itself.
+ * @param slots all of the cluster that are not released
+ */
+export function planControlPlane(
+  cluster: ClusterRecord,
+  slots: readonly SlotRecord[],
+  view: ClusterView,
+): GroupPlan {
+  const group = controlPlaneOf(cluster, slots);
+  const untouched = group.live.filter((slot) => isUntouched(slot, view));
+  if (isControlPlaneLost(cluster, slots)) {
+    return { add: 0, leave: untouched.map((slot) => ({ slot, message: "the control plane is lost" })) };
+  }
+  const replaced = untouched.filter((slot) => isOutdated(slot, group));
+  const missing = group.count - (group.live.length - replaced.length);
+  if (missing > 0 || replaced.length > 0) {
+    const message = `the control plane is to have ${group.version}`;
+    return { add: Math.max(missing, 0), leave: replaced.map((slot) => ({ slot, message })) };
+  }
+  const surplus = group.live.length - group.count;
+  const outdated = group.live.filter((slot) => isOutdated(slot, group)).toSorted(byAge);
+  if (surplus > 0) {
+    const spare = outdated.length > 0 ? surplus - 1 : surplus;
+    const idle = inLeaveOrder(untouched, view, group.version).slice(0, spare);
+    if (idle.length > 0) {
+      return { add: 0, leave: idle.map((slot) => ({ slot, message: hasEnough })) };
+    }
+  }
+  if (group.isDraining) {
+    return nothing;
+  }
+  const isWhole = areServing(group.live, view);
+  if (surplus > 0) {
+    const joined = group.live.filter(({ state }) => state === "joined");
+    // Of three or more a majority is left while one is missing.
+    const canLeaveFirst =
+      group.count >= 3 && areServing(joined, view) && isShortOfMachine(group, slots, view);
+    return isWhole || (canLeaveFirst && surplus === 1) ? turnOf(group, outdated[0]) : nothing;
+  }
+  // Without an address of its own a cluster is where its only machine of the control plane is, which cannot be replaced.
+  return isWhole && outdated.length > 0 && cluster.endpoint !== undefined ? { add: 1, leave: [] } : nothing;
+}
+
+const nothing: GroupPlan = { add: 0, leave: [] };
+const hasEnough = "the control plane has enough machines";
+
+function turnOf(group: SlotGroup, outdated: SlotRecord | undefined): GroupPlan {
+  const slot = outdated ?? group.live.toSorted(byAge).at(-1);
+  const message = outdated === undefined ? hasEnough : `another machine of ${group.version} takes its place`;
+  return slot === undefined ? nothing : { add: 0, leave: [{ slot, message }] };
+}

@@ -1,0 +1,130 @@
+import type { ClusterRecord, PoolRecord, SlotRecord } from "../../../../store/cluster-records.ts";
+import { instanceTypeFrom } from "../../bootstrap/instance-type.ts";
+import { kubernetesVersionFrom } from "../../bootstrap/kubernetes-version.ts";
+import { type ClusterView, isServing, machineOf } from "./cluster-view.ts";
+import { isLive } from "./leave-order.ts";
+
+/** The control plane or a pool, with the machines that it has. */
+export interface SlotGroup {
+  readonly count: number;
+  readonly instanceType: string;
+  /** That all of its machines are to have. */
+  readonly version: string;
+  /** Those that are not on their way out. */
+  readonly live: readonly SlotRecord[];
+  readonly isDraining: boolean;
+}
+
+/** What is to change of a group. */
+export interface GroupPlan {
+  readonly add: number;
+  readonly leave: readonly { readonly slot: SlotRecord; readonly message: string }[];
+}
+
+export function controlPlaneOf(cluster: ClusterRecord, slots: readonly SlotRecord[]): SlotGroup {
+  const mine = slots.filter(({ pool }) => pool === undefined);
+  return groupFrom(cluster.controlPlane, cluster.controlPlaneVersion, mine);
+}
+
+export function poolGroupOf(
+  cluster: ClusterRecord,
+  pool: PoolRecord,
+  slots: readonly SlotRecord[],
+): SlotGroup {
+  return groupFrom(
+    pool,
+    cluster.k8sVersion,
+    slots.filter((slot) => isOfPool(slot, pool)),
+  );
+}
+
+/** The control plane's, and those of the pools in their order. */
+export function groupsOf(cluster: ClusterRecord, slots: readonly SlotRecord[]): readonly SlotGroup[] {
+  return [controlPlaneOf(cluster, slots), ...cluster.pools.map((pool) => poolGroupOf(cluster, pool, slots))];
+}
+
+/** Whether a machine is one of the pool: one that was made for another of the same name, which is gone since, is not. */
+export function isOfPool(slot: SlotRecord, pool: PoolRecord): boolean {
+  const labelsOf = (labels: PoolRecord["labels"]) =>
+    labels
+      .map(({ name, value }) => `${name}=${value}`)
+      .toSorted()
+      .join();
+  return (
+    slot.pool === pool.name &&
+    slot.instanceType === pool.instanceType &&
+    labelsOf(slot.labels) === labelsOf(pool.labels)
+  );
+}
+
+export function isOutdated(slot: SlotRecord, group: SlotGroup): boolean {
+  return slot.k8sVersion !== group.version;
+}
+
+/**
+ * Whether a cluster has data that only its control plane has: it has run, or has nodes.
+ * @param slots all of the cluster that are not released
+ */
+export function hasBeenMade(
+  { hasRun }: Pick<ClusterRecord, "hasRun">,
+  slots: readonly SlotRecord[],
+): boolean {
+  return hasRun || slots.some(({ state }) => state === "joined" || state === "draining");
+}
+
+/**
+ * Whether nothing was installed on a machine yet, so that another can take its place. What MAAS does not confirm is taken for
+ * installed: a store that was put back from a backup knows less than MAAS.
+ */
+export function isUntouched(slot: SlotRecord, view: ClusterView): boolean {
+  if (slot.state === "wanted") {
+    return true;
+  }
+  const isBefore = slot.state === "candidate" || slot.state === "allocated" || slot.state === "annotated";
+  const status = machineOf(slot, view)?.status;
+  return (
+    isBefore &&
+    !("unreadable" in view.machines) &&
+    (status === undefined || status === "allocated" || status === "ready")
+  );
+}
+
+/**
+ * Whether an upgrade can go on only if a machine leaves before its successor is there: the successor is all that is waited for, and
+ * there is no free machine for it, nor will one be by itself.
+ * @param slots all of the cluster
+ */
+export function isShortOfMachine(group: SlotGroup, slots: readonly SlotRecord[], view: ClusterView): boolean {
+  const [waiting, ...others] = group.live.filter(({ state }) => state !== "joined");
+  const type = instanceTypeFrom(group.instanceType);
+  const version = kubernetesVersionFrom(group.version);
+  return (
+    waiting !== undefined &&
+    others.length === 0 &&
+    waiting.state === "wanted" &&
+    waiting.reason === "NO_MACHINE" &&
+    !isMachineComing(group.instanceType, slots) &&
+    type !== undefined &&
+    version !== undefined &&
+    view.images?.seriesOf(type, version) !== undefined
+  );
+}
+
+/** Whether a machine of the type is on its way back to MAAS, and nothing is in its way. */
+export function isMachineComing(instanceType: string, slots: readonly SlotRecord[]): boolean {
+  return slots.some((slot) => !isLive(slot) && slot.instanceType === instanceType && slot.reason === "");
+}
+
+export function areServing(slots: readonly SlotRecord[], view: ClusterView): boolean {
+  return slots.every((slot) => isServing(slot, view));
+}
+
+function groupFrom(
+  wanted: Pick<PoolRecord, "count" | "instanceType">,
+  version: string,
+  slots: readonly SlotRecord[],
+): SlotGroup {
+  const { count, instanceType } = wanted;
+  const isDraining = slots.some(({ state }) => state === "draining");
+  return { count, instanceType, version, live: slots.filter(isLive), isDraining };
+}

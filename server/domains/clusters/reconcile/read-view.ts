@@ -1,0 +1,71 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { ClusterRecord, SlotRecord } from "../../../store/cluster-records.ts";
+import { apiHostOf } from "../api-host.ts";
+import type { PassSecrets } from "./pass-secrets.ts";
+import type { ClusterView } from "./plan/cluster-view.ts";
+import type { ReconcileTools } from "./reconcile-tools.ts";
+
+/** Looks at MAAS and at the cluster. What cannot be read is no error: the view says so. */
+export async function readView(
+  tools: ReconcileTools,
+  cluster: ClusterRecord,
+  slots: readonly SlotRecord[],
+  secrets: PassSecrets,
+  nowMs: number,
+): Promise<ClusterView> {
+  const [machines, api, images] = await Promise.all([
+    readMachines(tools, isCalm(cluster, slots) ? tools.settings.watchMs / 2 : 0),
+    readApi(tools, cluster, slots, secrets),
+    cluster.isDeleting ? undefined : tools.images.read().catch(() => undefined),
+  ]);
+  return { nowMs, machines, api, images };
+}
+
+/** Whether nothing was going on when the cluster was last looked at: then what was read for another one will do. */
+function isCalm(
+  { status, isDeleting, generation, settledGeneration }: ClusterRecord,
+  slots: readonly SlotRecord[],
+): boolean {
+  const isInPlace = status === "running" && !isDeleting && generation === settledGeneration;
+  return isInPlace && slots.every(({ state }) => state === "joined");
+}
+
+async function readMachines(tools: ReconcileTools, maxAgeMs: number): Promise<ClusterView["machines"]> {
+  try {
+    return await tools.machines(maxAgeMs);
+  } catch (error) {
+    // Whichever it was, the account may be another by the next time.
+    tools.forgetAccount();
+    return { unreadable: messageOf(error) };
+  }
+}
+
+async function readApi(
+  { connections }: ReconcileTools,
+  cluster: ClusterRecord,
+  slots: readonly SlotRecord[],
+  secrets: PassSecrets,
+): Promise<ClusterView["api"]> {
+  const hasBooted = slots.some(
+    ({ pool, state }) => pool === undefined && ["booted", "joined", "draining"].includes(state),
+  );
+  if (cluster.isDeleting || (!hasBooted && !cluster.hasRun)) {
+    return undefined;
+  }
+  const host = apiHostOf(cluster, slots);
+  if (host === undefined) {
+    const forMs = connections.noteAnswer(cluster.uid, false);
+    return { isReachable: false, why: "no machine of its control plane is left", forMs };
+  }
+  try {
+    const nodes = await secrets.connect(host).nodes();
+    connections.noteAnswer(cluster.uid, true);
+    return { isReachable: true, nodes: new Map(nodes.map((node) => [node.name, node])) };
+  } catch (error) {
+    return { isReachable: false, why: messageOf(error), forMs: connections.noteAnswer(cluster.uid, false) };
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof InfraError ? error.message : "the gateway failed";
+}

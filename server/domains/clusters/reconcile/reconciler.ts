@@ -1,0 +1,183 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { backOffMs } from "../../../../adapters/host/back-off.ts";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { ClaimedCluster } from "../../../store/cluster-passes.ts";
+import { holdLease } from "./pass-lease.ts";
+import { reconcileCluster } from "./reconcile-cluster.ts";
+import { createReconcileTools } from "./reconcile-tools.ts";
+import type { ReconcilerOptions } from "./reconciler-options.ts";
+
+/** Brings clusters to what is wanted of them, and keeps them there. */
+export interface Reconciler {
+  begin(): void;
+  /** Something may be due. */
+  wake(): void;
+  /** Ends the calls under way, begins no further, and lets go of the clusters. */
+  close(): Promise<void>;
+}
+
+const passesAtOnce = 8;
+/** After so many failures in a row nobody can rely on what was last told of a cluster. */
+const patience = 3;
+/** A change wakes all gateways, of which one will do; and one that is made of many wakes them once. */
+const wakeWithinMs = { alone: 10, shared: 100 };
+
+export function createReconciler(options: ReconcilerOptions): Reconciler {
+  const { store, maas, settings, instanceId, log, boundary } = options;
+  const { leaseMs } = settings;
+  const tools = createReconcileTools(options);
+  const closing = new AbortController();
+  const running = new Set<Promise<void>>();
+  /** How often passes of a cluster have failed in a row, by its uid. */
+  const failures = new Map<string, number>();
+  // What is done for a cluster is no part of the call that happened to wake it.
+  const outside = AsyncLocalStorage.snapshot();
+  let isOpen = false;
+  let isWanted = false;
+  let looking: Promise<void> | undefined;
+  let soon: NodeJS.Timeout | undefined;
+  let later: NodeJS.Timeout | undefined;
+  let outages = 0;
+  let unsubscribe = () => {};
+
+  function wake(): void {
+    isWanted = true;
+    if (looking === undefined && isOpen) {
+      looking = outside(lookWhileWanted).finally(() => {
+        looking = undefined;
+        if (isWanted) {
+          wake();
+        }
+      });
+    }
+  }
+
+  function wakeSoon(): void {
+    const withinMs = store.isShared ? wakeWithinMs.shared : wakeWithinMs.alone;
+    soon ??= setTimeout(() => {
+      soon = undefined;
+      wake();
+    }, withinMs * Math.random()).unref();
+  }
+
+  function wakeLater(ms: number): void {
+    clearTimeout(later);
+    later = setTimeout(wake, ms).unref();
+  }
+
+  async function lookWhileWanted(): Promise<void> {
+    while (isWanted && isOpen) {
+      isWanted = false;
+      // The end of a pass wakes.
+      while (isOpen && running.size < passesAtOnce && (await claimNext())) {}
+    }
+  }
+
+  /** @returns whether there may be another */
+  async function claimNext(): Promise<boolean> {
+    const sinceMs = performance.now();
+    try {
+      const { pass, nextDueInMs } = await store.run("clusters.claim", {
+        instanceId,
+        leaseMs,
+        backend: maas.url,
+        isAlone: !store.isShared,
+      });
+      outages = 0;
+      // A gateway that dies wakes nobody.
+      wakeLater(Math.min(nextDueInMs ?? leaseMs, leaseMs));
+      if (pass === undefined) {
+        return false;
+      }
+      start(pass, sinceMs);
+      return true;
+    } catch (error) {
+      outages += 1;
+      if (outages === 1 && !isShutDown(error)) {
+        log.warn("clusters cannot be looked at: the store does not answer; it is asked again", error);
+      }
+      wakeLater(backOffMs(outages, { firstMs: 500, longestMs: leaseMs }));
+      return false;
+    }
+  }
+
+  function start(claimed: ClaimedCluster, sinceMs: number): void {
+    const ended = runPass(claimed, sinceMs)
+      .catch((error: unknown) =>
+        log.warn(`cluster ${claimed.cluster.name}: its pass is not ended in the store`, error),
+      )
+      .then(() => {
+        running.delete(ended);
+        wake();
+      });
+    running.add(ended);
+  }
+
+  async function runPass(claimed: ClaimedCluster, sinceMs: number): Promise<void> {
+    const { cluster, fence } = claimed;
+    const { name, uid } = cluster;
+    const fenced = { name, uid, owner: instanceId, fence };
+    const lease = holdLease(() => store.run("clusters.renew", { fenced, leaseMs }), leaseMs, sinceMs);
+    try {
+      const end = await reconcileCluster(tools, claimed, sinceMs, lease, closing.signal);
+      failures.delete(uid);
+      if (end !== "gone") {
+        await boundary?.("before settle");
+        await store.run("clusters.settle", { fenced, ...end });
+        await boundary?.("after settle");
+      }
+    } catch (error) {
+      if (closing.signal.aborted) {
+        await store.run("clusters.yieldPass", { fenced });
+      } else if (!lease.isHeld()) {
+        log.info?.(`cluster ${name} was left to another gateway, or to a later time`);
+      } else {
+        await giveUp(claimed, fenced, error);
+      }
+    } finally {
+      lease.drop();
+    }
+  }
+
+  /** What went wrong may go wrong again, so that the cluster is not looked at at once. */
+  async function giveUp(
+    { cluster }: ClaimedCluster,
+    fenced: { name: string; uid: string; owner: string; fence: number },
+    error: unknown,
+  ): Promise<void> {
+    const count = (failures.get(cluster.uid) ?? 0) + 1;
+    failures.set(cluster.uid, count);
+    log.warn(`cluster ${cluster.name} cannot be looked at`, error);
+    const why = error instanceof InfraError ? error.message : "the gateway failed";
+    const message = `It cannot be looked at: ${why}; the gateway's log says more`.slice(0, 500);
+    const isOver = count >= patience && !cluster.isDeleting;
+    const status = isOver ? ("error" as const) : cluster.status;
+    const dueInMs = Math.ceil(
+      backOffMs(count, { firstMs: settings.pollMs, longestMs: 12 * settings.pollMs }),
+    );
+    await store.run("clusters.settle", { fenced, status, message, dueInMs });
+  }
+
+  return {
+    begin() {
+      isOpen = true;
+      unsubscribe = store.subscribe("clusters", wakeSoon);
+      wake();
+    },
+    wake,
+    async close() {
+      isOpen = false;
+      unsubscribe();
+      clearTimeout(soon);
+      closing.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping; the cluster goes on later"));
+      await looking;
+      clearTimeout(later);
+      await Promise.all(running);
+      await tools.connections.close();
+    },
+  };
+}
+
+function isShutDown(error: unknown): boolean {
+  return error instanceof InfraError && error.reason === "SHUTTING_DOWN";
+}

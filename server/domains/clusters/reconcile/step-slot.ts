@@ -1,0 +1,117 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { SlotRecord, SlotState } from "../../../store/cluster-records.ts";
+import { beginDeployment } from "./begin-deployment.ts";
+import { chooseMachine } from "./choose-machine.ts";
+import { deployMachine } from "./deploy-machine.ts";
+import { drainNode } from "./drain-node.ts";
+import { joinNode } from "./join-node.ts";
+import { markMachine } from "./mark-machine.ts";
+import type { Pass } from "./pass.ts";
+import { releaseMachine } from "./release-machine.ts";
+import type { SlotFacts } from "./slot-book.ts";
+import { retried, type Step, type StepEnd } from "./step.ts";
+import { takeMachine } from "./take-machine.ts";
+import { watchNode } from "./watch-node.ts";
+
+const steps: Readonly<Record<Exclude<SlotState, "released">, Step>> = {
+  wanted: chooseMachine,
+  candidate: takeMachine,
+  allocated: markMachine,
+  annotated: beginDeployment,
+  deploying: deployMachine,
+  booted: joinNode,
+  joined: watchNode,
+  draining: drainNode,
+  releasing: releaseMachine,
+};
+
+/** More states than there are; what takes longer than that goes on in the next pass. */
+const maxSteps = 12;
+
+/**
+ * Takes a slot as far as it goes without waiting. What MAAS or the cluster refuses is written on the slot, which is tried again later.
+ * @param assertGoesOn throws when the pass is to end
+ * @throws InfraError when the lease is over, and as the store does
+ */
+export async function stepSlot(pass: Pass, uid: string, assertGoesOn: () => void): Promise<void> {
+  for (let count = 0; count < maxSteps; count += 1) {
+    const slot = pass.slots.get(uid);
+    if (slot === undefined || slot.state === "released" || restMs(slot, pass.nowMs()) > 0 || pass.isLong()) {
+      return;
+    }
+    assertGoesOn();
+    const end = await stepOnce(pass, slot, steps[slot.state]);
+    if (end === "wait") {
+      return;
+    }
+    if (end !== "again") {
+      const isWritten = !isNews(slot, end) || (await writeEnd(pass, slot, end));
+      if (!isWritten || end.state === undefined) {
+        return;
+      }
+    }
+  }
+}
+
+/** No slot waits longer: what lies further ahead was written while the clock was wrong, and counts no more. */
+const maxRestMs = 3_600_000;
+
+/** How long a slot is left alone yet, in milliseconds; 0 when it is not. */
+export function restMs({ nextTryAtMs }: SlotRecord, nowMs: number): number {
+  const ms = nextTryAtMs - nowMs;
+  return ms > 0 && ms <= maxRestMs ? ms : 0;
+}
+
+async function stepOnce(pass: Pass, slot: SlotRecord, step: Step): Promise<StepEnd> {
+  try {
+    return await step(pass, slot);
+  } catch (error) {
+    if (!pass.lease.isHeld() || isOfStore(error)) {
+      throw error;
+    }
+    if (error instanceof InfraError) {
+      if (error.reason === "MAAS_DENIED" || error.reason === "MAAS_REFUSED") {
+        pass.tools.forgetAccount();
+      }
+      return retried(pass, slot, error);
+    }
+    pass.tools.log.warn(`cluster ${slot.cluster}: machine ${slot.uid} cannot go on`, error);
+    return retried(pass, slot, new InfraError("INTERNAL", "the gateway failed; its log says how"));
+  }
+}
+
+/** @returns whether it could be: another slot may still have the machine, as long as it has not seen that it is given back */
+async function writeEnd(pass: Pass, slot: SlotRecord, end: SlotFacts): Promise<boolean> {
+  try {
+    await pass.slots.write(slot, end);
+    return true;
+  } catch (error) {
+    if (!(error instanceof InfraError && error.reason === "INTERNAL") || !pass.lease.isHeld()) {
+      throw error;
+    }
+    pass.tools.log.warn(
+      `cluster ${slot.cluster}: what happened to machine ${slot.uid} cannot be kept`,
+      error,
+    );
+    await pass.slots.write(slot, retried(pass, slot, error));
+    return false;
+  }
+}
+
+/** Of these nobody knows what was written: the next claim reads it. */
+function isOfStore(error: unknown): boolean {
+  return error instanceof InfraError && ["STORE_UNAVAILABLE", "SHUTTING_DOWN"].includes(error.reason);
+}
+
+function isNews(slot: SlotRecord, facts: SlotFacts): boolean {
+  const { message, reason, attempts, ipAddress, nextTryInMs = 0 } = facts;
+  return (
+    facts.state !== undefined ||
+    facts.history !== undefined ||
+    nextTryInMs > 0 ||
+    (message ?? slot.message) !== slot.message ||
+    (reason ?? slot.reason) !== slot.reason ||
+    (attempts ?? slot.attempts) !== slot.attempts ||
+    (ipAddress ?? slot.ipAddress) !== slot.ipAddress
+  );
+}

@@ -1,0 +1,63 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
+import type { SlotRecord } from "../../../store/cluster-records.ts";
+import { agentNameOf } from "../machine-marks.ts";
+import { constraintsOf } from "./choose-machine.ts";
+import { retryDelayMs } from "./delays.ts";
+import type { Pass } from "./pass.ts";
+import { movedTo, type StepEnd } from "./step.ts";
+
+/**
+ * Candidate: takes the machine, under a name that no other slot has. What was asked may have been done without an answer, now or by a
+ * gateway before this one: so MAAS is asked first for a machine of that name, and a repeat can never take a second one.
+ */
+export async function takeMachine(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
+  const { maas, settings, changes } = pass.tools;
+  const { candidateId } = slot;
+  if (candidateId === undefined) {
+    return movedTo("wanted");
+  }
+  const before = await takenMachine(pass, slot);
+  if (before !== undefined) {
+    return taken(before);
+  }
+  const agentName = agentNameOf(await pass.tools.installationId(), slot.uid);
+  const constraints = constraintsOf(slot, settings);
+  const comment = `hostplane: for cluster ${slot.cluster}`;
+  try {
+    const machine = await changes.run(() =>
+      pass.change("maas.allocate", () =>
+        maas.allocate({ systemId: candidateId, agentName, constraints, comment }),
+      ),
+    );
+    return taken(machine);
+  } catch (error) {
+    if (!(error instanceof InfraError) || !["MACHINE_TAKEN", "NO_MACHINE"].includes(error.reason)) {
+      throw error;
+    }
+    const after = await takenMachine(pass, slot);
+    const attempts = slot.attempts + 1;
+    return after === undefined
+      ? movedTo("wanted", {
+          candidateId: null,
+          attempts,
+          nextTryInMs: retryDelayMs(attempts, settings.pollMs),
+          history: { message: `${candidateId} was not free any more` },
+        })
+      : taken(after);
+  }
+}
+
+/** The machine that was taken for a slot; undefined when none was. @throws InfraError as MAAS does */
+export async function takenMachine(pass: Pass, slot: SlotRecord): Promise<MaasMachine | undefined> {
+  const { maas, account, installationId } = pass.tools;
+  const owner = await account();
+  const agentName = agentNameOf(await installationId(), slot.uid);
+  const found = (await maas.machines({ owner, agentName })).filter((machine) => machine.owner === owner);
+  return found.find(({ systemId }) => systemId === slot.candidateId) ?? found[0];
+}
+
+function taken({ systemId, hostname }: MaasMachine) {
+  const history = { message: `${hostname} (${systemId}) was taken` };
+  return movedTo("allocated", { candidateId: systemId, systemId, hostname, history });
+}

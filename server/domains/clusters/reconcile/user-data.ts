@@ -1,0 +1,103 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
+import type { SlotRecord } from "../../../store/cluster-records.ts";
+import { apiHostOf } from "../api-host.ts";
+import { bootstrapTokenSecretFrom, createBootstrapToken } from "../bootstrap/bootstrap-token.ts";
+import { caPublicKeyHashOf } from "../bootstrap/cluster-pki.ts";
+import { parseInstanceType } from "../bootstrap/instance-type.ts";
+import { createKubeadmRenderer } from "../bootstrap/kubeadm-renderer.ts";
+import { parseKubernetesVersion } from "../bootstrap/kubernetes-version.ts";
+import { nodeLabelsOf } from "../bootstrap/node-labels.ts";
+import type { ClusterPlan, JoinTicket, NodePlan } from "../bootstrap/renderer.ts";
+import { apiServerPort } from "../cluster-settings.ts";
+import { reserveEndpoint } from "./endpoint-address.ts";
+import { makesCluster } from "./first-machine.ts";
+import type { Pass } from "./pass.ts";
+import { nodeNameOf } from "./plan/cluster-view.ts";
+
+const renderer = createKubeadmRenderer();
+
+/** Machines that are late, and clocks that are wrong. */
+const slackMs = 10 * 60_000;
+
+/**
+ * What a machine is told when it is installed: a secret. For one that joins a token of its own is made in the cluster.
+ * @throws InfraError as MAAS, the cluster and the store do
+ */
+export async function userDataOf(pass: Pass, slot: SlotRecord, machine: MaasMachine): Promise<string> {
+  const node = nodePlanOf(slot);
+  const plan = clusterPlanOf(pass, machine);
+  const ttlMs = tokenTtlMs(pass);
+  if (makesCluster(pass.cluster, pass.slots.all(), slot)) {
+    await reserveEndpoint(pass);
+    const { pki, firstToken } = await secretsFor(pass, ttlMs);
+    return renderer.renderFirstControlPlane(plan, node, pki, firstToken);
+  }
+  const ticket = await ticketFor(pass, slot, ttlMs);
+  return slot.pool === undefined
+    ? renderer.renderControlPlane(plan, node, pass.secrets().pki, ticket)
+    : renderer.renderWorker(node, ticket);
+}
+
+function nodePlanOf(slot: SlotRecord): NodePlan {
+  const name = nodeNameOf(slot);
+  if (name === undefined) {
+    throw new InfraError("INTERNAL", `machine ${slot.uid} has no name`);
+  }
+  return {
+    name,
+    version: parseKubernetesVersion(slot.k8sVersion, "k8s_version"),
+    labels: nodeLabelsOf(slot.labels, parseInstanceType(slot.instanceType, "instance_type"), slot.pool),
+  };
+}
+
+function clusterPlanOf({ cluster, tools }: Pass, { hostname, fqdn }: MaasMachine): ClusterPlan {
+  const { kubeVipImage, network, cni, imageRepository } = tools.settings;
+  const { name, endpoint } = cluster;
+  if (endpoint !== undefined && kubeVipImage === undefined) {
+    const message = `the cluster has the address ${endpoint}, and what holds it is not configured: set \`clusters.endpoint\` as it was`;
+    throw new InfraError("CLUSTER_ENDPOINT_MISSING", message);
+  }
+  // As MAAS calls the address that is reserved.
+  const domain = fqdn.startsWith(`${hostname}.`) ? fqdn.slice(hostname.length) : "";
+  const certificateNames = [...new Set([`${name}-api`, `${name}-api${domain}`.toLowerCase()])];
+  return {
+    name,
+    endpoint: endpoint === undefined ? undefined : { host: endpoint, port: apiServerPort },
+    kubeVipImage: endpoint === undefined ? undefined : kubeVipImage,
+    certificateNames: endpoint === undefined ? [] : certificateNames,
+    network,
+    cni,
+    imageRepository,
+  };
+}
+
+function tokenTtlMs({ tools }: Pass): number {
+  const { deployTimeoutMs, joinTimeoutMs } = tools.settings;
+  return deployTimeoutMs + joinTimeoutMs + slackMs;
+}
+
+async function secretsFor(pass: Pass, ttlMs: number) {
+  const secrets = pass.secrets();
+  const { expiresAt } = secrets.firstToken;
+  return expiresAt.getTime() - Date.now() < ttlMs - slackMs ? pass.renewFirstToken(ttlMs) : secrets;
+}
+
+async function ticketFor(pass: Pass, slot: SlotRecord, ttlMs: number): Promise<JoinTicket> {
+  const api = pass.api();
+  const host = apiHostOf(pass.cluster, pass.slots.all());
+  if (api === undefined || host === undefined) {
+    throw new InfraError("WORKLOAD_UNAVAILABLE", "the cluster has no machine yet that others could join");
+  }
+  if (slot.pool === undefined) {
+    await pass.change("workload.setVersion", () => api.setVersion(slot.k8sVersion));
+  }
+  const token = createBootstrapToken(Date.now(), ttlMs);
+  const secret = bootstrapTokenSecretFrom(token, `hostplane: for ${slot.hostname ?? slot.uid}`);
+  await pass.change("workload.writeSecret", () => api.writeSecret(secret));
+  return {
+    endpoint: { host, port: apiServerPort },
+    token,
+    caPublicKeyHash: caPublicKeyHashOf(pass.secrets().pki),
+  };
+}

@@ -1,0 +1,85 @@
+import { Cluster, ClusterStatus } from "../../../gen/cnct/kaas/api/api_pb.ts";
+import type { Call } from "../../rpc/call.ts";
+import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { parseKubernetesVersion } from "./bootstrap/kubernetes-version.ts";
+import { assertClusterName } from "./bootstrap/names.ts";
+import { clusterItem, machineStatusMessage } from "./cluster-messages.ts";
+import { poolNamesFrom, poolSizesFrom, wantedClusterFrom, wantedPoolsFrom } from "./cluster-requests.ts";
+import { clusterResource } from "./cluster-resource.ts";
+import type { Clusters } from "./clusters.ts";
+import { versionInformation } from "./version-information.ts";
+
+/**
+ * cnct.kaas.api.Cluster: Kubernetes clusters.
+ * @param facts of the gateway
+ */
+export function createKaasService(
+  clusters: Clusters,
+  facts: { readonly version: string },
+): ServiceRegistration {
+  const { changes } = clusters;
+  return registerService(Cluster, {
+    async createCluster(request, call) {
+      call.noteResource(clusterResource(request.name));
+      const { name } = await changes.create(wantedClusterFrom(request), call.caller.actor);
+      return { ok: true, cluster: { name, status: ClusterStatus.PROVISIONING } };
+    },
+    async getCluster(request, call) {
+      const name = namedCluster(call, request.name, "name");
+      const { cluster, text } = await clusters.kubeconfigs.read(name);
+      return { ok: true, cluster: { ...clusterItem(cluster), kubeconfig: text } };
+    },
+    async deleteCluster(request, call) {
+      const name = namedCluster(call, request.name, "name");
+      await changes.remove(name);
+      return { ok: true, status: "Deleting" };
+    },
+    async getClusterList() {
+      return { ok: true, clusters: (await clusters.list()).map(clusterItem) };
+    },
+    async getClusterNodesStatus(request, call) {
+      const name = namedCluster(call, request.clusterName, "clusterName");
+      const nodes = await clusters.nodes.read(name, call.signal);
+      return { Name: name, count: nodes.length, machines: nodes.map(machineStatusMessage) };
+    },
+    async getVersionInformation() {
+      return { ok: true, versionInformation: versionInformation(facts.version) };
+    },
+    async addNodePool(request, call) {
+      const name = namedCluster(call, request.clusterName, "clusterName");
+      await changes.addPools(name, wantedPoolsFrom(request.workerNodePools));
+      return { ok: true };
+    },
+    async deleteNodePool(request, call) {
+      const name = namedCluster(call, request.clusterName, "clusterName");
+      await changes.removePools(name, poolNamesFrom(request.nodePoolNames));
+      return { ok: true };
+    },
+    async scaleNodePool(request, call) {
+      const name = namedCluster(call, request.clusterName, "clusterName");
+      await changes.scalePools(name, poolSizesFrom(request.nodePools));
+      return { ok: true };
+    },
+    async getUpgradeClusterInformation(request, call) {
+      const name = namedCluster(call, request.name, "name");
+      const versions = await clusters.upgrades(name);
+      return { ok: versions.length > 0, versions: [...versions] };
+    },
+    async upgradeCluster(request, call) {
+      const name = namedCluster(call, request.name, "name");
+      await changes.upgrade(name, parseKubernetesVersion(request.version, "version"));
+      return { ok: true };
+    },
+  });
+}
+
+/**
+ * The name of the cluster that a call is about, which is noted.
+ * @param field of the request that has it
+ * @throws InfraError INVALID_FIELD for a name that no cluster has
+ */
+export function namedCluster(call: Pick<Call, "noteResource">, name: string, field: string): string {
+  call.noteResource(clusterResource(name));
+  assertClusterName(name, field);
+  return name;
+}

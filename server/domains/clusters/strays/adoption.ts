@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import type { ClusterRecord, PoolRecord } from "../../../store/cluster-records.ts";
+import type { AdoptedSlot } from "../../../store/cluster-strays.ts";
+import { holdsPlace } from "../../../store/holds-place.ts";
+import { clusterImageFrom } from "../bootstrap/image-name.ts";
+import { formatKubernetesVersion } from "../bootstrap/kubernetes-version.ts";
+import type { KnownSlots, SeenMachine } from "./judge-machine.ts";
+import type { KnownClusters } from "./read-machines.ts";
+
+export type Adoption =
+  | {
+      readonly slot: AdoptedSlot;
+      /** The slot that is named on it has, or is to have, another machine: this one is to be marked anew first. */
+      readonly isRenamed: boolean;
+    }
+  /** Why it cannot be adopted: a clause without a full stop. */
+  | { readonly refusal: string };
+
+/**
+ * What AdoptStray makes of a machine that no slot has.
+ * @param clusters of this MAAS
+ */
+export function adoptionOf(
+  { machine, marks }: SeenMachine,
+  known: KnownSlots,
+  clusters: KnownClusters,
+): Adoption {
+  if (marks === undefined || marks.installationId !== known.installationId) {
+    return { refusal: "it bears no marks of this gateway" };
+  }
+  const found = clusters.get(marks.cluster);
+  if (found === undefined) {
+    return { refusal: `there is no cluster ${marks.cluster}` };
+  }
+  const { cluster } = found;
+  if (cluster.uid !== marks.clusterUid) {
+    return { refusal: `it was made for an earlier cluster of the name ${marks.cluster}` };
+  }
+  if (cluster.isDeleting) {
+    return { refusal: `cluster ${marks.cluster} is being deleted` };
+  }
+  const pool = poolOf(cluster, marks.pool);
+  if (pool === undefined) {
+    return { refusal: `cluster ${marks.cluster} has no node pool ${marks.pool}` };
+  }
+  if (machine.status !== "deployed") {
+    return { refusal: "it is not deployed" };
+  }
+  const image = clusterImageFrom(machine.series);
+  if (image === undefined) {
+    return { refusal: "it was deployed with an image that has no Kubernetes in its name" };
+  }
+  const others = found.slots.filter((slot) => slot.pool === marks.pool && holdsPlace(slot));
+  if (others.length >= pool.count) {
+    return { refusal: fullRefusal(marks.pool, pool.count) };
+  }
+  // The store takes up a slot again that is released.
+  const isRenamed = known.slots.some(({ uid, state }) => uid === marks.slotUid && state !== "released");
+  const [ipAddress] = machine.ipAddresses;
+  return {
+    isRenamed,
+    slot: {
+      uid: isRenamed ? nextUid(marks.slotUid, machine.systemId) : marks.slotUid,
+      cluster: cluster.name,
+      clusterUid: cluster.uid,
+      pool: marks.pool,
+      instanceType: pool.instanceType,
+      labels: pool.labels,
+      k8sVersion: formatKubernetesVersion(image.version),
+      systemId: machine.systemId,
+      hostname: machine.hostname,
+      ...(ipAddress === undefined ? {} : { ipAddress }),
+      sequence: marks.sequence,
+      state: "booted",
+    },
+  };
+}
+
+/** Why a machine is not taken into a pool, or the control plane, that has its machines: as a clause, with what to do. */
+function fullRefusal(pool: string | undefined, count: number): string {
+  const machines = count === 1 ? "its machine" : `its ${count} machines`;
+  return pool === undefined
+    ? `the control plane has ${machines}, and one of them would have to go; release it, or adopt it when one of them is gone`
+    : `node pool ${pool} has ${machines}, and one of them would have to go; scale it to ${count + 1}, and adopt it at once, before another is installed`;
+}
+
+/** The same for whoever adopts the machine at the same time, so that what is written on it is what the store has. */
+function nextUid(slotUid: string, systemId: string): string {
+  const hex = createHash("sha256").update(`${slotUid}/${systemId}`).digest("hex");
+  // A UUID of one's own making (RFC 9562, version 8).
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(12, 15)}`, `8${hex.slice(15, 18)}`];
+  return [...parts, hex.slice(18, 30)].join("-");
+}
+
+function poolOf(cluster: ClusterRecord, name: string | undefined): Omit<PoolRecord, "name"> | undefined {
+  return name === undefined ? cluster.controlPlane : cluster.pools.find((pool) => pool.name === name);
+}

@@ -1,0 +1,21 @@
+import { isUnexplained, type KnownSlots, type SeenMachine } from "./judge-machine.ts";
+
+const namedMachines = 5;
+
+/**
+ * Why no stray is given back by itself: MAAS knows of machines that the store must have forgotten, as one does that was put back
+ * from a backup or copied. It then knows nothing of what else has happened since. Undefined when there is no such reason.
+ */
+export function reportOnlyReason(seen: readonly SeenMachine[], known: KnownSlots): string | undefined {
+  const ids = seen.filter((each) => isUnexplained(each, known)).map(({ machine }) => machine.systemId);
+  if (ids.length === 0) {
+    return undefined;
+  }
+  const named = ids.toSorted().slice(0, namedMachines).join(", ");
+  const more = ids.length > namedMachines ? ` and ${ids.length - namedMachines} more` : "";
+  const them = ids.length === 1 ? "it" : "them";
+  return (
+    `the database is older than what MAAS has, as one is that was put back from a backup: it does not know of ${named}${more}; ` +
+    `adopt or release ${them}, until then no machine is given back by itself`
+  );
+}

@@ -1,0 +1,40 @@
+import type { PlannedMutation } from "../../../operations/mutation.ts";
+import type { AdoptedSlot } from "../../../store/cluster-strays.ts";
+import type { StrayFacts } from "../stray-calls.ts";
+import { resourceOf } from "./read-machines.ts";
+
+/** What AdoptStray would do. */
+export function planOfAdoption(
+  backend: string,
+  { systemId, cluster, pool }: AdoptedSlot,
+  isRenamed: boolean,
+): PlannedMutation {
+  const where = pool === undefined ? "the control plane" : `node pool ${pool}`;
+  const mark = { name: "mark", command: ["POST", `machines/${systemId}/?op=set_workload_annotations`] };
+  return {
+    kind: "clusters.adoptStray",
+    resource: resourceOf(systemId),
+    backend,
+    plan: { changes: [`machine ${systemId} becomes one of ${where} of cluster ${cluster}`], losses: [] },
+    steps: [...(isRenamed ? [mark] : []), { name: "adopt", command: [] }],
+    pointOfNoReturn: 0,
+  };
+}
+
+/** What ReleaseStray would do. */
+export function planOfRelease(
+  backend: string,
+  { systemId, hostname, maasStatus }: StrayFacts,
+): PlannedMutation {
+  return {
+    kind: "clusters.releaseStray",
+    resource: resourceOf(systemId),
+    backend,
+    plan: {
+      changes: [`machine ${systemId} (${hostname}), which is ${maasStatus}, is given back to MAAS`],
+      losses: [`what is on the disks of machine ${systemId}`],
+    },
+    steps: [{ name: "release", command: ["POST", `machines/${systemId}/?op=release`] }],
+    pointOfNoReturn: 0,
+  };
+}

@@ -1,0 +1,93 @@
+import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
+import type { StrayFacts } from "../stray-calls.ts";
+import { adoptionOf } from "./adoption.ts";
+import {
+  judgeMachine,
+  type KnownSlots,
+  type MachineVerdict,
+  type SeenMachine,
+  type StrayVerdict,
+} from "./judge-machine.ts";
+import type { KnownClusters, MachineReader } from "./read-machines.ts";
+import { reportOnlyReason } from "./report-only.ts";
+
+/** What was found when all machines of the account were looked at. */
+export interface Survey {
+  /** By system id. */
+  readonly strays: readonly StrayFacts[];
+  /** Those of them that may be given back by themselves. */
+  readonly releasable: readonly SeenMachine[];
+  /** Why none may; for people. */
+  readonly reportOnlyBecause: string | undefined;
+}
+
+/**
+ * Looks at all machines of the account; changes nothing.
+ * @throws InfraError as MAAS and the store do
+ */
+export async function surveyMachines(
+  { maas, reader }: { readonly maas: Pick<MaasAdapter, "machines">; readonly reader: MachineReader },
+  signal: AbortSignal | undefined,
+): Promise<Survey> {
+  const { seen, known } = await reader.all(signal);
+  const reportOnlyBecause = reportOnlyReason(seen, known);
+  const judged = seen
+    .map((each) => ({ seen: each, verdict: judgeMachine(each, known, reportOnlyBecause !== undefined) }))
+    .filter(isJudgedStray);
+  const found = await stillOwned(maas, judged, signal);
+  const clusters = await reader.clustersOf(found.map((each) => each.seen));
+  return {
+    strays: found
+      .map((each) => strayFactsOf(each.seen, each.verdict, known, clusters))
+      .toSorted((a, b) => (a.systemId < b.systemId ? -1 : 1)),
+    releasable: found.filter(({ verdict }) => verdict.isReleasable).map((each) => each.seen),
+    reportOnlyBecause,
+  };
+}
+
+/** What is told of a stray. */
+export function strayFactsOf(
+  seen: SeenMachine,
+  verdict: StrayVerdict,
+  known: KnownSlots,
+  clusters: KnownClusters,
+): StrayFacts {
+  const { machine, marks } = seen;
+  const adoption = adoptionOf(seen, known, clusters);
+  const isRefused = "refusal" in adoption;
+  const isLeft = verdict.isOurs && !verdict.isReleasable;
+  return {
+    systemId: machine.systemId,
+    hostname: machine.hostname,
+    maasStatus: machine.status,
+    cluster: marks?.cluster,
+    pool: marks?.pool,
+    isOurs: verdict.isOurs,
+    isAdoptable: !isRefused,
+    message: `${verdict.message}${isRefused && isLeft ? `; it cannot be adopted: ${adoption.refusal}` : ""}`,
+  };
+}
+
+interface JudgedStray {
+  readonly seen: SeenMachine;
+  readonly verdict: StrayVerdict;
+}
+
+function isJudgedStray(judged: {
+  readonly seen: SeenMachine;
+  readonly verdict: MachineVerdict;
+}): judged is JudgedStray {
+  return judged.verdict.is === "stray";
+}
+
+/** Without those that were given back between the reading of MAAS and that of the store, which are no strays. */
+async function stillOwned(
+  maas: Pick<MaasAdapter, "machines">,
+  judged: readonly JudgedStray[],
+  signal: AbortSignal | undefined,
+): Promise<readonly JudgedStray[]> {
+  const systemIds = judged.map(({ seen }) => seen.machine.systemId);
+  const now = await maas.machines({ systemIds }, signal);
+  const owners = new Map(now.map(({ systemId, owner }) => [systemId, owner]));
+  return judged.filter(({ seen: { machine } }) => owners.get(machine.systemId) === machine.owner);
+}

@@ -1,0 +1,74 @@
+import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
+import type { Clocks } from "../clocks.ts";
+import { beginLook } from "./begin-look.ts";
+import { judgeMachine, type SeenMachine } from "./judge-machine.ts";
+import type { MachineReader } from "./read-machines.ts";
+import type { Survey } from "./survey.ts";
+
+export interface StrayLog {
+  info?(message: string): void;
+  warn(message: string, cause?: unknown): void;
+}
+
+export interface SweepOptions {
+  readonly maas: Pick<MaasAdapter, "release">;
+  readonly reader: Pick<MachineReader, "again">;
+  readonly survey: (signal: AbortSignal) => Promise<Survey>;
+  readonly log: StrayLog;
+  readonly clocks: Clocks;
+}
+
+/**
+ * Looks for strays, tells of each once for as long as it is as it is, and gives back those that may be.
+ * @throws InfraError as MAAS and the store do when one looks, and the signal's reason
+ */
+export type Sweep = (signal: AbortSignal) => Promise<void>;
+
+export function createSweep({ maas, reader, survey, log, clocks }: SweepOptions): Sweep {
+  let told: ReadonlySet<string> = new Set();
+
+  function tell({ strays, releasable, reportOnlyBecause }: Survey): void {
+    const leaving = new Set(releasable.map(({ machine }) => machine.systemId));
+    const lines = strays
+      .filter(({ systemId }) => !leaving.has(systemId))
+      .map(
+        ({ systemId, maasStatus, message }) =>
+          `machine ${systemId} (${maasStatus}) is of no cluster: ${message}`,
+      );
+    if (reportOnlyBecause !== undefined) {
+      lines.unshift(`no machine is given back by itself: ${reportOnlyBecause}`);
+    }
+    for (const line of lines.filter((each) => !told.has(each))) {
+      log.warn(line);
+    }
+    told = new Set(lines);
+  }
+
+  async function giveBack(seen: SeenMachine, signal: AbortSignal): Promise<void> {
+    const { systemId } = seen.machine;
+    try {
+      const look = beginLook(clocks, systemId);
+      const now = await reader.again(seen, signal);
+      // A slot may have taken it meanwhile, or somebody may have begun to install it.
+      const verdict = now === undefined ? undefined : judgeMachine(now.seen, now.known, false);
+      if (verdict?.is !== "stray" || !verdict.isReleasable || signal.aborted) {
+        return;
+      }
+      look.assertFresh();
+      await maas.release(systemId, { comment: `no cluster of hostplane has it: ${verdict.message}` });
+      log.info?.(`machine ${systemId} is given back to MAAS: ${verdict.message}`);
+    } catch (error) {
+      if (!signal.aborted) {
+        log.warn(`machine ${systemId}, which no cluster has, was not given back`, error);
+      }
+    }
+  }
+
+  return async (signal) => {
+    const found = await survey(signal);
+    tell(found);
+    for (const seen of found.releasable) {
+      await giveBack(seen, signal);
+    }
+  };
+}

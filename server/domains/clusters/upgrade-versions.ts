@@ -1,0 +1,119 @@
+import type { ClusterRecord } from "../../store/cluster-records.ts";
+import { type InstanceType, parseInstanceType } from "./bootstrap/instance-type.ts";
+import {
+  compareKubernetesVersions,
+  formatKubernetesVersion,
+  isSupportedVersion,
+  type KubernetesVersion,
+  parseKubernetesVersion,
+} from "./bootstrap/kubernetes-version.ts";
+import { joinRefusal, skewRefusal, upgradeRefusal } from "./bootstrap/version-skew.ts";
+import type { OfferedImages } from "./cluster-images.ts";
+
+/** Which versions a cluster's machines have, or are to have. */
+export interface ClusterVersions {
+  /** Of the pools. */
+  readonly workers: KubernetesVersion;
+  readonly controlPlane: KubernetesVersion;
+}
+
+/** The kinds of machines that a cluster has. */
+export interface ClusterTypes {
+  readonly workers: readonly InstanceType[];
+  readonly controlPlane: InstanceType;
+}
+
+/** Why an upgrade cannot be made. */
+export interface UpgradeRefusal {
+  readonly reason: "UPGRADE_REFUSED" | "NO_IMAGE";
+  /** A sentence without a full stop. */
+  readonly why: string;
+}
+
+/**
+ * The version of a control plane whose workers have a version: the same, or where its machines have no image of that, the oldest
+ * newer one that such workers can join.
+ * @param isPossible whether the control plane can be given a version
+ */
+export function controlPlaneVersionFor(
+  workers: KubernetesVersion,
+  type: InstanceType,
+  images: OfferedImages,
+  isPossible: (version: KubernetesVersion) => boolean = () => true,
+): KubernetesVersion | undefined {
+  return images
+    .versionsOf(type)
+    .find(
+      (version) =>
+        isSupportedVersion(version) && joinRefusal(workers, version) === undefined && isPossible(version),
+    );
+}
+
+/** What a cluster's machines would have after an upgrade of its workers to a version. */
+export function upgradeTo(
+  version: KubernetesVersion,
+  current: ClusterVersions,
+  types: ClusterTypes,
+  images: OfferedImages,
+): ClusterVersions | UpgradeRefusal {
+  const why = upgradeRefusal(current.workers, version);
+  if (why !== undefined) {
+    return { reason: "UPGRADE_REFUSED", why };
+  }
+  const text = formatKubernetesVersion(version);
+  const missing = types.workers.find((type) => images.seriesOf(type, version) === undefined);
+  if (missing !== undefined) {
+    return { reason: "NO_IMAGE", why: `MAAS has no image of Kubernetes ${text} for ${missing} machines` };
+  }
+  const controlPlane = controlPlaneVersionFor(
+    version,
+    types.controlPlane,
+    images,
+    (wanted) =>
+      compareKubernetesVersions(wanted, current.controlPlane) === 0 ||
+      // The control plane is upgraded first, while the workers have the version of before.
+      (upgradeRefusal(current.controlPlane, wanted) === undefined &&
+        skewRefusal(current.workers, wanted) === undefined),
+  );
+  if (controlPlane === undefined) {
+    const have = formatKubernetesVersion(current.controlPlane);
+    return {
+      reason: "NO_IMAGE",
+      why: `MAAS has no image for ${types.controlPlane} machines to which a control plane of ${have} can be upgraded and which workers of ${text} can join`,
+    };
+  }
+  return { workers: version, controlPlane };
+}
+
+/** The versions that `upgradeTo` takes, the oldest first. */
+export function upgradesOf(
+  current: ClusterVersions,
+  types: ClusterTypes,
+  images: OfferedImages,
+): readonly string[] {
+  const offered = [types.controlPlane, ...types.workers].flatMap((type) => images.versionsOf(type));
+  const possible = offered
+    .filter((version) => "workers" in upgradeTo(version, current, types, images))
+    .toSorted(compareKubernetesVersions)
+    .map(formatKubernetesVersion);
+  return [...new Set(possible)];
+}
+
+/** @throws InfraError INVALID_FIELD for what no gateway writes */
+export function versionsOf({ k8sVersion, controlPlaneVersion }: ClusterRecord): ClusterVersions {
+  return {
+    workers: parseKubernetesVersion(k8sVersion, "k8s_version"),
+    controlPlane: parseKubernetesVersion(controlPlaneVersion, "control_plane_version"),
+  };
+}
+
+/** @throws InfraError INVALID_FIELD for what no gateway writes */
+export function typesOf({
+  controlPlane,
+  pools,
+}: Pick<ClusterRecord, "controlPlane" | "pools">): ClusterTypes {
+  return {
+    controlPlane: parseInstanceType(controlPlane.instanceType, "instance_type"),
+    workers: [...new Set(pools.map(({ instanceType }) => parseInstanceType(instanceType, "instance_type")))],
+  };
+}

@@ -1,0 +1,30 @@
+import { type Test, test } from "tap";
+import { createMaasSandbox, type MaasSandboxOptions } from "../../../../adapters/maas/sandbox.ts";
+import { createMaasBackend } from "../../../../server/domains/clusters/backend.ts";
+import { createClusterImages } from "../../../../server/domains/clusters/cluster-images.ts";
+
+async function backendOf(t: Test, options: MaasSandboxOptions = {}) {
+  const maas = await createMaasSandbox(options);
+  t.teardown(() => maas.close());
+  return { maas, backend: createMaasBackend(maas, createClusterImages(maas)) };
+}
+
+test("a MAAS that answers and has images is well, of the version that it tells", async (t) => {
+  const { backend } = await backendOf(t);
+  t.match(backend, { domain: "clusters", name: "maas", kind: "sandbox" });
+  t.match(await backend.status(), { health: "ok", version: "3.4.10", missing: [], snapshotAgeMs: undefined });
+});
+
+test("a MAAS without an image that has Kubernetes is degraded, and it is said how such an image is named", async (t) => {
+  const { backend } = await backendOf(t, { images: [{ name: "ubuntu/noble", type: "Synced" }] });
+  t.match(await backend.status(), {
+    health: "degraded",
+    missing: [/^MAAS has no image with Kubernetes: .*os=ubuntu-noble,k8s=/],
+  });
+});
+
+test("a MAAS that does not answer is unavailable within seconds", async (t) => {
+  const { maas, backend } = await backendOf(t, { readPatienceMs: 500 });
+  maas.fake.setOutage(true);
+  t.match(await backend.status(), { health: "unavailable", version: undefined, missing: [/./] });
+});

@@ -1,0 +1,184 @@
+import { test } from "tap";
+import { createTestClusters, type TestClusters } from "./clusters-under-test.ts";
+
+async function runningCluster(
+  t: Parameters<typeof createTestClusters>[0],
+  controlPlane: number,
+): Promise<TestClusters> {
+  const clusters = await createTestClusters(t, { machines: 6 });
+  clusters.start();
+  await clusters.create("prod", { controlPlane, pools: { web: 1 } });
+  await clusters.untilRunning("prod");
+  return clusters;
+}
+
+async function machineOf(clusters: TestClusters, pool: string | undefined): Promise<string> {
+  const state = await clusters.state("prod");
+  return state?.slots.find((slot) => slot.pool === pool)?.systemId ?? "";
+}
+
+/** Does something to a machine, after which another one, or the same anew, takes its place. */
+async function replaced(clusters: TestClusters, systemId: string, change: () => unknown): Promise<void> {
+  const slot = (await clusters.state("prod"))?.slots.find((each) => each.systemId === systemId);
+  await change();
+  await clusters.until("prod", ({ slots }) => slots.every(({ uid }) => uid !== slot?.uid));
+  await clusters.untilRunning("prod");
+}
+
+test("a machine that an administrator releases is replaced, and its node is forgotten", async (t) => {
+  const clusters = await runningCluster(t, 1);
+  const systemId = await machineOf(clusters, "web");
+  await replaced(clusters, systemId, () => clusters.maas.admin.release(systemId));
+  t.equal(clusters.workload.fake.cluster("prod")?.nodes.size, 2);
+  t.same(await clusters.differences(), []);
+});
+
+test("a machine that an administrator deletes, or another takes, is left alone and replaced", async (t) => {
+  const clusters = await runningCluster(t, 1);
+  const deleted = await machineOf(clusters, "web");
+  await replaced(clusters, deleted, () => clusters.maas.fake.region.remove(deleted));
+
+  const others = await machineOf(clusters, "web");
+  const { region } = clusters.maas.fake;
+  await replaced(clusters, others, () => {
+    region.change(others, { kind: "release", erase: false });
+    region.finish(others);
+    region.change(others, { kind: "allocate", owner: "sandbox-other", agentName: "" });
+  });
+  t.equal(region.machine(others)?.owner, "sandbox-other");
+  t.equal(region.machine(others)?.status, "allocated", "it is theirs still");
+  t.same(await clusters.differences(), []);
+});
+
+test("a machine that is marked as another's is not touched", async (t) => {
+  const clusters = await runningCluster(t, 1);
+  const systemId = await machineOf(clusters, "web");
+  const { region } = clusters.maas.fake;
+  const annotations = { "hostplane-slot": "11111111-2222-4333-8444-555555555555" };
+  await replaced(clusters, systemId, () =>
+    region.change(systemId, { kind: "annotate", user: "sandbox", annotations }),
+  );
+  t.equal(region.machine(systemId)?.status, "deployed");
+  t.equal(region.machine(systemId)?.owner, "sandbox");
+});
+
+test("of three machines of a control plane one that is taken away leaves etcd, and another joins", async (t) => {
+  const clusters = await runningCluster(t, 3);
+  const systemId = await machineOf(clusters, undefined);
+  await replaced(clusters, systemId, () => clusters.maas.admin.release(systemId));
+  const cluster = clusters.workload.fake.cluster("prod");
+  t.equal(cluster?.members.length, 3);
+  t.ok(cluster?.members.every(({ boot }) => !boot.isGone));
+  t.same(await clusters.differences(), []);
+});
+
+test("a machine that an administrator has locked is given back once it is unlocked", async (t) => {
+  const clusters = await runningCluster(t, 1);
+  const systemId = await machineOf(clusters, "web");
+  await clusters.maas.admin.lock(systemId);
+  await clusters.change("prod", { set: { isDeleting: true } });
+  const { slots, cluster } = await clusters.until(
+    "prod",
+    ({ slots: [slot, ...more] }) => more.length === 0 && slot?.reason === "MACHINE_LOCKED",
+  );
+  t.match(slots[0]?.message, "locked in MAAS");
+  t.equal(cluster.status, "stopping");
+  await clusters.maas.admin.unlock(systemId);
+  await clusters.untilGone("prod");
+  t.equal(clusters.maas.fake.region.machine(systemId)?.status, "ready");
+});
+
+test("a machine whose release fails is released again", async (t) => {
+  const clusters = await runningCluster(t, 1);
+  const systemId = await machineOf(clusters, "web");
+  clusters.maas.fake.region.failNext(systemId);
+  clusters.maas.fake.region.failNext(systemId);
+  await clusters.change("prod", { set: { isDeleting: true } });
+  await clusters.untilGone("prod");
+  t.ok(clusters.maas.fake.region.machines().every(({ status }) => status === "ready"));
+});
+
+test("a control plane that is lost is not made anew in silence", async (t) => {
+  const clusters = await runningCluster(t, 1);
+  const systemId = await machineOf(clusters, undefined);
+  await clusters.maas.admin.release(systemId);
+  const { cluster } = await clusters.until(
+    "prod",
+    (state) => state.cluster.status === "error" && state.slots.length === 1,
+  );
+  t.match(cluster.message, "control plane");
+  t.equal(clusters.workload.fake.clusters().length, 0);
+  await clusters.change("prod", { set: { isDeleting: true } });
+  await clusters.untilGone("prod");
+  t.same(await clusters.differences(), []);
+});
+
+test("pods that may not go hold a machine back for some time, and its history names them", async (t) => {
+  const clusters = await createTestClusters(t, { settings: { drainTimeoutMs: 700 } });
+  clusters.start();
+  await clusters.create("prod", { pools: { web: 1 } });
+  await clusters.untilRunning("prod");
+  const { slots } = (await clusters.state("prod")) ?? { slots: [] };
+  const node = slots.find(({ pool }) => pool === "web")?.hostname ?? "";
+  clusters.workload.fake
+    .cluster("prod")
+    ?.pods.add({ node, name: "db-0", budget: "it would violate the pod's disruption budget" });
+  await clusters.change("prod", { removePools: ["web"] });
+  const held = await clusters.until("prod", ({ slots: all }) =>
+    all.some(({ message }) => message.includes("default/db-0")),
+  );
+  t.equal(held.slots.find(({ pool }) => pool === "web")?.state, "draining");
+  await clusters.untilRunning("prod");
+  const known = await clusters.store.run("clusters.machines", { name: "prod" });
+  t.ok(known?.events.some(({ message }) => message.includes("default/db-0")));
+  t.same(await clusters.differences(), []);
+});
+
+test("no secret is in what is told of a cluster and its machines", async (t) => {
+  const clusters = await createTestClusters(t);
+  const internal = { status: 500, text: "it failed" } as const;
+  clusters.maas.fake.inject({ method: "POST", op: "deploy" }, { kind: "answer", answer: internal, times: 2 });
+  clusters.start();
+  await clusters.create("prod", { pools: { web: 1 } });
+  await clusters.until("prod", ({ slots }) => slots.some(({ attempts }) => attempts > 0));
+  await clusters.untilRunning("prod");
+  const cluster = clusters.workload.fake.cluster("prod");
+  const told = JSON.stringify([
+    await clusters.state("prod"),
+    await clusters.store.run("clusters.machines", { name: "prod" }),
+    clusters.logged,
+  ]);
+  const secrets = [...(cluster?.secrets.values() ?? [])].map(({ data }) => data["token-secret"] ?? "");
+  t.ok(secrets.length > 1);
+  for (const secret of [...secrets, "PRIVATE KEY", "#cloud-config"]) {
+    t.notOk(told.includes(secret));
+  }
+});
+
+test("a machine that was installed while no gateway looked, and is gone then, leaves no node", async (t) => {
+  const clusters = await createTestClusters(t, { machines: 4, settings: { leaseMs: 600 } });
+  const first = clusters.start();
+  await clusters.create("prod");
+  const { slots } = await clusters.untilRunning("prod");
+  await first.close();
+  const doomed = clusters.startDoomed((point) => point === "after maas.deploy");
+  const pool = { name: "web", instanceType: "standard", labels: [], count: 1 };
+  await clusters.change("prod", { addPools: [pool] });
+  await doomed.stopped;
+  const cluster = clusters.workload.fake.cluster("prod");
+  // Looking at it makes the time go by in it.
+  await clusters.until(
+    "prod",
+    () => clusters.workload.fake.clusters().length === 1 && cluster?.nodes.size === 2,
+  );
+  const { region } = clusters.maas.fake;
+  const unseen = region
+    .machines()
+    .find(({ systemId, owner }) => owner === "sandbox" && systemId !== slots[0]?.systemId);
+  region.remove(unseen?.systemId ?? "");
+  clusters.start();
+  await clusters.untilRunning("prod");
+  t.equal(cluster?.nodes.size, 2);
+  t.notOk(cluster?.nodes.has(unseen?.hostname ?? ""), "its node is forgotten");
+  t.same(await clusters.differences(), []);
+});

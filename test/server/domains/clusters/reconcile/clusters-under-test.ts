@@ -1,0 +1,306 @@
+import { createSecretKey, randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Test } from "tap";
+import type { FakeMachineOptions } from "../../../../../adapters/maas/fake/machine.ts";
+import { createMaasSandbox, type MaasSandbox } from "../../../../../adapters/maas/sandbox.ts";
+import type { BootedMachine } from "../../../../../adapters/workload/fake/boot.ts";
+import { createWorkloadSandbox, type WorkloadSandbox } from "../../../../../adapters/workload/sandbox.ts";
+import { bootedMachinesOf } from "../../../../../server/cluster-systems.ts";
+import { createSeal } from "../../../../../server/crypto/seal.ts";
+import { createBootstrapToken } from "../../../../../server/domains/clusters/bootstrap/bootstrap-token.ts";
+import { createClusterPki } from "../../../../../server/domains/clusters/bootstrap/cluster-pki.ts";
+import { createClusterImages } from "../../../../../server/domains/clusters/cluster-images.ts";
+import { sealClusterSecrets } from "../../../../../server/domains/clusters/cluster-secrets.ts";
+import type { ClusterSettings } from "../../../../../server/domains/clusters/cluster-settings.ts";
+import {
+  createReconciler,
+  type Reconciler,
+} from "../../../../../server/domains/clusters/reconcile/reconciler.ts";
+import type { ReconcilerOptions } from "../../../../../server/domains/clusters/reconcile/reconciler-options.ts";
+import type { ClusterChange } from "../../../../../server/store/cluster-changes.ts";
+import type { ClusterRecord, PoolRecord, SlotRecord } from "../../../../../server/store/cluster-records.ts";
+import type { Store } from "../../../../../server/store/store.ts";
+import { openOwnStore } from "../../../store/own-store.ts";
+
+export interface ClusterState {
+  readonly cluster: ClusterRecord;
+  readonly slots: readonly SlotRecord[];
+}
+
+export interface WantedCluster {
+  readonly controlPlane?: number;
+  readonly pools?: Readonly<Record<string, number>>;
+  readonly version?: string;
+  /** Without an address of its own. */
+  readonly hasNoEndpoint?: boolean;
+}
+
+export interface TestOptions {
+  /** How many machines of type `standard`; 8 unless told. */
+  readonly machines?: number;
+  readonly settings?: Partial<ClusterSettings>;
+  readonly deployMs?: number;
+  /** How long a cluster may take to be as is wanted; 30 s unless told. */
+  readonly patienceMs?: number;
+}
+
+/** One that goes no further than to a boundary. */
+export interface DoomedReconciler {
+  /** The boundary at which it has stopped. */
+  readonly stopped: Promise<string>;
+  /** It goes on from there, as if no time had passed, with what is under way; resolves when that is ended. */
+  thaw(): Promise<void>;
+}
+
+/** A MAAS with machines, the clusters that they become, and a store. */
+export interface TestClusters {
+  readonly store: Store;
+  readonly maas: MaasSandbox;
+  readonly workload: WorkloadSandbox;
+  readonly settings: ClusterSettings;
+  readonly logged: readonly string[];
+  /** A reconciler that is closed when the test ends, unless it was before. */
+  start(options?: Partial<ReconcilerOptions>): Reconciler;
+  /**
+   * A reconciler that stops like a process that is killed or frozen at a boundary.
+   * @param isLast whether it is to stop at this one
+   */
+  startDoomed(isLast: (point: string) => boolean, options?: Partial<ReconcilerOptions>): DoomedReconciler;
+  create(name: string, wanted?: WantedCluster): Promise<void>;
+  change(name: string, change: Omit<ClusterChange, "name" | "uid" | "generation">): Promise<void>;
+  state(name: string): Promise<ClusterState | undefined>;
+  until(name: string, isWanted: (state: ClusterState) => boolean): Promise<ClusterState>;
+  untilRunning(name: string): Promise<ClusterState>;
+  untilGone(name: string): Promise<void>;
+  /** What is wrong between MAAS and the store: machines of ours that no slot has, and the other way round. */
+  differences(): Promise<readonly string[]>;
+  setClockOffset(ms: number): void;
+}
+
+const minuteMs = 60_000;
+const key = createSecretKey(Buffer.alloc(32, 9));
+export const clusterSeal = createSeal(
+  { deriveKey: () => key, fingerprint: "test", source: "test" },
+  "cluster",
+);
+
+const quickSettings: ClusterSettings = {
+  endpoints: Array.from({ length: 30 }, (_, index) => `10.20.0.${220 + index}`),
+  kubeVipImage: "kube-vip:v1",
+  cni: { manifest: "apiVersion: v1\nkind: List\nitems: []\n" },
+  network: { podSubnet: "10.244.0.0/16", serviceSubnet: "10.96.0.0/12", dnsDomain: "cluster.local" },
+  imageRepository: undefined,
+  machines: {},
+  deployTimeoutMs: minuteMs,
+  joinTimeoutMs: minuteMs,
+  drainTimeoutMs: minuteMs,
+  pollMs: 60,
+  watchMs: 250,
+  sweepMs: 60_000,
+  leaseMs: 20_000,
+};
+
+const idLetters = "34678abcdefghkmnpqrstwxy";
+
+/** Machines `node-1` and so on. */
+function machinesOf(count: number): readonly FakeMachineOptions[] {
+  return Array.from({ length: count }, (_, index) => ({
+    systemId: `mmmm${idLetters[Math.floor(index / idLetters.length)]}${idLetters[index % idLetters.length]}`,
+    hostname: `node-${index + 1}`,
+    tags: ["standard"],
+  }));
+}
+
+export async function createTestClusters(t: Test, options: TestOptions = {}): Promise<TestClusters> {
+  const store = await openOwnStore(t);
+  const { patienceMs = 30_000 } = options;
+  const settings = { ...quickSettings, ...options.settings };
+  const logged: string[] = [];
+  const log = {
+    info: (message: string) => void logged.push(message),
+    warn(message: string, cause?: unknown) {
+      logged.push(cause instanceof Error ? `${message}: ${cause.stack}` : message);
+    },
+  };
+  const maas = await createMaasSandbox({
+    machines: machinesOf(options.machines ?? 8),
+    deployMs: options.deployMs ?? 40,
+    releaseMs: 30,
+    eraseMs: 30,
+    readPatienceMs: 3_000,
+    changePatienceMs: 3_000,
+  });
+  // By our clock: MAAS's may be wrong.
+  const seenAtMs = new Map<string, number>();
+  const machines = (): BootedMachine[] =>
+    bootedMachinesOf(maas.fake.region).map((machine) => {
+      const installation = `${machine.systemId} ${machine.deployedAtMs}`;
+      const deployedAtMs = seenAtMs.get(installation) ?? Date.now();
+      seenAtMs.set(installation, deployedAtMs);
+      return { ...machine, deployedAtMs };
+    });
+  const workload = await createWorkloadSandbox({ machines, joinMs: 30 });
+  const reconcilers = new Set<Reconciler>();
+  t.teardown(async () => {
+    await Promise.all([...reconcilers].map((each) => each.close()));
+    await workload.close();
+    await maas.close();
+  });
+
+  async function state(name: string): Promise<ClusterState | undefined> {
+    return store.run("clusters.get", { name });
+  }
+
+  async function until(name: string, isWanted: (state: ClusterState) => boolean): Promise<ClusterState> {
+    const endMs = performance.now() + patienceMs;
+    for (;;) {
+      const now = await state(name);
+      if (now !== undefined && isWanted(now)) {
+        return now;
+      }
+      if (performance.now() > endMs) {
+        const slots = now?.slots.map(
+          ({ state: at, hostname, message, reason, attempts }) =>
+            `${at} ${hostname} ${reason} ${attempts} ${message}`,
+        );
+        throw new Error(
+          `not in time: ${now?.cluster.status} ${now?.cluster.message}\n${slots?.join("\n")}\n${logged.slice(-10).join("\n")}`,
+        );
+      }
+      await wait(20);
+    }
+  }
+
+  function optionsNow(): ReconcilerOptions {
+    const images = createClusterImages(maas);
+    return { store, maas, workload, images, seal: clusterSeal, settings, instanceId: randomUUID(), log };
+  }
+
+  return {
+    store,
+    maas,
+    workload,
+    settings,
+    logged,
+    start(more = {}) {
+      const reconciler = createReconciler({ ...optionsNow(), ...more });
+      reconcilers.add(reconciler);
+      reconciler.begin();
+      return {
+        ...reconciler,
+        close() {
+          reconcilers.delete(reconciler);
+          return reconciler.close();
+        },
+      };
+    },
+    startDoomed(isLast, more = {}) {
+      const stopped = Promise.withResolvers<string>();
+      const thawed = Promise.withResolvers<void>();
+      let isStopped = false;
+      async function boundary(point: string): Promise<void> {
+        if (!isStopped && isLast(point)) {
+          isStopped = true;
+          stopped.resolve(point);
+        }
+        await (isStopped ? thawed.promise : undefined);
+      }
+      const run: Store["run"] = async (name, args) => {
+        await (isStopped ? thawed.promise : undefined);
+        const answer: unknown = await store.run(name, args);
+        await (isStopped ? thawed.promise : undefined);
+        return answer as never;
+      };
+      const reconciler = createReconciler({
+        ...optionsNow(),
+        store: { isShared: true, run, subscribe: store.subscribe },
+        boundary,
+        ...more,
+      });
+      reconciler.begin();
+      const doomed = { ...reconciler, close: () => (isStopped ? Promise.resolve() : reconciler.close()) };
+      reconcilers.add(doomed);
+      return {
+        stopped: stopped.promise,
+        thaw() {
+          reconcilers.delete(doomed);
+          thawed.resolve();
+          return reconciler.close();
+        },
+      };
+    },
+    async create(name, { controlPlane = 1, pools = {}, version = "1.35.4", hasNoEndpoint = false } = {}) {
+      const uid = randomUUID();
+      const pki = await createClusterPki(Date.now());
+      const secrets = { pki, firstToken: createBootstrapToken(Date.now(), 4 * 60 * minuteMs) };
+      const machinesOfType = (count: number) => ({ instanceType: "standard", labels: [], count });
+      const created = await store.run("clusters.create", {
+        cluster: {
+          name,
+          uid,
+          backend: maas.url,
+          k8sVersion: version,
+          controlPlaneVersion: version,
+          controlPlane: machinesOfType(controlPlane),
+          pools: Object.entries(pools).map(
+            ([pool, count]): PoolRecord => ({ name: pool, ...machinesOfType(count) }),
+          ),
+          secretsSealed: sealClusterSecrets(clusterSeal, uid, secrets),
+          actor: "user/test",
+        },
+        endpoints: hasNoEndpoint ? [] : settings.endpoints,
+      });
+      if (!created.ok) {
+        throw new Error(created.why);
+      }
+    },
+    async change(name, change) {
+      for (;;) {
+        const now = await state(name);
+        if (now === undefined) {
+          throw new Error(`there is no cluster ${name}`);
+        }
+        const { uid, generation } = now.cluster;
+        if ((await store.run("clusters.change", { ...change, name, uid, generation })).ok) {
+          return;
+        }
+      }
+    },
+    state,
+    until,
+    untilRunning: (name) =>
+      until(
+        name,
+        ({ cluster }) => cluster.status === "running" && cluster.settledGeneration === cluster.generation,
+      ),
+    async untilGone(name) {
+      const endMs = performance.now() + patienceMs;
+      for (let now = await state(name); now !== undefined; now = await state(name)) {
+        if (performance.now() > endMs) {
+          throw new Error(
+            `not gone in time: ${now.cluster.message} ${JSON.stringify(now.slots)} ${logged.join("\n")}`,
+          );
+        }
+        await wait(20);
+      }
+    },
+    async differences() {
+      const states = await store.run("clusters.states", {});
+      const slots = states.flatMap((each) => each.slots);
+      const ours = maas.fake.region.machines().filter(({ owner }) => owner === "sandbox");
+      const held = new Map(slots.map((slot) => [slot.systemId, slot]));
+      return [
+        ...ours
+          .filter(({ systemId }) => !held.has(systemId))
+          .map(({ hostname }) => `${hostname} is nobody's`),
+        ...slots
+          .filter(
+            ({ systemId }) => systemId !== undefined && !ours.some((each) => each.systemId === systemId),
+          )
+          .map(({ hostname }) => `${hostname} is not ours`),
+        ...(held.size === slots.length ? [] : ["two slots have one machine, or none"]),
+      ];
+    },
+    setClockOffset: maas.fake.setClockOffset,
+  };
+}

@@ -1,0 +1,101 @@
+import { randomUUID } from "node:crypto";
+import { test } from "tap";
+import { createMaasSandbox } from "../../../../../adapters/maas/sandbox.ts";
+import { agentNameOf, marksOf } from "../../../../../server/domains/clusters/machine-marks.ts";
+import { ownMachine } from "../../../../../server/domains/clusters/reconcile/own-machine.ts";
+
+const installation = "0123456789abcdef";
+const systemId = "sbxaaa";
+
+async function createUnderTest(t: { teardown(end: () => Promise<void>): void }) {
+  const maas = await createMaasSandbox({
+    deployMs: Number.POSITIVE_INFINITY,
+    releaseMs: Number.POSITIVE_INFINITY,
+  });
+  t.teardown(() => maas.close());
+  const slot = { uid: randomUUID(), systemId };
+  const marks = marksOf(installation, {
+    ...slot,
+    cluster: "prod",
+    clusterUid: randomUUID(),
+    pool: "web",
+    sequence: 1,
+  });
+  return {
+    maas,
+    marks,
+    allocate: () => maas.allocate({ systemId, agentName: agentNameOf(installation, slot.uid) }),
+    deploy: () => maas.deploy(systemId, { series: "noble" }),
+    whose: (isInstalled = false) => ownMachine(maas, "sandbox", installation, { ...slot, isInstalled }),
+  };
+}
+
+test("a machine is a slot's when it was taken under its name, and when it is marked by it", async (t) => {
+  const { maas, marks, allocate, deploy, whose } = await createUnderTest(t);
+  t.match(await whose(), { is: "gone", why: /nobody/ });
+  await allocate();
+  t.match(await whose(), { is: "ours" });
+  await maas.annotate(systemId, marks);
+  await deploy();
+  t.match(await whose(), { is: "ours", machine: { status: "deploying" } });
+  await maas.release(systemId);
+  t.match(await whose(), { is: "ours", machine: { status: "releasing" } });
+  maas.fake.region.finish(systemId);
+  t.match(await whose(), { is: "gone" });
+});
+
+test("a machine without marks that is being released is not given up before it is", async (t) => {
+  const { maas, allocate, deploy, whose } = await createUnderTest(t);
+  await allocate();
+  await deploy();
+  await maas.admin.release(systemId);
+  t.match(await whose(), { is: "ours", machine: { status: "releasing" } });
+  maas.fake.region.finish(systemId, "failed");
+  t.match(await whose(), { is: "ours", machine: { status: "failedReleasing" } });
+});
+
+test("a machine that is another's, marked as another's, taken under another name, or not there is gone", async (t) => {
+  const { maas, marks, whose } = await createUnderTest(t);
+  await maas.other.allocate({ systemId, agentName: "somebody" });
+  t.match(await whose(), { is: "gone", why: /sandbox-other/ });
+  await maas.other.release(systemId);
+
+  await maas.allocate({ systemId, agentName: agentNameOf(installation, randomUUID()) });
+  t.match(await whose(), { is: "gone", why: /marks/ });
+  await maas.annotate(systemId, { ...marks, "hostplane-slot": randomUUID() });
+  t.match(await whose(), { is: "gone", why: /another/ });
+  maas.fake.region.remove(systemId);
+  t.match(await whose(), { is: "gone", why: /no such machine/ });
+});
+
+test("that nothing tells what an installed machine is for proves nothing", async (t) => {
+  const { maas, allocate, deploy, whose } = await createUnderTest(t);
+  await maas.allocate({ systemId, agentName: "somebody" });
+  await deploy();
+  t.match(await whose(), { is: "gone" });
+  t.match(await whose(true).catch((error: unknown) => error), { reason: "MACHINE_STATE" });
+  maas.fake.region.change(systemId, { kind: "release", erase: false });
+  maas.fake.region.finish(systemId);
+  await allocate();
+  t.match(await whose(true), { is: "ours" });
+});
+
+test("a machine that is marked as the slot's, of another account, is not given up: it is the key that is wrong", async (t) => {
+  const { maas, marks, allocate, whose } = await createUnderTest(t);
+  await maas.other.allocate({ systemId, agentName: "somebody" });
+  await maas.other.annotate(systemId, marks);
+  t.match(await whose().catch((error: unknown) => error), { reason: "MAAS_DENIED" });
+  await maas.other.release(systemId);
+  await allocate();
+  t.match(await whose(), { is: "ours" });
+});
+
+test("what MAAS does not tell is no answer", async (t) => {
+  const { maas, allocate, whose } = await createUnderTest(t);
+  await allocate();
+  maas.fake.inject(
+    { path: `machines/${systemId}` },
+    { kind: "answer", answer: { status: 404, text: "Not Found" } },
+  );
+  t.match(await whose().catch((error: unknown) => error), { reason: "MAAS_FAILED" });
+});

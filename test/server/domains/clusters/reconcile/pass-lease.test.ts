@@ -1,0 +1,81 @@
+import { test } from "tap";
+import { holdLease } from "../../../../../server/domains/clusters/reconcile/pass-lease.ts";
+
+const answered = async () => ({ ok: true });
+
+function clocksAt(start: number) {
+  let [monotonicMs, wallMs] = [start, 1_000_000];
+  return {
+    monotonicMs: () => monotonicMs,
+    wallMs: () => wallMs,
+    pass(ms: number) {
+      monotonicMs += ms;
+      wallMs += ms;
+    },
+    /** As of a machine that is suspended. */
+    sleep(ms: number) {
+      wallMs += ms;
+    },
+  };
+}
+
+test("a lease is over when its time is, and stays so", async (t) => {
+  const clocks = clocksAt(500);
+  // Asked for 100 ms ago.
+  const lease = holdLease(answered, 30_000, 400, clocks);
+  t.ok(lease.isHeld());
+  clocks.pass(29_899);
+  lease.assertHeld();
+  clocks.pass(1);
+  t.throws(() => lease.assertHeld(), { message: "another gateway may work on the cluster by now" });
+  clocks.pass(-10_000);
+  t.notOk(lease.isHeld());
+  lease.drop();
+});
+
+test("a lease is over after a machine was suspended, though its monotonic clock stood", async (t) => {
+  const clocks = clocksAt(0);
+  const lease = holdLease(answered, 30_000, 0, clocks);
+  clocks.sleep(30_000);
+  t.notOk(lease.isHeld());
+  lease.drop();
+});
+
+test("a lease is kept by asking, also after the store did not answer", async (t) => {
+  const clocks = clocksAt(0);
+  const asked = Promise.withResolvers<void>();
+  let count = 0;
+  const renew = async () => {
+    count += 1;
+    if (count === 2) {
+      throw new Error("no answer");
+    }
+    if (count === 4) {
+      asked.resolve();
+    }
+    return { ok: true };
+  };
+  const lease = holdLease(renew, 60, 0, clocks);
+  clocks.pass(40);
+  // A lease keeps no process alive.
+  const alive = setInterval(() => {}, 50);
+  await asked.promise;
+  clearInterval(alive);
+  clocks.pass(40);
+  t.ok(lease.isHeld());
+  lease.drop();
+});
+
+test("a lease that the store no longer knows is over", async (t) => {
+  const asked = Promise.withResolvers<{ ok: boolean }>();
+  const lease = holdLease(() => asked.promise, 3_000_000, performance.now());
+  const short = holdLease(async () => ({ ok: false }), 30, performance.now());
+  const endMs = performance.now() + 5_000;
+  while (short.isHeld() && performance.now() < endMs) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  t.notOk(short.isHeld());
+  t.ok(lease.isHeld());
+  lease.lose();
+  t.notOk(lease.isHeld());
+});

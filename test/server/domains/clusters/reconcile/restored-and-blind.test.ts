@@ -1,0 +1,244 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import { type Test, test } from "tap";
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
+import type { MaasAdapter } from "../../../../../adapters/maas/adapter.ts";
+import type { MaasMachine, MaasMachineFilter } from "../../../../../adapters/maas/machine.ts";
+import { databaseFile } from "../../../../../server/store/open-store.ts";
+import { openOwnStore } from "../../../store/own-store.ts";
+import { makeDirectory } from "../../../store/store-under-test.ts";
+import { type ClusterState, createTestClusters, type TestClusters } from "./clusters-under-test.ts";
+
+const newer = { set: { k8sVersion: "1.36.3", controlPlaneVersion: "1.36.3" } };
+
+const isListOfAccount = ({ agentName }: MaasMachineFilter) => agentName === undefined;
+
+/** The same MAAS, which answers nothing to some lists, or fails; single machines it tells. */
+function blindMaas(
+  { maas }: { readonly maas: MaasAdapter },
+  isUnseen: (filter: MaasMachineFilter) => boolean,
+  { fails = false } = {},
+): MaasAdapter {
+  return {
+    ...maas,
+    async machines(filter = {}, signal) {
+      if (!isUnseen(filter)) {
+        return maas.machines(filter, signal);
+      }
+      if (fails) {
+        throw new InfraError("MAAS_UNAVAILABLE", "MAAS answers 503 to lists");
+      }
+      return [];
+    },
+  };
+}
+
+/** The same MAAS with machines whose addresses others give them. */
+function withoutAddresses(maas: MaasAdapter): MaasAdapter {
+  const hide = (machine: MaasMachine): MaasMachine => ({ ...machine, ipAddresses: [] });
+  return {
+    ...maas,
+    machine: async (systemId, signal) => hide(await maas.machine(systemId, signal)),
+    machines: async (filter, signal) => (await maas.machines(filter, signal)).map(hide),
+  };
+}
+
+function eventsOf({ maas }: TestClusters, wanted: string): number {
+  const { region } = maas.fake;
+  return region
+    .machines()
+    .flatMap(({ systemId }) => region.events(systemId))
+    .filter(({ type }) => type === wanted).length;
+}
+
+/** The nodes whose etcd belongs to the cluster, as it has them. */
+function membersOf({ workload }: TestClusters): readonly string[] {
+  return (workload.fake.cluster("prod")?.members ?? []).map(({ name }) => name).toSorted();
+}
+
+function serversOf({ slots }: ClusterState): readonly string[] {
+  return slots.flatMap(({ pool, hostname }) => (pool === undefined ? [hostname ?? ""] : [])).toSorted();
+}
+
+for (const count of [1, 3]) {
+  test(`a control plane of ${count} is upgraded while MAAS tells of no machine, and leaves no etcd behind`, async (t) => {
+    const clusters = await createTestClusters(t, { machines: count + 2 });
+    const first = clusters.start();
+    await clusters.create("prod", { controlPlane: count });
+    await clusters.untilRunning("prod");
+    await first.close();
+
+    let looks = 0;
+    const dead = new Set<string>();
+    clusters.start({
+      maas: blindMaas(clusters, isListOfAccount),
+      boundary() {
+        looks += 1;
+        for (const { name, boot } of clusters.workload.fake.cluster("prod")?.members ?? []) {
+          if (boot.isGone) {
+            dead.add(name);
+          }
+        }
+      },
+    });
+    await clusters.change("prod", newer);
+    const state = await clusters.untilRunning("prod");
+    t.ok(looks > 10 * count, `${looks} looks`);
+    t.same([...dead], [], "no machine has left before its etcd");
+    t.same(membersOf(clusters), serversOf(state));
+    t.equal(state.slots.length, count);
+    t.ok(state.slots.every(({ k8sVersion }) => k8sVersion === "1.36.3"));
+    t.equal(clusters.workload.fake.clusters().length, 1);
+    t.same(await clusters.differences(), []);
+  });
+}
+
+test("by the API key of another account no machine is given up", async (t) => {
+  const clusters = await createTestClusters(t);
+  const first = clusters.start();
+  await clusters.create("prod", { pools: { web: 1 } });
+  const before = await clusters.untilRunning("prod");
+  await first.close();
+
+  const wrong = clusters.start({ maas: clusters.maas.other });
+  const told = await clusters.until("prod", ({ slots }) => slots.every(({ attempts }) => attempts > 2));
+  for (const slot of told.slots) {
+    t.match(slot, { state: "joined", reason: "MAAS_DENIED", message: /is sandbox's in MAAS/ });
+  }
+  const shown = await clusters.until("prod", ({ cluster }) => cluster.status === "degraded");
+  t.match(shown.cluster.message, "give it one of sandbox");
+  await clusters.change("prod", { set: { isDeleting: true } });
+  const leaving = await clusters.until("prod", ({ slots }) =>
+    slots.every(({ state, attempts }) => state === "releasing" && attempts > 1),
+  );
+  t.same(
+    leaving.slots.map(({ uid }) => uid),
+    before.slots.map(({ uid }) => uid),
+  );
+  t.equal(clusters.workload.fake.cluster("prod")?.nodes.size, 2);
+  t.equal(eventsOf(clusters, "Releasing"), 0);
+  t.equal(eventsOf(clusters, "Allocated"), 2, "none was taken by the other account");
+  await wrong.close();
+
+  clusters.start();
+  await clusters.untilGone("prod");
+  t.same(await clusters.differences(), []);
+  t.ok(clusters.maas.fake.region.machines().every(({ status }) => status === "ready"));
+});
+
+test("of a machine that goes on for another slot of its cluster node and etcd stay; else they go", async (t) => {
+  const clusters = await createTestClusters(t, { machines: 7 });
+  clusters.start();
+  await clusters.create("prod", { controlPlane: 3 });
+  await clusters.untilRunning("prod");
+  const { region } = clusters.maas.fake;
+
+  async function lose(change: (systemId: string) => unknown): Promise<string> {
+    const slot = (await clusters.state("prod"))?.slots.at(0);
+    await change(slot?.systemId ?? "");
+    await clusters.until("prod", ({ slots }) => slots.every(({ uid }) => uid !== slot?.uid));
+    await clusters.untilRunning("prod");
+    return slot?.hostname ?? "";
+  }
+  const annotate = (systemId: string, annotations: Readonly<Record<string, string>>) =>
+    region.change(systemId, { kind: "annotate", user: "sandbox", annotations });
+
+  const handedOn = await lose((systemId) => annotate(systemId, { "hostplane-slot": randomUUID() }));
+  t.ok(membersOf(clusters).includes(handedOn), "its etcd is another slot's now");
+  t.ok(clusters.workload.fake.cluster("prod")?.nodes.has(handedOn));
+  t.equal(membersOf(clusters).length, 4);
+
+  const ofOther = await lose((systemId) =>
+    annotate(systemId, { "hostplane-slot": randomUUID(), "hostplane-cluster-uid": randomUUID() }),
+  );
+  t.notOk(membersOf(clusters).includes(ofOther), "it is another cluster's");
+  t.notOk(clusters.workload.fake.cluster("prod")?.nodes.has(ofOther));
+
+  const retaken = await lose((systemId) => {
+    region.change(systemId, { kind: "release", erase: false });
+    region.finish(systemId);
+    region.change(systemId, { kind: "allocate", owner: "sandbox-other", agentName: "" });
+  });
+  t.notOk(membersOf(clusters).includes(retaken), "it is another account's");
+  const state = await clusters.untilRunning("prod");
+  t.same(membersOf(clusters), [...serversOf(state), handedOn].toSorted());
+});
+
+/** The cluster of a store that was put back as it was before any machine was taken, and the cluster was made since. */
+async function restoredBeforeItsMachines(t: Test) {
+  const clusters = await createTestClusters(t, { machines: 4 });
+  await clusters.create("prod");
+  const directory = await makeDirectory(t);
+  await clusters.store.backup(databaseFile(directory));
+  const first = clusters.start();
+  await clusters.untilRunning("prod");
+  await first.close();
+  const store = await openOwnStore(t, { directory });
+  const until = async (isWanted: (state: ClusterState) => boolean) => {
+    const endMs = performance.now() + 15_000;
+    for (;;) {
+      const state = await store.run("clusters.get", { name: "prod" });
+      if (state !== undefined && isWanted(state)) {
+        return state;
+      }
+      if (performance.now() > endMs) {
+        throw new Error(JSON.stringify(state?.slots));
+      }
+      await wait(20);
+    }
+  };
+  return { clusters, store, until };
+}
+
+test("a control plane is not begun while MAAS tells no list of machines, nor beside one that MAAS has", async (t) => {
+  const { clusters, store, until } = await restoredBeforeItsMachines(t);
+  const blind = clusters.start({ store, maas: blindMaas(clusters, isListOfAccount, { fails: true }) });
+  const waits = await until(({ slots: [slot] }) => slot?.message.includes("until MAAS tells") === true);
+  t.match(waits.slots, [{ state: "annotated", pool: undefined }]);
+  await blind.close();
+
+  clusters.start({ store });
+  const told = await until(({ slots: [slot] }) => slot?.message.includes("adopt or release") === true);
+  t.match(told.slots, [{ state: "annotated", message: /MAAS has node-1 as a machine of the cluster/ }]);
+  t.equal(eventsOf(clusters, "Deploying"), 1, "the only one is that of before");
+  t.equal(clusters.workload.fake.clusters().length, 1);
+  t.same(clusters.workload.fake.refusals, []);
+});
+
+for (const hidden of ["its marks", "its marks and its address"]) {
+  test(`an installed machine of which MAAS does not tell ${hidden} stays, and that is told`, async (t) => {
+    const clusters = await createTestClusters(t);
+    const maas = hidden === "its marks" ? clusters.maas : withoutAddresses(clusters.maas);
+    const first = clusters.start({ maas });
+    await clusters.create("prod", { pools: { web: 1 } });
+    const before = await clusters.untilRunning("prod");
+    await first.close();
+    const slot = before.slots.find(({ pool }) => pool === "web");
+    const { uid = "", systemId = "", hostname = "" } = slot ?? {};
+    const { region } = clusters.maas.fake;
+    const annotate = (value: string) =>
+      region.change(systemId, {
+        kind: "annotate",
+        user: "sandbox",
+        annotations: { "hostplane-slot": value },
+      });
+    annotate("");
+    t.notOk((await clusters.maas.machine(systemId)).annotations.has("hostplane-slot"));
+
+    clusters.start({ maas: blindMaas({ maas }, ({ agentName }) => agentName !== undefined) });
+    const { cluster, slots } = await clusters.until("prod", (state) => state.cluster.status === "degraded");
+    t.match(cluster.message, `annotate it with hostplane-slot=${uid}`);
+    t.match(
+      slots.find((each) => each.uid === uid),
+      { state: "joined", reason: "MACHINE_STATE", systemId },
+    );
+    t.equal(region.machine(systemId)?.status, "deployed");
+    t.ok(clusters.workload.fake.cluster("prod")?.nodes.has(hostname));
+    annotate(uid);
+    const after = await clusters.untilRunning("prod");
+    t.same(
+      after.slots.map((each) => each.uid),
+      before.slots.map((each) => each.uid),
+    );
+  });
+}

@@ -1,0 +1,93 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { test } from "tap";
+import type { Fault, FaultMatch } from "../../../../../adapters/maas/fake/faults.ts";
+import { createTestClusters, type TestClusters } from "./clusters-under-test.ts";
+
+const names = ["a", "b", "c", "d", "e"];
+
+const matches: readonly FaultMatch[] = [
+  { op: "allocate" },
+  { op: "set_workload_annotations" },
+  { op: "deploy" },
+  { op: "release" },
+  { path: "ipaddresses" },
+  { method: "GET" },
+];
+const faults: readonly Fault[] = [
+  { kind: "loseReply" },
+  { kind: "cut" },
+  { kind: "delay", ms: 150 },
+  { kind: "answer", answer: { status: 503, text: "No rack controllers can access the BMC" } },
+  { kind: "answer", answer: { status: 409, headers: { "retry-after": "0" }, text: "Try again" } },
+];
+
+function oneOf<T>(all: readonly T[]): T | undefined {
+  return all[Math.floor(Math.random() * all.length)];
+}
+
+/** What was to happen before and has not is taken back, so that troubles do not pile up. */
+function disturb({ maas, workload }: TestClusters): void {
+  maas.fake.clearFaults();
+  workload.fake.clearFaults();
+  for (const match of [oneOf(matches), oneOf(matches)]) {
+    const fault = oneOf(faults);
+    if (match !== undefined && fault !== undefined) {
+      maas.fake.inject(match, fault);
+    }
+  }
+  workload.fake.inject({}, { kind: oneOf(["cut", "loseReply"] as const) ?? "cut" });
+}
+
+async function live(clusters: TestClusters, name: string): Promise<void> {
+  await clusters.create(name, { controlPlane: oneOf([1, 1, 3]) ?? 1, pools: { web: 2 } });
+  await clusters.untilRunning(name);
+  await clusters.change(name, { scale: [{ name: "web", count: oneOf([1, 3]) ?? 1 }] });
+  await clusters.untilRunning(name);
+  await clusters.change(name, { set: { k8sVersion: "1.36.3", controlPlaneVersion: "1.36.3" } });
+  await clusters.untilRunning(name);
+  await clusters.change(name, { set: { isDeleting: true } });
+  await clusters.untilGone(name);
+}
+
+test("clusters come and go while gateways die and MAAS fails, and every machine is a cluster's or free", async (t) => {
+  const clusters = await createTestClusters(t, {
+    machines: 36,
+    settings: { leaseMs: 600 },
+    patienceMs: 120_000,
+  });
+  let isOver = false;
+  let deaths = 0;
+
+  async function dieAgainAndAgain(): Promise<void> {
+    while (!isOver) {
+      let left = 10 + Math.random() * 60;
+      const doomed = clusters.startDoomed(() => !isOver && --left < 0);
+      await Promise.race([doomed.stopped, over.promise]);
+      deaths += 1;
+    }
+  }
+  async function disturbAgainAndAgain(): Promise<void> {
+    const failing = clusters.maas.fake.region.machines().slice(0, 4);
+    for (const { systemId } of failing) {
+      clusters.maas.fake.region.failNext(systemId);
+    }
+    while (!isOver) {
+      disturb(clusters);
+      await wait(120);
+    }
+  }
+  const over = Promise.withResolvers<void>();
+  const trouble = Promise.all([dieAgainAndAgain(), dieAgainAndAgain(), disturbAgainAndAgain()]);
+  try {
+    await Promise.all(names.map((name) => live(clusters, name)));
+  } finally {
+    isOver = true;
+    over.resolve();
+    await trouble;
+  }
+  t.comment(`${deaths} deaths`);
+  t.same(await clusters.differences(), []);
+  const left = clusters.maas.fake.region.machines().filter(({ owner }) => owner !== undefined);
+  t.same(left, []);
+  t.equal(clusters.maas.fake.region.reservations.size, 0);
+});

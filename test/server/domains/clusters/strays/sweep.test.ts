@@ -1,0 +1,219 @@
+import { test } from "tap";
+import type { MaasSandbox } from "../../../../../adapters/maas/sandbox.ts";
+import { marksOf } from "../../../../../server/domains/clusters/machine-marks.ts";
+import { reasonOf } from "../../../../adapters/host/reason-of.ts";
+import { agentName, leaveTombstone, loseCandidate, statusOf } from "./lost-machines.ts";
+import { startStrays } from "./strays-under-test.ts";
+
+test("a machine of an allocation that came late is given back, once its slot has another", async (t) => {
+  const under = await startStrays(t);
+  await under.createCluster("prod");
+  await under.addSlot("prod", "s1");
+  const late = await loseCandidate(under, "s1");
+  await under.maas.admin.allocate({ systemId: late, agentName: "away" });
+  const own = await under.take("prod", "s1", "joined");
+  await under.maas.admin.release(late);
+  await under.maas.allocate({ systemId: late, agentName: await agentName(under, "s1") });
+  t.same(await under.strays.list(), {
+    strays: [
+      {
+        systemId: late,
+        hostname: under.maas.fake.region.machine(late)?.hostname,
+        maasStatus: "allocated",
+        cluster: undefined,
+        pool: undefined,
+        isOurs: true,
+        isAdoptable: false,
+        message: `cluster prod has machine ${own} in its place; it is given back by itself`,
+      },
+    ],
+    reportOnlyBecause: undefined,
+  });
+  await under.sweep();
+  t.equal(statusOf(under.maas, late), "ready");
+  t.equal(statusOf(under.maas, own), "deployed");
+  t.match(under.log, [`machine ${late} is given back to MAAS: cluster prod has machine ${own} in its place`]);
+  t.same((await under.strays.list()).strays, []);
+});
+
+test("it is given back also when its slot is over, or waits for a machine", async (t) => {
+  const under = await startStrays(t);
+  await under.createCluster("prod");
+  await under.addSlot("prod", "s1");
+  const first = await loseCandidate(under, "s1");
+  await under.maas.allocate({ systemId: first, agentName: await agentName(under, "s1") });
+  await under.sweep();
+  t.equal(statusOf(under.maas, first), "ready");
+  await under.writeSlots("prod", { uid: "s1", from: "wanted", state: "released" });
+  await under.maas.allocate({ systemId: first, agentName: await agentName(under, "s1") });
+  await under.sweep();
+  t.equal(statusOf(under.maas, first), "ready");
+});
+
+test("a machine that was to be taken, but is under a name of somebody else's, stays", async (t) => {
+  const under = await startStrays(t);
+  await under.createCluster("prod");
+  await under.addSlot("prod", "s1");
+  const systemId = await loseCandidate(under, "s1");
+  await under.maas.allocate({ systemId, agentName: "by-hand" });
+  await under.sweep();
+  t.equal(statusOf(under.maas, systemId), "allocated");
+  t.match((await under.strays.list()).strays, [{ systemId, isOurs: false, isAdoptable: false }]);
+});
+
+test("a machine is given back whose slot is released, but not once it is installed", async (t) => {
+  const under = await startStrays(t);
+  await under.createCluster("prod");
+  await under.addSlot("prod", "s1");
+  const systemId = await leaveTombstone(under);
+  await under.maas.deploy(systemId, { series: "noble" });
+  await under.sweep();
+  t.equal(statusOf(under.maas, systemId), "deploying");
+  under.maas.fake.region.finish(systemId);
+  await under.sweep();
+  await under.sweep();
+  t.equal(statusOf(under.maas, systemId), "deployed");
+  const why = "is of no cluster: cluster prod has no use for it any more; it cannot be adopted";
+  t.match(under.log, [
+    `machine ${systemId} (deploying) ${why}: it is not deployed`,
+    `machine ${systemId} (deployed) ${why}: it was deployed with an image that has no Kubernetes in its name`,
+  ]);
+  t.equal(under.log.length, 2, "each is told once");
+  await under.strays.release(systemId);
+  under.maas.fake.region.finish(systemId);
+  t.equal(statusOf(under.maas, systemId), "ready");
+});
+
+test("a machine that is allocated and whose slot is released is given back", async (t) => {
+  const under = await startStrays(t);
+  await under.createCluster("prod");
+  await under.addSlot("prod", "s1");
+  const systemId = await leaveTombstone(under);
+  await under.sweep();
+  t.equal(statusOf(under.maas, systemId), "ready");
+});
+
+test("machines of live slots are left alone, however far they are", async (t) => {
+  const under = await startStrays(t);
+  await under.createCluster("prod");
+  const untils = ["candidate", "allocated", "annotated", "joined"] as const;
+  const systemIds: string[] = [];
+  for (const until of untils) {
+    await under.addSlot("prod", until);
+    const systemId = await under.take("prod", until, until);
+    if (until === "candidate") {
+      // The reply was lost.
+      await under.maas.allocate({ systemId, agentName: await agentName(under, until) });
+    }
+    systemIds.push(systemId);
+  }
+  await under.sweep();
+  t.same(
+    systemIds.map((systemId) => statusOf(under.maas, systemId)),
+    ["allocated", "allocated", "allocated", "deployed"],
+  );
+  t.same(await under.strays.list(), { strays: [], reportOnlyBecause: undefined });
+  for (const systemId of systemIds) {
+    t.equal(await reasonOf(under.strays.release(systemId)), "MACHINE_IN_USE");
+    t.equal(await reasonOf(under.strays.adopt(systemId)), "MACHINE_IN_USE");
+  }
+  t.same(under.log, []);
+});
+
+test("machines of the account that are not this gateway's, and of other accounts, are not touched", async (t) => {
+  const under = await startStrays(t);
+  const { maas } = under;
+  const take = async (account: MaasSandbox["other"] | MaasSandbox) => {
+    const { systemId } = await account.choose({});
+    await account.allocate({ systemId, agentName: "by-hand" });
+    return systemId;
+  };
+  const [byHand, anothers, theirs, half] = [
+    await take(maas),
+    await take(maas),
+    await take(maas.other),
+    await take(maas),
+  ];
+  const slot = { uid: "x", cluster: "prod", clusterUid: "u", pool: undefined, sequence: 9 };
+  const marks = marksOf("fedcba9876543210", slot);
+  await maas.annotate(anothers, marks);
+  await maas.annotate(half, { "hostplane-slot": "x" });
+  const { length: asked } = maas.fake.requests;
+  await under.sweep();
+  t.notOk(maas.fake.requests.slice(asked).some(({ method }) => method !== "GET"));
+  const { strays, reportOnlyBecause } = await under.strays.list();
+  t.equal(reportOnlyBecause, undefined);
+  t.match(
+    new Map(strays.map((stray) => [stray.systemId, stray])),
+    new Map([
+      [byHand, { isOurs: false, isAdoptable: false, cluster: undefined }],
+      [anothers, { isOurs: false, isAdoptable: false, cluster: "prod" }],
+      [half, { isOurs: false, isAdoptable: false, cluster: undefined }],
+    ]),
+  );
+  t.equal(strays.length, 3);
+  t.equal(statusOf(maas, theirs), "allocated");
+});
+
+test("a release that MAAS refuses keeps no other machine from being given back", async (t) => {
+  const under = await startStrays(t);
+  await under.createCluster("prod");
+  const lost: string[] = [];
+  for (const uid of ["s1", "s2"]) {
+    await under.addSlot("prod", uid);
+    const systemId = await loseCandidate(under, uid);
+    await under.maas.allocate({ systemId, agentName: await agentName(under, uid) });
+    lost.push(systemId);
+  }
+  const refusal = { status: 500, text: "" };
+  under.maas.fake.inject({ op: "release" }, { kind: "answer", answer: refusal });
+  await under.sweep();
+  t.same(lost.map((systemId) => statusOf(under.maas, systemId)).toSorted(), ["allocated", "ready"]);
+  t.match(under.log, [/which no cluster has, was not given back: /, /is given back to MAAS/]);
+  await under.sweep();
+  t.same(
+    lost.map((systemId) => statusOf(under.maas, systemId)),
+    ["ready", "ready"],
+  );
+});
+
+test("the search begins at once, goes on after MAAS was away, and ends when it is told to", async (t) => {
+  const under = await startStrays(t, { sweepMs: 10 });
+  await under.createCluster("prod");
+  await under.addSlot("prod", "s1");
+  const systemId = await leaveTombstone(under);
+  under.maas.fake.inject({ op: "whoami" }, { kind: "answer", answer: { status: 500, text: "" } });
+  const released = under.nextLog(/is given back/);
+  const activity = under.strays.begin();
+  await released;
+  await activity.close();
+  t.equal(statusOf(under.maas, systemId), "ready");
+  t.match(under.log, [/the search for machines that no cluster has failed/, /is given back/]);
+  const { length } = under.maas.fake.requests;
+  await under.maas.whoami();
+  t.equal(under.maas.fake.requests.length, length + 1);
+});
+
+test("of a machine that many slots were to take only the newest are asked for", async (t) => {
+  const under = await startStrays(t);
+  const uids = Array.from({ length: 25 }, (_, index) => `s${index}`);
+  await under.createCluster("prod");
+  let systemId = "";
+  for (const uid of uids) {
+    await under.addSlot("prod", uid);
+    systemId = await loseCandidate(under, uid);
+  }
+  await under.maas.allocate({ systemId, agentName: "by-hand" });
+  const asked = async () => {
+    const { length } = under.maas.fake.requests;
+    const found = await under.strays.list();
+    const requests = under.maas.fake.requests.slice(length);
+    return { found, count: requests.filter(({ query }) => query.has("agent_name")).length };
+  };
+  const { found, count } = await asked();
+  t.match(found.strays, [{ systemId, isOurs: false }]);
+  t.equal(count, 20);
+  await under.maas.release(systemId);
+  await under.maas.allocate({ systemId, agentName: await agentName(under, "s24") });
+  t.equal((await asked()).count, 1, "the newest is the first");
+});
