@@ -2,6 +2,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { Backend } from "./backend.ts";
 import type { BackupSource } from "./backups/backup-source.ts";
 import type { Seal } from "./crypto/seal.ts";
+import type { Boundary } from "./domains/clusters/reconcile/reconciler-options.ts";
 import type { GatewayFacts } from "./domains/system/service.ts";
 import type { Events } from "./events/events.ts";
 import type { Operations } from "./operations/operations.ts";
@@ -35,15 +36,21 @@ export interface ServicesOptions {
   readonly operations: Operations;
   readonly events: Events;
   readonly auth: Pick<DomainServices, "registrations" | "planners">;
-  readonly store: Pick<Store, "run" | "isShared">;
+  readonly store: Pick<Store, "run" | "subscribe" | "isShared">;
   /** `createSeal(masterKey, "repository-key")`. */
   readonly repositoryKeySeal: Seal;
+  /** `createSeal(masterKey, "cluster")`. */
+  readonly clusterSeal: Seal;
+  /** Of this process; no other ever has it. */
+  readonly instanceId: string;
   /** Name of this host. */
   readonly host: string;
   readonly facts: GatewayFacts;
-  readonly log: { warn(message: string, cause?: unknown): void };
+  readonly log: { info?(message: string): void; warn(message: string, cause?: unknown): void };
   /** The limit of the listeners. */
   readonly maxMessageBytes: number;
+  /** For tests: called before and after each step that clusters are changed by. */
+  readonly boundary?: Boundary;
 }
 
 /** Closes them all. */

@@ -59,7 +59,7 @@ export interface GatewayOptions {
   readonly adminSocket?: string;
   /** It is there for a command of an admin: it runs no operations of the store, and tells of no system. */
   readonly isForCommand?: boolean;
-  /** For tests: called at each boundary of an operation's life. */
+  /** For tests: called at each boundary of an operation's life, and of what is done for clusters. */
   readonly boundary?: OperationsOptions["boundary"];
   /** Called when the gateway cannot go on, and the process has to end. */
   readonly onFatal: (error: Error) => void;
@@ -132,8 +132,9 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
   };
   const instance = { instanceId: randomUUID(), host: config.host ?? hostname() };
   if (isSandbox) {
-    // Repositories of a sandbox are gone with its process, and what the store says of them is true no more.
+    // Repositories and machines of a sandbox are gone with its process, and what the store says of them is true no more.
     await data.store.run("backups.removeOf", { host: instance.host });
+    await data.store.run("clusters.removeOf", { backend: systems.clusters?.maas.url ?? "" });
   }
   const events = await createEvents({
     store: data.store,
@@ -155,10 +156,13 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     operations,
     events,
     repositoryKeySeal: createSeal(data.masterKey, "repository-key"),
+    clusterSeal: createSeal(data.masterKey, "cluster"),
+    instanceId: instance.instanceId,
     host: instance.host,
     auth,
     store: data.store,
     log,
+    ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
     maxMessageBytes: config.limits.maxMessageBytes,
     facts: {
       version,

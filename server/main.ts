@@ -91,6 +91,7 @@ async function createInspectors(config: Config): Promise<Inspectors> {
     { createKubernetesInspector },
     { createPoolBackupInspector },
     { createPodmanInspector },
+    { createClustersInspector },
     { pino },
   ] = await Promise.all([
     import("./systems.ts"),
@@ -103,9 +104,12 @@ async function createInspectors(config: Config): Promise<Inspectors> {
     import("./commands/inspect-kubernetes.ts"),
     import("./commands/inspect-pool-backup.ts"),
     import("./commands/inspect-podman.ts"),
+    import("./commands/inspect-clusters.ts"),
     import("pino"),
   ]);
-  const systems = await createRealSystems(config, pino({ level: "silent" }));
+  // What is wrong with their files is a finding, and no end of it.
+  const { clusters, ...others } = config;
+  const systems = await createRealSystems(others, pino({ level: "silent" }));
   const { volumes } = config;
   const inspectors: Inspector[] = [];
   if (volumes !== undefined && systems.volumes !== undefined) {
@@ -139,6 +143,9 @@ async function createInspectors(config: Config): Promise<Inspectors> {
   }
   if (systems.pods !== undefined) {
     inspectors.push(createPodmanInspector(systems.pods.runtime));
+  }
+  if (clusters !== undefined) {
+    inspectors.push(createClustersInspector(clusters));
   }
   return { inspectors, close: () => systems.close() };
 }

@@ -21,6 +21,7 @@ const domainOfService: Readonly<Record<string, string>> = {
   "hostplane.v1.StoragePoolService": "hypervisors",
   "hostplane.v1.StorageService": "storage",
   "hostplane.v1.PodService": "pods",
+  "hostplane.v1.ClusterService": "clusters",
   "hostplane.v1.SystemService": "system",
   "grpc.health.v1.Health": "system",
   "grpc.reflection.v1.ServerReflection": "system",

@@ -1,6 +1,4 @@
-import type { DescService } from "@bufbuild/protobuf";
 import { InfraError } from "../adapters/host/infra-error.ts";
-import { Cluster } from "../gen/cnct/kaas/api/api_pb.ts";
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
 import { BackupService } from "../gen/hostplane/v1/backup_pb.ts";
 import { EventService } from "../gen/hostplane/v1/event_pb.ts";
@@ -12,6 +10,7 @@ import { type Backend, createAbsentBackend } from "./backend.ts";
 import { createBackupsDomain } from "./backup-services.ts";
 import { createAbsentBackupSource } from "./backups/backup-source.ts";
 import { createAbsentResticBackend, createResticBackend } from "./backups/restic-backend.ts";
+import { createClustersDomain } from "./cluster-services.ts";
 import {
   type Activity,
   allOf,
@@ -45,16 +44,6 @@ import { registerRefusal } from "./rpc/service-handlers.ts";
 import { createStorageDomain } from "./storage-services.ts";
 import type { Systems } from "./systems.ts";
 
-interface UnbuiltDomain {
-  readonly domain: string;
-  /** The system that will stand behind it. */
-  readonly system: string;
-  readonly services: readonly DescService[];
-}
-
-/** Services of the contract whose domain is not built yet. */
-const unbuilt: readonly UnbuiltDomain[] = [{ domain: "clusters", system: "maas", services: [Cluster] }];
-
 export interface Services extends Pick<DomainServices, "registrations" | "backends"> {
   readonly storeBackend: Backend;
   /** Begins to tell what happens to the systems. */
@@ -64,8 +53,7 @@ export interface Services extends Pick<DomainServices, "registrations" | "backen
 }
 
 /**
- * Every service of the contract with who answers it, and every system as ListBackends tells it. Precedence of
- * answers: not built, off, sandbox or real.
+ * Every service of the contract with who answers it, and every system as ListBackends tells it.
  */
 export function createServices(options: ServicesOptions): Services {
   const storeBackend = createStoreBackend(
@@ -80,9 +68,9 @@ export function createServices(options: ServicesOptions): Services {
     createBackupsDomain(options, backupSources),
     createStorageDomain(options),
     createPodsDomain(options),
+    createClustersDomain(options),
     { ...options.auth, backends: [] },
     { registrations: [createAuditService(options.store)], planners: [], backends: [] },
-    ...unbuilt.map(createUnbuiltDomain),
   ];
   const backends = domains
     .flatMap((domain) => domain.backends)
@@ -112,6 +100,7 @@ export function createServices(options: ServicesOptions): Services {
           hypervisors: detailFromJson,
           storage: detailFromJson,
           pods: detailFromJson,
+          clusters: detailFromJson,
         },
         isSandbox: options.facts.isSandbox,
         maxMessageBytes: options.maxMessageBytes,
@@ -120,7 +109,7 @@ export function createServices(options: ServicesOptions): Services {
       }),
       createPlanService({ services: allServices, planners, ruleOf: methodRuleOf }),
       createSystemService(options.facts, backends),
-      createHealthService(backends, names, namesOf(unbuilt.flatMap((domain) => domain.services))),
+      createHealthService(backends, names),
       ...createReflectionServices(services),
     ],
     backends,
@@ -181,15 +170,5 @@ function createVolumesDomain(options: ServicesOptions): DomainServices {
         own,
         onFailed: (error) => options.log.warn("changes of volumes could not be told; tried again", error),
       }),
-  };
-}
-
-function createUnbuiltDomain({ domain, system, services }: UnbuiltDomain): DomainServices {
-  const missing = `this version does not serve ${namesOf(services).join(" and ")} yet`;
-  const refusal = () => new InfraError("DOMAIN_NOT_BUILT", missing);
-  return {
-    registrations: services.map((service) => registerRefusal(service, refusal)),
-    planners: services.map((service) => registerPlanRefusal(service, refusal)),
-    backends: [createAbsentBackend(domain, system, "notBuilt", namesOf(services), missing)],
   };
 }

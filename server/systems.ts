@@ -6,6 +6,7 @@ import { createLvmSandbox } from "../adapters/lvm/sandbox.ts";
 import type { ResticAdapter } from "../adapters/restic/adapter.ts";
 import { createRestic } from "../adapters/restic/restic.ts";
 import { createResticSandbox } from "../adapters/restic/sandbox.ts";
+import { type ClusterSystem, createRealClusters, createSandboxClusters } from "./cluster-systems.ts";
 import type { Config, VolumesConfig } from "./config/schema.ts";
 import type { BackupSettings } from "./domains/volumes/backups/backup-settings.ts";
 import type { DeviceClass } from "./domains/volumes/device-class.ts";
@@ -33,6 +34,7 @@ export interface Systems {
   readonly hypervisors?: HypervisorSystem | undefined;
   readonly storage?: StorageSystem | undefined;
   readonly pods?: PodSystem | undefined;
+  readonly clusters?: ClusterSystem | undefined;
   close(): Promise<void>;
 }
 
@@ -59,6 +61,7 @@ export function createSandboxSystems(): Systems {
   const hypervisors = createSandboxHypervisors();
   const storage = createSandboxStorage();
   const pods = createSandboxPods();
+  const clusters = createSandboxClusters();
   return {
     volumes: {
       lvm,
@@ -70,7 +73,8 @@ export function createSandboxSystems(): Systems {
     hypervisors,
     storage,
     pods,
-    close: () => closeAll(lvm, restic, hypervisors, storage, pods),
+    clusters,
+    close: () => closeAll(lvm, restic, hypervisors, storage, pods, clusters),
   };
 }
 
@@ -81,8 +85,9 @@ export async function createRealSystems(config: Config, logger: FastifyBaseLogge
   const hypervisors = config.hypervisors && createRealHypervisors(config, config.hypervisors, logger);
   const storage = config.storage && (await createRealStorage(config.storage));
   const pods = config.pods && createRealPods(config.pods);
-  const all = [...opened, ...[hypervisors ?? [], storage ?? [], pods ?? []].flat()];
-  return { volumes, hypervisors, storage, pods, close: () => closeAll(...all) };
+  const clusters = config.clusters && (await createRealClusters(config.clusters));
+  const all = [...opened, ...[hypervisors ?? [], storage ?? [], pods ?? [], clusters ?? []].flat()];
+  return { volumes, hypervisors, storage, pods, clusters, close: () => closeAll(...all) };
 }
 
 function createRealVolumes(

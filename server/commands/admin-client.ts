@@ -3,8 +3,10 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import type { Client } from "@connectrpc/connect";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { Cluster } from "../../gen/cnct/kaas/api/api_pb.ts";
 import type { AuditService } from "../../gen/hostplane/v1/audit_pb.ts";
 import type { BackupService } from "../../gen/hostplane/v1/backup_pb.ts";
+import type { ClusterService } from "../../gen/hostplane/v1/cluster_pb.ts";
 import type { EventService } from "../../gen/hostplane/v1/event_pb.ts";
 import type { OperationService } from "../../gen/hostplane/v1/operation_pb.ts";
 import type { PodService } from "../../gen/hostplane/v1/pod_pb.ts";
@@ -33,6 +35,8 @@ export interface AdminClient {
   readonly stats: Client<typeof StatsService>;
   readonly pods: Client<typeof PodService>;
   readonly publicApi: Client<typeof PublicAPI>;
+  readonly kaas: Client<typeof Cluster>;
+  readonly clusters: Client<typeof ClusterService>;
   /** @param file absolute */
   backup(file: string): Promise<StoreBackup>;
 }
@@ -95,6 +99,7 @@ async function startForAdmin({ config, isSandbox, version }: AdminTarget, adminS
     hypervisors: _hypervisors,
     storage: _storage,
     pods: _pods,
+    clusters: _clusters,
     tracing: _tracing,
     ...rest
   } = config;
@@ -128,6 +133,8 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     { StatsService },
     { PodService },
     { PublicAPI },
+    { Cluster },
+    { ClusterService },
     { postBackup },
   ] = await Promise.all([
     import("@connectrpc/connect"),
@@ -144,6 +151,8 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     import("../../gen/stats/stats_pb.ts"),
     import("../../gen/hostplane/v1/pod_pb.ts"),
     import("../../gen/v1alpha/api_pb.ts"),
+    import("../../gen/cnct/kaas/api/api_pb.ts"),
+    import("../../gen/hostplane/v1/cluster_pb.ts"),
     import("./post-backup.ts"),
   ]);
   const socketPath = shortSocketPath(socket);
@@ -165,6 +174,8 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
     stats: createClient(StatsService, transport),
     pods: createClient(PodService, transport),
     publicApi: createClient(PublicAPI, transport),
+    kaas: createClient(Cluster, transport),
+    clusters: createClient(ClusterService, transport),
     backup: (file) => postBackup(socketPath, file),
   };
 }

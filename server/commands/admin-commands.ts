@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { callerRoles } from "../rpc/caller.ts";
 import { addBackupCommands } from "./backup-commands.ts";
+import { addClusterCommands } from "./cluster-commands.ts";
 import { collect, withConfigFlags, withTargetFlags } from "./config-flags.ts";
 import { addHypervisorCommands } from "./hypervisor-commands.ts";
 import { addOperationCommands } from "./operation-commands.ts";
@@ -11,7 +12,7 @@ import { addPoolCommands } from "./pool-commands.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 import { addStorageCommands } from "./storage-commands.ts";
 
-/** Adds `user`, `token`, `key`, `store`, `audit`, `operation`, `backup`, `hypervisor`, `pool`, `pod`, `image`, `storage` and `events`; each answers with its exit code. */
+/** Adds `user`, `token`, `key`, `store`, `audit`, `operation`, `backup`, `hypervisor`, `pool`, `pod`, `image`, `storage`, `cluster` and `events`; each answers with its exit code. */
 export function addAdminCommands(
   program: Command,
   context: CommandContext,
@@ -104,6 +105,12 @@ export function addAdminCommands(
     onExit,
   );
 
+  addClusterCommands(
+    program.command("cluster").description("make Kubernetes clusters of machines of MAAS, and tell of them"),
+    context,
+    onExit,
+  );
+
   withTargetFlags(program.command("events"))
     .description("tell what happens, from now on, until it is stopped")
     .addOption(
@@ -112,7 +119,7 @@ export function addAdminCommands(
     .option("--since <time>", "begin with this time, e.g. 2026-01-31T00:00:00Z", parseTimeOption)
     .option(
       "--topic <topic>",
-      "of this topic (volumes, hypervisors, storage, pods, operations); repeatable",
+      "of this topic (volumes, hypervisors, storage, pods, clusters, operations); repeatable",
       collect,
     )
     .option("--resource <resource>", "about this resource, or what is below it; repeatable", collect)

@@ -79,6 +79,16 @@ function factsOf({ detail, operationId }: Event): string {
       const { names, happenedAt, reconciled } = detail.value;
       return facts([names.join(", "), howKnown(happenedAt, reconciled), byWhom(false, operationId)]);
     }
+    case "kubernetesCluster": {
+      const { status, previousStatus, statusMessage } = detail.value;
+      const before = previousStatus === "" || previousStatus === status ? "" : `, before ${previousStatus}`;
+      return facts([`${status}${before}`, statusMessage]);
+    }
+    case "kubernetesMachine": {
+      const { cluster, pool, state, systemId, message } = detail.value;
+      const where = `of ${cluster}, ${pool === "" ? "control plane" : `pool ${pool}`}`;
+      return facts([`${state}${systemId === "" ? "" : `, machine ${systemId}`}`, where, message]);
+    }
     case "gap": {
       const { from, to, reason } = detail.value;
       return `${from === undefined ? "" : `from ${timeText(from)} `}to ${timeText(to)}: ${reason}`;

@@ -24,7 +24,7 @@ export async function serve(options: ServeOptions, version: string, output: Outp
     return 2;
   }
   const { config, file } = loaded;
-  const [configured] = (["volumes", "hypervisors", "storage", "pods"] as const).filter(
+  const [configured] = (["volumes", "hypervisors", "storage", "pods", "clusters"] as const).filter(
     (domain) => config[domain] !== undefined,
   );
   if (isSandbox && configured !== undefined) {
@@ -36,7 +36,7 @@ export async function serve(options: ServeOptions, version: string, output: Outp
   }
   if (!isSandbox && configured === undefined) {
     output.err(
-      "nothing to serve: no system is configured. For a first look run `hostplane serve --sandbox`; to serve this host's LVM name a file with volumes.deviceClasses by --config, for its libvirt one with hypervisors, for a Ceph cluster one with storage, for Podman one with pods (`hostplane config schema` lists every key)",
+      "nothing to serve: no system is configured. For a first look run `hostplane serve --sandbox`; to serve this host's LVM name a file with volumes.deviceClasses by --config, for its libvirt one with hypervisors, for a Ceph cluster one with storage, for Podman one with pods, for Kubernetes on a MAAS one with clusters (`hostplane config schema` lists every key)",
     );
     return 2;
   }

@@ -25,7 +25,6 @@ export interface ConfigSources {
 
 /** Keys of the design that a later version brings, by the path of their group. */
 const laterKeys: Readonly<Record<string, readonly string[]>> = {
-  "": ["clusters", "pods", "host"],
   "listen[]": ["host", "maxMessageBytes"],
 };
 

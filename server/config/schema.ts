@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { clustersSchema } from "./clusters-schema.ts";
 import { hypervisorsSchema } from "./hypervisors-schema.ts";
 import { formatListenAddress, parseListenAddress } from "./listen-address.ts";
 import { listenerSchema } from "./listener-schema.ts";
@@ -226,6 +227,9 @@ export const configSchema = z.strictObject({
     description:
       "A Ceph cluster and the Kubernetes cluster that carries it (`stats.StatsService`). Off if absent.",
   }),
+  clusters: clustersSchema.exactOptional().meta({
+    description: "Kubernetes clusters on machines of MAAS (`cnct.kaas.api.Cluster`). Off if absent.",
+  }),
 });
 
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
@@ -247,6 +251,9 @@ export type PodsConfig = NonNullable<Config["pods"]>;
 
 /** The `storage` key of a gateway that serves it. */
 export type StorageConfig = NonNullable<Config["storage"]>;
+
+/** The `clusters` key of a gateway that serves them. */
+export type ClustersConfig = NonNullable<Config["clusters"]>;
 
 /** One entry of `volumes.deviceClasses`. */
 export type DeviceClassConfig = VolumesConfig["deviceClasses"][number];

@@ -11,7 +11,7 @@ import { startAppUnderTest } from "./app-under-test.ts";
 import { callMethod, isCallable } from "./call-method.ts";
 import { readContractServices } from "./contract-services.ts";
 import { adminPassword, startGatewayUnderTest } from "./gateway-under-test.ts";
-import { protocols } from "./protocols.ts";
+import { type Protocol, protocols } from "./protocols.ts";
 import { rpcErrorOf } from "./rpc-error.ts";
 import { withoutStore } from "./without-store.ts";
 
@@ -499,7 +499,7 @@ const served: readonly Row[] = [
   ),
   answers("grpc.health.v1.Health/Check", {}, { status: "SERVING" }),
   answers("grpc.health.v1.Health/Check", { service: "proto.LVService" }, { status: "SERVING" }),
-  answers("grpc.health.v1.Health/Check", { service: "cnct.kaas.api.Cluster" }, { status: "NOT_SERVING" }),
+  answers("grpc.health.v1.Health/Check", { service: "cnct.kaas.api.Cluster" }, { status: "SERVING" }),
   refuses("grpc.health.v1.Health/Check", { service: "no.Such" }, "NOT_FOUND", "SERVICE_NOT_FOUND"),
   answers("grpc.health.v1.Health/List", {}, { statuses: { "": { status: "SERVING" } } }),
   answers("grpc.health.v1.Health/Watch", { service: "no.Such" }, { status: "SERVICE_UNKNOWN" }),
@@ -512,28 +512,89 @@ const served: readonly Row[] = [
   ),
 ];
 
-/** Services of the contract whose domain this version does not serve: every method refuses. */
-const unbuilt: Readonly<Record<string, readonly string[]>> = {
-  "cnct.kaas.api.Cluster": [
-    "CreateCluster",
-    "GetCluster",
-    "DeleteCluster",
-    "GetClusterList",
-    "GetClusterNodesStatus",
-    "GetVersionInformation",
-    "AddNodePool",
-    "DeleteNodePool",
-    "ScaleNodePool",
-    "GetUpgradeClusterInformation",
-    "UpgradeCluster",
-  ],
+const demo = {
+  name: "demo",
+  k8sVersion: "1.35.4",
+  controlPlaneNodes: { count: 1, instanceType: "standard" },
+  workerNodePools: [{ name: "workers", count: 1, instanceType: "standard" }],
 };
+
+/** A cluster is made and removed again before any of its machines is installed. */
+const clusters: readonly Row[] = [
+  answers(
+    "cnct.kaas.api.Cluster/GetVersionInformation",
+    {},
+    { ok: true, versionInformation: { goVersion: /^node /, compiler: /^TypeScript / } },
+  ),
+  answers("cnct.kaas.api.Cluster/GetClusterList", {}, { ok: true }),
+  refuses("cnct.kaas.api.Cluster/CreateCluster", {}, "INVALID_ARGUMENT", "INVALID_FIELD", "name"),
+  answers("cnct.kaas.api.Cluster/CreateCluster", demo, {
+    ok: true,
+    cluster: { name: "demo", status: "PROVISIONING" },
+  }),
+  answers("cnct.kaas.api.Cluster/GetCluster", { name: "demo" }, { cluster: { kubeconfig: /^apiVersion: / } }),
+  refuses("cnct.kaas.api.Cluster/GetCluster", { name: "none" }, "NOT_FOUND", "CLUSTER_NOT_FOUND"),
+  answers("cnct.kaas.api.Cluster/GetClusterNodesStatus", { clusterName: "demo" }, { Name: "demo" }),
+  refuses(
+    "cnct.kaas.api.Cluster/GetClusterNodesStatus",
+    { clusterName: "none" },
+    "NOT_FOUND",
+    "CLUSTER_NOT_FOUND",
+  ),
+  answers(
+    "cnct.kaas.api.Cluster/GetUpgradeClusterInformation",
+    { name: "demo" },
+    { ok: true, versions: ["1.36.3"] },
+  ),
+  refuses(
+    "cnct.kaas.api.Cluster/GetUpgradeClusterInformation",
+    { name: "none" },
+    "NOT_FOUND",
+    "CLUSTER_NOT_FOUND",
+  ),
+  answers(
+    "cnct.kaas.api.Cluster/AddNodePool",
+    { clusterName: "demo", workerNodePools: [{ name: "gpus", count: 1, instanceType: "gpu" }] },
+    { ok: true },
+  ),
+  answers(
+    "cnct.kaas.api.Cluster/ScaleNodePool",
+    { clusterName: "demo", nodePools: [{ name: "workers", count: 2 }] },
+    { ok: true },
+  ),
+  refuses(
+    "cnct.kaas.api.Cluster/ScaleNodePool",
+    { clusterName: "demo", nodePools: [{ name: "workers" }] },
+    "INVALID_ARGUMENT",
+    "SCALE_TO_ZERO",
+  ),
+  answers(
+    "cnct.kaas.api.Cluster/DeleteNodePool",
+    { clusterName: "demo", nodePoolNames: ["gpus"] },
+    { ok: true },
+  ),
+  refuses(
+    "cnct.kaas.api.Cluster/UpgradeCluster",
+    { name: "demo", version: "1.34.8" },
+    "FAILED_PRECONDITION",
+    "UPGRADE_REFUSED",
+  ),
+  answers("hostplane.v1.ClusterService/WatchClusters", {}, { clusters: [{ name: "demo" }] }),
+  answers("hostplane.v1.ClusterService/ListMachines", { cluster: "demo" }, {}),
+  refuses("hostplane.v1.ClusterService/ListMachines", { cluster: "none" }, "NOT_FOUND", "CLUSTER_NOT_FOUND"),
+  answers("hostplane.v1.ClusterService/GetKubeconfig", { cluster: "demo" }, { kubeconfig: /^apiVersion: / }),
+  answers("hostplane.v1.ClusterService/RotateKubeconfig", { cluster: "demo" }, { expiresAt: /^20/ }),
+  answers("hostplane.v1.ClusterService/ListStrays", {}, {}),
+  refuses("hostplane.v1.ClusterService/AdoptStray", { systemId: "mmmmmm" }, "NOT_FOUND", "STRAY_NOT_FOUND"),
+  refuses("hostplane.v1.ClusterService/ReleaseStray", {}, "INVALID_ARGUMENT", "INVALID_FIELD"),
+  answers("cnct.kaas.api.Cluster/DeleteCluster", { name: "demo" }, { ok: true }),
+];
+
+const [connectJson] = protocols as readonly [Protocol];
 
 const rows: readonly Row[] = [
   ...served,
-  ...Object.entries(unbuilt).flatMap(([service, names]) =>
-    names.map((name) => refuses(`${service}/${name}`, {}, "UNIMPLEMENTED", "DOMAIN_NOT_BUILT")),
-  ),
+  ...clusters,
   // It ends what the others are called with.
   answers("services.auth.AuthService/Logout", {}, { success: true }),
 ];
@@ -569,6 +630,13 @@ for (const prefix of ["", "/api"]) {
       const logins = createClient(AuthService, protocol.createTransport(baseUrl));
       const { token } = await logins.login(admin);
       const transport = protocol.createTransport(baseUrl, { headers: { authorization: `Bearer ${token}` } });
+      if (protocol.isGet !== undefined) {
+        // By GET nothing is made that could be read.
+        const making = connectJson.createTransport(baseUrl, {
+          headers: { authorization: `Bearer ${token}` },
+        });
+        await callMethod(making, methodOf("cnct.kaas.api.Cluster/CreateCluster"), demo);
+      }
       for (const { path, request, answer, error } of rows) {
         const method = methodOf(path);
         if (!isCallable(protocol, method)) {

@@ -56,6 +56,8 @@ test("the contract marks every field that carries a secret", async (t) => {
     "hostplane.v1.BackupService/DeleteBackup",
     "hostplane.v1.BackupService/RestoreBackup",
     "hostplane.v1.BackupService/VerifyBackup",
+    "hostplane.v1.ClusterService/GetKubeconfig",
+    "hostplane.v1.ClusterService/RotateKubeconfig",
     "hostplane.v1.PlanService/Plan",
     "hostplane.v1.UserService/ChangePassword",
     "hostplane.v1.UserService/CreateApiToken",

@@ -25,10 +25,10 @@ async function logIn(url: string) {
   return { token, headers, transport: connectJson.createTransport(url, { headers }) };
 }
 
-/** The reason that an answer gives, and its status. */
+/** The status of an answer, with its reason if it is a refusal. */
 async function reasonOf(answer: Response): Promise<string> {
-  const { details } = (await answer.json()) as { details: readonly { reason: string }[] };
-  return `${answer.status} ${details[0]?.reason}`;
+  const { details } = (await answer.json()) as { details?: readonly { reason: string }[] };
+  return details === undefined ? String(answer.status) : `${answer.status} ${details[0]?.reason}`;
 }
 
 test("every route of the contract reaches its method, for who may call it", async (t) => {
@@ -57,7 +57,7 @@ test("roles count, for a route as for its RPC", async (t) => {
   });
   const headers = { authorization: `Bearer ${token}` };
   const list = await fetch(`${url}/api/v1/cluster/list`, { headers });
-  t.not(list.status, 403);
+  t.equal(list.status, 200);
   // GetCluster tells a kubeconfig.
   for (const [method, path] of [
     ["GET", "/api/v1/cluster?name=blue"],
@@ -148,8 +148,8 @@ test("a session cookie counts only for the gateway's own pages", async (t) => {
   });
   const send = async (method: string, path: string, headers: Readonly<Record<string, string>>) =>
     reasonOf(await fetch(url + path, { method, headers: { cookie, ...headers } }));
-  t.not(await send("GET", "/api/v1/cluster/list", {}), "403 ORIGIN_NOT_ALLOWED");
-  t.not(await send("DELETE", "/api/v1/cluster?name=a", { origin: url }), "403 ORIGIN_NOT_ALLOWED");
+  t.equal(await send("GET", "/api/v1/cluster/list", {}), "200");
+  t.equal(await send("DELETE", "/api/v1/cluster?name=a", { origin: url }), "404 CLUSTER_NOT_FOUND");
   const refused = "403 ORIGIN_NOT_ALLOWED";
   t.equal(await send("GET", "/api/v1/cluster?name=a", { "sec-fetch-site": "cross-site" }), refused);
   t.equal(await send("POST", "/api/v1/cluster", { "content-type": "text/plain", origin: url }), refused);

@@ -41,6 +41,8 @@ export function withoutStore() {
     events,
     operations: { ...operations, assertFree: async () => {} },
     repositoryKeySeal: seal,
+    clusterSeal: seal,
+    instanceId: "test",
     log: { warn() {} },
     host: "host.test",
   };

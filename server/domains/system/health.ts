@@ -14,19 +14,14 @@ import { watchState } from "../../rpc/watch-state.ts";
  * grpc.health.v1.Health with one status for each service: SERVING while the system behind it answers, even
  * with a part missing; one that several systems stand behind while one of them answers. The empty name stands for the gateway itself, with its store.
  * @param serviceNames every service of the gateway; another name is NOT_FOUND, as health.proto says
- * @param unbuiltNames those of them that this version refuses
  */
 export function createHealthService(
   backends: readonly Backend[],
   serviceNames: readonly string[],
-  unbuiltNames: readonly string[],
 ): ServiceRegistration {
   const known = new Set(["", ...serviceNames]);
 
   async function statusOf(service: string): Promise<ServingStatus> {
-    if (unbuiltNames.includes(service)) {
-      return ServingStatus.NOT_SERVING;
-    }
     const isBehind = ({ domain, services }: Backend) =>
       service === "" ? domain === "system" : services.includes(service);
     const statuses = await Promise.all(backends.filter(isBehind).map((backend) => backend.status()));

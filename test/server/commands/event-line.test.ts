@@ -53,6 +53,16 @@ test("an event of any kind is one line", async (t) => {
     lineOf({ type: "hypervisor.changed", detail: { case: "hypervisor", value: back } }),
     `${time} hypervisor.changed r/1: off; state: unknown -> off`,
   );
+  const cluster = { name: "demo", status: "DEGRADED", previousStatus: "RUNNING", statusMessage: "1 is away" };
+  t.equal(
+    lineOf({ type: "kubernetesCluster.status", detail: { case: "kubernetesCluster", value: cluster } }),
+    `${time} kubernetesCluster.status r/1: DEGRADED, before RUNNING; 1 is away`,
+  );
+  const machine = { cluster: "demo", pool: "workers", state: "deploying", systemId: "sbxaaa" };
+  t.equal(
+    lineOf({ type: "kubernetesMachine.changed", detail: { case: "kubernetesMachine", value: machine } }),
+    `${time} kubernetesMachine.changed r/1: deploying, machine sbxaaa; of demo, pool workers`,
+  );
   const pool = {
     name: "pool",
     sizeBytes: 2n << 30n,

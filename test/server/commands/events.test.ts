@@ -78,7 +78,7 @@ test("what cannot be told is refused in a sentence", { timeout: 120_000 }, async
     stderr: /^hostplane: events after .*; go on with --from-cursor [\w-]+\n$/,
   });
   const refusals: readonly [readonly string[], RegExp][] = [
-    [["--topic", "nothing"], /^hostplane: topics\[0\]: expected one of hypervisors, operations/],
+    [["--topic", "nothing"], /^hostplane: topics\[0\]: expected one of clusters, hypervisors, operations/],
     [["--from-cursor", "nonsense"], /^hostplane: cursor: expected a cursor/],
     [["--since", "yesterday"], /expected a time/],
     [["--since", "2026-01-31", "--from-cursor", "x"], /cannot be used with/],

@@ -72,7 +72,7 @@ test("every mistake of a file is told with its place, what was found and what wa
       "  level: loud",
       "limits: { tools: many, toolsWaiting: -4 }",
       "cors:",
-      "clusters: {}",
+      "clusters: { maas: {} }",
       "volumes:",
       "  deviceClasses:",
       "    - { name: ssd, volumeGroup: vg0, defualt: true }",
@@ -92,7 +92,9 @@ test("every mistake of a file is told with its place, what was found and what wa
     /^8:24: limits\.toolsWaiting: found -4, expected integer, 0 to 65535$/,
     /^13:38: volumes\.deviceClasses\[0\]\.defualt: unknown key; did you mean "default"\?$/,
     /^12:3: volumes\.deviceClasses: found a list of 1, expected one of them with default: true$/,
-    /^10:1: clusters: not in this version/,
+    /^10:13: clusters\.maas\.url: missing, expected text$/,
+    /^10:13: clusters\.maas\.apiKeyFile: missing, expected text$/,
+    /^10:1: clusters\.cni: missing, expected a group of keys$/,
   ]);
 });
 

@@ -1,9 +1,9 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import fc from "fast-check";
 import { test } from "tap";
 import { ImageFilterSchema } from "../../../../gen/v1alpha/api_pb.ts";
 import { parseImageFilters } from "../../../../server/domains/pods/image-filter.ts";
 import { publicImage } from "../../../../server/domains/pods/public-image.ts";
+import { assertFiltersCombine } from "./assert-filters-combine.ts";
 import { idOf, imageOf } from "./pods-under-test.ts";
 
 type Wanted = MessageInitShape<typeof ImageFilterSchema>;
@@ -107,20 +107,7 @@ const fields = [
 ] as const satisfies readonly Wanted[];
 
 test("fields and filters go together as AND and OR whichever they are", async () => {
-  const chosen = fc.array(fc.uniqueArray(fc.nat(fields.length - 1), { maxLength: 4 }), { maxLength: 4 });
-  fc.assert(
-    fc.property(chosen, (choice) => {
-      const filters = choice.map((numbers) => Object.assign({}, ...numbers.map((number) => fields[number])));
-      const holds = (name: string) => (number: number) =>
-        found(fields[number] ?? {})
-          .split(" ")
-          .includes(name);
-      const wanted = "etcd backup nameless"
-        .split(" ")
-        .filter((name) => choice.length === 0 || choice.some((numbers) => numbers.every(holds(name))));
-      return found(...filters) === wanted.join(" ");
-    }),
-  );
+  assertFiltersCombine<Wanted>(fields, ["etcd", "backup", "nameless"], found);
 });
 
 test("too much is refused", async (t) => {

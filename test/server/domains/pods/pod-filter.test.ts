@@ -1,10 +1,10 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import fc from "fast-check";
 import { test } from "tap";
 import { PodFilterSchema, PodState } from "../../../../gen/v1alpha/api_pb.ts";
 import { parsePodFilters } from "../../../../server/domains/pods/pod-filter.ts";
 import { imagesById } from "../../../../server/domains/pods/public-image.ts";
 import { publicPod } from "../../../../server/domains/pods/public-pod.ts";
+import { assertFiltersCombine } from "./assert-filters-combine.ts";
 import { containerOf, idOf, podOf } from "./pods-under-test.ts";
 
 type Wanted = MessageInitShape<typeof PodFilterSchema>;
@@ -128,20 +128,7 @@ const fields = [
 ] as const satisfies readonly Wanted[];
 
 test("fields and filters go together as AND and OR whichever they are", async () => {
-  const chosen = fc.array(fc.uniqueArray(fc.nat(fields.length - 1), { maxLength: 4 }), { maxLength: 4 });
-  fc.assert(
-    fc.property(chosen, (choice) => {
-      const filters = choice.map((numbers) => Object.assign({}, ...numbers.map((number) => fields[number])));
-      const holds = (name: string) => (number: number) =>
-        found(fields[number] ?? {})
-          .split(" ")
-          .includes(name);
-      const wanted = "web job fresh"
-        .split(" ")
-        .filter((name) => choice.length === 0 || choice.some((numbers) => numbers.every(holds(name))));
-      return found(...filters) === wanted.join(" ");
-    }),
-  );
+  assertFiltersCombine<Wanted>(fields, ["web", "job", "fresh"], found);
 });
 
 test("states that do not exist and too much are refused", async (t) => {

@@ -24,7 +24,7 @@ test("a service is serving while one of the systems behind it answers", async (t
     backendOf("gone", "unavailable", ["both", "gone"]),
     backendOf("there", "degraded", ["both", "there"]),
   ];
-  const { handlerOf } = createHealthService(backends, ["both", "gone", "there", "none"], []);
+  const { handlerOf } = createHealthService(backends, ["both", "gone", "there", "none"]);
   const { check } = Health.method;
   const statusOf = async (service: string) => {
     const call = createCall({ method: check });

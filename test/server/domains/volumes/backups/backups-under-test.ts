@@ -167,6 +167,8 @@ export async function createGateway(
     auth: { registrations: [], planners: [] },
     store,
     repositoryKeySeal: createSeal(masterKey, "repository-key"),
+    clusterSeal: createSeal(masterKey, "cluster"),
+    instanceId: "test",
     host,
     log: { warn: (message, cause) => t.comment(`${message} ${cause}`) },
     facts: { version: "test", isSandbox: true, startedAtMs: 0, listeners: () => [] },

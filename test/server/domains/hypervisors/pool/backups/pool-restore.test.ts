@@ -124,7 +124,7 @@ test("a restore that fails or is cancelled leaves no volume", async (t) => {
     const restic = countedRestic(
       createResticSandbox({
         // Long enough that who looks for the step under load sees it.
-        transferMs: 800,
+        transferMs: 2_000,
         fault: (step) => (step === "backup" || step === "forget" ? undefined : failure),
       }),
     );

@@ -1,0 +1,73 @@
+import { InfraError } from "../adapters/host/infra-error.ts";
+import { Cluster } from "../gen/cnct/kaas/api/api_pb.ts";
+import { ClusterService } from "../gen/hostplane/v1/cluster_pb.ts";
+import { createAbsentBackend } from "./backend.ts";
+import { type Activity, type DomainServices, namesOf, type ServicesOptions } from "./domain-services.ts";
+import { createMaasBackend } from "./domains/clusters/backend.ts";
+import { createClusterImages } from "./domains/clusters/cluster-images.ts";
+import { createClusterService } from "./domains/clusters/cluster-service.ts";
+import { createClusters } from "./domains/clusters/clusters.ts";
+import { createClusterPlanners } from "./domains/clusters/planners.ts";
+import { createKaasService } from "./domains/clusters/service.ts";
+import { createStrays } from "./domains/clusters/strays/strays.ts";
+import { registerPlanRefusal } from "./operations/planner.ts";
+import { registerRefusal } from "./rpc/service-handlers.ts";
+import { startPurge } from "./store/purge.ts";
+
+/** How long machines that were given back are remembered, and what happened to machines. */
+const keepMs = 90 * 86_400_000;
+const purgeBatch = 500;
+
+/** Who answers for Kubernetes clusters on machines of MAAS. */
+export function createClustersDomain(options: ServicesOptions): DomainServices {
+  const services = [Cluster, ClusterService];
+  const { clusters: system } = options.systems;
+  if (system === undefined) {
+    const missing = "clusters are off: set `clusters` in the configuration";
+    const refusal = () => new InfraError("DOMAIN_OFF", missing);
+    return {
+      registrations: services.map((service) => registerRefusal(service, refusal)),
+      planners: services.map((service) => registerPlanRefusal(service, refusal)),
+      backends: [createAbsentBackend("clusters", "maas", "off", namesOf(services), missing)],
+    };
+  }
+  const { maas } = system;
+  const images = createClusterImages(maas);
+  const parts = { ...options, ...system, images, seal: options.clusterSeal };
+  const clusters = createClusters(parts);
+  const strays = createStrays(parts);
+
+  function beginSchedules(): Activity {
+    const reconciling = beginReconciler();
+    const sweep = strays.begin();
+    const purge = beginPurge(options);
+    return {
+      async close() {
+        const reconciler = await reconciling;
+        await Promise.all([reconciler.close(), sweep.close(), purge.stop()]);
+      },
+    };
+  }
+
+  /** A start answers calls before it is loaded. */
+  async function beginReconciler() {
+    const { createReconciler } = await import("./domains/clusters/reconcile/reconciler.ts");
+    const reconciler = createReconciler(parts);
+    reconciler.begin();
+    return reconciler;
+  }
+
+  return {
+    registrations: [createKaasService(clusters, options.facts), createClusterService(clusters, strays)],
+    planners: createClusterPlanners(clusters, strays),
+    backends: [createMaasBackend(maas, images)],
+    beginSchedules,
+  };
+}
+
+function beginPurge({ store, log }: ServicesOptions) {
+  return startPurge(
+    async () => (await store.run("clusters.purge", { keepMs, limit: purgeBatch })).count === purgeBatch,
+    (error) => log.warn("machines that were given back long ago could not be forgotten", error),
+  );
+}

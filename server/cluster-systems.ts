@@ -1,0 +1,170 @@
+import { readFile } from "node:fs/promises";
+import type { MaasAdapter } from "../adapters/maas/adapter.ts";
+import { createDeferredMaas } from "../adapters/maas/deferred-maas.ts";
+import type { FakeRegion } from "../adapters/maas/fake/region.ts";
+import { parseApiKey, parseMaasUrl } from "../adapters/maas/names.ts";
+import type { WorkloadAdapter } from "../adapters/workload/adapter.ts";
+import { createDeferredWorkload } from "../adapters/workload/deferred-workload.ts";
+import type { BootedMachine } from "../adapters/workload/fake/boot.ts";
+import { addressesFrom } from "./config/address-list.ts";
+import type { ClustersConfig } from "./config/schema.ts";
+import type { CniSource } from "./domains/clusters/bootstrap/renderer.ts";
+import type { ClusterSettings } from "./domains/clusters/cluster-settings.ts";
+
+/** What stands behind the domain of clusters. */
+export interface ClusterSystem {
+  readonly maas: MaasAdapter;
+  /** The clusters that were made. */
+  readonly workload: WorkloadAdapter;
+  readonly settings: ClusterSettings;
+  close(): Promise<void>;
+}
+
+const minuteMs = 60_000;
+
+/** A manifest of Calico, which is a long one, has 300 KiB. */
+const maxManifestBytes = 1 << 20;
+
+/** What clusters of the sandbox are like: each has an address of its own, and machines that take seconds. */
+const sandboxSettings: ClusterSettings = {
+  endpoints: addressesFrom("10.20.0.220-10.20.0.250") ?? [],
+  kubeVipImage: "sandbox.invalid/kube-vip:v1",
+  cni: { manifest: "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: sandbox-network\n" },
+  network: { podSubnet: "10.244.0.0/16", serviceSubnet: "10.96.0.0/12", dnsDomain: "cluster.local" },
+  imageRepository: undefined,
+  machines: {},
+  deployTimeoutMs: 2 * minuteMs,
+  joinTimeoutMs: minuteMs,
+  drainTimeoutMs: minuteMs / 2,
+  pollMs: 300,
+  watchMs: 5_000,
+  sweepMs: 5 * minuteMs,
+  leaseMs: 30_000,
+};
+
+/** A MAAS with machines, and the clusters that they become, which touch nothing of the host and are made when they are first asked. */
+export function createSandboxClusters(): ClusterSystem {
+  let region: FakeRegion | undefined;
+  const as = { kind: "sandbox", url: "http://sandbox.invalid/MAAS" } as const;
+  const maas = createDeferredMaas(as, async () => {
+    const { createMaasSandbox } = await import("../adapters/maas/sandbox.ts");
+    const sandbox = await createMaasSandbox();
+    region = sandbox.fake.region;
+    return sandbox;
+  });
+  const workload = createDeferredWorkload("sandbox", async () => {
+    const { createWorkloadSandbox } = await import("../adapters/workload/sandbox.ts");
+    return createWorkloadSandbox({ machines: () => (region === undefined ? [] : bootedMachinesOf(region)) });
+  });
+  return clusterSystem(maas, workload, sandboxSettings);
+}
+
+/** The machines of a MAAS that have been installed with something to do. */
+export function bootedMachinesOf(region: FakeRegion): BootedMachine[] {
+  return region.machines().flatMap((machine) => {
+    const { systemId, hostname, address, userData, series, status } = machine;
+    const deployed = region.events(systemId).find(({ type }) => type === "Deployed");
+    if (status !== "deployed" || address === undefined || userData === undefined || deployed === undefined) {
+      return [];
+    }
+    const version = /k8s=([0-9.]+)/.exec(series)?.[1];
+    return {
+      systemId,
+      hostname,
+      address,
+      userData: Buffer.from(userData, "base64").toString(),
+      deployedAtMs: deployed.atMs,
+      ...(version === undefined ? {} : { version }),
+    };
+  });
+}
+
+/**
+ * The MAAS that the configuration names.
+ * @throws Error that names the key of the configuration and the file that cannot be read or is not what it should be
+ */
+export async function createRealClusters(config: ClustersConfig): Promise<ClusterSystem> {
+  // Their clients are loaded by nobody who has no MAAS.
+  const [{ createMaas }, { createWorkload }] = await Promise.all([
+    import("../adapters/maas/maas.ts"),
+    import("../adapters/workload/workload.ts"),
+  ]);
+  const { url, apiKeyFile, caFile } = config.maas;
+  const [key, ca, cni] = await Promise.all([
+    readNamed("clusters.maas.apiKeyFile", apiKeyFile),
+    caFile === undefined ? undefined : readNamed("clusters.maas.caFile", caFile),
+    readCni(config.cni),
+  ]);
+  const apiKey = parseApiKey(key, "clusters.maas.apiKeyFile");
+  const maas = createMaas({ url: parseMaasUrl(url, "clusters.maas.url"), apiKey, ca });
+  const workload = createWorkload();
+  return clusterSystem(maas, workload, clusterSettingsFrom(config, cni));
+}
+
+/** @param cni with the text of the manifest instead of the name of its file */
+export function clusterSettingsFrom(config: ClustersConfig, cni: CniSource): ClusterSettings {
+  const { endpoint, network, imageRepository, machines } = config;
+  const { minCpuCount: cpuCount, minMemoryMib: memoryMib, ...places } = machines;
+  const pollMs = config.pollSeconds * 1000;
+  return {
+    endpoints: (endpoint?.addresses ?? []).flatMap((text) => addressesFrom(text) ?? []),
+    kubeVipImage: endpoint?.kubeVipImage,
+    cni,
+    network,
+    imageRepository,
+    machines: {
+      ...places,
+      ...(cpuCount === undefined ? {} : { cpuCount }),
+      ...(memoryMib === undefined ? {} : { memoryMib }),
+    },
+    deployTimeoutMs: config.deployTimeoutMinutes * minuteMs,
+    joinTimeoutMs: config.joinTimeoutMinutes * minuteMs,
+    drainTimeoutMs: config.drainTimeoutMinutes * minuteMs,
+    pollMs,
+    watchMs: 6 * pollMs,
+    sweepMs: 30 * pollMs,
+    leaseMs: config.leaseSeconds * 1000,
+  };
+}
+
+export function clusterSystem(
+  maas: MaasAdapter,
+  workload: WorkloadAdapter,
+  settings: ClusterSettings,
+): ClusterSystem {
+  return {
+    maas,
+    workload,
+    settings,
+    close: async () => void (await Promise.all([maas.close(), workload.close()])),
+  };
+}
+
+async function readCni(source: ClustersConfig["cni"]): Promise<CniSource> {
+  const { manifest, path } = source;
+  if (path !== undefined) {
+    return { path };
+  }
+  if (manifest === undefined) {
+    throw new TypeError("the schema lets nothing in that has neither");
+  }
+  const text = await readNamed("clusters.cni.manifest", manifest);
+  const { parseAllDocuments } = await import("yaml");
+  const [mistake] = parseAllDocuments(text).flatMap(({ errors }) => errors);
+  if (mistake !== undefined) {
+    throw new Error(`clusters.cni.manifest: ${manifest} is no YAML: ${mistake.message}`);
+  }
+  if (text.trim() === "" || Buffer.byteLength(text) > maxManifestBytes) {
+    throw new Error(`clusters.cni.manifest: ${manifest} is empty or longer than ${maxManifestBytes} bytes`);
+  }
+  return { manifest: text };
+}
+
+async function readNamed(key: string, file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${key}: ${file} cannot be read: ${why}`, { cause });
+  }
+}

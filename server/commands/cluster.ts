@@ -1,0 +1,156 @@
+import { type DescMessage, type MessageShape, toJson } from "@bufbuild/protobuf";
+import {
+  ListMachinesResponseSchema,
+  ListStraysResponseSchema,
+  WatchClustersResponseSchema,
+} from "../../gen/hostplane/v1/cluster_pb.ts";
+import type { AdminClient } from "./admin-client.ts";
+import { clusterLines, clusterListLines, clusterSummary, machineLines, strayLines } from "./cluster-lines.ts";
+import type { ExitCode } from "./output.ts";
+import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
+
+/** Only a gateway that runs knows of machines. */
+const running = { mustRun: true };
+
+/** Prints the clusters, as a table or as the contract's message. */
+export function listClusters(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
+  const work = async (client: AdminClient) => {
+    const answer = await readClusters(client, []);
+    print(options, context, WatchClustersResponseSchema, answer, ({ clusters }) =>
+      clusterListLines(clusters),
+    );
+  };
+  return runAdminCommand(options, context, work, running);
+}
+
+/** Prints a cluster with its pools and nodes. */
+export function showCluster(name: string, options: AdminOptions, context: CommandContext): Promise<ExitCode> {
+  const work = async (client: AdminClient) => {
+    const nodes = await client.kaas.getClusterNodesStatus({ clusterName: name });
+    const answer = await readClusters(client, [name]);
+    print(options, context, WatchClustersResponseSchema, answer, ({ clusters }) =>
+      clusters.flatMap((cluster) => clusterLines(cluster, nodes)),
+    );
+  };
+  return runAdminCommand(options, context, work, running);
+}
+
+/** Prints the machines of a cluster, with `history` also what happened to them. */
+export function listClusterMachines(
+  cluster: string,
+  options: AdminOptions & { readonly history?: boolean },
+  context: CommandContext,
+): Promise<ExitCode> {
+  const work = async (client: AdminClient) => {
+    const answer = await client.clusters.listMachines({ cluster });
+    print(options, context, ListMachinesResponseSchema, answer, ({ machines }) =>
+      machineLines(machines, options.history === true),
+    );
+  };
+  return runAdminCommand(options, context, work, running);
+}
+
+/** Prints the kubeconfig of a cluster as it is to stand in its file. */
+export function printKubeconfig(
+  cluster: string,
+  options: AdminOptions & { readonly rotate?: boolean },
+  context: CommandContext,
+): Promise<ExitCode> {
+  const work = async ({ clusters }: AdminClient) => {
+    const call = options.rotate === true ? clusters.rotateKubeconfig : clusters.getKubeconfig;
+    const { kubeconfig } = await call({ cluster });
+    if (kubeconfig === "") {
+      throw new Error(
+        `cluster ${cluster} has no address yet: its first machine has it, as clusters.endpoint is not set`,
+      );
+    }
+    context.output.out(kubeconfig.trimEnd());
+  };
+  return runAdminCommand(options, context, work, running);
+}
+
+/** Prints clusters now, and each that changes, until the gateway stops or nobody reads it any more. */
+export function watchClusters(
+  names: readonly string[],
+  options: AdminOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const leaving = new AbortController();
+  // `hostplane cluster watch | head` has read enough.
+  process.stdout.once("error", () => leaving.abort());
+  const work = async ({ clusters }: AdminClient) => {
+    try {
+      for await (const message of clusters.watchClusters({ names: [...names] }, { signal: leaving.signal })) {
+        const lines =
+          options.json === true
+            ? [JSON.stringify(jsonOf(WatchClustersResponseSchema, message))]
+            : [...message.clusters.map(clusterSummary), ...message.removed.map((name) => `${name} is gone`)];
+        for (const line of lines) {
+          context.output.out(line);
+        }
+      }
+    } catch (error) {
+      if (!leaving.signal.aborted) {
+        throw error;
+      }
+    }
+  };
+  return runAdminCommand(options, context, work, running);
+}
+
+/** Prints the versions that a cluster can be upgraded to, one a line. */
+export function listUpgrades(
+  name: string,
+  options: AdminOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const work = async ({ kaas }: AdminClient) => {
+    const { versions } = await kaas.getUpgradeClusterInformation({ name });
+    for (const line of options.json === true ? [JSON.stringify(versions)] : versions) {
+      context.output.out(line);
+    }
+  };
+  return runAdminCommand(options, context, work, running);
+}
+
+/** Prints the machines that no cluster knows. */
+export function listStrays(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
+  const work = async ({ clusters }: AdminClient) => {
+    const answer = await clusters.listStrays({});
+    print(options, context, ListStraysResponseSchema, answer, ({ strays, reportOnlyBecause }) => [
+      ...strayLines(strays),
+      ...(reportOnlyBecause === "" ? [] : ["", `none is released: ${reportOnlyBecause}`]),
+    ]);
+  };
+  return runAdminCommand(options, context, work, running);
+}
+
+/** The clusters as they are now. */
+async function readClusters({ clusters }: Pick<AdminClient, "clusters">, names: readonly string[]) {
+  const enough = new AbortController();
+  try {
+    for await (const message of clusters.watchClusters({ names: [...names] }, { signal: enough.signal })) {
+      return message;
+    }
+  } finally {
+    enough.abort();
+  }
+  throw new Error("the gateway stopped before it had told its clusters");
+}
+
+function print<Schema extends DescMessage>(
+  options: AdminOptions,
+  { output }: CommandContext,
+  schema: Schema,
+  message: MessageShape<Schema>,
+  linesOf: (message: MessageShape<Schema>) => readonly string[],
+): void {
+  const lines = options.json === true ? [JSON.stringify(jsonOf(schema, message), null, 2)] : linesOf(message);
+  for (const line of lines) {
+    output.out(line);
+  }
+}
+
+function jsonOf<Schema extends DescMessage>(schema: Schema, message: MessageShape<Schema>) {
+  return toJson(schema, message, { alwaysEmitImplicit: true });
+}

@@ -1,0 +1,168 @@
+import { stat } from "node:fs/promises";
+import type { MaasAdapter } from "../../adapters/maas/adapter.ts";
+import { type ClusterSystem, createRealClusters } from "../cluster-systems.ts";
+import type { ClustersConfig } from "../config/schema.ts";
+import { clusterImageFrom } from "../domains/clusters/bootstrap/image-name.ts";
+import { instanceTypes } from "../domains/clusters/bootstrap/instance-type.ts";
+import { formatKubernetesVersion } from "../domains/clusters/bootstrap/kubernetes-version.ts";
+import { offeredImagesFrom } from "../domains/clusters/cluster-images.ts";
+import type { ClusterSettings } from "../domains/clusters/cluster-settings.ts";
+import type { Finding, Inspector } from "./inspection.ts";
+import { messageFromError } from "./output.ts";
+
+/** MAAS, and what clusters need of it and of this host: images that are named rightly, tags, addresses and files. */
+export function createClustersInspector(
+  config: ClustersConfig,
+  open: (config: ClustersConfig) => Promise<ClusterSystem> = createRealClusters,
+): Inspector {
+  return {
+    name: "clusters",
+    async inspect() {
+      const ofKey = await inspectKeyFile(config.maas.apiKeyFile);
+      let system: ClusterSystem;
+      try {
+        system = await open(config);
+      } catch (error) {
+        return { findings: [...ofKey.filter(({ ok }) => !ok), { ok: false, what: messageFromError(error) }] };
+      }
+      try {
+        const { maas, settings } = system;
+        const { findings } = await maas.inspect();
+        // Whoever is not let in needs not hear it of each thing.
+        const ofMaas = findings.every(({ ok }) => ok) ? await inspectMaas(maas, settings) : [];
+        return { findings: [...ofKey, ...findings, ...ofMaas, ...inspectSettings(config)] };
+      } finally {
+        await system.close();
+      }
+    },
+  };
+}
+
+async function inspectKeyFile(file: string): Promise<Finding[]> {
+  try {
+    const { mode } = await stat(file);
+    return (mode & 0o007) === 0
+      ? [{ ok: true, what: `the API key in ${file} is kept from others` }]
+      : [
+          {
+            ok: false,
+            what: `the API key in ${file} may be read or changed by every user of this host`,
+            fix: `chmod 600 ${file}`,
+          },
+        ];
+  } catch {
+    // Whoever reads it says why it cannot be.
+    return [];
+  }
+}
+
+async function inspectMaas(maas: MaasAdapter, settings: ClusterSettings): Promise<Finding[]> {
+  try {
+    const [images, tags, pools, addresses] = await Promise.all([
+      maas.images(),
+      maas.tags(),
+      maas.pools(),
+      maas.addresses(),
+    ]);
+    const uploaded = images.filter(({ kind }) => kind === "uploaded").map(({ name }) => name);
+    return [
+      ...inspectImages([...new Set(uploaded)]),
+      ...inspectTags(tags),
+      ...inspectPool(
+        pools.map(({ name }) => name),
+        settings.machines.pool,
+      ),
+      ...inspectAddresses(settings.endpoints, addresses),
+    ];
+  } catch (error) {
+    return [{ ok: false, what: messageFromError(error) }];
+  }
+}
+
+function inspectImages(names: readonly string[]): Finding[] {
+  const offered = offeredImagesFrom(names);
+  const ofTypes = instanceTypes.map((type): Finding => {
+    const versions = offered.versionsOf(type).map(formatKubernetesVersion);
+    return versions.length > 0
+      ? { ok: true, what: `images for ${type} machines: Kubernetes ${versions.join(", ")}` }
+      : {
+          // Not everybody has GPUs.
+          ok: type !== "standard",
+          what: `MAAS has no image with Kubernetes for ${type} machines`,
+          ...(type === "standard"
+            ? {
+                fix: `upload one to MAAS with the name os=ubuntu-noble,k8s=1.36.3,${type} (docs/maas-images.md)`,
+              }
+            : {}),
+        };
+  });
+  const misnamed = names.filter((name) => /k8s|kube/i.test(name) && clusterImageFrom(name) === undefined);
+  return [
+    ...ofTypes,
+    ...misnamed.map(
+      (name): Finding => ({
+        ok: false,
+        what: `the image ${name} looks as if it was meant for clusters, and is passed over because of its name`,
+        fix: "name it as os=ubuntu-noble,k8s=1.36.3,standard (docs/maas-images.md)",
+      }),
+    ),
+  ];
+}
+
+function inspectTags(tags: readonly string[]): Finding[] {
+  const missing = instanceTypes.filter((type) => !tags.includes(type));
+  return instanceTypes.map((type): Finding => {
+    if (!missing.includes(type)) {
+      return { ok: true, what: `MAAS has the tag ${type}` };
+    }
+    return type === "standard"
+      ? {
+          ok: false,
+          what: "MAAS has no tag standard, by which machines are chosen",
+          fix: "maas PROFILE tags create name=standard && maas PROFILE tag update-nodes standard add=SYSTEM_ID",
+        }
+      : { ok: true, what: `MAAS has no tag ${type}, so no cluster can have such machines` };
+  });
+}
+
+function inspectPool(names: readonly string[], wanted: string | undefined): Finding[] {
+  if (wanted === undefined) {
+    return [];
+  }
+  return [
+    names.includes(wanted)
+      ? { ok: true, what: `MAAS shows the gateway the resource pool ${wanted}` }
+      : {
+          ok: false,
+          what: `MAAS shows the gateway no resource pool ${wanted}`,
+          fix: `correct clusters.machines.pool: there are ${names.join(", ") || "none"}`,
+        },
+  ];
+}
+
+function inspectAddresses(endpoints: readonly string[], reserved: readonly string[]): Finding[] {
+  if (endpoints.length === 0) {
+    return [
+      {
+        ok: true,
+        what: "clusters have no addresses of their own (clusters.endpoint): control planes of one machine, and no upgrades",
+      },
+    ];
+  }
+  const taken = endpoints.filter((address) => reserved.includes(address)).length;
+  return [
+    {
+      ok: true,
+      what: `addresses for clusters: ${endpoints.length}, of which the gateway has reserved ${taken} in MAAS`,
+    },
+  ];
+}
+
+/** What was read already when the system was made. */
+function inspectSettings({ cni }: ClustersConfig): Finding[] {
+  return [
+    cni.manifest === undefined
+      ? { ok: true, what: `the network of pods is in images of machines, as ${cni.path}` }
+      : { ok: true, what: `the network of pods is made by ${cni.manifest}` },
+  ];
+}

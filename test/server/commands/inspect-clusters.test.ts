@@ -1,0 +1,88 @@
+import { chmod } from "node:fs/promises";
+import { join } from "node:path";
+import { type Test, test } from "tap";
+import { createMaasSandbox, type MaasSandboxOptions } from "../../../adapters/maas/sandbox.ts";
+import { createWorkload } from "../../../adapters/workload/workload.ts";
+import { clusterSettingsFrom, clusterSystem } from "../../../server/cluster-systems.ts";
+import { createClustersInspector } from "../../../server/commands/inspect-clusters.ts";
+import { type ClustersConfig, configSchema } from "../../../server/config/schema.ts";
+
+function configOf(t: Test, other: object = {}): ClustersConfig {
+  const dir = t.testdir({ "maas.key": "a:b:c\n", "cni.yaml": "kind: Namespace\n" });
+  const maas = { url: "http://127.0.0.1:9/MAAS", apiKeyFile: join(dir, "maas.key") };
+  const { clusters } = configSchema.parse({ clusters: { maas, cni: { path: "/opt/cni.yaml" }, ...other } });
+  if (clusters === undefined) {
+    throw new TypeError("it is there");
+  }
+  return clusters;
+}
+
+/** What doctor finds at a MAAS of the sandbox. */
+async function findingsOf(config: ClustersConfig, options: MaasSandboxOptions = {}) {
+  await chmod(config.maas.apiKeyFile, 0o600);
+  const open = async () =>
+    clusterSystem(
+      await createMaasSandbox(options),
+      createWorkload(),
+      clusterSettingsFrom(config, { path: "/opt/cni.yaml" }),
+    );
+  return (await createClustersInspector(config, open).inspect()).findings;
+}
+
+test("doctor tells the account, images, tags and addresses of a MAAS that has all", async (t) => {
+  const endpoint = { addresses: ["10.20.0.220-10.20.0.221"], kubeVipImage: "kube-vip:v1" };
+  const findings = await findingsOf(configOf(t, { endpoint, machines: { pool: "kube" } }));
+  t.same(
+    findings.filter(({ ok }) => !ok),
+    [],
+  );
+  const words = findings.map(({ what }) => what).join("\n");
+  for (const wanted of [
+    /^the API key in .*maas\.key is kept from others$/m,
+    /lets the gateway in as sandbox, no administrator/,
+    /^images for standard machines: Kubernetes 1\.34\.8, 1\.35\.4, 1\.36\.3$/m,
+    /^images for gpu machines: /m,
+    /^MAAS has the tag standard$/m,
+    /resource pool kube$/m,
+    /^addresses for clusters: 2, of which the gateway has reserved 0 in MAAS$/m,
+    /in images of machines, as \/opt\/cni\.yaml$/m,
+  ]) {
+    t.match(words, wanted);
+  }
+});
+
+test("doctor says which images are missing, and which are passed over because of their names", async (t) => {
+  const images = [
+    { name: "ubuntu/noble", type: "Synced" },
+    { name: "k8s-1.36.3-standard", type: "Uploaded" },
+  ] as const;
+  const findings = await findingsOf(configOf(t, { machines: { pool: "nowhere" } }), { images });
+  t.match(
+    findings.filter(({ ok }) => !ok),
+    [
+      { what: /no image with Kubernetes for standard/, fix: /os=ubuntu-noble,k8s=1\.36\.3,standard/ },
+      { what: /^the image k8s-1\.36\.3-standard .* is passed over/, fix: /name it as/ },
+      { what: /no resource pool nowhere$/, fix: /clusters\.machines\.pool: there are default, kube/ },
+    ],
+  );
+  t.match(
+    findings.filter(({ what }) => /no addresses of their own/.test(what)),
+    [{ ok: true }],
+  );
+});
+
+test("doctor says how to keep the API key, and goes on where a file is missing or MAAS is away", async (t) => {
+  const config = configOf(t);
+  await chmod(config.maas.apiKeyFile, 0o644);
+  const away = await createClustersInspector(config).inspect();
+  t.match(away.findings, [
+    { ok: false, what: /may be read or changed by every user/, fix: /^chmod 600 / },
+    { ok: false, what: /./, fix: /clusters\.maas\.url/ },
+    { ok: true },
+  ]);
+  const missing = configOf(t, { cni: { manifest: "/nowhere/cni.yaml" } });
+  await chmod(missing.maas.apiKeyFile, 0o600);
+  t.match(await createClustersInspector(missing).inspect(), {
+    findings: [{ ok: false, what: /^clusters\.cni\.manifest: \/nowhere\/cni\.yaml cannot be read/ }],
+  });
+});
