@@ -1,4 +1,5 @@
 import type { Bench } from "./bench.ts";
+import { createClusterList } from "./cluster-list.ts";
 import { createClusterStats } from "./cluster-stats.ts";
 import { createFanOut } from "./fan-out/fan-out.ts";
 import { createLibvirtList } from "./libvirt-list.ts";
@@ -10,4 +11,5 @@ export const benches: readonly Bench[] = [
   createLibvirtList(),
   createClusterStats(),
   createPodmanList(),
+  createClusterList(),
 ];

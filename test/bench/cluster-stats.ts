@@ -11,6 +11,7 @@ import { cephSkipReason, makeCeph } from "../lab/ceph.ts";
 import { startGatewayProcess } from "../lab/gateway-process.ts";
 import type { Bench, BenchRun } from "./bench.ts";
 import { callGrpc } from "./grpc-call.ts";
+import { openedRun } from "./opened-run.ts";
 
 const callsPerSecond = 1_000;
 const roundMs = 2_000;
@@ -26,15 +27,7 @@ export function createClusterStats(): Bench {
     rounds: 10,
     coldRounds: 2,
     skipReason: cephSkipReason,
-    async start() {
-      const opened = new AsyncDisposableStack();
-      try {
-        return await startRun(opened);
-      } catch (error) {
-        await opened.disposeAsync();
-        throw error;
-      }
-    },
+    start: () => openedRun(startRun),
   };
 }
 

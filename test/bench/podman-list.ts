@@ -13,6 +13,7 @@ import { startGatewayProcess } from "../lab/gateway-process.ts";
 import { labImage, type PodmanService, podmanSkipReason, startPodmanService } from "../lab/podman.ts";
 import type { Bench, BenchRun } from "./bench.ts";
 import { callGrpc } from "./grpc-call.ts";
+import { openedRun } from "./opened-run.ts";
 
 const pods = 100;
 /** In a round; one is too short for the clock. */
@@ -29,15 +30,7 @@ export function createPodmanList(): Bench {
     rounds: 20,
     coldRounds: 5,
     skipReason: podmanSkipReason,
-    async start() {
-      const opened = new AsyncDisposableStack();
-      try {
-        return await startRun(opened);
-      } catch (error) {
-        await opened.disposeAsync();
-        throw error;
-      }
-    },
+    start: () => openedRun(startRun),
   };
 }
 

@@ -1,13 +1,9 @@
-import { execFile } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { type RequestOptions, request } from "node:https";
-import { homedir, tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { json } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { AuthenticationV1Api, CoreV1Api, KubeConfig } from "@kubernetes/client-node";
-import { type Test, test } from "tap";
+import { test } from "tap";
 import { parse as parseYaml } from "yaml";
 import {
   type BootstrapToken,
@@ -20,27 +16,22 @@ import { createKubeadmRenderer } from "../../server/domains/clusters/bootstrap/k
 import { renderKubeconfig } from "../../server/domains/clusters/bootstrap/kubeconfig.ts";
 import { assertLabels } from "../../server/domains/clusters/bootstrap/node-labels.ts";
 import { cluster, nodeOf, pki, ticket, token } from "../server/domains/clusters/bootstrap/cluster-plan.ts";
-import { freePorts, kubernetesSkipReason } from "./kubernetes.ts";
+import {
+  buildKubernetes,
+  certify,
+  filesOf,
+  kubeadm,
+  kubeadmConfigOf,
+  startKubeadmCluster,
+  version,
+} from "./kubeadm-cluster.ts";
+import { kubernetesSkipReason } from "./kubernetes.ts";
 
-const execute = promisify(execFile);
-const scriptPath = fileURLToPath(new URL("kubernetes.sh", import.meta.url));
 const skip = kubernetesSkipReason();
-const version = "v1.36.3";
-const cache = process.env.KUBERNETES_CACHE ?? join(homedir(), ".cache/hostplane-lab/kubernetes");
-const kubeadm = (...args: readonly string[]) => execute(join(cache, version, "kubeadm"), args);
 const renderer = createKubeadmRenderer();
 
-interface WrittenFile {
-  readonly path: string;
-  readonly content: string;
-}
-
-const filesOf = (userData: string): readonly WrittenFile[] => parseYaml(userData).write_files;
-const kubeadmConfigOf = (userData: string) =>
-  filesOf(userData).find(({ path }) => path === "/etc/hostplane/kubeadm.yaml")?.content ?? "";
-
 test("kubeadm takes what machines are told", { skip, timeout: 2_400_000 }, async (t) => {
-  await execute(scriptPath, ["build"], { env: { ...process.env, KUBERNETES_VERSION: version } });
+  await buildKubernetes();
   const folder = t.testdir();
   const configPath = join(folder, "kubeadm.yaml");
 
@@ -72,7 +63,7 @@ test("kubeadm takes what machines are told", { skip, timeout: 2_400_000 }, async
   });
 
   await t.test("an API server with these keys takes kubeconfig, tokens, kube-vip and labels", async (t) => {
-    const endpoint = await startCluster(t, await certify(t, configPath));
+    const endpoint = await startKubeadmCluster(t, await certify(t, configPath));
     const configOf = (ofAdmin: typeof pki) => {
       const config = new KubeConfig();
       const ca = pki.kubernetesCa.certificatePem;
@@ -131,55 +122,6 @@ test("kubeadm takes what machines are told", { skip, timeout: 2_400_000 }, async
     await core.createNode({ body: { metadata: { name: "node1", labels: all } } });
   });
 });
-
-/** Has kubeadm make the certificates of a first machine, for 127.0.0.1. Gives their directory. */
-async function certify(t: Test, configPath: string): Promise<string> {
-  const directory = join(t.testdir(), "pki");
-  const plan = { ...cluster, certificateNames: ["127.0.0.1"] };
-  const text = renderer.renderFirstControlPlane(plan, nodeOf("1.36.3"), pki, token);
-  for (const { path, content } of filesOf(text)) {
-    if (path.startsWith("/etc/kubernetes/pki/")) {
-      const file = join(directory, path.slice("/etc/kubernetes/pki/".length));
-      await mkdir(dirname(file), { recursive: true });
-      await writeFile(file, content, { mode: 0o600 });
-    }
-  }
-  const config = kubeadmConfigOf(text)
-    .replace("clusterName:", `certificatesDir: ${directory}\nclusterName:`)
-    .replace("nodeRegistration:", "localAPIEndpoint: {advertiseAddress: 192.0.2.11}\nnodeRegistration:");
-  await writeFile(configPath, config);
-  await kubeadm("init", "phase", "certs", "all", "--config", configPath);
-  return directory;
-}
-
-/** Starts etcd and a kube-apiserver with the keys, until the test ends. */
-async function startCluster(t: Test, directory: string) {
-  const lab = join(tmpdir(), `hostplane-kubeadm-${process.pid}`);
-  const [port = 0, ...others] = await freePorts(3);
-  const env = {
-    ...process.env,
-    KUBERNETES_DIR: lab,
-    KUBERNETES_VERSION: version,
-    KUBERNETES_PORTS: [port, ...others].join(" "),
-    KUBERNETES_OWNER_PID: String(process.pid),
-    KUBERNETES_API_FLAGS: `--client-ca-file ${directory}/ca.crt --enable-bootstrap-token-auth`,
-  };
-  await mkdir(lab, { mode: 0o700 });
-  t.teardown(() => execute(scriptPath, ["destroy"], { env }));
-  const read = (name: string) => readFile(join(directory, name), "utf8");
-  const files = {
-    "ca.crt": `${await read("apiserver.crt")}${await read("ca.crt")}`,
-    "ca.key": await read("apiserver.key"),
-    "accounts.key": `${await read("sa.key")}${await read("sa.pub")}`,
-    "tokens.csv": "",
-    "admin.token": "",
-  };
-  for (const [name, content] of Object.entries(files)) {
-    await writeFile(join(lab, name), content, { mode: 0o600 });
-  }
-  await execute(scriptPath, ["up"], { env });
-  return { host: "127.0.0.1", port };
-}
 
 interface Review {
   readonly status?: { readonly userInfo: { readonly username: string; readonly groups: readonly string[] } };

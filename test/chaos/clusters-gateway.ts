@@ -1,0 +1,49 @@
+import "../../server/v8-flags.ts";
+import { flushCompileCache } from "node:module";
+import { createLogger } from "../../server/commands/logger.ts";
+import { loadConfig } from "../../server/config/load.ts";
+import { startGateway } from "../../server/gateway.ts";
+
+/**
+ * A program to be killed: the gateway of `serve`, which tells the process that started it where it listens, and of each
+ * boundary in the life of clusters. It kills itself with SIGKILL at one.
+ * Arguments: configuration file, name of the boundary as `boundariesOf` has it, number of the visit to it.
+ */
+const [file = "", fatal, visit] = process.argv.slice(2);
+const loaded = await loadConfig({ file, env: {} });
+if (!loaded.ok) {
+  throw new Error(JSON.stringify(loaded.mistakes));
+}
+const { config } = loaded;
+const logger = createLogger(config.log, process.stderr);
+let visits = 0;
+// Its parent may be gone.
+process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
+const gateway = await startGateway({
+  config,
+  isSandbox: false,
+  version: "0.0.0",
+  logger,
+  secrets: {},
+  boundary(point) {
+    const points = boundariesOf(point);
+    visits += points.filter((each) => each === fatal).length;
+    if (fatal !== undefined && visits >= Number(visit)) {
+      process.kill(process.pid, "SIGKILL");
+    }
+    process.send?.({ points });
+  },
+  onFatal(error) {
+    logger.fatal({ err: error }, "a fault of the gateway itself");
+    process.exit(1);
+  },
+});
+process.send?.({ addresses: gateway.addresses });
+// Whoever dies by SIGKILL leaves none to the next one otherwise.
+flushCompileCache();
+
+/** A write of several machines is one of each state that they come into: `before write wanted+released` are two. */
+function boundariesOf(point: string): readonly string[] {
+  const [, start = "", states = ""] = /^(\w+ write )(.*)$/.exec(point) ?? [];
+  return start === "" ? [point] : [...new Set(states.split("+"))].map((state) => `${start}${state}`);
+}

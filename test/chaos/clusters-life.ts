@@ -1,0 +1,212 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { type ClusterClients, type ClustersClient, type IsDone, isSettled } from "./clusters-client.ts";
+import { kubernetesVersions } from "./clusters-world.ts";
+import type { Random } from "./random.ts";
+
+/** What is wanted of a cluster. */
+export interface WantedCluster {
+  readonly name: string;
+  readonly controlPlane: number;
+  readonly version: string;
+  readonly pools: ReadonlyMap<string, WantedPool>;
+}
+
+interface WantedPool {
+  readonly instanceType: "standard" | "gpu";
+  readonly count: number;
+}
+
+export interface LifeOptions {
+  readonly name: string;
+  readonly client: ClustersClient;
+  readonly random: Random;
+  readonly isOver: () => boolean;
+  /** A cluster of this name is gone. */
+  readonly onGone: () => void;
+}
+
+export interface Life {
+  /** Undefined: it was taken down. */
+  readonly wanted: WantedCluster | undefined;
+  /** How often each kind of call was made and answered. */
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+const mostMachines = 3;
+const patienceMs = 5_000;
+
+/** Makes a cluster, and asks other things of it again and again, at times before the last one is done. */
+export async function liveClusterLife({ name, client, random, isOver, onGone }: LifeOptions): Promise<Life> {
+  const counts = new Map<string, number>();
+  let pools = new Map<string, WantedPool>();
+  let version = "";
+  let controlPlane = 1;
+  let poolNumber = 0;
+
+  function done(kind: string): void {
+    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+
+  /** @returns whether it is done; false while an upgrade is in the way, which in a cluster that is lost is for ever */
+  async function change(
+    call: (clients: ClusterClients) => Promise<unknown>,
+    isDone: IsDone,
+  ): Promise<boolean> {
+    let isInTheWay = false;
+    await client.ask(call, async (error, wasCut) => {
+      if (await isDone(error, wasCut)) {
+        return true;
+      }
+      isInTheWay = error.reason === "UPGRADE_IN_PROGRESS";
+      if (isInTheWay && wasCut) {
+        await lookAgain();
+      }
+      return isInTheWay;
+    });
+    return !isInTheWay;
+  }
+
+  /** Of a call that was cut only the gateway knows whether it was done. */
+  async function lookAgain(): Promise<void> {
+    const state = await client.state(name);
+    if (state !== undefined) {
+      version = state.k8sVersion.replace(/^v/, "");
+      pools = new Map(
+        state.pools.map((pool) => {
+          const instanceType = pool.instanceType === "gpu" ? "gpu" : "standard";
+          return [pool.name, { instanceType, count: pool.wanted }];
+        }),
+      );
+    }
+  }
+
+  function newPool(): readonly [string, WantedPool] {
+    poolNumber += 1;
+    const instanceType = random.happens(0.15) ? "gpu" : "standard";
+    return [`pool-${poolNumber}`, { instanceType, count: instanceType === "gpu" ? 1 : random.int(1, 2) }];
+  }
+
+  async function create(): Promise<void> {
+    version = random.pick(kubernetesVersions.slice(0, 2));
+    controlPlane = random.happens(0.4) ? 3 : 1;
+    pools = new Map(Array.from({ length: random.int(1, 2) }, newPool));
+    const workerNodePools = [...pools].map(([pool, rest]) => ({ name: pool, ...rest }));
+    await client.ask(
+      ({ clusters }) =>
+        clusters.createCluster({
+          name,
+          k8sVersion: version,
+          controlPlaneNodes: { instanceType: "standard", count: controlPlane },
+          workerNodePools,
+        }),
+      ({ reason }, wasCut) => wasCut && reason === "CLUSTER_EXISTS",
+    );
+    done("create");
+  }
+
+  async function remove(): Promise<void> {
+    await client.ask(
+      ({ clusters }) => clusters.deleteCluster({ name }),
+      ({ reason }, wasCut) => wasCut && reason === "CLUSTER_NOT_FOUND",
+    );
+    if (random.happens(0.5)) {
+      // As a client does that is not sure.
+      await client.ask(
+        ({ clusters }) => clusters.deleteCluster({ name }),
+        ({ reason }) => reason === "CLUSTER_NOT_FOUND",
+      );
+    }
+    while ((await client.state(name)) !== undefined) {
+      await wait(200);
+    }
+    onGone();
+    done("delete");
+  }
+
+  async function scale(): Promise<void> {
+    const [pool, rest] = random.pick([...pools]);
+    const count = rest.instanceType === "gpu" ? 1 : random.int(1, mostMachines);
+    const nodePools = [{ name: pool, count }];
+    const isDone = await change(
+      ({ clusters }) => clusters.scaleNodePool({ clusterName: name, nodePools }),
+      () => false,
+    );
+    if (isDone) {
+      pools.set(pool, { ...rest, count });
+      done(count > rest.count ? "scale up" : "scale down");
+    }
+  }
+
+  async function addPool(): Promise<void> {
+    const [pool, rest] = newPool();
+    const workerNodePools = [{ name: pool, ...rest }];
+    const isDone = await change(
+      ({ clusters }) => clusters.addNodePool({ clusterName: name, workerNodePools }),
+      ({ reason }, wasCut) => wasCut && reason === "POOL_EXISTS",
+    );
+    if (isDone) {
+      pools.set(pool, rest);
+      done("add a pool");
+    }
+  }
+
+  async function deletePool(): Promise<void> {
+    const [pool] = random.pick([...pools]);
+    const isDone = await change(
+      ({ clusters }) => clusters.deleteNodePool({ clusterName: name, nodePoolNames: [pool] }),
+      ({ reason }, wasCut) => wasCut && reason === "POOL_NOT_FOUND",
+    );
+    if (isDone) {
+      pools.delete(pool);
+      done("delete a pool");
+    }
+  }
+
+  async function upgrade(): Promise<void> {
+    const next = kubernetesVersions[kubernetesVersions.indexOf(version) + 1];
+    if (next === undefined) {
+      return scale();
+    }
+    const isDone = await change(
+      ({ clusters }) => clusters.upgradeCluster({ name, version: next }),
+      async (_, wasCut) => wasCut && (await client.state(name))?.k8sVersion.replace(/^v/, "") === next,
+    );
+    if (isDone) {
+      version = next;
+      done("upgrade");
+    }
+  }
+
+  async function recreate(): Promise<void> {
+    await remove();
+    await create();
+  }
+
+  async function settle(): Promise<void> {
+    const endMs = performance.now() + patienceMs;
+    for (let isThere = false; !isThere && !isOver() && performance.now() < endMs; await wait(150)) {
+      const now = await client.state(name);
+      isThere = now !== undefined && isSettled(now);
+    }
+  }
+
+  await create();
+  while (!isOver()) {
+    await (random.happens(0.75) ? settle() : wait(random.int(50, 600)));
+    const kind = random.next();
+    if (kind < 0.4) {
+      await scale();
+    } else if (kind < 0.7) {
+      await upgrade();
+    } else if (kind < 0.88) {
+      await (pools.size < 2 ? addPool() : deletePool());
+    } else {
+      await recreate();
+    }
+  }
+  if (random.happens(0.4)) {
+    await remove();
+    return { wanted: undefined, counts };
+  }
+  return { wanted: { name, controlPlane, version, pools }, counts };
+}

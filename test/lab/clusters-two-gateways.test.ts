@@ -1,0 +1,166 @@
+import { randomBytes } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { test } from "tap";
+import { assertLawful, assertNoSecrets, type MachineEventRow } from "../chaos/clusters-audit.ts";
+import { assertCalm } from "../chaos/clusters-checks.ts";
+import { type ClustersClient, createClustersClient, isSettled } from "../chaos/clusters-client.ts";
+import type { WantedCluster } from "../chaos/clusters-life.ts";
+import { type ClustersGateway, makeClustersHome } from "../chaos/clusters-process.ts";
+import { startClustersWorld } from "../chaos/clusters-world.ts";
+import { makeDirectory } from "../server/store/store-under-test.ts";
+import { reasonToSkipPostgres, startPostgres } from "./postgres.ts";
+
+const skip = reasonToSkipPostgres();
+const leaseSeconds = 4;
+const patienceMs = 60_000;
+
+test("two gateways on one PostgreSQL share the work; a frozen one does no harm, and a dead one holds nothing up", {
+  skip,
+  timeout: 300_000,
+}, async (t) => {
+  const postgres = await startPostgres(t);
+  const storeUrl = await postgres.createDatabase();
+  const directory = await makeDirectory(t);
+  const keyFile = join(directory, "key");
+  writeFileSync(keyFile, randomBytes(32).toString("base64"), { mode: 0o600 });
+  const world = await startClustersWorld(t, { standard: 60, gpu: 1 });
+  const [homeA, homeB] = ["a", "b"].map((name) => {
+    const own = join(directory, name);
+    mkdirSync(own);
+    return makeClustersHome(t, world, {
+      directory: own,
+      pollSeconds: 0.2,
+      leaseSeconds,
+      shared: { storeUrl, keyFile },
+    });
+  }) as [ReturnType<typeof makeClustersHome>, ReturnType<typeof makeClustersHome>];
+  const a = gatewayFrom(await homeA.start());
+  const b = gatewayFrom(await homeB.start());
+  // Clients are told one address after the other.
+  let alive = [a, b];
+  let turn = 0;
+  const client = createClustersClient(() => alive[turn++ % alive.length]?.url);
+  let wanted = Array.from({ length: 6 }, (_, index): WantedCluster => {
+    const pools = new Map([["work", { instanceType: "standard", count: 2 } as const]]);
+    return { name: `shared-${index + 1}`, controlPlane: index < 4 ? 3 : 1, version: "1.34.8", pools };
+  });
+
+  await Promise.all(wanted.map((each) => create(client, each)));
+  await untilSettled(client, wanted);
+  for (const [name, gateway] of [["the one", a] as const, ["the other", b] as const]) {
+    t.ok(visitsOf(gateway, "before maas.deploy") > 0, `${name} has had machines installed`);
+  }
+
+  // Frozen amid its passes, until the other has done all the work.
+  const before = changesOf(a);
+  wanted = await Promise.all(wanted.map((each) => scale(client, each, 4)));
+  await until(() => changesOf(a) > before);
+  alive = [b];
+  a.signal("SIGSTOP");
+  const frozenAtMs = performance.now();
+  await untilSettled(client, wanted);
+  const frozenMs = Math.round(performance.now() - frozenAtMs);
+  t.ok(frozenMs > 0, `the other had done all of it after ${frozenMs} ms`);
+  await wait(Math.max(0, 1.5 * leaseSeconds * 1000 - frozenMs));
+  wanted = await Promise.all(wanted.map((each) => upgrade(client, each, "1.35.4")));
+  await wait(500);
+  const idle = visitsOf(a, "before settle");
+  a.signal("SIGCONT");
+  alive = [a, b];
+  await untilSettled(client, wanted);
+  t.ok(visitsOf(a, "before settle") > idle, "the one that was frozen works again");
+
+  // The other one dies, amid its passes too.
+  const changed = changesOf(b);
+  wanted = await Promise.all(wanted.map((each) => scale(client, each, 1)));
+  await Promise.all(
+    wanted.slice(0, 2).map(({ name }) => client.ask(({ clusters }) => clusters.deleteCluster({ name }))),
+  );
+  wanted = wanted.slice(2);
+  await until(() => changesOf(b) > changed);
+  alive = [a];
+  b.signal("SIGKILL");
+  await b.ended;
+  const killedAtMs = [Date.now()];
+  await untilSettled(client, wanted);
+
+  await assertCalm(t, { world, client, wanted });
+  const events = await postgres.query(
+    "select at, payload_json from events where type = 'kubernetesMachine.changed' order by seq",
+    storeUrl,
+  );
+  assertLawful(t, { changes: world.changes, events: events as unknown as MachineEventRow[], killedAtMs });
+  assertNoSecrets(t, world.changes, world.apiKey, homeA.log() + homeB.log());
+});
+
+function gatewayFrom(started: ClustersGateway | undefined): ClustersGateway {
+  if (started === undefined) {
+    throw new Error("a gateway died while it started");
+  }
+  return started;
+}
+
+function visitsOf({ visits }: ClustersGateway, boundary: string): number {
+  return visits.get(boundary) ?? 0;
+}
+
+/** How often it was about to change something in MAAS or in a cluster. */
+function changesOf({ visits }: ClustersGateway): number {
+  const changes = [...visits].filter(([boundary]) => /^before (maas|workload)\./.test(boundary));
+  return changes.reduce((sum, [, count]) => sum + count, 0);
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  const endMs = performance.now() + patienceMs;
+  while (!isSo()) {
+    if (performance.now() > endMs) {
+      throw new Error(`not in time: ${isSo}`);
+    }
+    await wait(2);
+  }
+}
+
+async function create(
+  client: ClustersClient,
+  { name, controlPlane, version, pools }: WantedCluster,
+): Promise<void> {
+  const workerNodePools = [...pools].map(([pool, rest]) => ({ name: pool, ...rest }));
+  const controlPlaneNodes = { instanceType: "standard", count: controlPlane };
+  await client.ask(({ clusters }) =>
+    clusters.createCluster({ name, k8sVersion: version, controlPlaneNodes, workerNodePools }),
+  );
+}
+
+async function scale(client: ClustersClient, wanted: WantedCluster, count: number): Promise<WantedCluster> {
+  const nodePools = [...wanted.pools.keys()].map((name) => ({ name, count }));
+  await client.ask(({ clusters }) => clusters.scaleNodePool({ clusterName: wanted.name, nodePools }));
+  const pools = [...wanted.pools].map(([name, pool]) => [name, { ...pool, count }] as const);
+  return { ...wanted, pools: new Map(pools) };
+}
+
+async function upgrade(
+  client: ClustersClient,
+  wanted: WantedCluster,
+  version: string,
+): Promise<WantedCluster> {
+  await client.ask(({ clusters }) => clusters.upgradeCluster({ name: wanted.name, version }));
+  return { ...wanted, version };
+}
+
+async function untilSettled(client: ClustersClient, wanted: readonly WantedCluster[]): Promise<void> {
+  const endMs = performance.now() + patienceMs;
+  for (;;) {
+    const states = await client.states();
+    if (states.length === wanted.length && states.every(isSettled)) {
+      return;
+    }
+    if (performance.now() > endMs) {
+      throw new Error(
+        `not settled in time: ${states.map(({ name, statusMessage }) => `${name}: ${statusMessage}`).join("; ")}`,
+      );
+    }
+    await wait(100);
+  }
+}
