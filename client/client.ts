@@ -1,0 +1,125 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  type MessageInitShape,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { type CallOptions, type Client, createClient, type Interceptor } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-web";
+import type { Event } from "../gen/hostplane/v1/event_pb.ts";
+import type { Operation } from "../gen/hostplane/v1/operation_pb.ts";
+import type { PlanResponse } from "../gen/hostplane/v1/plan_pb.ts";
+import { AuthService } from "../gen/services/auth/auth_pb.ts";
+import { type FollowOptions, followOperation } from "./follow-operation.ts";
+import { createLogin, type LoginOptions, type TokenSource } from "./login.ts";
+import { resumeStream, type StreamOptions } from "./resume-stream.ts";
+import { type ServiceClients, services } from "./services.ts";
+import { type WatchEventsOptions, watchEvents } from "./watch-events.ts";
+import { type WithOperation, withOperation } from "./with-operation.ts";
+
+// The one entry of the package: what its users need is exported from here.
+// biome-ignore-start lint/performance/noBarrelFile: package.json names this file as hostplane/client
+export { describeError, type ErrorDescription } from "./describe-error.ts";
+export type { FollowOptions } from "./follow-operation.ts";
+export type { LoginOptions, TokenSource } from "./login.ts";
+export { OperationFailed } from "./operation-failed.ts";
+export type { ConnectionState, StreamOptions } from "./resume-stream.ts";
+export type { ServiceClients } from "./services.ts";
+export type { WatchEventsOptions } from "./watch-events.ts";
+export { operationIdsOf, type WithOperation } from "./with-operation.ts";
+// biome-ignore-end lint/performance/noBarrelFile: as above
+
+export interface ClientOptions {
+  /** Where the gateway listens, e.g. "https://gateway:8443"; in a page of the gateway's own `location.origin`. */
+  readonly baseUrl: string;
+  /** Who calls, until `login` says otherwise. */
+  readonly token?: TokenSource;
+  /**
+   * Where the token of `login` is kept: "token" keeps it in memory, "cookie" leaves it to the browser, where no script can read
+   * it and a page finds it when it is loaded anew; only for pages of the gateway's own origin. Default: "token".
+   */
+  readonly session?: "token" | "cookie";
+  /** What messages are sent as: "json" can be read in a browser's tools, "binary" is smaller. Default: "binary". */
+  readonly format?: "binary" | "json";
+  /** Default: `globalThis.fetch`. */
+  readonly fetch?: typeof globalThis.fetch;
+  /** Run around every call, the first of them outermost; each sees a call once, also when it is made again with a new token. */
+  readonly interceptors?: readonly Interceptor[];
+}
+
+/** Typed clients of all services of a gateway, and what goes beyond one call. */
+export interface HostplaneClient extends ServiceClients {
+  /** A client of any other service, such as `grpc.health.v1.Health`. */
+  serviceClient<Service extends DescService>(service: Service): Client<Service>;
+  /**
+   * Calls as this user from now on.
+   * @throws ConnectError with the reason INVALID_CREDENTIALS or TOO_MANY_LOGINS, or of the connection
+   */
+  login(username: string, password: string, options?: LoginOptions): Promise<void>;
+  /** Ends the login; calls are made with `token` again, if there is one. */
+  logout(): Promise<void>;
+  /**
+   * Follows an operation to its end, over lost connections and restarts of the gateway.
+   * @throws OperationFailed unless it ends as COMPLETED
+   */
+  followOperation(id: string, options?: FollowOptions): Promise<Operation>;
+  /** What happens, in order, without gaps and repeats, over lost connections. It does not end by itself. */
+  watchEvents(options?: WatchEventsOptions): AsyncIterable<Event>;
+  /**
+   * Any stream that tells the whole state first, such as WatchPods: begun anew whenever it is lost.
+   * @param call makes the call, with the options it is given
+   */
+  watch<T>(call: (options: CallOptions) => AsyncIterable<T>, options?: StreamOptions): AsyncIterable<T>;
+  /**
+   * What a call would do: `plan(LVService.method.removeLV, { name: "data" })`. Touches nothing.
+   * @throws ConnectError that the call itself would end with
+   */
+  plan<Input extends DescMessage>(
+    method: DescMethod & { readonly input: Input },
+    request: MessageInitShape<Input>,
+    options?: CallOptions,
+  ): Promise<PlanResponse>;
+  /**
+   * Makes a call and tells which operation it has begun, found or changed:
+   * `withOperation((options) => client.logicalVolumes.createBackup({ ... }, options))`.
+   */
+  withOperation<T>(call: (options: CallOptions) => Promise<T>): Promise<WithOperation<T>>;
+}
+
+/** A client of the gateway at `baseUrl`. Nothing is sent before the first call. */
+export function createHostplaneClient(options: ClientOptions): HostplaneClient {
+  const { baseUrl, token, session = "token", format = "binary", fetch, interceptors = [] } = options;
+  const transportOptions = {
+    baseUrl,
+    useBinaryFormat: format === "binary",
+    ...(fetch === undefined ? {} : { fetch }),
+  };
+  const transportWith = (...all: readonly Interceptor[]) =>
+    createConnectTransport({ ...transportOptions, interceptors: [...all] });
+  const auth = createClient(AuthService, transportWith(...interceptors));
+  const { login, logout, interceptor } = createLogin(auth, session, token);
+  const transport = transportWith(...interceptors, interceptor);
+  const clients = Object.fromEntries(
+    Object.entries(services).map(([name, service]) => [
+      name,
+      createClient(service as DescService, transport),
+    ]),
+  ) as unknown as ServiceClients;
+  return {
+    ...clients,
+    serviceClient: (service) => createClient(service, transport),
+    login,
+    logout,
+    followOperation: (id, followOptions) => followOperation(clients.operations, id, followOptions),
+    watchEvents: (watchOptions) => watchEvents(clients.events, watchOptions),
+    watch: (call, streamOptions) => resumeStream((signal) => call({ signal }), streamOptions),
+    plan(method, request, callOptions) {
+      const value = toBinary(method.input, create(method.input, request));
+      const name = `${method.parent.typeName}/${method.name}`;
+      return clients.plans.plan({ method: name, request: { case: "binary", value } }, callOptions);
+    },
+    withOperation,
+  };
+}

@@ -1,0 +1,75 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
+import { OperationFailed } from "./operation-failed.ts";
+
+/** What a program or a person can do about an error. */
+export interface ErrorDescription {
+  /** As gRPC writes it, e.g. "NOT_FOUND". */
+  readonly code: string;
+  /** Of the table in docs/errors.md, e.g. "VOLUME_NOT_FOUND". Empty when it was not the gateway that failed. */
+  readonly reason: string;
+  /** For people, a sentence. */
+  readonly message: string;
+  /** The first field that was refused, as its path in the request, e.g. "size_gb". Absent when none was. */
+  readonly field?: string;
+  /** Whether the same call may succeed later without anybody changing anything. */
+  readonly retryable: boolean;
+  /** When the gateway says that it is worth asking again, in milliseconds from its answer. */
+  readonly retryAfterMs?: number;
+  /** Further facts, such as `resource`; docs/errors.md says which. */
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** Codes that pass by themselves where no gateway has said whether they do: a proxy's, or of a connection that broke. */
+const passingCodes: ReadonlySet<Code> = new Set([
+  Code.Unavailable,
+  Code.DeadlineExceeded,
+  Code.ResourceExhausted,
+  Code.Aborted,
+]);
+
+/** What is known of anything that a call, a stream or an operation has failed with. Throws nothing. */
+export function describeError(error: unknown): ErrorDescription {
+  if (error instanceof OperationFailed) {
+    return describeFailedOperation(error);
+  }
+  const failure = ConnectError.from(error);
+  const [info] = failure.findDetails(ErrorInfoSchema);
+  if (info === undefined && isConnectionFailure(failure)) {
+    const message = "the gateway cannot be reached, or the connection to it broke";
+    return { code: "UNAVAILABLE", reason: "", message, retryable: true, metadata: {} };
+  }
+  const field = failure.findDetails(BadRequestSchema)[0]?.fieldViolations[0]?.field;
+  const delay = failure.findDetails(RetryInfoSchema)[0]?.retryDelay;
+  return {
+    code: codeName(failure.code),
+    reason: info?.reason ?? "",
+    message: failure.rawMessage,
+    ...(field === undefined ? {} : { field }),
+    retryable: info === undefined ? passingCodes.has(failure.code) : info.metadata.retryable === "true",
+    ...(delay === undefined ? {} : { retryAfterMs: Number(delay.seconds) * 1000 + delay.nanos / 1e6 }),
+    metadata: { ...info?.metadata },
+  };
+}
+
+function describeFailedOperation({ message, operation }: OperationFailed): ErrorDescription {
+  const { code = "", reason = "" } = operation.error ?? {};
+  const metadata = { operation: operation.id, resource: operation.resource };
+  return { code: code || "ABORTED", reason, message, retryable: false, metadata };
+}
+
+/**
+ * Whether no answer came, or only a part of it. connect-web throws what `fetch` has thrown, a TypeError in every engine, and a
+ * string when a stream ends before its last message.
+ */
+function isConnectionFailure({ code, cause }: ConnectError): boolean {
+  return (
+    (code === Code.Unknown || code === Code.Internal) &&
+    (cause instanceof TypeError || typeof cause === "string")
+  );
+}
+
+/** "NotFound" to "NOT_FOUND". `Canceled` is spelt as gRPC does. */
+function codeName(code: Code): string {
+  return code === Code.Canceled ? "CANCELLED" : Code[code].replace(/(?<=[a-z])[A-Z]/g, "_$&").toUpperCase();
+}

@@ -1,0 +1,47 @@
+import type { Client } from "@connectrpc/connect";
+import { Cluster } from "../gen/cnct/kaas/api/api_pb.ts";
+import { AuditService } from "../gen/hostplane/v1/audit_pb.ts";
+import { BackupService } from "../gen/hostplane/v1/backup_pb.ts";
+import { ClusterService } from "../gen/hostplane/v1/cluster_pb.ts";
+import { EventService } from "../gen/hostplane/v1/event_pb.ts";
+import { OperationService } from "../gen/hostplane/v1/operation_pb.ts";
+import { PlanService } from "../gen/hostplane/v1/plan_pb.ts";
+import { PodService } from "../gen/hostplane/v1/pod_pb.ts";
+import { StorageService } from "../gen/hostplane/v1/storage_pb.ts";
+import { StoragePoolService } from "../gen/hostplane/v1/storage_pool_pb.ts";
+import { SystemService } from "../gen/hostplane/v1/system_pb.ts";
+import { UserService } from "../gen/hostplane/v1/user_pb.ts";
+import { OperationsService } from "../gen/operations/v1/operations_pb.ts";
+import { LVService, VGService } from "../gen/proto/lvmd_pb.ts";
+import { AuthService } from "../gen/services/auth/auth_pb.ts";
+import { StatsService } from "../gen/stats/stats_pb.ts";
+import { PublicAPI } from "../gen/v1alpha/api_pb.ts";
+
+/** The services of the gateway, by the names that a client has for them. */
+export const services = {
+  auth: AuthService,
+  users: UserService,
+  audit: AuditService,
+  system: SystemService,
+  plans: PlanService,
+  operations: OperationService,
+  events: EventService,
+  backups: BackupService,
+  logicalVolumes: LVService,
+  volumeGroups: VGService,
+  storage: StorageService,
+  stats: StatsService,
+  storagePool: StoragePoolService,
+  hypervisors: OperationsService,
+  clusters: ClusterService,
+  /** `cnct.kaas.api`, which Kubernetes clusters had before `hostplane.v1.ClusterService`. */
+  kaas: Cluster,
+  pods: PodService,
+  /** `v1alpha.PublicAPI`, which pods had before `hostplane.v1.PodService`. */
+  podApi: PublicAPI,
+} as const;
+
+/** A typed client of each of them. */
+export type ServiceClients = {
+  readonly [Name in keyof typeof services]: Client<(typeof services)[Name]>;
+};

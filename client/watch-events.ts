@@ -1,0 +1,55 @@
+import type { Client } from "@connectrpc/connect";
+import type { Event, EventService } from "../gen/hostplane/v1/event_pb.ts";
+import { describeError } from "./describe-error.ts";
+import { resumeStream, type StreamOptions } from "./resume-stream.ts";
+
+export interface WatchEventsOptions extends StreamOptions {
+  /** Only of these topics, e.g. "volumes". All when absent. */
+  readonly topics?: readonly string[];
+  /** Only about these resources and what is below them. All when absent. */
+  readonly resources?: readonly string[];
+  /** Where to begin: behind the event, or what else carried this cursor. Now when absent. */
+  readonly cursor?: string | undefined;
+  /** Called with each cursor from which a later watch would go on without a gap and without a repeat. */
+  readonly onCursor?: ((cursor: string) => void) | undefined;
+  /** Called when events were missed since they are not kept any more: read anew what depends on them. */
+  readonly onGap?: ((error: unknown) => void) | undefined;
+}
+
+/** The gateway sends a heartbeat every 15 seconds. */
+const maxSilenceMs = 40_000;
+
+/**
+ * Yields what happens, in order, without gaps and repeats, and goes on behind the last event after a lost connection, for
+ * ever. What is read after the first "live" of `onState` holds everything up to the first event.
+ * @throws ConnectError that is of no use to be tried again
+ */
+export async function* watchEvents(
+  events: Client<typeof EventService>,
+  { topics = [], resources = [], onCursor, onGap, ...options }: WatchEventsOptions = {},
+): AsyncGenerator<Event, void> {
+  let { cursor } = options;
+  const open = (signal: AbortSignal) => {
+    const start = cursor === undefined ? { case: undefined } : { case: "cursor" as const, value: cursor };
+    return events.subscribe({ start, topics: [...topics], resources: [...resources] }, { signal });
+  };
+  const recover = (error: unknown) => {
+    const { reason, metadata } = describeError(error);
+    if (reason !== "HISTORY_GONE" || cursor === metadata.oldestCursor) {
+      return false;
+    }
+    cursor = metadata.oldestCursor;
+    onGap?.(error);
+    return true;
+  };
+  for await (const { message } of resumeStream(open, { ...options, maxSilenceMs, recover })) {
+    if (message.case === undefined) {
+      continue;
+    }
+    ({ cursor } = message.value);
+    if (message.case === "event") {
+      yield message.value;
+    }
+    onCursor?.(cursor);
+  }
+}
