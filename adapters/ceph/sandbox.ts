@@ -8,7 +8,7 @@ import { sandboxState, withCheck, withoutManager } from "./sandbox-cluster.ts";
 export interface CephSandboxOptions {
   /** Whether there is a key for changes; there is one unless told. */
   readonly hasOperator?: boolean;
-  /** As those of the real one. */
+  /** As those of the real one, but that it costs nothing to read, and whoever awaits a newer state need not wait long. */
   readonly watchedMs?: number;
   readonly idleMs?: number;
   readonly keepMs?: number;
@@ -29,7 +29,7 @@ export interface CephSandbox extends CephAdapter {
 
 /** A cluster in memory: three hosts with six OSDs, healthy until it is told otherwise. */
 export function createCephSandbox(options: CephSandboxOptions = {}): CephSandbox {
-  const { hasOperator = true, watchedMs = 2_000, idleMs = 15_000, keepMs = 30_000 } = options;
+  const { hasOperator = true, watchedMs = 100, idleMs = 15_000, keepMs = 30_000 } = options;
   let state = sandboxState(Date.now());
   let hasManager = true;
   let outage: InfraError | undefined;
