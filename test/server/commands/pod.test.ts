@@ -87,8 +87,10 @@ test("what containers print is told, and followed to the gateway's end", { timeo
   )
     .trim()
     .split("\n");
+  // Whatever it has come to meanwhile: every fifth tick is followed by a five.
+  const line = /^20\S+ (tick|five) \d+$/;
   t.equal(lines.length, 2);
-  t.match(lines, [/^20\S+ tick \d+$/, /^20\S+ (tick|five) \d+$/]);
+  t.match(lines, [line, line]);
   t.equal(await data.run(["pod", "logs", "sandbox-web", "--until", "2020-01-01"]), "");
   t.match(await data.refused(["pod", "logs", "sandbox-web", "--container", "none"]), {
     code: 1,
