@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "../gen/google/rpc/error_details_pb.ts";
+import { OperationState } from "../gen/hostplane/v1/operation_pb.ts";
 import { OperationFailed } from "./operation-failed.ts";
 
 /** What a program or a person can do about an error. */
@@ -35,7 +36,7 @@ export function describeError(error: unknown): ErrorDescription {
   }
   const failure = ConnectError.from(error);
   const [info] = failure.findDetails(ErrorInfoSchema);
-  if (info === undefined && isConnectionFailure(failure)) {
+  if (info === undefined && isConnectionFailure(error)) {
     const message = "the gateway cannot be reached, or the connection to it broke";
     return { code: "UNAVAILABLE", reason: "", message, retryable: true, metadata: {} };
   }
@@ -53,19 +54,25 @@ export function describeError(error: unknown): ErrorDescription {
 }
 
 function describeFailedOperation({ message, operation }: OperationFailed): ErrorDescription {
-  const { code = "", reason = "" } = operation.error ?? {};
-  const metadata = { operation: operation.id, resource: operation.resource };
-  return { code: code || "ABORTED", reason, message, retryable: false, metadata };
+  const wasCancelled = operation.state === OperationState.CANCELLED;
+  return {
+    code: operation.error?.code || "ABORTED",
+    reason: operation.error?.reason || (wasCancelled ? "OPERATION_CANCELLED" : ""),
+    message,
+    retryable: false,
+    metadata: { operation: operation.id, resource: operation.resource },
+  };
 }
 
 /**
- * Whether no answer came, or only a part of it. connect-web throws what `fetch` has thrown, a TypeError in every engine, and a
- * string when a stream ends before its last message.
+ * Whether no answer came, or only a part of it. connect-web wraps what `fetch` has thrown, a TypeError in every engine, and
+ * throws a string when a stream ends before its last message.
  */
-function isConnectionFailure({ code, cause }: ConnectError): boolean {
+function isConnectionFailure(error: unknown): boolean {
   return (
-    (code === Code.Unknown || code === Code.Internal) &&
-    (cause instanceof TypeError || typeof cause === "string")
+    error instanceof ConnectError &&
+    error.code === Code.Unknown &&
+    (error.cause instanceof TypeError || typeof error.cause === "string")
   );
 }
 

@@ -1,16 +1,12 @@
-import type { Client } from "@connectrpc/connect";
+import { type Client, Code, ConnectError } from "@connectrpc/connect";
 import { type Operation, type OperationService, OperationState } from "../gen/hostplane/v1/operation_pb.ts";
-import { describeError } from "./describe-error.ts";
 import { OperationFailed } from "./operation-failed.ts";
 import { resumeStream, type StreamOptions } from "./resume-stream.ts";
 
 export interface FollowOptions extends StreamOptions {
-  /** Called with the operation as it is, then after every change, the last time at its end. */
+  /** Called with the operation as it is now, then after every change, and again after a lost connection; at last with its end. */
   readonly onProgress?: ((operation: Operation) => void) | undefined;
 }
-
-/** The stream has no heartbeats: one that is silent for so long is asked for again, from its cursor on. */
-const maxSilenceMs = 40_000;
 
 const endStates: ReadonlySet<OperationState> = new Set([
   OperationState.COMPLETED,
@@ -30,29 +26,21 @@ export async function followOperation(
   id: string,
   { onProgress, ...options }: FollowOptions = {},
 ): Promise<Operation> {
-  let cursor = "";
-  // The changes behind the cursor are not kept any more: how the operation is now is all there is to know.
-  const recover = (error: unknown) => {
-    const isGone = describeError(error).reason === "HISTORY_GONE" && cursor !== "";
-    cursor = isGone ? "" : cursor;
-    return isGone;
-  };
-  const open = (signal: AbortSignal) => operations.watchOperation({ id, cursor }, { signal });
-  for (;;) {
-    for await (const message of resumeStream(open, { ...options, maxSilenceMs, recover })) {
-      ({ cursor } = message);
-      const { operation } = message;
-      if (operation === undefined) {
-        continue;
-      }
-      onProgress?.(operation);
-      if (operation.state === OperationState.COMPLETED) {
-        return operation;
-      }
-      if (endStates.has(operation.state)) {
-        throw new OperationFailed(operation);
-      }
+  const { signal } = options;
+  // Without a cursor: how the operation is now comes first and at once, which is what tells a connection that lives.
+  const open = (connection: AbortSignal) => operations.watchOperation({ id }, { signal: connection });
+  for await (const { operation } of resumeStream(open, options)) {
+    if (operation === undefined) {
+      continue;
     }
-    options.signal?.throwIfAborted();
+    onProgress?.(operation);
+    if (operation.state === OperationState.COMPLETED) {
+      return operation;
+    }
+    if (endStates.has(operation.state)) {
+      throw new OperationFailed(operation);
+    }
   }
+  signal?.throwIfAborted();
+  throw new ConnectError("the stream of the operation ended before the operation", Code.Internal);
 }

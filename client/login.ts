@@ -18,14 +18,16 @@ export interface Login {
   readonly interceptor: Interceptor;
   /** @throws ConnectError INVALID_CREDENTIALS, TOO_MANY_LOGINS and whatever else Login ends with; the login before is kept */
   readonly login: (username: string, password: string, options?: LoginOptions) => Promise<void>;
-  /** Ends the login here in any case. @throws ConnectError when the gateway could not be told, which takes it until it expires */
+  /** @throws ConnectError when the gateway could not be told: it takes the token, and a browser sends the cookie, until that expires */
   readonly logout: () => Promise<void>;
 }
 
 /** What a call shows of who makes it. */
 interface Credential {
-  /** Absent for a cookie, which the browser adds. */
-  readonly token?: string;
+  /** Absent for a cookie, which the browser adds, and for nobody. */
+  readonly token?: string | undefined;
+  /** The gateway does not take it any more. */
+  isRefused?: boolean;
 }
 
 interface CurrentLogin extends Credential {
@@ -33,7 +35,7 @@ interface CurrentLogin extends Credential {
   readonly renewAtMs: number;
 }
 
-/** A tenth of its time before a login ends it is renewed, so that the gateway can be away for a while. */
+/** Share of its time after which a login is renewed, so that the gateway can be away for a while before it ends. */
 const renewedShare = 0.9;
 
 /** One who waits for a renewal is not kept waiting for ever. */
@@ -49,14 +51,13 @@ export function createLogin(
   source: TokenSource | undefined,
 ): Login {
   let current: CurrentLogin | undefined;
-  let refused: Credential | undefined;
   let kept: { readonly username: string; readonly password: string } | undefined;
   let renewal: Promise<void> | undefined;
 
   async function logIn(username: string, password: string): Promise<void> {
     const headers = session === "cookie" ? { "hostplane-session": "cookie" } : {};
     const response = await auth.login({ username, password }, { headers, timeoutMs: loginTimeoutMs });
-    current = { ...(session === "token" && { token: response.token }), renewAtMs: renewalTimeMs(response) };
+    current = { token: session === "token" ? response.token : undefined, renewAtMs: renewalTimeMs(response) };
   }
 
   /** One login for all who wait for it. */
@@ -77,17 +78,13 @@ export function createLogin(
 
   async function credential(): Promise<Credential> {
     if (current === undefined) {
-      const token = typeof source === "function" ? await source() : source;
-      return token === undefined ? {} : { token };
+      return { token: typeof source === "function" ? await source() : source };
     }
-    const isRefused = current === refused;
-    if (kept !== undefined && (isRefused || Date.now() >= current.renewAtMs)) {
-      await renew(kept).catch((error: unknown) => {
-        // What is only due to be renewed is still good.
-        if (isRefused) {
-          throw error;
-        }
-      });
+    if (kept !== undefined && current.isRefused === true) {
+      await renew(kept);
+    } else if (kept !== undefined && Date.now() >= current.renewAtMs) {
+      // What is due to be renewed is still good: nobody waits, and if it fails the next call tries again.
+      renew(kept).catch(() => {});
     }
     return current;
   }
@@ -96,33 +93,36 @@ export function createLogin(
     if (request.header.has("authorization")) {
       return next(request);
     }
-    const send = (used: Credential) => {
-      if (used.token !== undefined) {
+    const callAs = async (used: Credential) => {
+      const note = (error: unknown) => {
+        used.isRefused ||= isUnauthenticated(error);
+        return error;
+      };
+      if (used.token === undefined) {
+        request.header.delete("authorization");
+      } else {
         request.header.set("authorization", `Bearer ${used.token}`);
       }
-      return next(request);
-    };
-    const note = (error: unknown, used: Credential) => {
-      if (isUnauthenticated(error)) {
-        refused = used;
+      try {
+        const response = await next(request);
+        return response.stream ? { ...response, message: mapError(response.message, note) } : response;
+      } catch (error) {
+        throw note(error);
       }
     };
-    const used = await credential();
+    const first = await credential();
     try {
-      const response = await send(used);
-      return response.stream
-        ? { ...response, message: onError(response.message, (error) => note(error, used)) }
-        : response;
+      return await callAs(first);
     } catch (error) {
-      note(error, used);
-      if (request.stream || !isUnauthenticated(error)) {
+      // A stream has used up its request; those that are resumed are begun again by who resumes them.
+      if (request.stream || first.isRefused !== true) {
         throw error;
       }
-      const other = await credential();
-      if (other === used || (other.token !== undefined && other.token === used.token)) {
+      const second = await credential();
+      if (second === first || second.token === first.token) {
         throw error;
       }
-      return send(other);
+      return callAs(second);
     }
   };
 
@@ -133,9 +133,10 @@ export function createLogin(
       kept = keepLogin ? { username, password } : undefined;
     },
     async logout() {
-      const { token } = await credential();
       kept = undefined;
+      // A login that is on its way would otherwise come after its end.
       await renewal?.catch(() => {});
+      const token = current?.token;
       current = undefined;
       const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
       await auth.logout({}, { headers }).catch((error: unknown) => {
@@ -159,14 +160,13 @@ function isUnauthenticated(error: unknown): boolean {
   return ConnectError.from(error).code === Code.Unauthenticated;
 }
 
-async function* onError<T>(
+async function* mapError<T>(
   messages: AsyncIterable<T>,
-  tell: (error: unknown) => void,
+  map: (error: unknown) => unknown,
 ): AsyncGenerator<T, void> {
   try {
     yield* messages;
   } catch (error) {
-    tell(error);
-    throw error;
+    throw map(error);
   }
 }

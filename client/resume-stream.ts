@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { describeError } from "./describe-error.ts";
 import { watchWakes } from "./wake.ts";
 
-/** How a stream is connected. `error` is what has ended the connection, `retryAtMs` (as of `Date.now()`) when the next is tried. */
+/** How a stream is connected, told when it changes. `error` is what has ended the connection, `retryAtMs` (as of `Date.now()`) when the next is tried. */
 export type ConnectionState =
   | { readonly state: "connecting" }
   | { readonly state: "live" }
@@ -11,16 +11,21 @@ export type ConnectionState =
 export interface StreamOptions {
   /** Ends the stream: what iterates over it is at its end. */
   readonly signal?: AbortSignal | undefined;
-  /** Told of every change. It is "live" from the first message on. */
+  /** It is "connecting" first, and "live" from the first message on. */
   readonly onState?: ((state: ConnectionState) => void) | undefined;
 }
 
 export interface ResumeOptions extends StreamOptions {
-  /** A connection that carries nothing for so long is taken for dead. Default: never. */
+  /**
+   * A connection that carries nothing for so long is not trusted any more, and another is opened. Default: a minute, which is for
+   * streams without heartbeats.
+   */
   readonly maxSilenceMs?: number;
   /** Asked about an error that would end the stream: whether `open` goes on behind it, without a pause. */
   readonly recover?: (error: unknown) => boolean;
 }
+
+const defaultMaxSilenceMs = 60_000;
 
 const shortestPauseMs = 250;
 const longestPauseMs = 10_000;
@@ -52,18 +57,28 @@ export async function* resumeStream<T>(
   options: ResumeOptions = {},
 ): AsyncGenerator<T, void> {
   const { signal, onState, recover } = options;
+  let told: ConnectionState["state"] | undefined;
+  const tell = (state: ConnectionState) => {
+    if (state.state !== told) {
+      told = state.state;
+      onState?.(state);
+    }
+  };
   let failures = 0;
   let isLoginRefused = false;
+  let isSuspected = false;
   const isStopped = () => signal?.aborted === true;
   while (!isStopped()) {
-    onState?.({ state: "connecting" });
+    if (!isSuspected) {
+      tell({ state: "connecting" });
+    }
     let liveSinceMs: number | undefined;
     try {
       for await (const message of connect(open, options)) {
         if (liveSinceMs === undefined) {
           liveSinceMs = Date.now();
           isLoginRefused = false;
-          onState?.({ state: "live" });
+          tell({ state: "live" });
         }
         yield message;
       }
@@ -73,32 +88,35 @@ export async function* resumeStream<T>(
         return;
       }
       failures = liveSinceMs !== undefined && Date.now() - liveSinceMs > steadyMs ? 0 : failures + 1;
-      const isRefusal = ConnectError.from(error).code === Code.Unauthenticated;
+      // Whether it is lost the next connection tells.
+      isSuspected = liveSinceMs !== undefined && isSuspicion(error);
       // Once: the call gets another token if there is one to be had.
-      if ((isRefusal && !isLoginRefused) || recover?.(error) === true) {
-        isLoginRefused = isRefusal;
+      const isRenewed: boolean = !isLoginRefused && isRefusal(error);
+      isLoginRefused ||= isRenewed;
+      if (isSuspected || isRenewed || recover?.(error) === true) {
         continue;
       }
       if (isPermanent(error)) {
         throw error;
       }
       const pauseMs = Math.max(describeError(error).retryAfterMs ?? 0, jitteredPauseMs(failures));
-      onState?.({ state: "lost", error, retryAtMs: Date.now() + pauseMs });
+      tell({ state: "lost", error, retryAtMs: Date.now() + pauseMs });
       await pause(pauseMs, signal);
     }
   }
 }
 
-/** One connection, which ends with an error when it is silent for too long or the network was gone. */
+/** One connection, which is given up when it is silent for too long or the network was gone. */
 async function* connect<T>(
   open: (signal: AbortSignal) => AsyncIterable<T>,
-  { signal, maxSilenceMs }: ResumeOptions,
+  { signal, maxSilenceMs = defaultMaxSilenceMs }: ResumeOptions,
 ): AsyncGenerator<T, void> {
   const controller = new AbortController();
-  const lose = (why: string) => controller.abort(new ConnectError(why, Code.Unavailable));
+  const suspect = (why: string) =>
+    controller.abort(new ConnectError(why, Code.Unavailable, undefined, undefined, suspicion));
   const stopWatching = watchWakes((hadNoNetwork) => {
     if (hadNoNetwork) {
-      lose("the network was gone");
+      suspect("the network was gone");
     }
   });
   const both = signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal]);
@@ -106,10 +124,7 @@ async function* connect<T>(
   try {
     for (;;) {
       // Only while a message is awaited: one who takes long over the last message has not lost the connection.
-      const timer =
-        maxSilenceMs === undefined
-          ? undefined
-          : setTimeout(() => lose(`nothing came for ${maxSilenceMs} ms`), maxSilenceMs);
+      const timer = setTimeout(() => suspect(`nothing came for ${maxSilenceMs} ms`), maxSilenceMs);
       const { done, value } = await messages.next().finally(() => clearTimeout(timer));
       if (done === true) {
         return;
@@ -124,11 +139,26 @@ async function* connect<T>(
   }
 }
 
+/** The cause of errors of a connection that was given up here, though it may be alive. */
+const suspicion = Symbol("suspicion");
+
+function isSuspicion(error: unknown): boolean {
+  return error instanceof ConnectError && error.cause === suspicion;
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof ConnectError && error.code === Code.Unauthenticated;
+}
+
 function isPermanent(error: unknown): boolean {
+  // What a caller's own function has thrown would be thrown again.
+  if (!(error instanceof ConnectError)) {
+    return true;
+  }
   const { reason, retryable } = describeError(error);
   // UNAVAILABLE is for good where the gateway says so: DOMAIN_OFF, TOOL_MISSING.
-  const isForGood = ConnectError.from(error).code === Code.Unavailable && reason !== "";
-  return !retryable && (isForGood || permanentCodes.has(ConnectError.from(error).code));
+  const isForGood = permanentCodes.has(error.code) || (error.code === Code.Unavailable && reason !== "");
+  return isForGood && !retryable;
 }
 
 /** Between half and all of 0.5 s, 1 s, 2 s ... 10 s, so that many who lost one gateway do not come back at one moment. */

@@ -8,6 +8,8 @@ export interface CutRelay {
   readonly url: string;
   /** Cuts every connection at once, with whatever is on its way. */
   cut(): void;
+  /** Leaves every connection open, and lets nothing pass any more, as a network does that is gone. Later connections work. */
+  freeze(): void;
 }
 
 /** Opens a relay to a server on loopback; it is closed with the test. */
@@ -32,9 +34,14 @@ export async function openCutRelay(t: Pick<Test, "teardown">, url: string): Prom
       socket.destroy();
     }
   };
+  const freeze = () => {
+    for (const socket of sockets) {
+      socket.unpipe().pause();
+    }
+  };
   t.teardown(() => {
     relay.close();
     cut();
   });
-  return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`, cut };
+  return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`, cut, freeze };
 }
