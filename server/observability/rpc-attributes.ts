@@ -11,12 +11,13 @@ import type { ErrorCode } from "../../adapters/host/reasons.ts";
 import type { Call } from "../rpc/call.ts";
 import { methodPathOf } from "../rpc/method-rule.ts";
 
-/** REST has no name there; the conventions allow another. */
+/** REST and server-sent events have no names there; the conventions allow others. */
 const systemNames: Readonly<Record<Call["protocol"], string>> = {
   connect: "connectrpc",
   grpc: RPC_SYSTEM_NAME_VALUE_GRPC,
   "grpc-web": RPC_SYSTEM_NAME_VALUE_GRPC,
   rest: "rest",
+  sse: "sse",
 };
 
 /**

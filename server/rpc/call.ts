@@ -35,7 +35,7 @@ export interface Peer {
 export interface Call {
   readonly method: DescMethod;
   readonly rule: MethodRule;
-  readonly protocol: "connect" | "grpc" | "grpc-web" | "rest";
+  readonly protocol: "connect" | "grpc" | "grpc-web" | "rest" | "sse";
   readonly peer: Peer;
   /** Names the call in logs and in the header `hostplane-request-id` of its answer. */
   readonly requestId: string;

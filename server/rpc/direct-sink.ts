@@ -1,7 +1,8 @@
 import { constants } from "node:http2";
-import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { InfraError } from "../../adapters/host/infra-error.ts";
+import { messageTooLarge } from "./message-too-large.ts";
 import type { NodeResponse } from "./node-adapter.ts";
-import { type Codec, type SharedMessage, sharedPrefixBytes } from "./shared-message.ts";
+import type { Codec, SharedMessage } from "./shared-message.ts";
 
 /** Writes messages that many streams share straight to the response of one of them. */
 export interface DirectSink {
@@ -29,7 +30,7 @@ export interface ClosableSink extends DirectSink {
 export interface SinkLimits {
   /** With more than that unsent, nothing is written. */
   readonly maxUnsentBytes: number;
-  /** Without envelope; a larger message ends the call. */
+  /** Without what frames it; a larger message ends the call. */
   readonly maxMessageBytes: number;
   readonly lingerMs: number;
 }
@@ -47,8 +48,7 @@ export function createDirectSink(
   const { stream } = response;
   // Over HTTP/2 the response adds nothing to what its stream does, but costs.
   const target = stream ?? response;
-  const { maxUnsentBytes } = limits;
-  const maxFrameBytes = limits.maxMessageBytes + sharedPrefixBytes;
+  const { maxUnsentBytes, maxMessageBytes } = limits;
   let isClosed = false;
   return {
     write(message) {
@@ -61,9 +61,9 @@ export function createDirectSink(
       if (stream === undefined && (target.destroyed || target.writableEnded)) {
         return false;
       }
-      const frame = message.frame(codec);
-      if (frame.byteLength > maxFrameBytes) {
-        end(tooLarge(frame.byteLength - sharedPrefixBytes, limits.maxMessageBytes));
+      const { frame, sizeBytes } = message.encoded(codec);
+      if (sizeBytes > maxMessageBytes) {
+        end(messageTooLarge(sizeBytes, maxMessageBytes));
         return false;
       }
       target.write(frame);
@@ -80,11 +80,6 @@ export function createDirectSink(
       }
     },
   };
-}
-
-function tooLarge(sizeBytes: number, maxMessageBytes: number): InfraError {
-  const message = `message size ${sizeBytes} is larger than the limit of ${maxMessageBytes} bytes (limits.maxMessageBytes)`;
-  return new InfraError("MESSAGE_TOO_LARGE", message);
 }
 
 function cut(response: NodeResponse): void {

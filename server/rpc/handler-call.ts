@@ -8,6 +8,7 @@ import { type ClosableSink, createDirectSink } from "./direct-sink.ts";
 import { untilCallEnds } from "./guard.ts";
 import type { MethodRule } from "./method-rule.ts";
 import { type RequestFacts, requestFactsKey } from "./request-facts.ts";
+import type { Codec } from "./shared-message.ts";
 
 /** A call as its router has it. */
 export interface RoutedCall extends Call {
@@ -20,7 +21,7 @@ const maxUnsentBytesDefault = 1024 * 1024;
 const sinkLingerMs = 30_000;
 
 /** As `HandlerContext.protocolName` has them. */
-const protocolNames = ["connect", "grpc", "grpc-web", "rest"] as const;
+const protocolNames = ["connect", "grpc", "grpc-web", "rest", "sse"] as const;
 
 /** Limits of the gateway that a call keeps to. */
 export interface CallLimits {
@@ -151,13 +152,19 @@ function createCall(parts: CallParts): RoutedCall {
       if (response?.headersSent !== true || parts.method.methodKind === "unary") {
         throw new TypeError(`${parts.method.name} has written nothing yet that a sink could go on with`);
       }
-      const isJson = /\+json\b/i.test(parts.header.get("content-type") ?? "");
       const { maxMessageBytes } = parts;
       const limits = { maxUnsentBytes, maxMessageBytes, lingerMs: sinkLingerMs };
-      sink ??= createDirectSink(response, isJson ? "json" : "binary", limits, (error) => ending.abort(error));
+      sink ??= createDirectSink(response, codecOf(parts), limits, (error) => ending.abort(error));
       return sink;
     },
     closeSink: () => sink?.close(),
   };
   return call;
+}
+
+function codecOf({ protocol, header }: CallParts): Codec {
+  if (protocol === "sse") {
+    return "sse";
+  }
+  return /\+json\b/i.test(header.get("content-type") ?? "") ? "json" : "binary";
 }

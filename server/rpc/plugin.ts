@@ -24,6 +24,8 @@ import { requestTimeoutMs } from "./timeouts.ts";
 
 export interface RpcPluginOptions {
   readonly routes: readonly Route[];
+  /** What answers some requests of a method instead of its protocols: server-sent events. */
+  readonly otherAnswers?: ReadonlyMap<DescMethod, OtherAnswer>;
   readonly listenerOf: (request: FastifyRequest) => ListenerFacts;
 }
 
@@ -43,23 +45,38 @@ export function leaveBodiesUnread(app: FastifyInstance): void {
  */
 export async function rpcPlugin(
   app: FastifyInstance,
-  { routes, listenerOf }: RpcPluginOptions,
+  { routes, listenerOf, otherAnswers }: RpcPluginOptions,
 ): Promise<void> {
   leaveBodiesUnread(app);
   for (const route of routes) {
     const { handle } = route;
+    const other = otherAnswers?.get(handle.method);
     const served: Served = {
       method: handle.method,
       handle: async (request) => withWords(await handle(request)),
       refuse,
     };
-    const method = route.rule.get ? ["GET", "POST"] : ["POST"];
-    // OPTIONS belongs to CORS; HEAD comes with GET.
-    const refused = app.supportedMethods.filter(
-      (name) => name !== "OPTIONS" && !method.includes(name === "HEAD" ? "GET" : name),
-    );
+    const answer = (request: FastifyRequest, reply: FastifyReply) =>
+      serve(served, request, reply, listenerOf);
+    const answerEither = (request: FastifyRequest, reply: FastifyReply, other: OtherAnswer) => {
+      if (other.isWanted(request)) {
+        return serve(other, request, reply, listenerOf);
+      }
+      return request.method === "GET"
+        ? reply.code(406).type("text/plain").send(`${bareAnswers[406]}\n`)
+        : answer(request, reply);
+    };
+    const handler =
+      other === undefined
+        ? answer
+        : (request: FastifyRequest, reply: FastifyReply) => answerEither(request, reply, other);
+    const method = route.rule.get || other?.byGet === true ? ["GET", "POST"] : ["POST"];
+    // OPTIONS belongs to CORS; HEAD comes with GET, but not for streams.
+    const exposeHeadRoute = other === undefined;
+    const taken = ["OPTIONS", ...method, ...(exposeHeadRoute && method.includes("GET") ? ["HEAD"] : [])];
+    const refused = app.supportedMethods.filter((name) => !taken.includes(name));
     for (const url of [route.path, `/api${route.path}`]) {
-      app.route({ method, url, handler: (request, reply) => serve(served, request, reply, listenerOf) });
+      app.route({ method, url, exposeHeadRoute, handler });
       app.route({
         method: refused,
         url,
@@ -70,10 +87,11 @@ export async function rpcPlugin(
   }
 }
 
-/** What connect-es answers with a status alone, because no protocol's error form applies. */
+/** What is answered with a status alone, because no protocol's error form applies. */
 const bareAnswers: Readonly<Record<number, string>> = {
-  405: "this RPC takes POST, and GET only where it has no side effects (Connect GET)",
-  415: "the content type is none of this RPC's. A unary RPC takes application/json or application/proto (Connect), a stream application/connect+json or application/connect+proto (Connect, with five bytes before each message), both application/grpc-web+proto (gRPC-Web) and application/grpc+proto (gRPC)",
+  405: "this RPC takes POST, and GET only where it has no side effects and tells no secrets (Connect GET; of streams, server-sent events)",
+  406: "GET of this stream needs the header accept: text/event-stream (server-sent events)",
+  415: "the content type is none of this RPC's. A unary RPC takes application/json or application/proto (Connect), a stream application/connect+json or application/connect+proto (Connect, with five bytes before each message), both application/grpc-web+proto (gRPC-Web) and application/grpc+proto (gRPC). A stream of answers takes application/json with the header accept: text/event-stream (server-sent events)",
   505: "this RPC needs HTTP/2",
 };
 
@@ -83,6 +101,13 @@ export interface Served {
   readonly handle: UniversalHandlerFn;
   /** Answers in the words of the request's protocol where there is no call. */
   readonly refuse: typeof refuse;
+}
+
+/** Another way to answer a method at its own path, which requests ask for by their headers. */
+export interface OtherAnswer extends Served {
+  /** Whether GET may ask for it. */
+  readonly byGet: boolean;
+  isWanted(request: FastifyRequest): boolean;
 }
 
 /** Has a request answered outside of Fastify, under an id of its own, if its listener serves the method. */

@@ -78,11 +78,12 @@ function createRouteHandler(
         }
         const result = handler(input, call);
         if (Symbol.asyncIterator in result) {
-          const isHttp1 = call.peer.httpVersion !== "2.0";
+          // Server-sent events have comments for it.
+          const hasPing = call.peer.httpVersion === "2.0" || call.protocol === "sse";
           return streamUntilCallEnds(
             call,
             result,
-            isHttp1 && rule.repeatable ? options.keepAliveMs : undefined,
+            rule.repeatable && !hasPing ? options.keepAliveMs : undefined,
           );
         }
         return await untilCallEnds(call, result);

@@ -1,16 +1,19 @@
 import { type DescMessage, type MessageShape, toBinary, toJsonString } from "@bufbuild/protobuf";
+import type { EncodedMessage } from "./encoded-message.ts";
+import { messageEvent } from "./sse/message-event.ts";
 
 /** How a call writes its messages. */
-export type Codec = "binary" | "json";
+export type Codec = "binary" | "json" | "sse";
 
 /** One message for many streams: encoded once for each codec, however many it is written to. */
 export interface SharedMessage {
   /**
-   * The message in its envelope, made when it is first asked for: five bytes (no flags, the length) and the message.
-   * gRPC, gRPC-Web and Connect have the same envelope. It is not compressed, which any of them allows on a stream for
-   * which a compression was agreed on. Whoever gets it must not change it.
+   * The message as the codec's streams have it, made when it is first asked for. For server-sent events that is an event;
+   * else an envelope: five bytes (no flags, the length) and the message. gRPC, gRPC-Web and Connect have the same envelope.
+   * It is not compressed, which any of them allows on a stream for which a compression was agreed on. Whoever gets it must
+   * not change it.
    */
-  frame(codec: Codec): Buffer;
+  encoded(codec: Codec): EncodedMessage;
 }
 
 /** The message must not change any more. */
@@ -18,24 +21,37 @@ export function createSharedMessage<Desc extends DescMessage>(
   schema: Desc,
   message: MessageShape<Desc>,
 ): SharedMessage {
-  const frames: Partial<Record<Codec, Buffer>> = {};
+  const encoded: Partial<Record<Codec, EncodedMessage>> = {};
   return {
-    frame(codec) {
-      frames[codec] ??= envelopeOf(
-        codec === "binary" ? toBinary(schema, message) : Buffer.from(toJsonString(schema, message)),
-      );
-      return frames[codec];
+    encoded(codec) {
+      encoded[codec] ??= encode(schema, message, codec);
+      return encoded[codec];
     },
   };
+}
+
+function encode<Desc extends DescMessage>(
+  schema: Desc,
+  message: MessageShape<Desc>,
+  codec: Codec,
+): EncodedMessage {
+  switch (codec) {
+    case "binary":
+      return envelopeOf(toBinary(schema, message));
+    case "json":
+      return envelopeOf(Buffer.from(toJsonString(schema, message)));
+    case "sse":
+      return messageEvent(schema, message);
+  }
 }
 
 /** What an envelope has in front of its message. */
 export const sharedPrefixBytes = 5;
 
-function envelopeOf(data: Uint8Array): Buffer {
+function envelopeOf(data: Uint8Array): EncodedMessage {
   const envelope = Buffer.allocUnsafe(sharedPrefixBytes + data.byteLength);
   envelope.writeUInt8(0, 0);
   envelope.writeUInt32BE(data.byteLength, 1);
   envelope.set(data, sharedPrefixBytes);
-  return envelope;
+  return { frame: envelope, sizeBytes: data.byteLength };
 }

@@ -6,6 +6,7 @@ import { AuthService } from "../../gen/services/auth/auth_pb.ts";
 import { methodRuleOf } from "../../server/method-table.ts";
 import { createInlineRunner } from "../../server/operations/run-inline.ts";
 import { methodPathOf } from "../../server/rpc/method-rule.ts";
+import { eventStreamMethodOf } from "../../server/rpc/sse/event-stream-methods.ts";
 import { createServices } from "../../server/services.ts";
 import { startAppUnderTest } from "./app-under-test.ts";
 import { callMethod, isCallable } from "./call-method.ts";
@@ -694,7 +695,7 @@ test("a domain that is off refuses in every protocol and says which key turns it
 test("a method that may not be called by GET answers 405 and names what it allows", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   for (const [path, method] of methods) {
-    if (methodRuleOf(method).get) {
+    if (methodRuleOf(method).get || eventStreamMethodOf(method, methodRuleOf(method))?.byGet === true) {
       continue;
     }
     for (const prefix of ["", "/api"]) {

@@ -1,5 +1,5 @@
 import { create, type DescField, type DescMessage, type JsonValue, toJson } from "@bufbuild/protobuf";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { messageTooLarge } from "../message-too-large.ts";
 
 /**
  * An answer as JSON text, by the names of the contract; fields that have their default are left out.
@@ -18,8 +18,7 @@ export function answerJson(
   const told = field === undefined ? json : (memberOf(json, field) ?? defaultOf(desc, field));
   const bytes = Buffer.from(JSON.stringify(told));
   if (bytes.byteLength > maxBytes) {
-    const words = `message size ${bytes.byteLength} is larger than the limit of ${maxBytes} bytes (limits.maxMessageBytes)`;
-    throw new InfraError("MESSAGE_TOO_LARGE", words);
+    throw messageTooLarge(bytes.byteLength, maxBytes);
   }
   return bytes;
 }

@@ -36,6 +36,9 @@ export interface RestMessage {
   readonly unknownFields: readonly string[];
 }
 
+/** What of a route says where the fields of its message are. */
+export type MessagePlaces = Pick<RestRoute, "method" | "template" | "body">;
+
 /**
  * Makes the message of a request from its body, path and query.
  * @param isStrict refuse what would be ignored, as mutations do
@@ -43,15 +46,11 @@ export interface RestMessage {
  *   the message, which `infraErrorFrom` reads
  */
 export async function readRestRequest(
-  route: RestRoute,
+  route: MessagePlaces,
   request: RestRequest,
   isStrict: boolean,
 ): Promise<RestMessage> {
-  const urlBytes = Buffer.byteLength(request.url);
-  if (urlBytes > maxUrlBytes) {
-    const message = `the URL has ${urlBytes} bytes, more than the limit of ${maxUrlBytes}`;
-    throw new InfraError("MESSAGE_TOO_LARGE", message);
-  }
+  assertUrlSize(request.url);
   const desc = route.method.input;
   const [, queryText = ""] = /\?(.*)$/s.exec(request.url) ?? [];
   const values = requestValuesFrom(route, request.variables, parseQuery(queryText));
@@ -74,6 +73,15 @@ export async function readRestRequest(
   return { message, unknownFields: [...new Set([...values.unknownKeys, ...ofQuery, ...ofBody])] };
 }
 
+/** @throws InfraError MESSAGE_TOO_LARGE */
+export function assertUrlSize(url: string): void {
+  const urlBytes = Buffer.byteLength(url);
+  if (urlBytes > maxUrlBytes) {
+    const message = `the URL has ${urlBytes} bytes, more than the limit of ${maxUrlBytes}`;
+    throw new InfraError("MESSAGE_TOO_LARGE", message);
+  }
+}
+
 function unknownParameters(keys: readonly string[]): InfraError {
   const description = "the route has no such parameter";
   return new InfraError("UNKNOWN_FIELD", `${keys.join(", ")}: ${description}`, {
@@ -86,7 +94,7 @@ const otherTypes = /^(?:multipart\/|application\/(?:proto|octet-stream)|image\/|
 
 /** The message's JSON as far as it is the body; empty where there is none. */
 async function bodyText(
-  { body, method }: RestRoute,
+  { body, method }: MessagePlaces,
   { contentType = "", readBody }: RestRequest,
   isStrict: boolean,
 ): Promise<string> {

@@ -1,31 +1,15 @@
-import { ConnectError, createHandlerContext } from "@connectrpc/connect";
 import {
-  assertByteStreamRequest,
   type Compression,
-  compressionNegotiate,
   createAsyncIterable,
-  readAllBytes,
   type UniversalServerRequest,
   type UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
-import { parseTimeout as parseConnectTimeout } from "@connectrpc/connect/protocol-connect";
-import { parseTimeout as parseGrpcTimeout } from "@connectrpc/connect/protocol-grpc";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { compressions } from "../compression.ts";
-import { connectErrorFromInfraError } from "../errors.ts";
 import type { ServedRoute } from "../router.ts";
-import { setUnknownFieldsHeader } from "../unknown-fields-header.ts";
 import { answerJson } from "./answer-json.ts";
+import { beginHttpCall, type HttpCall, type HttpCallOptions, wireErrorFrom } from "./http-call.ts";
 import { readRestRequest } from "./read-request.ts";
 import { errorBodyOf, errorHeadersOf, httpStatusOf, streamErrorOf } from "./rest-error.ts";
 import type { RestRoute } from "./rest-routes.ts";
-
-export interface RestHandlerOptions {
-  /** The largest body read or message written, in bytes, after decompression. */
-  readonly maxMessageBytes: number;
-  /** Aborted when the gateway stops. */
-  readonly shutdownSignal: AbortSignal;
-}
 
 /** Where a request goes, as its path has said. */
 export interface RestTarget {
@@ -51,115 +35,47 @@ const compressMinBytes = 1024;
 export function createRestHandler(
   served: ServedRoute,
   route: RestRoute,
-  { maxMessageBytes, shutdownSignal }: RestHandlerOptions,
+  options: HttpCallOptions,
 ): RestHandler {
   const { method } = route;
   const isStream = method.methodKind !== "unary";
-  const jsonOf = (output: object) => answerJson(method.output, output, route.responseField, maxMessageBytes);
+  const type = isStream ? "application/x-ndjson" : "application/json";
+  const jsonOf = (output: object) =>
+    answerJson(method.output, output, route.responseField, options.maxMessageBytes);
 
   return async (request, target) => {
-    const { header } = request;
-    const timeout = timeoutOf(header);
-    const init = {
-      method,
-      service: method.parent,
-      requestMethod: request.method,
-      protocolName: "rest",
-      url: request.url,
-      timeoutMs: timeout.timeoutMs,
-      shutdownSignal,
-      requestSignal: request.signal,
-      requestHeader: header,
-      responseHeader: { "content-type": isStream ? "application/x-ndjson" : "application/json" },
-      contextValues: request.contextValues,
-    };
-    // Its properties may be undefined, which its type does not say.
-    const context = createHandlerContext(init as Parameters<typeof createHandlerContext>[0]);
-    const compression = compressionNegotiate(
-      compressions,
-      header.get("content-encoding"),
-      header.get("accept-encoding"),
-      "accept-encoding",
+    const contentType = request.header.get("content-type") ?? undefined;
+    const call = beginHttpCall(
+      served,
+      "rest",
+      request,
+      { "content-type": type },
+      (readBody) => readRestRequest(route, { ...target, contentType, readBody }, served.rule.mutation),
+      options,
     );
-    let unknownFields: readonly string[] = [];
-
-    async function single(): Promise<unknown> {
-      const refusal = timeout.error ?? compression.error;
-      if (refusal !== undefined) {
-        throw refusal;
-      }
-      const contentType = header.get("content-type") ?? undefined;
-      const readBody = () => readWhole(request, compression.request, maxMessageBytes);
-      const read = await readRestRequest(route, { ...target, contentType, readBody }, served.rule.mutation);
-      unknownFields = read.unknownFields;
-      return read.message;
-    }
-
-    const outputs = served.serve({ single, all: createAsyncIterable([]) }, context)[Symbol.asyncIterator]();
+    const { header, compression } = call;
     let isOpen = false;
     try {
-      const first = await outputs.next();
-      setUnknownFieldsHeader(context.responseHeader, unknownFields);
+      const first = await call.outputs.next();
+      call.noteUnknownFields();
       if (isStream) {
         isOpen = true;
-        const body = linesOf(first, outputs, jsonOf, context);
-        return { status: 200, header: context.responseHeader, body };
+        return { status: 200, header, body: linesOf(first, call, jsonOf) };
       }
-      return await answerOf(request, 200, context.responseHeader, jsonOf(first.value), compression.response);
+      return await answerOf(request, 200, header, jsonOf(first.value), compression);
     } catch (thrown) {
       const error = wireErrorFrom(thrown);
       for (const [name, value] of Object.entries(errorHeadersOf(error))) {
-        context.responseHeader.set(name, value);
+        header.set(name, value);
       }
       const body = Buffer.from(JSON.stringify(errorBodyOf(error)));
-      const status = httpStatusOf(error);
-      return await answerOf(request, status, context.responseHeader, body, compression.response);
+      return await answerOf(request, httpStatusOf(error), header, body, compression);
     } finally {
       if (!isOpen) {
-        await outputs.return?.();
-        context.abort();
+        await call.close();
       }
     }
   };
-}
-
-/** The deadline that the client has set by either header. */
-function timeoutOf(header: Headers) {
-  const connect = header.get("connect-timeout-ms");
-  return connect === null
-    ? parseGrpcTimeout(header.get("grpc-timeout"), Number.MAX_SAFE_INTEGER)
-    : parseConnectTimeout(connect, Number.MAX_SAFE_INTEGER);
-}
-
-/** What the call has thrown, or what is wrong with its answer. A fault of ours is thrown on, to be logged. */
-function wireErrorFrom(thrown: unknown): ConnectError {
-  if (thrown instanceof ConnectError) {
-    return thrown;
-  }
-  if (thrown instanceof InfraError) {
-    return connectErrorFromInfraError(thrown);
-  }
-  throw thrown;
-}
-
-async function readWhole(
-  request: UniversalServerRequest,
-  compression: Compression | null,
-  maxBytes: number,
-): Promise<Uint8Array> {
-  assertByteStreamRequest(request);
-  let bytes: Uint8Array;
-  try {
-    bytes = await readAllBytes(request.body, maxBytes);
-  } catch (cause) {
-    if (cause instanceof ConnectError) {
-      throw cause;
-    }
-    throw new InfraError("CALLER_LEFT", "the caller has left before the request was whole", { cause });
-  }
-  return compression === null || bytes.byteLength === 0
-    ? bytes
-    : compression.decompress(new Uint8Array(bytes), maxBytes);
 }
 
 async function answerOf(
@@ -180,9 +96,8 @@ async function answerOf(
 
 async function* linesOf(
   first: IteratorResult<object>,
-  outputs: AsyncIterator<object>,
+  { outputs, close }: HttpCall,
   jsonOf: (output: object) => Buffer,
-  context: ReturnType<typeof createHandlerContext>,
 ): AsyncGenerator<Uint8Array, void> {
   try {
     for (let next = first; next.done !== true; next = await outputs.next()) {
@@ -191,7 +106,6 @@ async function* linesOf(
   } catch (thrown) {
     yield Buffer.from(`${JSON.stringify(streamErrorOf(wireErrorFrom(thrown)))}\n`);
   } finally {
-    await outputs.return?.();
-    context.abort();
+    await close();
   }
 }

@@ -3,13 +3,14 @@ import type { ListenerFacts } from "../listener-facts.ts";
 import { methodPathOf } from "../method-rule.ts";
 import { leaveBodiesUnread, type Served, serve } from "../plugin.ts";
 import type { ServedRoute } from "../router.ts";
+import type { HttpCallOptions } from "./http-call.ts";
 import { matchPath } from "./match-path.ts";
 import type { PathTemplate } from "./path-template.ts";
 import { refuseRest } from "./rest-error.ts";
-import { createRestHandler, type RestHandler, type RestHandlerOptions } from "./rest-handler.ts";
+import { createRestHandler, type RestHandler } from "./rest-handler.ts";
 import type { RestRoute } from "./rest-routes.ts";
 
-export interface RestPluginOptions extends RestHandlerOptions {
+export interface RestPluginOptions extends HttpCallOptions {
   readonly restRoutes: readonly RestRoute[];
   /** Those of their methods. */
   readonly routes: readonly ServedRoute[];

@@ -18,7 +18,8 @@ const messages = createEventMessages({
   maxMessageBytes: 4 << 20,
 });
 const frameOf = (message: ReturnType<typeof messages.event>) =>
-  createSharedMessage(SubscribeResponseSchema, create(SubscribeResponseSchema, message)).frame("binary");
+  createSharedMessage(SubscribeResponseSchema, create(SubscribeResponseSchema, message)).encoded("binary")
+    .frame;
 const first = frameOf(messages.snapshot(""));
 const event = frameOf(
   messages.event({ seq: 1, atMs: Date.now(), operationId: undefined, ...eventUnderBench(1) }),

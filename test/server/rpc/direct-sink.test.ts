@@ -102,7 +102,7 @@ async function openSink(
 }
 
 const kilobyte = sharedHeartbeat("x".repeat(1_000));
-const frameBytes = kilobyte.frame("binary").byteLength;
+const frameBytes = kilobyte.encoded("binary").frame.byteLength;
 
 /** Writes until the sink takes no more; how many messages it took. */
 async function fill(sink: ClosableSink): Promise<number> {

@@ -12,7 +12,7 @@ test("a frame is the envelope that connect-es makes, and its message comes back"
       const message = create(SubscribeResponseSchema, { message: { case: "heartbeat", value: { cursor } } });
       const shared = createSharedMessage(SubscribeResponseSchema, message);
       for (const codec of ["binary", "json"] as const) {
-        const frame = shared.frame(codec);
+        const frame = shared.encoded(codec).frame;
         const data = frame.subarray(sharedPrefixBytes);
         assert.deepEqual(frame, Buffer.from(encodeEnvelope(0, data)));
         const decoded =
@@ -28,7 +28,7 @@ test("a frame is the envelope that connect-es makes, and its message comes back"
 
 test("a message is encoded once for each codec", async (t) => {
   const shared = createSharedMessage(SubscribeResponseSchema, create(SubscribeResponseSchema));
-  t.equal(shared.frame("binary"), shared.frame("binary"));
-  t.equal(shared.frame("json"), shared.frame("json"));
-  t.same([...shared.frame("binary")], [0, 0, 0, 0, 0], "an empty message is an empty envelope");
+  t.equal(shared.encoded("binary").frame, shared.encoded("binary").frame);
+  t.equal(shared.encoded("json").frame, shared.encoded("json").frame);
+  t.same([...shared.encoded("binary").frame], [0, 0, 0, 0, 0], "an empty message is an empty envelope");
 });

@@ -1,0 +1,144 @@
+import { ConnectError, createHandlerContext, type HandlerContext } from "@connectrpc/connect";
+import {
+  assertByteStreamRequest,
+  type Compression,
+  compressionNegotiate,
+  createAsyncIterable,
+  readAllBytes,
+  type UniversalServerRequest,
+} from "@connectrpc/connect/protocol";
+import { parseTimeout as parseConnectTimeout } from "@connectrpc/connect/protocol-connect";
+import { parseTimeout as parseGrpcTimeout } from "@connectrpc/connect/protocol-grpc";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { compressions } from "../compression.ts";
+import { connectErrorFromInfraError } from "../errors.ts";
+import type { ServedRoute } from "../router.ts";
+import { setUnknownFieldsHeader } from "../unknown-fields-header.ts";
+import type { RestMessage } from "./read-request.ts";
+
+export interface HttpCallOptions {
+  /** The largest body read or message written, in bytes, after decompression. */
+  readonly maxMessageBytes: number;
+  /** Aborted when the gateway stops. */
+  readonly shutdownSignal: AbortSignal;
+}
+
+/** Reads all of a body, decompressed. @throws ConnectError, InfraError */
+export type ReadBody = () => Promise<Uint8Array>;
+
+/** A call that has begun. */
+export interface HttpCall {
+  readonly outputs: AsyncIterator<object>;
+  /** Of the answer. */
+  readonly header: Headers;
+  /** What the client would take the answer in. */
+  readonly compression: Compression | null;
+  /** Names in the answer's header what the request said and nothing is called; for an answer that is no error. */
+  noteUnknownFields(): void;
+  /** Ends what is not over. */
+  close(): Promise<void>;
+}
+
+/**
+ * Calls a method by a plain HTTP request. Its message is read inside of the call, so that whoever may not call is told that
+ * first. What is wrong with the request is thrown by the first of the outputs.
+ * @param protocol as the log and the metrics name it
+ * @param answerHeaders those that an answer begins with
+ */
+export function beginHttpCall(
+  served: ServedRoute,
+  protocol: "rest" | "sse",
+  request: UniversalServerRequest,
+  answerHeaders: Readonly<Record<string, string>>,
+  readMessage: (readBody: ReadBody) => Promise<RestMessage>,
+  { maxMessageBytes, shutdownSignal }: HttpCallOptions,
+): HttpCall {
+  const { method } = served.handle;
+  const { header } = request;
+  const timeout = timeoutOf(header);
+  const init = {
+    method,
+    service: method.parent,
+    requestMethod: request.method,
+    protocolName: protocol,
+    url: request.url,
+    timeoutMs: timeout.timeoutMs,
+    shutdownSignal,
+    requestSignal: request.signal,
+    requestHeader: header,
+    responseHeader: answerHeaders,
+    contextValues: request.contextValues,
+  };
+  // Its properties may be undefined, which its type does not say.
+  const context: HandlerContext & { abort(): void } = createHandlerContext(
+    init as Parameters<typeof createHandlerContext>[0],
+  );
+  const compression = compressionNegotiate(
+    compressions,
+    header.get("content-encoding"),
+    header.get("accept-encoding"),
+    "accept-encoding",
+  );
+  let unknownFields: readonly string[] = [];
+
+  async function single(): Promise<unknown> {
+    const refusal = timeout.error ?? compression.error;
+    if (refusal !== undefined) {
+      throw refusal;
+    }
+    const read = await readMessage(() => readWhole(request, compression.request, maxMessageBytes));
+    unknownFields = read.unknownFields;
+    return read.message;
+  }
+
+  const outputs = served.serve({ single, all: createAsyncIterable([]) }, context)[Symbol.asyncIterator]();
+  return {
+    outputs,
+    header: context.responseHeader,
+    compression: compression.response,
+    noteUnknownFields: () => setUnknownFieldsHeader(context.responseHeader, unknownFields),
+    async close() {
+      await outputs.return?.();
+      context.abort();
+    },
+  };
+}
+
+/** What a call has thrown, or what is wrong with its answer. A fault of ours is thrown on, to be logged. */
+export function wireErrorFrom(thrown: unknown): ConnectError {
+  if (thrown instanceof ConnectError) {
+    return thrown;
+  }
+  if (thrown instanceof InfraError) {
+    return connectErrorFromInfraError(thrown);
+  }
+  throw thrown;
+}
+
+/** The deadline that the client has set by either header. */
+function timeoutOf(header: Headers) {
+  const connect = header.get("connect-timeout-ms");
+  return connect === null
+    ? parseGrpcTimeout(header.get("grpc-timeout"), Number.MAX_SAFE_INTEGER)
+    : parseConnectTimeout(connect, Number.MAX_SAFE_INTEGER);
+}
+
+async function readWhole(
+  request: UniversalServerRequest,
+  compression: Compression | null,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  assertByteStreamRequest(request);
+  let bytes: Uint8Array;
+  try {
+    bytes = await readAllBytes(request.body, maxBytes);
+  } catch (cause) {
+    if (cause instanceof ConnectError) {
+      throw cause;
+    }
+    throw new InfraError("CALLER_LEFT", "the caller has left before the request was whole", { cause });
+  }
+  return compression === null || bytes.byteLength === 0
+    ? bytes
+    : compression.decompress(new Uint8Array(bytes), maxBytes);
+}

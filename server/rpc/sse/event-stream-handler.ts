@@ -1,0 +1,130 @@
+import { create } from "@bufbuild/protobuf";
+import type { ConnectError } from "@connectrpc/connect";
+import {
+  createAsyncIterable,
+  type UniversalHandlerFn,
+  type UniversalServerResponse,
+} from "@connectrpc/connect/protocol";
+import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-connect";
+import { isSettledWithin } from "../../../adapters/host/is-settled-within.ts";
+import { messageTooLarge } from "../message-too-large.ts";
+import { beginHttpCall, type HttpCall, type HttpCallOptions, wireErrorFrom } from "../rest/http-call.ts";
+import { errorHeadersOf } from "../rest/rest-error.ts";
+import type { ServedRoute } from "../router.ts";
+import { eventFrame, heartbeatFrame, retryFrame } from "./event-frame.ts";
+import { messageEvent } from "./message-event.ts";
+import { readEventRequest } from "./read-event-request.ts";
+import { eventStreamType } from "./wants-event-stream.ts";
+
+export interface EventStreamOptions extends HttpCallOptions {
+  /** Silence after which a comment is sent. */
+  readonly keepAliveMs: number;
+}
+
+/** How long a browser waits before it comes back to a stream that was cut. */
+const retryMs = 1000;
+
+/** Id of the event that ends a stream. Who comes back with it has seen the end. */
+const endId = "end";
+
+const answerHeaders = {
+  "content-type": eventStreamType,
+  "cache-control": "no-store",
+  // nginx would keep a stream back until its buffer is full.
+  "x-accel-buffering": "no",
+};
+
+/**
+ * Answers a request with the messages of a server stream as events, and with an event `end` or `error` at last. An error
+ * before the first message is answered with its HTTP status and Connect's JSON, unless the stream has been silent for so
+ * long that the answer has begun. A browser that comes back to a stream which has ended gets 204, by which it stays away.
+ */
+export function createEventStreamHandler(
+  served: ServedRoute,
+  options: EventStreamOptions,
+): UniversalHandlerFn {
+  const { method } = served.handle;
+  const { keepAliveMs, maxMessageBytes } = options;
+
+  function frameOf(output: object): Buffer {
+    const { frame, sizeBytes } = messageEvent(
+      method.output,
+      create(method.output, output as Record<string, unknown>),
+    );
+    if (sizeBytes > maxMessageBytes) {
+      throw messageTooLarge(sizeBytes, maxMessageBytes);
+    }
+    return frame;
+  }
+
+  return async (request) => {
+    const { header } = request;
+    const lastEventId = header.get("last-event-id") ?? undefined;
+    if (request.method === "GET" && lastEventId === endId) {
+      return { status: 204 };
+    }
+    const { pathname, search } = new URL(request.url);
+    const contentType = header.get("content-type") ?? undefined;
+    const asked = { httpMethod: request.method, url: pathname + search, contentType, lastEventId };
+    const call = beginHttpCall(
+      served,
+      "sse",
+      request,
+      answerHeaders,
+      (readBody) => readEventRequest(method, { ...asked, readBody }, served.rule.mutation),
+      options,
+    );
+    const first = call.outputs.next();
+    try {
+      if (await isSettledWithin(first, keepAliveMs)) {
+        await first;
+      }
+    } catch (thrown) {
+      await call.close();
+      return refusalOf(wireErrorFrom(thrown), call.header);
+    }
+    call.noteUnknownFields();
+    return { status: 200, header: call.header, body: framesOf(first, call, frameOf, keepAliveMs) };
+  };
+}
+
+async function* framesOf(
+  first: Promise<IteratorResult<object>>,
+  { outputs, close }: HttpCall,
+  frameOf: (output: object) => Buffer,
+  keepAliveMs: number,
+): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield retryFrame(retryMs);
+    for (let next = first; ; next = outputs.next()) {
+      while (!(await isSettledWithin(next, keepAliveMs))) {
+        yield heartbeatFrame;
+      }
+      const result = await next;
+      if (result.done === true) {
+        break;
+      }
+      yield frameOf(result.value);
+    }
+    yield eventFrame({ id: endId, type: "end", data: "{}" });
+  } catch (thrown) {
+    yield eventFrame({ type: "error", data: errorJsonOf(wireErrorFrom(thrown)) });
+  } finally {
+    await close();
+  }
+}
+
+function refusalOf(error: ConnectError, header: Headers): UniversalServerResponse {
+  const body = Buffer.from(errorJsonOf(error));
+  const own = { ...errorHeadersOf(error), "content-length": String(body.byteLength) };
+  for (const [name, value] of Object.entries(own)) {
+    header.set(name, value);
+  }
+  header.delete("x-accel-buffering");
+  return { status: codeToHttpStatus(error.code), header, body: createAsyncIterable([body]) };
+}
+
+/** As Connect writes it: `{"code", "message", "details"}`. */
+function errorJsonOf(error: ConnectError): string {
+  return JSON.stringify(errorToJson(error, undefined));
+}

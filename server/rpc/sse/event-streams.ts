@@ -1,0 +1,29 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { OtherAnswer } from "../plugin.ts";
+import { refuse } from "../refusal.ts";
+import type { ServedRoute } from "../router.ts";
+import { createEventStreamHandler, type EventStreamOptions } from "./event-stream-handler.ts";
+import { eventStreamMethodOf } from "./event-stream-methods.ts";
+import { wantsEventStream } from "./wants-event-stream.ts";
+
+/** How the server streams among the routes are answered where a request asks for server-sent events. */
+export function createEventStreams(
+  routes: readonly ServedRoute[],
+  options: EventStreamOptions,
+): ReadonlyMap<DescMethod, OtherAnswer> {
+  const answers = new Map<DescMethod, OtherAnswer>();
+  for (const route of routes) {
+    const { method } = route.handle;
+    const stream = eventStreamMethodOf(method, route.rule);
+    if (stream !== undefined) {
+      answers.set(method, {
+        method,
+        byGet: stream.byGet,
+        isWanted: (request) => wantsEventStream(request.method, request.headers),
+        handle: createEventStreamHandler(route, options),
+        refuse,
+      });
+    }
+  }
+  return answers;
+}
