@@ -19,6 +19,7 @@ import { restPlugin } from "./rpc/rest/rest-plugin.ts";
 import { restRoutes } from "./rpc/rest/rest-routes.ts";
 import { createRoutes } from "./rpc/router.ts";
 import type { ServiceRegistration } from "./rpc/service-handlers.ts";
+import { createEventStreams } from "./rpc/sse/event-streams.ts";
 import { frontPage } from "./web/front-page.ts";
 import { koorApp } from "./web/koor-app.ts";
 import { addSecurityHeaders } from "./web/security-headers.ts";
@@ -64,7 +65,7 @@ const exposedHeaders = [
 ];
 
 /** Request headers that a browser's script may send, beside those of the protocols. */
-const allowedHeaders = ["authorization", "idempotency-key", "traceparent", "tracestate"];
+const allowedHeaders = ["authorization", "idempotency-key", "last-event-id", "traceparent", "tracestate"];
 
 /**
  * The Fastify instance with everything registered. It does not listen: listeners hand it their requests
@@ -106,7 +107,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     keepAliveMs: options.keepAliveMs,
     shutdownSignal: options.shutdownSignal,
   });
-  await app.register(rpcPlugin, { routes, listenerOf: options.listenerOf });
+  await app.register(rpcPlugin, {
+    routes,
+    otherAnswers: createEventStreams(routes, options),
+    listenerOf: options.listenerOf,
+  });
   await app.register(restPlugin, { ...options, restRoutes: rest, routes });
   await app.register(statusPages, {
     backends: options.backends,
