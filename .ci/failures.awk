@@ -1,0 +1,54 @@
+# Reads tap's output, and prints for each assertion that failed a line "FILE > TEST > ASSERTION", and the first lines of its
+# diagnosis below (-v diagnosisLines=15). Of a file that failed outside of any it tells the error or the signal it died by.
+
+function depthOf(line) {
+  match(line, /[^ ]/)
+  return int((RSTART - 1) / 4)
+}
+
+/^ *# Subtest: / {
+  name[depthOf($0)] = substr($0, index($0, "Subtest: ") + 9)
+}
+
+# What a process wrote to stderr before it ended.
+/^[A-Za-z]*Error[: ]/ {
+  lastError = $0
+}
+
+/^ok / {
+  lastError = ""
+}
+
+/^ *not ok [0-9]+/ && !/ # (TODO|SKIP)/ {
+  depth = depthOf($0)
+  linesLeft = 0
+  # Around an assertion that failed its tests fail as well.
+  if (!hasFailed[depth]) {
+    what = $0
+    sub(/^ *not ok [0-9]+( - )?/, "", what)
+    sub(/ # time=.*/, "", what)
+    path = ""
+    for (i = 0; i < depth; i++) {
+      path = path name[i] " > "
+      hasFailed[i] = 1
+    }
+    print path what (depth > 0 ? "" : " > " (lastError == "" ? "failed" : lastError))
+    linesLeft = depth == 0 ? 0 : diagnosisLines
+  }
+  hasFailed[depth] = 0
+  isDiagnosis = 1
+  next
+}
+
+isDiagnosis && depth == 0 && /^  signal: SIG/ {
+  print name[0] " > died by " $2
+}
+
+isDiagnosis && linesLeft > 0 && !/^ *(---|\.\.\.)$/ {
+  print
+  linesLeft--
+}
+
+/^ *\.\.\.$/ {
+  isDiagnosis = 0
+}
