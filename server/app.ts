@@ -20,7 +20,7 @@ import { restRoutes } from "./rpc/rest/rest-routes.ts";
 import { createRoutes } from "./rpc/router.ts";
 import type { ServiceRegistration } from "./rpc/service-handlers.ts";
 import { createEventStreams } from "./rpc/sse/event-streams.ts";
-import { frontPage } from "./web/front-page.ts";
+import { dashboard } from "./web/dashboard.ts";
 import { koorApp } from "./web/koor-app.ts";
 import { addSecurityHeaders } from "./web/security-headers.ts";
 import { statusPages } from "./web/status-pages.ts";
@@ -121,7 +121,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(koorApp, { version: options.version });
   await app.register(metricsPage, { metrics: options.metrics, mayRead: options.mayReadMetrics });
   await app.register(storeBackup, { listenerOf: options.listenerOf, backup: options.backupStore });
-  await app.register(frontPage, { backends: options.backends, routes, isSandbox: options.isSandbox });
+  await app.register(dashboard);
   app.setNotFoundHandler(answerNotFound);
   await app.ready();
   return app;

@@ -19,6 +19,24 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "adapters/podman": ["adapters/host"],
   "adapters/restic": ["adapters/host"],
   "adapters/workload": ["adapters/host"],
+  client: ["gen"],
+  "dashboard/action": ["dashboard/parts", "dashboard/session.ts", "gen"],
+  "dashboard/app.tsx": ["dashboard/layout", "dashboard/live", "dashboard/parts", "dashboard/session.ts"],
+  "dashboard/charts": ["dashboard/parts"],
+  "dashboard/layout": [
+    "dashboard/action",
+    "dashboard/live",
+    "dashboard/pages",
+    "dashboard/parts",
+    "dashboard/session.ts",
+    "gen",
+  ],
+  "dashboard/live": ["dashboard/session.ts", "gen"],
+  "dashboard/main.tsx": ["dashboard/app.tsx", "dashboard/style"],
+  "dashboard/parts": ["client", "dashboard/live", "dashboard/session.ts", "gen"],
+  "dashboard/session.ts": ["client", "gen"],
+  "dashboard/vite.config.ts": [],
+  ...pageRooms(),
   gen: [],
   "server/config": ["adapters/host", "adapters/libvirt", "adapters/lvm", "adapters/maas", "adapters/restic"],
   "server/rpc": ["adapters/host", "gen", "server/config"],
@@ -132,6 +150,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "server/method-table.ts": ["server/rpc"],
 };
 
+/** Each page of the dashboard is a room of its own, and enters no other. */
+function pageRooms(): Record<string, readonly string[]> {
+  const mayEnter = ["action", "charts", "live", "parts", "session.ts"].map((name) => `dashboard/${name}`);
+  const pages = readdirSync(join(root, "dashboard/pages"));
+  return Object.fromEntries(pages.map((page) => [`dashboard/pages/${page}`, ["client", "gen", ...mayEnter]]));
+}
+
 /** Where real and sandbox adapters are put together; nothing imports these but each other. */
 const wiring =
   /^server\/(main|app|gateway|((backup|cluster|domain|hypervisor|pod|storage)-)?services|((cluster|hypervisor|pod|storage)-)?systems|open-data|call-chain)\.ts$|^server\/commands\//;
@@ -147,7 +172,7 @@ interface Import {
 
 function sourceFiles(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 }
 
@@ -165,12 +190,12 @@ function roomOf(file: string): string {
   return rooms.toSorted((a, b) => b.length - a.length)[0] ?? file;
 }
 
-const imports = ["adapters", "server"].flatMap(sourceFiles).flatMap(importsOf);
+const imports = ["adapters", "client", "dashboard", "server"].flatMap(sourceFiles).flatMap(importsOf);
 
 test("imports run in one direction", async (t) => {
   t.ok(imports.length > 100, "the imports are found");
   for (const { from, to } of imports) {
-    if (wiring.test(from) || !/^(adapters|server|gen|test)\//.test(to)) {
+    if (wiring.test(from) || !/^(adapters|client|dashboard|server|gen|test)\//.test(to)) {
       continue;
     }
     const room = roomOf(from);

@@ -34,3 +34,16 @@ export function addPageHeaders(reply: FastifyReply): FastifyReply {
     "referrer-policy": "no-referrer",
   });
 }
+
+/**
+ * Sets the further headers of the dashboard: it runs the scripts and shows the pictures that the gateway itself sends, calls
+ * the gateway alone, and no other page can hold or reach it.
+ */
+export function addDashboardHeaders(reply: FastifyReply): FastifyReply {
+  return reply.headers({
+    "content-security-policy":
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "cross-origin-opener-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+  });
+}

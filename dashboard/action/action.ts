@@ -1,0 +1,41 @@
+import type {
+  DescMessage,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  MessageInitShape,
+} from "@bufbuild/protobuf";
+import { signal } from "@preact/signals";
+
+/** A change that the user is asked about before it is made. */
+export interface Action {
+  /** What will be done, as a question's heading: "Remove the volume data". */
+  readonly title: string;
+  /** On the button that does it: "Remove". */
+  readonly label: string;
+  readonly method: ActionMethod;
+  readonly request: Readonly<Record<string, unknown>>;
+  /** Whether something may be lost; it is told in red. */
+  readonly isDangerous: boolean;
+  /** Whether PlanService knows the method; those of users and tokens it does not. */
+  readonly hasPlan: boolean;
+  /** Called once it is done. */
+  readonly onDone?: (() => void) | undefined;
+}
+
+export type ActionMethod = DescMethodUnary | DescMethodServerStreaming;
+
+/** The action that is asked about; undefined for none. */
+export const proposed = signal<Action | undefined>(undefined);
+
+/** Asks the user about a change, with its plan; it is made when they agree, and followed to its end. */
+export function propose<I extends DescMessage, O extends DescMessage>(action: {
+  readonly title: string;
+  readonly label: string;
+  readonly method: DescMethodUnary<I, O> | DescMethodServerStreaming<I, O>;
+  readonly request: MessageInitShape<I>;
+  readonly isDangerous?: boolean;
+  readonly hasPlan?: boolean;
+  readonly onDone?: () => void;
+}): void {
+  proposed.value = { isDangerous: false, hasPlan: true, ...action };
+}

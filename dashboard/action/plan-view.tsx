@@ -1,0 +1,51 @@
+import type { PlanResponse } from "../../gen/hostplane/v1/plan_pb.ts";
+
+/** What a change would do: what is lost first, then what changes, then the commands in the order they run. */
+export function PlanView({ plan }: { readonly plan: PlanResponse }) {
+  return (
+    <div class="stack">
+      {plan.losses.length > 0 && (
+        <div class="note bad">
+          <strong>Lost for ever</strong>
+          <Sentences of={plan.losses} />
+        </div>
+      )}
+      {plan.changes.length === 0 ? <p>It would change nothing.</p> : <Sentences of={plan.changes} />}
+      {plan.steps.length > 0 && (
+        <details open={plan.losses.length > 0}>
+          <summary>The steps and their commands</summary>
+          <ol>
+            {plan.steps.map(({ name, command }, index) => (
+              <li key={name}>
+                {name}
+                {command.length > 0 && (
+                  <div>
+                    <code>{command.map(shellWord).join(" ")}</code>
+                  </div>
+                )}
+                {plan.pointOfNoReturn < plan.steps.length && index === plan.pointOfNoReturn && (
+                  <div class="quiet">From here on it cannot be taken back.</div>
+                )}
+              </li>
+            ))}
+          </ol>
+        </details>
+      )}
+    </div>
+  );
+}
+
+function Sentences({ of }: { readonly of: readonly string[] }) {
+  return (
+    <ul>
+      {of.map((sentence) => (
+        <li key={sentence}>{sentence}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** A word as a POSIX shell would have to be given it, so that a command can be read and pasted. */
+function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,50 @@
+import { useEffect } from "preact/hooks";
+import { Route, Router, Switch } from "wouter-preact";
+import { useHashLocation } from "wouter-preact/use-hash-location";
+import { Frame } from "./layout/frame.tsx";
+import { Login } from "./layout/login.tsx";
+import { pages } from "./layout/pages.ts";
+import { followEvents } from "./live/event-stream.ts";
+import { ErrorNote } from "./parts/error-note.tsx";
+import { hasRole, resumeSession, session } from "./session.ts";
+
+/** The dashboard: a login until there is one, then the frame around the page that the address names. */
+export function App() {
+  const current = session.value;
+  const isIn = current.state === "in";
+  useEffect(() => void resumeSession(), []);
+  useEffect(() => (isIn ? followEvents() : undefined), [isIn]);
+  if (current.state === "unknown") {
+    return current.error === undefined ? (
+      <p role="status">Asking the gateway …</p>
+    ) : (
+      <main class="login">
+        <ErrorNote error={current.error} />
+        <button type="button" onClick={() => void resumeSession()}>
+          Try again
+        </button>
+      </main>
+    );
+  }
+  if (current.state === "out") {
+    return <Login />;
+  }
+  const shown = pages.filter(({ role }) => role === undefined || hasRole(role));
+  return (
+    <Router hook={useHashLocation}>
+      <Frame pages={shown} session={current}>
+        <Switch>
+          {shown.map(({ path, Page }) => (
+            <Route key={path} path={path} nest={path !== "/"}>
+              <Page />
+            </Route>
+          ))}
+          <Route>
+            <h1>There is no such page</h1>
+            <p>Choose one on the left, or ask for a role that sees more.</p>
+          </Route>
+        </Switch>
+      </Frame>
+    </Router>
+  );
+}

@@ -1,0 +1,67 @@
+import type { CallOptions } from "@connectrpc/connect";
+import { type Signal, useSignal } from "@preact/signals";
+import { useCallback, useEffect, useRef } from "preact/hooks";
+import { onEvent } from "./event-stream.ts";
+
+/** What was read last, and how reading it went. */
+export interface Reading<T> {
+  readonly value: T | undefined;
+  readonly error: unknown;
+  readonly isReading: boolean;
+}
+
+/** Events that come together, as those of one change do, are answered by one reading. */
+const settleMs = 150;
+
+/**
+ * Reads something at once, again whenever an event of one of the topics tells that it may have changed, when a lost
+ * connection is back, and when `reload` is called. It never polls. While it reads, the last value stays.
+ * @param key what the reading depends on; another key is another reading
+ */
+export function useRead<T>(
+  read: (options: CallOptions) => Promise<T>,
+  { topics = [], key = "" }: { readonly topics?: readonly string[]; readonly key?: string } = {},
+): { readonly reading: Signal<Reading<T>>; readonly reload: () => void } {
+  const reading = useSignal<Reading<T>>({ value: undefined, error: undefined, isReading: true });
+  const latest = useRef(read);
+  latest.current = read;
+  const begin = useRef(() => {});
+  const watched = topics.join(" ");
+
+  useEffect(() => {
+    const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let round = 0;
+    const begins = async () => {
+      round += 1;
+      const mine = round;
+      reading.value = { ...reading.peek(), isReading: true };
+      try {
+        const value = await latest.current({ signal: stop.signal });
+        if (mine === round && !stop.signal.aborted) {
+          reading.value = { value, error: undefined, isReading: false };
+        }
+      } catch (error) {
+        if (mine === round && !stop.signal.aborted) {
+          reading.value = { ...reading.peek(), error, isReading: false };
+        }
+      }
+    };
+    begin.current = () => void begins();
+    reading.value = { value: undefined, error: undefined, isReading: true };
+    void begins();
+    const forget = onEvent((event) => {
+      if (event === "resumed" || watched.split(" ").includes(event.topic)) {
+        clearTimeout(timer);
+        timer = setTimeout(() => void begins(), settleMs);
+      }
+    });
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+      forget();
+    };
+  }, [watched, key, reading]);
+
+  return { reading, reload: useCallback(() => begin.current(), []) };
+}

@@ -1,0 +1,4 @@
+/** Filled by its page helper. */
+export function Storage() {
+  return <h1>Ceph</h1>;
+}

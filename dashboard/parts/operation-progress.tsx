@@ -1,0 +1,70 @@
+import { Link } from "wouter-preact";
+import { type Operation, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
+import { useWatch } from "../live/use-watch.ts";
+import { client } from "../session.ts";
+import { Badge } from "./badge.tsx";
+import { operationStateText, operationTone } from "./operation-state.ts";
+import { ReadState } from "./read-state.tsx";
+import { sizeText } from "./size-text.ts";
+
+/** How far an operation is, live. */
+export function OperationProgress({ id }: { readonly id: string }) {
+  const watching = useWatch((options) => client.operations.watchOperation({ id }, options), { key: id });
+  return (
+    <ReadState of={watching}>
+      {({ operation }) => operation !== undefined && <OperationFacts operation={operation} />}
+    </ReadState>
+  );
+}
+
+/** An operation's state, bar, message and what to do about it. */
+export function OperationFacts({ operation }: { readonly operation: Operation }) {
+  const { state, progress, message, doneBytes, totalBytes, error, attention, waitingFor } = operation;
+  return (
+    <div class="stack" aria-live="polite">
+      <div class="row">
+        <Badge tone={operationTone(state)}>{operationStateText(state)}</Badge>
+        <Link href={`~/operations/${operation.id}`}>{operation.kind}</Link>
+        <span class="quiet">{operation.resource}</span>
+      </div>
+      {isRunning(state) && (
+        <progress
+          aria-label={`Progress of ${operation.kind}`}
+          max={1}
+          {...(progress === undefined ? {} : { value: progress })}
+        />
+      )}
+      <div>
+        {message}
+        {doneBytes !== undefined && totalBytes !== undefined && (
+          <span class="quiet">
+            {" "}
+            {sizeText(doneBytes)} of {sizeText(totalBytes)}
+          </span>
+        )}
+      </div>
+      {waitingFor !== "" && <p class="quiet">It waits: {waitingFor}</p>}
+      {error !== undefined && (
+        <div class="note bad">
+          {error.message} <code class="quiet">{error.reason}</code>
+        </div>
+      )}
+      {attention !== undefined && (
+        <div class="note warn">
+          <strong>Left for you</strong>
+          <ul>
+            {[...attention.left, ...attention.advice].map((sentence) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function isRunning(state: OperationState): boolean {
+  return (
+    state === OperationState.SCHEDULED || state === OperationState.ACTIVE || state === OperationState.UNDOING
+  );
+}

@@ -1,0 +1,31 @@
+import type { Signal } from "@preact/signals";
+import { useId } from "preact/hooks";
+
+/** A labelled choice of one, bound to a signal. */
+export function SelectField(props: {
+  readonly label: string;
+  readonly value: Signal<string>;
+  /** Value and what is shown for it. */
+  readonly options: readonly { readonly value: string; readonly text: string }[];
+}) {
+  const { label, value, options } = props;
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select
+        id={id}
+        value={value.value}
+        onChange={({ currentTarget }) => {
+          value.value = currentTarget.value;
+        }}
+      >
+        {options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

@@ -1,0 +1,45 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { defineConfig, type Plugin } from "vite";
+
+const directory = resolve(import.meta.dirname, "../dist/dashboard");
+
+/** Writes each text file of the build compressed as well; browsers take brotli over TLS and from loopback only, gzip from everywhere. */
+function compressed(): Plugin {
+  return {
+    name: "compressed",
+    // What is on disk: before that Vite has not yet written into the chunks what they load.
+    async writeBundle(_options, bundle) {
+      const names = Object.keys(bundle).filter((name) => /\.(js|css|svg|html)$/.test(name));
+      await Promise.all(
+        names.map(async (name) => {
+          const path = resolve(directory, name);
+          const source = await readFile(path);
+          await writeFile(`${path}.br`, brotliCompressSync(source));
+          await writeFile(`${path}.gz`, gzipSync(source, { level: 9 }));
+        }),
+      );
+    },
+  };
+}
+
+// biome-ignore lint/style/noDefaultExport: Vite reads its configuration from there
+export default defineConfig({
+  root: import.meta.dirname,
+  base: "./",
+  build: {
+    outDir: directory,
+    emptyOutDir: true,
+    target: "es2022",
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  plugins: [compressed()],
+  server: {
+    // `npx vite dashboard` beside `npm start`: pages as they are written, answered by a gateway.
+    proxy: {
+      "^/(api|hostplane|proto|services|stats|cnct|operations|v1alpha|docs|openapi)": "http://127.0.0.1:8080",
+    },
+  },
+});

@@ -1,0 +1,50 @@
+import { existsSync } from "node:fs";
+import { findPackageJSON } from "node:module";
+import { dirname, join } from "node:path";
+import fastifyStatic from "@fastify/static";
+import type { FastifyInstance } from "fastify";
+import { addDashboardHeaders, addPageHeaders } from "./security-headers.ts";
+
+/** The build names these files by their content: another content has another name. */
+const yearSeconds = 31_536_000;
+
+/**
+ * `/`: the dashboard, as `npm run build:dashboard` has built it into the package. Everybody may load it; what it shows
+ * is asked of the RPCs, with a login.
+ */
+export async function dashboard(app: FastifyInstance): Promise<void> {
+  const root = join(packageDirectory(), "dist", "dashboard");
+  if (!existsSync(join(root, "index.html"))) {
+    app.get("/", async (_request, reply) =>
+      addPageHeaders(reply).type("text/html; charset=utf-8").send(notBuilt),
+    );
+    return;
+  }
+  await app.register(fastifyStatic, {
+    root,
+    preCompressed: true,
+    // As for every answer: kept by nobody; but what the page loads is never asked for again.
+    cacheControl: false,
+    wildcard: false,
+    allowedPath: (path) => !/\.(br|gz)$/.test(path),
+    setHeaders: (reply, path) => {
+      addDashboardHeaders(reply);
+      if (path.includes("/assets/")) {
+        reply.header("cache-control", `public, max-age=${yearSeconds}, immutable`);
+      }
+    },
+  });
+}
+
+const notBuilt = `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>hostplane</title></head>
+<body><h1>hostplane</h1>
+<p>The dashboard is not built: <code>npm run build:dashboard</code>, then start the gateway again. <a href="/docs">The API and its examples</a> are there.</p>
+</body></html>
+`;
+
+/** Where the package is, whether this runs as source or built into dist/. */
+function packageDirectory(): string {
+  const manifest = findPackageJSON(import.meta.url);
+  return manifest === undefined ? process.cwd() : dirname(manifest);
+}
