@@ -1,0 +1,31 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Test } from "tap";
+import { startGatewayUnderTest, type UnderTestOptions } from "../server/gateway-under-test.ts";
+
+/** A gateway that comes back at the same address, with the same data. What its sandbox has in memory is made anew. */
+export interface RestartableGateway {
+  readonly url: string;
+  stop(): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** Starts one that asks for logins, on a free port of loopback; it is closed with the test. */
+export async function startRestartableGateway(
+  t: Test,
+  options: UnderTestOptions = {},
+): Promise<RestartableGateway> {
+  const data = await mkdtemp(join(tmpdir(), "hostplane-client-"));
+  t.teardown(() => rm(data, { recursive: true, force: true }));
+  const start = (address: string) =>
+    startGatewayUnderTest(t, { data, listen: [{ address }] }, { hasLogin: true, ...options });
+  let { gateway, url } = await start("127.0.0.1:0");
+  return {
+    url,
+    stop: () => gateway.close(),
+    async start() {
+      ({ gateway } = await start(new URL(url).host));
+    },
+  };
+}
