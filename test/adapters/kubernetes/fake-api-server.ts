@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, type ServerOptions } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { TLSSocket } from "node:tls";
 import {
   pathOf,
@@ -71,6 +71,7 @@ export async function startFakeApiServer(
   const absent = new Set<WatchedName>();
   const listReplies = new Map<WatchedName, string>();
   const watchers = new Set<Watcher>();
+  const sockets = new Set<Socket>();
   const objects = createFakeObjects(seeds, ({ kind, type, object }) =>
     writeLine(kind, JSON.stringify({ type, object })),
   );
@@ -152,6 +153,13 @@ export async function startFakeApiServer(
         ? createServer(answer)
         : createTlsServer({ ...tls, requestCert: true, rejectUnauthorized: false }, answer);
     server = started;
+    started.on("connection", (socket: Socket) => {
+      sockets.add(socket);
+      socket.on("close", () => sockets.delete(socket));
+      if (!started.listening) {
+        socket.destroy();
+      }
+    });
     await new Promise<void>((resolve) => started.listen(port, "127.0.0.1", resolve));
     ({ port } = started.address() as AddressInfo);
   }
@@ -191,7 +199,10 @@ export async function startFakeApiServer(
     writeLine,
     stop() {
       const stopped = new Promise<void>((resolve) => server?.close(() => resolve()));
-      server?.closeAllConnections();
+      // Also those whose handshake goes on, which an HTTP server does not know yet.
+      for (const socket of sockets) {
+        socket.destroy();
+      }
       return stopped;
     },
     start,
