@@ -8,7 +8,7 @@ import { Role, UserService } from "../../gen/hostplane/v1/user_pb.ts";
 import { VGService } from "../../gen/proto/lvmd_pb.ts";
 import { AuthService } from "../../gen/services/auth/auth_pb.ts";
 import { adminPassword, type GatewayUnderTest, startGatewayUnderTest } from "./gateway-under-test.ts";
-import { type Client, type Protocol, protocols, streamProtocols } from "./protocols.ts";
+import { type Client, eventStreamProtocols, type Protocol, protocols, streamProtocols } from "./protocols.ts";
 import { createAuthority, type IssuedCertificate } from "./rpc/listener/authority.ts";
 import { rpcErrorFrom } from "./rpc-error.ts";
 
@@ -123,7 +123,7 @@ export async function startAccessUnderTest(t: Test): Promise<AccessUnderTest> {
     trust,
     clientOf,
     watches: (client) =>
-      streamProtocols.map(async (protocol) => {
+      [...streamProtocols, ...eventStreamProtocols].map(async (protocol) => {
         const transport = protocol.createTransport(url, trust(client));
         try {
           for await (const _state of createClient(VGService, transport).watch({})) {

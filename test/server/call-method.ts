@@ -8,6 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import type { Transport } from "@connectrpc/connect";
 import { methodRuleOf } from "../../server/method-table.ts";
+import { eventStreamMethodOf } from "../../server/rpc/sse/event-stream-methods.ts";
 import type { Protocol } from "./protocols.ts";
 
 /** Whether a protocol can carry a method at all. */
@@ -15,7 +16,12 @@ export function isCallable(protocol: Protocol, method: DescMethod): boolean {
   if (method.methodKind === "bidi_streaming" && protocol.httpVersion === "1.1") {
     return false;
   }
-  return protocol.isGet === undefined || methodRuleOf(method).get;
+  const rule = methodRuleOf(method);
+  if (protocol.isEventStream === true) {
+    const stream = eventStreamMethodOf(method, rule);
+    return stream !== undefined && (protocol.isGet === undefined || stream.byGet);
+  }
+  return protocol.isGet === undefined || rule.get;
 }
 
 /** Calls a method of any kind and returns its answer, of a stream the first one, as JSON. */

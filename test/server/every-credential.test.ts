@@ -6,7 +6,7 @@ import { methodPathOf } from "../../server/rpc/method-rule.ts";
 import { type AccessUnderTest, startAccessUnderTest } from "./access-under-test.ts";
 import { callMethod, isCallable } from "./call-method.ts";
 import { readContractServices } from "./contract-services.ts";
-import { type Client, protocols } from "./protocols.ts";
+import { type Client, eventStreamProtocols, protocols } from "./protocols.ts";
 import { rpcErrorOf } from "./rpc-error.ts";
 
 type Needs = "anyone" | "viewer" | "operator" | "admin";
@@ -252,7 +252,7 @@ test("the table says who may call each RPC of the contract", async (t) => {
 for (const { name, client, expect } of credentials) {
   test(`${name}: what may be called, by every protocol`, async (t) => {
     const gateway = await startAccessUnderTest(t);
-    for (const protocol of protocols) {
+    for (const protocol of [...protocols, ...eventStreamProtocols]) {
       const transport = protocol.createTransport(gateway.url, gateway.trust(await client(gateway)));
       const callable = methods.filter((method) => isCallable(protocol, method));
       const resultOf = (method: DescMethod) =>

@@ -12,7 +12,7 @@ import { startAppUnderTest } from "./app-under-test.ts";
 import { callMethod, isCallable } from "./call-method.ts";
 import { readContractServices } from "./contract-services.ts";
 import { adminPassword, startGatewayUnderTest } from "./gateway-under-test.ts";
-import { type Protocol, protocols } from "./protocols.ts";
+import { eventStreamProtocols, type Protocol, protocols } from "./protocols.ts";
 import { rpcErrorOf } from "./rpc-error.ts";
 import { withoutStore } from "./without-store.ts";
 
@@ -623,16 +623,17 @@ test("the table has a row for every RPC of the contract", async (t) => {
 for (const prefix of ["", "/api"]) {
   // The prefix is the router's; the encoding makes no difference to it.
   for (const protocol of prefix === ""
-    ? protocols
-    : protocols.filter(({ name }) => name.includes("binary"))) {
+    ? [...protocols, ...eventStreamProtocols]
+    : [...protocols.filter(({ name }) => name.includes("binary")), ...eventStreamProtocols]) {
     test(`every RPC by ${protocol.name}${prefix && ` under ${prefix}`}`, async (t) => {
       const { url, log } = await startGatewayUnderTest(t, {}, { hasLogin: true });
       const baseUrl = `${url}${prefix}`;
-      const logins = createClient(AuthService, protocol.createTransport(baseUrl));
+      const ofLogin = protocol.isEventStream === true ? connectJson : protocol;
+      const logins = createClient(AuthService, ofLogin.createTransport(baseUrl));
       const { token } = await logins.login(admin);
       const transport = protocol.createTransport(baseUrl, { headers: { authorization: `Bearer ${token}` } });
-      if (protocol.isGet !== undefined) {
-        // By GET nothing is made that could be read.
+      if (protocol.isGet === true || protocol.isEventStream === true) {
+        // By these nothing is made that could be read.
         const making = connectJson.createTransport(baseUrl, {
           headers: { authorization: `Bearer ${token}` },
         });

@@ -5,13 +5,16 @@ import {
   createGrpcTransport,
   createGrpcWebTransport,
 } from "@connectrpc/connect-node";
+import { createEventStreamTransport } from "./event-stream-transport.ts";
 
 /** One way to speak to the gateway with a client of the official libraries. */
 export interface Protocol {
   readonly name: string;
   readonly httpVersion: "1.1" | "2";
-  /** Unary calls that may be made by GET are made so, and no others. */
+  /** Calls that may be made by GET are made so, and no others. */
   readonly isGet?: true;
+  /** Carries server streams alone. */
+  readonly isEventStream?: true;
   createTransport(baseUrl: string, client?: Client): Transport;
 }
 
@@ -84,4 +87,16 @@ export const protocols: readonly Protocol[] = [...connect, ...connectGet, ...grp
 /** One of each, binary: enough where the subject is not the encoding. */
 export const streamProtocols: readonly Protocol[] = protocols.filter(
   ({ name, isGet }) => isGet === undefined && name.includes("binary"),
+);
+
+/** Server-sent events, over every version of HTTP, by POST and by GET. */
+export const eventStreamProtocols: readonly Protocol[] = httpVersions.flatMap((httpVersion) =>
+  ["POST", "GET"].map((verb) => ({
+    name: `server-sent events by ${verb} over HTTP/${httpVersion}`,
+    httpVersion,
+    isEventStream: true,
+    ...(verb === "GET" ? { isGet: true } : {}),
+    createTransport: (baseUrl, client = {}) =>
+      createEventStreamTransport(baseUrl, httpVersion, verb === "GET", client),
+  })),
 );

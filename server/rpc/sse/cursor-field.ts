@@ -8,17 +8,17 @@ export function cursorFieldOf(desc: DescMessage): DescField | undefined {
   return field?.fieldKind === "scalar" && field.scalar === ScalarType.STRING ? field : undefined;
 }
 
-/** The cursor of a message of a stream: its own, or that of what its oneof holds. */
+/** The cursor of a message of a stream: its own, or that of what its oneof holds. Undefined for none. */
 export function cursorOf(desc: DescMessage, message: Message): string | undefined {
   const own = cursorFieldOf(desc);
   const reflected = reflect(desc, message);
   if (own !== undefined) {
-    return reflected.get(own) as string;
+    return (reflected.get(own) as string) || undefined;
   }
   for (const field of desc.oneofs.flatMap(({ fields }) => fields)) {
     const inner = field.fieldKind === "message" ? cursorFieldOf(field.message) : undefined;
     if (field.fieldKind === "message" && inner !== undefined && reflected.isSet(field)) {
-      return reflected.get(field).get(inner) as string;
+      return (reflected.get(field).get(inner) as string) || undefined;
     }
   }
   return undefined;

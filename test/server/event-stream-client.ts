@@ -1,0 +1,145 @@
+import { once } from "node:events";
+import * as http from "node:http";
+import * as http2 from "node:http2";
+import * as https from "node:https";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import type { Client } from "./protocols.ts";
+import { createEventParser, type EventParser, type ParsedEvent } from "./rpc/sse/event-parser.ts";
+
+/** A request for server-sent events. */
+export interface EventStreamRequest {
+  readonly httpVersion?: "1.1" | "2";
+  /** GET if there is no body. */
+  readonly method?: string;
+  readonly path: string;
+  /** Beside `accept`, and `content-type` if there is a body. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly tls?: Client["tls"];
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What came back. */
+export interface EventStream {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly parser: EventParser;
+  /** The body as a whole, of an answer that is no stream. */
+  text(): Promise<string>;
+  /** The next event; undefined at the end of the stream. @throws what cut it */
+  next(): Promise<ParsedEvent | undefined>;
+  /** Events up to the one of which that is true. */
+  until(isLast: (event: ParsedEvent) => boolean): Promise<ParsedEvent[]>;
+  /** Leaves: the connection is closed. */
+  close(): void;
+}
+
+/** Opens a stream of events on a connection of its own. */
+export async function openEventStream(url: string, request: EventStreamRequest): Promise<EventStream> {
+  const { body, path, tls = {} } = request;
+  const headers = {
+    accept: "text/event-stream",
+    ...(body === undefined ? {} : { "content-type": "application/json" }),
+    ...request.headers,
+  };
+  const method = request.method ?? (body === undefined ? "GET" : "POST");
+  const sent = { url, method, path, headers, body, tls };
+  const answer = request.httpVersion === "2" ? await overHttp2(sent) : await overHttp1(sent);
+  const { readable, close } = answer;
+  request.signal?.addEventListener("abort", close, { once: true });
+  if (request.signal?.aborted) {
+    close();
+  }
+  const parser = createEventParser();
+  const events = eventsOf(readable, parser);
+
+  async function next(): Promise<ParsedEvent | undefined> {
+    const { value } = await events.next();
+    return value;
+  }
+
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    parser,
+    text: () => text(readable).finally(close),
+    next,
+    async until(isLast) {
+      const read: ParsedEvent[] = [];
+      for (;;) {
+        const event = await next();
+        if (event === undefined) {
+          throw new Error(`the stream ended after ${JSON.stringify(read)}`);
+        }
+        read.push(event);
+        if (isLast(event)) {
+          return read;
+        }
+      }
+    },
+    close,
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  readonly readable: Readable;
+  close(): void;
+}
+
+interface Sent {
+  readonly url: string;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly tls: NonNullable<Client["tls"]>;
+}
+
+async function overHttp1({ url, method, path, headers, body, tls }: Sent): Promise<Answer> {
+  const { protocol, hostname, port } = new URL(url);
+  const options = { hostname, port, method, path, headers, agent: false, ...tls };
+  const request = protocol === "https:" ? https.request(options) : http.request(options);
+  request.on("error", () => {});
+  request.end(body);
+  const [response] = (await once(request, "response")) as [http.IncomingMessage];
+  response.on("error", () => {});
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    readable: response,
+    close: () => request.destroy(),
+  };
+}
+
+async function overHttp2({ url, method, path, headers, body, tls }: Sent): Promise<Answer> {
+  const session = http2.connect(url, tls);
+  session.on("error", () => {});
+  const { host, ...others } = headers;
+  const stream = session.request({
+    ":method": method,
+    ":path": path,
+    ...(host === undefined ? {} : { ":authority": host }),
+    ...others,
+  });
+  stream.once("close", () => session.close());
+  stream.on("error", () => {});
+  stream.end(body);
+  const [received] = (await once(stream, "response")) as [http2.IncomingHttpHeaders & { ":status": number }];
+  return {
+    status: received[":status"],
+    headers: Object.fromEntries(Object.entries(received).filter(([name]) => !name.startsWith(":"))),
+    readable: stream,
+    close: () => session.destroy(),
+  };
+}
+
+async function* eventsOf(readable: Readable, parser: EventParser): AsyncGenerator<ParsedEvent, undefined> {
+  readable.setEncoding("utf8");
+  for await (const chunk of readable) {
+    yield* parser.push(chunk as string);
+  }
+  return undefined;
+}

@@ -1,0 +1,96 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethodStreaming,
+  fromJsonString,
+  type MessageInitShape,
+  type MessageShape,
+  toJsonString,
+} from "@bufbuild/protobuf";
+import { Code, ConnectError, type StreamResponse, type Transport } from "@connectrpc/connect";
+import { errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { methodPathOf } from "../../server/rpc/method-rule.ts";
+import { type EventStream, openEventStream } from "./event-stream-client.ts";
+import type { Client } from "./protocols.ts";
+
+/**
+ * Calls server streams by server-sent events, each on a connection of its own.
+ * @param byGet with the message in the query, as Connect GET has it; otherwise by POST
+ */
+export function createEventStreamTransport(
+  baseUrl: string,
+  httpVersion: "1.1" | "2",
+  byGet: boolean,
+  { headers = {}, tls = {} }: Client = {},
+): Transport {
+  async function stream<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodStreaming<I, O>,
+    signal: AbortSignal | undefined,
+    timeoutMs: number | undefined,
+    header: ConstructorParameters<typeof Headers>[0],
+    inputs: AsyncIterable<MessageInitShape<I>>,
+  ): Promise<StreamResponse<I, O>> {
+    const message = toJsonString(method.input, create(method.input, await onlyOf(inputs)));
+    const path = `${new URL(baseUrl).pathname.replace(/\/$/, "")}/${methodPathOf(method)}`;
+    const query = new URLSearchParams({ connect: "v1", encoding: "json", message });
+    const answer = await openEventStream(baseUrl, {
+      httpVersion,
+      path: byGet ? `${path}?${query}` : path,
+      ...(byGet ? {} : { body: message }),
+      headers: {
+        ...headers,
+        ...Object.fromEntries(new Headers(header)),
+        ...(timeoutMs === undefined ? {} : { "connect-timeout-ms": String(timeoutMs) }),
+      },
+      tls,
+      signal,
+    });
+    const responseHeader = new Headers(
+      Object.entries(answer.headers).map(([name, value]) => [name, String(value)]),
+    );
+    if (answer.status !== 200) {
+      throw errorFrom(await answer.text());
+    }
+    return {
+      stream: true,
+      service: method.parent,
+      method,
+      header: responseHeader,
+      trailer: new Headers(),
+      message: messagesOf(method.output, answer),
+    };
+  }
+
+  return { stream, unary: () => Promise.reject(new TypeError("a unary method has no stream of events")) };
+}
+
+async function* messagesOf<O extends DescMessage>(
+  desc: O,
+  answer: EventStream,
+): AsyncGenerator<MessageShape<O>, void> {
+  try {
+    for (let event = await answer.next(); event !== undefined; event = await answer.next()) {
+      if (event.type === "error") {
+        throw errorFrom(event.data);
+      }
+      if (event.type === "end") {
+        return;
+      }
+      yield fromJsonString(desc, event.data);
+    }
+    throw new ConnectError("the stream has no end", Code.Unavailable);
+  } finally {
+    answer.close();
+  }
+}
+
+function errorFrom(json: string): ConnectError {
+  return errorFromJsonBytes(Buffer.from(json), undefined, new ConnectError(json, Code.Unknown));
+}
+
+async function onlyOf<T>(values: AsyncIterable<T>): Promise<T> {
+  for await (const value of values) {
+    return value;
+  }
+  throw new TypeError("there is no message");
+}
