@@ -20,6 +20,7 @@ import { restRoutes } from "./rpc/rest/rest-routes.ts";
 import { createRoutes } from "./rpc/router.ts";
 import type { ServiceRegistration } from "./rpc/service-handlers.ts";
 import { createEventStreams } from "./rpc/sse/event-streams.ts";
+import { apiDocs } from "./web/api-docs.ts";
 import { dashboard } from "./web/dashboard.ts";
 import { koorApp } from "./web/koor-app.ts";
 import { addSecurityHeaders } from "./web/security-headers.ts";
@@ -118,6 +119,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     store: options.storeBackend,
     shutdownSignal: options.shutdownSignal,
   });
+  await app.register(apiDocs, { ...options, restRoutes: rest, routes });
   await app.register(koorApp, { version: options.version });
   await app.register(metricsPage, { metrics: options.metrics, mayRead: options.mayReadMetrics });
   await app.register(storeBackup, { listenerOf: options.listenerOf, backup: options.backupStore });

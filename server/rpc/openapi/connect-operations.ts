@@ -1,0 +1,66 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { methodPathOf } from "../method-rule.ts";
+import type { CommentOf } from "./contract-comments.ts";
+import type { DocumentedMethod } from "./documented-method.ts";
+import { errorResponseRefs } from "./error-responses.ts";
+import { exampleRequest } from "./example-request.ts";
+import { answerHeaders } from "./headers.ts";
+import type { Form, MessageSchemas } from "./message-schemas.ts";
+import { operationOf } from "./operation.ts";
+import { headerParameters, parameterRef } from "./parameters.ts";
+
+export const connectAnswer: Form = { role: "answer", names: "json" };
+
+/** How a request of the method is written over Connect. */
+export function connectRequest({ rule }: DocumentedMethod): Form {
+  return { role: rule.mutation ? "change" : "read", names: "json" };
+}
+
+/** What can be done at the path of a unary RPC: POST, and GET where that is allowed. */
+export function unaryPathItem(
+  documented: DocumentedMethod,
+  schemas: MessageSchemas,
+  commentOf: CommentOf,
+): JsonObject {
+  const { method, rule } = documented;
+  const request = {
+    "application/json": {
+      schema: schemas.refTo(method.input, connectRequest(documented)),
+      example: exampleRequest(method),
+    },
+  };
+  const responses = {
+    "200": {
+      description: "The answer. A field that has its default is left out.",
+      headers: answerHeaders(rule),
+      content: { "application/json": { schema: schemas.refTo(method.output, connectAnswer) } },
+    },
+    ...errorResponseRefs("Connect"),
+  };
+  const id = methodPathOf(method).replace("/", ".");
+  const post = operationOf(documented, commentOf, id, {
+    parameters: headerParameters(documented),
+    requestBody: { required: true, content: request },
+    responses,
+  });
+  if (!rule.get) {
+    return { post };
+  }
+  const message = {
+    name: "message",
+    in: "query",
+    required: true,
+    description: "The request as JSON.",
+    content: request,
+  };
+  const get = operationOf(documented, commentOf, `${id}.get`, {
+    parameters: [
+      parameterRef("ConnectVersion"),
+      parameterRef("Encoding"),
+      message,
+      ...headerParameters(documented),
+    ],
+    responses,
+  });
+  return { get, post };
+}

@@ -1,0 +1,72 @@
+import { readFile } from "node:fs/promises";
+import { findPackageJSON } from "node:module";
+import { dirname, join } from "node:path";
+import {
+  type DescEnum,
+  type DescEnumValue,
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  type DescOneof,
+  type DescService,
+  fromBinary,
+} from "@bufbuild/protobuf";
+import { type FileDescriptorSet, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { pathNames } from "./path-names.ts";
+
+/** What the contract can have a comment on. */
+export type Commented =
+  | DescService
+  | DescMethod
+  | DescMessage
+  | DescField
+  | DescOneof
+  | DescEnum
+  | DescEnumValue;
+
+/** The comment that stands above something in the contract, as it is written there; empty where there is none. */
+export type CommentOf = (desc: Commented) => string;
+
+/**
+ * Reads the comments of the contract, which the generated code does not have: `npm run gen` puts them into the package beside
+ * it. Found from source and from dist alike.
+ * @throws Error when the package has no such file
+ */
+export async function readContractComments(): Promise<CommentOf> {
+  const manifest = findPackageJSON(import.meta.url);
+  if (manifest === undefined) {
+    throw new Error("the package that has the contract's comments is not found");
+  }
+  const bytes = await readFile(join(dirname(manifest), "gen/contract.binpb"));
+  return commentsFrom(fromBinary(FileDescriptorSetSchema, bytes));
+}
+
+/** The comments of descriptors that have source info. */
+export function commentsFrom({ file: files }: FileDescriptorSet): CommentOf {
+  const comments = new Map<string, string>();
+  for (const file of files) {
+    const names = pathNames(file);
+    for (const { path, leadingComments } of file.sourceCodeInfo?.location ?? []) {
+      const name = names.get(path.join("."));
+      if (name !== undefined && leadingComments !== "") {
+        comments.set(name, textOf(leadingComments));
+      }
+    }
+  }
+  return (desc) => comments.get(nameOf(desc)) ?? "";
+}
+
+function nameOf(desc: Commented): string {
+  return "typeName" in desc ? desc.typeName : `${desc.parent.typeName}.${desc.name}`;
+}
+
+/** Without the space behind `//`, and with the lines of a paragraph joined. */
+function textOf(comment: string): string {
+  const lines = comment.split("\n").map((line) => line.trim());
+  return lines
+    .join("\n")
+    .trim()
+    .split(/\n{2,}/)
+    .map((paragraph) => paragraph.replaceAll("\n", " "))
+    .join("\n\n");
+}

@@ -1,0 +1,137 @@
+import type { DescMessage, JsonObject } from "@bufbuild/protobuf";
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  PreconditionFailureSchema,
+  RetryInfoSchema,
+} from "../../../gen/google/rpc/error_details_pb.ts";
+import { type ErrorRow, errorRows } from "./error-table.ts";
+import { headerRefs } from "./headers.ts";
+import type { Form, MessageForm, MessageSchemas } from "./message-schemas.ts";
+import { refToSchema } from "./message-schemas.ts";
+
+/** In whose words errors are told: Connect's, or those of REST, which are grpc-gateway's. */
+export type ErrorStyle = "Connect" | "Rest";
+
+const details: readonly DescMessage[] = [
+  ErrorInfoSchema,
+  BadRequestSchema,
+  PreconditionFailureSchema,
+  RetryInfoSchema,
+];
+
+const formOf = (style: ErrorStyle): Form => ({
+  role: "answer",
+  names: style === "Connect" ? "json" : "contract",
+});
+
+/** The messages that errors hold. */
+export const errorMessages: readonly MessageForm[] = (["Connect", "Rest"] as const).flatMap((style) =>
+  details.map((message) => ({ message, form: formOf(style) })),
+);
+
+/** What a call may end with that is an error, by HTTP status, as references to the components. */
+export function errorResponseRefs(style: ErrorStyle): JsonObject {
+  const statuses = [...rowsByStatus(style).keys(), ...(style === "Connect" ? [415] : [])];
+  const refs = statuses.map((status) => [
+    String(status),
+    { $ref: `#/components/responses/${status === 415 ? "UnsupportedMediaType" : `${style}${status}`}` },
+  ]);
+  return Object.fromEntries(refs);
+}
+
+/** Under `#/components/responses`. */
+export function errorResponses(): JsonObject {
+  const ofStyles = (["Connect", "Rest"] as const).flatMap((style) =>
+    [...rowsByStatus(style)].map(([status, rows]) => [`${style}${status}`, errorResponse(style, rows)]),
+  );
+  const unsupported: JsonObject = {
+    description: "The content type is none of the RPC's.",
+    content: { "text/plain": { schema: { type: "string" } } },
+  };
+  return { ...Object.fromEntries(ofStyles), UnsupportedMediaType: unsupported };
+}
+
+function rowsByStatus(style: ErrorStyle): Map<number, ErrorRow[]> {
+  const rows = errorRows.toSorted((a, b) => statusOf(a, style) - statusOf(b, style));
+  return Map.groupBy(rows, (row) => statusOf(row, style));
+}
+
+function statusOf({ connectStatus, restStatus }: ErrorRow, style: ErrorStyle): number {
+  return style === "Connect" ? connectStatus : restStatus;
+}
+
+function errorResponse(style: ErrorStyle, rows: readonly ErrorRow[]): JsonObject {
+  const codes = [...new Set(rows.map((row) => (style === "Connect" ? row.connectCode : row.codeNumber)))];
+  const lines = rows.map(({ reason, meaning }) => `- \`${reason}\`: ${meaning}`);
+  return {
+    description: `${[...new Set(rows.map(({ code }) => code))].join(" or ")}, by reason:\n\n${lines.join("\n")}`,
+    headers: headerRefs(["hostplane-request-id"]),
+    content: {
+      "application/json": {
+        schema: {
+          allOf: [refToSchema(`${style}Error`), { type: "object", properties: { code: { enum: codes } } }],
+        },
+      },
+    },
+  };
+}
+
+/** Schemas of the errors themselves, under `#/components/schemas`. */
+export function errorSchemas(schemas: MessageSchemas): JsonObject {
+  const connectDetails = details.map((message) => ({
+    type: "object",
+    properties: {
+      type: { const: message.typeName },
+      value: { type: "string", contentEncoding: "base64", description: "In binary, without padding." },
+      debug: detailSchema(message, "Connect", schemas),
+    },
+    required: ["type", "value"],
+  }));
+  const restDetails = details.map((message) => ({
+    type: "object",
+    properties: { "@type": { const: `type.googleapis.com/${message.typeName}` } },
+    required: ["@type"],
+    allOf: [detailSchema(message, "Rest", schemas)],
+  }));
+  const detailsOf = (forms: JsonObject[]): JsonObject => ({
+    type: "array",
+    description: "The first is google.rpc.ErrorInfo, with the reason.",
+    items: { anyOf: forms },
+  });
+  return {
+    ConnectError: {
+      type: "object",
+      description: "An error as Connect writes it (connectrpc.com/docs/protocol).",
+      properties: {
+        code: { type: "string" },
+        message: { type: "string", description: "A sentence for people." },
+        details: detailsOf(connectDetails),
+      },
+      required: ["code"],
+    },
+    RestError: {
+      type: "object",
+      description: "An error of a REST route, as grpc-gateway writes it.",
+      properties: {
+        error: { type: "string", description: "The same as `message`." },
+        message: { type: "string", description: "A sentence for people." },
+        code: { type: "integer", format: "int32", description: "Number of gRPC's code." },
+        details: detailsOf(restDetails),
+      },
+      required: ["error", "message", "code", "details"],
+    },
+    Reason: {
+      type: "string",
+      description: "Every `google.rpc.ErrorInfo.reason` of this gateway.",
+      enum: errorRows.map(({ reason }) => reason),
+    },
+  };
+}
+
+/** A detail as it is in the contract, but with the reasons that there are. */
+function detailSchema(message: DescMessage, style: ErrorStyle, schemas: MessageSchemas): JsonObject {
+  const schema = schemas.refTo(message, formOf(style));
+  const reason = { type: "object", properties: { reason: refToSchema("Reason") }, required: ["reason"] };
+  return message === ErrorInfoSchema ? { allOf: [schema, reason] } : schema;
+}

@@ -1,0 +1,111 @@
+import type { DescService, JsonObject } from "@bufbuild/protobuf";
+import { methodPathOf } from "../method-rule.ts";
+import type { RestRoute } from "../rest/rest-routes.ts";
+import { connectAnswer, connectRequest, unaryPathItem } from "./connect-operations.ts";
+import type { CommentOf } from "./contract-comments.ts";
+import type { DocumentedMethod } from "./documented-method.ts";
+import { errorMessages, errorResponses, errorSchemas } from "./error-responses.ts";
+import { headerComponents } from "./headers.ts";
+import { createMessageSchemas } from "./message-schemas.ts";
+import { parameterComponents } from "./parameters.ts";
+import { restMessages, restOperation, restPath } from "./rest-operations.ts";
+import { streamPathItem } from "./stream-operations.ts";
+
+/** What documents are made of. */
+export interface DocumentedContract {
+  readonly methods: readonly DocumentedMethod[];
+  readonly restRoutes: readonly RestRoute[];
+  readonly commentOf: CommentOf;
+  /** The gateway's own. */
+  readonly version: string;
+  /** The largest message read or written, in bytes. */
+  readonly maxMessageBytes: number;
+  readonly maxDeadlineMs: number;
+}
+
+/** The contract as an OpenAPI 3.1 document: every RPC as Connect has it in JSON, its streams, and the REST routes. */
+export function createOpenApiDocument(contract: DocumentedContract): JsonObject {
+  const { methods, restRoutes, commentOf, version } = contract;
+  const documentedOf = new Map(methods.map((one) => [one.method, one]));
+  const routes = restRoutes.flatMap((route) => {
+    const documented = documentedOf.get(route.method);
+    return documented === undefined ? [] : [{ route, documented }];
+  });
+  const schemas = createMessageSchemas(
+    [
+      ...methods.flatMap((one) => [
+        { message: one.method.input, form: connectRequest(one) },
+        { message: one.method.output, form: connectAnswer },
+      ]),
+      ...routes.flatMap(({ route, documented }) => restMessages(route, documented)),
+      ...errorMessages,
+    ],
+    commentOf,
+  );
+  const paths: Record<string, JsonObject> = {};
+  for (const { route, documented } of routes) {
+    const operation = restOperation(route, documented, schemas, commentOf);
+    const verb = route.httpMethod === "*" ? "post" : route.httpMethod.toLowerCase();
+    paths[restPath(route)] = { ...paths[restPath(route)], [verb]: operation };
+  }
+  for (const one of methods) {
+    const itemOf = one.method.methodKind === "unary" ? unaryPathItem : streamPathItem;
+    paths[`/${methodPathOf(one.method)}`] = itemOf(one, schemas, commentOf);
+  }
+  const services = new Set(methods.map(({ method }) => method.parent));
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "hostplane",
+      version,
+      summary: "One gateway to the machines you own",
+      description: introduction(contract),
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    security: [{ bearer: [] }, { cookie: [] }, { cookieOverTls: [] }],
+    tags: [...services].map((service) => tagOf(service, commentOf)),
+    paths,
+    components: {
+      schemas: { ...schemas.components, ...errorSchemas(schemas) },
+      responses: errorResponses(),
+      parameters: parameterComponents(contract.maxDeadlineMs),
+      headers: headerComponents,
+      securitySchemes,
+    },
+  };
+}
+
+/** server/domains/auth/session-cookie.ts has the names. */
+const securitySchemes: JsonObject = {
+  bearer: {
+    type: "http",
+    scheme: "bearer",
+    description: "The token of a login (`services.auth.AuthService/Login`) or an API token.",
+  },
+  cookie: {
+    type: "apiKey",
+    in: "cookie",
+    name: "hostplane_session",
+    description:
+      "The session of a login with the header `hostplane-session: cookie`, for pages of the same origin.",
+  },
+  cookieOverTls: {
+    type: "apiKey",
+    in: "cookie",
+    name: "__Host-hostplane_session",
+    description: "The same over TLS.",
+  },
+};
+
+function tagOf(service: DescService, commentOf: CommentOf): JsonObject {
+  return { name: service.typeName, description: commentOf(service) };
+}
+
+function introduction({ maxMessageBytes }: DocumentedContract): string {
+  return [
+    "Every RPC is a POST of JSON to `/<package>.<Service>/<Method>`, by Connect's protocol; the same paths answer gRPC and gRPC-Web, and below `/api` as well. RPCs without side effects also take GET, where they tell no secrets. `/docs` has the same for people, with examples.",
+    "Fields may be written as here or as in the proto files, `null` as what is left out; whole numbers of 64 bits are strings in answers and either in requests; an enum also takes its number. An answer leaves out what has its default. A change refuses fields that its message does not have; a read ignores them.",
+    `A message has at most ${maxMessageBytes} bytes after decompression. An unknown request header \`hostplane-*\` is refused.`,
+  ].join("\n\n");
+}

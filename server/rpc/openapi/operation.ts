@@ -1,0 +1,29 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { methodPathOf } from "../method-rule.ts";
+import type { CommentOf } from "./contract-comments.ts";
+import { type DocumentedMethod, roleSentence, strictnessSentence } from "./documented-method.ts";
+
+/**
+ * An operation with what is said of the method however it is called: its comment, who may call it, and how strict it is.
+ * @param how one way to call it: parameters, body and responses; its description comes last
+ */
+export function operationOf(
+  documented: DocumentedMethod,
+  commentOf: CommentOf,
+  operationId: string,
+  { description = "", ...how }: JsonObject,
+): JsonObject {
+  const { method, rule } = documented;
+  const comment = commentOf(method);
+  const sentences = `${roleSentence(documented)} ${strictnessSentence(documented)}`;
+  return {
+    operationId,
+    tags: [method.parent.typeName],
+    summary: methodPathOf(method),
+    description: [comment, sentences, description].filter((part) => part !== "").join("\n\n"),
+    ...(rule.role === "anyone" ? { security: [{}] } : {}),
+    "x-hostplane-role": rule.role,
+    "x-hostplane-mutation": rule.mutation,
+    ...how,
+  };
+}

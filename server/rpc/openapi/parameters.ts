@@ -1,0 +1,63 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { type DocumentedMethod, takesIdempotencyKey } from "./documented-method.ts";
+
+/** Under `#/components/parameters`. */
+export function parameterComponents(maxDeadlineMs: number): JsonObject {
+  return {
+    IdempotencyKey: {
+      name: "idempotency-key",
+      in: "header",
+      description:
+        "Makes the call safe to send again: another with the same key and request, by the same caller within the time that keys are kept, gets the answer of the first. 1 to 255 visible ASCII characters.",
+      schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" },
+    },
+    TimeoutMs: {
+      name: "connect-timeout-ms",
+      in: "header",
+      description: `Deadline of the call in milliseconds, at most ${maxDeadlineMs} for what does not stream. A change that has begun goes on behind it.`,
+      schema: { type: "integer", minimum: 1, maximum: 9_999_999_999 },
+    },
+    Session: {
+      name: "hostplane-session",
+      in: "header",
+      description:
+        "`cookie` asks for the session as a cookie instead of a token, for pages of the gateway's own origin.",
+      schema: { type: "string", enum: ["cookie"] },
+    },
+    LastEventId: {
+      name: "Last-Event-ID",
+      in: "header",
+      description: "Id of the last event that was seen: the stream goes on behind it.",
+      schema: { type: "string" },
+    },
+    ConnectVersion: {
+      name: "connect",
+      in: "query",
+      description: "Version of Connect's protocol.",
+      schema: { type: "string", enum: ["v1"] },
+    },
+    Encoding: {
+      name: "encoding",
+      in: "query",
+      required: true,
+      description: "How `message` is written.",
+      schema: { type: "string", enum: ["json"] },
+    },
+  };
+}
+
+/** A parameter of the components. */
+export function parameterRef(name: string): JsonObject {
+  return { $ref: `#/components/parameters/${name}` };
+}
+
+/** The headers that a call of the method may carry, beside the credentials. */
+export function headerParameters(documented: DocumentedMethod): JsonObject[] {
+  const isLogin =
+    documented.method.parent.typeName === "services.auth.AuthService" && documented.method.name === "Login";
+  return [
+    parameterRef("TimeoutMs"),
+    ...(takesIdempotencyKey(documented) ? [parameterRef("IdempotencyKey")] : []),
+    ...(isLogin ? [parameterRef("Session")] : []),
+  ];
+}

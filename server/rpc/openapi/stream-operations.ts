@@ -1,0 +1,95 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { methodPathOf } from "../method-rule.ts";
+import { hasTextForm } from "../rest/text-value.ts";
+import { eventStreamMethodOf } from "../sse/event-stream-methods.ts";
+import { connectAnswer, connectRequest } from "./connect-operations.ts";
+import type { CommentOf } from "./contract-comments.ts";
+import type { DocumentedMethod } from "./documented-method.ts";
+import { errorResponseRefs } from "./error-responses.ts";
+import { exampleRequest } from "./example-request.ts";
+import { headerRefs } from "./headers.ts";
+import type { MessageSchemas } from "./message-schemas.ts";
+import { operationOf } from "./operation.ts";
+import { headerParameters, parameterRef } from "./parameters.ts";
+import { queryParameter } from "./query-parameter.ts";
+
+const envelopes =
+  "With the content type `application/connect+json` the same path speaks Connect's protocol of streams: before each message a byte of flags and four of its length, and an error in the last message, with HTTP status 200 (connectrpc.com/docs/protocol). gRPC and gRPC-Web are served there as well.";
+
+/**
+ * What can be done at the path of a streaming RPC. OpenAPI 3.1 has no words for a stream's messages: the schema of what each
+ * event holds is in `x-hostplane-message` beside the content type's own.
+ */
+export function streamPathItem(
+  documented: DocumentedMethod,
+  schemas: MessageSchemas,
+  commentOf: CommentOf,
+): JsonObject {
+  const { method, rule } = documented;
+  const id = methodPathOf(method).replace("/", ".");
+  const message = schemas.refTo(method.output, connectAnswer);
+  const events = eventStreamMethodOf(method, rule);
+  const headers = headerRefs(["hostplane-request-id", "hostplane-backend"]);
+  const enveloped = {
+    schema: { type: "string", format: "binary" },
+    "x-hostplane-message": message,
+  };
+  const request = schemas.refTo(method.input, connectRequest(documented));
+  if (events === undefined) {
+    const post = operationOf(documented, commentOf, id, {
+      description: `A stream in both directions. ${envelopes}`,
+      parameters: headerParameters(documented),
+      requestBody: {
+        required: true,
+        content: {
+          "application/connect+json": {
+            schema: { type: "string", format: "binary" },
+            "x-hostplane-message": request,
+          },
+        },
+      },
+      responses: {
+        "200": { description: "The stream.", headers, content: { "application/connect+json": enveloped } },
+        "415": { $ref: "#/components/responses/UnsupportedMediaType" },
+      },
+    });
+    return { post };
+  }
+  const resumes = events.resumes
+    ? "Each event has its cursor as `id`, and `Last-Event-ID` goes on behind it."
+    : "Who comes back begins anew.";
+  const format = `Server-sent events for who accepts \`text/event-stream\`: \`data\` is one message as JSON, the event \`end\` is the last of a stream that has ended, and the event \`error\` of one that has failed, with Connect's error as \`data\`. An error before the first message has its HTTP status. ${resumes}`;
+  const responses = {
+    "200": {
+      description: "The stream. It goes on until the RPC ends, the client leaves or its deadline passes.",
+      headers,
+      content: { "text/event-stream": { schema: { type: "string" }, "x-hostplane-message": message } },
+    },
+    ...errorResponseRefs("Connect"),
+  };
+  const common = [...headerParameters(documented), ...(events.resumes ? [parameterRef("LastEventId")] : [])];
+  const post = operationOf(documented, commentOf, id, {
+    description: `${format}\n\n${envelopes}`,
+    parameters: common,
+    requestBody: {
+      required: true,
+      content: { "application/json": { schema: request, example: exampleRequest(method) } },
+    },
+    responses,
+  });
+  if (!events.byGet) {
+    return { post };
+  }
+  const get = operationOf(documented, commentOf, `${id}.get`, {
+    description: `${format} A browser's \`EventSource\` asks like that. Fields of the request are parameters, or all of it is \`message\` as JSON.`,
+    parameters: [
+      ...method.input.fields.filter(hasTextForm).map((field) => queryParameter(field, commentOf)),
+      ...common,
+    ],
+    responses: {
+      ...responses,
+      "204": { description: "To who comes back behind the event `end`: there is nothing more." },
+    },
+  });
+  return { get, post };
+}

@@ -1,0 +1,77 @@
+import { methodPathOf } from "../rpc/method-rule.ts";
+import { type DocumentedMethod, takesIdempotencyKey } from "../rpc/openapi/documented-method.ts";
+import { reasonsNamedIn } from "../rpc/openapi/error-table.ts";
+import type { DocumentedContract } from "../rpc/openapi/openapi-document.ts";
+import { eventStreamMethodOf } from "../rpc/sse/event-stream-methods.ts";
+import { exampleCommands } from "./api-docs-commands.ts";
+import { fieldsHtml } from "./api-docs-fields.ts";
+import { commentHtml } from "./api-docs-text.ts";
+import { typescriptExample } from "./api-docs-typescript.ts";
+import { type Html, html } from "./html.ts";
+
+/** Where the page has the method. */
+export function methodAnchor({ method }: DocumentedMethod): string {
+  return `rpc-${methodPathOf(method).replace("/", ".")}`;
+}
+
+/** All there is to say about a method, with its request, its response, its errors and how to call it. */
+export function methodHtml(documented: DocumentedMethod, contract: DocumentedContract): Html {
+  const { method } = documented;
+  const { commentOf, restRoutes } = contract;
+  const typescript = typescriptExample(documented);
+  const examples = [
+    ...exampleCommands(documented, restRoutes).map(({ title, command }) => exampleHtml(title, command)),
+    ...(typescript === undefined ? [] : [exampleHtml("TypeScript", typescript)]),
+  ];
+  return html`<h3 id="${methodAnchor(documented)}">${method.name}</h3>
+<p><code>${methodPathOf(method)}</code></p>
+${commentHtml(commentOf(method))}
+<ul class="facts">${factsOf(documented, contract).map((fact) => html`<li>${fact}</li>`)}</ul>
+<h4>Request <code>${method.input.typeName}</code></h4>
+${commentHtml(commentOf(method.input))}${fieldsHtml(method.input, commentOf)}
+<h4>${isStream(documented) ? "Each message" : "Response"} <code>${method.output.typeName}</code></h4>
+${commentHtml(commentOf(method.output))}${fieldsHtml(method.output, commentOf)}
+${errorsHtml(documented, contract)}
+<details><summary>Examples of ${method.name}</summary>${examples}</details>
+`;
+}
+
+function isStream({ method }: DocumentedMethod): boolean {
+  return method.methodKind !== "unary";
+}
+
+function factsOf(documented: DocumentedMethod, { restRoutes }: DocumentedContract): readonly string[] {
+  const { method, rule } = documented;
+  const events = eventStreamMethodOf(method, rule);
+  return [
+    rule.role === "anyone" ? "needs no login" : `role ${rule.role}`,
+    method.methodKind.replace("_", " "),
+    rule.mutation ? "changes something" : "changes nothing",
+    ...(rule.get ? ["also GET"] : []),
+    ...(events === undefined ? [] : [events.byGet ? "event stream, also by GET" : "event stream"]),
+    ...(events?.resumes === true ? ["takes Last-Event-ID"] : []),
+    ...(takesIdempotencyKey(documented) ? ["takes idempotency-key"] : []),
+    ...(rule.mutation ? ["refuses unknown fields"] : []),
+    ...(rule.secrets ? ["holds secrets"] : []),
+    ...restRoutes
+      .filter((route) => route.method === method)
+      .map(({ httpMethod, template }) => `${httpMethod} ${template.text}`),
+  ];
+}
+
+/** The reasons that the method's own comments name; any other of the table may come as well. */
+function errorsHtml({ method }: DocumentedMethod, { commentOf }: DocumentedContract): Html {
+  const messages = [method.input, method.output];
+  const comments = [
+    commentOf(method),
+    ...messages.flatMap((message) => [commentOf(message), ...message.fields.map(commentOf)]),
+  ];
+  const links = reasonsNamedIn(comments.join("\n")).map(
+    ({ reason, code }) => html`<a href="#reason-${reason}">${reason}</a> (${code}), `,
+  );
+  return html`<h4>Errors</h4><p>${links}${links.length === 0 ? "Those" : "and those"} of <a href="#errors">the table</a>.</p>`;
+}
+
+function exampleHtml(title: string, text: string): Html {
+  return html`<h4>${title}</h4><pre><code>${text}</code></pre>\n`;
+}

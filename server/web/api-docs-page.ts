@@ -1,0 +1,74 @@
+import type { DescService } from "@bufbuild/protobuf";
+import type { DocumentedMethod } from "../rpc/openapi/documented-method.ts";
+import type { DocumentedContract } from "../rpc/openapi/openapi-document.ts";
+import { errorsHtml } from "./api-docs-errors.ts";
+import { methodAnchor, methodHtml } from "./api-docs-method.ts";
+import { commentHtml } from "./api-docs-text.ts";
+import { fieldTypes, typeHtml } from "./api-docs-types.ts";
+import { type Html, html } from "./html.ts";
+
+const setUp = `export GATEWAY=127.0.0.1:8080
+export TOKEN=…   # the sandbox prints one when it starts; services.auth.AuthService/Login gives one as well`;
+
+const typescriptSetUp = `import { createHostplaneClient } from "hostplane/client";
+
+const hostplane = createHostplaneClient({ baseUrl: "http://127.0.0.1:8080", token: process.env.TOKEN ?? "" });`;
+
+/** `/docs`: every RPC of the contract for people, as one page without scripts. */
+export function apiDocsPage(contract: DocumentedContract): string {
+  const { methods, commentOf, version, maxMessageBytes } = contract;
+  const services = [...Map.groupBy(methods, ({ method }) => method.parent)];
+  const types = fieldTypes(methods);
+  const page = html`<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>hostplane ${version}: API</title>
+<link rel="stylesheet" href="/docs/style.css"></head>
+<body>
+<a class="skip" href="#main">To the text</a>
+<header><h1>hostplane API</h1></header>
+<div class="columns">
+${contents(services)}
+<main id="main">
+<h2 id="calls">How to call</h2>
+<p>Every RPC is a <code>POST</code> of JSON to <code>/package.Service/Method</code> by Connect, and at the same path gRPC and
+gRPC-Web. Names of fields may be written as here or in lowerCamelCase; answers over Connect use lowerCamelCase, and leave out
+what has its default. Whole numbers of 64 bits are strings in answers and either in requests. A message has at most
+${String(maxMessageBytes)} bytes. For programs there is <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1), and reflection over gRPC.</p>
+<p>A token says who calls; each RPC needs a role, and operator may do all that viewer may, admin all. What changes something
+can be shown before by <code>hostplane.v1.PlanService/Plan</code>. A call with the header <code>idempotency-key</code> can be
+sent again safely where the RPC takes one, and <code>connect-timeout-ms</code> sets a deadline. A stream is sent as
+server-sent events to who accepts <code>text/event-stream</code>.</p>
+<p>The examples are for the sandbox, in cleartext, and for a shell that has these variables:</p>
+<pre><code>${setUp}</code></pre>
+<p>In TypeScript they have a client:</p>
+<pre><code>${typescriptSetUp}</code></pre>
+${services.map(([service, ofService]) => serviceHtml(service, ofService, contract))}
+<h2 id="types">Types</h2>
+${types.map((type) => typeHtml(type, commentOf))}
+${errorsHtml()}
+</main></div></body></html>`;
+  return `<!doctype html>\n${page.text}`;
+}
+
+type ServiceMethods = readonly (readonly [DescService, readonly DocumentedMethod[]])[];
+
+function contents(services: ServiceMethods): Html {
+  const items = services.map(
+    ([service, methods]) => html`<details><summary>${service.typeName}</summary><ul>
+<li><a href="#service-${service.typeName}">About ${service.name}</a></li>
+${methods.map((one) => html`<li><a href="#${methodAnchor(one)}">${one.method.name}</a></li>\n`)}</ul></details>
+`,
+  );
+  return html`<nav aria-label="Contents"><ul><li><a href="/">hostplane</a></li><li><a href="#calls">How to call</a></li></ul>
+${items}
+<ul><li><a href="#types">Types</a></li><li><a href="#errors">Errors</a></li></ul></nav>`;
+}
+
+function serviceHtml(
+  service: DescService,
+  methods: readonly DocumentedMethod[],
+  contract: DocumentedContract,
+): Html {
+  return html`<h2 id="service-${service.typeName}">${service.typeName}</h2>
+${commentHtml(contract.commentOf(service))}
+${methods.map((one) => methodHtml(one, contract))}`;
+}

@@ -1,0 +1,48 @@
+import type { DescEnum, DescMessage } from "@bufbuild/protobuf";
+import type { CommentOf } from "../rpc/openapi/contract-comments.ts";
+import type { DocumentedMethod } from "../rpc/openapi/documented-method.ts";
+import { fieldsHtml } from "./api-docs-fields.ts";
+import { commentHtml, inlineHtml } from "./api-docs-text.ts";
+import { type Html, html } from "./html.ts";
+
+/** Every message and enum that a field of the methods' messages leads to, by name. */
+export function fieldTypes(methods: readonly DocumentedMethod[]): readonly (DescMessage | DescEnum)[] {
+  const types = new Map<string, DescMessage | DescEnum>();
+  const seen = new Set<DescMessage>();
+
+  function visit(message: DescMessage): void {
+    if (seen.has(message)) {
+      return;
+    }
+    seen.add(message);
+    for (const { message: inner, enum: values } of message.fields) {
+      const type = inner ?? values;
+      if (type !== undefined && !type.typeName.startsWith("google.protobuf.")) {
+        types.set(type.typeName, type);
+      }
+      if (inner !== undefined) {
+        visit(inner);
+      }
+    }
+  }
+
+  for (const { method } of methods) {
+    visit(method.input);
+    visit(method.output);
+  }
+  return [...types.values()].toSorted((a, b) => (a.typeName < b.typeName ? -1 : 1));
+}
+
+/** What a field can hold that is no scalar. */
+export function typeHtml(type: DescMessage | DescEnum, commentOf: CommentOf): Html {
+  const content = type.kind === "enum" ? enumValues(type, commentOf) : fieldsHtml(type, commentOf);
+  return html`<h3 id="type-${type.typeName}">${type.typeName}</h3>${commentHtml(commentOf(type))}${content}\n`;
+}
+
+function enumValues({ values }: DescEnum, commentOf: CommentOf): Html {
+  const rows = values.map(
+    (value) =>
+      html`<dt><code>${value.name}</code> ${String(value.number)}</dt><dd>${inlineHtml(commentOf(value))}</dd>\n`,
+  );
+  return html`<dl>${rows}</dl>`;
+}

@@ -1,0 +1,79 @@
+import {
+  type DescField,
+  type DescMessage,
+  type JsonObject,
+  type JsonValue,
+  ScalarType,
+} from "@bufbuild/protobuf";
+import type { DocumentedMethod } from "../rpc/openapi/documented-method.ts";
+import { exampleRequest } from "../rpc/openapi/example-request.ts";
+
+/** The names by which a client of `hostplane/client` has the services. */
+export const clientNames: Readonly<Record<string, string | undefined>> = {
+  "services.auth.AuthService": "auth",
+  "hostplane.v1.UserService": "users",
+  "hostplane.v1.AuditService": "audit",
+  "hostplane.v1.SystemService": "system",
+  "hostplane.v1.PlanService": "plans",
+  "hostplane.v1.OperationService": "operations",
+  "hostplane.v1.EventService": "events",
+  "hostplane.v1.BackupService": "backups",
+  "proto.LVService": "logicalVolumes",
+  "proto.VGService": "volumeGroups",
+  "hostplane.v1.StorageService": "storage",
+  "stats.StatsService": "stats",
+  "hostplane.v1.StoragePoolService": "storagePool",
+  "operations.v1.OperationsService": "hypervisors",
+  "hostplane.v1.ClusterService": "clusters",
+  "cnct.kaas.api.Cluster": "kaas",
+  "hostplane.v1.PodService": "pods",
+  "v1alpha.PublicAPI": "podApi",
+};
+
+/** A call of the method by `hostplane/client`, whose client is `hostplane`; undefined where that has no name for its service. */
+export function typescriptExample({ method }: DocumentedMethod): string | undefined {
+  const client = clientNames[method.parent.typeName];
+  if (client === undefined) {
+    return undefined;
+  }
+  const call = `hostplane.${client}.${method.localName}(${messageText(method.input, exampleRequest(method))})`;
+  return method.methodKind === "unary"
+    ? `const answer = await ${call};`
+    : `for await (const message of ${call}) {\n  console.log(message);\n}`;
+}
+
+/** The initializer of a message that has this JSON. */
+function messageText(desc: DescMessage, json: JsonObject): string {
+  const members = desc.fields.flatMap((field) => {
+    const value = json[field.jsonName];
+    if (value === undefined) {
+      return [];
+    }
+    const text = valueText(field, value);
+    return field.oneof === undefined || field.proto.proto3Optional
+      ? `${field.localName}: ${text}`
+      : `${field.oneof.localName}: { case: "${field.localName}", value: ${text} }`;
+  });
+  return members.length === 0 ? "{}" : `{ ${members.join(", ")} }`;
+}
+
+function valueText(field: DescField, value: JsonValue): string {
+  return Array.isArray(value)
+    ? `[${value.map((one) => singleText(field, one)).join(", ")}]`
+    : singleText(field, value);
+}
+
+const bigIntegers: ReadonlySet<ScalarType | undefined> = new Set([ScalarType.INT64, ScalarType.UINT64]);
+
+function singleText({ message, enum: values, scalar }: DescField, value: JsonValue): string {
+  if (message?.typeName === "google.protobuf.Duration") {
+    return `{ seconds: ${String(value).replace("s", "n")} }`;
+  }
+  if (message !== undefined && !message.typeName.startsWith("google.protobuf.")) {
+    return messageText(message, value as JsonObject);
+  }
+  if (values !== undefined) {
+    return `${values.values.find(({ name }) => name === value)?.number} /* ${value} */`;
+  }
+  return bigIntegers.has(scalar) ? `${value}n` : JSON.stringify(value);
+}

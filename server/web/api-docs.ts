@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto";
+import { compressionNegotiate } from "@connectrpc/connect/protocol";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { compressions } from "../rpc/compression.ts";
+import type { ListenerFacts } from "../rpc/listener-facts.ts";
+import { readContractComments } from "../rpc/openapi/contract-comments.ts";
+import { createOpenApiDocument, type DocumentedContract } from "../rpc/openapi/openapi-document.ts";
+import type { RestRoute } from "../rpc/rest/rest-routes.ts";
+import type { Route } from "../rpc/router.ts";
+import { apiDocsPage } from "./api-docs-page.ts";
+import { apiDocsStyle } from "./api-docs-style.ts";
+import { addPageHeaders } from "./security-headers.ts";
+
+export interface ApiDocsOptions
+  extends Pick<DocumentedContract, "version" | "maxMessageBytes" | "maxDeadlineMs"> {
+  readonly routes: readonly Route[];
+  readonly restRoutes: readonly RestRoute[];
+  readonly listenerOf: (request: FastifyRequest) => ListenerFacts;
+}
+
+/** A document as it is sent: made once, compressed once for each way to. */
+interface Kept {
+  readonly etag: string;
+  /** By name of the compression; "" is none. */
+  readonly bytesOf: (compression: string) => Promise<Uint8Array>;
+}
+
+/**
+ * `/openapi.json` and `/docs`: the contract for programs and for people. Everybody may read them, as everybody may ask
+ * reflection; a listener tells of the services that it serves. They are made when they are first asked for.
+ */
+export async function apiDocs(app: FastifyInstance, options: ApiDocsOptions): Promise<void> {
+  const json = keptByListener((contract) => JSON.stringify(createOpenApiDocument(contract)));
+  const page = keptByListener(apiDocsPage);
+  const style = keep(Promise.resolve(apiDocsStyle));
+
+  function keptByListener(make: (contract: DocumentedContract) => string) {
+    const kept = new Map<string, Promise<Kept>>();
+    return (request: FastifyRequest): Promise<Kept> => {
+      const { services } = options.listenerOf(request);
+      const key = services === undefined ? "*" : [...services].toSorted().join(" ");
+      const known = kept.get(key) ?? keep(contractOf(options, services).then(make));
+      kept.set(key, known);
+      // What failed is tried again by the next who asks.
+      known.catch(() => kept.delete(key));
+      return known;
+    };
+  }
+
+  app.get("/openapi.json", async (request, reply) =>
+    answer(request, reply.type("application/json"), await json(request)),
+  );
+  app.get("/docs", async (request, reply) =>
+    answer(request, addPageHeaders(reply).type("text/html; charset=utf-8"), await page(request)),
+  );
+  app.get("/docs/style.css", async (request, reply) =>
+    answer(request, reply.type("text/css; charset=utf-8"), await style),
+  );
+}
+
+/** What is documented of the services of a listener. */
+async function contractOf(
+  { routes, restRoutes, ...limits }: ApiDocsOptions,
+  services: ReadonlySet<string> | undefined,
+): Promise<DocumentedContract> {
+  const methods = routes
+    .map(({ rule, handle: { method } }) => ({ method, rule }))
+    .filter(({ method }) => services?.has(method.parent.typeName) !== false);
+  return { ...limits, methods, restRoutes, commentOf: await readContractComments() };
+}
+
+async function keep(making: Promise<string>): Promise<Kept> {
+  const bytes = new Uint8Array(Buffer.from(await making));
+  const compressed = new Map<string, Promise<Uint8Array>>();
+  return {
+    etag: createHash("sha256").update(bytes).digest("base64url"),
+    bytesOf(name) {
+      const compression = compressions.find((one) => one.name === name);
+      const known = compressed.get(name) ?? compression?.compress(bytes) ?? Promise.resolve(bytes);
+      compressed.set(name, known);
+      return known;
+    },
+  };
+}
+
+async function answer(request: FastifyRequest, reply: FastifyReply, kept: Kept): Promise<FastifyReply> {
+  const accepted = request.headers["accept-encoding"]?.toString() ?? null;
+  const { response } = compressionNegotiate(compressions, null, accepted, "accept-encoding");
+  const name = response?.name ?? "";
+  const etag = `"${kept.etag}${name && `-${name}`}"`;
+  reply.headers({ "cache-control": "no-cache", vary: "accept-encoding", etag });
+  if (request.headers["if-none-match"] === etag) {
+    return reply.code(304).send();
+  }
+  if (name !== "") {
+    reply.header("content-encoding", name);
+  }
+  return reply.send(await kept.bytesOf(name));
+}
