@@ -110,7 +110,10 @@ export function createObjectWatch(options: ObjectWatchOptions): ObjectWatch {
       }
       try {
         const stop = await begin(of, { ...query, allowWatchBookmarks: true }, onEventOrError, end);
-        if (!isEnded) {
+        if (isClosed) {
+          // The informer was stopped before it had this to stop.
+          stop.abort();
+        } else if (!isEnded) {
           isStanding = true;
           stand();
         }

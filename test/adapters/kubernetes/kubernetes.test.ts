@@ -185,7 +185,8 @@ test("a namespace without a CephCluster is found, with what may be wrong", async
   );
 });
 
-test("closing ends the watches, and whoever waits", async (t) => {
+// The library ends a watch by itself after 30 s in which nothing comes.
+test("closing ends the watches, and whoever waits", { timeout: 20_000 }, async (t) => {
   const server = await startServer(t);
   const kubernetes = connect(t, server);
   await kubernetes.read();
