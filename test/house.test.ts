@@ -20,7 +20,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "adapters/restic": ["adapters/host"],
   "adapters/workload": ["adapters/host"],
   client: ["gen"],
-  "dashboard/action": ["dashboard/parts", "dashboard/session.ts", "gen"],
+  "dashboard/action": ["client", "dashboard/parts", "dashboard/session.ts", "gen"],
   "dashboard/app.tsx": ["dashboard/layout", "dashboard/live", "dashboard/parts", "dashboard/session.ts"],
   "dashboard/charts": ["dashboard/parts"],
   "dashboard/layout": [

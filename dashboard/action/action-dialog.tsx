@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { PlanResponse } from "../../gen/hostplane/v1/plan_pb.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
+import { OperationList } from "../parts/operation-list.tsx";
 import { OperationProgress } from "../parts/operation-progress.tsx";
 import { client } from "../session.ts";
 import { type Action, proposed } from "./action.ts";
@@ -21,7 +22,7 @@ function OpenDialog({ action }: { readonly action: Action }) {
   const stage = useSignal<Stage>("asking");
   const plan = useSignal<PlanResponse | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
-  const operationId = useSignal<string | undefined>(undefined);
+  const operationIds = useSignal<readonly string[]>([]);
 
   useEffect(() => {
     dialog.current?.showModal();
@@ -41,11 +42,11 @@ function OpenDialog({ action }: { readonly action: Action }) {
     stage.value = "running";
     error.value = undefined;
     try {
-      await runAction(action, (id) => {
-        operationId.value = id;
+      await runAction(action, (ids) => {
+        operationIds.value = ids;
       });
-      if (operationId.value !== undefined) {
-        await client.followOperation(operationId.value);
+      for (const id of operationIds.value) {
+        await client.followOperation(id);
       }
       stage.value = "done";
       action.onDone?.();
@@ -65,8 +66,8 @@ function OpenDialog({ action }: { readonly action: Action }) {
         plan.value === undefined &&
         error.value === undefined && <p role="status">Asking what it would do …</p>}
       {plan.value !== undefined && stage.value === "asking" && <PlanView plan={plan.value} />}
-      {operationId.value !== undefined && <OperationProgress id={operationId.value} />}
-      {stage.value === "running" && operationId.value === undefined && <p role="status">Under way …</p>}
+      <Progress of={operationIds.value} />
+      {stage.value === "running" && operationIds.value.length === 0 && <p role="status">Under way …</p>}
       {stage.value === "done" && <p role="status">Done.</p>}
       {error.value !== undefined && <ErrorNote error={error.value} />}
       <div class="row">
@@ -86,6 +87,15 @@ function OpenDialog({ action }: { readonly action: Action }) {
       </div>
     </dialog>
   );
+}
+
+/** Of several operations by the events that the page has anyway: a stream for each would be more than a browser opens. */
+function Progress({ of: ids }: { readonly of: readonly string[] }) {
+  const [first] = ids;
+  if (first === undefined) {
+    return null;
+  }
+  return ids.length === 1 ? <OperationProgress id={first} /> : <OperationList ids={ids} />;
 }
 
 function close(): void {

@@ -1,28 +1,26 @@
 import type { CallOptions } from "@connectrpc/connect";
+import { operationIdsOf } from "../../client/with-operation.ts";
 import { client } from "../session.ts";
 import type { Action } from "./action.ts";
 
 type Called = (request: object, options: CallOptions) => Promise<object> | AsyncIterable<object>;
 
-/** The response header that names the operation which a call has begun. */
-const operationHeader = "hostplane-operation";
-
 /**
  * Makes the change.
- * @param onOperation called with the id of the operation that the call has begun, as soon as it is known
+ * @param onOperations called with the ids of the operations that the call has begun, as soon as they are known
  * @returns the answer, of a stream its last message; undefined for a stream without one
  * @throws ConnectError as the call does
  */
 export async function runAction(
   { method, request }: Action,
-  onOperation: (id: string) => void,
+  onOperations: (ids: readonly string[]) => void,
 ): Promise<object | undefined> {
   const calls = client.serviceClient(method.parent) as unknown as Readonly<Record<string, Called>>;
   const options: CallOptions = {
     onHeader: (headers) => {
-      const id = headers.get(operationHeader);
-      if (id !== null) {
-        onOperation(id);
+      const ids = operationIdsOf(headers);
+      if (ids.length > 0) {
+        onOperations(ids);
       }
     },
   };

@@ -10,7 +10,7 @@ export interface Reading<T> {
   readonly isReading: boolean;
 }
 
-/** Events that come together, as those of one change do, are answered by one reading. */
+/** Events that come together, as those of one change do, are answered by one reading; those that never cease, by one each time. */
 const settleMs = 150;
 
 /**
@@ -52,8 +52,10 @@ export function useRead<T>(
     void begins();
     const forget = onEvent((event) => {
       if (event === "resumed" || watched.split(" ").includes(event.topic)) {
-        clearTimeout(timer);
-        timer = setTimeout(() => void begins(), settleMs);
+        timer ??= setTimeout(() => {
+          timer = undefined;
+          void begins();
+        }, settleMs);
       }
     });
     return () => {

@@ -1,0 +1,47 @@
+import { type Backend, BackendHealth, BackendKind } from "../../gen/hostplane/v1/system_pb.ts";
+import { useRead } from "../live/use-read.ts";
+import { client } from "../session.ts";
+
+/** A part of the gateway, as ListBackends and the topics of events call it. */
+export type Domain = "volumes" | "storage" | "clusters" | "hypervisors" | "pods";
+
+/** What a domain's systems lack, each with the way to get it; nothing while all is well. */
+export function DomainNotice({ domain }: { readonly domain: Domain }) {
+  const { reading } = useRead((options) => client.system.listBackends({}, options), {
+    topics: [domain],
+    key: domain,
+  });
+  const lacking = reading.value.value?.backends.filter(
+    (backend) => backend.domain === domain && isLacking(backend),
+  );
+  return (
+    <>
+      {lacking?.map(({ name, kind, health, missing }) => (
+        <div key={name} class="note warn" role="status">
+          <strong>
+            {name === "" ? domain : name} {stateText(kind, health)}
+          </strong>
+          <ul>
+            {missing.map((sentence) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </>
+  );
+}
+
+function isLacking({ health, missing }: Backend): boolean {
+  return health === BackendHealth.UNAVAILABLE || health === BackendHealth.DEGRADED || missing.length > 0;
+}
+
+function stateText(kind: BackendKind, health: BackendHealth): string {
+  if (kind === BackendKind.OFF) {
+    return "is not configured";
+  }
+  if (kind === BackendKind.NOT_BUILT) {
+    return "cannot be served by this version";
+  }
+  return health === BackendHealth.UNAVAILABLE ? "does not answer" : "works, but lacks something";
+}
