@@ -1,34 +1,49 @@
 # The gateway in a container. It listens on loopback unless it is told otherwise, which inside a container is the
-# container's own unless that shares the host's network; docker-compose.yml shows both ways.
+# container's own unless that shares the host's network; docker-compose.yml shows both ways, docs/deploy.md the rest.
 #
 #   docker build -t hostplane .
 #   docker run --rm --network host hostplane serve --sandbox
 FROM node:24-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
-# Optional packages are a Node for hosts that have an older one, and native tools the build does not need.
-RUN npm ci --omit=optional --ignore-scripts
+# No script of a dependency is needed; the package's own would build a dashboard whose source is not here yet.
+RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY adapters adapters
+COPY client client
+COPY dashboard dashboard
 COPY gen gen
 COPY server server
-RUN npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
+# What is left out besides: a Node for hosts that have an older one, and what only compilers and debuggers read.
+RUN npm run build \
+    && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
+    && rm -rf node_modules/node-* node_modules/@types \
+    && find node_modules dist -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
 FROM node:24-bookworm-slim
+# Tools of Debian that a domain starts, by docs/deploy.md: --build-arg PACKAGES="librados2 restic xorriso".
+ARG PACKAGES=""
+RUN if [ -n "$PACKAGES" ]; then \
+      apt-get update && apt-get install -y --no-install-recommends $PACKAGES && rm -rf /var/lib/apt/lists/*; \
+    fi
 ENV NODE_ENV=production \
     HOSTPLANE_DATA=/var/lib/hostplane
 WORKDIR /opt/hostplane
 COPY --from=build /src/package.json ./
 COPY --from=build /src/node_modules node_modules
 COPY --from=build /src/dist dist
+# What /docs and /openapi.json are made of.
+COPY --from=build /src/gen/contract.binpb gen/contract.binpb
 COPY bin bin
-RUN install -d -o node -g node -m 0700 /var/lib/hostplane
+RUN ln -s /opt/hostplane/bin/hostplane.js /usr/local/bin/hostplane \
+    && install -d -o node -g node -m 0700 /var/lib/hostplane
 VOLUME /var/lib/hostplane
-USER node
-# Asks the default listener; a configuration with another one needs its own check.
-HEALTHCHECK --interval=10s --timeout=3s --start-period=10s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:8080/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# The user `node`, by a number that Kubernetes can see not to be root's.
+USER 1000:1000
+# It asks by the socket in HOSTPLANE_DATA, so that it holds for any listener.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 \
+  CMD ["node", "/opt/hostplane/bin/healthcheck.js"]
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["node", "/opt/hostplane/bin/hostplane.js"]
+ENTRYPOINT ["hostplane"]
 # Without --sandbox and without a configured system this refuses to start and says what to do.
 CMD ["serve"]

@@ -20,6 +20,7 @@ import type { PublicAPI } from "../../gen/v1alpha/api_pb.ts";
 import type { Config } from "../config/schema.ts";
 import { adminSocketOf, shortSocketPath } from "../rpc/listener/admin-listener.ts";
 import type { StoreBackup } from "../web/store-backup.ts";
+import { gatewaySecrets } from "./gateway-secrets.ts";
 
 /** The services of a gateway, for an admin. */
 export interface AdminClient {
@@ -108,7 +109,7 @@ async function startForAdmin({ config, isSandbox, version }: AdminTarget, adminS
     isSandbox,
     version,
     logger: pino({ level: "silent" }),
-    secrets: { key: process.env.HOSTPLANE_KEY, adminPassword: process.env.HOSTPLANE_ADMIN_PASSWORD },
+    secrets: gatewaySecrets(process.env),
     onFatal: (error) => {
       throw error;
     },

@@ -5,6 +5,7 @@ import type { Gateway } from "../gateway.ts";
 import { dataDirectoryOf } from "../open-data.ts";
 import { type BannerAdmin, bannerLines } from "./banner.ts";
 import { type ConfigOptions, loadConfigOrExplain } from "./config-options.ts";
+import { gatewaySecrets } from "./gateway-secrets.ts";
 import { createLogger } from "./logger.ts";
 import { type ExitCode, messageFromError, type Output } from "./output.ts";
 import { untilStopped } from "./until-stopped.ts";
@@ -52,8 +53,7 @@ export async function serve(options: ServeOptions, version: string, output: Outp
   let gateway: Gateway;
   try {
     const { startGateway } = await import("../gateway.ts");
-    const { HOSTPLANE_KEY: key, HOSTPLANE_ADMIN_PASSWORD: adminPassword } = process.env;
-    const secrets = { key, adminPassword };
+    const secrets = gatewaySecrets(process.env);
     gateway = await startGateway({ config, isSandbox, version, logger, secrets, onFatal: fail });
   } catch (error) {
     output.err(`cannot start: ${messageFromError(error)}`);

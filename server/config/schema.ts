@@ -75,7 +75,10 @@ export const configSchema = z.strictObject({
       }),
     })
     .prefault({})
-    .meta({ description: "Login. The password of the first admin is taken from HOSTPLANE_ADMIN_PASSWORD." }),
+    .meta({
+      description:
+        "Login. The password of the first admin is taken from HOSTPLANE_ADMIN_PASSWORD, or the file that HOSTPLANE_ADMIN_PASSWORD_FILE names.",
+    }),
   log: z
     .strictObject({
       level: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info").meta({

@@ -34,6 +34,7 @@ export const otherVariables: readonly string[] = [
   "HOSTPLANE_CONFIG",
   "HOSTPLANE_KEY",
   "HOSTPLANE_ADMIN_PASSWORD",
+  "HOSTPLANE_ADMIN_PASSWORD_FILE",
   "HOSTPLANE_LAB",
 ];
 
