@@ -42,9 +42,10 @@ function OpenDialog({ action }: { readonly action: Action }) {
     stage.value = "running";
     error.value = undefined;
     try {
-      await runAction(action, (ids) => {
+      const answer = await runAction(action, (ids) => {
         operationIds.value = ids;
       });
+      action.assertAnswer?.(answer);
       for (const id of operationIds.value) {
         await client.followOperation(id);
       }

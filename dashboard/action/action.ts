@@ -18,6 +18,8 @@ export interface Action {
   readonly isDangerous: boolean;
   /** Whether PlanService knows the method; those of users and tokens it does not. */
   readonly hasPlan: boolean;
+  /** Throws when the answer tells of a failure that the call has not ended with. */
+  readonly assertAnswer?: ((answer: object | undefined) => void) | undefined;
   /** Called once it is done. */
   readonly onDone?: (() => void) | undefined;
 }
@@ -27,15 +29,19 @@ export type ActionMethod = DescMethodUnary | DescMethodServerStreaming;
 /** The action that is asked about; undefined for none. */
 export const proposed = signal<Action | undefined>(undefined);
 
-/** Asks the user about a change, with its plan; it is made when they agree, and followed to its end. */
-export function propose<I extends DescMessage, O extends DescMessage>(action: {
+/** A change as its page words it. By default it is not dangerous, and has a plan. */
+export interface Proposal<I extends DescMessage, O extends DescMessage> {
   readonly title: string;
   readonly label: string;
   readonly method: DescMethodUnary<I, O> | DescMethodServerStreaming<I, O>;
   readonly request: MessageInitShape<I>;
   readonly isDangerous?: boolean;
   readonly hasPlan?: boolean;
+  readonly assertAnswer?: (answer: object | undefined) => void;
   readonly onDone?: () => void;
-}): void {
-  proposed.value = { isDangerous: false, hasPlan: true, ...action };
+}
+
+/** Asks the user about a change, with its plan; it is made when they agree, and followed to its end. */
+export function propose<I extends DescMessage, O extends DescMessage>(proposal: Proposal<I, O>): void {
+  proposed.value = { isDangerous: false, hasPlan: true, ...proposal };
 }

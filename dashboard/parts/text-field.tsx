@@ -7,14 +7,17 @@ export function TextField(props: {
   readonly value: Signal<string>;
   readonly type?: "text" | "password" | "number" | "datetime-local" | "search";
   readonly hint?: string;
+  /** Why it was refused. */
+  readonly error?: string | undefined;
   readonly autocomplete?: "username" | "current-password" | "new-password" | "off";
   readonly required?: boolean;
   readonly min?: number;
   readonly max?: number;
   readonly pattern?: string;
 }) {
-  const { label, value, hint, type = "text", autocomplete = "off", ...rest } = props;
+  const { label, value, hint, error, type = "text", autocomplete = "off", ...rest } = props;
   const id = useId();
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(" ");
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -27,11 +30,17 @@ export function TextField(props: {
         onInput={({ currentTarget }) => {
           value.value = currentTarget.value;
         }}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        aria-describedby={described === "" ? undefined : described}
+        aria-invalid={error !== undefined}
       />
       {hint !== undefined && (
         <span class="hint" id={`${id}-hint`}>
           {hint}
+        </span>
+      )}
+      {error !== undefined && (
+        <span class="error" id={`${id}-error`} role="alert">
+          {error}
         </span>
       )}
     </div>
