@@ -1,7 +1,9 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { PlanResponse } from "../../gen/hostplane/v1/plan_pb.ts";
+import { operationEnd } from "../live/operation-end.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
+import { ModalDialog } from "../parts/modal-dialog.tsx";
 import { OperationList } from "../parts/operation-list.tsx";
 import { OperationProgress } from "../parts/operation-progress.tsx";
 import { client } from "../session.ts";
@@ -12,20 +14,30 @@ import { runAction } from "./run-action.ts";
 /** Where every proposed change is shown, agreed to, and followed. */
 export function ActionDialog() {
   const action = proposed.value;
-  return action === undefined ? null : <OpenDialog action={action} />;
+  return action === undefined ? null : (
+    <ModalDialog key={action.title} title={action.title} onClose={close}>
+      <Agreement action={action} />
+    </ModalDialog>
+  );
 }
 
 type Stage = "asking" | "running" | "done" | "failed";
 
-function OpenDialog({ action }: { readonly action: Action }) {
-  const dialog = useRef<HTMLDialogElement>(null);
+/** What is said on the button that closes the dialog. */
+const closeTexts: Readonly<Record<Stage, string>> = {
+  asking: "Cancel",
+  running: "Close; it goes on",
+  done: "Close",
+  failed: "Close",
+};
+
+function Agreement({ action }: { readonly action: Action }) {
   const stage = useSignal<Stage>("asking");
   const plan = useSignal<PlanResponse | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
   const operationIds = useSignal<readonly string[]>([]);
 
   useEffect(() => {
-    dialog.current?.showModal();
     if (action.hasPlan) {
       client.plan(action.method, action.request).then(
         (answer) => {
@@ -43,12 +55,10 @@ function OpenDialog({ action }: { readonly action: Action }) {
     error.value = undefined;
     try {
       const answer = await runAction(action, (ids) => {
-        operationIds.value = ids;
+        operationIds.value = action.isFollowed ? ids : [];
       });
       action.assertAnswer?.(answer);
-      for (const id of operationIds.value) {
-        await client.followOperation(id);
-      }
+      await Promise.all(operationIds.value.map(operationEnd));
       stage.value = "done";
       action.onDone?.();
     } catch (thrown) {
@@ -57,40 +67,41 @@ function OpenDialog({ action }: { readonly action: Action }) {
     }
   }
 
-  const isReady =
-    stage.value === "asking" && error.value === undefined && (!action.hasPlan || plan.value !== undefined);
+  const isAsking = stage.value === "asking";
+  const isPlanAwaited = action.hasPlan && plan.value === undefined && error.value === undefined;
   return (
-    <dialog ref={dialog} aria-labelledby="action-title" class="stack" onClose={close}>
-      <h2 id="action-title">{action.title}</h2>
-      {action.hasPlan &&
-        stage.value === "asking" &&
-        plan.value === undefined &&
-        error.value === undefined && <p role="status">Asking what it would do …</p>}
-      {plan.value !== undefined && stage.value === "asking" && <PlanView plan={plan.value} />}
+    <>
+      {isAsking && action.question !== undefined && <p>{action.question}</p>}
+      {isAsking && isPlanAwaited && (
+        <p role="status" class="reading">
+          Asking what it would do …
+        </p>
+      )}
+      {isAsking && plan.value !== undefined && <PlanView plan={plan.value} />}
       <Progress of={operationIds.value} />
       {stage.value === "running" && operationIds.value.length === 0 && <p role="status">Under way …</p>}
       {stage.value === "done" && <p role="status">Done.</p>}
       {error.value !== undefined && <ErrorNote error={error.value} />}
-      <div class="row">
-        {stage.value === "asking" && (
+      <div class="row actions">
+        <button type="button" onClick={close}>
+          {closeTexts[stage.value]}
+        </button>
+        {isAsking && (
           <button
             type="button"
-            class={action.isDangerous ? "danger" : "main"}
-            disabled={!isReady}
+            class={action.isDangerous ? "main danger" : "main"}
+            disabled={isPlanAwaited || error.value !== undefined}
             onClick={() => void run()}
           >
             {action.label}
           </button>
         )}
-        <button type="button" onClick={close}>
-          {stage.value === "asking" ? "Cancel" : stage.value === "running" ? "Close; it goes on" : "Close"}
-        </button>
       </div>
-    </dialog>
+    </>
   );
 }
 
-/** Of several operations by the events that the page has anyway: a stream for each would be more than a browser opens. */
+/** By the events that the page has anyway: a stream for each would be more than a browser opens. */
 function Progress({ of: ids }: { readonly of: readonly string[] }) {
   const [first] = ids;
   if (first === undefined) {

@@ -16,10 +16,14 @@ export interface Action {
   readonly request: Readonly<Record<string, unknown>>;
   /** Whether something may be lost; it is told in red. */
   readonly isDangerous: boolean;
-  /** Whether PlanService knows the method; those of users and tokens it does not. */
+  /** Whether PlanService knows what the method does; of cancelling and retrying an operation it does not. */
   readonly hasPlan: boolean;
   /** Throws when the answer tells of a failure that the call has not ended with. */
   readonly assertAnswer?: ((answer: object | undefined) => void) | undefined;
+  /** Whether the operations that it begins or names are waited for. */
+  readonly isFollowed: boolean;
+  /** What there is to say before it is done, where there is no plan that says it. */
+  readonly question?: string | undefined;
   /** Called once it is done. */
   readonly onDone?: (() => void) | undefined;
 }
@@ -29,7 +33,7 @@ export type ActionMethod = DescMethodUnary | DescMethodServerStreaming;
 /** The action that is asked about; undefined for none. */
 export const proposed = signal<Action | undefined>(undefined);
 
-/** A change as its page words it. By default it is not dangerous, and has a plan. */
+/** A change as its page words it. By default it is not dangerous, has a plan, and is followed to its end. */
 export interface Proposal<I extends DescMessage, O extends DescMessage> {
   readonly title: string;
   readonly label: string;
@@ -37,11 +41,13 @@ export interface Proposal<I extends DescMessage, O extends DescMessage> {
   readonly request: MessageInitShape<I>;
   readonly isDangerous?: boolean;
   readonly hasPlan?: boolean;
+  readonly isFollowed?: boolean;
+  readonly question?: string;
   readonly assertAnswer?: (answer: object | undefined) => void;
   readonly onDone?: () => void;
 }
 
 /** Asks the user about a change, with its plan; it is made when they agree, and followed to its end. */
 export function propose<I extends DescMessage, O extends DescMessage>(proposal: Proposal<I, O>): void {
-  proposed.value = { isDangerous: false, hasPlan: true, ...proposal };
+  proposed.value = { isDangerous: false, hasPlan: true, isFollowed: true, ...proposal };
 }

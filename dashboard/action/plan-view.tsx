@@ -1,4 +1,5 @@
 import type { PlanResponse } from "../../gen/hostplane/v1/plan_pb.ts";
+import { commandText } from "../parts/command-text.ts";
 
 /** What a change would do: what is lost first, then what changes, then the commands in the order they run. */
 export function PlanView({ plan }: { readonly plan: PlanResponse }) {
@@ -20,7 +21,7 @@ export function PlanView({ plan }: { readonly plan: PlanResponse }) {
                 {name}
                 {command.length > 0 && (
                   <div>
-                    <code>{command.map(shellWord).join(" ")}</code>
+                    <code>{commandText(command)}</code>
                   </div>
                 )}
                 {plan.pointOfNoReturn < plan.steps.length && index === plan.pointOfNoReturn && (
@@ -43,9 +44,4 @@ function Sentences({ of }: { readonly of: readonly string[] }) {
       ))}
     </ul>
   );
-}
-
-/** A word as a POSIX shell would have to be given it, so that a command can be read and pasted. */
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,19 +1,32 @@
-import { signal } from "@preact/signals";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { batch, signal } from "@preact/signals";
+import type { ConnectionState } from "../../client/client.ts";
 import type { Event } from "../../gen/hostplane/v1/event_pb.ts";
 import { client } from "../session.ts";
+import { firstMessage } from "./first-message.ts";
+import { whileVisible } from "./while-visible.ts";
 
 /** Whether the page hears the gateway. */
 export type Connection =
   | { readonly state: "connecting" }
-  | { readonly state: "live" }
-  | { readonly state: "lost"; readonly sinceMs: number };
+  /** `lostMs` tells for how long it was lost before; undefined if it was not. */
+  | { readonly state: "live"; readonly lostMs?: number }
+  | { readonly state: "lost"; readonly sinceMs: number; readonly retryAtMs: number }
+  /** For good. */
+  | { readonly state: "ended"; readonly error: unknown };
 
 /** As many as the page of events shows. */
-const keptEvents = 500;
+export const keptEvents = 500;
+
+/** What has happened so long before the page was opened is shown as well. */
+const pastMs = 3_600_000;
+
+/** What comes in a burst, as the past does, is shown at once. */
+const gatherMs = 40;
 
 export const connection = signal<Connection>({ state: "connecting" });
 
-/** Newest first, since the page was opened. */
+/** Newest first: since the page was opened, and of the hour before. */
 export const recentEvents = signal<readonly Event[]>([]);
 
 type Listener = (event: Event | "resumed") => void;
@@ -25,10 +38,51 @@ const listeners = new Set<Listener>();
  * @returns ends it
  */
 export function followEvents(): () => void {
-  const stop = new AbortController();
-  void read(stop.signal);
+  const openedAtMs = Date.now();
+  let cursor: string | undefined;
+  let gathered: Event[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const flush = () => {
+    timer = undefined;
+    const events = gathered;
+    gathered = [];
+    batch(() => {
+      recentEvents.value = [...events.toReversed(), ...recentEvents.value].slice(0, keptEvents);
+      for (const event of events) {
+        tell(event);
+      }
+    });
+  };
+
+  async function follow(stopSignal: AbortSignal): Promise<void> {
+    try {
+      // Without the past rather than not at all: what is wrong with the gateway, the stream itself finds out.
+      cursor ??= await cursorOfTime(openedAtMs - pastMs, stopSignal).catch(() => undefined);
+      const events = client.watchEvents({
+        cursor,
+        signal: stopSignal,
+        onCursor: (place) => {
+          cursor = place;
+        },
+        onGap: () => tell("resumed"),
+        onState: takeState,
+      });
+      for await (const event of events) {
+        gathered.push(event);
+        timer ??= setTimeout(flush, gatherMs);
+      }
+    } catch (error) {
+      if (!stopSignal.aborted) {
+        connection.value = { state: "ended", error };
+      }
+    }
+  }
+
+  const stop = whileVisible((stopSignal) => void follow(stopSignal));
   return () => {
-    stop.abort();
+    stop();
+    clearTimeout(timer);
     connection.value = { state: "connecting" };
     recentEvents.value = [];
   };
@@ -40,28 +94,29 @@ export function onEvent(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-async function read(stopSignal: AbortSignal): Promise<void> {
-  const events = client.watchEvents({
+/**
+ * Where a stream begins that tells what has happened since a time.
+ * @throws ConnectError as Subscribe does, e.g. HISTORY_GONE
+ */
+export async function cursorOfTime(atMs: number, stopSignal: AbortSignal): Promise<string | undefined> {
+  const start = { case: "time" as const, value: timestampFromMs(atMs) };
+  const { message } = await firstMessage((options) => client.events.subscribe({ start }, options), {
     signal: stopSignal,
-    onState: ({ state }) => {
-      const before = connection.value;
-      if (state === "lost") {
-        connection.value = before.state === "lost" ? before : { state, sinceMs: Date.now() };
-      } else if (state === "live") {
-        connection.value = { state };
-        if (before.state === "lost") {
-          tell("resumed");
-        }
-      }
-    },
   });
-  try {
-    for await (const event of events) {
-      recentEvents.value = [event, ...recentEvents.value].slice(0, keptEvents);
-      tell(event);
+  return message.case === "snapshot" ? message.value.cursor : undefined;
+}
+
+function takeState(now: ConnectionState): void {
+  const before = connection.value;
+  if (now.state === "lost") {
+    const sinceMs = before.state === "lost" ? before.sinceMs : Date.now();
+    connection.value = { state: "lost", sinceMs, retryAtMs: now.retryAtMs };
+  } else if (now.state === "live") {
+    connection.value =
+      before.state === "lost" ? { state: "live", lostMs: Date.now() - before.sinceMs } : { state: "live" };
+    if (before.state === "lost") {
+      tell("resumed");
     }
-  } catch {
-    // What ends it for good is the end of the login, which the session shows.
   }
 }
 

@@ -1,6 +1,7 @@
 import type { CallOptions } from "@connectrpc/connect";
 import { type Signal, useSignal } from "@preact/signals";
 import { useCallback, useEffect, useRef } from "preact/hooks";
+import type { Event } from "../../gen/hostplane/v1/event_pb.ts";
 import { onEvent } from "./event-stream.ts";
 
 /** What was read last, and how reading it went. */
@@ -13,18 +14,27 @@ export interface Reading<T> {
 /** Events that come together, as those of one change do, are answered by one reading; those that never cease, by one each time. */
 const settleMs = 150;
 
+export interface ReadOptions {
+  /** Of events that what is read depends on. */
+  readonly topics?: readonly string[];
+  /** Whether it depends on this event, beyond its topic. */
+  readonly when?: (event: Event) => boolean;
+  /** What the reading depends on; another key is another reading. */
+  readonly key?: string;
+}
+
 /**
  * Reads something at once, again whenever an event of one of the topics tells that it may have changed, when a lost
  * connection is back, and when `reload` is called. It never polls. While it reads, the last value stays.
- * @param key what the reading depends on; another key is another reading
  */
 export function useRead<T>(
   read: (options: CallOptions) => Promise<T>,
-  { topics = [], key = "" }: { readonly topics?: readonly string[]; readonly key?: string } = {},
+  options: ReadOptions = {},
 ): { readonly reading: Signal<Reading<T>>; readonly reload: () => void } {
   const reading = useSignal<Reading<T>>({ value: undefined, error: undefined, isReading: true });
-  const latest = useRef(read);
-  latest.current = read;
+  const { topics = [], when = () => true, key = "" } = options;
+  const latest = useRef({ read, when });
+  latest.current = { read, when };
   const begin = useRef(() => {});
   const watched = topics.join(" ");
 
@@ -37,7 +47,7 @@ export function useRead<T>(
       const mine = round;
       reading.value = { ...reading.peek(), isReading: true };
       try {
-        const value = await latest.current({ signal: stop.signal });
+        const value = await latest.current.read({ signal: stop.signal });
         if (mine === round && !stop.signal.aborted) {
           reading.value = { value, error: undefined, isReading: false };
         }
@@ -51,7 +61,7 @@ export function useRead<T>(
     reading.value = { value: undefined, error: undefined, isReading: true };
     void begins();
     const forget = onEvent((event) => {
-      if (event === "resumed" || watched.split(" ").includes(event.topic)) {
+      if (event === "resumed" || (watched.split(" ").includes(event.topic) && latest.current.when(event))) {
         timer ??= setTimeout(() => {
           timer = undefined;
           void begins();

@@ -2,6 +2,7 @@ import type { CallOptions } from "@connectrpc/connect";
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { client } from "../session.ts";
+import { whileVisible } from "./while-visible.ts";
 
 /** The newest message of a stream, and why it ended if it did. */
 export interface Watching<T> {
@@ -11,7 +12,8 @@ export interface Watching<T> {
 
 /**
  * Follows a stream whose messages each tell the whole state, as long as the component is shown; begun anew after a lost
- * connection. For what has no such stream there is `useRead`. A page opens at most two.
+ * connection, and when a page is shown that was hidden for a while. For what has no such stream there is `useRead`. A page
+ * opens at most two.
  * @param key what the stream depends on; another key is another stream
  */
 export function useWatch<T>(
@@ -23,24 +25,20 @@ export function useWatch<T>(
   latest.current = { open, onMessage };
 
   useEffect(() => {
-    const stop = new AbortController();
     watching.value = { value: undefined, error: undefined };
-    const follow = async () => {
+    const follow = async (signal: AbortSignal) => {
       try {
-        for await (const value of client.watch((options) => latest.current.open(options), {
-          signal: stop.signal,
-        })) {
+        for await (const value of client.watch((options) => latest.current.open(options), { signal })) {
           watching.value = { value, error: undefined };
           latest.current.onMessage?.(value);
         }
       } catch (error) {
-        if (!stop.signal.aborted) {
+        if (!signal.aborted) {
           watching.value = { ...watching.peek(), error };
         }
       }
     };
-    void follow();
-    return () => stop.abort();
+    return whileVisible((signal) => void follow(signal));
   }, [key, watching]);
 
   return watching;

@@ -1,19 +1,15 @@
 import { Link } from "wouter-preact";
-import { type Operation, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
-import { useWatch } from "../live/use-watch.ts";
-import { client } from "../session.ts";
+import type { Operation } from "../../gen/hostplane/v1/operation_pb.ts";
+import { useOperation } from "../live/use-operation.ts";
 import { Badge } from "./badge.tsx";
-import { operationStateText, operationTone } from "./operation-state.ts";
+import { isOpenState, operationStateText, operationTone } from "./operation-state.ts";
 import { ReadState } from "./read-state.tsx";
 import { sizeText } from "./size-text.ts";
 
 /** How far an operation is, live. */
 export function OperationProgress({ id }: { readonly id: string }) {
-  const watching = useWatch((options) => client.operations.watchOperation({ id }, options), { key: id });
   return (
-    <ReadState of={watching}>
-      {({ operation }) => operation !== undefined && <OperationFacts operation={operation} />}
-    </ReadState>
+    <ReadState of={useOperation(id)}>{(operation) => <OperationFacts operation={operation} />}</ReadState>
   );
 }
 
@@ -27,7 +23,7 @@ export function OperationFacts({ operation }: { readonly operation: Operation })
         <Link href={`~/operations/${operation.id}`}>{operation.kind}</Link>
         <span class="quiet">{operation.resource}</span>
       </div>
-      {isRunning(state) && (
+      {isOpenState(state) && (
         <progress
           aria-label={`Progress of ${operation.kind}`}
           max={1}
@@ -60,11 +56,5 @@ export function OperationFacts({ operation }: { readonly operation: Operation })
         </div>
       )}
     </div>
-  );
-}
-
-function isRunning(state: OperationState): boolean {
-  return (
-    state === OperationState.SCHEDULED || state === OperationState.ACTIVE || state === OperationState.UNDOING
   );
 }

@@ -1,0 +1,28 @@
+import { type ReadonlySignal, useComputed, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { Operation } from "../../gen/hostplane/v1/operation_pb.ts";
+import { client } from "../session.ts";
+import { laterTelling } from "./operation-order.ts";
+import { toldOperations } from "./told-operations.ts";
+import { type Reading, useRead } from "./use-read.ts";
+
+/** An operation, live: read once, and then as events tell of it. */
+export function useOperation(id: string): ReadonlySignal<Reading<Operation>> {
+  const shownId = useSignal(id);
+  useEffect(() => {
+    shownId.value = id;
+  }, [id, shownId]);
+  const { reading } = useRead(
+    async (options) => (await client.operations.getOperation({ id }, options)).operation,
+    { key: id },
+  );
+  return useComputed(() => {
+    const { value, error, isReading } = reading.value;
+    const told = toldOperations.value.get(shownId.value);
+    return {
+      value: value === undefined || told === undefined ? (value ?? told) : laterTelling(told, value),
+      error,
+      isReading,
+    };
+  });
+}

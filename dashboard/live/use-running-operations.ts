@@ -1,0 +1,26 @@
+import { type ReadonlySignal, useComputed } from "@preact/signals";
+import { type Operation, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
+import { isOpenState, openStates } from "../parts/operation-state.ts";
+import { client } from "../session.ts";
+import { upToDate } from "./operation-order.ts";
+import { toldOperations } from "./told-operations.ts";
+import { type Reading, useRead } from "./use-read.ts";
+
+/** As many as the gateway tells at once. */
+const pageSize = 1000;
+
+/** The operations that are under way or need attention, live, newest first: read once, and then as events tell of them. */
+export function useRunningOperations(): ReadonlySignal<Reading<readonly Operation[]>> {
+  const { reading } = useRead(async (options) => {
+    const states = [...openStates, OperationState.NEEDS_ATTENTION];
+    return (await client.operations.listOperations({ states, pageSize }, options)).operations;
+  });
+  return useComputed(() => {
+    const { value, ...rest } = reading.value;
+    return { ...rest, value: value && upToDate(value, toldOperations.value.values(), isUnsettled) };
+  });
+}
+
+function isUnsettled({ state }: Operation): boolean {
+  return isOpenState(state) || state === OperationState.NEEDS_ATTENTION;
+}
