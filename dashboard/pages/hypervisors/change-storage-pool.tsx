@@ -1,0 +1,113 @@
+import { useSignal } from "@preact/signals";
+import {
+  type StoragePool,
+  StoragePoolKind,
+  StoragePoolService,
+} from "../../../gen/hostplane/v1/storage_pool_pb.ts";
+import { propose } from "../../action/action.ts";
+import { type ProposalForm, useProposal } from "../../action/use-proposal.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { TextField } from "../../parts/text-field.tsx";
+import { bytesFromGib } from "./bytes-from-gib.ts";
+
+const { expandStoragePool, shrinkStoragePool, backUpStoragePool } = StoragePoolService.method;
+
+/** Makes the pool larger and smaller, and backs up every volume of it. */
+export function ChangeStoragePool({ of: { name, kind } }: { readonly of: StoragePool }) {
+  const growing = useProposal(["min_bytes"], { POOL_CANNOT_GROW: "min_bytes" });
+  const shrinking = useProposal(["max_bytes"], { POOL_CANNOT_SHRINK: "max_bytes" });
+  return (
+    <div class="stack">
+      {kind === StoragePoolKind.VOLUME_GROUP && (
+        <div class="cards">
+          <SizeForm
+            verb="Grow"
+            label="Grow by at least (GiB)"
+            hint="The smallest set of spare devices that gives so much is added."
+            form={growing}
+            field="min_bytes"
+            onSubmit={(minBytes) =>
+              growing.submit({
+                title: `Grow ${name}`,
+                label: "Grow",
+                method: expandStoragePool,
+                request: { minBytes },
+              })
+            }
+          />
+          <SizeForm
+            verb="Shrink"
+            label="Shrink by at most (GiB)"
+            hint="Data is moved to other devices first; what is in use is never taken out."
+            form={shrinking}
+            field="max_bytes"
+            onSubmit={(maxBytes) =>
+              shrinking.submit({
+                title: `Shrink ${name}`,
+                label: "Shrink",
+                method: shrinkStoragePool,
+                request: { maxBytes },
+                isDangerous: true,
+              })
+            }
+          />
+        </div>
+      )}
+      <div class="row">
+        <button
+          type="button"
+          onClick={() =>
+            propose({
+              title: `Back up ${name}`,
+              label: "Back up",
+              method: backUpStoragePool,
+              request: {},
+            })
+          }
+        >
+          Back up the pool …
+        </button>
+        <span class="quiet">Every volume of it, into the configured repository.</span>
+      </div>
+    </div>
+  );
+}
+
+function SizeForm(props: {
+  readonly verb: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly form: ProposalForm;
+  /** The request's field that is asked for. */
+  readonly field: string;
+  readonly onSubmit: (bytes: bigint) => Promise<void>;
+}) {
+  const { verb, label, hint, form, field, onSubmit } = props;
+  const gib = useSignal("");
+  const bytes = bytesFromGib(gib.value);
+  const isWrong = gib.value !== "" && bytes === undefined;
+  return (
+    <form
+      class="stack"
+      aria-label={`${verb} the storage pool`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (bytes !== undefined) {
+          void onSubmit(bytes);
+        }
+      }}
+    >
+      <TextField
+        label={label}
+        value={gib}
+        hint={hint}
+        error={isWrong ? "Expected a number of GiB, such as 10 or 0.5" : form.errorOf(field)}
+        required
+      />
+      {form.error !== undefined && <ErrorNote error={form.error} />}
+      <button type="submit" disabled={bytes === undefined || form.isChecking}>
+        {verb} …
+      </button>
+    </form>
+  );
+}

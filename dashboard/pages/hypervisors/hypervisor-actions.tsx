@@ -1,0 +1,101 @@
+import {
+  type ListHypervisorsResponseHypervisor as Hypervisor,
+  HypervisorState,
+  OperationsService,
+} from "../../../gen/operations/v1/operations_pb.ts";
+import { propose } from "../../action/action.ts";
+
+const { createHypervisor, createHypervisors, destroyHypervisor, destroyHypervisors } =
+  OperationsService.method;
+
+/** Does with one hypervisor what can be done with it. */
+export function HypervisorButton({ of: { id, state } }: { readonly of: Hypervisor }) {
+  const request = { id };
+  if (state === HypervisorState.AVAILABLE_TO_CREATE) {
+    return (
+      <button
+        type="button"
+        aria-label={`Create ${id}`}
+        onClick={() =>
+          propose({
+            title: `Create the hypervisor ${id}`,
+            label: "Create",
+            method: createHypervisor,
+            request,
+          })
+        }
+      >
+        Create
+      </button>
+    );
+  }
+  if (state === HypervisorState.AVAILABLE_TO_DESTROY) {
+    return (
+      <button
+        type="button"
+        class="danger"
+        aria-label={`Destroy ${id}`}
+        onClick={() =>
+          propose({
+            title: `Destroy the hypervisor ${id}`,
+            label: "Destroy",
+            method: destroyHypervisor,
+            request,
+            isDangerous: true,
+          })
+        }
+      >
+        Destroy
+      </button>
+    );
+  }
+  return <span class="quiet">Nothing until its state is known</span>;
+}
+
+/** Changes those that are selected at once: each kind of change only those that it can be made to. */
+export function SelectionBar(props: { readonly of: readonly Hypervisor[]; readonly onDone: () => void }) {
+  const idsIn = (state: HypervisorState) => props.of.filter((one) => one.state === state).map(({ id }) => id);
+  const off = idsIn(HypervisorState.AVAILABLE_TO_CREATE);
+  const running = idsIn(HypervisorState.AVAILABLE_TO_DESTROY);
+  const { onDone } = props;
+  return (
+    <div class="row">
+      <button
+        type="button"
+        disabled={off.length === 0}
+        onClick={() =>
+          propose({
+            title: `Create ${hypervisorsText(off.length)}`,
+            label: "Create",
+            method: createHypervisors,
+            request: { ids: off },
+            onDone,
+          })
+        }
+      >
+        Create selected{off.length > 0 && ` (${off.length})`}
+      </button>
+      <button
+        type="button"
+        class="danger"
+        disabled={running.length === 0}
+        onClick={() =>
+          propose({
+            title: `Destroy ${hypervisorsText(running.length)}`,
+            label: "Destroy",
+            method: destroyHypervisors,
+            request: { ids: running },
+            isDangerous: true,
+            onDone,
+          })
+        }
+      >
+        Destroy selected{running.length > 0 && ` (${running.length})`}
+      </button>
+    </div>
+  );
+}
+
+function hypervisorsText(count: number): string {
+  return count === 1 ? "1 hypervisor" : `${count} hypervisors`;
+}

@@ -1,0 +1,20 @@
+import { HypervisorState } from "../../../gen/operations/v1/operations_pb.ts";
+import type { Tone } from "../../parts/badge.tsx";
+
+/** What a hypervisor does: the contract tells what can be done with it, from which this follows. */
+export interface HypervisorStateText {
+  readonly tone: Tone;
+  readonly text: string;
+}
+
+const unknown: HypervisorStateText = { tone: "warn", text: "not known" };
+
+const texts: Readonly<Record<number, HypervisorStateText>> = {
+  [HypervisorState.UNKNOWN]: unknown,
+  [HypervisorState.AVAILABLE_TO_CREATE]: { tone: "off", text: "off or not made" },
+  [HypervisorState.AVAILABLE_TO_DESTROY]: { tone: "ok", text: "runs" },
+};
+
+export function hypervisorStateText(state: HypervisorState): HypervisorStateText {
+  return texts[state] ?? unknown;
+}
