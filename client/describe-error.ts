@@ -34,7 +34,10 @@ export function describeError(error: unknown): ErrorDescription {
   if (error instanceof OperationFailed) {
     return describeFailedOperation(error);
   }
-  const failure = ConnectError.from(error);
+  const failure =
+    error instanceof Error
+      ? ConnectError.from(error)
+      : new ConnectError("something else than an error was thrown");
   const [info] = failure.findDetails(ErrorInfoSchema);
   if (info === undefined && isConnectionFailure(error)) {
     const message = "the gateway cannot be reached, or the connection to it broke";

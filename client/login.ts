@@ -119,7 +119,8 @@ export function createLogin(
         throw error;
       }
       const second = await credential();
-      if (second === first || second.token === first.token) {
+      const isOther = second === current ? second !== first : second.token !== first.token;
+      if (!isOther) {
         throw error;
       }
       return callAs(second);

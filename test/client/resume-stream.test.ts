@@ -1,0 +1,140 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { test } from "tap";
+import { type ConnectionState, createHostplaneClient, type HostplaneClient } from "../../client/client.ts";
+import { resumeStream } from "../../client/resume-stream.ts";
+import { openCutRelay } from "../chaos/cut-relay.ts";
+import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
+
+/** Counts the connections of a stream until `count` of them have brought a message; `onMessage` is called for each. */
+async function connections(
+  client: HostplaneClient,
+  count: number,
+  onMessage: () => void,
+  options: { maxSilenceMs?: number } = {},
+): Promise<ConnectionState["state"][]> {
+  const controller = new AbortController();
+  const states: ConnectionState["state"][] = [];
+  let opened = 0;
+  const open = (signal: AbortSignal) => {
+    opened += 1;
+    return client.volumeGroups.watch({}, { signal });
+  };
+  const onState = ({ state }: ConnectionState) => states.push(state);
+  for await (const _ of resumeStream(open, { ...options, onState, signal: controller.signal })) {
+    if (opened === count) {
+      controller.abort();
+    } else {
+      onMessage();
+    }
+  }
+  return states;
+}
+
+test("a stream is begun anew when its connection is cut, and tells so", async (t) => {
+  const { url } = await startGatewayUnderTest(t);
+  const relay = await openCutRelay(t, url);
+  const states = await connections(createHostplaneClient({ baseUrl: relay.url }), 3, relay.cut);
+  t.same(states, ["connecting", "live", "lost", "connecting", "live", "lost", "connecting", "live"]);
+});
+
+test("a connection that carries nothing any more is replaced, without a word if the next one works", async (t) => {
+  const { url } = await startGatewayUnderTest(t);
+  const relay = await openCutRelay(t, url);
+  const client = createHostplaneClient({ baseUrl: relay.url });
+  const states = await connections(client, 2, relay.freeze, { maxSilenceMs: 300 });
+  t.same(states, ["connecting", "live"]);
+});
+
+test("a page that has a network again opens its streams anew, and waits no longer for those that are lost", async (t) => {
+  const page = Object.assign(new EventTarget(), {
+    document: Object.assign(new EventTarget(), { visibilityState: "hidden" }),
+  });
+  const { document } = page;
+  const names = ["addEventListener", "removeEventListener"] as const;
+  const global = globalThis as unknown as Record<string, unknown>;
+  for (const name of names) {
+    global[name] = page[name].bind(page);
+  }
+  global.document = document;
+  t.teardown(() => {
+    for (const name of [...names, "document"]) {
+      delete global[name];
+    }
+  });
+
+  const { url } = await startGatewayUnderTest(t);
+  const relay = await openCutRelay(t, url);
+  const client = createHostplaneClient({ baseUrl: relay.url });
+  const freeze = () => {
+    relay.freeze();
+    page.dispatchEvent(new Event("online"));
+  };
+  t.same(await connections(client, 2, freeze), ["connecting", "live"]);
+
+  const look = () => {
+    document.visibilityState = "visible";
+    document.dispatchEvent(new Event("visibilitychange"));
+  };
+  let pauses = 0;
+  const startedAtMs = Date.now();
+  const stream = resumeStream(
+    async function* () {
+      if (pauses < 8) {
+        throw new ConnectError("away", Code.Unavailable);
+      }
+      yield "back";
+    },
+    {
+      onState({ state }) {
+        if (state === "lost") {
+          pauses += 1;
+          setImmediate(look);
+        }
+      },
+    },
+  );
+  t.same(await stream.next(), { done: false, value: "back" });
+  t.ok(Date.now() - startedAtMs < 5_000, "eight pauses would have lasted 20 seconds and more");
+});
+
+test("pauses grow from a quarter of a second to ten, and last as long as the gateway asks", async (t) => {
+  const controller = new AbortController();
+  const pausesMs: number[] = [];
+  const client = createHostplaneClient({ baseUrl: "http://127.0.0.1:1" });
+  const onState = (state: ConnectionState) => {
+    if (state.state === "lost") {
+      pausesMs.push(state.retryAtMs - Date.now());
+      if (pausesMs.length === 3) {
+        controller.abort();
+      }
+    }
+  };
+  for await (const _ of client.watch((options) => client.volumeGroups.watch({}, options), {
+    signal: controller.signal,
+    onState,
+  })) {
+    t.fail("nobody is there");
+  }
+  const [first = 0, second = 0, third = 0] = pausesMs;
+  t.ok(first > 200 && first <= 500, `${first}`);
+  t.ok(second > 450 && second <= 1000, `${second}`);
+  t.ok(third > 950 && third <= 2000, `${third}`);
+});
+
+test("what would end the same way is thrown: a refusal, a domain that is off, a caller's own fault", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {
+    volumes: { deviceClasses: [{ name: "ssd", volumeGroup: "vg0", default: true }] },
+  });
+  const client = createHostplaneClient({ baseUrl: url });
+  const first = (stream: AsyncIterable<unknown>) => stream[Symbol.asyncIterator]().next();
+  await t.rejects(first(client.watch((options) => client.pods.watchPods({}, options))), {
+    code: Code.Unavailable,
+  });
+  await t.rejects(first(client.watch((options) => client.operations.watchOperation({ id: "x" }, options))), {
+    code: Code.NotFound,
+  });
+  const faulty = () => {
+    throw new TypeError("a fault of the caller's");
+  };
+  await t.rejects(first(client.watch(faulty)), { message: "a fault of the caller's" });
+});
