@@ -29,7 +29,12 @@ export interface AppUnderTest {
 export async function startAppUnderTest(
   t: Pick<Test, "teardown">,
   registrations: readonly ServiceRegistration[],
-  settings: { readonly maxDeadlineMs?: number; readonly logLevel?: string } = {},
+  settings: {
+    readonly maxDeadlineMs?: number;
+    readonly maxMessageBytes?: number;
+    readonly keepAliveMs?: number;
+    readonly logLevel?: string;
+  } = {},
 ): Promise<AppUnderTest> {
   const shutdown = new AbortController();
   setMaxListeners(0, shutdown.signal);
@@ -54,9 +59,9 @@ export async function startAppUnderTest(
     backupStore: () => Promise.reject(new InfraError("NOT_BUILT", "there is no store")),
     logger,
     corsOrigins: [],
-    maxMessageBytes: 4 << 20,
+    maxMessageBytes: settings.maxMessageBytes ?? 4 << 20,
     maxDeadlineMs: settings.maxDeadlineMs ?? 60_000,
-    keepAliveMs: 15_000,
+    keepAliveMs: settings.keepAliveMs ?? 15_000,
     shutdownSignal: shutdown.signal,
     listenerOf: () => ({
       address: "127.0.0.1:0",

@@ -8,7 +8,7 @@ import { EventService } from "../../../gen/hostplane/v1/event_pb.ts";
 import { registerService } from "../../../server/rpc/service-handlers.ts";
 import { startAppUnderTest } from "../app-under-test.ts";
 import { envelopesFrom } from "../envelopes.ts";
-import { type Protocol, protocols, streamProtocols } from "../protocols.ts";
+import { eventStreamProtocols, type Protocol, protocols, streamProtocols } from "../protocols.ts";
 import { errorFromAnswer } from "../raw-error.ts";
 import { requestOver } from "../raw-request.ts";
 import { rpcErrorOf } from "../rpc-error.ts";
@@ -99,7 +99,7 @@ test("messages of every size come whole and in order, whoever writes them", asyn
   const app = await startSinksUnderTest(t, { maxUnsentBytes: 64 << 20 });
   const names = Array.from({ length: 120 }, (_, index) => `${index} ${"x".repeat((index * 7919) % 90_000)}`);
   await Promise.all(
-    streamProtocols.map(async (protocol) => {
+    [...streamProtocols, ...eventStreamProtocols].map(async (protocol) => {
       const { sink, yieldAll, read } = await subscribe(t, app, protocol);
       const reading = read(names.length);
       const expected = new Set(names);
@@ -169,7 +169,7 @@ test("a deadline, the end of a call and the stop of the gateway end a stream tha
 
 test("a subscriber that leaves ends its call, and none is kept", async (t) => {
   const app = await startSinksUnderTest(t);
-  for (const protocol of streamProtocols) {
+  for (const protocol of [...streamProtocols, ...eventStreamProtocols]) {
     const { call, sink, leave } = await subscribe(t, app, protocol);
     sink.write(sharedHeartbeat("a"));
     leave();
@@ -191,7 +191,7 @@ test("a subscriber that leaves ends its call, and none is kept", async (t) => {
 
 test("a message above the gateway's limit ends the call with MESSAGE_TOO_LARGE", async (t) => {
   const app = await startSinksUnderTest(t);
-  for (const protocol of streamProtocols) {
+  for (const protocol of [...streamProtocols, ...eventStreamProtocols]) {
     const { sink, answers } = await subscribe(t, app, protocol);
     t.equal(sink.write(sharedHeartbeat("x".repeat(5 << 20))), false);
     const expected = { code: "RESOURCE_EXHAUSTED", reason: "MESSAGE_TOO_LARGE" };
