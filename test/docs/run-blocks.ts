@@ -9,6 +9,12 @@ import { type Block, blocksOf, readPage, root } from "./markdown.ts";
 /** What a page writes, and what stands for it in the test. */
 export type Substitutions = Readonly<Record<string, string>>;
 
+/** What programs import of the package when it is installed, and where that is in the clone. */
+const packageImports: readonly (readonly [RegExp, string])[] = [
+  [/"hostplane\/client"/g, '"./client/client.ts"'],
+  [/"hostplane\/(gen\/[\w/]+)"/g, '"./$1.ts"'],
+];
+
 /**
  * Runs the marked blocks of a page one after the other, as a reader would, and compares what they print with
  * the block marked `prints` below, in which `…` stands for any text; without one they must end with 0. A block whose tool is
@@ -26,7 +32,7 @@ export async function testBlocks(
   t.ok(runnable.length > 0, `${page} has blocks to run`);
   const directory = await mkdtemp(join(tmpdir(), "hostplane-docs-"));
   t.teardown(() => rm(directory, { recursive: true }));
-  for (const name of ["node_modules", "gen", "proto"]) {
+  for (const name of ["node_modules", "client", "gen", "proto"]) {
     await symlink(join(root, name), join(directory, name));
   }
 
@@ -83,7 +89,8 @@ async function commandOf({ language, text, line }: Block, directory: string): Pr
     return ["sh", "-c", text];
   }
   const file = join(directory, `block-${line}.${language === "ts" ? "ts" : "py"}`);
-  await writeFile(file, text);
+  const program = packageImports.reduce((each, [from, to]) => each.replaceAll(from, to), text);
+  await writeFile(file, program);
   return language === "ts" ? [process.execPath, file] : ["python3", file];
 }
 
