@@ -1,11 +1,11 @@
 import { useEffect } from "preact/hooks";
 import { Route, Router, Switch } from "wouter-preact";
 import { useHashLocation } from "wouter-preact/use-hash-location";
+import { Away } from "./layout/away.tsx";
 import { Frame } from "./layout/frame.tsx";
 import { Login } from "./layout/login.tsx";
 import { pages } from "./layout/pages.ts";
 import { followEvents } from "./live/event-stream.ts";
-import { ErrorNote } from "./parts/error-note.tsx";
 import { hasRole, resumeSession, session } from "./session.ts";
 
 /** The dashboard: a login until there is one, then the frame around the page that the address names. */
@@ -16,14 +16,11 @@ export function App() {
   useEffect(() => (isIn ? followEvents() : undefined), [isIn]);
   if (current.state === "unknown") {
     return current.error === undefined ? (
-      <p role="status">Asking the gateway …</p>
+      <p role="status" class="reading center">
+        Asking the gateway …
+      </p>
     ) : (
-      <main class="login">
-        <ErrorNote error={current.error} />
-        <button type="button" onClick={() => void resumeSession()}>
-          Try again
-        </button>
-      </main>
+      <Away error={current.error} />
     );
   }
   if (current.state === "out") {
@@ -41,7 +38,7 @@ export function App() {
           ))}
           <Route>
             <h1>There is no such page</h1>
-            <p>Choose one on the left, or ask for a role that sees more.</p>
+            <p>Choose one in the navigation, or ask for a role that sees more.</p>
           </Route>
         </Switch>
       </Frame>

@@ -1,17 +1,39 @@
 import { connection } from "../live/event-stream.ts";
+import { durationText } from "../parts/duration-text.ts";
+import { ErrorNote } from "../parts/error-note.tsx";
 import { TimeText } from "../parts/time-text.tsx";
 
-/** Says that the gateway is away, since when, and that it is tried again; nothing while all is well. */
+/** Says that the gateway is away, since when, and that it is tried again; that it is back; nothing while all is well. */
 export function ConnectionBanner() {
   const current = connection.value;
   return (
-    <div role="status" aria-live="polite">
-      {current.state === "lost" && (
-        <p class="note warn">
-          <strong>Connection lost</strong> since <TimeText atMs={current.sinceMs} />. What you see is as of
-          then. It is tried again by itself, and goes on where it was.
-        </p>
+    <>
+      <div role="status" aria-live="polite">
+        {current.state === "lost" && (
+          <p class="note warn">
+            <strong>Connection lost</strong> since <TimeText atMs={current.sinceMs} />. What you see is as of
+            then. It is tried again by itself, next at <TimeText atMs={current.retryAtMs} />, and goes on
+            where it was.
+          </p>
+        )}
+        {current.state === "live" && current.lostMs !== undefined && (
+          <p class="note ok passing" key={current.lostMs}>
+            <strong>Connected again</strong> after {durationText(current.lostMs)}. What happened meanwhile is
+            shown.
+          </p>
+        )}
+      </div>
+      {current.state === "ended" && (
+        <>
+          <ErrorNote error={current.error} />
+          <p>
+            This page hears nothing of what happens any more.{" "}
+            <button type="button" onClick={() => location.reload()}>
+              Load it again
+            </button>
+          </p>
+        </>
       )}
-    </div>
+    </>
   );
 }

@@ -1,24 +1,43 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { Suspense } from "preact/compat";
+import { useEffect, useRef } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { ActionDialog } from "../action/action-dialog.tsx";
-import { roleText } from "../parts/role-text.ts";
-import { logout, type Session } from "../session.ts";
+import type { Session } from "../session.ts";
+import { Account } from "./account.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
-import type { PageEntry } from "./pages.ts";
+import { ConnectionState } from "./connection-state.tsx";
+import { Navigation } from "./navigation.tsx";
+import { type PageEntry, pageAt } from "./pages.ts";
 
-/** What surrounds every page: who is logged in where, the navigation, and what is told about the connection. */
+/** What surrounds every page: which gateway it is, the navigation, who is logged in, and what is told about the connection. */
 export function Frame(props: {
   readonly pages: readonly PageEntry[];
   readonly session: Session & { readonly state: "in" };
   readonly children: ComponentChildren;
 }) {
   const { caller, info } = props.session;
+  const isMenuOpen = useSignal(false);
+  const page = usePage(props.pages, `hostplane${info.sandbox ? " sandbox" : ""} on ${info.hostname}`, () => {
+    isMenuOpen.value = false;
+  });
   return (
     <div class="frame">
       <header>
-        <button type="button" class="skip" onClick={skipToContent}>
+        <button type="button" class="skip" onClick={focusContent}>
           To the content
+        </button>
+        <button
+          type="button"
+          class="menu"
+          aria-expanded={isMenuOpen.value}
+          aria-controls="side"
+          onClick={() => {
+            isMenuOpen.value = !isMenuOpen.value;
+          }}
+        >
+          Menu
         </button>
         <Link href="/" class="name">
           hostplane
@@ -28,48 +47,51 @@ export function Frame(props: {
             Sandbox
           </span>
         )}
-        <span class="quiet">{info.hostname}</span>
-        <span class="space" />
-        <span class="quiet">
-          {caller.actor}, {roleText(caller.role)}
+        <span class="host" title={`hostplane ${info.version}`}>
+          {info.hostname}
         </span>
-        <a href="/docs">API</a>
-        <button type="button" onClick={() => void logout()}>
-          Log out
-        </button>
+        <ConnectionState />
       </header>
-      <Navigation pages={props.pages} />
+      <div id="side" class={isMenuOpen.value ? "side open" : "side"}>
+        <Navigation pages={props.pages} />
+        <Account caller={caller} version={info.version} />
+      </div>
       <main id="content" tabIndex={-1}>
         <ConnectionBanner />
-        <Suspense fallback={<p role="status">Loading …</p>}>{props.children}</Suspense>
+        <Suspense
+          key={page?.path}
+          fallback={
+            <p role="status" class="reading">
+              Loading …
+            </p>
+          }
+        >
+          {props.children}
+        </Suspense>
       </main>
       <ActionDialog />
     </div>
   );
 }
 
-function Navigation({ pages }: { readonly pages: readonly PageEntry[] }) {
+/** The page that the address names: its title is the document's, and the focus goes to it when it is another one. */
+function usePage(pages: readonly PageEntry[], place: string, onChange: () => void): PageEntry | undefined {
   const [location] = useLocation();
-  return (
-    <nav aria-label="Pages">
-      <ul>
-        {pages.map(({ path, title }) => (
-          <li key={path}>
-            <Link href={path} aria-current={isAt(location, path) ? "page" : undefined}>
-              {title}
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </nav>
-  );
-}
-
-function isAt(location: string, path: string): boolean {
-  return path === "/" ? location === "/" : location === path || location.startsWith(`${path}/`);
+  const page = pageAt(pages, location);
+  const shown = useRef(page?.path);
+  useEffect(() => {
+    document.title = `${page?.title ?? "No such page"} · ${place}`;
+    if (shown.current !== page?.path) {
+      shown.current = page?.path;
+      onChange();
+      scrollTo(0, 0);
+      focusContent();
+    }
+  }, [page, place]);
+  return page;
 }
 
 /** No link, since the address' hash is the page's route. */
-function skipToContent(): void {
-  document.getElementById("content")?.focus();
+function focusContent(): void {
+  document.getElementById("content")?.focus({ preventScroll: true });
 }

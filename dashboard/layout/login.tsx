@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { login } from "../session.ts";
@@ -9,6 +10,10 @@ export function Login() {
   const password = useSignal("");
   const error = useSignal<unknown>(undefined);
   const isBusy = useSignal(false);
+
+  useEffect(() => {
+    document.title = "Log in · hostplane";
+  }, []);
 
   async function submit(event: SubmitEvent): Promise<void> {
     event.preventDefault();
@@ -26,6 +31,7 @@ export function Login() {
   return (
     <main class="login">
       <h1>hostplane</h1>
+      <p class="quiet">One gateway to volumes, Ceph, hypervisors, clusters and pods.</p>
       <form class="card stack" onSubmit={submit}>
         <TextField label="User" value={username} autocomplete="username" required />
         <TextField
@@ -37,10 +43,10 @@ export function Login() {
         />
         {error.value !== undefined && <ErrorNote error={error.value} />}
         <button type="submit" class="main" disabled={isBusy.value}>
-          Log in
+          {isBusy.value ? "Logging in …" : "Log in"}
         </button>
       </form>
-      <p>
+      <p class="quiet">
         A sandbox prints its password when it starts. Without a page:{" "}
         <a href="/docs">the API and its examples</a>.
       </p>

@@ -3,11 +3,15 @@ import { lazy } from "preact/compat";
 import { Role } from "../../gen/hostplane/v1/user_pb.ts";
 import { Overview } from "../pages/overview/overview.tsx";
 
+export type PageGroup = "systems" | "activity" | "administration";
+
 /** A page of the dashboard. */
 export interface PageEntry {
   /** After the `#` of the address; what is below it is the page's own. */
   readonly path: string;
   readonly title: string;
+  /** Where it is in the navigation: at the top when absent. */
+  readonly group?: PageGroup;
   /** Who sees it; everybody when absent. */
   readonly role?: Role;
   readonly Page: ComponentType;
@@ -19,44 +23,64 @@ export const pages: readonly PageEntry[] = [
   {
     path: "/volumes",
     title: "Volumes",
+    group: "systems",
     Page: lazy(async () => (await import("../pages/volumes/volumes.tsx")).Volumes),
   },
   {
     path: "/storage",
     title: "Ceph",
+    group: "systems",
     Page: lazy(async () => (await import("../pages/storage/storage.tsx")).Storage),
   },
   {
     path: "/hypervisors",
     title: "Hypervisors",
+    group: "systems",
     Page: lazy(async () => (await import("../pages/hypervisors/hypervisors.tsx")).Hypervisors),
   },
   {
     path: "/clusters",
     title: "Clusters",
+    group: "systems",
     Page: lazy(async () => (await import("../pages/clusters/clusters.tsx")).Clusters),
   },
-  { path: "/pods", title: "Pods", Page: lazy(async () => (await import("../pages/pods/pods.tsx")).Pods) },
+  {
+    path: "/pods",
+    title: "Pods",
+    group: "systems",
+    Page: lazy(async () => (await import("../pages/pods/pods.tsx")).Pods),
+  },
   {
     path: "/operations",
     title: "Operations",
+    group: "activity",
     Page: lazy(async () => (await import("../pages/operations/operations.tsx")).Operations),
   },
   {
     path: "/events",
     title: "Events",
+    group: "activity",
     Page: lazy(async () => (await import("../pages/events/events.tsx")).Events),
   },
   {
     path: "/audit",
     title: "Audit",
+    group: "administration",
     role: Role.ADMIN,
     Page: lazy(async () => (await import("../pages/audit/audit.tsx")).Audit),
   },
   {
     path: "/users",
     title: "Users",
+    group: "administration",
     role: Role.ADMIN,
     Page: lazy(async () => (await import("../pages/users/users.tsx")).Users),
   },
 ];
+
+/** The page that an address is of; undefined for none. */
+export function pageAt(entries: readonly PageEntry[], location: string): PageEntry | undefined {
+  return entries.find(({ path }) =>
+    path === "/" ? location === "/" : location === path || location.startsWith(`${path}/`),
+  );
+}

@@ -1,8 +1,8 @@
 import { OperationFailed } from "../../client/operation-failed.ts";
 import { type Operation, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
-import { isOpenState } from "../parts/operation-state.ts";
 import { client } from "../session.ts";
 import { onEvent } from "./event-stream.ts";
+import { isOpenState } from "./open-state.ts";
 
 /**
  * Waits for the end of an operation, by the events that the page hears anyway: `client.followOperation` takes a connection

@@ -1,7 +1,7 @@
 import { type ReadonlySignal, useComputed } from "@preact/signals";
 import { type Operation, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
-import { isOpenState, openStates } from "../parts/operation-state.ts";
 import { client } from "../session.ts";
+import { isOpenState, openStates } from "./open-state.ts";
 import { upToDate } from "./operation-order.ts";
 import { toldOperations } from "./told-operations.ts";
 import { type Reading, useRead } from "./use-read.ts";

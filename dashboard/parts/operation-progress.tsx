@@ -1,8 +1,9 @@
 import { Link } from "wouter-preact";
 import type { Operation } from "../../gen/hostplane/v1/operation_pb.ts";
+import { isOpenState } from "../live/open-state.ts";
 import { useOperation } from "../live/use-operation.ts";
 import { Badge } from "./badge.tsx";
-import { isOpenState, operationStateText, operationTone } from "./operation-state.ts";
+import { operationStateText, operationTone } from "./operation-state.ts";
 import { ReadState } from "./read-state.tsx";
 import { sizeText } from "./size-text.ts";
 

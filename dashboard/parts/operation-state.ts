@@ -30,15 +30,3 @@ export function operationStateText(state: OperationState): string {
 export function operationTone(state: OperationState): Tone {
   return tones[state] ?? "off";
 }
-
-/** Those that an operation is in until its end. */
-export const openStates: readonly OperationState[] = [
-  OperationState.SCHEDULED,
-  OperationState.ACTIVE,
-  OperationState.UNDOING,
-];
-
-/** Whether an operation in this state goes on by itself. */
-export function isOpenState(state: OperationState): boolean {
-  return openStates.includes(state);
-}

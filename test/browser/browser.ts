@@ -59,11 +59,20 @@ export async function logIn(page: Page, password: string): Promise<void> {
   await page.getByLabel("User").fill("admin");
   await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Log in" }).click();
-  await page.getByRole("navigation", { name: "Pages" }).waitFor();
+  await page.getByRole("main").getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+}
+
+/** Opens the navigation where it is behind a button, as on narrow screens. */
+export async function openNavigation(page: Page): Promise<void> {
+  const menu = page.getByRole("button", { name: "Menu" });
+  if ((await menu.isVisible()) && (await menu.getAttribute("aria-expanded")) === "false") {
+    await menu.click();
+  }
 }
 
 /** Goes to a page of the navigation. */
 export async function goTo(page: Page, title: string): Promise<void> {
+  await openNavigation(page);
   await page
     .getByRole("navigation", { name: "Pages" })
     .getByRole("link", { name: title, exact: true })

@@ -6,6 +6,7 @@ import {
   goTo,
   keepScreenshot,
   logIn,
+  openNavigation,
   openPage,
   startBrowser,
 } from "./browser.ts";
@@ -39,6 +40,7 @@ test("every page is usable by axe's rules, in light and dark, and fits into 360 
   ] as const) {
     const page = await openPage(t, browser, url, { colorScheme, widthPx });
     await logIn(page, adminPassword);
+    await openNavigation(page);
     const links = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
     for (const title of await links.allTextContents()) {
       await goTo(page, title);

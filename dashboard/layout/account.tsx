@@ -1,0 +1,50 @@
+import { useSignal } from "@preact/signals";
+import { Credential, type GetCallerResponse } from "../../gen/hostplane/v1/user_pb.ts";
+import { roleText } from "../parts/role-text.ts";
+import { logout } from "../session.ts";
+import { ChangePassword } from "./change-password.tsx";
+
+/** Who is logged in, and what they may do about it. */
+export function Account({
+  caller,
+  version,
+}: {
+  readonly caller: GetCallerResponse;
+  readonly version: string;
+}) {
+  const isChanging = useSignal(false);
+  // Who came otherwise has no password here, or no login to end.
+  const hasLogin = caller.credential === Credential.COOKIE || caller.credential === Credential.SESSION;
+  return (
+    <section class="account" aria-label="Account">
+      <div>
+        <strong>{caller.actor.replace(/^user\//, "")}</strong>{" "}
+        <span class="quiet">{roleText(caller.role)}</span>
+      </div>
+      {hasLogin && (
+        <>
+          <button
+            type="button"
+            onClick={() => {
+              isChanging.value = true;
+            }}
+          >
+            Change password
+          </button>
+          <button type="button" onClick={() => void logout()}>
+            Log out
+          </button>
+        </>
+      )}
+      <a href="/docs">API documentation</a>
+      <span class="quiet">Version {version}</span>
+      {isChanging.value && (
+        <ChangePassword
+          onClose={() => {
+            isChanging.value = false;
+          }}
+        />
+      )}
+    </section>
+  );
+}
