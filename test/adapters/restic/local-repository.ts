@@ -8,6 +8,7 @@ import { run } from "../../../adapters/host/run.ts";
 import type { ResticProcessOptions } from "../../../adapters/restic/processes.ts";
 import { createRestic } from "../../../adapters/restic/restic.ts";
 import type { ContractSubject } from "./contract.ts";
+import { quickenKey } from "./quick-key.ts";
 
 const mebibyte = 1 << 20;
 const password = "correct horse battery";
@@ -59,7 +60,7 @@ export async function makeLocalSubject(
 
 let made: Promise<string> | undefined;
 
-/** An empty repository to be copied: restic takes seconds to choose how hard guessing the password shall be. */
+/** An empty repository to be copied, which restic opens faster than one it has made. */
 function template(): Promise<string> {
   made ??= makeTemplate();
   return made;
@@ -73,5 +74,6 @@ async function makeTemplate(): Promise<string> {
     { location: { kind: "local", path }, password },
     new AbortController().signal,
   );
+  await quickenKey(path, password);
   return path;
 }
