@@ -230,15 +230,6 @@ test("the client is made of what browsers and Node both have", async (t) => {
   }
 });
 
-test("the client is made of what browsers and Node both have", async (t) => {
-  const libraries = /^@(bufbuild\/protobuf(\/wkt)?|connectrpc\/connect(-web)?)$/;
-  for (const { from, to } of imports) {
-    if (from.startsWith("client/") && !/^(client|gen)\//.test(to) && !libraries.test(to)) {
-      t.fail(`${from} imports ${to}`);
-    }
-  }
-});
-
 test("domains see of an adapter only its interface", async (t) => {
   for (const { from, to } of imports) {
     const isAdapter = to.startsWith("adapters/") && !to.startsWith("adapters/host/");
