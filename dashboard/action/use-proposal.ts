@@ -29,7 +29,7 @@ export function useProposal(
   const refusal = useSignal<unknown>(undefined);
   const refused = refusal.value === undefined ? undefined : describeError(refusal.value);
   // Of a list the element is told: "tags[2]".
-  const field = (refused?.field ?? fieldOfReason[refused?.reason ?? ""])?.replace(/[.[].*$/, "");
+  const field = (refused?.field ?? fieldOfReason[refused?.reason ?? ""])?.replace(/\[.*$/, "");
   const isAtField = field !== undefined && fields.includes(field);
   return {
     isChecking: isChecking.value,

@@ -1,4 +1,21 @@
-/** Filled by its page helper. */
+import { Route, Switch } from "wouter-preact";
+import { BackupPage } from "./backup-page.tsx";
+import { Overview } from "./overview.tsx";
+import { VolumePage } from "./volume-page.tsx";
+
+/** LVM volumes and their backups: all of them, or one. */
 export function Volumes() {
-  return <h1>Volumes</h1>;
+  return (
+    <Switch>
+      <Route path="/backups/:id">{({ id }) => <BackupPage id={id} key={id} />}</Route>
+      <Route path="/:deviceClass/:name">
+        {({ deviceClass, name }) => (
+          <VolumePage deviceClass={deviceClass} name={name} key={`${deviceClass}/${name}`} />
+        )}
+      </Route>
+      <Route>
+        <Overview />
+      </Route>
+    </Switch>
+  );
 }

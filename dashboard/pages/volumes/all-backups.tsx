@@ -1,0 +1,35 @@
+import { useSignal } from "@preact/signals";
+import type { Backup } from "../../../gen/hostplane/v1/backup_pb.ts";
+import { TextField } from "../../parts/text-field.tsx";
+import { volumeOf } from "./backup-list.ts";
+import { BackupTable } from "./backup-table.tsx";
+
+/** So many are shown at once; the others are found by the filter. */
+const shownCount = 50;
+
+/** Backups of all volumes, also of those that are gone. */
+export function AllBackups({ backups }: { readonly backups: readonly Backup[] }) {
+  const filter = useSignal("");
+  const found = backups.filter((one) => `${volumeOf(one)} ${one.name}`.includes(filter.value));
+  return (
+    <>
+      {backups.length > shownCount && (
+        <TextField label="Find backups by volume or name" type="search" value={filter} />
+      )}
+      <BackupTable
+        caption="Backups"
+        backups={found.slice(0, shownCount)}
+        empty={
+          backups.length === 0
+            ? "There is no backup yet. The page of a volume makes one."
+            : "None has this in its name or its volume's."
+        }
+      />
+      {found.length > shownCount && (
+        <p class="quiet">
+          The newest {shownCount} of {found.length} are shown.
+        </p>
+      )}
+    </>
+  );
+}

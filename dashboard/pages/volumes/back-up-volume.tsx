@@ -1,0 +1,50 @@
+import { useSignal } from "@preact/signals";
+import { type CreateBackupResponse, LVService, StateType } from "../../../gen/proto/lvmd_pb.ts";
+import { useProposal } from "../../action/use-proposal.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { TextField } from "../../parts/text-field.tsx";
+import { backupNameAt } from "./backup-name.ts";
+
+/** Backs a volume up to the gateway's own repository. */
+export function BackUpVolume({ name: volumeHandle }: { readonly name: string }) {
+  const name = useSignal(backupNameAt(new Date()));
+  const form = useProposal(["backup.name"]);
+
+  function submit(event: SubmitEvent): void {
+    event.preventDefault();
+    void form.submit({
+      title: `Back up the volume ${volumeHandle}`,
+      label: "Back up",
+      method: LVService.method.createBackup,
+      request: { backup: { name: name.value, volumeHandle } },
+      assertAnswer: (answer) => assertBegun(answer as CreateBackupResponse | undefined),
+      onDone: () => {
+        name.value = backupNameAt(new Date());
+      },
+    });
+  }
+
+  return (
+    <form class="card stack" aria-labelledby="back-up-volume" onSubmit={submit}>
+      <h2 id="back-up-volume">Back up now</h2>
+      <TextField
+        label="Name of the backup"
+        value={name}
+        hint="It goes to the gateway's repository, while the volume is in use."
+        error={form.errorOf("backup.name")}
+        required
+      />
+      {form.error !== undefined && <ErrorNote error={form.error} />}
+      <button type="submit" disabled={form.isChecking}>
+        Back up …
+      </button>
+    </form>
+  );
+}
+
+/** The call tells a backup that cannot be begun as a state, and ends well. */
+function assertBegun(answer: CreateBackupResponse | undefined): void {
+  if (answer?.backupState?.state === StateType.ERROR) {
+    throw new Error(answer.backupState.msg);
+  }
+}

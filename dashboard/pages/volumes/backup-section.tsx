@@ -1,0 +1,25 @@
+import type { ComponentChildren } from "preact";
+import { describeError } from "../../../client/describe-error.ts";
+import type { Backup } from "../../../gen/hostplane/v1/backup_pb.ts";
+import { ReadState } from "../../parts/read-state.tsx";
+import { useBackups } from "./backup-list.ts";
+
+/** Shows the backups of all volumes, or that the gateway makes none. */
+export function BackupSection(props: {
+  readonly children: (backups: readonly Backup[]) => ComponentChildren;
+}) {
+  const backups = useBackups();
+  const { error } = backups.value;
+  if (error !== undefined && describeError(error).reason === "DOMAIN_OFF") {
+    return (
+      <p class="quiet">
+        Backups are off. <code>volumes.backup</code> in the gateway's configuration turns them on.
+      </p>
+    );
+  }
+  return (
+    <section class="card stack" aria-label="Backups">
+      <ReadState of={backups}>{props.children}</ReadState>
+    </section>
+  );
+}

@@ -1,0 +1,56 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { type Signal, useSignal } from "@preact/signals";
+import type { Backup, RepositoryAccessSchema } from "../../../gen/hostplane/v1/backup_pb.ts";
+import { TextField } from "../../parts/text-field.tsx";
+
+/** What is typed to open a repository; kept by the page alone, and gone with it. */
+export interface AccessFields {
+  readonly accessKeyId: Signal<string>;
+  readonly secretAccessKey: Signal<string>;
+  readonly sessionToken: Signal<string>;
+  readonly encryptionKey: Signal<string>;
+}
+
+/** Whether a backup is in a repository that the gateway cannot open by itself: one of S3, or with its owner's key. */
+export function needsAccess({ repository, key }: Backup): boolean {
+  return !repository.startsWith("/") || key === "";
+}
+
+export function useAccess(): {
+  readonly fields: AccessFields;
+  readonly read: () => MessageInitShape<typeof RepositoryAccessSchema>;
+} {
+  const fields = {
+    accessKeyId: useSignal(""),
+    secretAccessKey: useSignal(""),
+    sessionToken: useSignal(""),
+    encryptionKey: useSignal(""),
+  };
+  return {
+    fields,
+    read: () => ({
+      accessKeyId: fields.accessKeyId.value,
+      secretAccessKey: fields.secretAccessKey.value,
+      sessionToken: fields.sessionToken.value,
+      encryptionKey: fields.encryptionKey.value,
+    }),
+  };
+}
+
+/** Asks for what opens the repository of a backup. */
+export function RepositoryAccess(props: { readonly of: Backup; readonly fields: AccessFields }) {
+  const { accessKeyId, secretAccessKey, sessionToken, encryptionKey } = props.fields;
+  return (
+    <fieldset class="card stack">
+      <legend>What opens its repository</legend>
+      <div class="fields">
+        <TextField label="Access key id" value={accessKeyId} />
+        <TextField label="Secret access key" type="password" value={secretAccessKey} />
+        <TextField label="Session token" type="password" value={sessionToken} hint="Of temporary keys" />
+        {props.of.key === "" && (
+          <TextField label="Encryption key" type="password" value={encryptionKey} required />
+        )}
+      </div>
+    </fieldset>
+  );
+}

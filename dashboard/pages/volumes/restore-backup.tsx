@@ -1,0 +1,96 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { useSignal } from "@preact/signals";
+import {
+  type Backup,
+  BackupService,
+  type RestoreBackupRequestSchema,
+} from "../../../gen/hostplane/v1/backup_pb.ts";
+import { useProposal } from "../../action/use-proposal.ts";
+import { useWatch } from "../../live/use-watch.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { SelectField } from "../../parts/select-field.tsx";
+import { sizeText } from "../../parts/size-text.ts";
+import { TextField } from "../../parts/text-field.tsx";
+import { client } from "../../session.ts";
+import { useSizeGib } from "./size-input.ts";
+import { parseTags } from "./volume-text.tsx";
+
+/**
+ * Makes a new volume of a backup.
+ * @param accessed gives the backup's id with what opens its repository
+ */
+export function RestoreBackup(props: {
+  readonly backup: Backup;
+  readonly accessed: () => MessageInitShape<typeof RestoreBackupRequestSchema>;
+}) {
+  const { backup, accessed } = props;
+  const space = useWatch((options) => client.volumeGroups.watch({}, options));
+  const volumeName = useSignal("");
+  const tags = useSignal("");
+  const deviceClass = useSignal("");
+  const size = useSizeGib(`${sizeGibOf(backup)} GiB`);
+  const form = useProposal(["name", "size_gb", "tags"], {
+    VOLUME_EXISTS: "name",
+    NO_SPACE: "size_gb",
+    VOLUME_TOO_SMALL: "size_gb",
+  });
+
+  function submit(event: SubmitEvent): void {
+    event.preventDefault();
+    const sizeGb = size.read();
+    if (sizeGb === undefined) {
+      return;
+    }
+    void form.submit({
+      title: `Restore the backup ${backup.name} to ${volumeName.value}`,
+      label: "Restore",
+      method: BackupService.method.restoreBackup,
+      request: {
+        ...accessed(),
+        volumeName: volumeName.value,
+        deviceClass: deviceClass.value,
+        sizeGb,
+        tags: parseTags(tags.value),
+      },
+      onDone: () => {
+        volumeName.value = "";
+      },
+    });
+  }
+
+  const classes = space.value.value?.items ?? [];
+  return (
+    <form class="card stack" aria-labelledby="restore-backup" onSubmit={submit}>
+      <h2 id="restore-backup">Restore</h2>
+      <TextField label="New volume" value={volumeName} error={form.errorOf("name")} required />
+      <TextField
+        label="Size"
+        value={size.text}
+        hint={`At least ${sizeText(backup.sizeBytes)}`}
+        error={size.error ?? form.errorOf("size_gb")}
+        required
+      />
+      <SelectField
+        label="Device class"
+        value={deviceClass}
+        options={[
+          { value: "", text: "The default" },
+          ...classes.map((item) => ({
+            value: item.deviceClass,
+            text: `${item.deviceClass} (${sizeText(item.freeBytes)} free)`,
+          })),
+        ]}
+      />
+      <TextField label="Tags" value={tags} error={form.errorOf("tags")} />
+      {form.error !== undefined && <ErrorNote error={form.error} />}
+      <button type="submit" class="main" disabled={form.isChecking}>
+        Restore …
+      </button>
+    </form>
+  );
+}
+
+/** Rounded up, as the gateway does. */
+function sizeGibOf({ sizeBytes }: Backup): bigint {
+  return (sizeBytes + (1n << 30n) - 1n) >> 30n;
+}

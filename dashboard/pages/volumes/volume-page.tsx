@@ -1,0 +1,83 @@
+import { Link, useLocation } from "wouter-preact";
+import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
+import { DomainNotice } from "../../parts/domain-notice.tsx";
+import { ReadState } from "../../parts/read-state.tsx";
+import { sizeText } from "../../parts/size-text.ts";
+import { hasRole } from "../../session.ts";
+import { BackUpVolume } from "./back-up-volume.tsx";
+import { BackupSection } from "./backup-section.tsx";
+import { BackupTable } from "./backup-table.tsx";
+import { RemoveVolume } from "./remove-volume.tsx";
+import { ResizeVolume } from "./resize-volume.tsx";
+import { type ClassVolume, useVolumes } from "./volume-list.ts";
+import { DeviceText, Tags } from "./volume-text.tsx";
+import "./volumes.css";
+
+/** One volume, what can be done with it, and its backups. */
+export function VolumePage({ deviceClass, name }: { readonly deviceClass: string; readonly name: string }) {
+  const volumes = useVolumes([deviceClass]);
+  return (
+    <>
+      <p>
+        <Link href="/">All volumes</Link>
+      </p>
+      <h1>Volume {name}</h1>
+      <DomainNotice domain="volumes" />
+      <ReadState of={volumes}>
+        {(all) => <Found of={all.find((one) => one.volume.name === name)} deviceClass={deviceClass} />}
+      </ReadState>
+      <BackupSection>
+        {(backups) => (
+          <BackupTable
+            caption="Backups of this volume"
+            backups={backups.filter(({ volume }) => volume.endsWith(`/volumes/${name}`))}
+            empty="There is no backup of it."
+          />
+        )}
+      </BackupSection>
+    </>
+  );
+}
+
+function Found({ of, deviceClass }: { readonly of: ClassVolume | undefined; readonly deviceClass: string }) {
+  const [, goTo] = useLocation();
+  if (of === undefined) {
+    return (
+      <p class="note warn" role="status">
+        There is no such volume in {deviceClass}, or it was removed.
+      </p>
+    );
+  }
+  const { volume } = of;
+  return (
+    <>
+      <section class="card" aria-label="What it is">
+        <dl class="facts">
+          <dt>Size</dt>
+          <dd>{sizeText(volume.sizeGb << 30n)}</dd>
+          <dt>Device class</dt>
+          <dd>{deviceClass}</dd>
+          <dt>Block device</dt>
+          <dd>
+            <DeviceText volume={volume} />
+          </dd>
+          <dt>Tags</dt>
+          <dd>
+            <Tags of={volume.tags} />
+          </dd>
+        </dl>
+      </section>
+      {hasRole(Role.OPERATOR) && (
+        <div class="cards actions">
+          <ResizeVolume of={of} />
+          <BackUpVolume name={volume.name} />
+          <section class="card stack" aria-labelledby="remove-volume">
+            <h2 id="remove-volume">Remove</h2>
+            <p class="quiet">With all that is on it, for ever. Its backups stay.</p>
+            <RemoveVolume of={of} onDone={() => goTo("/")} />
+          </section>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,51 @@
+import { Link } from "wouter-preact";
+import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { sizeText } from "../../parts/size-text.ts";
+import { hasRole } from "../../session.ts";
+import { RemoveVolume } from "./remove-volume.tsx";
+import type { ClassVolume } from "./volume-list.ts";
+import { DeviceText, Tags } from "./volume-text.tsx";
+
+const columns: readonly Column<ClassVolume>[] = [
+  {
+    title: "Name",
+    cell: ({ deviceClass, volume: { name } }) => <Link href={`/${deviceClass}/${name}`}>{name}</Link>,
+  },
+  { title: "Size", isNumber: true, cell: ({ volume }) => sizeText(volume.sizeGb << 30n) },
+  { title: "Device class", cell: ({ deviceClass }) => deviceClass },
+  { title: "Block device", cell: ({ volume }) => <DeviceText volume={volume} /> },
+  { title: "Tags", cell: ({ volume }) => <Tags of={volume.tags} /> },
+];
+
+const changing: Column<ClassVolume> = {
+  title: "Change",
+  cell: (one) => (
+    <div class="row">
+      <Link
+        href={`/${one.deviceClass}/${one.volume.name}`}
+        aria-label={`Resize or back up ${one.volume.name}`}
+      >
+        Resize, back up
+      </Link>
+      <RemoveVolume of={one} />
+    </div>
+  ),
+};
+
+/** All volumes, each with the way to what can be done with it. */
+export function VolumeTable({ volumes }: { readonly volumes: readonly ClassVolume[] }) {
+  return (
+    <DataTable
+      caption="Volumes"
+      columns={hasRole(Role.OPERATOR) ? [...columns, changing] : columns}
+      rows={volumes}
+      keyOf={({ deviceClass, volume }) => `${deviceClass}/${volume.name}`}
+      empty={
+        hasRole(Role.OPERATOR)
+          ? "There is no volume yet. Create the first one below."
+          : "There is no volume yet. Whoever has the role operator can create one."
+      }
+    />
+  );
+}
