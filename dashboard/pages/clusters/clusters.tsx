@@ -1,4 +1,15 @@
-/** Filled by its page helper. */
+import { Route, Switch } from "wouter-preact";
+import { ClusterList } from "./cluster-list.tsx";
+import { ClusterPage } from "./cluster-page.tsx";
+
+/** Kubernetes clusters on machines of MAAS: all of them, or one. */
 export function Clusters() {
-  return <h1>Clusters</h1>;
+  return (
+    <Switch>
+      <Route path="/:name">{({ name }) => <ClusterPage name={name} key={name} />}</Route>
+      <Route>
+        <ClusterList />
+      </Route>
+    </Switch>
+  );
 }

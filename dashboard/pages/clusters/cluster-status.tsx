@@ -1,0 +1,17 @@
+import { ClusterStatus } from "../../../gen/cnct/kaas/api/api_pb.ts";
+import { Badge, type Tone } from "../../parts/badge.tsx";
+
+const shown: Readonly<Record<number, { readonly tone: Tone; readonly text: string }>> = {
+  [ClusterStatus.PROVISIONING]: { tone: "busy", text: "being made" },
+  [ClusterStatus.RUNNING]: { tone: "ok", text: "running" },
+  [ClusterStatus.RECONCILING]: { tone: "busy", text: "being changed" },
+  [ClusterStatus.STOPPING]: { tone: "off", text: "being deleted" },
+  [ClusterStatus.ERROR]: { tone: "bad", text: "error" },
+  [ClusterStatus.DEGRADED]: { tone: "warn", text: "needs somebody" },
+};
+
+/** A cluster's status in words; that of a newer gateway by its number. */
+export function ClusterStatusBadge({ status }: { readonly status: ClusterStatus }) {
+  const { tone, text } = shown[status] ?? { tone: "off", text: `status ${status}` };
+  return <Badge tone={tone}>{text}</Badge>;
+}

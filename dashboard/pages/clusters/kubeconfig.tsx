@@ -1,0 +1,63 @@
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { useSignal } from "@preact/signals";
+import { ClusterService } from "../../../gen/hostplane/v1/cluster_pb.ts";
+import { propose } from "../../action/action.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { saveFile } from "../../parts/save-file.ts";
+import { TimeText } from "../../parts/time-text.tsx";
+import { client } from "../../session.ts";
+
+/** Saves a cluster's kubeconfig as a file when asked to: it is a secret, and is not shown. Renews it, too. */
+export function Kubeconfig({ cluster }: { readonly cluster: string }) {
+  const expiresAt = useSignal<Timestamp | undefined>(undefined);
+  const error = useSignal<unknown>(undefined);
+  const isBusy = useSignal(false);
+
+  async function save(): Promise<void> {
+    isBusy.value = true;
+    error.value = undefined;
+    expiresAt.value = undefined;
+    try {
+      const answer = await client.clusters.getKubeconfig({ cluster });
+      saveFile(`${cluster}.kubeconfig`, answer.kubeconfig);
+      expiresAt.value = answer.expiresAt;
+    } catch (thrown) {
+      error.value = thrown;
+    } finally {
+      isBusy.value = false;
+    }
+  }
+
+  return (
+    <section class="card stack" aria-labelledby="kubeconfig">
+      <h2 id="kubeconfig">Kubeconfig</h2>
+      <p>Whoever has it is the cluster's administrator. Each download is a row of the audit log.</p>
+      <div class="row">
+        <button type="button" disabled={isBusy.value} onClick={() => void save()}>
+          Download
+        </button>
+        <button
+          type="button"
+          onClick={() =>
+            propose({
+              title: `Renew the kubeconfig of ${cluster}`,
+              label: "Renew",
+              method: ClusterService.method.rotateKubeconfig,
+              request: { cluster },
+            })
+          }
+        >
+          Renew …
+        </button>
+      </div>
+      <div role="status">
+        {expiresAt.value !== undefined && (
+          <p>
+            Saved. Its certificate is good until <TimeText at={expiresAt.value} />.
+          </p>
+        )}
+      </div>
+      {error.value !== undefined && <ErrorNote error={error.value} />}
+    </section>
+  );
+}

@@ -1,0 +1,128 @@
+import { readFile } from "node:fs/promises";
+import type { Page } from "playwright-core";
+import { test } from "tap";
+import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import {
+  assertAccessible,
+  assertFits,
+  goTo,
+  keepScreenshot,
+  logIn,
+  openPage,
+  startBrowser,
+} from "./browser.ts";
+
+/** Agrees to what the dialog asks, and closes it when it is done. */
+async function agree(page: Page, label: string): Promise<void> {
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: label, exact: true }).click();
+  await dialog.getByText("Done.").waitFor();
+  await dialog.getByRole("button", { name: "Close" }).click();
+}
+
+/** Orders the cluster `demo` of one machine that controls it and one that works, at the page of clusters. */
+async function createDemo(page: Page): Promise<void> {
+  await page.getByText("There is none yet").waitFor();
+  await page.getByRole("heading", { name: "Create a cluster" }).click();
+  const form = page.getByRole("form", { name: "Create a cluster" });
+  await form.getByLabel("Name", { exact: true }).fill("demo");
+  await form.getByLabel("Kubernetes version").fill("1.35.4");
+  await form.getByLabel("Labels").fill("tier=web");
+  await form.getByRole("button", { name: "Create …" }).click();
+  await agree(page, "Create");
+}
+
+test("a cluster is ordered, its status changes while one watches, it is scaled, and deleted", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const page = await openPage(t, await startBrowser(t), url);
+  await logIn(page, adminPassword);
+  await goTo(page, "Clusters");
+  await createDemo(page);
+  const row = page.getByRole("row").filter({ hasText: "demo" });
+  await row.getByText("being made").waitFor();
+  await row.getByText(/of 2 machines/).waitFor();
+  await keepScreenshot(page, "clusters");
+  await assertAccessible(t, page, "clusters");
+
+  await page.getByRole("link", { name: "demo" }).click();
+  await page.getByRole("heading", { level: 1, name: "demo" }).waitFor();
+  const pools = page.getByRole("table", { name: "Node pools" });
+  const machines = page.getByRole("table", { name: "Machines" });
+  await machines.getByText("is a node").first().waitFor({ timeout: 40_000 });
+  await page
+    .getByRole("table", { name: "Nodes" })
+    .getByText(/sandbox-node/)
+    .first()
+    .waitFor();
+  await keepScreenshot(page, "cluster");
+  await assertAccessible(t, page, "a cluster");
+
+  await pools.getByLabel("Machines of workers").fill("2");
+  await pools.getByRole("button", { name: "Scale", exact: true }).click();
+  const plan = page.getByRole("dialog", { name: "Scale the node pool workers to 2" });
+  await plan.getByText("the node pool workers will have 2 machines (now 1)").waitFor();
+  await agree(page, "Scale");
+  await pools
+    .getByRole("row")
+    .filter({ hasText: "workers" })
+    .getByRole("cell", { name: "2" })
+    .first()
+    .waitFor();
+
+  await page.getByRole("button", { name: "Delete the cluster …" }).click();
+  await page.getByRole("dialog").getByText("Lost for ever").waitFor();
+  await keepScreenshot(page, "cluster-delete");
+  await agree(page, "Delete");
+  await page
+    .getByText(/being deleted|There is no cluster demo/)
+    .first()
+    .waitFor();
+});
+
+test("what the gateway refuses is told at its field, pools come and go, and a kubeconfig is saved by a click only", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const page = await openPage(t, await startBrowser(t), url, { colorScheme: "dark", widthPx: 360 });
+  await logIn(page, adminPassword);
+  await goTo(page, "Clusters");
+  await page.getByRole("heading", { name: "Create a cluster" }).click();
+  const form = page.getByRole("form", { name: "Create a cluster" });
+  await form.getByLabel("Name", { exact: true }).fill("Not a name");
+  await form.getByLabel("Kubernetes version").fill("1.35.4");
+  await form.getByRole("button", { name: "Create …" }).click();
+  await form.getByText(/small letters, digits and hyphens/).waitFor();
+  await form.getByLabel("Name", { exact: true }).fill("demo");
+  await form.getByLabel("Kubernetes version").fill("1.35.99");
+  await form.getByRole("button", { name: "Create …" }).click();
+  await form.getByText(/MAAS has no image of Kubernetes 1.35.99/).waitFor();
+  await keepScreenshot(page, "cluster-form-360");
+  await assertAccessible(t, page, "the form of a cluster");
+  await assertFits(t, page, "the form of a cluster");
+  await page.reload();
+  await createDemo(page);
+  await page.getByRole("link", { name: "demo" }).click();
+
+  await page.getByText("Add a node pool").click();
+  const adding = page.getByRole("form", { name: "Add a node pool" });
+  await adding.getByLabel("Pool name").fill("gpus");
+  await adding.getByLabel("Instance type").selectOption("gpu");
+  await adding.getByRole("button", { name: "Add …" }).click();
+  await agree(page, "Add");
+  const pools = page.getByRole("table", { name: "Node pools" });
+  await pools.getByRole("button", { name: "Delete gpus" }).click();
+  await agree(page, "Delete");
+  await pools.getByRole("button", { name: "Delete gpus" }).waitFor({ state: "detached" });
+
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download" }).click();
+  const download = await saved;
+  t.equal(download.suggestedFilename(), "demo.kubeconfig");
+  const text = await readFile(await download.path(), "utf8");
+  t.match(text, /client-key-data: /);
+  await page.getByText("Its certificate is good until").waitFor();
+  const key = /client-key-data: (\S+)/.exec(text)?.[1] ?? "";
+  t.ok(key !== "" && !(await page.content()).includes(key), "it is no part of the page");
+  await keepScreenshot(page, "cluster-360");
+  await assertFits(t, page, "a cluster");
+  await page.getByRole("button", { name: "Renew …" }).click();
+  await agree(page, "Renew");
+});

@@ -1,0 +1,24 @@
+import fc from "fast-check";
+import { test } from "tap";
+import { parseLabels } from "../../../../dashboard/pages/clusters/parse-labels.ts";
+
+test("labels are read as people write them", async (t) => {
+  t.same(parseLabels("  "), []);
+  t.same(parseLabels("tier=web, disk=ssd spare"), [
+    { name: "tier", value: "web" },
+    { name: "disk", value: "ssd" },
+    { name: "spare", value: "" },
+  ]);
+  t.same(parseLabels("a=b=c"), [{ name: "a", value: "b=c" }], "what is wrong with it the gateway says");
+});
+
+test("what is written out of labels is read as them", async () => {
+  const word = fc.stringMatching(/^[\w./-]+$/);
+  const labels = fc.array(fc.record({ name: word, value: fc.option(word, { nil: "" }) }));
+  fc.assert(
+    fc.property(labels, fc.constantFrom(" ", ",", ", "), (wanted, between) => {
+      const text = wanted.map(({ name, value }) => (value === "" ? name : `${name}=${value}`)).join(between);
+      return JSON.stringify(parseLabels(text)) === JSON.stringify(wanted);
+    }),
+  );
+});

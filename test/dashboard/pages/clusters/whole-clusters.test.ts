@@ -1,0 +1,30 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { test } from "tap";
+import { wholeClusters } from "../../../../dashboard/pages/clusters/whole-clusters.ts";
+import { WatchClustersResponseSchema } from "../../../../gen/hostplane/v1/cluster_pb.ts";
+
+async function* told(...messages: readonly MessageInitShape<typeof WatchClustersResponseSchema>[]) {
+  for (const message of messages) {
+    yield create(WatchClustersResponseSchema, message);
+  }
+}
+
+test("clusters that changed take the place of what was told before, and those that are gone go", async (t) => {
+  const seen: string[][] = [];
+  const messages = told(
+    { clusters: [{ name: "web" }, { name: "db", statusMessage: "made" }] },
+    { clusters: [{ name: "db", statusMessage: "runs" }] },
+    { clusters: [{ name: "ai" }], removed: ["web"] },
+    // One of the same name may be made anew at once.
+    { clusters: [{ name: "db", statusMessage: "anew" }], removed: ["db"] },
+  );
+  for await (const clusters of wholeClusters(messages)) {
+    seen.push(clusters.map(({ name, statusMessage }) => `${name} ${statusMessage}`.trim()));
+  }
+  t.same(seen, [
+    ["db made", "web"],
+    ["db runs", "web"],
+    ["ai", "db runs"],
+    ["ai", "db anew"],
+  ]);
+});
