@@ -1,16 +1,18 @@
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createServer as createTcpServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import tap, { type Test, test } from "tap";
+import { run } from "../../adapters/host/run.ts";
 import type { Repository } from "../../adapters/restic/adapter.ts";
 import type { ResticProcessOptions } from "../../adapters/restic/processes.ts";
 import { createRestic } from "../../adapters/restic/restic.ts";
 import { reasonOf } from "../adapters/host/reason-of.ts";
 import { testResticContract, transferOptions } from "../adapters/restic/contract.ts";
+import { template, templatePassword } from "../adapters/restic/local-repository.ts";
 import { cephSkipReason, type S3Keys, type S3Session, startCeph } from "./ceph.ts";
 import { startCountingProxy } from "./counting-proxy.ts";
 
@@ -34,7 +36,7 @@ function newRepository(
   const { endpoint = s3Url, path = `bucket${bucketsNamed}`, ...others } = more;
   return {
     location: { kind: "s3", endpoint, path },
-    password: "correct horse battery",
+    password: templatePassword,
     access: owner,
     ...others,
   };
@@ -61,12 +63,39 @@ async function sumOf(file: string): Promise<string> {
     .digest("hex");
 }
 
+/** Copies the template to a bucket of its own, which is made. */
+async function putTemplate(bucket: string, prefix: string): Promise<void> {
+  const { accessKeyId, secretAccessKey } = owner;
+  const put = (path: string, ...more: string[]) =>
+    run(
+      [
+        ...["curl", "--silent", "--show-error", "--fail", "--aws-sigv4", "aws:amz:us-east-1:s3"],
+        ...[
+          "--user",
+          `${accessKeyId}:${secretAccessKey}`,
+          "--header",
+          "x-amz-content-sha256: UNSIGNED-PAYLOAD",
+        ],
+        ...["--request", "PUT", ...more, `${s3Url}/${path}`],
+      ],
+      { kind: "read" },
+    );
+  await put(bucket);
+  const directory = await template();
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  for (const entry of entries.filter((one) => one.isFile())) {
+    const file = join(entry.parentPath, entry.name);
+    await put(`${bucket}/${prefix}/${relative(directory, file)}`, "--upload-file", file);
+  }
+}
+
 testResticContract(
   "restic on S3",
-  async (t) => ({
-    ...(await makeSubject(t)),
-    repository: newRepository({ path: `Contract-${crypto.randomUUID()}/a/b`.toLowerCase() }),
-  }),
+  async (t) => {
+    const bucket = `contract-${crypto.randomUUID()}`;
+    const repository = newRepository({ path: `${bucket}/a/b` });
+    return { ...(await makeSubject(t)), repository, prepare: () => putTemplate(bucket, "a/b") };
+  },
   skip,
 );
 

@@ -11,7 +11,7 @@ import type { ContractSubject } from "./contract.ts";
 import { quickenKey } from "./quick-key.ts";
 
 const mebibyte = 1 << 20;
-const password = "correct horse battery";
+export const templatePassword = "correct horse battery";
 
 /** Why there is no real restic here; false if there is. Throws instead when HOSTPLANE_LAB=required. */
 export async function reasonToSkip(): Promise<string | false> {
@@ -48,7 +48,7 @@ export async function makeLocalSubject(
   await writeFile(target, Buffer.alloc(sizeBytes + mebibyte));
   return {
     restic: createRestic({ progressMs: 20, ...options }),
-    repository: { location: { kind: "local", path }, password },
+    repository: { location: { kind: "local", path }, password: templatePassword },
     source,
     target,
     sizeBytes,
@@ -60,8 +60,8 @@ export async function makeLocalSubject(
 
 let made: Promise<string> | undefined;
 
-/** An empty repository to be copied, which restic opens faster than one it has made. */
-function template(): Promise<string> {
+/** An empty repository to be copied, which restic opens faster than one it has made. Its password is `templatePassword`. */
+export function template(): Promise<string> {
   made ??= makeTemplate();
   return made;
 }
@@ -71,9 +71,9 @@ async function makeTemplate(): Promise<string> {
   process.once("exit", () => rmSync(path, { recursive: true, force: true }));
   const restic = createRestic();
   await restic.ensureRepository(
-    { location: { kind: "local", path }, password },
+    { location: { kind: "local", path }, password: templatePassword },
     new AbortController().signal,
   );
-  await quickenKey(path, password);
+  await quickenKey(path, templatePassword);
   return path;
 }
