@@ -4,6 +4,7 @@ import type { ConnectionState } from "../../client/client.ts";
 import type { Event } from "../../gen/hostplane/v1/event_pb.ts";
 import { client } from "../session.ts";
 import { firstMessage } from "./first-message.ts";
+import { gather } from "./gather.ts";
 import { whileVisible } from "./while-visible.ts";
 
 /** Whether the page hears the gateway. */
@@ -21,9 +22,6 @@ export const keptEvents = 500;
 /** What has happened so long before the page was opened is shown as well. */
 const pastMs = 3_600_000;
 
-/** What comes in a burst, as the past does, is shown at once. */
-const gatherMs = 40;
-
 export const connection = signal<Connection>({ state: "connecting" });
 
 /** Newest first: since the page was opened, and of the hour before. */
@@ -40,20 +38,12 @@ const listeners = new Set<Listener>();
 export function followEvents(): () => void {
   const openedAtMs = Date.now();
   let cursor: string | undefined;
-  let gathered: Event[] = [];
-  let timer: ReturnType<typeof setTimeout> | undefined;
-
-  const flush = () => {
-    timer = undefined;
-    const events = gathered;
-    gathered = [];
+  const gathering = gather<Event>((events) =>
     batch(() => {
-      recentEvents.value = [...events.toReversed(), ...recentEvents.value].slice(0, keptEvents);
-      for (const event of events) {
-        tell(event);
-      }
-    });
-  };
+      recentEvents.value = newestFirst(events, recentEvents.value);
+      events.forEach(tell);
+    }),
+  );
 
   async function follow(stopSignal: AbortSignal): Promise<void> {
     try {
@@ -69,8 +59,7 @@ export function followEvents(): () => void {
         onState: takeState,
       });
       for await (const event of events) {
-        gathered.push(event);
-        timer ??= setTimeout(flush, gatherMs);
+        gathering.add(event);
       }
     } catch (error) {
       if (!stopSignal.aborted) {
@@ -82,10 +71,15 @@ export function followEvents(): () => void {
   const stop = whileVisible((stopSignal) => void follow(stopSignal));
   return () => {
     stop();
-    clearTimeout(timer);
+    gathering.end();
     connection.value = { state: "connecting" };
     recentEvents.value = [];
   };
+}
+
+/** Events that have come, in order, before those that are shown; as many as are kept. */
+export function newestFirst(come: readonly Event[], shown: readonly Event[]): readonly Event[] {
+  return [...come.toReversed(), ...shown].slice(0, keptEvents);
 }
 
 /** Calls the listener at each event, and with "resumed" when the connection is back after a loss. @returns ends it */

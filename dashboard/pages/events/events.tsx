@@ -1,4 +1,89 @@
-/** Filled by its page helper. */
+import { toJsonString } from "@bufbuild/protobuf";
+import { useComputed, useSignal } from "@preact/signals";
+import { type Event, EventSchema } from "../../../gen/hostplane/v1/event_pb.ts";
+import { keptEvents, recentEvents } from "../../live/event-stream.ts";
+import { useEventsSince } from "../../live/use-events-since.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { eventColumns } from "../../parts/event-columns.tsx";
+import { SelectField } from "../../parts/select-field.tsx";
+import { TextField } from "../../parts/text-field.tsx";
+import { isAbout } from "./is-about.ts";
+
+const topics = ["volumes", "storage", "hypervisors", "clusters", "pods", "operations"];
+const topicOptions = [
+  { value: "", text: "all" },
+  ...topics.map((topic) => ({ value: topic, text: topic === "storage" ? "storage (Ceph)" : topic })),
+];
+
+const columns: readonly Column<Event>[] = [
+  ...eventColumns,
+  {
+    title: "Details",
+    cell: (event) => (
+      <details>
+        <summary>JSON</summary>
+        <pre class="json">{toJsonString(EventSchema, event, { prettySpaces: 2 })}</pre>
+      </details>
+    ),
+  },
+];
+
+/** What happens, as it happens, and what has happened since a time. */
 export function Events() {
-  return <h1>Events</h1>;
+  const topic = useSignal("");
+  const resource = useSignal("");
+  const since = useSignal("");
+  const paused = useSignal<readonly Event[] | undefined>(undefined);
+  const sinceMs = since.value === "" ? undefined : new Date(since.value).getTime();
+  const past = useEventsSince(sinceMs);
+  const events = useComputed(() => {
+    const all = paused.value ?? (since.value === "" ? recentEvents.value : past.value.events);
+    return all.filter(
+      (event) => (topic.value === "" || event.topic === topic.value) && isAbout(event, resource.value),
+    );
+  });
+
+  return (
+    <>
+      <div class="heading">
+        <h1>Events</h1>
+        <button
+          type="button"
+          aria-pressed={paused.value !== undefined}
+          onClick={() => {
+            const shown = since.value === "" ? recentEvents.value : past.value.events;
+            paused.value = paused.value === undefined ? shown : undefined;
+          }}
+        >
+          {paused.value === undefined ? "Pause" : "Go on"}
+        </button>
+      </div>
+      <div class="filters">
+        <SelectField label="Topic" value={topic} options={topicOptions} />
+        <TextField label="Resource" type="search" value={resource} hint="Its path, or the beginning of it." />
+        <TextField
+          label="Since"
+          type="datetime-local"
+          value={since}
+          hint="Empty: an hour before the page was opened."
+        />
+      </div>
+      {past.value.error !== undefined && <ErrorNote error={past.value.error} />}
+      <p class="quiet" role="status">
+        {paused.value === undefined
+          ? `The newest are at the top; up to ${keptEvents} are kept.`
+          : "Paused: what happens meanwhile is shown when it goes on."}
+      </p>
+      <div class="card">
+        <DataTable
+          caption="Events"
+          columns={columns}
+          rows={events.value}
+          keyOf={({ cursor }) => cursor}
+          empty="Nothing of this kind has happened. Make a volume or start a pod, and it is shown here."
+        />
+      </div>
+    </>
+  );
 }

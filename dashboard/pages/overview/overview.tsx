@@ -1,4 +1,42 @@
-/** Filled by its page helper. */
+import { useRead } from "../../live/use-read.ts";
+import { ReadState } from "../../parts/read-state.tsx";
+import { client } from "../../session.ts";
+import { ClustersCard } from "./clusters-card.tsx";
+import { HypervisorsCard } from "./hypervisors-card.tsx";
+import { OperationsCard } from "./operations-card.tsx";
+import { PodsCard } from "./pods-card.tsx";
+import { RecentEvents } from "./recent-events.tsx";
+import { StorageCard } from "./storage-card.tsx";
+import { Summary } from "./summary.tsx";
+import { Systems } from "./systems.tsx";
+import { VolumesCard } from "./volumes-card.tsx";
+
+/** What a system's health may change with. */
+const topics = ["volumes", "storage", "hypervisors", "clusters", "pods"];
+
+/** Everything at a glance: whether all is well, what each domain holds, what is under way, and what happened last. */
 export function Overview() {
-  return <h1>Overview</h1>;
+  const { reading } = useRead((options) => client.system.listBackends({}, options), { topics });
+  return (
+    <>
+      <h1>Overview</h1>
+      <ReadState of={reading}>
+        {({ backends }) => (
+          <>
+            <Summary backends={backends} />
+            <div class="cards">
+              <VolumesCard backends={backends} />
+              <StorageCard backends={backends} />
+              <HypervisorsCard backends={backends} />
+              <ClustersCard backends={backends} />
+              <PodsCard backends={backends} />
+              <OperationsCard />
+            </div>
+            <RecentEvents />
+            <Systems backends={backends} />
+          </>
+        )}
+      </ReadState>
+    </>
+  );
 }

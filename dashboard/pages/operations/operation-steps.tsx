@@ -1,0 +1,43 @@
+import { type OperationStep, StepState } from "../../../gen/hostplane/v1/operation_pb.ts";
+import { Badge, type Tone } from "../../parts/badge.tsx";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { TimeText } from "../../parts/time-text.tsx";
+import { tookText } from "./took-text.ts";
+
+const states: Readonly<Record<number, { readonly tone: Tone; readonly text: string }>> = {
+  [StepState.PENDING]: { tone: "off", text: "not begun" },
+  [StepState.RUNNING]: { tone: "busy", text: "running" },
+  [StepState.DONE]: { tone: "ok", text: "done" },
+  [StepState.FAILED]: { tone: "bad", text: "failed" },
+  [StepState.UNDOING]: { tone: "warn", text: "undoing" },
+  [StepState.UNDONE]: { tone: "off", text: "undone" },
+  [StepState.UNDO_FAILED]: { tone: "bad", text: "could not be undone" },
+};
+
+const columns: readonly Column<OperationStep>[] = [
+  { title: "Step", cell: ({ name }) => name },
+  {
+    title: "State",
+    cell: ({ state }) => {
+      const { tone, text } = states[state] ?? { tone: "off", text: "unknown" };
+      return <Badge tone={tone}>{text}</Badge>;
+    },
+  },
+  { title: "Begun", cell: ({ startedAt }) => <TimeText at={startedAt} /> },
+  { title: "Took", cell: (step) => tookText(step), isNumber: true },
+  { title: "Attempts", cell: ({ attempt }) => (attempt === 0 ? "" : attempt), isNumber: true },
+  { title: "Error", cell: ({ error }) => error },
+];
+
+/** The steps of an operation in their order, with how far each is. */
+export function OperationSteps({ steps }: { readonly steps: readonly OperationStep[] }) {
+  return (
+    <DataTable
+      caption="Steps"
+      columns={columns}
+      rows={steps}
+      keyOf={({ name }) => name}
+      empty="It has no steps."
+    />
+  );
+}

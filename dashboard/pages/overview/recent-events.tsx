@@ -1,0 +1,25 @@
+import { Link } from "wouter-preact";
+import { recentEvents } from "../../live/event-stream.ts";
+import { DataTable } from "../../parts/data-table.tsx";
+import { eventColumns } from "../../parts/event-columns.tsx";
+import { latestOfEach } from "../../parts/latest-of-each.ts";
+
+const shownEvents = 6;
+
+/** What happened last. */
+export function RecentEvents() {
+  return (
+    <div class="card">
+      <DataTable
+        caption="What happened last"
+        columns={eventColumns}
+        rows={latestOfEach(recentEvents.value).slice(0, shownEvents)}
+        keyOf={({ cursor }) => cursor}
+        empty="Nothing has happened within the last hour."
+      />
+      <p>
+        <Link href="/events">All events</Link>
+      </p>
+    </div>
+  );
+}

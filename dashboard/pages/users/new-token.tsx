@@ -1,0 +1,21 @@
+import { CopyButton } from "../../parts/copy-button.tsx";
+import { ModalDialog } from "../../parts/modal-dialog.tsx";
+
+/** Shows a token that has just been made, the one time that it can be. */
+export function NewToken({ token, onClose }: { readonly token: string; readonly onClose: () => void }) {
+  return (
+    <ModalDialog title="The new API token" onClose={onClose}>
+      <p>
+        Keep it now: it is not stored and cannot be shown again. A program sends it as the header{" "}
+        <code>authorization: Bearer …</code>.
+      </p>
+      <pre class="json">{token}</pre>
+      <div class="row actions">
+        <CopyButton text={token} label="Copy token" />
+        <button type="button" class="main" onClick={onClose}>
+          I have kept it
+        </button>
+      </div>
+    </ModalDialog>
+  );
+}

@@ -1,0 +1,15 @@
+import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
+
+const roles = [
+  { role: Role.VIEWER, text: "viewer: sees what is no secret" },
+  { role: Role.OPERATOR, text: "operator: changes systems" },
+  { role: Role.ADMIN, text: "admin: also manages users" },
+] as const;
+
+/** The roles to choose from, each with what it may. */
+export const roleOptions = roles.map(({ role, text }) => ({ value: String(role), text }));
+
+/** The role that was chosen. */
+export function roleFromOption(value: string): Role {
+  return roles.find(({ role }) => String(role) === value)?.role ?? Role.UNSPECIFIED;
+}

@@ -1,0 +1,30 @@
+import { Link } from "wouter-preact";
+import type { Event } from "../../gen/hostplane/v1/event_pb.ts";
+import { Badge } from "./badge.tsx";
+import type { Column } from "./data-table.tsx";
+import { eventText } from "./event-text.ts";
+import { TimeText } from "./time-text.tsx";
+
+/** How events are shown in tables. */
+export const eventColumns: readonly Column<Event>[] = [
+  { title: "When", cell: ({ at }) => <TimeText at={at} /> },
+  {
+    title: "What",
+    cell: ({ type }) => (type === "gap" ? <Badge tone="warn">gap</Badge> : <span class="keep">{type}</span>),
+  },
+  {
+    title: "About",
+    cell: ({ resource, operationId }) => (
+      <>
+        <code>{resource}</code>
+        {operationId !== "" && (
+          <>
+            {" "}
+            <Link href={`~/operations/${operationId}`}>operation</Link>
+          </>
+        )}
+      </>
+    ),
+  },
+  { title: "Facts", cell: (event) => eventText(event) },
+];

@@ -1,0 +1,84 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Event, Gap } from "../../gen/hostplane/v1/event_pb.ts";
+import { operationStateText } from "./operation-state.ts";
+import { sizeText } from "./size-text.ts";
+
+/** What an event tells beyond its type and resource, for people; empty where that is all. */
+export function eventText({ detail }: Event): string {
+  switch (detail.case) {
+    case "operation": {
+      const { kind, state, message, error } = detail.value;
+      return joined([kind, operationStateText(state), error?.message ?? message], ", ");
+    }
+    case "volume": {
+      const { sizeBytes, previousSizeBytes, changes, outside } = detail.value;
+      const size =
+        previousSizeBytes === undefined
+          ? sizeText(sizeBytes)
+          : `${sizeText(previousSizeBytes)} → ${sizeText(sizeBytes)}`;
+      return joined([size, ...changes, outside ? "not by this gateway" : ""], "; ");
+    }
+    case "volumeGroup":
+      return `${sizeText(detail.value.freeBytes)} of ${sizeText(detail.value.sizeBytes)} free`;
+    case "hypervisor": {
+      const { previousState, state, reason, changes, outside } = detail.value;
+      return joined(
+        [change(previousState, state), reason, ...changes, outside ? "not by this gateway" : ""],
+        "; ",
+      );
+    }
+    case "storagePool":
+      return `${sizeText(detail.value.previousSizeBytes)} → ${sizeText(detail.value.sizeBytes)}`;
+    case "clusterHealth": {
+      const { previousStatus, status, raised, cleared } = detail.value;
+      return joined(
+        [change(previousStatus, status), ...raised, ...cleared.map((code) => `no more ${code}`)],
+        "; ",
+      );
+    }
+    case "cephDaemon":
+      return change(detail.value.previousState, detail.value.state);
+    case "cephSpace":
+      return `${sizeText(detail.value.usedBytes)} of ${sizeText(detail.value.totalBytes)} in use`;
+    case "cephCrash":
+      return joined([detail.value.entity, detail.value.what], ": ");
+    case "pod": {
+      const { name, container, exitCode } = detail.value;
+      return joined(
+        [joined([name, container], "/"), exitCode === undefined ? "" : `exit code ${exitCode}`],
+        ", ",
+      );
+    }
+    case "image":
+      return detail.value.names.join(", ");
+    case "kubernetesCluster":
+      return joined(
+        [change(detail.value.previousStatus, detail.value.status), detail.value.statusMessage],
+        "; ",
+      );
+    case "kubernetesMachine":
+      return joined([detail.value.state, detail.value.message], ": ");
+    case "gap":
+      return gapText(detail.value);
+    default:
+      return "";
+  }
+}
+
+function gapText({ from, to, reason }: Gap): string {
+  const since = from === undefined ? "" : ` after ${timeText(timestampMs(from))}`;
+  const until = to === undefined ? "" : ` until ${timeText(timestampMs(to))}`;
+  return `Changes${since}${until} may have gone unseen: ${reason}`;
+}
+
+function timeText(ms: number): string {
+  return new Date(ms).toLocaleTimeString();
+}
+
+function change(before: string, after: string): string {
+  return before === "" ? after : `${before} → ${after}`;
+}
+
+function joined(words: readonly string[], separator: string): string {
+  return words.filter((word) => word !== "").join(separator);
+}
