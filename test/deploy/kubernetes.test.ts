@@ -1,0 +1,68 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "tap";
+import { parse, parseAllDocuments } from "yaml";
+import { z } from "zod";
+import { configSchema } from "../../server/config/schema.ts";
+import { otherVariables } from "../../server/config/settings.ts";
+import { root } from "../server/commands/run-hostplane.ts";
+
+const manifest = z.looseObject({
+  kind: z.string(),
+  metadata: z.object({ name: z.string(), namespace: z.string().optional() }),
+});
+const read = (file: string) =>
+  parseAllDocuments(readFileSync(join(root, "deploy/kubernetes", file), "utf8")).map((document) =>
+    manifest.parse(document.toJS()),
+  );
+const manifests = read("gateway.yaml");
+const find = (kind: string) => manifests.find((each) => each.kind === kind);
+
+test("the gateway takes the configuration of the ConfigMap", async (t) => {
+  const { data } = z.object({ data: z.record(z.string(), z.string()) }).parse(find("ConfigMap"));
+  const text = data["hostplane.yaml"] ?? "";
+  t.equal(configSchema.safeParse(parse(text)).error, undefined);
+});
+
+test("its account has the roles of cluster-role.yaml, and no other", async (t) => {
+  const roles = new Set(
+    read("cluster-role.yaml").flatMap(({ kind, metadata }) => (kind === "ClusterRole" ? metadata.name : [])),
+  );
+  const bindings = manifests.filter(({ kind }) => kind.endsWith("RoleBinding"));
+  const bound = bindings.map(
+    (each) => z.object({ roleRef: z.object({ name: z.string() }) }).parse(each).roleRef.name,
+  );
+  t.same(new Set(bound), roles);
+  t.match(bindings, [
+    { subjects: [{ name: "hostplane", namespace: "hostplane" }] },
+    { metadata: { namespace: "rook-ceph" }, subjects: [{ name: "hostplane", namespace: "hostplane" }] },
+  ]);
+});
+
+test("the pod is confined, and probed by what asks for no login", async (t) => {
+  t.match(find("StatefulSet"), {
+    spec: {
+      template: {
+        spec: {
+          serviceAccountName: "hostplane",
+          securityContext: { runAsNonRoot: true, runAsUser: 1000 },
+          containers: [
+            {
+              livenessProbe: { httpGet: { path: "/healthz" } },
+              readinessProbe: { httpGet: { path: "/readyz" } },
+              securityContext: {
+                allowPrivilegeEscalation: false,
+                readOnlyRootFilesystem: true,
+                capabilities: { drop: ["ALL"] },
+              },
+            },
+          ],
+        },
+      },
+    },
+  });
+  const text = JSON.stringify(find("StatefulSet"));
+  for (const [name] of text.matchAll(/HOSTPLANE_\w+/g)) {
+    t.ok(otherVariables.includes(name) || name === "HOSTPLANE_LOG_FORMAT", name);
+  }
+});
