@@ -86,7 +86,8 @@ export function createLogin(
       // What is due to be renewed is still good: nobody waits, and if it fails the next call tries again.
       renew(kept).catch(() => {});
     }
-    return current;
+    // Nobody's again, if it was ended while it was renewed.
+    return current ?? {};
   }
 
   const interceptor: Interceptor = (next) => async (request) => {
@@ -130,6 +131,8 @@ export function createLogin(
   return {
     interceptor,
     async login(username, password, { keepLogin = false } = {}) {
+      // One that is on its way would otherwise take the place of this one.
+      await renewal?.catch(() => {});
       await logIn(username, password);
       kept = keepLogin ? { username, password } : undefined;
     },

@@ -120,8 +120,8 @@ async function* connect<T>(
     }
   });
   const both = signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal]);
-  const messages = open(both)[Symbol.asyncIterator]();
   try {
+    const messages = open(both)[Symbol.asyncIterator]();
     for (;;) {
       // Only while a message is awaited: one who takes long over the last message has not lost the connection.
       const timer = setTimeout(() => suspect(`nothing came for ${maxSilenceMs} ms`), maxSilenceMs);
