@@ -4,11 +4,11 @@ import { join, resolve } from "node:path";
 import tap, { test } from "tap";
 import { startGatewayUnderTest } from "../server/gateway-under-test.ts";
 import { startFrameCounter } from "./frame-counter.ts";
-import { grpcioPython } from "./python/grpcio-environment.ts";
+import { pythonEnvironment } from "./python/python-environment.ts";
 import { runTool } from "./tool-process.ts";
 
 tap.setTimeout(300_000);
-const { path: python, skip } = await grpcioPython();
+const { path: python, skip } = await pythonEnvironment("grpcio");
 
 const script = join(import.meta.dirname, "python/lvmd_client.py");
 const protos = resolve(import.meta.dirname, "../../proto");

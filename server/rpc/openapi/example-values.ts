@@ -54,7 +54,7 @@ export const exampleValues: Readonly<Record<string, JsonValue | typeof ofItsFiel
   "hostplane.v1.CancelOperationRequest.id": operationId,
   "hostplane.v1.RetryOperationRequest.id": operationId,
   "hostplane.v1.ListCommandsRequest.id": operationId,
-  "hostplane.v1.ListOperationsRequest.states": ["OPERATION_STATE_RUNNING"],
+  "hostplane.v1.ListOperationsRequest.states": ["OPERATION_STATE_ACTIVE"],
   "hostplane.v1.ListEventsRequest.rpc": "proto.LVService/RemoveLV",
   "hostplane.v1.PlanRequest.method": "proto.LVService/RemoveLV",
   "hostplane.v1.PlanRequest.json": { name: volume },

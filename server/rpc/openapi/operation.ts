@@ -22,6 +22,7 @@ export function operationOf(
     summary: methodPathOf(method),
     description: [comment, sentences, description].filter((part) => part !== "").join("\n\n"),
     ...(rule.role === "anyone" ? { security: [{}] } : {}),
+    "x-hostplane-kind": method.methodKind,
     "x-hostplane-role": rule.role,
     "x-hostplane-mutation": rule.mutation,
     ...how,

@@ -1,0 +1,20 @@
+import { methodRuleOf } from "../../../../server/method-table.ts";
+import { readContractComments } from "../../../../server/rpc/openapi/contract-comments.ts";
+import type { DocumentedContract } from "../../../../server/rpc/openapi/openapi-document.ts";
+import { restRoutes } from "../../../../server/rpc/rest/rest-routes.ts";
+import { readContractServices } from "../../contract-services.ts";
+
+/** The whole contract, as documents are made of it. */
+export async function readDocumentedContract(): Promise<DocumentedContract> {
+  const services = await readContractServices();
+  return {
+    methods: services
+      .flatMap(({ methods }) => methods)
+      .map((method) => ({ method, rule: methodRuleOf(method) })),
+    restRoutes: restRoutes(services.map((service) => ({ service, handlerOf: () => async () => ({}) }))),
+    commentOf: await readContractComments(),
+    version: "0.0.0-test",
+    maxMessageBytes: 4 << 20,
+    maxDeadlineMs: 60_000,
+  };
+}

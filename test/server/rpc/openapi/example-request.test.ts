@@ -1,0 +1,52 @@
+import { fromJson } from "@bufbuild/protobuf";
+import { test } from "tap";
+import { reasonsNamedIn } from "../../../../server/rpc/openapi/error-table.ts";
+import { exampleRequest } from "../../../../server/rpc/openapi/example-request.ts";
+import { exampleValues } from "../../../../server/rpc/openapi/example-values.ts";
+import { readDocumentedContract } from "./contract-under-test.ts";
+
+const { methods } = await readDocumentedContract();
+
+test("the example of every method is a request of it, by either names", async (t) => {
+  for (const { method } of methods) {
+    for (const names of ["json", "contract"] as const) {
+      t.doesNotThrow(() => fromJson(method.input, exampleRequest(method, { names })), method.toString());
+    }
+  }
+});
+
+test("an example of parts is made of theirs", async (t) => {
+  const create = methods.find(({ method }) => method.name === "CreateCluster");
+  t.same(create && exampleRequest(create.method, { names: "contract" }), {
+    name: "demo",
+    k8s_version: "1.35.4",
+    control_plane_nodes: { instanceType: "standard", count: 1 },
+    worker_node_pools: [{ name: "workers", instanceType: "standard", count: 1 }],
+  });
+});
+
+test("no example value is of a field that there is not", async (t) => {
+  const names = new Set<string>();
+  const visit = (message: (typeof methods)[number]["method"]["input"]): void => {
+    for (const field of message.fields) {
+      const isNew = !names.has(`${message.typeName}.${field.name}`);
+      names.add(field.name).add(`${message.typeName}.${field.name}`);
+      if (field.message !== undefined && isNew) {
+        visit(field.message);
+      }
+    }
+  };
+  for (const { method } of methods) {
+    visit(method.input);
+  }
+  t.same(
+    Object.keys(exampleValues).filter((name) => !names.has(name)),
+    [],
+  );
+});
+
+test("the reasons that a comment names are found, and other words in capitals are not", async (t) => {
+  const found = reasonsNamedIn("Ends with HISTORY_GONE, not before COMPLETE.");
+  t.match(found, [{ reason: "HISTORY_GONE", connectStatus: /\d/ }]);
+  t.equal(found.length, 1);
+});

@@ -1,0 +1,78 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { test } from "tap";
+import { createOpenApiDocument } from "../../../../server/rpc/openapi/openapi-document.ts";
+import { readDocumentedContract } from "./contract-under-test.ts";
+
+const contract = await readDocumentedContract();
+const document = createOpenApiDocument(contract);
+const paths = document.paths as Record<string, Record<string, JsonObject>>;
+const operations = Object.values(paths).flatMap((item) => Object.values(item));
+
+/** Every object of the document. */
+function* objectsIn(value: JsonValue | undefined): Generator<JsonObject> {
+  if (typeof value !== "object" || value === null) {
+    return;
+  }
+  if (!Array.isArray(value)) {
+    yield value;
+  }
+  for (const inner of Object.values(value)) {
+    yield* objectsIn(inner);
+  }
+}
+
+test("every RPC and every REST route is there, GET where the method table allows it", async (t) => {
+  for (const { method, rule } of contract.methods) {
+    const item = paths[`/${method.parent.typeName}/${method.name}`];
+    const isWatch = method.methodKind === "server_streaming" && !rule.mutation && !rule.secrets;
+    t.same(
+      Object.keys(item ?? {}).sort(),
+      rule.get || isWatch ? ["get", "post"] : ["post"],
+      method.toString(),
+    );
+    t.equal(item?.post?.["x-hostplane-role"], rule.role);
+  }
+  for (const { template, httpMethod } of contract.restRoutes) {
+    t.ok(paths[template.text]?.[httpMethod.toLowerCase()], template.text);
+  }
+});
+
+test("operations have ids of their own, a comment and the tag of their service", async (t) => {
+  const ids = operations.map(({ operationId }) => operationId);
+  t.equal(new Set(ids).size, ids.length);
+  for (const { operationId, description, tags } of operations) {
+    t.ok(description, String(operationId));
+    t.equal((tags as string[]).length, 1);
+  }
+});
+
+test("every reference leads somewhere, and every component is referred to", async (t) => {
+  const refs = new Set(
+    [...objectsIn(document)].flatMap(({ $ref }) => (typeof $ref === "string" ? [$ref] : [])),
+  );
+  const { securitySchemes, ...components } = document.components as Record<string, JsonObject>;
+  const known = Object.entries(components).flatMap(([kind, all]) =>
+    Object.keys(all).map((name) => `#/components/${kind}/${name}`),
+  );
+  t.same([...refs].toSorted(), known.toSorted());
+  t.same(Object.keys(securitySchemes ?? {}), ["bearer", "cookie", "cookieOverTls"]);
+});
+
+test("an idempotency-key is offered where it is taken, and Last-Event-ID where a stream goes on", async (t) => {
+  const takes = (path: string, name: string) =>
+    JSON.stringify(paths[path]?.post?.parameters).includes(`#/components/parameters/${name}"`);
+  t.ok(takes("/proto.LVService/CreateLV", "IdempotencyKey"));
+  t.notOk(takes("/proto.VGService/GetLVList", "IdempotencyKey"), "a read");
+  t.notOk(takes("/hostplane.v1.UserService/CreateApiToken", "IdempotencyKey"), "its answer is secret");
+  t.notOk(takes("/operations.v1.OperationsService/CreateHypervisor", "IdempotencyKey"), "a stream");
+  t.ok(takes("/hostplane.v1.EventService/Subscribe", "LastEventId"));
+  t.notOk(takes("/proto.VGService/Watch", "LastEventId"));
+});
+
+test("errors have their status: Connect's, and grpc-gateway's for REST", async (t) => {
+  const statusesOf = (path: string, verb: string) => Object.keys(paths[path]?.[verb]?.responses as object);
+  t.match(statusesOf("/proto.LVService/CreateLV", "post"), ["200", "400", "401", "403", "404", "409"]);
+  t.ok(statusesOf("/proto.LVService/CreateLV", "post").includes("499"));
+  t.ok(statusesOf("/api/v1/cluster", "delete").includes("412"));
+  t.match(JSON.stringify(document), "DEVICE_CLASS_NOT_FOUND");
+});

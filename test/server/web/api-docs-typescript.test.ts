@@ -1,0 +1,44 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { test } from "tap";
+import ts from "typescript";
+import { services } from "../../../client/services.ts";
+import { clientNames, typescriptExample } from "../../../server/web/api-docs-typescript.ts";
+import { readDocumentedContract } from "../rpc/openapi/contract-under-test.ts";
+
+const root = join(import.meta.dirname, "../../..");
+
+test("the names of services are those that a client has for them", async (t) => {
+  const names = Object.entries(services).map(([name, { typeName }]) => [typeName, name]);
+  t.same(clientNames, Object.fromEntries(names));
+});
+
+test("every example in TypeScript compiles against the client", { timeout: 120_000 }, async (t) => {
+  const { methods } = await readDocumentedContract();
+  const directory = await mkdtemp(join(root, "test/server/web/examples-"));
+  t.teardown(() => rm(directory, { recursive: true }));
+  const examples = methods.flatMap((one) => typescriptExample(one) ?? []);
+  t.ok(examples.length > 80);
+  const file = join(directory, "examples.ts");
+  const client = relative(directory, join(root, "client/client.ts"));
+  await writeFile(
+    file,
+    [
+      `import type { HostplaneClient } from "${client}";`,
+      "export async function examples(hostplane: HostplaneClient): Promise<void> {",
+      ...examples.map((example) => `{ ${example.replace("const answer = ", "")} }`),
+      "}",
+    ].join("\n"),
+  );
+  const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
+  const { options } = ts.convertCompilerOptionsFromJson(
+    { ...config.compilerOptions, lib: ["es2024", "dom", "dom.iterable"] },
+    root,
+  );
+  const program = ts.createProgram([file], options);
+  const mistakes = ts.getPreEmitDiagnostics(program, program.getSourceFile(file));
+  t.same(
+    mistakes.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n")),
+    [],
+  );
+});
