@@ -9,7 +9,7 @@ export type Filter = Parameters<PodEventsUnderTest["publicApi"]["listenEvents"]>
 export interface Listener {
   readonly messages: readonly ListenEventsResponse[];
   events(): readonly Event[];
-  /** Waits for the first message, or for what is wanted. */
+  /** Waits for the first message, or for what is wanted. @throws Error when the stream ends before */
   until(isReached?: (listener: Listener) => boolean): Promise<void>;
   /** Settles when the stream has ended. */
   readonly ended: Promise<void>;
@@ -36,13 +36,16 @@ export function listen(
     messages,
     events: () => messages.flatMap(({ events }) => events),
     async until(isReached = () => messages.length > 0) {
+      const endedBefore = ended.then(() => {
+        if (!isReached(listener)) {
+          throw new Error(`the stream has ended after ${typesOf(listener.events()).join(", ")}`);
+        }
+      });
+      endedBefore.catch(() => {});
       while (!isReached(listener)) {
-        await Promise.race([
-          new Promise<void>((resolve) => {
-            wake = resolve;
-          }),
-          ended,
-        ]);
+        const { promise, resolve } = Promise.withResolvers<void>();
+        wake = resolve;
+        await Promise.race([promise, endedBefore]);
       }
     },
     ended,
