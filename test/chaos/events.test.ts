@@ -9,7 +9,7 @@ import { createEvents } from "../../server/events/events.ts";
 import { startAppUnderTest } from "../server/app-under-test.ts";
 import { nameOf, volumeEvent } from "../server/domains/events/events-under-test.ts";
 import { openStoreWithEvents, type StoreWithEvents } from "../server/events/store-with-events.ts";
-import { protocols } from "../server/protocols.ts";
+import { eventStreamProtocols, protocols } from "../server/protocols.ts";
 import { openCutRelay } from "./cut-relay.ts";
 import { subscribeThroughDrops } from "./dropped-subscriber.ts";
 import { type AppendedEvent, historyFailures, type SubscriberHistory } from "./event-history.ts";
@@ -102,7 +102,7 @@ test(`${subscriberCount} subscribers that are dropped ${dropCount} times miss no
   const firstCursor = first?.events.cursorOf(0) ?? "";
   const writers = ["a", "b", "c"].map((name) => startWriter(store, name, written));
   let endSeq = Number.POSITIVE_INFINITY;
-  const forms = protocols.filter(({ isGet }) => isGet === undefined);
+  const forms = [...protocols.filter(({ isGet }) => isGet === undefined), ...eventStreamProtocols];
 
   async function subscriberHistory(index: number): Promise<SubscriberHistory> {
     const form = forms[index % forms.length] as (typeof forms)[number];

@@ -44,13 +44,9 @@ export async function openEventStream(url: string, request: EventStreamRequest):
     ...request.headers,
   };
   const method = request.method ?? (body === undefined ? "GET" : "POST");
-  const sent = { url, method, path, headers, body, tls };
+  const sent = { url, method, path, headers, body, tls, signal: request.signal };
   const answer = request.httpVersion === "2" ? await overHttp2(sent) : await overHttp1(sent);
   const { readable, close } = answer;
-  request.signal?.addEventListener("abort", close, { once: true });
-  if (request.signal?.aborted) {
-    close();
-  }
   const parser = createEventParser();
   const events = eventsOf(readable, parser);
 
@@ -96,11 +92,13 @@ interface Sent {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
   readonly tls: NonNullable<Client["tls"]>;
+  readonly signal: AbortSignal | undefined;
 }
 
-async function overHttp1({ url, method, path, headers, body, tls }: Sent): Promise<Answer> {
+async function overHttp1({ url, method, path, headers, body, tls, signal }: Sent): Promise<Answer> {
   const { protocol, hostname, port } = new URL(url);
-  const options = { hostname, port, method, path, headers, agent: false, ...tls };
+  const leaving = signal === undefined ? {} : { signal };
+  const options = { hostname, port, method, path, headers, agent: false, ...leaving, ...tls };
   const request = protocol === "https:" ? https.request(options) : http.request(options);
   request.on("error", () => {});
   request.end(body);
@@ -114,20 +112,28 @@ async function overHttp1({ url, method, path, headers, body, tls }: Sent): Promi
   };
 }
 
-async function overHttp2({ url, method, path, headers, body, tls }: Sent): Promise<Answer> {
+async function overHttp2({ url, method, path, headers, body, tls, signal }: Sent): Promise<Answer> {
   const session = http2.connect(url, tls);
   session.on("error", () => {});
   const { host, ...others } = headers;
-  const stream = session.request({
-    ":method": method,
-    ":path": path,
-    ...(host === undefined ? {} : { ":authority": host }),
-    ...others,
-  });
+  const stream = session.request(
+    {
+      ":method": method,
+      ":path": path,
+      ...(host === undefined ? {} : { ":authority": host }),
+      ...others,
+    },
+    signal === undefined ? {} : { signal },
+  );
   stream.once("close", () => session.close());
   stream.on("error", () => {});
   stream.end(body);
-  const [received] = (await once(stream, "response")) as [http2.IncomingHttpHeaders & { ":status": number }];
+  const unanswered = once(stream, "close").then(() => {
+    throw new Error("the stream was closed without an answer");
+  });
+  const [received] = (await Promise.race([once(stream, "response"), unanswered])) as [
+    http2.IncomingHttpHeaders & { ":status": number },
+  ];
   return {
     status: received[":status"],
     headers: Object.fromEntries(Object.entries(received).filter(([name]) => !name.startsWith(":"))),

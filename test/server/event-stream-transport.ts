@@ -33,18 +33,20 @@ export function createEventStreamTransport(
     const message = toJsonString(method.input, create(method.input, await onlyOf(inputs)));
     const path = `${new URL(baseUrl).pathname.replace(/\/$/, "")}/${methodPathOf(method)}`;
     const query = new URLSearchParams({ connect: "v1", encoding: "json", message });
-    const answer = await openEventStream(baseUrl, {
-      httpVersion,
-      path: byGet ? `${path}?${query}` : path,
-      ...(byGet ? {} : { body: message }),
-      headers: {
-        ...headers,
-        ...Object.fromEntries(new Headers(header)),
-        ...(timeoutMs === undefined ? {} : { "connect-timeout-ms": String(timeoutMs) }),
-      },
-      tls,
-      signal,
-    });
+    const answer = await reached(
+      openEventStream(baseUrl, {
+        httpVersion,
+        path: byGet ? `${path}?${query}` : path,
+        ...(byGet ? {} : { body: message }),
+        headers: {
+          ...headers,
+          ...Object.fromEntries(new Headers(header)),
+          ...(timeoutMs === undefined ? {} : { "connect-timeout-ms": String(timeoutMs) }),
+        },
+        tls,
+        signal,
+      }),
+    );
     const responseHeader = new Headers(
       Object.entries(answer.headers).map(([name, value]) => [name, String(value)]),
     );
@@ -69,7 +71,11 @@ async function* messagesOf<O extends DescMessage>(
   answer: EventStream,
 ): AsyncGenerator<MessageShape<O>, void> {
   try {
-    for (let event = await answer.next(); event !== undefined; event = await answer.next()) {
+    for (;;) {
+      const event = await reached(answer.next());
+      if (event === undefined) {
+        throw new ConnectError("the stream has no end", Code.Unavailable);
+      }
       if (event.type === "error") {
         throw errorFrom(event.data);
       }
@@ -78,9 +84,17 @@ async function* messagesOf<O extends DescMessage>(
       }
       yield fromJsonString(desc, event.data);
     }
-    throw new ConnectError("the stream has no end", Code.Unavailable);
   } finally {
     answer.close();
+  }
+}
+
+/** What a connection that is cut is to clients. */
+async function reached<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw ConnectError.from(error, Code.Unavailable);
   }
 }
 
