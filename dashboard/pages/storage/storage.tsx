@@ -1,4 +1,52 @@
-/** Filled by its page helper. */
+import { useWatch } from "../../live/use-watch.ts";
+import { DomainNotice } from "../../parts/domain-notice.tsx";
+import { ReadState } from "../../parts/read-state.tsx";
+import { client } from "../../session.ts";
+import { Capacity } from "./capacity.tsx";
+import { CrashTable } from "./crash-table.tsx";
+import { Daemons } from "./daemons.tsx";
+import { Health } from "./health.tsx";
+import { NodeTable } from "./node-table.tsx";
+import { OsdTable } from "./osd-table.tsx";
+import { PoolTable } from "./pool-table.tsx";
+import { Radar } from "./radar.tsx";
+import { useRadar } from "./radar-reading.ts";
+import { ResourceTables } from "./resource-tables.tsx";
+import { useTraffic } from "./traffic.ts";
+import { TrafficCharts } from "./traffic-charts.tsx";
+import "./storage.css";
+
+/** A Ceph cluster, and the Kubernetes cluster that carries it. */
 export function Storage() {
-  return <h1>Ceph</h1>;
+  const traffic = useTraffic();
+  const watching = useWatch((options) => client.storage.watchClusterStats({}, options), {
+    onMessage: traffic.add,
+  });
+  const radar = useRadar(watching.value.value);
+  return (
+    <>
+      <h1>Ceph</h1>
+      <DomainNotice domain="storage" />
+      <ReadState of={watching}>
+        {(cluster) => (
+          <>
+            <div class="cards at-a-glance">
+              <Health cluster={cluster} because={radar.value.value?.because.cluster_health} />
+              <Capacity cluster={cluster} />
+              <Daemons cluster={cluster} />
+            </div>
+            <div class="charts">
+              <Radar of={radar} />
+              <TrafficCharts of={traffic} cluster={cluster} />
+            </div>
+          </>
+        )}
+      </ReadState>
+      <OsdTable />
+      <PoolTable />
+      <CrashTable />
+      <NodeTable />
+      <ResourceTables />
+    </>
+  );
 }

@@ -1,0 +1,60 @@
+import { Chart, type ChartConfiguration, type ChartType } from "chart.js";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { type ChartColors, readChartColors } from "./chart-colors.ts";
+
+/**
+ * A chart with what it shows in words: `label` for who cannot see it, and `children`, a table, for whoever wants the figures.
+ * The parts of chart.js that the configuration takes have to be registered.
+ * @param configure is called at each rendering, and when the colour scheme changes
+ */
+export function ChartFigure<Type extends ChartType>(props: {
+  readonly label: string;
+  readonly configure: (colors: ChartColors) => ChartConfiguration<Type>;
+  /** Whether the table is open to begin with. */
+  readonly isTableOpen?: boolean;
+  readonly children: ComponentChildren;
+}) {
+  const { label, configure, isTableOpen = false, children } = props;
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const draw = useRef(() => {});
+  const latest = useRef(configure);
+  latest.current = configure;
+
+  useEffect(() => {
+    const element = canvas.current;
+    if (element === null) {
+      return;
+    }
+    const chart = new Chart(element, latest.current(readChartColors(element)));
+    draw.current = () => {
+      const { data, options } = latest.current(readChartColors(element));
+      chart.data = data;
+      if (options !== undefined) {
+        chart.options = options;
+      }
+      chart.update("none");
+    };
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    const redraw = () => draw.current();
+    scheme.addEventListener("change", redraw);
+    return () => {
+      scheme.removeEventListener("change", redraw);
+      draw.current = () => {};
+      chart.destroy();
+    };
+  }, []);
+  useEffect(() => draw.current());
+
+  return (
+    <figure class="chart-figure">
+      <div class="chart">
+        <canvas ref={canvas} role="img" aria-label={label} />
+      </div>
+      <details open={isTableOpen}>
+        <summary>As a table</summary>
+        {children}
+      </details>
+    </figure>
+  );
+}

@@ -1,0 +1,96 @@
+import { Chart, Legend, LinearScale, LineController, LineElement, PointElement, Tooltip } from "chart.js";
+import { DataTable } from "../parts/data-table.tsx";
+import { TimeText } from "../parts/time-text.tsx";
+import { ChartFigure } from "./chart-figure.tsx";
+import { ageText, type Moment, pointsOf, tableMoments } from "./time-series.ts";
+
+Chart.register(LineController, LineElement, PointElement, LinearScale, Legend, Tooltip);
+
+/** Lines are told apart by their dashes as well. */
+const dashes: readonly (readonly number[])[] = [[], [6, 3], [2, 3]];
+
+/**
+ * Figures over the last minutes. A figure holds until the next moment; where it is not known there is a gap.
+ * @param titles of the series, in the order of each moment's figures
+ * @param nowMs where the chart ends
+ */
+export function LineChart(props: {
+  readonly title: string;
+  readonly titles: readonly string[];
+  readonly moments: readonly Moment[];
+  readonly nowMs: number;
+  readonly spanMs: number;
+  /** How a figure is written, with its unit. */
+  readonly text: (figure: number) => string;
+  /** Where the axis ends at least. */
+  readonly max?: number;
+}) {
+  const { title, titles, moments, nowMs, spanMs, text, max } = props;
+  const newest = moments.at(-1)?.figures ?? [];
+  const known = (figure: number | undefined) => (figure === undefined ? "not known" : text(figure));
+  const words = titles.map((each, index) => `${each} ${known(newest[index])}`).join(", ");
+  return (
+    <ChartFigure<"line">
+      label={`${title}, last ${Math.round(spanMs / 60_000)} minutes. Now: ${words}`}
+      configure={(colors) => ({
+        type: "line",
+        data: {
+          datasets: titles.map((label, index) => ({
+            label,
+            data: pointsOf(moments, index, nowMs, spanMs),
+            borderColor: colors.series[index] ?? colors.text,
+            backgroundColor: colors.series[index] ?? colors.text,
+            borderDash: [...(dashes[index] ?? [])],
+            borderWidth: 2,
+            pointRadius: 0,
+            stepped: true,
+          })),
+        },
+        options: {
+          animation: false,
+          maintainAspectRatio: false,
+          interaction: { mode: "nearest", axis: "x", intersect: false },
+          scales: {
+            x: {
+              type: "linear",
+              min: -spanMs / 1000,
+              max: 0,
+              grid: { color: colors.line },
+              ticks: { color: colors.text, stepSize: 60, callback: (seconds) => ageText(Number(seconds)) },
+            },
+            y: {
+              beginAtZero: true,
+              ...(max === undefined ? {} : { suggestedMax: max }),
+              grid: { color: colors.line },
+              ticks: { color: colors.text, maxTicksLimit: 5, callback: (figure) => text(Number(figure)) },
+            },
+          },
+          plugins: {
+            legend: { labels: { color: colors.text, boxHeight: 0 } },
+            tooltip: {
+              callbacks: {
+                title: ([item]) => ageText(item?.parsed.x ?? 0),
+                label: ({ dataset, parsed }) => `${dataset.label}: ${known(parsed.y ?? undefined)}`,
+              },
+            },
+          },
+        },
+      })}
+    >
+      <DataTable
+        caption={`${title}, newest first`}
+        columns={[
+          { title: "Since", cell: ({ atMs }: Moment) => <TimeText atMs={atMs} /> },
+          ...titles.map((each, index) => ({
+            title: each,
+            isNumber: true,
+            cell: ({ figures }: Moment) => known(figures[index]),
+          })),
+        ]}
+        rows={tableMoments(moments)}
+        keyOf={({ atMs }) => String(atMs)}
+        empty="Nothing was told yet."
+      />
+    </ChartFigure>
+  );
+}

@@ -1,0 +1,31 @@
+import type { WatchClusterStatsResponse } from "../../../gen/hostplane/v1/storage_pb.ts";
+import { sizeText } from "../../parts/size-text.ts";
+import { UsageBar } from "../../parts/usage-bar.tsx";
+import { Fact } from "./fact.tsx";
+import { isMissing } from "./missing.ts";
+
+/** How full the cluster is, and of what. */
+export function Capacity({ cluster }: { readonly cluster: WatchClusterStatsResponse }) {
+  const data = cluster.stats?.data;
+  const usage = data?.usage;
+  return (
+    <section class="card stack" aria-labelledby="capacity">
+      <h2 id="capacity">Capacity</h2>
+      {usage === undefined ? (
+        <p>How full it is, is not known.</p>
+      ) : (
+        <UsageBar label="Raw space, with all copies" usedBytes={usage.used} totalBytes={usage.total} />
+      )}
+      <dl class="facts">
+        <Fact name="Free">{usage && sizeText(usage.available)}</Fact>
+        <Fact name="Stored by clients">{data?.objects?.size}</Fact>
+        <Fact name="Objects">{data?.objects?.objectCount.toLocaleString()}</Fact>
+        <Fact name="Volumes">
+          {isMissing(cluster, "data.volumes") ? undefined : data?.volumes.toLocaleString()}
+        </Fact>
+        <Fact name="Pools">{data?.pools?.pools}</Fact>
+        <Fact name="Groups active and clean">{data?.pools?.pgs?.activeClean}</Fact>
+      </dl>
+    </section>
+  );
+}

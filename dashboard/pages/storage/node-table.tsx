@@ -1,0 +1,40 @@
+import type { NodeInfo } from "../../../gen/resources/stats/stats_pb.ts";
+import { useRead } from "../../live/use-read.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { ReadState } from "../../parts/read-state.tsx";
+import { TimeText } from "../../parts/time-text.tsx";
+import { client } from "../../session.ts";
+import { StatusBadge } from "./resource-text.tsx";
+
+const notTold = <span class="quiet">not told</span>;
+
+const columns: readonly Column<NodeInfo>[] = [
+  { title: "Node", cell: ({ name }) => name },
+  { title: "Status", cell: ({ status }) => <StatusBadge of={status} /> },
+  { title: "Roles", cell: ({ roles }) => roles.join(", ") || <span class="quiet">none told</span> },
+  { title: "Internal address", cell: ({ internalIp }) => (internalIp ? <code>{internalIp}</code> : notTold) },
+  { title: "External address", cell: ({ externalIp }) => (externalIp ? <code>{externalIp}</code> : notTold) },
+  { title: "Since", cell: ({ age }) => (age === undefined ? notTold : <TimeText at={age} />) },
+];
+
+/** The machines that carry the cluster. Kubernetes tells no event: they are read with those of Ceph. */
+export function NodeTable() {
+  const { reading } = useRead((options) => client.stats.getClusterNodes({}, options), {
+    topics: ["storage"],
+  });
+  return (
+    <section class="card">
+      <ReadState of={reading}>
+        {({ nodes }) => (
+          <DataTable
+            caption="Nodes"
+            columns={columns}
+            rows={nodes}
+            keyOf={({ name }) => name}
+            empty="No node carries a daemon of the cluster."
+          />
+        )}
+      </ReadState>
+    </section>
+  );
+}

@@ -1,0 +1,70 @@
+import { type CephPool, CephPoolKind } from "../../../gen/hostplane/v1/storage_pb.ts";
+import { useRead } from "../../live/use-read.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { ReadState } from "../../parts/read-state.tsx";
+import { sizeText } from "../../parts/size-text.ts";
+import { TimeText } from "../../parts/time-text.tsx";
+import { client } from "../../session.ts";
+
+const notKnown = <span class="quiet">not known</span>;
+
+const size = (bytes: bigint | undefined) => (bytes === undefined ? notKnown : sizeText(bytes));
+
+const columns: readonly Column<CephPool>[] = [
+  { title: "Pool", cell: ({ name }) => name },
+  { title: "For", cell: ({ applications }) => applications.join(", ") || <span class="quiet">nothing</span> },
+  { title: "Keeps", cell: keptText },
+  {
+    title: "Losses it stands",
+    isNumber: true,
+    cell: ({ redundancy }) => redundancy ?? notKnown,
+  },
+  { title: "Stored", isNumber: true, cell: ({ storedBytes }) => size(storedBytes) },
+  { title: "With copies", isNumber: true, cell: ({ usedBytes }) => size(usedBytes) },
+  { title: "Room for", isNumber: true, cell: ({ availableBytes }) => size(availableBytes) },
+  { title: "Quota", isNumber: true, cell: quotaText },
+  {
+    title: "Objects",
+    isNumber: true,
+    cell: ({ objectCount }) => objectCount?.toLocaleString() ?? notKnown,
+  },
+  { title: "Placement groups", isNumber: true, cell: ({ pgCount }) => pgCount },
+  {
+    title: "Oldest deep scrub",
+    cell: ({ oldestDeepScrubAt }) =>
+      oldestDeepScrubAt === undefined ? notKnown : <TimeText at={oldestDeepScrubAt} />,
+  },
+];
+
+/** Where the data is, and how safely it is kept. */
+export function PoolTable() {
+  const { reading } = useRead((options) => client.storage.listPools({}, options), { topics: ["storage"] });
+  return (
+    <section class="card">
+      <ReadState of={reading}>
+        {({ pools }) => (
+          <DataTable
+            caption="Pools"
+            columns={columns}
+            rows={pools}
+            keyOf={({ id }) => String(id)}
+            empty="The cluster has no pool yet."
+          />
+        )}
+      </ReadState>
+    </section>
+  );
+}
+
+function keptText({ kind, size: count, failureDomain }: CephPool): string {
+  const what = kind === CephPoolKind.ERASURE ? "parts" : "copies";
+  return `${count} ${what}${failureDomain === "" ? "" : `, one per ${failureDomain}`}`;
+}
+
+function quotaText({ quotaBytes, quotaObjects }: CephPool): string {
+  const parts = [
+    ...(quotaBytes === undefined ? [] : [sizeText(quotaBytes)]),
+    ...(quotaObjects === undefined ? [] : [`${quotaObjects.toLocaleString()} objects`]),
+  ];
+  return parts.join(", ") || "none";
+}

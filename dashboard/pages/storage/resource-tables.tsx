@@ -1,0 +1,81 @@
+import type { CallOptions } from "@connectrpc/connect";
+import { describeError } from "../../../client/describe-error.ts";
+import type { ResourceInfo } from "../../../gen/resources/stats/stats_pb.ts";
+import { useRead } from "../../live/use-read.ts";
+import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { ReadState } from "../../parts/read-state.tsx";
+import { client } from "../../session.ts";
+import { ReliabilityBadge, StatusBadge } from "./resource-text.tsx";
+
+/** A resource; its number of replicas is 0 where it is not known. */
+type Resource = ResourceInfo & { readonly areReplicasKnown: boolean };
+
+const columns: readonly Column<Resource>[] = [
+  { title: "Name", cell: ({ name }) => name },
+  { title: "Kind", cell: ({ kind }) => kind },
+  { title: "Namespace", cell: ({ namespace }) => namespace },
+  { title: "Status", cell: ({ status }) => <StatusBadge of={status} /> },
+  {
+    title: "Replicas wanted",
+    isNumber: true,
+    cell: ({ replicas, areReplicasKnown }) =>
+      areReplicasKnown ? replicas : <span class="quiet">not known</span>,
+  },
+  { title: "Reliability", cell: ({ reliability }) => <ReliabilityBadge of={reliability} /> },
+];
+
+/** What Kubernetes has of the cluster; where there is no Kubernetes, that. */
+export function ResourceTables() {
+  const { reading, reload } = useRead(readResources, { topics: ["storage"] });
+  const { error } = reading.value;
+  if (error !== undefined && describeError(error).reason === "DOMAIN_OFF") {
+    return <p class="quiet">{describeError(error).message}</p>;
+  }
+  return (
+    <section class="card stack">
+      <ReadState of={reading}>
+        {({ resources, deployments }) => (
+          <>
+            <ResourceTable caption="Storage resources of Kubernetes" rows={resources} />
+            <ResourceTable caption="Deployments" rows={deployments} />
+          </>
+        )}
+      </ReadState>
+      <div class="row">
+        <button type="button" onClick={reload}>
+          Read again
+        </button>
+        <span class="quiet">Kubernetes' changes are told as no event.</span>
+      </div>
+    </section>
+  );
+}
+
+/** The header says that some numbers of replicas are not known; those are 0, and no others need be. */
+async function readResources(options: CallOptions) {
+  let missing: readonly string[] = [];
+  const { resources, deployments } = await client.stats.getClusterResources(
+    {},
+    {
+      ...options,
+      onHeader: (headers) => {
+        missing = headers.get("hostplane-missing")?.split(", ") ?? [];
+      },
+    },
+  );
+  const isNamed = missing.includes("resources.replicas");
+  const known = (one: ResourceInfo): Resource => ({ ...one, areReplicasKnown: !isNamed || one.replicas > 0 });
+  return { resources: resources.map(known), deployments: deployments.map(known) };
+}
+
+function ResourceTable({ caption, rows }: { readonly caption: string; readonly rows: readonly Resource[] }) {
+  return (
+    <DataTable
+      caption={caption}
+      columns={columns}
+      rows={rows}
+      keyOf={({ kind, namespace, name }) => `${kind}/${namespace}/${name}`}
+      empty="There are none."
+    />
+  );
+}

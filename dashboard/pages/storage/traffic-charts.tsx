@@ -1,0 +1,53 @@
+import type { WatchClusterStatsResponse } from "../../../gen/hostplane/v1/storage_pb.ts";
+import { LineChart } from "../../charts/line-chart.tsx";
+import type { Moment } from "../../charts/time-series.ts";
+import { sizeText } from "../../parts/size-text.ts";
+import { figureIndex, spanMs, type Traffic } from "./traffic.ts";
+
+const { readBytes, writeBytes, readOperations, writeOperations, usedBytes } = figureIndex;
+
+/** What clients read and write, and how full the cluster gets, over the last minutes. */
+export function TrafficCharts(props: { readonly of: Traffic; readonly cluster: WatchClusterStatsResponse }) {
+  const { moments, nowMs } = props.of.soFar.value;
+  const total = props.cluster.stats?.data?.usage?.total;
+  const at = { nowMs, spanMs };
+  return (
+    <>
+      <section class="card" aria-labelledby="throughput">
+        <h2 id="throughput">Throughput of clients</h2>
+        <LineChart
+          {...at}
+          title="Throughput of clients"
+          titles={["Read", "Written"]}
+          moments={only(moments, [readBytes, writeBytes])}
+          text={(bytes) => `${sizeText(bytes)}/s`}
+        />
+      </section>
+      <section class="card" aria-labelledby="operations">
+        <h2 id="operations">Operations of clients</h2>
+        <LineChart
+          {...at}
+          title="Operations of clients"
+          titles={["Reads", "Writes"]}
+          moments={only(moments, [readOperations, writeOperations])}
+          text={(count) => `${Number(count.toFixed(1))}/s`}
+        />
+      </section>
+      <section class="card" aria-labelledby="used">
+        <h2 id="used">Raw space in use</h2>
+        <LineChart
+          {...at}
+          title="Raw space in use"
+          titles={["In use"]}
+          moments={only(moments, [usedBytes])}
+          text={sizeText}
+          {...(total === undefined ? {} : { max: Number(total) })}
+        />
+      </section>
+    </>
+  );
+}
+
+function only(moments: readonly Moment[], indexes: readonly number[]): readonly Moment[] {
+  return moments.map(({ atMs, figures }) => ({ atMs, figures: indexes.map((index) => figures[index]) }));
+}

@@ -1,0 +1,52 @@
+import fc from "fast-check";
+import { test } from "tap";
+import {
+  parseComplaints,
+  parseRadarWords,
+  radarFields,
+} from "../../../../dashboard/pages/storage/radar-words.ts";
+
+test("the header of the radar is read by score", async (t) => {
+  const header =
+    "cluster_health: OSD_DOWN -15, RECENT_CRASH -5; nodes_health: 3 of 3 ready by Ceph (no pods; yet); stability: nothing taken off";
+  t.same(parseRadarWords(header), {
+    cluster_health: "OSD_DOWN -15, RECENT_CRASH -5",
+    nodes_health: "3 of 3 ready by Ceph (no pods; yet)",
+    stability: "nothing taken off",
+  });
+  t.same(parseRadarWords(""), {});
+});
+
+test("complaints are read with what they take off", async (t) => {
+  t.same(parseComplaints("OSD_DOWN -15, RECENT_CRASH -5, 3 more"), [
+    { what: "OSD_DOWN", points: 15 },
+    { what: "RECENT_CRASH", points: 5 },
+    { what: "3 more", points: undefined },
+  ]);
+  t.same(parseComplaints("nothing taken off"), []);
+});
+
+test("scores in any number are read back, whatever their words but the name of another", async () => {
+  const words = fc.stringMatching(/^[A-Za-z0-9 ,;()-]{1,40}$/);
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom(...radarFields), words), (because) => {
+      const header = Object.entries(because)
+        .map(([field, text]) => `${field}: ${text}`)
+        .join("; ");
+      const read: Record<string, string | undefined> = parseRadarWords(header);
+      return (
+        Object.keys(read).length === Object.keys(because).length &&
+        Object.entries(because).every(([field, text]) => read[field] === text)
+      );
+    }),
+  );
+});
+
+test("no text makes them throw", async () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      parseRadarWords(text);
+      return parseComplaints(text).length >= 0;
+    }),
+  );
+});
