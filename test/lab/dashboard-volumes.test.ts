@@ -1,0 +1,55 @@
+import { test } from "tap";
+import { goTo, keepScreenshot, logIn, openPage, startBrowser } from "../browser/browser.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { makeLoopVolumeGroups, reasonToSkip } from "./loop-volume-group.ts";
+
+const skip = (await reasonToSkip()) ?? false;
+
+test("a volume that is created on the page of a gateway with real LVM is there for LVM, and in another window", {
+  skip,
+}, async (t) => {
+  const { names, options, shell } = await makeLoopVolumeGroups(t, 1, 1_000);
+  const [volumeGroup = ""] = names;
+  const { systemDir, activation } = options;
+  const volumes = {
+    deviceClasses: [{ name: "ssd", volumeGroup, default: true, spareGiB: 0 }],
+    lvm: { systemDir, activation },
+  };
+  const { url } = await startGatewayUnderTest(t, { volumes }, { hasLogin: true });
+  const browser = await startBrowser(t);
+  const [one, other] = [await openPage(t, browser, url), await openPage(t, browser, url)];
+  for (const page of [one, other]) {
+    await logIn(page, adminPassword);
+    await goTo(page, "Volumes");
+    await page.getByText("There is no volume yet.").waitFor();
+  }
+  t.equal(await one.locator(".sandbox").count(), 0, "nothing says that it is a sandbox");
+
+  const form = one.getByRole("form", { name: "Create a volume" });
+  await form.getByLabel("Name").fill("data");
+  await form.getByLabel("Size").fill("1 GiB");
+  await form.getByLabel("Tags").fill("a=b");
+  await form.getByRole("button", { name: "Create …" }).click();
+  const dialog = one.getByRole("dialog");
+  await dialog.getByText(`${volumeGroup}/data is made with 1 GiB`).waitFor();
+  t.equal(await shell("lvs", "--noheadings", volumeGroup), "", "a plan makes nothing");
+  await dialog.getByRole("button", { name: "Create", exact: true }).click();
+  await dialog.getByText("Done.").waitFor();
+
+  await other.getByRole("rowheader", { name: "data" }).waitFor();
+  await keepScreenshot(other, "volumes-real-lvm");
+  const told = await shell(
+    "lvs",
+    "--noheadings",
+    "--units",
+    "g",
+    "-o",
+    "lv_name,lv_size,lv_tags",
+    volumeGroup,
+  );
+  t.same(told.trim().split(/\s+/), ["data", "1.00g", "a=b"]);
+
+  await shell("lvremove", "--force", `${volumeGroup}/data`);
+  await other.getByRole("rowheader", { name: "data" }).waitFor({ state: "detached" });
+  await other.getByText("There is no volume yet.").waitFor();
+});
