@@ -50,7 +50,7 @@ export function DataTable<Row>(props: {
           ))}
         </tbody>
       </table>
-      {rows.length === 0 && <p class="quiet">{empty}</p>}
+      {rows.length === 0 && <p class="quiet more">{empty}</p>}
     </section>
   );
 }

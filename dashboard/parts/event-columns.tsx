@@ -16,7 +16,7 @@ export const eventColumns: readonly Column<Event>[] = [
     title: "About",
     cell: ({ resource, operationId }) => (
       <>
-        <code>{resource}</code>
+        <code class="path">{resource}</code>
         {operationId !== "" && (
           <>
             {" "}
@@ -26,5 +26,5 @@ export const eventColumns: readonly Column<Event>[] = [
       </>
     ),
   },
-  { title: "Facts", cell: (event) => eventText(event) },
+  { title: "Facts", cell: (event) => <div class="sentence">{eventText(event)}</div> },
 ];

@@ -11,7 +11,7 @@ export function UsageBar(props: {
   const percent = total > 0 ? Math.round((used / total) * 100) : 0;
   return (
     <div>
-      <div class="row">
+      <div class="row usage">
         <span>{props.label}</span>
         <span class="quiet">
           {sizeText(used)} of {sizeText(total)} ({percent} %)

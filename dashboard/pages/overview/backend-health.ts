@@ -42,6 +42,11 @@ export function isServed({ kind }: Backend): boolean {
   return kind === BackendKind.REAL || kind === BackendKind.SANDBOX;
 }
 
+/** Whether it is worth asking a system: of one that does not answer its health says why. */
+export function isAnswering(backend: Backend): boolean {
+  return isServed(backend) && backend.health !== BackendHealth.UNAVAILABLE;
+}
+
 /** Whether a system that should work does not, or not fully. */
 export function needsHelp(backend: Backend): boolean {
   const isWell = backend.health === BackendHealth.OK || backend.health === BackendHealth.UNKNOWN;

@@ -3,7 +3,8 @@ import { useId } from "preact/hooks";
 import { Link } from "wouter-preact";
 import type { Backend } from "../../../gen/hostplane/v1/system_pb.ts";
 import { Badge } from "../../parts/badge.tsx";
-import { domainHealthText, isServed } from "./backend-health.ts";
+import { Sentence } from "../../parts/sentence.tsx";
+import { domainHealthText, isAnswering, isServed } from "./backend-health.ts";
 
 /** A domain's name, which leads to its page, its health, and its figures; or what to configure while it is off. */
 export function DomainCard(props: {
@@ -30,10 +31,10 @@ export function DomainCard(props: {
       </div>
       {missing.map((sentence) => (
         <p key={sentence} class={own.some(isServed) ? "note warn" : "quiet"}>
-          {sentence}
+          <Sentence text={sentence} />
         </p>
       ))}
-      {own.some(isServed) && children()}
+      {own.some(isAnswering) && children()}
     </section>
   );
 }

@@ -17,7 +17,7 @@ export function RecentEvents() {
         keyOf={({ cursor }) => cursor}
         empty="Nothing has happened within the last hour."
       />
-      <p>
+      <p class="more">
         <Link href="/events">All events</Link>
       </p>
     </div>

@@ -1,6 +1,7 @@
 import { type Backend, BackendKind } from "../../../gen/hostplane/v1/system_pb.ts";
 import { Badge } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { Sentence } from "../../parts/sentence.tsx";
 import { healthText } from "./backend-health.ts";
 
 const kindTexts: Readonly<Record<number, string>> = {
@@ -28,7 +29,11 @@ const columns: readonly Column<Backend>[] = [
       missing.length === 0 ? (
         <span class="quiet">nothing</span>
       ) : (
-        missing.map((sentence) => <div key={sentence}>{sentence}</div>)
+        missing.map((sentence) => (
+          <div key={sentence} class="sentence">
+            <Sentence text={sentence} />
+          </div>
+        ))
       ),
   },
 ];

@@ -1,0 +1,43 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { test } from "tap";
+import { laterTelling, upToDate } from "../../../dashboard/live/operation-order.ts";
+import { type Operation, OperationSchema, OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
+
+function operation(fields: MessageInitShape<typeof OperationSchema>): Operation {
+  return create(OperationSchema, fields);
+}
+
+test("what an event told is later than what was read, unless the reading knows of an end or another attempt", async (t) => {
+  const running = operation({ id: "a", attempt: 1, state: OperationState.ACTIVE });
+  const further = operation({ id: "a", attempt: 1, state: OperationState.ACTIVE, progress: 0.5 });
+  const ended = operation({
+    id: "a",
+    attempt: 1,
+    state: OperationState.FAILED,
+    endedAt: timestampFromMs(1000),
+  });
+  const retried = operation({ id: "a", attempt: 2, state: OperationState.ACTIVE });
+  t.equal(laterTelling(further, running), further);
+  t.equal(laterTelling(running, ended), ended);
+  t.equal(laterTelling(ended, running), ended);
+  t.equal(laterTelling(ended, retried), retried);
+  t.equal(laterTelling(retried, ended), retried);
+});
+
+test("a list that was read is brought up to date by what events told", async (t) => {
+  const at = (seconds: number) => timestampFromMs(seconds * 1000);
+  const isOpen = ({ state }: Operation) => state !== OperationState.COMPLETED;
+  const listed = [
+    operation({ id: "new", state: OperationState.ACTIVE, createdAt: at(2) }),
+    operation({ id: "old", state: OperationState.ACTIVE, createdAt: at(1) }),
+  ];
+  const told = [
+    operation({ id: "old", state: OperationState.COMPLETED, createdAt: at(1), endedAt: at(3) }),
+    operation({ id: "newest", state: OperationState.SCHEDULED, createdAt: at(4) }),
+  ];
+  t.same(
+    upToDate(listed, told, isOpen).map(({ id }) => id),
+    ["newest", "new"],
+  );
+});

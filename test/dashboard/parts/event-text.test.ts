@@ -1,0 +1,55 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { test } from "tap";
+import { eventText } from "../../../dashboard/parts/event-text.ts";
+import { latestOfEach } from "../../../dashboard/parts/latest-of-each.ts";
+import { type Event, EventSchema } from "../../../gen/hostplane/v1/event_pb.ts";
+import { OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
+
+function event(detail: MessageInitShape<typeof EventSchema>["detail"] & object, cursor = ""): Event {
+  return create(EventSchema, { cursor, detail });
+}
+
+test("events tell their facts in a line", async (t) => {
+  t.equal(
+    eventText(event({ case: "volume", value: { sizeBytes: 2n << 30n, previousSizeBytes: 1n << 30n } })),
+    "1 GiB → 2 GiB",
+  );
+  t.equal(
+    eventText(event({ case: "volume", value: { sizeBytes: 1n << 30n, outside: true } })),
+    "1 GiB; not by this gateway",
+  );
+  t.equal(
+    eventText(
+      event({
+        case: "clusterHealth",
+        value: {
+          previousStatus: "HEALTH_OK",
+          status: "HEALTH_WARN",
+          raised: ["OSD_DOWN: 1 osds down"],
+        },
+      }),
+    ),
+    "HEALTH_OK → HEALTH_WARN; OSD_DOWN: 1 osds down",
+  );
+  t.equal(
+    eventText(event({ case: "pod", value: { name: "web", container: "nginx", exitCode: 0 } })),
+    "web/nginx, exit code 0",
+  );
+  t.match(
+    eventText(event({ case: "gap", value: { to: timestampFromMs(0), reason: "nobody looked" } })),
+    /^Changes until .* may have gone unseen: nobody looked$/,
+  );
+  t.equal(eventText(create(EventSchema)), "");
+});
+
+test("of an operation the latest event is left, of all else every one", async (t) => {
+  const told = (id: string, cursor: string) =>
+    event({ case: "operation", value: { id, state: OperationState.ACTIVE } }, cursor);
+  const image = event({ case: "image", value: {} }, "4");
+  const events = [told("a", "6"), told("b", "5"), image, told("a", "3"), told("b", "2")];
+  t.same(
+    latestOfEach(events).map(({ cursor }) => cursor),
+    ["6", "5", "4"],
+  );
+});
