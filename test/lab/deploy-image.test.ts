@@ -1,0 +1,141 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import tap, { type Test, test } from "tap";
+import { root } from "../server/commands/run-hostplane.ts";
+import { createLabScript, labSkipReason } from "./lab-script.ts";
+
+const timeout = 900_000;
+tap.setTimeout(timeout);
+
+const base = "docker.io/library/node:24-bookworm-slim";
+const baseFile = join(homedir(), ".cache/hostplane-lab/node-24-bookworm-slim.tar");
+const skip = labSkipReason(["/usr/bin/podman", "/usr/sbin/runc", "/usr/bin/mmdebstrap"], { needsRoot: true });
+
+/** Waits until `look` gives no error, and gives what it gave. */
+async function until<T>(look: () => Promise<T>, deadlineMs = 60_000): Promise<T> {
+  const endMs = performance.now() + deadlineMs;
+  for (;;) {
+    try {
+      return await look();
+    } catch (error) {
+      if (performance.now() > endMs) {
+        throw error;
+      }
+      await sleep(200);
+    }
+  }
+}
+
+test("the image is built of the Dockerfile, and runs", { skip, timeout }, async (t) => {
+  await promisify(execFile)(join(import.meta.dirname, "deploy-node-image.sh"), [baseFile]);
+  const { run, destroy } = await createLabScript("podman", { NETWORK: "host" });
+  t.teardown(destroy);
+  await run("up");
+  const podman = (...args: readonly string[]) => run("run", ...args);
+  await podman("import", "--quiet", baseFile, base);
+  const build = async (tag: string, ...args: readonly string[]) => {
+    const options = ["--quiet", "--format=docker", "--pull=never", "--network=host", `--from=${base}`];
+    await podman("build", ...options, `--tag=${tag}`, ...args, root);
+  };
+
+  await build("localhost/hostplane");
+  const size = async (image: string) => Number(await podman("image", "inspect", "--format={{.Size}}", image));
+  const addedMib = ((await size("localhost/hostplane")) - (await size(base))) / 2 ** 20;
+  t.comment(`the image adds ${addedMib.toFixed(0)} MiB to that of Node`);
+  t.ok(addedMib < 120, `${addedMib} MiB`);
+
+  await t.test("without root, capabilities, network and a root that can be written", { timeout }, (t) =>
+    checkSandbox(t, podman),
+  );
+  await t.test("it refuses to serve nothing", { timeout }, async (t) => {
+    await t.rejects(podman("run", "--rm", "--network=none", "localhost/hostplane"), {
+      code: 2,
+      stderr: /no system is configured/,
+    });
+  });
+  await t.test("systemd runs the unit with all its hardening", { timeout }, async (t) => {
+    await build("localhost/hostplane-systemd", "--build-arg=PACKAGES=systemd-sysv dbus procps");
+    await checkUnit(t, podman);
+  });
+});
+
+type Podman = (...args: readonly string[]) => Promise<string>;
+
+async function checkSandbox(t: Test, podman: Podman): Promise<void> {
+  const confined = ["--network=none", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges"];
+  await podman("run", "--detach", "--name=sandbox", ...confined, "localhost/hostplane", "serve", "--sandbox");
+  // Asked by the image's own check; without a network nothing else would get through.
+  await until(() => podman("healthcheck", "run", "sandbox"));
+  t.equal((await podman("exec", "sandbox", "id", "-u")).trim(), "1000");
+  t.match(await podman("exec", "sandbox", "cat", "/proc/1/status"), /^CapBnd:\s+0+$/m);
+  const written = podman("exec", "sandbox", "touch", "/var/x");
+  t.match(await written.catch((error: unknown) => error), { stderr: /Read-only file system/ });
+  t.match(await podman("exec", "sandbox", "hostplane", "user", "list", "--sandbox"), /^admin +admin/m);
+  const ask = `const r = await fetch("http://127.0.0.1:8080" + process.argv[1]); console.log(r.status, await r.text())`;
+  for (const [path, answer] of [
+    ["/", /^200 [\s\S]*<script type="module"/],
+    ["/openapi.json", /^200 \{"openapi":"3\.1/],
+  ] as const) {
+    t.match(await podman("exec", "sandbox", "node", "--input-type=module", "-e", ask, path), answer, path);
+  }
+  await podman("stop", "--time=20", "sandbox");
+  t.equal((await podman("inspect", "--format={{.State.ExitCode}}", "sandbox")).trim(), "0");
+}
+
+/** Installs what docs/deploy.md says into a container whose pid 1 is systemd, but for the configuration: it is a sandbox. */
+async function checkUnit(t: Test, podman: Podman): Promise<void> {
+  const machine = [
+    "--user=root",
+    "--systemd=always",
+    "--privileged",
+    "--network=none",
+    "--entrypoint=/sbin/init",
+  ];
+  const repository = `--volume=${root}/deploy:/usr/lib/hostplane/deploy:ro`;
+  await podman("run", "--detach", "--name=machine", ...machine, repository, "localhost/hostplane-systemd");
+  const inside = (command: string) => podman("exec", "machine", "bash", "-euc", command);
+  await until(() => inside("systemctl is-system-running --wait"));
+  await inside(await readFile(join(import.meta.dirname, "deploy-unit.sh"), "utf8"));
+  await until(() => inside("HOSTPLANE_DATA=/var/lib/hostplane node /opt/hostplane/bin/healthcheck.js"));
+
+  const status = await inside("cat /proc/$(systemctl show -P MainPID hostplane)/status");
+  t.match(status, /^Seccomp:\s+2$/m, "system calls are filtered");
+  t.match(status, /^NoNewPrivs:\s+1$/m);
+  t.match(status, /^CapBnd:\s+0+$/m);
+  t.notMatch(status, /^Uid:\s+0/m);
+  t.match(
+    await inside("ls -ld /var/lib/hostplane /etc/hostplane"),
+    /drwxr-x--- .* root +hostplane .*\/etc[\s\S]*drwx------ .* hostplane hostplane/,
+  );
+  t.notMatch(
+    await inside("ls /var/lib/hostplane/sandbox"),
+    /\b(key|admin-password)\b/,
+    "both are credentials",
+  );
+  const login = `const r = await fetch("http://127.0.0.1:8080/services.auth.AuthService/Login", { method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ username: "admin", password: "correct horse battery" }) }); console.log(r.status)`;
+  t.match(await inside(`node --input-type=module -e '${login}'`), /^200$/m);
+  t.match(await inside("systemctl show -P ActiveState hostplane"), /^active$/m);
+
+  await inside("systemctl reload hostplane; systemctl stop hostplane");
+  t.match(await inside("systemctl show -P Result -P ExecMainStatus hostplane"), /^success\n0$/m);
+
+  await inside(
+    "printf 'volume: 1\\n' > /etc/hostplane/hostplane.yaml; rm /etc/systemd/system/hostplane.service.d/sandbox.conf",
+  );
+  await inside(
+    "systemctl daemon-reload; systemctl start hostplane; systemctl is-active --wait hostplane || true",
+  );
+  await until(async () =>
+    t.match(
+      await inside("systemctl show -P NRestarts -P ExecMainStatus -P ActiveState hostplane"),
+      /^failed$/m,
+    ),
+  );
+  t.match(await inside("stat -c '%a %G' /run/podman"), /^710 hostplane$/m, "tmpfiles lets the group through");
+}

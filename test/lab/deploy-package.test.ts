@@ -1,0 +1,77 @@
+import { cp, mkdir, mkdtemp, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import tap, { test } from "tap";
+import { root, start } from "../server/commands/run-hostplane.ts";
+
+const timeout = 600_000;
+tap.setTimeout(timeout);
+
+test("npm pack makes a package that installs, and runs as npx hostplane", { timeout }, async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-package-"));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  const env = {
+    npm_config_loglevel: "error",
+    PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
+  };
+  const npm = async (cwd: string, ...args: readonly string[]) => {
+    const { code, stdout, stderr } = await start(args, { cwd, env }).ended;
+    t.equal(code, 0, `${args.join(" ")}: ${(stdout + stderr).slice(-2000)}`);
+    return stdout;
+  };
+
+  // Built in a copy, as others may be running what is in dist/.
+  const source = join(directory, "source");
+  await mkdir(source);
+  const notTaken = /^(\.git|\.tap|\.ci|node_modules|dist|data|test)$/;
+  for (const name of (await npm(root, "git", "ls-files", "--cached")).split("\n")) {
+    const [top = ""] = name.split("/");
+    if (name !== "" && !notTaken.test(top)) {
+      await cp(join(root, name), join(source, name));
+    }
+  }
+  await symlink(join(root, "node_modules"), join(source, "node_modules"));
+  const packed: readonly {
+    readonly filename: string;
+    readonly files: readonly { readonly path: string }[];
+  }[] = JSON.parse((await npm(source, "npm", "pack", "--json")).replace(/^[^[]*(?=\[)/, ""));
+  const file = join(source, packed[0]?.filename ?? "");
+  const mib = (await stat(file)).size / 2 ** 20;
+  t.comment(`${mib.toFixed(1)} MiB, ${packed[0]?.files.length} files`);
+  t.ok(mib < 5, `${mib} MiB`);
+  const paths = new Set(packed[0]?.files.map(({ path }) => path));
+  for (const path of [
+    "bin/hostplane.js",
+    "bin/healthcheck.js",
+    "deploy/systemd/hostplane.service",
+    "deploy/kubernetes/gateway.yaml",
+    "dist/server/main.js",
+    "dist/dashboard/index.html",
+    "docs/deploy.md",
+  ]) {
+    t.ok(paths.has(path), path);
+  }
+
+  const user = join(directory, "user");
+  await mkdir(user);
+  await writeFile(join(user, "package.json"), "{}");
+  await npm(user, "npm", "install", "--no-audit", "--no-fund", file);
+  t.match(await npm(user, "npx", "hostplane", "version"), /^hostplane \d/);
+  t.match(await npm(user, "npx", "hostplane", "completion", "bash"), /complete -F _hostplane hostplane/);
+
+  const bin = join(user, "node_modules/.bin/hostplane");
+  const gateway = start([bin, "serve", "--sandbox", "--listen", "127.0.0.1:0"], { cwd: user, env });
+  t.teardown(() => gateway.child.kill("SIGKILL"));
+  const [, url = ""] = await gateway.untilPrinted(/(http:\/\/127\.0\.0\.1:\d+)/);
+  const [, token = ""] = await gateway.untilPrinted(/Bearer ([\w.-]+)/);
+  const answer = await fetch(`${url}/proto.VGService/GetLVList`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: "{}",
+  });
+  t.match(await answer.text(), /sandbox-web/);
+  t.match(await (await fetch(url)).text(), /<script type="module"/, "the dashboard");
+  t.equal((await fetch(`${url}/openapi.json`)).status, 200);
+  gateway.child.kill("SIGTERM");
+  t.equal((await gateway.ended).code, 0);
+});
