@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import type { DescMethod } from "@bufbuild/protobuf";
 import { cors as connectCors } from "@connectrpc/connect";
 import cors from "@fastify/cors";
 import fastify, {
@@ -32,6 +33,8 @@ export interface AppOptions {
   readonly backends: readonly Backend[];
   /** That of `backends` which stands for the gateway's own store. */
   readonly storeBackend: Backend;
+  /** Whether a change by the method can be planned; absent: none can. */
+  readonly isPlannable?: (method: DescMethod) => boolean;
   readonly isSandbox: boolean;
   /** The gateway's own. */
   readonly version: string;
@@ -119,7 +122,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     store: options.storeBackend,
     shutdownSignal: options.shutdownSignal,
   });
-  await app.register(apiDocs, { ...options, restRoutes: rest, routes });
+  await app.register(apiDocs, { isPlannable: () => false, ...options, restRoutes: rest, routes });
   await app.register(koorApp, { version: options.version });
   await app.register(metricsPage, { metrics: options.metrics, mayRead: options.mayReadMetrics });
   await app.register(storeBackup, { listenerOf: options.listenerOf, backup: options.backupStore });

@@ -150,7 +150,7 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     log,
     ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
   });
-  const { registrations, backends, storeBackend, observe, beginSchedules } = createServices({
+  const { registrations, backends, storeBackend, isPlannable, observe, beginSchedules } = createServices({
     systems,
     runner,
     operations,
@@ -197,6 +197,7 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     registrations,
     backends,
     storeBackend,
+    isPlannable,
     isSandbox,
     version,
     chain,

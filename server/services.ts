@@ -1,3 +1,4 @@
+import type { DescMethod } from "@bufbuild/protobuf";
 import { InfraError } from "../adapters/host/infra-error.ts";
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
 import { BackupService } from "../gen/hostplane/v1/backup_pb.ts";
@@ -46,6 +47,8 @@ import type { Systems } from "./systems.ts";
 
 export interface Services extends Pick<DomainServices, "registrations" | "backends"> {
   readonly storeBackend: Backend;
+  /** Whether PlanService can tell what a change by the method would do. */
+  isPlannable(method: DescMethod): boolean;
   /** Begins to tell what happens to the systems. */
   observe(): Activity;
   /** Begins what is done by the clock; it is closed before the operations are. */
@@ -114,6 +117,8 @@ export function createServices(options: ServicesOptions): Services {
     ],
     backends,
     storeBackend,
+    isPlannable: (method) =>
+      planners.find(({ service }) => service === method.parent)?.plannerOf(method) !== undefined,
     observe: () => allOf(domains.flatMap(({ observe }) => observe?.() ?? [])),
     beginSchedules: () => allOf(domains.flatMap(({ beginSchedules }) => beginSchedules?.() ?? [])),
   };

@@ -40,7 +40,10 @@ function isStream({ method }: DocumentedMethod): boolean {
   return method.methodKind !== "unary";
 }
 
-function factsOf(documented: DocumentedMethod, { restRoutes }: DocumentedContract): readonly string[] {
+function factsOf(
+  documented: DocumentedMethod,
+  { restRoutes, isPlannable }: DocumentedContract,
+): readonly string[] {
   const { method, rule } = documented;
   const events = eventStreamMethodOf(method, rule);
   return [
@@ -51,6 +54,7 @@ function factsOf(documented: DocumentedMethod, { restRoutes }: DocumentedContrac
     ...(events === undefined ? [] : [events.byGet ? "event stream, also by GET" : "event stream"]),
     ...(events?.resumes === true ? ["takes Last-Event-ID"] : []),
     ...(takesIdempotencyKey(documented) ? ["takes idempotency-key"] : []),
+    ...(rule.mutation && isPlannable(method) ? ["can be planned"] : []),
     ...(rule.mutation ? ["refuses unknown fields"] : []),
     ...(rule.secrets ? ["holds secrets"] : []),
     ...restRoutes

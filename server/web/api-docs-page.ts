@@ -33,8 +33,8 @@ ${contents(services)}
 gRPC-Web. Names of fields may be written as here or in lowerCamelCase; answers over Connect use lowerCamelCase, and leave out
 what has its default. Whole numbers of 64 bits are strings in answers and either in requests. A message has at most
 ${String(maxMessageBytes)} bytes. For programs there is <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1), and reflection over gRPC.</p>
-<p>A token says who calls; each RPC needs a role, and operator may do all that viewer may, admin all. What changes something
-can be shown before by <code>hostplane.v1.PlanService/Plan</code>. A call with the header <code>idempotency-key</code> can be
+<p>A token says who calls; each RPC needs a role, and operator may do all that viewer may, admin all. What can be
+planned is shown before by <code>hostplane.v1.PlanService/Plan</code>, with all that it would change. A call with the header <code>idempotency-key</code> can be
 sent again safely where the RPC takes one, and <code>connect-timeout-ms</code> sets a deadline. A stream is sent as
 server-sent events to who accepts <code>text/event-stream</code>.</p>
 <p>The examples are for the sandbox, in cleartext, and for a shell that has these variables:</p>

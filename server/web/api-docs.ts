@@ -12,7 +12,7 @@ import { apiDocsStyle } from "./api-docs-style.ts";
 import { addPageHeaders } from "./security-headers.ts";
 
 export interface ApiDocsOptions
-  extends Pick<DocumentedContract, "version" | "maxMessageBytes" | "maxDeadlineMs"> {
+  extends Pick<DocumentedContract, "version" | "isPlannable" | "maxMessageBytes" | "maxDeadlineMs"> {
   readonly routes: readonly Route[];
   readonly restRoutes: readonly RestRoute[];
   readonly listenerOf: (request: FastifyRequest) => ListenerFacts;

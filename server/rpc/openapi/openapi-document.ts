@@ -1,4 +1,4 @@
-import type { DescService, JsonObject } from "@bufbuild/protobuf";
+import type { DescMethod, DescService, JsonObject } from "@bufbuild/protobuf";
 import { methodPathOf } from "../method-rule.ts";
 import type { RestRoute } from "../rest/rest-routes.ts";
 import { connectAnswer, connectRequest, unaryPathItem } from "./connect-operations.ts";
@@ -16,6 +16,8 @@ export interface DocumentedContract {
   readonly methods: readonly DocumentedMethod[];
   readonly restRoutes: readonly RestRoute[];
   readonly commentOf: CommentOf;
+  /** Whether PlanService can tell what a change by the method would do. */
+  readonly isPlannable: (method: DescMethod) => boolean;
   /** The gateway's own. */
   readonly version: string;
   /** The largest message read or written, in bytes. */

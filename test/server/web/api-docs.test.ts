@@ -21,6 +21,8 @@ test("/docs is one page without scripts, of which every link leads somewhere", a
   t.match(page, "Creates a logical volume, empty or filled from a backup, and returns it.");
   t.match(page, '<a href="#type-proto.DataSource">proto.DataSource</a>');
   t.match(page, /<tr id="reason-HISTORY_GONE">/);
+  const [, createVolume] = page.split('id="rpc-proto.LVService.CreateLV"');
+  t.match(createVolume?.split("<h4>")[0], "<li>takes idempotency-key</li><li>can be planned</li>");
   const { status } = await fetch(`${url}/docs/style.css`);
   t.equal(status, 200);
 });

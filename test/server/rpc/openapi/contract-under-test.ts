@@ -13,6 +13,7 @@ export async function readDocumentedContract(): Promise<DocumentedContract> {
       .map((method) => ({ method, rule: methodRuleOf(method) })),
     restRoutes: restRoutes(services.map((service) => ({ service, handlerOf: () => async () => ({}) }))),
     commentOf: await readContractComments(),
+    isPlannable: () => false,
     version: "0.0.0-test",
     maxMessageBytes: 4 << 20,
     maxDeadlineMs: 60_000,
