@@ -1,4 +1,15 @@
-/** Filled by its page helper. */
+import { Route, Switch } from "wouter-preact";
+import { PodList } from "./pod-list.tsx";
+import { PodPage } from "./pod-page.tsx";
+
+/** The pods and images of this host: all of them, or one pod. */
 export function Pods() {
-  return <h1>Pods</h1>;
+  return (
+    <Switch>
+      <Route path="/:id">{({ id }) => <PodPage id={id} key={id} />}</Route>
+      <Route>
+        <PodList />
+      </Route>
+    </Switch>
+  );
 }

@@ -1,0 +1,94 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import type { Pod } from "../../../gen/hostplane/v1/pod_pb.ts";
+import { Badge } from "../../parts/badge.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { SelectField } from "../../parts/select-field.tsx";
+import { TimeText } from "../../parts/time-text.tsx";
+import { type LogBuffer, maxLines } from "./log-buffer.ts";
+import { LogView } from "./log-view.tsx";
+import { type LogState, useLog } from "./use-log.ts";
+import "./pods.css";
+
+/** What a pod's apps print, live: of all of them, or of one. */
+export function PodLog({ pod: { id, containers } }: { readonly pod: Pod }) {
+  const appName = useSignal(containers.length === 1 ? (containers[0]?.name ?? "") : "");
+  return (
+    <section class="card stack" aria-labelledby="pod-log">
+      <h2 id="pod-log">Log</h2>
+      <FollowedLog key={appName.value} podId={id} appName={appName.value}>
+        <SelectField
+          label="Printed by"
+          value={appName}
+          options={[
+            { value: "", text: "all apps" },
+            ...containers.map(({ name }) => ({ value: name, text: name })),
+          ]}
+        />
+      </FollowedLog>
+    </section>
+  );
+}
+
+/** The log of an app, which can be held still; what is printed meanwhile is shown afterwards. */
+function FollowedLog(props: {
+  readonly podId: string;
+  readonly appName: string;
+  /** What else controls the log. */
+  readonly children: ComponentChildren;
+}) {
+  const { log, state } = useLog(props.podId, props.appName);
+  const held = useSignal<LogBuffer | undefined>(undefined);
+  const shown = held.value ?? log.value;
+  const isHeld = held.value !== undefined;
+  return (
+    <>
+      <div class="log-controls">
+        {props.children}
+        <button
+          type="button"
+          onClick={() => {
+            held.value = isHeld ? undefined : log.value;
+          }}
+        >
+          {isHeld ? "Resume" : "Pause"}
+        </button>
+        <LogStateText of={state.value} />
+        {isHeld && <span>Paused, {linesText(log.value.everCount - shown.everCount)} since</span>}
+      </div>
+      {state.value.state === "failed" && <ErrorNote error={state.value.error} />}
+      <LogView of={shown} />
+      <p class="quiet">
+        Times are in UTC.{" "}
+        {shown.everCount > shown.lineCount && `The newest ${maxLines.toLocaleString()} lines are kept here.`}
+      </p>
+    </>
+  );
+}
+
+function linesText(count: number): string {
+  return count === 1 ? "1 new line" : `${count} new lines`;
+}
+
+function LogStateText({ of: state }: { readonly of: LogState }) {
+  return (
+    <span role="status" class="row">
+      {state.state === "connecting" && <Badge tone="busy">connecting</Badge>}
+      {state.state === "live" && <Badge tone="ok">live</Badge>}
+      {state.state === "live" && state.resumedAtMs !== undefined && (
+        <span class="quiet">
+          The connection was lost, and is back since <TimeText atMs={state.resumedAtMs} />: nothing is left
+          out.
+        </span>
+      )}
+      {state.state === "ended" && <Badge tone="off">ended: the pod is gone</Badge>}
+      {state.state === "failed" && <Badge tone="bad">not followed</Badge>}
+      {state.state === "lost" && (
+        <>
+          <Badge tone="warn">connection lost</Badge>
+          <span class="quiet">It is tried again by itself, and goes on where it was.</span>
+        </>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,58 @@
+import fc from "fast-check";
+import { test } from "tap";
+import {
+  appendLines,
+  emptyLog,
+  type LogBuffer,
+  maxLines,
+} from "../../../../dashboard/pages/pods/log-buffer.ts";
+
+const linesOf = ({ blocks }: LogBuffer) => blocks.flatMap(({ lines }) => lines);
+
+test("a line is its time and what was printed, without the colours of a terminal", async (t) => {
+  const log = appendLines(emptyLog, [
+    "2026-11-21T15:29:23Z hello  world",
+    "2026-11-21T15:29:24Z ",
+    "2026-11-21T15:29:25Z \u001b[1;31mred\u001b[0m",
+  ]);
+  t.match(linesOf(log), [
+    { time: "2026-11-21T15:29:23Z", text: "hello  world" },
+    { time: "2026-11-21T15:29:24Z", text: "" },
+    { time: "2026-11-21T15:29:25Z", text: "red" },
+  ]);
+});
+
+test("however lines come, the newest are kept in their order, never too many, and what is whole stays one object", async () => {
+  const batches = fc.array(fc.nat(700), { maxLength: 30 });
+  fc.assert(
+    fc.property(batches, (sizes) => {
+      let log = emptyLog;
+      let count = 0;
+      for (const size of sizes) {
+        const before = log.blocks;
+        const first = count;
+        log = appendLines(
+          log,
+          Array.from({ length: size }, (_, index) => `t ${first + index}`),
+        );
+        count += size;
+        const isShared = before.slice(0, -1).every((block) => {
+          const now = log.blocks.find(({ key }) => key === block.key);
+          return now === undefined || now === block;
+        });
+        if (!isShared) {
+          return false;
+        }
+      }
+      const lines = linesOf(log);
+      const oldest = count - lines.length;
+      return (
+        log.everCount === count &&
+        log.lineCount === lines.length &&
+        lines.length <= maxLines &&
+        lines.length >= Math.min(count, maxLines - 100) &&
+        lines.every(({ key, text }, index) => key === oldest + index && text === `${oldest + index}`)
+      );
+    }),
+  );
+});
