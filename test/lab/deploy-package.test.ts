@@ -7,6 +7,9 @@ import { root, start } from "../server/commands/run-hostplane.ts";
 const timeout = 600_000;
 tap.setTimeout(timeout);
 
+/** What npm prints as JSON, behind the lines of the build. */
+const jsonOf = (stdout: string) => JSON.parse(stdout.slice(stdout.search(/^\[$/m)));
+
 test("npm pack makes a package that installs, and runs as npx hostplane", { timeout }, async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-package-"));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
@@ -34,7 +37,7 @@ test("npm pack makes a package that installs, and runs as npx hostplane", { time
   const packed: readonly {
     readonly filename: string;
     readonly files: readonly { readonly path: string }[];
-  }[] = JSON.parse((await npm(source, "npm", "pack", "--json")).replace(/^[^[]*(?=\[)/, ""));
+  }[] = jsonOf(await npm(source, "npm", "pack", "--json"));
   const file = join(source, packed[0]?.filename ?? "");
   const mib = (await stat(file)).size / 2 ** 20;
   t.comment(`${mib.toFixed(1)} MiB, ${packed[0]?.files.length} files`);

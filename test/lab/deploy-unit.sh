@@ -8,10 +8,7 @@ systemd-sysusers
 mkdir -m 0700 /run/podman
 systemd-tmpfiles --create hostplane.conf hostplane-podman.conf
 install -Dm644 -t $units $deploy/systemd/hostplane.service
-install -Dm644 -t $units/hostplane.service.d $deploy/systemd/hostplane.service.d/credentials.conf
+mkdir -p $units/hostplane.service.d
 printf '[Service]\nExecStart=\nExecStart=/usr/bin/hostplane serve --sandbox\n' >$units/hostplane.service.d/sandbox.conf
-head -c 32 /dev/urandom | base64 >/etc/hostplane/key
-echo 'correct horse battery' >/etc/hostplane/admin-password
-chmod 600 /etc/hostplane/key /etc/hostplane/admin-password
 systemctl daemon-reload
 systemctl start hostplane
