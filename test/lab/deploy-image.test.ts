@@ -111,15 +111,6 @@ async function checkUnit(t: Test, podman: Podman): Promise<void> {
     await inside("ls -ld /var/lib/hostplane /etc/hostplane"),
     /drwxr-x--- .* root +hostplane .*\/etc[\s\S]*drwx------ .* hostplane hostplane/,
   );
-  t.notMatch(
-    await inside("ls /var/lib/hostplane/sandbox"),
-    /\b(key|admin-password)\b/,
-    "both are credentials",
-  );
-  const login = `const r = await fetch("http://127.0.0.1:8080/services.auth.AuthService/Login", { method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ username: "admin", password: "correct horse battery" }) }); console.log(r.status)`;
-  t.match(await inside(`node --input-type=module -e '${login}'`), /^200$/m);
   t.match(await inside("systemctl show -P ActiveState hostplane"), /^active$/m);
 
   await inside("systemctl reload hostplane; systemctl stop hostplane");
