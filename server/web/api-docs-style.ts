@@ -27,7 +27,7 @@ table { border-collapse: collapse; width: 100%; }
 th, td { border-bottom: 1px solid var(--line); padding: .25rem .5rem .25rem 0; text-align: left; vertical-align: top; }
 caption { padding: .5rem 0; text-align: left; }
 @media (width >= 64rem) {
-  .columns { display: grid; grid-template-columns: 22rem minmax(0, 1fr); }
+  .columns { display: grid; grid-template-columns: 24rem minmax(0, 1fr); }
   nav { border-right: 1px solid var(--line); box-sizing: border-box; height: 100vh; overflow-y: auto; position: sticky; top: 0; }
 }
 @media print { nav { display: none; } }
