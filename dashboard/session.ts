@@ -15,14 +15,29 @@ export const session = signal<Session>({ state: "unknown" });
 /** A login that has ended, elsewhere or by time, shows the login again instead of an error in each part of the page. */
 const noticeEnd: Interceptor = (next) => async (request) => {
   try {
-    return await next(request);
+    const response = await next(request);
+    return response.stream ? { ...response, message: noticeEndOf(response.message) } : response;
   } catch (error) {
-    if (ConnectError.from(error).code === Code.Unauthenticated && session.value.state === "in") {
-      session.value = { state: "out" };
-    }
+    endSession(error);
     throw error;
   }
 };
+
+/** Streams tell how they end only behind their messages. */
+async function* noticeEndOf<T>(messages: AsyncIterable<T>): AsyncGenerator<T, void> {
+  try {
+    yield* messages;
+  } catch (error) {
+    endSession(error);
+    throw error;
+  }
+}
+
+function endSession(error: unknown): void {
+  if (ConnectError.from(error).code === Code.Unauthenticated && session.value.state === "in") {
+    session.value = { state: "out" };
+  }
+}
 
 /** The gateway that served this page. Its token is in a cookie that no script can read. */
 export const client = createHostplaneClient({

@@ -2,8 +2,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 
 /**
- * A dialog over the page, open as long as it is there. Escape closes it, as do buttons of the class "close" in it by
- * `<form method="dialog">`; the focus goes back to where it was.
+ * A dialog over the page, open as long as it is there. Escape closes it; the focus goes back to where it was, or to the page
+ * when that is gone.
  */
 export function ModalDialog(props: {
   readonly title: string;
@@ -15,16 +15,19 @@ export function ModalDialog(props: {
   const id = useId();
   useEffect(() => {
     const opener = document.activeElement;
-    dialog.current?.showModal();
+    const element = dialog.current;
+    element?.showModal();
     return () => {
       // Browsers give the focus back only when a dialog is closed, not when it is taken out of the page.
+      element?.close();
       const isThere = opener instanceof HTMLElement && opener.isConnected && opener !== document.body;
       const place = isThere ? opener : document.getElementById("content");
       place?.focus();
     };
   }, []);
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
+    // What comes of the closing when it is taken out is no wish of the user.
+    <dialog ref={dialog} aria-labelledby={id} onClose={() => dialog.current !== null && onClose()}>
       <h2 id={id}>{title}</h2>
       <div class="stack">{children}</div>
     </dialog>

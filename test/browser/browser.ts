@@ -59,7 +59,7 @@ export async function logIn(page: Page, password: string): Promise<void> {
   await page.getByLabel("User").fill("admin");
   await page.getByLabel("Password").fill(password);
   await page.getByRole("button", { name: "Log in" }).click();
-  await page.getByRole("main").getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  await page.locator(".frame").waitFor();
 }
 
 /** Opens the navigation where it is behind a button, as on narrow screens. */

@@ -51,3 +51,50 @@ test("every page is usable by axe's rules, in light and dark, and fits into 360 
     }
   }
 });
+
+test("all is reached by keyboard: the login, the pages, a dialog and what it was opened from", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const page = await openPage(t, await startBrowser(t), url);
+  const focused = () => page.evaluate<string>("document.activeElement?.textContent?.trim() ?? ''");
+  const tabTo = async (text: string) => {
+    for (let presses = 0; presses < 40; presses += 1) {
+      await page.keyboard.press("Tab");
+      if ((await focused()) === text) {
+        return;
+      }
+    }
+    t.fail(`${text} is not reached by Tab`);
+  };
+  await page.getByLabel("User").waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("admin");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type(adminPassword);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+
+  await page.keyboard.press("Tab");
+  t.equal(await focused(), "To the content", "the first stop leads over the navigation");
+  await page.keyboard.press("Enter");
+  t.equal(await page.evaluate("document.activeElement?.id"), "content");
+
+  await page.reload();
+  await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  await tabTo("Operations");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Operations" }).waitFor();
+  t.equal(await page.evaluate("document.activeElement?.id"), "content", "the focus goes to the page");
+  t.match(await page.title(), /^Operations · hostplane sandbox on /);
+
+  await page.reload();
+  await page.getByRole("heading", { level: 1, name: "Operations" }).waitFor();
+  await tabTo("Change password");
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Change password" });
+  await dialog.waitFor();
+  await assertAccessible(t, page, "an open dialog");
+  await keepScreenshot(page, "change-password");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  t.equal(await focused(), "Change password", "the focus is where it was");
+});

@@ -4,47 +4,49 @@ import { OperationFacts } from "../../parts/operation-progress.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import { OperationActions } from "./operation-actions.tsx";
 
-const shownOperations = 20;
+/** Of those that wait; the history has them all. */
+const shownWaiting = 20;
 
-/** What needs somebody first, then what runs, then what waits for its turn. */
-const urgency: readonly OperationState[] = [
-  OperationState.NEEDS_ATTENTION,
-  OperationState.UNDOING,
-  OperationState.ACTIVE,
-  OperationState.SCHEDULED,
-];
-
-function byUrgency(one: Operation, other: Operation): number {
-  return urgency.indexOf(one.state) - urgency.indexOf(other.state);
-}
-
-/** The operations that are under way, and those that wait for somebody, live. */
+/** The operations that are under way, and those that wait for somebody or for their turn, live. */
 export function Unsettled() {
   return (
     <section class="card" aria-labelledby="unsettled">
       <h2 id="unsettled">Under way, or in need of attention</h2>
       <ReadState of={useRunningOperations()}>
-        {(operations) =>
-          operations.length === 0 ? (
-            <p class="quiet">Nothing. What takes its time, as a backup or a new hypervisor, is shown here.</p>
-          ) : (
-            <ul class="plain ruled">
-              {operations
-                .toSorted(byUrgency)
-                .slice(0, shownOperations)
-                .map((operation) => (
-                  <li key={operation.id}>
-                    <OperationFacts operation={operation} />
-                    <OperationActions operation={operation} />
-                  </li>
-                ))}
-              {operations.length > shownOperations && (
-                <li class="quiet">and {operations.length - shownOperations} more, which the history has</li>
+        {(operations) => {
+          const waiting = operations.filter(({ state }) => state === OperationState.SCHEDULED);
+          const others = operations.filter(({ state }) => state !== OperationState.SCHEDULED);
+          return (
+            <>
+              {operations.length === 0 && (
+                <p class="quiet">
+                  Nothing. What takes its time, as a backup or a new hypervisor, is shown here.
+                </p>
               )}
-            </ul>
-          )
-        }
+              <List of={others} />
+              {waiting.length > 0 && <h3>Waiting for their turn: {waiting.length}</h3>}
+              <List of={waiting.slice(0, shownWaiting)} />
+            </>
+          );
+        }}
       </ReadState>
     </section>
+  );
+}
+
+/** In an order that stays, so that a button is where it was when somebody presses it. */
+function List({ of: operations }: { readonly of: readonly Operation[] }) {
+  if (operations.length === 0) {
+    return null;
+  }
+  return (
+    <ul class="plain ruled">
+      {operations.map((operation) => (
+        <li key={operation.id}>
+          <OperationFacts operation={operation} />
+          <OperationActions operation={operation} />
+        </li>
+      ))}
+    </ul>
   );
 }

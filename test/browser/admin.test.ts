@@ -1,0 +1,114 @@
+import type { Page } from "playwright-core";
+import { test } from "tap";
+import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { assertAccessible, goTo, keepScreenshot, logIn, openPage, startBrowser } from "./browser.ts";
+import { clientOf } from "./client-of.ts";
+
+test("an admin makes a viewer, who sees no button that changes anything, and no audit log", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const browser = await startBrowser(t);
+  const page = await openPage(t, browser, url);
+  await logIn(page, adminPassword);
+  await goTo(page, "Users");
+  await page.getByRole("button", { name: "Create user" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("vi");
+  await dialog.getByLabel("First password").fill("a viewer's password");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await dialog.getByRole("alert").getByText("must be 3 to 24").waitFor();
+  await assertAccessible(t, page, "a form with a mistake");
+  await keepScreenshot(page, "users-create");
+  await dialog.getByLabel("Name").fill("vivian");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await page.getByRole("row", { name: /^vivian viewer/ }).waitFor();
+
+  const other = await openPage(t, browser, url);
+  await logInAs(other, "vivian", "a viewer's password");
+  const names = await other.getByRole("navigation", { name: "Pages" }).getByRole("link").allTextContents();
+  t.notOk(names.includes("Audit") || names.includes("Users"), "no page of an admin");
+  const client = await clientOf(url);
+  await client.pods.pullImage({ reference: "registry.invalid/sandbox/image:1" });
+  for (const name of names) {
+    await goTo(other, name);
+    await other.getByText("Reading …").first().waitFor({ state: "detached" });
+    t.equal(
+      await other
+        .getByRole("main")
+        .getByRole("button", {
+          name: /create|remove|delete|resize|start|stop|kill|cancel|retry|back ?up|restore|pull|scale|upgrade|expand|shrink|destroy|archive/i,
+        })
+        .count(),
+      0,
+      `${name}: nothing to change it with`,
+    );
+  }
+  await other.goto(`${url}/#/audit`);
+  await other.getByRole("heading", { name: "There is no such page" }).waitFor();
+
+  await page.getByRole("button", { name: "Role of vivian" }).click();
+  await dialog.getByLabel("Role").selectOption({ label: "operator: changes systems" });
+  await dialog.getByRole("button", { name: "Set role" }).click();
+  await page.getByRole("row", { name: /^vivian operator/ }).waitFor();
+  await page.getByRole("button", { name: "Delete vivian" }).click();
+  await dialog.getByText("every login of vivian").waitFor();
+  await keepScreenshot(page, "users-delete");
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await dialog.getByText("Done.").waitFor();
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await page.getByRole("row", { name: /^vivian/ }).waitFor({ state: "detached" });
+  await other.getByLabel("Password").waitFor();
+  t.pass("whoever was deleted is asked to log in, without doing anything");
+});
+
+test("a token is shown once and works; the audit log tells who made it; a password is changed", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const page = await openPage(t, await startBrowser(t), url);
+  await logIn(page, adminPassword);
+  await goTo(page, "Users");
+  await page.getByRole("button", { name: "Create API token" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("backup-job");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  await dialog.getByRole("heading", { name: "The new API token" }).waitFor();
+  await keepScreenshot(page, "users-token");
+  const token = (await dialog.locator("pre").textContent()) ?? "";
+  const answer = await fetch(`${url}/hostplane.v1.UserService/GetCaller`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
+    body: "{}",
+  });
+  t.match(await answer.json(), { actor: "token/backup-job", role: "ROLE_VIEWER" });
+  await dialog.getByRole("button", { name: "I have kept it" }).click();
+  await page.getByRole("row", { name: /^backup-job viewer/ }).waitFor();
+  await keepScreenshot(page, "users-list");
+  await page.getByRole("button", { name: "Revoke backup-job" }).click();
+  await dialog.getByRole("button", { name: "Revoke" }).click();
+  await dialog.getByText("Done.").waitFor();
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await page.getByText("None yet.").waitFor();
+
+  await goTo(page, "Audit");
+  await page.getByLabel("RPC").fill("hostplane.v1.UserService/CreateApiToken");
+  const row = page.getByRole("row", { name: /CreateApiToken/ });
+  await row.getByText("OK", { exact: true }).waitFor();
+  await page.getByRole("row", { name: /RevokeApiToken/ }).waitFor({ state: "detached" });
+  await row.getByText("Details").click();
+  await row.getByText('"name":"backup-job"').waitFor();
+  await assertAccessible(t, page, "audit");
+  await keepScreenshot(page, "audit-details");
+
+  await page.getByRole("button", { name: "Change password" }).click();
+  await dialog.getByLabel("Current password").fill(adminPassword);
+  await dialog.getByLabel("New password").fill("another password");
+  await dialog.getByRole("button", { name: "Change password" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Log out" }).click();
+  await logInAs(page, "admin", "another password");
+});
+
+async function logInAs(page: Page, name: string, password: string): Promise<void> {
+  await page.getByLabel("User").fill(name);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByRole("button", { name: "Log out" }).waitFor();
+}
