@@ -11,11 +11,13 @@ import { type ChartColors, readChartColors } from "./chart-colors.ts";
 export function ChartFigure<Type extends ChartType>(props: {
   readonly label: string;
   readonly configure: (colors: ChartColors) => ChartConfiguration<Type>;
+  /** Shown above the chart. */
+  readonly caption?: string;
   /** Whether the table is open to begin with. */
   readonly isTableOpen?: boolean;
   readonly children: ComponentChildren;
 }) {
-  const { label, configure, isTableOpen = false, children } = props;
+  const { label, configure, caption, isTableOpen = false, children } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const draw = useRef(() => {});
   const latest = useRef(configure);
@@ -48,6 +50,7 @@ export function ChartFigure<Type extends ChartType>(props: {
 
   return (
     <figure class="chart-figure">
+      {caption !== undefined && <figcaption class="quiet">{caption}</figcaption>}
       <div class="chart">
         <canvas ref={canvas} role="img" aria-label={label} />
       </div>

@@ -1,6 +1,7 @@
 import { Chart, Legend, LinearScale, LineController, LineElement, PointElement, Tooltip } from "chart.js";
 import { DataTable } from "../parts/data-table.tsx";
 import { TimeText } from "../parts/time-text.tsx";
+import { axisStep } from "./axis-step.ts";
 import { ChartFigure } from "./chart-figure.tsx";
 import { ageText, type Moment, pointsOf, tableMoments } from "./time-series.ts";
 
@@ -22,16 +23,23 @@ export function LineChart(props: {
   readonly spanMs: number;
   /** How a figure is written, with its unit. */
   readonly text: (figure: number) => string;
-  /** Where the axis ends at least. */
-  readonly max?: number;
+  readonly unit: "bytes" | "count";
+  /** Where the axis ends; by default where there is room for the largest figure. */
+  readonly max?: number | undefined;
 }) {
-  const { title, titles, moments, nowMs, spanMs, text, max } = props;
+  const { title, titles, moments, nowMs, spanMs, text, unit, max } = props;
   const newest = moments.at(-1)?.figures ?? [];
   const known = (figure: number | undefined) => (figure === undefined ? "not known" : text(figure));
   const words = titles.map((each, index) => `${each} ${known(newest[index])}`).join(", ");
+  const largest = Math.max(
+    0,
+    ...moments.flatMap(({ figures }) => figures.filter((each) => each !== undefined)),
+  );
+  const stepSize = max === undefined ? axisStep(largest, unit) : max / 4;
   return (
     <ChartFigure<"line">
       label={`${title}, last ${Math.round(spanMs / 60_000)} minutes. Now: ${words}`}
+      caption={`Now: ${words}`}
       configure={(colors) => ({
         type: "line",
         data: {
@@ -59,10 +67,10 @@ export function LineChart(props: {
               ticks: { color: colors.text, stepSize: 60, callback: (seconds) => ageText(Number(seconds)) },
             },
             y: {
-              beginAtZero: true,
-              ...(max === undefined ? {} : { suggestedMax: max }),
+              min: 0,
+              max: 4 * stepSize,
               grid: { color: colors.line },
-              ticks: { color: colors.text, maxTicksLimit: 5, callback: (figure) => text(Number(figure)) },
+              ticks: { color: colors.text, stepSize, callback: (figure) => text(Number(figure)) },
             },
           },
           plugins: {

@@ -1,6 +1,7 @@
 import {
   Chart,
   Filler,
+  Legend,
   LineElement,
   PointElement,
   RadarController,
@@ -11,7 +12,7 @@ import type { ComponentChildren } from "preact";
 import { ChartFigure } from "./chart-figure.tsx";
 import { fadeColor } from "./fade-color.ts";
 
-Chart.register(RadarController, RadialLinearScale, PointElement, LineElement, Filler, Tooltip);
+Chart.register(RadarController, RadialLinearScale, PointElement, LineElement, Filler, Legend, Tooltip);
 
 /** A score on its axis, from 0 to 100. */
 export interface RadarScore {
@@ -48,6 +49,7 @@ export function RadarChart(props: {
         options: {
           animation: false,
           maintainAspectRatio: false,
+          plugins: { legend: { display: false } },
           scales: {
             r: {
               min: 0,

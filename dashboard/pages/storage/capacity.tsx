@@ -14,17 +14,17 @@ export function Capacity({ cluster }: { readonly cluster: WatchClusterStatsRespo
       {usage === undefined ? (
         <p>How full it is, is not known.</p>
       ) : (
-        <UsageBar label="Raw space, with all copies" usedBytes={usage.used} totalBytes={usage.total} />
+        <UsageBar label="Raw space" usedBytes={usage.used} totalBytes={usage.total} />
       )}
       <dl class="facts">
         <Fact name="Free">{usage && sizeText(usage.available)}</Fact>
-        <Fact name="Stored by clients">{data?.objects?.size}</Fact>
+        <Fact name="Stored">{data?.objects?.size}</Fact>
         <Fact name="Objects">{data?.objects?.objectCount.toLocaleString()}</Fact>
         <Fact name="Volumes">
           {isMissing(cluster, "data.volumes") ? undefined : data?.volumes.toLocaleString()}
         </Fact>
         <Fact name="Pools">{data?.pools?.pools}</Fact>
-        <Fact name="Groups active and clean">{data?.pools?.pgs?.activeClean}</Fact>
+        <Fact name="PGs active+clean">{data?.pools?.pgs?.activeClean}</Fact>
       </dl>
     </section>
   );

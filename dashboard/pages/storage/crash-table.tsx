@@ -30,7 +30,7 @@ export function CrashTable() {
     { topics: ["storage"], key: String(archived.value) },
   );
   return (
-    <section class="card stack">
+    <section class="card stack wide-table">
       <ReadState of={reading}>
         {({ crashes }) => (
           <DataTable

@@ -14,13 +14,11 @@ export function Daemons({ cluster }: { readonly cluster: WatchClusterStatsRespon
           {mgr && `${mgr.active || "none is active"}, standing by: ${mgr.standbys.join(", ") || "none"}`}
         </Fact>
         <Fact name="OSDs">{osd && `${osd.osdCount}: ${osd.osdUp} up, ${osd.osdIn} in`}</Fact>
-        <Fact name="OSDs last changed">
+        <Fact name="OSDs changed">
           {osd?.osdUpUpdatedAt === undefined ? osd && "never" : <TimeText at={osd.osdUpUpdatedAt} />}
         </Fact>
-        <Fact name="Metadata servers">
-          {mds && `${mds.daemonsUp} with a rank, ${mds.hotStandbyCount} hot standby`}
-        </Fact>
-        <Fact name="Object gateways">{rgw && `${rgw.activeDaemon} on ${rgw.hostCount} hosts`}</Fact>
+        <Fact name="MDS">{mds && `${mds.daemonsUp} with a rank, ${mds.hotStandbyCount} hot standby`}</Fact>
+        <Fact name="RGW">{rgw && `${rgw.activeDaemon} on ${rgw.hostCount} hosts`}</Fact>
       </dl>
     </section>
   );

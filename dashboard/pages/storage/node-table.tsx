@@ -23,7 +23,7 @@ export function NodeTable() {
     topics: ["storage"],
   });
   return (
-    <section class="card">
+    <section class="card wide-table">
       <ReadState of={reading}>
         {({ nodes }) => (
           <DataTable

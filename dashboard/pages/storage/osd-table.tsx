@@ -22,7 +22,7 @@ const columns: readonly Column<CephOsd>[] = [
   { title: "Host", cell: ({ host }) => host || notKnown },
   { title: "Class", cell: ({ deviceClass }) => deviceClass || notKnown },
   { title: "In use", cell: (osd) => <Usage of={osd} /> },
-  { title: "Placement groups", isNumber: true, cell: ({ pgCount }) => pgCount ?? notKnown },
+  { title: "PGs", isNumber: true, cell: ({ pgCount }) => pgCount ?? notKnown },
   { title: "Weight", isNumber: true, cell: ({ reweight }) => Number(reweight.toFixed(2)) },
 ];
 
@@ -30,7 +30,7 @@ const columns: readonly Column<CephOsd>[] = [
 export function OsdTable() {
   const { reading } = useRead((options) => client.storage.listOsds({}, options), { topics: ["storage"] });
   return (
-    <section class="card">
+    <section class="card wide-table">
       <ReadState of={reading}>
         {({ osds }) => (
           <DataTable

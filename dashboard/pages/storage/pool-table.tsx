@@ -13,22 +13,21 @@ const size = (bytes: bigint | undefined) => (bytes === undefined ? notKnown : si
 const columns: readonly Column<CephPool>[] = [
   { title: "Pool", cell: ({ name }) => name },
   { title: "For", cell: ({ applications }) => applications.join(", ") || <span class="quiet">nothing</span> },
-  { title: "Keeps", cell: keptText },
+  { title: "Keeps", cell: (pool) => <Kept of={pool} /> },
   {
-    title: "Losses it stands",
+    title: "Stands the loss of",
     isNumber: true,
     cell: ({ redundancy }) => redundancy ?? notKnown,
   },
   { title: "Stored", isNumber: true, cell: ({ storedBytes }) => size(storedBytes) },
   { title: "With copies", isNumber: true, cell: ({ usedBytes }) => size(usedBytes) },
   { title: "Room for", isNumber: true, cell: ({ availableBytes }) => size(availableBytes) },
-  { title: "Quota", isNumber: true, cell: quotaText },
   {
     title: "Objects",
     isNumber: true,
     cell: ({ objectCount }) => objectCount?.toLocaleString() ?? notKnown,
   },
-  { title: "Placement groups", isNumber: true, cell: ({ pgCount }) => pgCount },
+  { title: "PGs", isNumber: true, cell: ({ pgCount }) => pgCount },
   {
     title: "Oldest deep scrub",
     cell: ({ oldestDeepScrubAt }) =>
@@ -36,16 +35,18 @@ const columns: readonly Column<CephPool>[] = [
   },
 ];
 
+const quota: Column<CephPool> = { title: "Quota", isNumber: true, cell: quotaText };
+
 /** Where the data is, and how safely it is kept. */
 export function PoolTable() {
   const { reading } = useRead((options) => client.storage.listPools({}, options), { topics: ["storage"] });
   return (
-    <section class="card">
+    <section class="card wide-table">
       <ReadState of={reading}>
         {({ pools }) => (
           <DataTable
             caption="Pools"
-            columns={columns}
+            columns={pools.some(hasQuota) ? [...columns, quota] : columns}
             rows={pools}
             keyOf={({ id }) => String(id)}
             empty="The cluster has no pool yet."
@@ -56,9 +57,17 @@ export function PoolTable() {
   );
 }
 
-function keptText({ kind, size: count, failureDomain }: CephPool): string {
-  const what = kind === CephPoolKind.ERASURE ? "parts" : "copies";
-  return `${count} ${what}${failureDomain === "" ? "" : `, one per ${failureDomain}`}`;
+function Kept({ of: { kind, size: count, failureDomain } }: { readonly of: CephPool }) {
+  return (
+    <>
+      {count} {kind === CephPoolKind.ERASURE ? "parts" : "copies"}
+      {failureDomain !== "" && <div class="quiet">one per {failureDomain}</div>}
+    </>
+  );
+}
+
+function hasQuota({ quotaBytes, quotaObjects }: CephPool): boolean {
+  return quotaBytes !== undefined || quotaObjects !== undefined;
 }
 
 function quotaText({ quotaBytes, quotaObjects }: CephPool): string {

@@ -50,7 +50,7 @@ const scores: readonly Score[] = [
 /** The five scores, each from 0, the worst, to 100. */
 export function Radar({ of }: { readonly of: Signal<Reading<RadarReading>> }) {
   return (
-    <section class="card" aria-labelledby="radar">
+    <section class="card radar" aria-labelledby="radar">
       <h2 id="radar">Radar</h2>
       <ReadState of={of}>
         {({ radar, because }) =>

@@ -32,7 +32,7 @@ export function ResourceTables() {
     return <p class="quiet">{describeError(error).message}</p>;
   }
   return (
-    <section class="card stack">
+    <section class="card stack wide-table">
       <ReadState of={reading}>
         {({ resources, deployments }) => (
           <>

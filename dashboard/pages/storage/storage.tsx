@@ -35,8 +35,8 @@ export function Storage() {
               <Capacity cluster={cluster} />
               <Daemons cluster={cluster} />
             </div>
+            <Radar of={radar} />
             <div class="charts">
-              <Radar of={radar} />
               <TrafficCharts of={traffic} cluster={cluster} />
             </div>
           </>

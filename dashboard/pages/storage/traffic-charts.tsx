@@ -21,6 +21,7 @@ export function TrafficCharts(props: { readonly of: Traffic; readonly cluster: W
           titles={["Read", "Written"]}
           moments={only(moments, [readBytes, writeBytes])}
           text={(bytes) => `${sizeText(bytes)}/s`}
+          unit="bytes"
         />
       </section>
       <section class="card" aria-labelledby="operations">
@@ -31,6 +32,7 @@ export function TrafficCharts(props: { readonly of: Traffic; readonly cluster: W
           titles={["Reads", "Writes"]}
           moments={only(moments, [readOperations, writeOperations])}
           text={(count) => `${Number(count.toFixed(1))}/s`}
+          unit="count"
         />
       </section>
       <section class="card" aria-labelledby="used">
@@ -41,7 +43,8 @@ export function TrafficCharts(props: { readonly of: Traffic; readonly cluster: W
           titles={["In use"]}
           moments={only(moments, [usedBytes])}
           text={sizeText}
-          {...(total === undefined ? {} : { max: Number(total) })}
+          unit="bytes"
+          max={total === undefined ? undefined : Number(total)}
         />
       </section>
     </>

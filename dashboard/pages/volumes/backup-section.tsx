@@ -18,7 +18,7 @@ export function BackupSection(props: {
     );
   }
   return (
-    <section class="card stack" aria-label="Backups">
+    <section class="card stack wide-table" aria-label="Backups">
       <ReadState of={backups}>{props.children}</ReadState>
     </section>
   );

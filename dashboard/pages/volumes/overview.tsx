@@ -41,7 +41,7 @@ function Served({ space }: { readonly space: WatchResponse }) {
   return (
     <>
       <DeviceClasses space={space} volumes={volumes.value.value} />
-      <section class="card">
+      <section class="card wide-table">
         <ReadState of={volumes}>{(all) => <VolumeTable volumes={all} />}</ReadState>
       </section>
       {hasRole(Role.OPERATOR) && <CreateVolume space={space} />}
