@@ -44,7 +44,7 @@ function KnownCluster({ of: cluster }: { readonly of: ClusterState }) {
   const mayChange = hasRole(Role.OPERATOR);
   return (
     <>
-      <section class="card" aria-label="Status">
+      <section class="card stack" aria-label="Status">
         <div class="row" role="status">
           <ClusterStatusBadge status={cluster.status} />
           <span>{cluster.statusMessage}</span>
@@ -68,7 +68,7 @@ function KnownCluster({ of: cluster }: { readonly of: ClusterState }) {
 function ClusterFacts({ of: cluster }: { readonly of: ClusterState }) {
   const { endpoint, k8sVersion, controlPlaneVersion, createdAt } = cluster;
   return (
-    <dl class="facts cluster-facts">
+    <dl class="facts">
       <dt>API servers</dt>
       <dd>{endpoint === "" ? "no place yet" : <code>{endpoint}</code>}</dd>
       <dt>Kubernetes</dt>

@@ -68,12 +68,12 @@ function ChangePool(props: { readonly cluster: string; readonly pool: ClusterPoo
           }}
         />
       </span>
-      <button type="submit" disabled={wanted === pool.wanted}>
+      <button type="submit" class="small" disabled={wanted === pool.wanted}>
         Scale
       </button>
       <button
         type="button"
-        class="danger"
+        class="small danger"
         aria-label={`Delete ${pool.name}`}
         onClick={() =>
           propose({

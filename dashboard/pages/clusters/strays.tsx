@@ -69,6 +69,7 @@ function Settle(props: { readonly of: StrayMachine; readonly onDone: () => void 
       {adoptable && (
         <button
           type="button"
+          class="small"
           aria-label={`Adopt ${hostname}`}
           onClick={() =>
             propose({
@@ -85,7 +86,7 @@ function Settle(props: { readonly of: StrayMachine; readonly onDone: () => void 
       )}
       <button
         type="button"
-        class="danger"
+        class="small danger"
         aria-label={`Release ${hostname}`}
         onClick={() =>
           propose({

@@ -15,6 +15,7 @@ export function HypervisorButton({ of: { id, state } }: { readonly of: Hyperviso
     return (
       <button
         type="button"
+        class="small"
         aria-label={`Create ${id}`}
         onClick={() =>
           propose({
@@ -33,7 +34,7 @@ export function HypervisorButton({ of: { id, state } }: { readonly of: Hyperviso
     return (
       <button
         type="button"
-        class="danger"
+        class="small danger"
         aria-label={`Destroy ${id}`}
         onClick={() =>
           propose({

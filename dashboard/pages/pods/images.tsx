@@ -11,6 +11,7 @@ import { sizeText } from "../../parts/size-text.ts";
 import { TextField } from "../../parts/text-field.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import { client, hasRole } from "../../session.ts";
+import "./pods.css";
 
 const columns: readonly Column<PodImage>[] = [
   { title: "Image", cell: Names },
@@ -71,7 +72,7 @@ function RemoveImage({ id, names, containerCount }: PodImage) {
   return (
     <button
       type="button"
-      class="danger"
+      class="small danger"
       aria-label={`Remove ${name}`}
       onClick={() =>
         propose({
@@ -93,7 +94,7 @@ function PullImage() {
   const form = useProposal(["reference"]);
   return (
     <form
-      class="stack"
+      class="stack pull-image"
       aria-label="Pull an image"
       onSubmit={(event) => {
         event.preventDefault();

@@ -97,8 +97,10 @@ function PodFacts({ of: { id, state, createdAt, startedAt, labels } }: { readonl
   return (
     <dl class="facts">
       <dt>State</dt>
-      <dd role="status">
-        <PodStateBadge state={state} />
+      <dd>
+        <span role="status">
+          <PodStateBadge state={state} />
+        </span>
       </dd>
       <dt>Id</dt>
       <dd>
