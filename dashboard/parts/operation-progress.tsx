@@ -1,5 +1,5 @@
 import { Link } from "wouter-preact";
-import type { Operation } from "../../gen/hostplane/v1/operation_pb.ts";
+import { type Operation, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
 import { isOpenState } from "../live/open-state.ts";
 import { useOperation } from "../live/use-operation.ts";
 import { Badge } from "./badge.tsx";
@@ -24,7 +24,7 @@ export function OperationFacts({ operation }: { readonly operation: Operation })
         <Link href={`~/operations/${operation.id}`}>{operation.kind}</Link>
         <span class="quiet">{operation.resource}</span>
       </div>
-      {isOpenState(state) && (
+      {isOpenState(state) && state !== OperationState.SCHEDULED && (
         <progress
           aria-label={`Progress of ${operation.kind}`}
           max={1}

@@ -41,6 +41,7 @@ test("every page is usable by axe's rules, in light and dark, and fits into 360 
     const page = await openPage(t, browser, url, { colorScheme, widthPx });
     await logIn(page, adminPassword);
     await openNavigation(page);
+    await keepScreenshot(page, `navigation-${colorScheme}-${widthPx}`);
     const links = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
     for (const title of await links.allTextContents()) {
       await goTo(page, title);

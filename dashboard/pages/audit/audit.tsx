@@ -70,12 +70,7 @@ export function Audit() {
         <TextField label="From" type="datetime-local" value={from} />
         <TextField label="To" type="datetime-local" value={to} />
         <TextField label="By" type="search" value={actor} hint="As user/alice or token/ci." />
-        <TextField
-          label="RPC"
-          type="search"
-          value={rpc}
-          hint="As proto.LVService/RemoveLV, or the service."
-        />
+        <TextField label="RPC" type="search" value={rpc} hint="As proto.LVService." />
         <TextField label="Resource" type="search" value={resource} hint="With what is below it." />
         <SelectField label="Outcome" value={outcome} options={outcomeOptions} />
       </div>

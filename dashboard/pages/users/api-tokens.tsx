@@ -39,7 +39,7 @@ export function ApiTokens() {
   return (
     <section class="card" aria-labelledby="api-tokens">
       <div class="heading">
-        <h2 id="api-tokens">Machines</h2>
+        <h2 id="api-tokens">API tokens of machines</h2>
         <button
           type="button"
           class="main"
