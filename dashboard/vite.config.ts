@@ -27,7 +27,7 @@ function compressed(): Plugin {
 // biome-ignore lint/style/noDefaultExport: Vite reads its configuration from there
 export default defineConfig({
   root: import.meta.dirname,
-  base: "./",
+  base: "/",
   build: {
     outDir: directory,
     emptyOutDir: true,

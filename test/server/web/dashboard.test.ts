@@ -16,7 +16,7 @@ test("the dashboard is sent with a policy that runs nothing but the gateway's ow
   const policy = answer.headers.get("content-security-policy") ?? "";
   t.match(policy, "script-src 'self'");
   t.notMatch(policy, /unsafe|https?:|\*/);
-  t.match(page, /<script type="module"[^>]* src="\.\/assets\/index-[\w-]+\.js"/);
+  t.match(page, /<script type="module"[^>]* src="\/assets\/index-[\w-]+\.js"/);
   t.notMatch(page, /<script(?![^>]* src=)|style=|https?:\/\//);
   t.equal(answer.headers.get("cache-control"), "no-store");
 });
@@ -36,7 +36,7 @@ test("what the page loads is sent compressed, and is never asked for again", asy
 test("the first load is below 200 kB", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await (await fetch(url)).text();
-  const names = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name = ""]) => name);
+  const names = [...page.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map(([, name = ""]) => name);
   const sizes = await Promise.all(
     names.map(async (name) => {
       const answer = await request(`${url}/${name}`, { headers: { "accept-encoding": "gzip" } });
