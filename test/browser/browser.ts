@@ -98,9 +98,9 @@ export async function assertFits(t: Test, page: Page, name: string): Promise<voi
   t.ok(content <= view, `${name}: ${content} px in ${view} px`);
 }
 
-/** Kept as `HOSTPLANE_SCREENSHOTS/<name>.png`, to be looked at; nowhere unless that variable is set. */
+/** Kept as `DASHBOARD_SCREENSHOTS/<name>.png`, to be looked at; nowhere unless that variable is set. */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
-  const directory = process.env.HOSTPLANE_SCREENSHOTS;
+  const directory = process.env.DASHBOARD_SCREENSHOTS;
   if (directory !== undefined) {
     await page.screenshot({ path: `${directory}/${name}.png`, fullPage: true });
   }
