@@ -55,6 +55,11 @@ test("the log of a real pod comes while one watches, without gaps and repeats af
   );
   await keepScreenshot(page, "pod-log-podman");
 
+  await page.getByRole("log").hover();
+  await page.mouse.wheel(0, -5000);
+  await page.getByRole("button", { name: "Jump to newest" }).click();
+  await page.getByRole("button", { name: "Jump to newest" }).waitFor({ state: "detached" });
+
   await podman.podman("pod", "rm", "-f", "-t", "0", "talker");
   await page.getByRole("heading", { name: "No such pod" }).waitFor();
 });

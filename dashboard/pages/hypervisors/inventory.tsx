@@ -12,6 +12,7 @@ import { sizeText } from "../../parts/size-text.ts";
 import { client, hasRole } from "../../session.ts";
 import { HypervisorButton, SelectionBar } from "./hypervisor-actions.tsx";
 import { hypervisorStateText } from "./hypervisor-state.ts";
+import "./hypervisors.css";
 
 /** All hypervisors, whether they exist yet or not, live; whoever may changes one of them or several. */
 export function Inventory() {
@@ -28,7 +29,7 @@ export function Inventory() {
 
   const idOf = ({ id }: Hypervisor) =>
     mayChange ? (
-      <label class="row">
+      <label class="select">
         <input
           type="checkbox"
           checked={selected.value.has(id)}
@@ -48,7 +49,7 @@ export function Inventory() {
     ...(mayChange ? [{ title: "Change", cell: (one: Hypervisor) => <HypervisorButton of={one} /> }] : []),
   ];
   return (
-    <section class="card">
+    <section class="card stack">
       <ReadState of={reading}>
         {({ hypervisors }) => (
           <>
