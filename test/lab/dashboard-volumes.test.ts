@@ -52,4 +52,10 @@ test("a volume that is created on the page of a gateway with real LVM is there f
   await shell("lvremove", "--force", `${volumeGroup}/data`);
   await other.getByRole("rowheader", { name: "data" }).waitFor({ state: "detached" });
   await other.getByText("There is no volume yet.").waitFor();
+
+  await goTo(other, "Ceph");
+  await other.getByText("is not configured").first().waitFor();
+  await other.getByText("Reading …").first().waitFor({ state: "detached" });
+  t.equal(await other.getByRole("alert").count(), 0, "what is off is said once, and is no error");
+  await keepScreenshot(other, "ceph-off");
 });

@@ -8,6 +8,7 @@ import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import { client, hasRole } from "../../session.ts";
+import { isOff } from "./is-off.ts";
 
 const columns: readonly Column<CephCrash>[] = [
   { title: "Daemon", cell: ({ entity }) => entity },
@@ -29,6 +30,9 @@ export function CrashTable() {
     (options) => client.storage.listCrashes({ archived: archived.value }, options),
     { topics: ["storage"], key: String(archived.value) },
   );
+  if (isOff(reading.value)) {
+    return null;
+  }
   return (
     <section class="card stack wide-table">
       <ReadState of={reading}>

@@ -4,6 +4,7 @@ import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import { client } from "../../session.ts";
+import { isOff } from "./is-off.ts";
 import { StatusBadge } from "./resource-text.tsx";
 
 const notTold = <span class="quiet">not told</span>;
@@ -22,6 +23,9 @@ export function NodeTable() {
   const { reading } = useRead((options) => client.stats.getClusterNodes({}, options), {
     topics: ["storage"],
   });
+  if (isOff(reading.value)) {
+    return null;
+  }
   return (
     <section class="card wide-table">
       <ReadState of={reading}>

@@ -5,6 +5,7 @@ import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import { sizeText } from "../../parts/size-text.ts";
 import { client } from "../../session.ts";
+import { isOff } from "./is-off.ts";
 
 const notKnown = <span class="quiet">not known</span>;
 
@@ -29,6 +30,9 @@ const columns: readonly Column<CephOsd>[] = [
 /** The daemons that hold the data, mostly one for each disk. */
 export function OsdTable() {
   const { reading } = useRead((options) => client.storage.listOsds({}, options), { topics: ["storage"] });
+  if (isOff(reading.value)) {
+    return null;
+  }
   return (
     <section class="card wide-table">
       <ReadState of={reading}>

@@ -5,6 +5,7 @@ import { ReadState } from "../../parts/read-state.tsx";
 import { sizeText } from "../../parts/size-text.ts";
 import { TimeText } from "../../parts/time-text.tsx";
 import { client } from "../../session.ts";
+import { isOff } from "./is-off.ts";
 
 const notKnown = <span class="quiet">not known</span>;
 
@@ -40,6 +41,9 @@ const quota: Column<CephPool> = { title: "Quota", isNumber: true, cell: quotaTex
 /** Where the data is, and how safely it is kept. */
 export function PoolTable() {
   const { reading } = useRead((options) => client.storage.listPools({}, options), { topics: ["storage"] });
+  if (isOff(reading.value)) {
+    return null;
+  }
   return (
     <section class="card wide-table">
       <ReadState of={reading}>

@@ -1,10 +1,10 @@
 import type { CallOptions } from "@connectrpc/connect";
-import { describeError } from "../../../client/describe-error.ts";
 import type { ResourceInfo } from "../../../gen/resources/stats/stats_pb.ts";
 import { useRead } from "../../live/use-read.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import { client } from "../../session.ts";
+import { isOff } from "./is-off.ts";
 import { ReliabilityBadge, StatusBadge } from "./resource-text.tsx";
 
 /** A resource; its number of replicas is 0 where it is not known. */
@@ -24,12 +24,11 @@ const columns: readonly Column<Resource>[] = [
   { title: "Reliability", cell: ({ reliability }) => <ReliabilityBadge of={reliability} /> },
 ];
 
-/** What Kubernetes has of the cluster; where there is no Kubernetes, that. */
+/** What Kubernetes has of the cluster. */
 export function ResourceTables() {
   const { reading, reload } = useRead(readResources, { topics: ["storage"] });
-  const { error } = reading.value;
-  if (error !== undefined && describeError(error).reason === "DOMAIN_OFF") {
-    return <p class="quiet">{describeError(error).message}</p>;
+  if (isOff(reading.value)) {
+    return null;
   }
   return (
     <section class="card stack wide-table">

@@ -6,6 +6,7 @@ import { Capacity } from "./capacity.tsx";
 import { CrashTable } from "./crash-table.tsx";
 import { Daemons } from "./daemons.tsx";
 import { Health } from "./health.tsx";
+import { isOff } from "./is-off.ts";
 import { NodeTable } from "./node-table.tsx";
 import { OsdTable } from "./osd-table.tsx";
 import { PoolTable } from "./pool-table.tsx";
@@ -27,21 +28,23 @@ export function Storage() {
     <>
       <h1>Ceph</h1>
       <DomainNotice domain="storage" />
-      <ReadState of={watching}>
-        {(cluster) => (
-          <>
-            <div class="cards at-a-glance">
-              <Health cluster={cluster} because={radar.value.value?.because.cluster_health} />
-              <Capacity cluster={cluster} />
-              <Daemons cluster={cluster} />
-            </div>
-            <Radar of={radar} />
-            <div class="charts">
-              <TrafficCharts of={traffic} cluster={cluster} />
-            </div>
-          </>
-        )}
-      </ReadState>
+      {!isOff(watching.value) && (
+        <ReadState of={watching}>
+          {(cluster) => (
+            <>
+              <div class="cards at-a-glance">
+                <Health cluster={cluster} because={radar.value.value?.because.cluster_health} />
+                <Capacity cluster={cluster} />
+                <Daemons cluster={cluster} />
+              </div>
+              <Radar of={radar} />
+              <div class="charts">
+                <TrafficCharts of={traffic} cluster={cluster} />
+              </div>
+            </>
+          )}
+        </ReadState>
+      )}
       <OsdTable />
       <PoolTable />
       <CrashTable />
