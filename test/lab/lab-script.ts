@@ -16,17 +16,22 @@ export interface LabScript {
   destroy(): Promise<void>;
 }
 
-/** Makes a directory for a lab that ends with this process at the latest. @param variables `OSDS` is `CEPH_OSDS` to ceph.sh */
+/**
+ * Makes a directory for a lab that ends with this process at the latest.
+ * @param variables `OSDS` is `CEPH_OSDS` to ceph.sh
+ * @param timeoutMs for each of its commands
+ */
 export async function createLabScript(
   name: "ceph" | "libvirt" | "podman",
   variables: Readonly<Record<string, string>> = {},
+  timeoutMs = 600_000,
 ): Promise<LabScript> {
   const path = fileURLToPath(new URL(`${name}.sh`, import.meta.url));
   const directory = await mkdtemp(join(tmpdir(), `hostplane-${name}-`));
   const own = Object.entries({ DIR: directory, OWNER_PID: String(process.pid), ...variables });
   const prefixed = own.map(([key, value]) => [`${name.toUpperCase()}_${key}`, value]);
   const env = { ...process.env, ...Object.fromEntries(prefixed) };
-  const options = { env, timeout: 600_000, maxBuffer: 256 * 1024 * 1024 };
+  const options = { env, timeout: timeoutMs, maxBuffer: 256 * 1024 * 1024 };
   const run = async (...args: readonly string[]) => (await promisify(execFile)(path, args, options)).stdout;
   return {
     directory,
