@@ -5,10 +5,10 @@ import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
 import { propose } from "../../action/action.ts";
 import { useRead } from "../../live/use-read.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { isOff } from "../../parts/is-off.ts";
 import { ReadState } from "../../parts/read-state.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import { client, hasRole } from "../../session.ts";
-import { isOff } from "./is-off.ts";
 
 const columns: readonly Column<CephCrash>[] = [
   { title: "Daemon", cell: ({ entity }) => entity },

@@ -1,10 +1,10 @@
 import type { NodeInfo } from "../../../gen/resources/stats/stats_pb.ts";
 import { useRead } from "../../live/use-read.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { isOff } from "../../parts/is-off.ts";
 import { ReadState } from "../../parts/read-state.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import { client } from "../../session.ts";
-import { isOff } from "./is-off.ts";
 import { StatusBadge } from "./resource-text.tsx";
 
 const notTold = <span class="quiet">not told</span>;

@@ -1,11 +1,11 @@
 import { type CephPool, CephPoolKind } from "../../../gen/hostplane/v1/storage_pb.ts";
 import { useRead } from "../../live/use-read.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { isOff } from "../../parts/is-off.ts";
 import { ReadState } from "../../parts/read-state.tsx";
 import { sizeText } from "../../parts/size-text.ts";
 import { TimeText } from "../../parts/time-text.tsx";
 import { client } from "../../session.ts";
-import { isOff } from "./is-off.ts";
 
 const notKnown = <span class="quiet">not known</span>;
 

@@ -2,9 +2,9 @@ import type { CallOptions } from "@connectrpc/connect";
 import type { ResourceInfo } from "../../../gen/resources/stats/stats_pb.ts";
 import { useRead } from "../../live/use-read.ts";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
+import { isOff } from "../../parts/is-off.ts";
 import { ReadState } from "../../parts/read-state.tsx";
 import { client } from "../../session.ts";
-import { isOff } from "./is-off.ts";
 import { ReliabilityBadge, StatusBadge } from "./resource-text.tsx";
 
 /** A resource; its number of replicas is 0 where it is not known. */

@@ -1,12 +1,12 @@
 import { useWatch } from "../../live/use-watch.ts";
 import { DomainNotice } from "../../parts/domain-notice.tsx";
+import { isOff } from "../../parts/is-off.ts";
 import { ReadState } from "../../parts/read-state.tsx";
 import { client } from "../../session.ts";
 import { Capacity } from "./capacity.tsx";
 import { CrashTable } from "./crash-table.tsx";
 import { Daemons } from "./daemons.tsx";
 import { Health } from "./health.tsx";
-import { isOff } from "./is-off.ts";
 import { NodeTable } from "./node-table.tsx";
 import { OsdTable } from "./osd-table.tsx";
 import { PoolTable } from "./pool-table.tsx";

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { describeError } from "../../../client/describe-error.ts";
 import type { Backup } from "../../../gen/hostplane/v1/backup_pb.ts";
+import { isOff } from "../../parts/is-off.ts";
 import { ReadState } from "../../parts/read-state.tsx";
 import { useBackups } from "./backup-list.ts";
 
@@ -9,8 +9,7 @@ export function BackupSection(props: {
   readonly children: (backups: readonly Backup[]) => ComponentChildren;
 }) {
   const backups = useBackups();
-  const { error } = backups.value;
-  if (error !== undefined && describeError(error).reason === "DOMAIN_OFF") {
+  if (isOff(backups.value)) {
     return (
       <p class="quiet">
         Backups are off. <code>volumes.backup</code> in the gateway's configuration turns them on.

@@ -2,6 +2,7 @@ import { Role } from "../../../gen/hostplane/v1/user_pb.ts";
 import type { WatchResponse } from "../../../gen/proto/lvmd_pb.ts";
 import { useWatch } from "../../live/use-watch.ts";
 import { DomainNotice } from "../../parts/domain-notice.tsx";
+import { isOff } from "../../parts/is-off.ts";
 import { RunningOperations } from "../../parts/operation-list.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import { client, hasRole } from "../../session.ts";
@@ -16,6 +17,14 @@ import "./volumes.css";
 /** The device classes, the volumes in them, and all backups. */
 export function Overview() {
   const watching = useWatch((options) => client.volumeGroups.watch({}, options));
+  if (isOff(watching.value)) {
+    return (
+      <>
+        <h1>Volumes</h1>
+        <DomainNotice domain="volumes" />
+      </>
+    );
+  }
   return (
     <>
       <h1>Volumes</h1>
