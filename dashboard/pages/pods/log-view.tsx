@@ -30,6 +30,8 @@ export function LogView({ of: log }: { readonly of: LogBuffer }) {
         ref={box}
         class="log"
         role="log"
+        // It would be read aloud line by line, hundreds at once.
+        aria-live="off"
         aria-label="What was printed, with times in UTC"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
         tabIndex={0}
