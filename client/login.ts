@@ -1,6 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Client, Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import type { AuthService, LoginResponse } from "../gen/services/auth/auth_pb.ts";
+import { isLoginRefused } from "./is-login-refused.ts";
 
 /** An API token or a login's. A function is asked before every call, and again when the gateway refused what it gave. */
 export type TokenSource = string | (() => string | undefined | Promise<string | undefined>);
@@ -96,7 +97,7 @@ export function createLogin(
     }
     const callAs = async (used: Credential) => {
       const note = (error: unknown) => {
-        used.isRefused ||= isUnauthenticated(error);
+        used.isRefused ||= isLoginRefused(error);
         return error;
       };
       if (used.token === undefined) {

@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { describeError } from "./describe-error.ts";
+import { isLoginRefused } from "./is-login-refused.ts";
 import { watchWakes } from "./wake.ts";
 
 /** How a stream is connected, told when it changes. `error` is what has ended the connection, `retryAtMs` (as of `Date.now()`) when the next is tried. */
@@ -13,19 +14,22 @@ export interface StreamOptions {
   readonly signal?: AbortSignal | undefined;
   /** It is "connecting" first, and "live" from the first message on. */
   readonly onState?: ((state: ConnectionState) => void) | undefined;
+  /**
+   * A connection that carries nothing for so long is not trusted any more, and another is opened; `Infinity` for a stream that may
+   * be silent. Default: 40 seconds for events, a minute for any other stream.
+   */
+  readonly maxSilenceMs?: number | undefined;
 }
 
 export interface ResumeOptions extends StreamOptions {
-  /**
-   * A connection that carries nothing for so long is not trusted any more, and another is opened. Default: a minute, which is for
-   * streams without heartbeats.
-   */
-  readonly maxSilenceMs?: number;
   /** Asked about an error that would end the stream: whether `open` goes on behind it, without a pause. */
   readonly recover?: (error: unknown) => boolean;
 }
 
 const defaultMaxSilenceMs = 60_000;
+
+/** A timer of more than this fires at once. */
+const longestTimerMs = 2 ** 31 - 1;
 
 const shortestPauseMs = 250;
 const longestPauseMs = 10_000;
@@ -65,7 +69,7 @@ export async function* resumeStream<T>(
     }
   };
   let failures = 0;
-  let isLoginRefused = false;
+  let hasAskedAgain = false;
   let isSuspected = false;
   const isStopped = () => signal?.aborted === true;
   while (!isStopped()) {
@@ -77,7 +81,7 @@ export async function* resumeStream<T>(
       for await (const message of connect(open, options)) {
         if (liveSinceMs === undefined) {
           liveSinceMs = Date.now();
-          isLoginRefused = false;
+          hasAskedAgain = false;
           tell({ state: "live" });
         }
         yield message;
@@ -91,8 +95,8 @@ export async function* resumeStream<T>(
       // Whether it is lost the next connection tells.
       isSuspected = liveSinceMs !== undefined && isSuspicion(error);
       // Once: the call gets another token if there is one to be had.
-      const isRenewed: boolean = !isLoginRefused && isRefusal(error);
-      isLoginRefused ||= isRenewed;
+      const isRenewed: boolean = !hasAskedAgain && isLoginRefused(error);
+      hasAskedAgain ||= isRenewed;
       if (isSuspected || isRenewed || recover?.(error) === true) {
         continue;
       }
@@ -124,7 +128,10 @@ async function* connect<T>(
     const messages = open(both)[Symbol.asyncIterator]();
     for (;;) {
       // Only while a message is awaited: one who takes long over the last message has not lost the connection.
-      const timer = setTimeout(() => suspect(`nothing came for ${maxSilenceMs} ms`), maxSilenceMs);
+      const timer =
+        maxSilenceMs > longestTimerMs
+          ? undefined
+          : setTimeout(() => suspect(`nothing came for ${maxSilenceMs} ms`), maxSilenceMs);
       const { done, value } = await messages.next().finally(() => clearTimeout(timer));
       if (done === true) {
         return;
@@ -144,10 +151,6 @@ const suspicion = Symbol("suspicion");
 
 function isSuspicion(error: unknown): boolean {
   return error instanceof ConnectError && error.cause === suspicion;
-}
-
-function isRefusal(error: unknown): boolean {
-  return error instanceof ConnectError && error.code === Code.Unauthenticated;
 }
 
 function isPermanent(error: unknown): boolean {

@@ -17,7 +17,7 @@ export interface WatchEventsOptions extends StreamOptions {
 }
 
 /** The gateway sends a heartbeat every 15 seconds. */
-const maxSilenceMs = 40_000;
+const defaultMaxSilenceMs = 40_000;
 
 /**
  * Yields what happens, in order, without gaps and repeats, and goes on behind the last event after a lost connection, for
@@ -26,7 +26,14 @@ const maxSilenceMs = 40_000;
  */
 export async function* watchEvents(
   events: Client<typeof EventService>,
-  { topics = [], resources = [], onCursor, onGap, ...options }: WatchEventsOptions = {},
+  {
+    topics = [],
+    resources = [],
+    onCursor,
+    onGap,
+    maxSilenceMs = defaultMaxSilenceMs,
+    ...options
+  }: WatchEventsOptions = {},
 ): AsyncGenerator<Event, void> {
   let { cursor } = options;
   const open = (signal: AbortSignal) => {

@@ -83,6 +83,23 @@ test("a login goes on when the signing key is rotated, and ends when the passwor
   t.equal(count("Login") - before, 1, "a password that was refused is not tried again");
 });
 
+test("a wrong current password is no end of the login, and is not sent twice", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const { counted, count } = countedFetch();
+  const client = createHostplaneClient({ baseUrl: url, fetch: counted });
+  await client.login("admin", adminPassword, { keepLogin: true });
+  const wrong = { currentPassword: "not the password", newPassword: "another password" };
+  t.equal(await client.users.changePassword(wrong).catch(reasonOf), "INVALID_CREDENTIALS");
+  t.equal((await client.users.getCaller({})).actor, "user/admin");
+  t.same([count("ChangePassword"), count("Login")], [1, 1]);
+
+  const stream = client.watch(async function* (options) {
+    yield await client.auth.login({ username: "admin", password: "wrong" }, options);
+  });
+  t.equal(await stream[Symbol.asyncIterator]().next().then(String, reasonOf), "INVALID_CREDENTIALS");
+  t.equal(count("Login"), 2, "a stream is not begun again for it");
+});
+
 test("without keepLogin nothing is kept, and a refusal is told", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true, tokenHours: 1 / 3600 });
   const { counted, count } = countedFetch();

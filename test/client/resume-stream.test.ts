@@ -45,6 +45,22 @@ test("a connection that carries nothing any more is replaced, without a word if 
   t.same(states, ["connecting", "live"]);
 });
 
+test("a stream that may be silent for ever is left alone", async (t) => {
+  let opened = 0;
+  const open = async function* () {
+    opened += 1;
+    yield "first";
+    // A timer of more than 2^31 - 1 ms would fire at once.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    yield "second";
+  };
+  for (const maxSilenceMs of [Number.POSITIVE_INFINITY, 2 ** 31]) {
+    const stream = resumeStream(open, { maxSilenceMs });
+    t.same([(await stream.next()).value, (await stream.next()).value], ["first", "second"]);
+  }
+  t.equal(opened, 2);
+});
+
 test("a page that has a network again opens its streams anew, and waits no longer for those that are lost", async (t) => {
   const page = Object.assign(new EventTarget(), {
     document: Object.assign(new EventTarget(), { visibilityState: "hidden" }),
