@@ -38,12 +38,14 @@ export interface SinkLimits {
 /**
  * A sink on a response whose headers are out.
  * @param end ends the call with MESSAGE_TOO_LARGE
+ * @param onWrite told of each message that was written
  */
 export function createDirectSink(
   response: NodeResponse,
   codec: Codec,
   limits: SinkLimits,
   end: (error: InfraError) => void,
+  onWrite?: () => void,
 ): ClosableSink {
   const { stream } = response;
   // Over HTTP/2 the response adds nothing to what its stream does, but costs.
@@ -67,6 +69,7 @@ export function createDirectSink(
         return false;
       }
       target.write(frame);
+      onWrite?.();
       return true;
     },
     get unsentBytes() {

@@ -145,7 +145,7 @@ function createCall(parts: CallParts): RoutedCall {
     operationId: () => operationId,
     setHeader: parts.setHeader,
     openSink(maxUnsentBytes = maxUnsentBytesDefault) {
-      const { response } = parts.facts;
+      const { response, onDirectWrite } = parts.facts;
       if (parts.protocol === "rest") {
         throw new InfraError("NOT_BUILT", `${parts.method.name} cannot be streamed over REST`);
       }
@@ -154,7 +154,8 @@ function createCall(parts: CallParts): RoutedCall {
       }
       const { maxMessageBytes } = parts;
       const limits = { maxUnsentBytes, maxMessageBytes, lingerMs: sinkLingerMs };
-      sink ??= createDirectSink(response, codecOf(parts), limits, (error) => ending.abort(error));
+      const end = (error: InfraError) => ending.abort(error);
+      sink ??= createDirectSink(response, codecOf(parts), limits, end, onDirectWrite);
       return sink;
     },
     closeSink: () => sink?.close(),

@@ -8,6 +8,8 @@ export interface RequestFacts {
   readonly requestId: string;
   /** What the answer is written to. */
   readonly response?: NodeResponse;
+  /** Told of each message that a sink of the call has written past its outputs. */
+  readonly onDirectWrite?: () => void;
 }
 
 /** The header that names a call in the answer, the log and the gateway's errors. */

@@ -98,8 +98,9 @@ export function beginHttpCall(
     compression: compression.response,
     noteUnknownFields: () => setUnknownFieldsHeader(context.responseHeader, unknownFields),
     async close() {
-      await outputs.return?.();
+      // First, as an output that is waited for would hold the end back.
       context.abort();
+      await outputs.return?.();
     },
   };
 }

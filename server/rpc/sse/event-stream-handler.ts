@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import type { ConnectError } from "@connectrpc/connect";
 import {
@@ -8,6 +9,7 @@ import {
 import { codeToHttpStatus, errorToJson } from "@connectrpc/connect/protocol-connect";
 import { isSettledWithin } from "../../../adapters/host/is-settled-within.ts";
 import { messageTooLarge } from "../message-too-large.ts";
+import { requestFactsKey } from "../request-facts.ts";
 import { beginHttpCall, type HttpCall, type HttpCallOptions, wireErrorFrom } from "../rest/http-call.ts";
 import { errorHeadersOf } from "../rest/rest-error.ts";
 import type { ServedRoute } from "../router.ts";
@@ -21,8 +23,11 @@ export interface EventStreamOptions extends HttpCallOptions {
   readonly keepAliveMs: number;
 }
 
-/** How long a browser waits before it comes back to a stream that was cut. */
-const retryMs = 1000;
+/** How long the status is held back for an error to have its own. What refuses a call does so at once. */
+const statusHeldMs = 1000;
+
+/** How long a browser waits before it comes back to a stream that was cut; not all of them at once when the gateway restarts. */
+const retryMs = { least: 1000, most: 3000 };
 
 /** Id of the event that ends a stream. Who comes back with it has seen the end. */
 const endId = "end";
@@ -36,8 +41,9 @@ const answerHeaders = {
 
 /**
  * Answers a request with the messages of a server stream as events, and with an event `end` or `error` at last. An error
- * before the first message is answered with its HTTP status and Connect's JSON, unless the stream has been silent for so
- * long that the answer has begun. A browser that comes back to a stream which has ended gets 204, by which it stays away.
+ * before the first message is answered with its HTTP status and Connect's JSON, unless the stream has been silent for a second:
+ * its headers are out then. A browser that comes back to a stream which has ended gets 204, by which it stays away, if it may
+ * call it at all.
  */
 export function createEventStreamHandler(
   served: ServedRoute,
@@ -58,14 +64,22 @@ export function createEventStreamHandler(
   }
 
   return async (request) => {
-    const { header } = request;
+    const { header, contextValues } = request;
     const lastEventId = header.get("last-event-id") ?? undefined;
-    if (request.method === "GET" && lastEventId === endId) {
-      return { status: 204 };
+    const hasSeenEnd = request.method === "GET" && lastEventId === endId;
+    const silence = createSilence();
+    const facts = contextValues?.get(requestFactsKey);
+    if (facts !== undefined) {
+      contextValues?.set(requestFactsKey, { ...facts, onDirectWrite: silence.end });
     }
     const { pathname, search } = new URL(request.url);
     const contentType = header.get("content-type") ?? undefined;
-    const asked = { httpMethod: request.method, url: pathname + search, contentType, lastEventId };
+    const asked = {
+      httpMethod: request.method,
+      url: pathname + search,
+      contentType,
+      lastEventId: hasSeenEnd ? undefined : lastEventId,
+    };
     const call = beginHttpCall(
       served,
       "sse",
@@ -76,15 +90,35 @@ export function createEventStreamHandler(
     );
     const first = call.outputs.next();
     try {
-      if (await isSettledWithin(first, keepAliveMs)) {
+      if (await isSettledWithin(first, Math.min(statusHeldMs, keepAliveMs))) {
         await first;
       }
     } catch (thrown) {
       await call.close();
       return refusalOf(wireErrorFrom(thrown), call.header);
     }
+    if (hasSeenEnd) {
+      await call.close();
+      return { status: 204 };
+    }
     call.noteUnknownFields();
-    return { status: 200, header: call.header, body: framesOf(first, call, frameOf, keepAliveMs) };
+    return { status: 200, header: call.header, body: framesOf(first, call, frameOf, silence, keepAliveMs) };
+  };
+}
+
+/** Since when nothing was written to a stream. */
+interface Silence {
+  lastedMs(): number;
+  end(): void;
+}
+
+function createSilence(): Silence {
+  let beganAtMs = performance.now();
+  return {
+    lastedMs: () => performance.now() - beganAtMs,
+    end: () => {
+      beganAtMs = performance.now();
+    },
   };
 }
 
@@ -92,19 +126,26 @@ async function* framesOf(
   first: Promise<IteratorResult<object>>,
   { outputs, close }: HttpCall,
   frameOf: (output: object) => Buffer,
+  silence: Silence,
   keepAliveMs: number,
 ): AsyncGenerator<Uint8Array, void> {
   try {
-    yield retryFrame(retryMs);
+    yield retryFrame(randomInt(retryMs.least, retryMs.most));
+    silence.end();
     for (let next = first; ; next = outputs.next()) {
-      while (!(await isSettledWithin(next, keepAliveMs))) {
-        yield heartbeatFrame;
+      // While a sink of the call writes, nothing comes by its outputs, and yet there is no silence.
+      while (!(await isSettledWithin(next, keepAliveMs - silence.lastedMs()))) {
+        if (silence.lastedMs() >= keepAliveMs) {
+          yield heartbeatFrame;
+          silence.end();
+        }
       }
       const result = await next;
       if (result.done === true) {
         break;
       }
       yield frameOf(result.value);
+      silence.end();
     }
     yield eventFrame({ id: endId, type: "end", data: "{}" });
   } catch (thrown) {

@@ -11,7 +11,7 @@ import type { AnyHandler, ServiceRegistration } from "../../../../server/rpc/ser
 import { startAppUnderTest } from "../../app-under-test.ts";
 import { type EventStreamRequest, openEventStream } from "../../event-stream-client.ts";
 import { requestHttp1, requestOver } from "../../raw-request.ts";
-import { heartbeat } from "../sink-under-test.ts";
+import { heartbeat, sharedHeartbeat } from "../sink-under-test.ts";
 
 const subscribePath = "/hostplane.v1.EventService/Subscribe";
 const createPath = "/operations.v1.OperationsService/CreateHypervisor";
@@ -49,6 +49,7 @@ test("messages are events with their cursors as ids, and the end is one too", as
       yield heartbeat("");
     }),
   });
+  const waits = new Set<number>();
   for (const request of [...both({ path: subscribePath }), ...both({ path: subscribePath, body: "{}" })]) {
     const events = await openEventStream(url, { ...request, headers: { "accept-encoding": "gzip" } });
     t.match(events, {
@@ -72,13 +73,83 @@ test("messages are events with their cursors as ids, and the end is one too", as
       { type: "end", data: "{}", lastEventId: "end" },
     ]);
     t.equal(await events.next(), undefined, "nothing comes behind it");
-    t.equal(events.parser.retryMs, 1000);
+    const { retryMs = 0 } = events.parser;
+    t.ok(retryMs >= 1000 && retryMs < 3000, `${retryMs} ms`);
+    waits.add(retryMs);
     t.match(log.at(-1), { rpc: "hostplane.v1.EventService/Subscribe", protocol: "sse", code: "OK" });
   }
+  t.ok(waits.size > 1, "browsers that were cut do not come back all at once");
+});
+
+test("who has seen the end is to stay away, once it has got through all that a call does", async (t) => {
+  const ended: Call[] = [];
+  const { url, log } = await startStreams(t, {
+    Subscribe: stream(async function* (call, { topics, start }) {
+      t.same(start.case, undefined, "the id is no cursor");
+      if (topics[0] === "secret") {
+        throw new InfraError("ROLE_REQUIRED", "not for you");
+      }
+      if (topics[0] !== "silent") {
+        yield heartbeat("1");
+      }
+      try {
+        await forever(call);
+      } finally {
+        ended.push(call);
+      }
+    }),
+  });
   for (const version of httpVersions) {
-    const headers = { accept: "text/event-stream", "last-event-id": "end" };
-    const again = await requestOver[version](url, { method: "GET", path: subscribePath, headers });
-    t.match(again, { status: 204 }, "who has seen the end is to stay away");
+    const come = (topic: string) => {
+      const headers = { accept: "text/event-stream", "last-event-id": "end" };
+      return requestOver[version](url, { method: "GET", path: `${subscribePath}?topics=${topic}`, headers });
+    };
+    t.match(await come("volumes"), { status: 204 });
+    t.match(log.at(-1), { rpc: "hostplane.v1.EventService/Subscribe", protocol: "sse" }, "it is in the log");
+    t.match(await come("silent"), { status: 204 }, "nor does it wait for what never comes");
+    t.match(await come("secret"), { status: 403 });
+  }
+  t.equal(ended.length, 2, "a stream that has not told anything is ended");
+});
+
+test("the headers are out after a second of silence, whatever the stream waits for", async (t) => {
+  const { url } = await startStreams(t, {
+    // biome-ignore lint/correctness/useYield: it is silent.
+    Subscribe: stream(async function* (call) {
+      await forever(call);
+    }),
+  });
+  for (const request of both({ path: subscribePath })) {
+    const askedAtMs = performance.now();
+    const events = await openEventStream(url, request);
+    const tookMs = performance.now() - askedAtMs;
+    t.equal(events.status, 200);
+    t.ok(tookMs > 900 && tookMs < 10_000, `${tookMs} ms`);
+    events.close();
+  }
+});
+
+test("what a sink writes is no silence, and needs no comment", async (t) => {
+  const { url } = await startStreams(
+    t,
+    {
+      Subscribe: stream(async function* (call) {
+        yield heartbeat("0");
+        const sink = call.openSink();
+        for (let count = 1; count <= 20; count++) {
+          await delay(50);
+          sink.write(sharedHeartbeat(String(count)));
+        }
+        await forever(call);
+      }),
+    },
+    { keepAliveMs: 500 },
+  );
+  for (const request of both({ path: subscribePath })) {
+    const events = await openEventStream(url, request);
+    await events.until(({ lastEventId }) => lastEventId === "20");
+    t.equal(events.parser.commentCount, 0, "events every 50 ms");
+    events.close();
   }
 });
 
