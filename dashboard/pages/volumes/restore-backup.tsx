@@ -29,8 +29,8 @@ export function RestoreBackup(props: {
   const tags = useSignal("");
   const deviceClass = useSignal("");
   const size = useSizeGib(`${sizeGibOf(backup)} GiB`);
-  const form = useProposal(["name", "size_gb", "tags"], {
-    VOLUME_EXISTS: "name",
+  const form = useProposal(["volume_name", "size_gb", "tags"], {
+    VOLUME_EXISTS: "volume_name",
     NO_SPACE: "size_gb",
     VOLUME_TOO_SMALL: "size_gb",
   });
@@ -62,7 +62,7 @@ export function RestoreBackup(props: {
   return (
     <form class="card stack" aria-labelledby="restore-backup" onSubmit={submit}>
       <h2 id="restore-backup">Restore</h2>
-      <TextField label="New volume" value={volumeName} error={form.errorOf("name")} required />
+      <TextField label="New volume" value={volumeName} error={form.errorOf("volume_name")} required />
       <TextField
         label="Size"
         value={size.text}

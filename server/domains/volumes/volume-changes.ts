@@ -21,6 +21,8 @@ export interface WantedResize extends WantedRemove {
 
 export interface WantedCreate extends WantedResize {
   readonly tags: readonly string[];
+  /** What the request calls the name, for a refusal; `name` when absent. */
+  readonly nameField?: string;
 }
 
 /** A change of one volume, whose request has passed every check that needs no look at LVM. */
@@ -75,9 +77,9 @@ export function createVolumeChanges(options: {
 
   return {
     create(wanted) {
-      const { name, tags } = wanted;
+      const { name, nameField = "name", tags } = wanted;
       const deviceClass = findDeviceClass(deviceClasses, wanted.deviceClass);
-      assertVolumeName(name, "name", deviceClass.volumeGroup);
+      assertVolumeName(name, nameField, deviceClass.volumeGroup);
       assertTags(tags);
       const sizeBytes = bytesFromSizeGb(wanted.sizeGb);
       return changeOf(

@@ -3,6 +3,7 @@ import { nothingToDo, resourceOf } from "../../../backups/stored-backup-plans.ts
 import type { StoredBackups } from "../../../backups/stored-backups.ts";
 import type { BackupRow } from "../../../store/backups.ts";
 import { bytesPerGiB, sizeGbFromBytes } from "../size.ts";
+import type { WantedCreate } from "../volume-changes.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import { createBackupPlans } from "./backup-plans.ts";
 import { backupConfigKey as configKey } from "./backup-settings.ts";
@@ -39,11 +40,11 @@ export function createVolumeBackupSource(
 }
 
 /** @throws InfraError VOLUME_TOO_SMALL */
-function largeEnough(row: BackupRow, wanted: WantedRestore): WantedRestore {
+function largeEnough(row: BackupRow, wanted: WantedRestore): WantedCreate {
   const backupBytes = BigInt(row.size_bytes);
   const sizeGb = wanted.sizeGb === 0n ? sizeGbFromBytes(backupBytes) : wanted.sizeGb;
   if (sizeGb * bytesPerGiB < backupBytes) {
     throw tooSmall(resourceOf(row), backupBytes, sizeGb * bytesPerGiB);
   }
-  return { ...wanted, sizeGb };
+  return { ...wanted, sizeGb, nameField: "volume_name" };
 }

@@ -110,6 +110,10 @@ test("a backup of a volume that is gone can be told, restored and deleted", asyn
   t.match(await gateway.poll("b", "data"), { state: StateType.ERROR, msg: /no device class/ });
   const small = { name: "InfraError", reason: "VOLUME_TOO_SMALL", message: /2 GiB .* 1 GiB/ };
   await t.rejects(gateway.call(restoreBackup, { id, volumeName: "data", sizeGb: 1n }), small);
+  for (const volumeName of ["", "no/name", "x".repeat(200)]) {
+    const unnamed = { name: "InfraError", reason: "INVALID_FIELD", violations: [{ field: "volume_name" }] };
+    await t.rejects(gateway.call(restoreBackup, { id, volumeName }), unnamed);
+  }
   const { operation } = await gateway.call(restoreBackup, { id, volumeName: "data", tags: ["x"] });
   t.match(operation, { kind: "volumes.restore", resource: "volumeGroups/vg0/volumes/data" });
   t.match((await gateway.end(operation?.id ?? "")).result, { sizeBytes: 2 ** 31, backupId: id });
@@ -206,6 +210,10 @@ test("plans tell what would be made and lost, by which commands, and begin nothi
     pointOfNoReturn: 0,
   });
   t.match(await plan("hostplane.v1.BackupService/VerifyBackup", { id }), { losses: [], steps: [{}, {}] });
+  await t.rejects(plan("hostplane.v1.BackupService/RestoreBackup", { id, volumeName: "-" }), {
+    name: "InfraError",
+    violations: [{ field: "volume_name" }],
+  });
   t.match(await plan("hostplane.v1.BackupService/RestoreBackup", { id, volumeName: "c" }), {
     resource: "volumeGroups/vg0/volumes/c",
   });
