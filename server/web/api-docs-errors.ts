@@ -1,18 +1,23 @@
 import { errorRows } from "../rpc/openapi/error-table.ts";
+import { errorsOfEveryCall } from "../rpc/openapi/method-errors.ts";
 import { inlineHtml } from "./api-docs-text.ts";
 import { type Html, html } from "./html.ts";
 
-/** The table of every reason that an error can have. */
+/** What every call may end with, and the table of every reason that an error can have. */
 export function errorsHtml(): Html {
   const rows = errorRows.map(
     ({ reason, code, connectStatus, restStatus, retryable, meaning }) => html`<tr id="reason-${reason}">
 <td><code>${reason}</code> ${code}, HTTP ${String(connectStatus)}${restStatus === connectStatus ? "" : `, REST ${restStatus}`}${retryable ? ", retryable" : ""}</td><td>${inlineHtml(meaning)}</td></tr>
 `,
   );
+  const everyCall = errorsOfEveryCall.map(
+    ({ reason }, index) => html`${index === 0 ? "" : ", "}<a href="#reason-${reason}">${reason}</a>`,
+  );
   return html`<h2 id="errors">Errors</h2>
 <p>Every error has a code, a sentence for people, and <code>google.rpc.ErrorInfo</code> with a reason of this table, the
 domain <code>hostplane</code>, and in its metadata whether the same call may succeed later (<code>retryable</code>). Fields
 that were refused are in <code>google.rpc.BadRequest</code>; <code>google.rpc.RetryInfo</code> says when to ask again.</p>
+<p id="errors-of-every-call">Every call may end with ${everyCall}. What an RPC may end with besides is told with it.</p>
 <table><caption>Reasons, each with its code</caption>
 <thead><tr><th scope="col">Reason and code</th><th scope="col">Meaning</th></tr></thead><tbody>${rows}</tbody></table>
 `;

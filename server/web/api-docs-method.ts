@@ -1,6 +1,6 @@
 import { methodPathOf } from "../rpc/method-rule.ts";
 import { type DocumentedMethod, takesIdempotencyKey } from "../rpc/openapi/documented-method.ts";
-import { reasonsNamedIn } from "../rpc/openapi/error-table.ts";
+import { ownErrorsOf } from "../rpc/openapi/method-errors.ts";
 import type { DocumentedContract } from "../rpc/openapi/openapi-document.ts";
 import { eventStreamMethodOf } from "../rpc/sse/event-stream-methods.ts";
 import { exampleCommands } from "./api-docs-commands.ts";
@@ -63,17 +63,12 @@ function factsOf(
   ];
 }
 
-/** The reasons that the method's own comments name; any other of the table may come as well. */
-function errorsHtml({ method }: DocumentedMethod, { commentOf }: DocumentedContract): Html {
-  const messages = [method.input, method.output];
-  const comments = [
-    commentOf(method),
-    ...messages.flatMap((message) => [commentOf(message), ...message.fields.map(commentOf)]),
-  ];
-  const links = reasonsNamedIn(comments.join("\n")).map(
+/** The errors that the method has besides those of every call. */
+function errorsHtml(documented: DocumentedMethod, { commentOf }: DocumentedContract): Html {
+  const links = ownErrorsOf(documented, commentOf).map(
     ({ reason, code }) => html`<a href="#reason-${reason}">${reason}</a> (${code}), `,
   );
-  return html`<h4>Errors</h4><p>${links}${links.length === 0 ? "Those" : "and those"} of <a href="#errors">the table</a>.</p>`;
+  return html`<h4>Errors</h4><p>${links}${links.length === 0 ? "Those" : "and those"} of <a href="#errors-of-every-call">every call</a>.</p>`;
 }
 
 function exampleHtml(title: string, text: string): Html {

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { methodPathOf } from "../method-rule.ts";
 import type { CommentOf } from "./contract-comments.ts";
 import type { DocumentedMethod } from "./documented-method.ts";
-import { errorResponseRefs } from "./error-responses.ts";
+import { type ErrorResponses, unsupportedMediaType } from "./error-responses.ts";
 import { exampleRequest } from "./example-request.ts";
 import { answerHeaders } from "./headers.ts";
 import type { Form, MessageSchemas } from "./message-schemas.ts";
@@ -21,6 +21,7 @@ export function unaryPathItem(
   documented: DocumentedMethod,
   schemas: MessageSchemas,
   commentOf: CommentOf,
+  errors: ErrorResponses,
 ): JsonObject {
   const { method, rule } = documented;
   const request = {
@@ -35,7 +36,8 @@ export function unaryPathItem(
       headers: answerHeaders(rule),
       content: { "application/json": { schema: schemas.refTo(method.output, connectAnswer) } },
     },
-    ...errorResponseRefs("Connect"),
+    ...errors.refsOf(documented, "Connect"),
+    ...unsupportedMediaType,
   };
   const id = methodPathOf(method).replace("/", ".");
   const post = operationOf(documented, commentOf, id, {

@@ -5,10 +5,13 @@ import {
   PreconditionFailureSchema,
   RetryInfoSchema,
 } from "../../../gen/google/rpc/error_details_pb.ts";
+import type { CommentOf } from "./contract-comments.ts";
+import type { DocumentedMethod } from "./documented-method.ts";
 import { type ErrorRow, errorRows } from "./error-table.ts";
 import { headerRefs } from "./headers.ts";
 import type { Form, MessageForm, MessageSchemas } from "./message-schemas.ts";
 import { refToSchema } from "./message-schemas.ts";
+import { errorsOfEveryCall, ownErrorsOf } from "./method-errors.ts";
 
 /** In whose words errors are told: Connect's, or those of REST, which are grpc-gateway's. */
 export type ErrorStyle = "Connect" | "Rest";
@@ -30,31 +33,64 @@ export const errorMessages: readonly MessageForm[] = (["Connect", "Rest"] as con
   details.map((message) => ({ message, form: formOf(style) })),
 );
 
-/** What a call may end with that is an error, by HTTP status, as references to the components. */
-export function errorResponseRefs(style: ErrorStyle): JsonObject {
-  const statuses = [...rowsByStatus(style).keys(), ...(style === "Connect" ? [415] : [])];
-  const refs = statuses.map((status) => [
-    String(status),
-    { $ref: `#/components/responses/${status === 415 ? "UnsupportedMediaType" : `${style}${status}`}` },
-  ]);
-  return Object.fromEntries(refs);
+/** Of what speaks Connect, an answer without an error's form. */
+export const unsupportedMediaType: JsonObject = {
+  "415": { $ref: "#/components/responses/UnsupportedMediaType" },
+};
+
+/** Of GET of a stream, the same. */
+export const notAcceptable: JsonObject = { "406": { $ref: "#/components/responses/NotAcceptable" } };
+
+/** Those that name no reason. */
+const bareResponses: JsonObject = {
+  UnsupportedMediaType: bareResponse("The content type is none of the RPC's."),
+  NotAcceptable: bareResponse("The request does not accept `text/event-stream` by name."),
+};
+
+function bareResponse(description: string): JsonObject {
+  return { description, content: { "text/plain": { schema: { type: "string" } } } };
 }
 
-/** Under `#/components/responses`. */
-export function errorResponses(): JsonObject {
-  const ofStyles = (["Connect", "Rest"] as const).flatMap((style) =>
-    [...rowsByStatus(style)].map(([status, rows]) => [`${style}${status}`, errorResponse(style, rows)]),
-  );
-  const unsupported: JsonObject = {
-    description: "The content type is none of the RPC's.",
-    content: { "text/plain": { schema: { type: "string" } } },
+/** The answers of operations that are errors, each of which is a component once, however many operations have it. */
+export interface ErrorResponses {
+  /** What a call of the method may end with that is an error, by HTTP status, as references to the components. */
+  refsOf(documented: DocumentedMethod, style: ErrorStyle): JsonObject;
+  /** Under `#/components/responses`: what was referred to by now, and the bare ones. */
+  readonly components: JsonObject;
+}
+
+export function createErrorResponses(commentOf: CommentOf): ErrorResponses {
+  const components: Record<string, JsonObject> = { ...(bareResponses as Record<string, JsonObject>) };
+  /** By the errors that an answer stands for. */
+  const names = new Map<string, string>();
+
+  function refTo(style: ErrorStyle, status: number, rows: readonly ErrorRow[]): JsonObject {
+    const key = `${style}${status} ${rows.map(({ reason }) => reason).join(" ")}`;
+    const name = names.get(key) ?? freeName(`${style}${status}`);
+    names.set(key, name);
+    components[name] ??= errorResponse(style, rows);
+    return { $ref: `#/components/responses/${name}` };
+  }
+
+  function freeName(base: string): string {
+    for (let count = 1; ; count++) {
+      const name = count === 1 ? base : `${base}.${count}`;
+      if (components[name] === undefined) {
+        return name;
+      }
+    }
+  }
+
+  return {
+    components,
+    refsOf(documented, style) {
+      const rows = [...errorsOfEveryCall, ...ownErrorsOf(documented, commentOf)];
+      const byStatus = [...Map.groupBy(rows, (row) => statusOf(row, style))].toSorted(([a], [b]) => a - b);
+      return Object.fromEntries(
+        byStatus.map(([status, ofStatus]) => [String(status), refTo(style, status, ofStatus)]),
+      );
+    },
   };
-  return { ...Object.fromEntries(ofStyles), UnsupportedMediaType: unsupported };
-}
-
-function rowsByStatus(style: ErrorStyle): Map<number, ErrorRow[]> {
-  const rows = errorRows.toSorted((a, b) => statusOf(a, style) - statusOf(b, style));
-  return Map.groupBy(rows, (row) => statusOf(row, style));
 }
 
 function statusOf({ connectStatus, restStatus }: ErrorRow, style: ErrorStyle): number {

@@ -4,7 +4,7 @@ import type { RestRoute } from "../rest/rest-routes.ts";
 import { connectAnswer, connectRequest, unaryPathItem } from "./connect-operations.ts";
 import type { CommentOf } from "./contract-comments.ts";
 import type { DocumentedMethod } from "./documented-method.ts";
-import { errorMessages, errorResponses, errorSchemas } from "./error-responses.ts";
+import { createErrorResponses, errorMessages, errorSchemas } from "./error-responses.ts";
 import { headerComponents } from "./headers.ts";
 import { createMessageSchemas } from "./message-schemas.ts";
 import { parameterComponents } from "./parameters.ts";
@@ -44,15 +44,16 @@ export function createOpenApiDocument(contract: DocumentedContract): JsonObject 
     ],
     commentOf,
   );
+  const errors = createErrorResponses(commentOf);
   const paths: Record<string, JsonObject> = {};
   for (const { route, documented } of routes) {
-    const operation = restOperation(route, documented, schemas, commentOf);
+    const operation = restOperation(route, documented, schemas, commentOf, errors);
     const verb = route.httpMethod === "*" ? "post" : route.httpMethod.toLowerCase();
     paths[restPath(route)] = { ...paths[restPath(route)], [verb]: operation };
   }
   for (const one of methods) {
     const itemOf = one.method.methodKind === "unary" ? unaryPathItem : streamPathItem;
-    paths[`/${methodPathOf(one.method)}`] = itemOf(one, schemas, commentOf);
+    paths[`/${methodPathOf(one.method)}`] = itemOf(one, schemas, commentOf, errors);
   }
   const services = new Set(methods.map(({ method }) => method.parent));
   return {
@@ -70,7 +71,7 @@ export function createOpenApiDocument(contract: DocumentedContract): JsonObject 
     paths,
     components: {
       schemas: { ...schemas.components, ...errorSchemas(schemas) },
-      responses: errorResponses(),
+      responses: errors.components,
       parameters: parameterComponents(contract.maxDeadlineMs),
       headers: headerComponents,
       securitySchemes,

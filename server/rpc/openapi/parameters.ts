@@ -43,6 +43,12 @@ export function parameterComponents(maxDeadlineMs: number): JsonObject {
       description: "How `message` is written.",
       schema: { type: "string", enum: ["json"] },
     },
+    StreamEncoding: {
+      name: "encoding",
+      in: "query",
+      description: "How `message` is written; needed with it.",
+      schema: { type: "string", enum: ["json"] },
+    },
   };
 }
 

@@ -6,7 +6,7 @@ import { hasTextForm } from "../rest/text-value.ts";
 import { isSecret } from "../secret-fields.ts";
 import type { CommentOf } from "./contract-comments.ts";
 import type { DocumentedMethod } from "./documented-method.ts";
-import { errorResponseRefs } from "./error-responses.ts";
+import type { ErrorResponses } from "./error-responses.ts";
 import { exampleRequest } from "./example-request.ts";
 import { answerHeaders } from "./headers.ts";
 import type { Form, MessageForm, MessageSchemas } from "./message-schemas.ts";
@@ -41,6 +41,7 @@ export function restOperation(
   documented: DocumentedMethod,
   schemas: MessageSchemas,
   commentOf: CommentOf,
+  errors: ErrorResponses,
 ): JsonObject {
   const { method, httpMethod, template, body } = route;
   const inPath = template.variables.flatMap(({ fieldPath }) => {
@@ -64,7 +65,7 @@ export function restOperation(
         headers: answerHeaders(documented.rule),
         content: { "application/json": { schema: answerSchema(route, schemas) } },
       },
-      ...errorResponseRefs("Rest"),
+      ...errors.refsOf(documented, "Rest"),
     },
   });
 }

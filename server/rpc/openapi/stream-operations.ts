@@ -5,7 +5,7 @@ import { eventStreamMethodOf } from "../sse/event-stream-methods.ts";
 import { connectAnswer, connectRequest } from "./connect-operations.ts";
 import type { CommentOf } from "./contract-comments.ts";
 import type { DocumentedMethod } from "./documented-method.ts";
-import { errorResponseRefs } from "./error-responses.ts";
+import { type ErrorResponses, notAcceptable, unsupportedMediaType } from "./error-responses.ts";
 import { exampleRequest } from "./example-request.ts";
 import { headerRefs } from "./headers.ts";
 import type { MessageSchemas } from "./message-schemas.ts";
@@ -24,6 +24,7 @@ export function streamPathItem(
   documented: DocumentedMethod,
   schemas: MessageSchemas,
   commentOf: CommentOf,
+  errors: ErrorResponses,
 ): JsonObject {
   const { method, rule } = documented;
   const id = methodPathOf(method).replace("/", ".");
@@ -50,7 +51,7 @@ export function streamPathItem(
       },
       responses: {
         "200": { description: "The stream.", headers, content: { "application/connect+json": enveloped } },
-        "415": { $ref: "#/components/responses/UnsupportedMediaType" },
+        ...unsupportedMediaType,
       },
     });
     return { post };
@@ -65,31 +66,45 @@ export function streamPathItem(
       headers,
       content: { "text/event-stream": { schema: { type: "string" }, "x-hostplane-message": message } },
     },
-    ...errorResponseRefs("Connect"),
+    ...errors.refsOf(documented, "Connect"),
   };
   const common = [...headerParameters(documented), ...(events.resumes ? [parameterRef("LastEventId")] : [])];
+  const body = { schema: request, example: exampleRequest(method) };
   const post = operationOf(documented, commentOf, id, {
     description: `${format}\n\n${envelopes}`,
     parameters: common,
     requestBody: {
       required: true,
-      content: { "application/json": { schema: request, example: exampleRequest(method) } },
+      content: { "application/json": body },
     },
-    responses,
+    responses: { ...responses, ...unsupportedMediaType },
   });
   if (!events.byGet) {
     return { post };
   }
   const get = operationOf(documented, commentOf, `${id}.get`, {
-    description: `${format} A browser's \`EventSource\` asks like that. Fields of the request are parameters, or all of it is \`message\` as JSON.`,
+    description: `${format} A browser's \`EventSource\` asks like that. Fields of the request are parameters, or all of it is \`message\` as JSON, with \`encoding=json\`.`,
     parameters: [
       ...method.input.fields.filter(hasTextForm).map((field) => queryParameter(field, commentOf)),
+      ...connectParameters(body),
       ...common,
     ],
     responses: {
       ...responses,
+      ...notAcceptable,
       "204": { description: "To who comes back behind the event `end`: there is nothing more." },
     },
   });
   return { get, post };
+}
+
+/** The query in Connect's form, which is left out where the fields are parameters. */
+function connectParameters(body: JsonObject): JsonObject[] {
+  const message = {
+    name: "message",
+    in: "query",
+    description: "The request as JSON, in place of its fields as parameters.",
+    content: { "application/json": body },
+  };
+  return [parameterRef("ConnectVersion"), parameterRef("StreamEncoding"), message];
 }

@@ -76,3 +76,32 @@ test("errors have their status: Connect's, and grpc-gateway's for REST", async (
   t.ok(statusesOf("/api/v1/cluster", "delete").includes("412"));
   t.match(JSON.stringify(document), "DEVICE_CLASS_NOT_FOUND");
 });
+
+test("an operation has the errors of its own RPC, and no other's", async (t) => {
+  const responses = (document.components as Record<string, Record<string, JsonObject>>).responses ?? {};
+  const reasonsOf = (path: string, status: string) => {
+    const own = paths[path]?.post?.responses as Record<string, { $ref?: string }> | undefined;
+    const { $ref = "" } = own?.[status] ?? {};
+    return String(responses[$ref.split("/").at(-1) ?? ""]?.description);
+  };
+  t.match(reasonsOf("/proto.LVService/RemoveLV", "404"), /`VOLUME_NOT_FOUND`/);
+  t.notMatch(reasonsOf("/proto.LVService/RemoveLV", "404"), /`POD_NOT_FOUND`/);
+  t.notMatch(reasonsOf("/proto.VGService/GetFreeBytes", "404"), /`VOLUME_NOT_FOUND`/);
+  t.match(reasonsOf("/services.auth.AuthService/Login", "401"), /`INVALID_CREDENTIALS`/);
+  t.notMatch(reasonsOf("/services.auth.AuthService/Login", "401"), /`LOGIN_REQUIRED`/);
+  t.notOk(Object.hasOwn(paths["/grpc.health.v1.Health/Check"]?.post?.responses as object, "401"));
+});
+
+test("GET of a stream tells of the header that it needs, and of the query in Connect's form", async (t) => {
+  const get = paths["/hostplane.v1.EventService/Subscribe"]?.get;
+  t.match((get?.responses as JsonObject | undefined)?.["406"], {
+    $ref: "#/components/responses/NotAcceptable",
+  });
+  const parameters = JSON.stringify(get?.parameters);
+  for (const name of ["ConnectVersion", "StreamEncoding"]) {
+    t.match(parameters, `#/components/parameters/${name}"`);
+  }
+  t.match(parameters, '"name":"message"');
+  t.notMatch(parameters, '"required":true', "fields as parameters need none of them");
+  t.notOk(Object.hasOwn(paths["/hostplane.v1.EventService/Subscribe"]?.post?.responses as object, "406"));
+});

@@ -1,0 +1,91 @@
+import { test } from "tap";
+import { reasons } from "../../../../adapters/host/reasons.ts";
+import { methodPathOf } from "../../../../server/rpc/method-rule.ts";
+import { errorsOfEveryCall, ownErrorsOf } from "../../../../server/rpc/openapi/method-errors.ts";
+import { readDocumentedContract } from "./contract-under-test.ts";
+
+const { methods, commentOf } = await readDocumentedContract();
+
+function reasonsOf(path: string): readonly string[] {
+  const documented = methods.find(({ method }) => methodPathOf(method) === path);
+  return documented === undefined ? [] : ownErrorsOf(documented, commentOf).map(({ reason }) => reason);
+}
+
+/** What no call ends with: it keeps the gateway from starting, or there is no such method. */
+const ofNoCall = [
+  "METHOD_NOT_FOUND",
+  "STORE_IN_USE",
+  "STORE_MISSING",
+  "STORE_KIND_MISMATCH",
+  "STORE_NEWER",
+  "STORE_NOT_EMPTY",
+  "BACKUP_REFUSED",
+];
+
+test("every reason that a call can end with is one of some method's", (t) => {
+  const told = new Set([
+    ...errorsOfEveryCall.map(({ reason }) => reason),
+    // A plan is refused for the reasons of every change.
+    "NOT_PLANNABLE",
+    ...methods
+      .filter(({ rule }) => rule.domain !== "plan")
+      .flatMap((one) => ownErrorsOf(one, commentOf).map(({ reason }) => reason)),
+  ]);
+  t.same(
+    Object.keys(reasons).filter((reason) => !told.has(reason as keyof typeof reasons)),
+    ofNoCall,
+  );
+  t.end();
+});
+
+test("who may call decides what of logins and roles an RPC may end with", (t) => {
+  for (const { method, rule } of methods) {
+    const own = reasonsOf(methodPathOf(method));
+    const path = methodPathOf(method);
+    t.equal(own.includes("LOGIN_REQUIRED"), rule.role !== "anyone", path);
+    if (!["plan", "operations"].includes(rule.domain)) {
+      t.equal(own.includes("ROLE_REQUIRED"), rule.role === "operator" || rule.role === "admin", path);
+      t.equal(own.includes("SERVICE_NOT_ALLOWED"), rule.role !== "anyone" && !rule.ofEveryService, path);
+    }
+    t.equal(own.includes("UNKNOWN_FIELD"), rule.mutation, path);
+  }
+  t.same(reasonsOf("services.auth.AuthService/Login"), [
+    "UNKNOWN_FIELD",
+    "INVALID_CREDENTIALS",
+    "TOO_MANY_LOGINS",
+    "IDEMPOTENCY_KEY_NOT_TAKEN",
+    "BUSY",
+    "STORE_UNAVAILABLE",
+    "STORE_DAMAGED",
+  ]);
+  t.notOk(reasonsOf("services.auth.AuthService/CheckToken").includes("TOO_MANY_LOGINS"));
+  t.end();
+});
+
+test("keys are told of where they are taken, and where they are not although something changes", (t) => {
+  const keysOf = (path: string) => reasonsOf(path).filter((reason) => reason.startsWith("IDEMPOTENCY_"));
+  t.same(keysOf("proto.LVService/CreateLV"), ["IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_OUTCOME_UNKNOWN"]);
+  t.same(keysOf("hostplane.v1.UserService/CreateApiToken"), ["IDEMPOTENCY_KEY_NOT_TAKEN"]);
+  t.same(keysOf("proto.VGService/GetLVList"), []);
+  t.same(keysOf("operations.v1.OperationsService/CreateHypervisor"), []);
+  t.ok(reasonsOf("operations.v1.OperationsService/CreateHypervisor").includes("NOT_BUILT"));
+  t.end();
+});
+
+test("the systems of a domain decide the rest, and changes have more of it", (t) => {
+  const read = reasonsOf("proto.VGService/GetLVList");
+  const change = reasonsOf("proto.LVService/CreateLV");
+  for (const reason of ["DOMAIN_OFF", "DEVICE_CLASS_NOT_FOUND", "TOOL_TIMEOUT"]) {
+    t.ok(read.includes(reason), reason);
+    t.ok(change.includes(reason), reason);
+  }
+  t.ok(change.includes("VOLUME_EXISTS"));
+  t.notOk(read.includes("VOLUME_EXISTS"));
+  t.notOk(change.includes("MAAS_UNAVAILABLE"), "of another domain");
+  for (const reason of ["POOL_EXISTS", "NOT_PLANNABLE"]) {
+    t.ok(reasonsOf("hostplane.v1.PlanService/Plan").includes(reason), "a plan is refused as its change");
+  }
+  t.ok(reasonsOf("hostplane.v1.EventService/Subscribe").includes("HISTORY_GONE"), "its comment names it");
+  t.notOk(reasonsOf("hostplane.v1.SystemService/GetInfo").includes("DOMAIN_OFF"));
+  t.end();
+});
