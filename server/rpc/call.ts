@@ -73,6 +73,8 @@ export interface Call {
   operationId(): string | undefined;
   /** Sets a response header; without effect once the first message of a stream is out. */
   setHeader(name: string, value: string): void;
+  /** Adds another value of a response header, under the condition of `setHeader`; each of `set-cookie` is a line of its own. */
+  appendHeader(name: string, value: string): void;
   /**
    * A way past the handler's own stream, for messages that many calls get alike. A handler asks for it behind its first
    * `yield`, when headers and that message are out, and then waits: what it yields or throws next comes behind what the

@@ -50,6 +50,7 @@ export function callFromHandlerContext(
     signal: context.signal,
     header: context.requestHeader,
     setHeader: (name, value) => context.responseHeader.set(name, value),
+    appendHeader: (name, value) => context.responseHeader.append(name, value),
     timeLeftMs() {
       const clientsMs = context.timeoutMs();
       const ownMs = cap === undefined ? undefined : cap - performance.now();
@@ -82,13 +83,15 @@ export function callFromRefusedRequest(
     signal: request.signal,
     header: request.header,
     setHeader: (name, value) => header.set(name, value),
+    appendHeader: (name, value) => header.append(name, value),
     timeLeftMs: () => undefined,
     readInput: () => Promise.reject(error),
     maxMessageBytes: 0,
   });
 }
 
-interface CallParts extends Pick<Call, "method" | "rule" | "protocol" | "timeLeftMs" | "setHeader"> {
+interface CallParts
+  extends Pick<Call, "method" | "rule" | "protocol" | "timeLeftMs" | "setHeader" | "appendHeader"> {
   readonly facts: RequestFacts;
   /** Aborted when the caller leaves or the gateway stops. */
   readonly signal: AbortSignal;
@@ -144,6 +147,7 @@ function createCall(parts: CallParts): RoutedCall {
     },
     operationId: () => operationId,
     setHeader: parts.setHeader,
+    appendHeader: parts.appendHeader,
     openSink(maxUnsentBytes = maxUnsentBytesDefault) {
       const { response, onDirectWrite } = parts.facts;
       if (parts.protocol === "rest") {

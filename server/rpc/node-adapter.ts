@@ -156,6 +156,11 @@ function nodeHeadersFrom(
     // connect-es escapes ':' and '/' too, which grpc-js (decodeURI) then shows as "%3A" and "%2F".
     headers[name] = name === "grpc-message" ? encodeURI(decodeURIComponent(value)) : value;
   });
+  const cookies = header?.getSetCookie() ?? [];
+  if (cookies.length > 0) {
+    // The one header that is several lines (RFC 6265, 3).
+    headers["set-cookie"] = cookies;
+  }
   return headers;
 }
 

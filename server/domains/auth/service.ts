@@ -3,13 +3,13 @@ import { AuthService } from "../../../gen/services/auth/auth_pb.ts";
 import { anonymous } from "../../rpc/caller.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 import type { Logins } from "./logins.ts";
-import { clearedSessionCookie, sessionCookie, wantsSessionCookie } from "./session-cookie.ts";
+import { clearedSessionCookies, sessionCookie, wantsSessionCookie } from "./session-cookie.ts";
 
 /** services.auth.AuthService: sessions of users. */
 export function createAuthService(logins: Logins): ServiceRegistration {
   return registerService(AuthService, {
     async login({ username, password }, call) {
-      const { address, access, isTls } = call.peer;
+      const { address, access } = call.peer;
       const isCookie = wantsSessionCookie(call);
       const attempt = { name: username, password, address, isThrottled: access !== "adminSocket" };
       const { token, accountId, expiresAtMs } = await logins.logIn(attempt, call.signal);
@@ -17,7 +17,7 @@ export function createAuthService(logins: Logins): ServiceRegistration {
       const credential = isCookie ? "cookie" : "session";
       call.identify({ ...anonymous, actor: `user/${username}`, accountId, credential });
       if (isCookie) {
-        call.setHeader("set-cookie", sessionCookie(token, expiresAtMs - Date.now(), isTls));
+        call.setHeader("set-cookie", sessionCookie(token, expiresAtMs - Date.now(), call));
       }
       return {
         // A script that could read it would be what the cookie is there to keep it from.
@@ -30,7 +30,9 @@ export function createAuthService(logins: Logins): ServiceRegistration {
     async logout(_request, call) {
       const success = await logins.logOut(call.caller);
       if (call.caller.credential === "cookie") {
-        call.setHeader("set-cookie", clearedSessionCookie(call.peer.isTls));
+        for (const cleared of clearedSessionCookies(call)) {
+          call.appendHeader("set-cookie", cleared);
+        }
       }
       return { success };
     },

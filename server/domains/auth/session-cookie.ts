@@ -16,33 +16,64 @@ const simpleContentTypes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Over TLS the name has a prefix by which browsers take the cookie from this very host and over TLS alone (RFC 6265bis,
- * 4.1.3.2), so that no neighbouring name can plant one.
+ * Of pages that browsers have by TLS: the prefix makes them take the cookie from this very host and over TLS alone
+ * (RFC 6265bis, 4.1.3.2), so that no neighbouring name or port can plant one.
  */
-function cookieNameOf(isTls: boolean): string {
-  return isTls ? "__Host-hostplane_session" : "hostplane_session";
+const secureName = "__Host-hostplane_session";
+const plainName = "hostplane_session";
+
+/**
+ * Whether the browser has the gateway's page by TLS; undefined where nothing says so. A proxy that speaks TLS for a cleartext
+ * listener shows in the page's Origin alone, which browsers send with every POST.
+ */
+function isSecurePage(request: RequestOrigin): boolean | undefined {
+  if (request.peer.isTls) {
+    return true;
+  }
+  return isOwnOrigin(request) ? request.header("origin")?.startsWith("https:") : undefined;
+}
+
+/** The names under which a session counts, the better one first. */
+function countingNames(request: RequestOrigin): readonly string[] {
+  const isSecure = isSecurePage(request);
+  return isSecure === undefined ? [secureName, plainName] : [isSecure ? secureName : plainName];
 }
 
 /** The session's token in the cookie of a request. */
-export function readSessionCookie({ peer, header }: RequestOrigin): string | undefined {
-  const prefix = `${cookieNameOf(peer.isTls)}=`;
+export function readSessionCookie(request: RequestOrigin): string | undefined {
+  const cookies = cookiesOf(request);
+  return countingNames(request)
+    .map((name) => cookies.get(name))
+    .find((token) => token !== undefined);
+}
+
+/** What a request has of each of the two; the first where there are several. */
+function cookiesOf({ header }: RequestOrigin): ReadonlyMap<string, string> {
   const pairs = header("cookie")?.split(";") ?? [];
-  return pairs
-    .map((pair) => pair.trim())
-    .find((pair) => pair.startsWith(prefix))
-    ?.slice(prefix.length);
+  const cookies = new Map<string, string>();
+  for (const pair of pairs) {
+    const [name = "", ...value] = pair.trim().split("=");
+    if ((name === secureName || name === plainName) && value.length > 0 && !cookies.has(name)) {
+      cookies.set(name, value.join("="));
+    }
+  }
+  return cookies;
 }
 
 /** The header `set-cookie` that gives a browser a session; no script can read it. */
-export function sessionCookie(token: string, maxAgeMs: number, isTls: boolean): string {
-  const maxAge = Math.max(0, Math.floor(maxAgeMs / 1000));
-  const secure = isTls ? "; Secure" : "";
-  return `${cookieNameOf(isTls)}=${token}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`;
+export function sessionCookie(token: string, maxAgeMs: number, request: RequestOrigin): string {
+  return setCookie(isSecurePage(request) === true ? secureName : plainName, token, maxAgeMs);
 }
 
-/** The header `set-cookie` that takes it away. */
-export function clearedSessionCookie(isTls: boolean): string {
-  return sessionCookie("", 0, isTls);
+/** The headers `set-cookie` that take away what the browser has, also of an earlier login of the same host without TLS. */
+export function clearedSessionCookies(request: RequestOrigin): readonly string[] {
+  return [...cookiesOf(request).keys()].map((name) => setCookie(name, "", 0));
+}
+
+function setCookie(name: string, token: string, maxAgeMs: number): string {
+  const maxAge = Math.max(0, Math.floor(maxAgeMs / 1000));
+  const secure = name === secureName ? "; Secure" : "";
+  return `${name}=${token}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure}`;
 }
 
 /**
@@ -88,11 +119,14 @@ export function assertOwnPage(request: RequestOrigin): void {
   }
 }
 
-function assertOwnOrigin({ peer, header }: RequestOrigin): void {
-  const origin = header("origin") ?? "";
-  if (!isSameOrigin(origin, peer.authority, peer.isTls)) {
-    throw notOwn(`the origin ${origin} is not that of this gateway's pages`);
+function assertOwnOrigin(request: RequestOrigin): void {
+  if (!isOwnOrigin(request)) {
+    throw notOwn(`the origin ${request.header("origin")} is not that of this gateway's pages`);
   }
+}
+
+function isOwnOrigin({ peer, header }: RequestOrigin): boolean {
+  return isSameOrigin(header("origin") ?? "", peer.authority, peer.isTls);
 }
 
 function notOwn(why: string): InfraError {

@@ -59,6 +59,7 @@ export function createCall(
     },
     operationId: () => operationId,
     setHeader: (name, value) => facts.answered?.set(name, value),
+    appendHeader: (name, value) => facts.answered?.append(name, value),
     openSink: () => {
       throw new TypeError("a call that no client made has no response");
     },

@@ -186,6 +186,44 @@ test("a cookie session: no script sees the token, and Logout takes the cookie aw
   t.match(overTls.headers.get("set-cookie"), /^__Host-hostplane_session=[^;]+; Path=\/; .*; Secure$/);
 });
 
+test("a page that a proxy serves by TLS has a cookie that goes over TLS alone", async (t) => {
+  const { call, caller } = await startAuth(t, await openAuthStore(t));
+  const peer = { isTls: false, authority: "gateway.example" };
+  const secure = { origin: "https://gateway.example" };
+  const plain = { origin: "http://gateway.example" };
+  const cookieOf = async (headers: Readonly<Record<string, string>>) => {
+    const { headers: answered } = await call(login, admin, {
+      headers: { "hostplane-session": "cookie", ...headers },
+      peer,
+    });
+    return answered.get("set-cookie") ?? "";
+  };
+  const setByTls = await cookieOf(secure);
+  t.match(
+    setByTls,
+    /^__Host-hostplane_session=[^;]+; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict; Secure$/,
+  );
+  const setPlainly = await cookieOf(plain);
+  t.match(setPlainly, /^hostplane_session=[^;]+; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
+
+  const [ofTls = "", planted = ""] = [setByTls, setPlainly].map((set) => set.split(";")[0]);
+  const credentialOf = async (cookie: string, page: Readonly<Record<string, string>> = {}) =>
+    (await caller({ cookie, ...page }, peer)).credential;
+  t.equal(await credentialOf(ofTls, secure), "cookie");
+  t.equal(await credentialOf(planted, secure), "none", "a page by TLS takes none that was set without");
+  t.equal(await credentialOf(planted, plain), "cookie");
+  t.equal(await credentialOf(ofTls), "cookie", "GET says nothing of its origin");
+  t.equal(await credentialOf(planted), "cookie");
+
+  const both = `${planted}; ${ofTls}`;
+  const out = await call(logout, {}, { headers: { cookie: both, ...secure }, peer });
+  t.same(out.headers.getSetCookie(), [
+    "hostplane_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict",
+    "__Host-hostplane_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Secure",
+  ]);
+  t.equal(await reasonOf(caller({ cookie: both, ...secure }, peer)), "TOKEN_REVOKED");
+});
+
 test("a foreign page logs nobody in by cookie, and the header has one value", async (t) => {
   const { call } = await startAuth(t, await openAuthStore(t));
   const wish = { "hostplane-session": "cookie" };
