@@ -81,6 +81,8 @@ const exceptions: Readonly<Record<string, Partial<MethodRule>>> = {
   "hostplane.v1.OperationService/CancelOperation": { ofEveryService: true },
   "hostplane.v1.OperationService/RetryOperation": { ofEveryService: true },
   "hostplane.v1.EventService/Subscribe": { ofEveryService: true },
+  // What a page asks first, whoever has logged in there.
+  "hostplane.v1.SystemService/GetInfo": { ofEveryService: true },
   "hostplane.v1.BackupService/DeleteBackup": { role: "admin" },
 
   "proto.VGService/Watch": { repeatable: true },

@@ -114,7 +114,7 @@ const needs: Readonly<Record<string, Needs>> = {
   "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": "anyone",
 };
 
-/** What a limited role may call besides its services: its own login. */
+/** What a limited role may call besides its services: its own login, and what the dashboard needs for anybody. */
 const ofEveryService: ReadonlySet<string> = new Set([
   "services.auth.AuthService/Logout",
   "hostplane.v1.UserService/GetCaller",
@@ -127,6 +127,7 @@ const ofEveryService: ReadonlySet<string> = new Set([
   "hostplane.v1.OperationService/RetryOperation",
   "hostplane.v1.OperationService/ListCommands",
   "hostplane.v1.EventService/Subscribe",
+  "hostplane.v1.SystemService/GetInfo",
 ]);
 
 /** Requests that stop at their own checks where an empty one would change something. */
