@@ -166,6 +166,7 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     maxMessageBytes: config.limits.maxMessageBytes,
     facts: {
       version,
+      host: instance.host,
       isSandbox,
       startedAtMs: Date.now(),
       listeners: () =>

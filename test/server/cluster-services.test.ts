@@ -15,7 +15,7 @@ async function createDomain(t: Test, clusters: ClusterSystem | undefined) {
     systems: { volumes: undefined, clusters, close: async () => {} },
     runner: createInlineRunner(() => {}),
     auth: { registrations: [], planners: [] },
-    facts: { version: "test", isSandbox: true, startedAtMs: 0, listeners: () => [] },
+    facts: { version: "test", host: "host1", isSandbox: true, startedAtMs: 0, listeners: () => [] },
     maxMessageBytes: 1 << 20,
     log: { warn: (message) => void warnings.push(message) },
   });

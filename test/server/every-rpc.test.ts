@@ -662,7 +662,13 @@ for (const prefix of ["", "/api"]) {
 }
 
 test("a domain that is off refuses in every protocol and says which key turns it on", async (t) => {
-  const facts = { version: "test", isSandbox: false, startedAtMs: Date.now(), listeners: () => [] };
+  const facts = {
+    version: "test",
+    host: "host1",
+    isSandbox: false,
+    startedAtMs: Date.now(),
+    listeners: () => [],
+  };
   const systems = { volumes: undefined, close: async () => {} };
   const { registrations } = createServices({
     systems,

@@ -28,7 +28,7 @@ function createDomain(t: Test, sharedStorage: SharedStorage, poolBackup?: Hyperv
     systems: { volumes: undefined, hypervisors, close: async () => {} },
     runner: createInlineRunner(() => {}),
     auth: { registrations: [], planners: [] },
-    facts: { version: "test", isSandbox: true, startedAtMs: 0, listeners: () => [] },
+    facts: { version: "test", host: "host1", isSandbox: true, startedAtMs: 0, listeners: () => [] },
     maxMessageBytes: 1 << 20,
   });
 }

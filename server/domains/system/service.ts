@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { BackendHealth, BackendKind, SystemService } from "../../../gen/hostplane/v1/system_pb.ts";
 import type { Backend } from "../../backend.ts";
@@ -7,6 +6,8 @@ import { registerService, type ServiceRegistration } from "../../rpc/service-han
 /** What GetInfo tells of the gateway itself. */
 export interface GatewayFacts {
   readonly version: string;
+  /** Name of this host, by which what is of other hosts in the same store is told apart. */
+  readonly host: string;
   readonly isSandbox: boolean;
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
@@ -43,7 +44,7 @@ export function createSystemService(facts: GatewayFacts, backends: readonly Back
         startedAt: timestampFromMs(facts.startedAtMs),
         uptime: durationFromMs(Math.round(performance.now() - startedAt)),
         sandbox: facts.isSandbox,
-        hostname: hostname(),
+        hostname: facts.host,
         listeners: facts.listeners().map((listener) => ({ ...listener, services: [...listener.services] })),
       };
     },

@@ -75,7 +75,7 @@ export function createPlanUnderTest(
     runner: createInlineRunner(() => {}),
     auth,
     ...withoutStore(),
-    facts: { version: "test", isSandbox: true, startedAtMs: 0, listeners: () => [] },
+    facts: { version: "test", host: "host1", isSandbox: true, startedAtMs: 0, listeners: () => [] },
     maxMessageBytes: 4 << 20,
   });
 

@@ -28,7 +28,7 @@ export function createStorageUnderTest(
     runner: createInlineRunner(() => {}),
     auth: { registrations: [], planners: [] },
     ...withoutStore(),
-    facts: { version: "test", isSandbox: true, startedAtMs: 0, listeners: () => [] },
+    facts: { version: "test", host: "host1", isSandbox: true, startedAtMs: 0, listeners: () => [] },
     maxMessageBytes: 4 << 20,
   });
 

@@ -171,7 +171,7 @@ export async function createGateway(
     instanceId: "test",
     host,
     log: { warn: (message, cause) => t.comment(`${message} ${cause}`) },
-    facts: { version: "test", isSandbox: true, startedAtMs: 0, listeners: () => [] },
+    facts: { version: "test", host: "host1", isSandbox: true, startedAtMs: 0, listeners: () => [] },
     maxMessageBytes: 4 << 20,
   });
   if (options.isIdle !== true) {
