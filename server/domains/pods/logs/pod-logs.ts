@@ -1,4 +1,5 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { isSettledWithin } from "../../../../adapters/host/is-settled-within.ts";
 import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
 import type { RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
 import type { GetLogsRequest } from "../../../../gen/v1alpha/api_pb.ts";
@@ -14,7 +15,8 @@ import { windowedLog } from "./windowed-log.ts";
 export interface PodLogs {
   /**
    * One message, or with `follow` one of what is there and then one each time that something comes, at the reader's pace, until
-   * the pod is gone or `until_time` has come.
+   * the pod is gone or `until_time` has come; with `follow` an empty one after each silence, by which a client knows that the
+   * stream lives.
    * @throws InfraError INVALID_FIELD, POD_NOT_FOUND, CONTAINER_NOT_FOUND, LOGS_UNAVAILABLE, and as `PodRuntime.read`
    */
   read(
@@ -27,9 +29,11 @@ export interface PodLogsOptions {
   readonly runtime: Pick<PodRuntime, "read" | "subscribe" | "logs">;
   /** The limit of the listeners. */
   readonly maxMessageBytes: number;
+  /** 15 s unless told. */
+  readonly silenceMs?: number;
 }
 
-export function createPodLogs({ runtime, maxMessageBytes }: PodLogsOptions): PodLogs {
+export function createPodLogs({ runtime, maxMessageBytes, silenceMs = 15_000 }: PodLogsOptions): PodLogs {
   const limits = messageLimitsOf(maxMessageBytes);
   return {
     async *read(request, call) {
@@ -42,13 +46,34 @@ export function createPodLogs({ runtime, maxMessageBytes }: PodLogsOptions): Pod
       const leaving = new AbortController();
       const reading = { runtime, pod, appName, wanted, limits };
       const signal = AbortSignal.any([call.signal, leaving.signal]);
+      const messages = request.follow ? followedLog(reading, signal) : windowedLog(reading, signal);
       try {
-        yield* request.follow ? followedLog(reading, signal) : windowedLog(reading, signal);
+        yield* request.follow ? withSilences(messages, silenceMs) : messages;
       } finally {
+        // First: it may be waiting for what comes next.
         leaving.abort();
+        await messages.return();
       }
     },
   };
+}
+
+/** The same with an empty message after each silence. Closing `messages` is the caller's. */
+async function* withSilences(
+  messages: AsyncIterator<LogMessage, void>,
+  silenceMs: number,
+): AsyncGenerator<LogMessage, void> {
+  for (;;) {
+    const next = messages.next();
+    while (!(await isSettledWithin(next, silenceMs))) {
+      yield { lines: [] };
+    }
+    const { done, value } = await next;
+    if (done === true) {
+      return;
+    }
+    yield value;
+  }
 }
 
 /** @throws InfraError CONTAINER_NOT_FOUND */

@@ -3,7 +3,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import { reasonOf } from "../../../../adapters/host/reason-of.ts";
-import { messagesOf, nextLines, readLogs, wordsOf } from "./read-logs.ts";
+import { messagesOf, nextLines, nextPrinted, readLogs, wordsOf } from "./read-logs.ts";
 import { createRuntimeUnderTest, podUuid } from "./runtime-under-test.ts";
 
 const request = { podId: podUuid, follow: true };
@@ -46,6 +46,24 @@ test("what comes together is one message, in the order of time", async (t) => {
   runtime.print("two", { text: "3", timeNs: 35n });
   t.strictSame(await next, ["1", "3", "2"]);
   await logs.return();
+  t.equal(runtime.subscribers(), 0);
+});
+
+test("a silence is told by empty messages, which cost no line, and a caller leaves in the midst of one", async (t) => {
+  const runtime = createRuntimeUnderTest();
+  runtime.setApp("one", "running");
+  runtime.print("one", { text: "a" });
+  // The waits of a gateway keep no process alive, and nothing else is there.
+  const alive = setInterval(() => {}, 1_000);
+  t.teardown(() => clearInterval(alive));
+  const logs = readLogs(runtime, request, undefined, { silenceMs: 10 });
+  t.strictSame(await nextPrinted(logs), ["a"]);
+  t.strictSame([await nextLines(logs), await nextLines(logs)], [[], []]);
+  runtime.print("one", { text: "b" });
+  t.strictSame(await nextPrinted(logs), ["b"]);
+  t.strictSame(await nextLines(logs), []);
+  await logs.return();
+  t.equal(runtime.readers(), 0);
   t.equal(runtime.subscribers(), 0);
 });
 
@@ -156,14 +174,14 @@ test("a log is followed until a time that is further off than a timer can be", a
   const runtime = createRuntimeUnderTest();
   const logs = readLogs(runtime, { ...request, untilTime: BigInt(Date.now() + 40 * dayMs) / 1_000n });
   t.strictSame(await nextLines(logs), []);
-  const next = nextLines(logs);
+  const next = nextPrinted(logs);
   await untilTrue(() => runtime.subscribers() === 1);
   mock.timers.tick(30 * dayMs);
   await turn();
   runtime.print("one", { text: "a" });
   runtime.setApp("one", "running");
   t.strictSame(await next, ["a"]);
-  const last = nextLines(logs);
+  const last = nextPrinted(logs);
   mock.timers.tick(10 * dayMs);
   runtime.removeApp("one");
   t.equal(await last, undefined);

@@ -16,6 +16,7 @@ export function readLogs(
   runtime: PodLogsOptions["runtime"],
   request: MessageInitShape<typeof GetLogsRequestSchema>,
   maxMessageBytes = 4 << 20,
+  options: Pick<PodLogsOptions, "silenceMs"> = {},
 ): LogsUnderTest {
   const ending = new AbortController();
   let resource = "";
@@ -25,7 +26,7 @@ export function readLogs(
       resource = about;
     },
   };
-  const logs = createPodLogs({ runtime, maxMessageBytes });
+  const logs = createPodLogs({ runtime, maxMessageBytes, ...options });
   const messages = logs.read(create(GetLogsRequestSchema, request), call);
   return Object.assign(messages, {
     resource: () => resource,
@@ -48,6 +49,17 @@ export async function nextLines(
 ): Promise<readonly string[] | undefined> {
   const next = await messages.next();
   return next.done === true ? undefined : wordsOf(next.value);
+}
+
+/** The same of the next message that has lines. */
+export async function nextPrinted(
+  messages: AsyncIterator<LogMessage, void>,
+): Promise<readonly string[] | undefined> {
+  let lines = await nextLines(messages);
+  while (lines?.length === 0) {
+    lines = await nextLines(messages);
+  }
+  return lines;
 }
 
 /** Lines without their times. */
