@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import { describeError } from "../../client/describe-error.ts";
 import { client } from "../session.ts";
 import { type Proposal, propose } from "./action.ts";
+import { messageAtField } from "./message-at-field.ts";
 
 /** What a form knows of the change that it is about. */
 export interface ProposalForm {
@@ -34,7 +35,10 @@ export function useProposal(
   return {
     isChecking: isChecking.value,
     error: isAtField ? undefined : refusal.value,
-    errorOf: (name) => (isAtField && name === field ? refused?.message : undefined),
+    errorOf: (name) =>
+      isAtField && name === field && refused !== undefined
+        ? messageAtField(refused.message, field)
+        : undefined,
     async submit(proposal) {
       isChecking.value = true;
       refusal.value = undefined;

@@ -44,7 +44,10 @@ test("a volume that is created in one window appears in another, is resized, and
   t.match(await one.getByRole("alert").textContent(), "expected a number and a unit");
   await form.getByLabel("Size").fill("2 GiB");
   await one.getByRole("button", { name: "Create …" }).click();
-  await form.getByRole("alert").filter({ hasText: "name: may contain only letters" }).waitFor();
+  await form
+    .getByRole("alert")
+    .filter({ hasText: /^may contain only letters/ })
+    .waitFor();
   t.equal(await form.getByLabel("Name").getAttribute("aria-invalid"), "true");
   await keepScreenshot(one, "volumes-refused");
   await assertAccessible(t, one, "a refused form");
@@ -87,10 +90,17 @@ test("a volume that is created in one window appears in another, is resized, and
 test("a volume is backed up, and the backup is verified, restored and deleted, each followed to its end", async (t) => {
   const open = await startWindows(t);
   const page = await open();
+  // Another group may have a volume of the same name, with backups that are not this one's.
+  const asked = page.waitForRequest(
+    (request) =>
+      request.url().endsWith("/hostplane.v1.BackupService/ListBackups") &&
+      request.postData()?.includes("volumeGroups/sandbox-vg/volumes/sandbox-web") === true,
+  );
   await page.getByRole("link", { name: "sandbox-web", exact: true }).click();
+  await asked;
   await page.getByLabel("Name of the backup").fill("no such name!");
   await page.getByRole("button", { name: "Back up …" }).click();
-  t.match(await page.getByRole("alert").textContent(), "backup.name: ");
+  t.match(await page.getByRole("alert").textContent(), /letters|characters/);
   await page.getByLabel("Name of the backup").fill("tuesday");
   await page.getByRole("button", { name: "Back up …" }).click();
   await page.getByText("is stored as tuesday in /sandbox/backups").waitFor();

@@ -13,15 +13,15 @@ import { PoolTable } from "./pool-table.tsx";
 import { Radar } from "./radar.tsx";
 import { useRadar } from "./radar-reading.ts";
 import { ResourceTables } from "./resource-tables.tsx";
-import { useTraffic } from "./traffic.ts";
+import { pauseTraffic, takeTraffic } from "./traffic.ts";
 import { TrafficCharts } from "./traffic-charts.tsx";
 import "./storage.css";
 
 /** A Ceph cluster, and the Kubernetes cluster that carries it. */
 export function Storage() {
-  const traffic = useTraffic();
   const watching = useWatch((options) => client.storage.watchClusterStats({}, options), {
-    onMessage: traffic.add,
+    onMessage: takeTraffic,
+    onSilence: pauseTraffic,
   });
   const radar = useRadar(watching.value.value);
   return (
@@ -39,7 +39,7 @@ export function Storage() {
               </div>
               <Radar of={radar} />
               <div class="charts">
-                <TrafficCharts of={traffic} cluster={cluster} />
+                <TrafficCharts cluster={cluster} />
               </div>
             </>
           )}

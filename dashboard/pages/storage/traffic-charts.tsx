@@ -2,15 +2,16 @@ import type { WatchClusterStatsResponse } from "../../../gen/hostplane/v1/storag
 import { LineChart } from "../../charts/line-chart.tsx";
 import type { Moment } from "../../charts/time-series.ts";
 import { sizeText } from "../../parts/size-text.ts";
-import { figureIndex, spanMs, type Traffic } from "./traffic.ts";
+import { figureIndex, spanMs, trafficMoments, useNowMs } from "./traffic.ts";
 
 const { readBytes, writeBytes, readOperations, writeOperations, usedBytes } = figureIndex;
 
 /** What clients read and write, and how full the cluster gets, over the last minutes. */
-export function TrafficCharts(props: { readonly of: Traffic; readonly cluster: WatchClusterStatsResponse }) {
-  const { moments, nowMs } = props.of.soFar.value;
-  const total = props.cluster.stats?.data?.usage?.total;
-  const at = { nowMs, spanMs };
+export function TrafficCharts({ cluster }: { readonly cluster: WatchClusterStatsResponse }) {
+  const moments = trafficMoments.value;
+  const total = cluster.stats?.data?.usage?.total;
+  // A message may have come since the clock was read.
+  const at = { nowMs: Math.max(useNowMs(), moments.at(-1)?.atMs ?? 0), spanMs };
   return (
     <>
       <section class="card" aria-labelledby="throughput">

@@ -1,8 +1,7 @@
-import { type Signal, useSignal } from "@preact/signals";
-import { useCallback, useEffect, useRef } from "preact/hooks";
+import { signal, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import type { WatchClusterStatsResponse } from "../../../gen/hostplane/v1/storage_pb.ts";
 import { type Moment, withMoment } from "../../charts/time-series.ts";
-import { connection } from "../../live/event-stream.ts";
 import { parseRate } from "./parse-rate.ts";
 
 /** So much is kept and drawn. */
@@ -10,19 +9,6 @@ export const spanMs = 5 * 60_000;
 
 /** How often the charts move on. */
 const drawMs = 2_000;
-
-/** What was told since the page was opened, up to `nowMs`. */
-export interface TrafficSoFar {
-  readonly moments: readonly Moment[];
-  readonly nowMs: number;
-}
-
-/** The figures of the last minutes. */
-export interface Traffic {
-  readonly soFar: Signal<TrafficSoFar>;
-  /** Takes in what the stream tells. */
-  readonly add: (message: WatchClusterStatsResponse) => void;
-}
 
 /** Where each figure is in a moment. */
 export const figureIndex = {
@@ -33,30 +19,35 @@ export const figureIndex = {
   usedBytes: 4,
 };
 
-/** Collects the figures of a cluster while the page is open. Time stands still while the gateway is away. */
-export function useTraffic(): Traffic {
-  const soFar = useSignal<TrafficSoFar>({ moments: [], nowMs: Date.now() });
-  const moments = useRef<readonly Moment[]>([]);
+/** What was told while the Ceph page was shown, as long as the dashboard is open; see `figureIndex`. */
+export const trafficMoments = signal<readonly Moment[]>([]);
+
+/** Takes in what the stream tells. */
+export function takeTraffic(message: WatchClusterStatsResponse, atMs = Date.now()): void {
+  take({ atMs, figures: figuresOf(message) });
+}
+
+/** Takes in that nobody listens from now on: what happens meanwhile is not known, and no line is drawn. */
+export function pauseTraffic(atMs = Date.now()): void {
+  if (trafficMoments.peek().length > 0) {
+    take({ atMs, figures: Object.keys(figureIndex).map(() => undefined) });
+  }
+}
+
+/** The time up to which charts are drawn, as long as the component is shown. */
+export function useNowMs(): number {
+  const nowMs = useSignal(Date.now());
   useEffect(() => {
     const timer = setInterval(() => {
-      if (connection.value.state !== "lost") {
-        soFar.value = { moments: moments.current, nowMs: Date.now() };
-      }
+      nowMs.value = Date.now();
     }, drawMs);
     return () => clearInterval(timer);
-  }, [soFar]);
-  const add = useCallback(
-    (message: WatchClusterStatsResponse) => {
-      const isFirst = moments.current.length === 0;
-      const nowMs = Date.now();
-      moments.current = withMoment(moments.current, { atMs: nowMs, figures: figuresOf(message) }, spanMs);
-      if (isFirst) {
-        soFar.value = { moments: moments.current, nowMs };
-      }
-    },
-    [soFar],
-  );
-  return { soFar, add };
+  }, [nowMs]);
+  return nowMs.value;
+}
+
+function take(moment: Moment): void {
+  trafficMoments.value = withMoment(trafficMoments.peek(), moment, spanMs);
 }
 
 /** By `figureIndex`. What is stale is not known now. */

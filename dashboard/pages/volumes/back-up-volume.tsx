@@ -5,18 +5,21 @@ import { ErrorNote } from "../../parts/error-note.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 import { backupNameAt } from "./backup-name.ts";
 
-/** Backs a volume up to the gateway's own repository. */
-export function BackUpVolume({ name: volumeHandle }: { readonly name: string }) {
+/**
+ * Backs a volume up to the gateway's own repository.
+ * @param handle the volume's resource; its name alone is refused where two groups have a volume of it
+ */
+export function BackUpVolume(props: { readonly name: string; readonly handle: string }) {
   const name = useSignal(backupNameAt(new Date()));
   const form = useProposal(["backup.name"]);
 
   function submit(event: SubmitEvent): void {
     event.preventDefault();
     void form.submit({
-      title: `Back up the volume ${volumeHandle}`,
+      title: `Back up the volume ${props.name}`,
       label: "Back up",
       method: LVService.method.createBackup,
-      request: { backup: { name: name.value, volumeHandle } },
+      request: { backup: { name: name.value, volumeHandle: props.handle } },
       assertAnswer: (answer) => assertBegun(answer as CreateBackupResponse | undefined),
       onDone: () => {
         name.value = backupNameAt(new Date());

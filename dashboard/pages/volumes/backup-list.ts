@@ -10,13 +10,16 @@ import { client } from "../../session.ts";
 /** As many as the gateway gives at once. */
 const pageSize = 1000;
 
-/** All backups of LVM volumes, newest first, as they are now. */
-export function useBackups(): Signal<Reading<readonly Backup[]>> {
-  return useAfterOperations("", async (options) => {
+/**
+ * Backups of LVM volumes, newest first, as they are now.
+ * @param volume of this resource, or of those below it
+ */
+export function useBackups(volume = "volumeGroups"): Signal<Reading<readonly Backup[]>> {
+  return useAfterOperations(volume, async (options) => {
     const all: Backup[] = [];
     let pageToken = "";
     do {
-      const page = await client.backups.listBackups({ volume: "volumeGroups", pageSize, pageToken }, options);
+      const page = await client.backups.listBackups({ volume, pageSize, pageToken }, options);
       all.push(...page.backups);
       pageToken = page.nextPageToken;
     } while (pageToken !== "");

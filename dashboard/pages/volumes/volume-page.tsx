@@ -5,17 +5,18 @@ import { ReadState } from "../../parts/read-state.tsx";
 import { sizeText } from "../../parts/size-text.ts";
 import { hasRole } from "../../session.ts";
 import { BackUpVolume } from "./back-up-volume.tsx";
-import { BackupSection } from "./backup-section.tsx";
-import { BackupTable } from "./backup-table.tsx";
 import { RemoveVolume } from "./remove-volume.tsx";
 import { ResizeVolume } from "./resize-volume.tsx";
+import { VolumeBackups } from "./volume-backups.tsx";
 import { type ClassVolume, useVolumes } from "./volume-list.ts";
+import { useVolumeResource } from "./volume-resource.ts";
 import { DeviceText, Tags } from "./volume-text.tsx";
 import "./volumes.css";
 
 /** One volume, what can be done with it, and its backups. */
 export function VolumePage({ deviceClass, name }: { readonly deviceClass: string; readonly name: string }) {
   const volumes = useVolumes([deviceClass]);
+  const resource = useVolumeResource(deviceClass, name);
   return (
     <>
       <p>
@@ -24,22 +25,26 @@ export function VolumePage({ deviceClass, name }: { readonly deviceClass: string
       <h1>Volume {name}</h1>
       <DomainNotice domain="volumes" />
       <ReadState of={volumes}>
-        {(all) => <Found of={all.find((one) => one.volume.name === name)} deviceClass={deviceClass} />}
-      </ReadState>
-      <BackupSection>
-        {(backups) => (
-          <BackupTable
-            caption="Backups of this volume"
-            backups={backups.filter(({ volume }) => volume.endsWith(`/volumes/${name}`))}
-            empty="There is no backup of it."
+        {(all) => (
+          <Found
+            of={all.find((one) => one.volume.name === name)}
+            deviceClass={deviceClass}
+            handle={resource.value.value ?? name}
           />
         )}
-      </BackupSection>
+      </ReadState>
+      <VolumeBackups name={name} resource={resource} />
     </>
   );
 }
 
-function Found({ of, deviceClass }: { readonly of: ClassVolume | undefined; readonly deviceClass: string }) {
+function Found(props: {
+  readonly of: ClassVolume | undefined;
+  readonly deviceClass: string;
+  /** What calls for backups call it. */
+  readonly handle: string;
+}) {
+  const { of, deviceClass, handle } = props;
   const [, goTo] = useLocation();
   if (of === undefined) {
     return (
@@ -70,7 +75,7 @@ function Found({ of, deviceClass }: { readonly of: ClassVolume | undefined; read
       {hasRole(Role.OPERATOR) && (
         <div class="cards actions">
           <ResizeVolume of={of} />
-          <BackUpVolume name={volume.name} />
+          <BackUpVolume name={volume.name} handle={handle} />
           <section class="card stack" aria-labelledby="remove-volume">
             <h2 id="remove-volume">Remove</h2>
             <p class="quiet">With all that is on it, for ever. Its backups stay.</p>

@@ -10,7 +10,7 @@ import { DeviceText, Tags } from "./volume-text.tsx";
 const columns: readonly Column<ClassVolume>[] = [
   {
     title: "Name",
-    cell: ({ deviceClass, volume: { name } }) => <Link href={`/${deviceClass}/${name}`}>{name}</Link>,
+    cell: ({ deviceClass, volume: { name } }) => <Link href={pathOf(deviceClass, name)}>{name}</Link>,
   },
   { title: "Size", isNumber: true, cell: ({ volume }) => sizeText(volume.sizeGb << 30n) },
   { title: "Device class", cell: ({ deviceClass }) => deviceClass },
@@ -23,7 +23,7 @@ const changing: Column<ClassVolume> = {
   cell: (one) => (
     <div class="row">
       <Link
-        href={`/${one.deviceClass}/${one.volume.name}`}
+        href={pathOf(one.deviceClass, one.volume.name)}
         aria-label={`Resize or back up ${one.volume.name}`}
       >
         Resize, back up
@@ -48,4 +48,9 @@ export function VolumeTable({ volumes }: { readonly volumes: readonly ClassVolum
       }
     />
   );
+}
+
+/** A device class may be called anything, also "backups", or what an address has to write otherwise. */
+function pathOf(deviceClass: string, name: string): string {
+  return `/of/${encodeURIComponent(deviceClass)}/${encodeURIComponent(name)}`;
 }

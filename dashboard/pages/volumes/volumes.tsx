@@ -8,7 +8,7 @@ export function Volumes() {
   return (
     <Switch>
       <Route path="/backups/:id">{({ id }) => <BackupPage id={id} key={id} />}</Route>
-      <Route path="/:deviceClass/:name">
+      <Route path="/of/:deviceClass/:name">
         {({ deviceClass, name }) => (
           <VolumePage deviceClass={deviceClass} name={name} key={`${deviceClass}/${name}`} />
         )}
