@@ -14,17 +14,35 @@ const typescriptSetUp = `import { createHostplaneClient } from "hostplane/client
 
 const hostplane = createHostplaneClient({ baseUrl: "http://127.0.0.1:8080", token: process.env.TOKEN ?? "" });`;
 
-/** `/docs`: every RPC of the contract for people, as one page without scripts. */
-export function apiDocsPage(contract: DocumentedContract): string {
-  const { methods, commentOf, version, maxMessageBytes } = contract;
+/** A contract, and whether nothing of what answers it is real. */
+export interface PageContract extends DocumentedContract {
+  readonly isSandbox: boolean;
+}
+
+/**
+ * `/docs`: every RPC of the contract for people, as one page without scripts. It is made in steps, between which others may
+ * have their turn.
+ */
+export function* apiDocsPage(contract: PageContract): Generator<void, string> {
+  const { methods, commentOf, version, maxMessageBytes, isSandbox } = contract;
   const services = [...Map.groupBy(methods, ({ method }) => method.parent)];
   const types = fieldTypes(methods);
+  yield;
+  const ofServices: Html[] = [];
+  for (const [service, ofService] of services) {
+    ofServices.push(yield* serviceHtml(service, ofService, contract));
+  }
+  const ofTypes: Html[] = [];
+  for (const type of types) {
+    ofTypes.push(typeHtml(type, commentOf));
+    yield;
+  }
   const page = html`<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>hostplane ${version}: API</title>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>hostplane${isSandbox ? " sandbox" : ""} ${version}: API</title>
 <link rel="stylesheet" href="/docs/style.css"></head>
 <body>
 <a class="skip" href="#main">To the text</a>
-<header><h1>hostplane API</h1></header>
+<header><h1>hostplane API</h1>${isSandbox ? sandboxMark : []}</header>
 <div class="columns">
 ${contents(services)}
 <main id="main">
@@ -41,13 +59,15 @@ server-sent events to who accepts <code>text/event-stream</code>.</p>
 <pre><code>${setUp}</code></pre>
 <p>In TypeScript they have a client:</p>
 <pre><code>${typescriptSetUp}</code></pre>
-${services.map(([service, ofService]) => serviceHtml(service, ofService, contract))}
+${ofServices}
 <h2 id="types">Types</h2>
-${types.map((type) => typeHtml(type, commentOf))}
+${ofTypes}
 ${errorsHtml()}
 </main></div></body></html>`;
   return `<!doctype html>\n${page.text}`;
 }
+
+const sandboxMark = html`<p class="sandbox">Sandbox: its systems are made up; nothing on the host is touched.</p>`;
 
 type ServiceMethods = readonly (readonly [DescService, readonly DocumentedMethod[]])[];
 
@@ -63,12 +83,17 @@ ${items}
 <ul><li><a href="#types">Types</a></li><li><a href="#errors">Errors</a></li></ul></nav>`;
 }
 
-function serviceHtml(
+function* serviceHtml(
   service: DescService,
   methods: readonly DocumentedMethod[],
   contract: DocumentedContract,
-): Html {
+): Generator<void, Html> {
+  const ofMethods: Html[] = [];
+  for (const one of methods) {
+    ofMethods.push(methodHtml(one, contract));
+    yield;
+  }
   return html`<h2 id="service-${service.typeName}">${service.typeName}</h2>
 ${commentHtml(contract.commentOf(service))}
-${methods.map((one) => methodHtml(one, contract))}`;
+${ofMethods}`;
 }

@@ -21,6 +21,7 @@ nav ul { list-style: none; margin: 0; padding-left: 1rem; }
 nav details ul a, nav > ul a { display: inline-block; padding: .15rem 0; }
 .facts { display: flex; flex-wrap: wrap; gap: .3rem; list-style: none; padding: 0; }
 .facts li { border: 1px solid var(--line); border-radius: 1rem; font-size: .85rem; padding: 0 .6rem; }
+.sandbox { background: light-dark(#fff3bf, #4a3f00); border: 1px solid var(--line); border-radius: .3rem; padding: .4rem .6rem; }
 .skip { left: -100vw; position: absolute; }
 .skip:focus { left: 1rem; }
 table { border-collapse: collapse; width: 100%; }

@@ -4,15 +4,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { compressions } from "../rpc/compression.ts";
 import type { ListenerFacts } from "../rpc/listener-facts.ts";
 import { readContractComments } from "../rpc/openapi/contract-comments.ts";
-import { createOpenApiDocument, type DocumentedContract } from "../rpc/openapi/openapi-document.ts";
+import { type DocumentedContract, openApiDocument } from "../rpc/openapi/openapi-document.ts";
 import type { RestRoute } from "../rpc/rest/rest-routes.ts";
 import type { Route } from "../rpc/router.ts";
-import { apiDocsPage } from "./api-docs-page.ts";
+import { apiDocsPage, type PageContract } from "./api-docs-page.ts";
 import { apiDocsStyle } from "./api-docs-style.ts";
+import { matchesEtag } from "./etag.ts";
+import { inSlices } from "./in-slices.ts";
 import { addPageHeaders } from "./security-headers.ts";
 
 export interface ApiDocsOptions
-  extends Pick<DocumentedContract, "version" | "isPlannable" | "maxMessageBytes" | "maxDeadlineMs"> {
+  extends Pick<PageContract, "version" | "isSandbox" | "isPlannable" | "maxMessageBytes" | "maxDeadlineMs"> {
   readonly routes: readonly Route[];
   readonly restRoutes: readonly RestRoute[];
   readonly listenerOf: (request: FastifyRequest) => ListenerFacts;
@@ -27,19 +29,21 @@ interface Kept {
 
 /**
  * `/openapi.json` and `/docs`: the contract for programs and for people. Everybody may read them, as everybody may ask
- * reflection; a listener tells of the services that it serves. They are made when they are first asked for.
+ * reflection; a listener tells of the services that it serves. They are made when they are first asked for, in slices, so that meanwhile
+ * every stream goes on.
  */
 export async function apiDocs(app: FastifyInstance, options: ApiDocsOptions): Promise<void> {
-  const json = keptByListener((contract) => JSON.stringify(createOpenApiDocument(contract)));
+  const json = keptByListener(openApiText);
   const page = keptByListener(apiDocsPage);
   const style = keep(Promise.resolve(apiDocsStyle));
 
-  function keptByListener(make: (contract: DocumentedContract) => string) {
+  function keptByListener(make: (contract: PageContract) => Generator<void, string>) {
     const kept = new Map<string, Promise<Kept>>();
     return (request: FastifyRequest): Promise<Kept> => {
       const { services } = options.listenerOf(request);
       const key = services === undefined ? "*" : [...services].toSorted().join(" ");
-      const known = kept.get(key) ?? keep(contractOf(options, services).then(make));
+      const known =
+        kept.get(key) ?? keep(contractOf(options, services).then((contract) => inSlices(make(contract))));
       kept.set(key, known);
       // What failed is tried again by the next who asks.
       known.catch(() => kept.delete(key));
@@ -58,11 +62,17 @@ export async function apiDocs(app: FastifyInstance, options: ApiDocsOptions): Pr
   );
 }
 
+function* openApiText(contract: DocumentedContract): Generator<void, string> {
+  const document = yield* openApiDocument(contract);
+  yield;
+  return JSON.stringify(document);
+}
+
 /** What is documented of the services of a listener. */
 async function contractOf(
   { routes, restRoutes, ...limits }: ApiDocsOptions,
   services: ReadonlySet<string> | undefined,
-): Promise<DocumentedContract> {
+): Promise<PageContract> {
   const methods = routes
     .map(({ rule, handle: { method } }) => ({ method, rule }))
     .filter(({ method }) => services?.has(method.parent.typeName) !== false);
@@ -89,7 +99,7 @@ async function answer(request: FastifyRequest, reply: FastifyReply, kept: Kept):
   const name = response?.name ?? "";
   const etag = `"${kept.etag}${name && `-${name}`}"`;
   reply.headers({ "cache-control": "no-cache", vary: "accept-encoding", etag });
-  if (request.headers["if-none-match"] === etag) {
+  if (matchesEtag(request.headers["if-none-match"], etag)) {
     return reply.code(304).send();
   }
   if (name !== "") {

@@ -25,8 +25,11 @@ export interface DocumentedContract {
   readonly maxDeadlineMs: number;
 }
 
-/** The contract as an OpenAPI 3.1 document: every RPC as Connect has it in JSON, its streams, and the REST routes. */
-export function createOpenApiDocument(contract: DocumentedContract): JsonObject {
+/**
+ * The contract as an OpenAPI 3.1 document: every RPC as Connect has it in JSON, its streams, and the REST routes. It is made
+ * in steps, between which others may have their turn.
+ */
+export function* openApiDocument(contract: DocumentedContract): Generator<void, JsonObject> {
   const { methods, restRoutes, commentOf, version } = contract;
   const documentedOf = new Map(methods.map((one) => [one.method, one]));
   const routes = restRoutes.flatMap((route) => {
@@ -44,16 +47,19 @@ export function createOpenApiDocument(contract: DocumentedContract): JsonObject 
     ],
     commentOf,
   );
+  yield;
   const errors = createErrorResponses(commentOf);
   const paths: Record<string, JsonObject> = {};
   for (const { route, documented } of routes) {
     const operation = restOperation(route, documented, schemas, commentOf, errors);
     const verb = route.httpMethod === "*" ? "post" : route.httpMethod.toLowerCase();
     paths[restPath(route)] = { ...paths[restPath(route)], [verb]: operation };
+    yield;
   }
   for (const one of methods) {
     const itemOf = one.method.methodKind === "unary" ? unaryPathItem : streamPathItem;
     paths[`/${methodPathOf(one.method)}`] = itemOf(one, schemas, commentOf, errors);
+    yield;
   }
   const services = new Set(methods.map(({ method }) => method.parent));
   return {

@@ -21,6 +21,11 @@ test("/docs is one page without scripts, of which every link leads somewhere", a
   t.match(page, "Creates a logical volume, empty or filled from a backup, and returns it.");
   t.match(page, '<a href="#type-proto.DataSource">proto.DataSource</a>');
   t.match(page, /<tr id="reason-HISTORY_GONE">/);
+  t.match(page, '<p class="sandbox">Sandbox: its systems are made up;', "a sandbox says so");
+  const [, getVolumes] = page.split('id="rpc-proto.VGService.GetLVList"');
+  const errors = getVolumes?.split("<h4>Errors</h4>")[1]?.split("</p>")[0];
+  t.match(errors, '<a href="#reason-LOGIN_REQUIRED">LOGIN_REQUIRED</a> (UNAUTHENTICATED)');
+  t.notMatch(errors, "VOLUME_EXISTS", "a read has no error of changes");
   const [, createVolume] = page.split('id="rpc-proto.LVService.CreateLV"');
   t.match(createVolume?.split("<h4>")[0], "<li>takes idempotency-key</li><li>can be planned</li>");
   const { status } = await fetch(`${url}/docs/style.css`);
@@ -43,6 +48,10 @@ test("/openapi.json is for everybody, compressed as it is asked for, and kept by
       headers: { "accept-encoding": name, "if-none-match": etag },
     });
     t.equal(again.status, 304);
+    const listed = await fetch(`${url}/openapi.json`, {
+      headers: { "accept-encoding": name, "if-none-match": `"other", W/${etag}` },
+    });
+    t.equal(listed.status, 304, "as nginx asks, which makes tags weak");
   }
   t.equal(texts.size, 1);
   t.match(JSON.parse([...texts].join()), { openapi: "3.1.1", info: { title: "hostplane" } });

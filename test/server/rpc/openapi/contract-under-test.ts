@@ -1,6 +1,7 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { methodRuleOf } from "../../../../server/method-table.ts";
 import { readContractComments } from "../../../../server/rpc/openapi/contract-comments.ts";
-import type { DocumentedContract } from "../../../../server/rpc/openapi/openapi-document.ts";
+import { type DocumentedContract, openApiDocument } from "../../../../server/rpc/openapi/openapi-document.ts";
 import { restRoutes } from "../../../../server/rpc/rest/rest-routes.ts";
 import { readContractServices } from "../../contract-services.ts";
 
@@ -18,4 +19,15 @@ export async function readDocumentedContract(): Promise<DocumentedContract> {
     maxMessageBytes: 4 << 20,
     maxDeadlineMs: 60_000,
   };
+}
+
+/** The document of a contract, made in one go. */
+export function wholeDocument(contract: DocumentedContract): JsonObject {
+  const steps = openApiDocument(contract);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) {
+      return value;
+    }
+  }
 }

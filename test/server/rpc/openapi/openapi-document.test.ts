@@ -1,10 +1,9 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { test } from "tap";
-import { createOpenApiDocument } from "../../../../server/rpc/openapi/openapi-document.ts";
-import { readDocumentedContract } from "./contract-under-test.ts";
+import { readDocumentedContract, wholeDocument } from "./contract-under-test.ts";
 
 const contract = await readDocumentedContract();
-const document = createOpenApiDocument(contract);
+const document = wholeDocument(contract);
 const paths = document.paths as Record<string, Record<string, JsonObject>>;
 const operations = Object.values(paths).flatMap((item) => Object.values(item));
 

@@ -1,8 +1,7 @@
 import openapiTypescript, { astToString } from "openapi-typescript";
 import { test } from "tap";
 import ts from "typescript";
-import { createOpenApiDocument } from "../../../../server/rpc/openapi/openapi-document.ts";
-import { readDocumentedContract } from "./contract-under-test.ts";
+import { readDocumentedContract, wholeDocument } from "./contract-under-test.ts";
 
 /** What a user of the generated types would write. */
 const use = `
@@ -23,7 +22,7 @@ export const unknown: Schemas["proto.CreateLVRequest"] = { sizeGB: "1" };
 test("a generator makes types of the document, by which requests and answers are typed", {
   timeout: 120_000,
 }, async (t) => {
-  const document = createOpenApiDocument(await readDocumentedContract());
+  const document = wholeDocument(await readDocumentedContract());
   const nodes = await openapiTypescript(JSON.stringify(document));
   const text = `${astToString(nodes)}${use}`;
   const options: ts.CompilerOptions = {

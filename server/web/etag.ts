@@ -1,0 +1,16 @@
+/**
+ * Whether a client that sends this `If-None-Match` has the answer with this tag (RFC 9110, 13.1.2): it lists tags, of which
+ * one compares as equal, or is `*`. The comparison is the weak one, as a proxy that compresses makes a tag weak.
+ * @param etag quoted, as the answer has it
+ */
+export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch?.trim() === "*") {
+    return true;
+  }
+  const tags = ifNoneMatch?.match(/(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g) ?? [];
+  return tags.some((tag) => withoutWeakness(tag) === withoutWeakness(etag));
+}
+
+function withoutWeakness(tag: string): string {
+  return tag.replace(/^W\//, "");
+}
