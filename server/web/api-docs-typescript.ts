@@ -5,34 +5,18 @@ import {
   type JsonValue,
   ScalarType,
 } from "@bufbuild/protobuf";
+import { services } from "../../client/services.ts";
 import type { DocumentedMethod } from "../rpc/openapi/documented-method.ts";
 import { exampleRequest } from "../rpc/openapi/example-request.ts";
 
-/** The names by which a client of `hostplane/client` has the services. */
-export const clientNames: Readonly<Record<string, string | undefined>> = {
-  "services.auth.AuthService": "auth",
-  "hostplane.v1.UserService": "users",
-  "hostplane.v1.AuditService": "audit",
-  "hostplane.v1.SystemService": "system",
-  "hostplane.v1.PlanService": "plans",
-  "hostplane.v1.OperationService": "operations",
-  "hostplane.v1.EventService": "events",
-  "hostplane.v1.BackupService": "backups",
-  "proto.LVService": "logicalVolumes",
-  "proto.VGService": "volumeGroups",
-  "hostplane.v1.StorageService": "storage",
-  "stats.StatsService": "stats",
-  "hostplane.v1.StoragePoolService": "storagePool",
-  "operations.v1.OperationsService": "hypervisors",
-  "hostplane.v1.ClusterService": "clusters",
-  "cnct.kaas.api.Cluster": "kaas",
-  "hostplane.v1.PodService": "pods",
-  "v1alpha.PublicAPI": "podApi",
-};
+/** The names by which a client of `hostplane/client` has the services, by their types. */
+const clientNames: ReadonlyMap<string, string> = new Map(
+  Object.entries(services).map(([name, { typeName }]) => [typeName, name]),
+);
 
 /** A call of the method by `hostplane/client`, whose client is `hostplane`; undefined where that has no name for its service. */
 export function typescriptExample({ method }: DocumentedMethod): string | undefined {
-  const client = clientNames[method.parent.typeName];
+  const client = clientNames.get(method.parent.typeName);
   if (client === undefined) {
     return undefined;
   }

@@ -2,16 +2,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { test } from "tap";
 import ts from "typescript";
-import { services } from "../../../client/services.ts";
-import { clientNames, typescriptExample } from "../../../server/web/api-docs-typescript.ts";
+import { typescriptExample } from "../../../server/web/api-docs-typescript.ts";
 import { readDocumentedContract } from "../rpc/openapi/contract-under-test.ts";
 
 const root = join(import.meta.dirname, "../../..");
-
-test("the names of services are those that a client has for them", async (t) => {
-  const names = Object.entries(services).map(([name, { typeName }]) => [typeName, name]);
-  t.same(clientNames, Object.fromEntries(names));
-});
 
 test("every example in TypeScript compiles against the client", { timeout: 120_000 }, async (t) => {
   const { methods } = await readDocumentedContract();
