@@ -88,38 +88,52 @@ test("/openapi.json is OpenAPI, and the gateway keeps to it whatever it is sent"
     t.equal(code, 0, `${stdout}${stderr}`);
   });
 
-  await t.test(
-    "no call ends with what the document does not say, or with a fault of the gateway",
-    async (t) => {
-      // A stream has no end, and no schema of its messages.
-      const streams = operations.filter((one) => one["x-hostplane-kind"] !== "unary");
-      const excluded = [...leftOut, ...streams.map(({ operationId }) => operationId)];
-      t.ok(operations.length - excluded.length > 90, `${operations.length} operations`);
-      const { code, stdout, stderr } = await runTool(
-        python,
-        [
-          ...[
-            "-m",
-            "schemathesis.cli",
-            "--config-file",
-            join(import.meta.dirname, "python/schemathesis.toml"),
-          ],
-          ...["run", file, "--url", url, "--header", `authorization: Bearer ${token}`],
-          "--checks=not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance",
-          ...excluded.flatMap((id) => ["--exclude-operation-id", id]),
-          `--phases=${isLong ? "examples,coverage,fuzzing" : "fuzzing"}`,
-          `--max-examples=${requestCount}`,
-          // Threads crash Python 3.11 in ast.parse.
-          ...["--workers=1", "--continue-on-failure", "--request-timeout=20", "--suppress-health-check=all"],
-          "--no-shrink",
-        ],
-        { cwd: directory, timeoutMs },
-      );
-      const report = stdout.slice(stdout.search(/=+ (?:FAILURES|ERRORS|WARNINGS|SUMMARY) =+/));
-      t.equal(code, 0, `${report}${stderr}`);
-      t.match(report, `Tested: ${operations.length - excluded.length}`, "none is skipped");
-      const faults = log.filter(({ level }) => Number(level) >= 50);
-      t.same(faults, [], "the gateway's log tells of no fault");
-    },
-  );
+  /** Has the fuzzer send requests to the operations that these options choose, with these headers. */
+  async function fuzz(t: Test, headers: readonly string[], chosen: readonly string[], count: number) {
+    // The schema of a stream is that of its text, but the fuzzer would hold each event against it.
+    const isStream = headers.length > 0;
+    const all = [`authorization: Bearer ${token}`, ...headers];
+    const { code, stdout, stderr } = await runTool(
+      python,
+      [
+        ...["-m", "schemathesis.cli", "--config-file", join(import.meta.dirname, "python/schemathesis.toml")],
+        ...["run", file, "--url", url, ...all.flatMap((header) => ["--header", header])],
+        `--checks=not_a_server_error,status_code_conformance,content_type_conformance${isStream ? "" : ",response_schema_conformance"}`,
+        ...chosen,
+        `--phases=${isLong ? "examples,coverage,fuzzing" : "fuzzing"}`,
+        `--max-examples=${requestCount}`,
+        // Threads crash Python 3.11 in ast.parse.
+        ...["--workers=1", "--continue-on-failure", "--request-timeout=20", "--suppress-health-check=all"],
+        "--no-shrink",
+      ],
+      { cwd: directory, timeoutMs },
+    );
+    const report = stdout.slice(stdout.search(/=+ (?:FAILURES|ERRORS|WARNINGS|SUMMARY) =+/));
+    t.equal(code, 0, `${report}${stderr}`);
+    t.match(report, `Tested: ${count}`, "none is skipped");
+    const faults = log.filter(({ level }) => Number(level) >= 50);
+    t.same(faults, [], "the gateway's log tells of no fault");
+  }
+
+  const kindOf = (one: Operation) => one["x-hostplane-kind"];
+  const streams = operations.filter((one) => kindOf(one) === "server_streaming");
+
+  await t.test("no call ends with what the document does not say, or with a fault", async (t) => {
+    const others = operations.filter((one) => kindOf(one) !== "unary");
+    const excluded = [...leftOut, ...others.map(({ operationId }) => operationId)];
+    const count = operations.length - excluded.length;
+    t.ok(count > 90, `${count} operations`);
+    await fuzz(
+      t,
+      [],
+      excluded.flatMap((id) => ["--exclude-operation-id", id]),
+      count,
+    );
+  });
+
+  await t.test("nor does an event stream, until its deadline", async (t) => {
+    t.ok(streams.length > 20, `${streams.length} operations`);
+    const chosen = streams.flatMap(({ operationId }) => ["--include-operation-id", operationId]);
+    await fuzz(t, ["accept: text/event-stream", "connect-timeout-ms: 100"], chosen, streams.length);
+  });
 });
