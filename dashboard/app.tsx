@@ -1,19 +1,21 @@
 import { useEffect } from "preact/hooks";
 import { Route, Router, Switch } from "wouter-preact";
 import { useHashLocation } from "wouter-preact/use-hash-location";
+import { proposed } from "./action/action.ts";
 import { Away } from "./layout/away.tsx";
 import { Frame } from "./layout/frame.tsx";
 import { Login } from "./layout/login.tsx";
 import { pages } from "./layout/pages.ts";
-import { followEvents } from "./live/event-stream.ts";
-import { hasRole, resumeSession, session } from "./session.ts";
+import { followEvents, onEvent } from "./live/event-stream.ts";
+import { forgetOperations } from "./live/told-operations.ts";
+import { hasRole, refreshSession, resumeSession, session } from "./session.ts";
 
 /** The dashboard: a login until there is one, then the frame around the page that the address names. */
 export function App() {
   const current = session.value;
   const isIn = current.state === "in";
   useEffect(() => void resumeSession(), []);
-  useEffect(() => (isIn ? followEvents() : undefined), [isIn]);
+  useEffect(() => (isIn ? beginLogin() : undefined), [isIn]);
   if (current.state === "unknown") {
     return current.error === undefined ? (
       <p role="status" class="reading center">
@@ -24,7 +26,7 @@ export function App() {
     );
   }
   if (current.state === "out") {
-    return <Login />;
+    return <Login ended={current.error} />;
   }
   const shown = pages.filter(({ role }) => role === undefined || hasRole(role));
   return (
@@ -44,4 +46,20 @@ export function App() {
       </Frame>
     </Router>
   );
+}
+
+/** What goes on as long as somebody is logged in. @returns ends it, and forgets what the next user is not to find */
+function beginLogin(): () => void {
+  const endEvents = followEvents();
+  const endRefreshing = onEvent((event) => {
+    if (event === "resumed") {
+      void refreshSession();
+    }
+  });
+  return () => {
+    endRefreshing();
+    endEvents();
+    proposed.value = undefined;
+    forgetOperations();
+  };
 }

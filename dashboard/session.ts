@@ -1,41 +1,57 @@
-import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
-import { signal } from "@preact/signals";
+import type { Interceptor } from "@connectrpc/connect";
+import { computed, signal } from "@preact/signals";
 import { createHostplaneClient } from "../client/client.ts";
+import { isLoginRefused } from "../client/is-login-refused.ts";
 import type { GetInfoResponse } from "../gen/hostplane/v1/system_pb.ts";
 import type { GetCallerResponse, Role } from "../gen/hostplane/v1/user_pb.ts";
+import { noticeBackend } from "./backend.ts";
 
 /** Who uses the page: not asked yet, nobody, or somebody with what the gateway says of them and of itself. */
 export type Session =
   | { readonly state: "unknown"; readonly error?: unknown }
-  | { readonly state: "out" }
+  /** `error` is what has ended the login; absent when there was none, or when its user has ended it. */
+  | { readonly state: "out"; readonly error?: unknown }
   | { readonly state: "in"; readonly caller: GetCallerResponse; readonly info: GetInfoResponse };
 
 export const session = signal<Session>({ state: "unknown" });
 
+/** The version of the gateway that this page is of. */
+const loadedVersion = signal<string | undefined>(undefined);
+
+/** Whether the gateway is another version than the page: what it has not loaded yet is not to be had any more. */
+export const isOutdated = computed(() => {
+  const current = session.value;
+  return current.state === "in" && current.info.version !== loadedVersion.value;
+});
+
+/** Counts logins, so that what a call of the last one ends with does not end the next. */
+let loginNumber = 0;
+
 /** A login that has ended, elsewhere or by time, shows the login again instead of an error in each part of the page. */
 const noticeEnd: Interceptor = (next) => async (request) => {
+  const mine = loginNumber;
   try {
     const response = await next(request);
-    return response.stream ? { ...response, message: noticeEndOf(response.message) } : response;
+    return response.stream ? { ...response, message: noticeEndOf(response.message, mine) } : response;
   } catch (error) {
-    endSession(error);
+    endSession(error, mine);
     throw error;
   }
 };
 
 /** Streams tell how they end only behind their messages. */
-async function* noticeEndOf<T>(messages: AsyncIterable<T>): AsyncGenerator<T, void> {
+async function* noticeEndOf<T>(messages: AsyncIterable<T>, ofLogin: number): AsyncGenerator<T, void> {
   try {
     yield* messages;
   } catch (error) {
-    endSession(error);
+    endSession(error, ofLogin);
     throw error;
   }
 }
 
-function endSession(error: unknown): void {
-  if (ConnectError.from(error).code === Code.Unauthenticated && session.value.state === "in") {
-    session.value = { state: "out" };
+function endSession(error: unknown, ofLogin: number): void {
+  if (isLoginRefused(error) && ofLogin === loginNumber && session.value.state === "in") {
+    session.value = { state: "out", error };
   }
 }
 
@@ -43,27 +59,44 @@ function endSession(error: unknown): void {
 export const client = createHostplaneClient({
   baseUrl: location.origin,
   session: "cookie",
-  interceptors: [noticeEnd],
+  interceptors: [noticeEnd, noticeBackend],
 });
 
 /** Asks the gateway who the page's user is. Without a login `session` is "out", also where the gateway is away: with the error. */
 export async function resumeSession(): Promise<void> {
   try {
-    const [caller, info] = await Promise.all([client.users.getCaller({}), client.system.getInfo({})]);
-    session.value = { state: "in", caller, info };
+    session.value = await askSession();
   } catch (error) {
-    session.value =
-      ConnectError.from(error).code === Code.Unauthenticated ? { state: "out" } : { state: "unknown", error };
+    session.value = isLoginRefused(error) ? { state: "out" } : { state: "unknown", error };
   }
+}
+
+/** Asks again of a user who is in: the role may be another since, and so may the gateway. What was known stays if that fails. */
+export async function refreshSession(): Promise<void> {
+  const mine = loginNumber;
+  const asked = await askSession().catch(() => undefined);
+  if (asked !== undefined && mine === loginNumber && session.value.state === "in") {
+    session.value = asked;
+  }
+}
+
+async function askSession(): Promise<Session & { readonly state: "in" }> {
+  const [caller, info] = await Promise.all([client.users.getCaller({}), client.system.getInfo({})]);
+  loadedVersion.value ??= info.version;
+  return { state: "in", caller, info };
 }
 
 /** @throws ConnectError UNAUTHENTICATED for a wrong name or password, RESOURCE_EXHAUSTED after too many of them */
 export async function login(username: string, password: string): Promise<void> {
   await client.login(username, password);
+  loginNumber += 1;
   await resumeSession();
 }
 
-/** Ends the login, on the gateway as well. */
+/**
+ * Ends the login, on the gateway as well.
+ * @throws ConnectError when the gateway could not be told, by which the login goes on
+ */
 export async function logout(): Promise<void> {
   await client.logout();
   session.value = { state: "out" };

@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { Credential, type GetCallerResponse } from "../../gen/hostplane/v1/user_pb.ts";
 import { roleText } from "../parts/role-text.ts";
-import { logout } from "../session.ts";
 import { ChangePassword } from "./change-password.tsx";
+import { LogOut } from "./log-out.tsx";
 
 /** Who is logged in, and what they may do about it. */
 export function Account({
@@ -13,6 +13,7 @@ export function Account({
   readonly version: string;
 }) {
   const isChanging = useSignal(false);
+  const isChanged = useSignal(false);
   // Who came otherwise has no password here, or no login to end.
   const hasLogin = caller.credential === Credential.COOKIE || caller.credential === Credential.SESSION;
   return (
@@ -27,19 +28,22 @@ export function Account({
             type="button"
             onClick={() => {
               isChanging.value = true;
+              isChanged.value = false;
             }}
           >
             Change password
           </button>
-          <button type="button" onClick={() => void logout()}>
-            Log out
-          </button>
+          <span role="status">{isChanged.value && "Password changed."}</span>
+          <LogOut />
         </>
       )}
       <a href="/docs">API documentation</a>
       <span class="quiet">Version {version}</span>
       {isChanging.value && (
         <ChangePassword
+          onChanged={() => {
+            isChanged.value = true;
+          }}
           onClose={() => {
             isChanging.value = false;
           }}

@@ -4,7 +4,13 @@ import { TextField } from "../parts/text-field.tsx";
 import { client } from "../session.ts";
 
 /** Lets users change their own password. */
-export function ChangePassword({ onClose }: { readonly onClose: () => void }) {
+export function ChangePassword({
+  onChanged,
+  onClose,
+}: {
+  readonly onChanged: () => void;
+  readonly onClose: () => void;
+}) {
   const currentPassword = useSignal("");
   const newPassword = useSignal("");
   return (
@@ -17,6 +23,7 @@ export function ChangePassword({ onClose }: { readonly onClose: () => void }) {
           currentPassword: currentPassword.value,
           newPassword: newPassword.value,
         });
+        onChanged();
       }}
     >
       <TextField

@@ -2,6 +2,7 @@ import { connection } from "../live/event-stream.ts";
 import { durationText } from "../parts/duration-text.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { TimeText } from "../parts/time-text.tsx";
+import { isOutdated } from "../session.ts";
 
 /** Says that the gateway is away, since when, and that it is tried again; that it is back; nothing while all is well. */
 export function ConnectionBanner() {
@@ -23,6 +24,14 @@ export function ConnectionBanner() {
           </p>
         )}
       </div>
+      {isOutdated.value && (
+        <p class="note warn" role="status">
+          <strong>The gateway has another version</strong> than the one this page was loaded from.{" "}
+          <button type="button" onClick={() => location.reload()}>
+            Load it again
+          </button>
+        </p>
+      )}
       {current.state === "ended" && (
         <>
           <ErrorNote error={current.error} />

@@ -1,7 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { Suspense } from "preact/compat";
-import { useEffect, useRef } from "preact/hooks";
 import { Link, useLocation } from "wouter-preact";
 import { ActionDialog } from "../action/action-dialog.tsx";
 import type { Session } from "../session.ts";
@@ -9,7 +8,10 @@ import { Account } from "./account.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { ConnectionState } from "./connection-state.tsx";
 import { Navigation } from "./navigation.tsx";
+import { PageBoundary } from "./page-boundary.tsx";
 import { type PageEntry, pageAt } from "./pages.ts";
+import { SandboxMark } from "./sandbox-mark.tsx";
+import { focusContent, usePlace } from "./use-place.ts";
 
 /** What surrounds every page: which gateway it is, the navigation, who is logged in, and what is told about the connection. */
 export function Frame(props: {
@@ -19,7 +21,8 @@ export function Frame(props: {
 }) {
   const { caller, info } = props.session;
   const isMenuOpen = useSignal(false);
-  const page = usePage(props.pages, `hostplane${info.sandbox ? " sandbox" : ""} on ${info.hostname}`, () => {
+  const page = pageAt(props.pages, useLocation()[0]);
+  usePlace(page, `hostplane${info.sandbox ? " sandbox" : ""} on ${info.hostname}`, () => {
     isMenuOpen.value = false;
   });
   return (
@@ -42,11 +45,7 @@ export function Frame(props: {
         <Link href="/" class="name">
           hostplane
         </Link>
-        {info.sandbox && (
-          <span class="sandbox" title="Its systems are made up; nothing on the host is touched.">
-            Sandbox
-          </span>
-        )}
+        <SandboxMark />
         <span class="host" title={`hostplane ${info.version}`}>
           {info.hostname}
         </span>
@@ -58,40 +57,19 @@ export function Frame(props: {
       </div>
       <main id="content" tabIndex={-1}>
         <ConnectionBanner />
-        <Suspense
-          key={page?.path}
-          fallback={
-            <p role="status" class="reading">
-              Loading …
-            </p>
-          }
-        >
-          {props.children}
-        </Suspense>
+        <PageBoundary key={page?.path}>
+          <Suspense
+            fallback={
+              <p role="status" class="reading">
+                Loading …
+              </p>
+            }
+          >
+            {props.children}
+          </Suspense>
+        </PageBoundary>
       </main>
       <ActionDialog />
     </div>
   );
-}
-
-/** The page that the address names: its title is the document's, and the focus goes to it when it is another one. */
-function usePage(pages: readonly PageEntry[], place: string, onChange: () => void): PageEntry | undefined {
-  const [location] = useLocation();
-  const page = pageAt(pages, location);
-  const shown = useRef(page?.path);
-  useEffect(() => {
-    document.title = `${page?.title ?? "No such page"} · ${place}`;
-    if (shown.current !== page?.path) {
-      shown.current = page?.path;
-      onChange();
-      scrollTo(0, 0);
-      focusContent();
-    }
-  }, [page, place]);
-  return page;
-}
-
-/** No link, since the address' hash is the page's route. */
-function focusContent(): void {
-  document.getElementById("content")?.focus({ preventScroll: true });
 }

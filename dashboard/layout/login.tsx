@@ -1,11 +1,14 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { describeError } from "../../client/describe-error.ts";
+import { isSandbox } from "../backend.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { TextField } from "../parts/text-field.tsx";
 import { login } from "../session.ts";
+import { SandboxMark } from "./sandbox-mark.tsx";
 
-/** Asks for a name and a password. */
-export function Login() {
+/** Asks for a name and a password. `ended` is what has ended the login before, if it was not its user. */
+export function Login({ ended }: { readonly ended: unknown }) {
   const username = useSignal("");
   const password = useSignal("");
   const error = useSignal<unknown>(undefined);
@@ -31,7 +34,14 @@ export function Login() {
   return (
     <main class="login">
       <h1>hostplane</h1>
+      <SandboxMark />
       <p class="quiet">One gateway to volumes, Ceph, hypervisors, clusters and pods.</p>
+      {ended !== undefined && error.value === undefined && (
+        <p class="note warn" role="status">
+          <strong>Your login has ended:</strong> {describeError(ended).message}. Log in again to go on where
+          you were.
+        </p>
+      )}
       <form class="card stack" onSubmit={submit}>
         <TextField label="User" value={username} autocomplete="username" required />
         <TextField
@@ -47,7 +57,7 @@ export function Login() {
         </button>
       </form>
       <p class="quiet">
-        A sandbox prints its password when it starts. Without a page:{" "}
+        {isSandbox.value && "A sandbox prints its password when it starts. "}Without a page:{" "}
         <a href="/docs">the API and its examples</a>.
       </p>
     </main>

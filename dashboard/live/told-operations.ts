@@ -8,10 +8,14 @@ const keptOperations = 500;
 /** Operations as events have told of them last, by id: whoever shows one needs no stream of its own. */
 export const toldOperations = signal<ReadonlyMap<string, Operation>>(new Map());
 
+/** Nothing is told of any: what is read from now on is later. */
+export function forgetOperations(): void {
+  toldOperations.value = new Map();
+}
+
 onEvent((event) => {
   if (event === "resumed") {
-    // What is shown is read anew, and is later.
-    toldOperations.value = new Map();
+    forgetOperations();
     return;
   }
   if (event.detail.case !== "operation") {

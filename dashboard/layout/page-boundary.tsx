@@ -1,0 +1,33 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useErrorBoundary } from "preact/hooks";
+import { useLocation } from "wouter-preact";
+import { isOutdated } from "../session.ts";
+
+/**
+ * Says that a page cannot be shown instead of leaving it blank. Its code may not be there any more, as that of an older version
+ * of the gateway, or be wrong.
+ */
+export function PageBoundary({ children }: { readonly children: ComponentChildren }) {
+  const [error, reset] = useErrorBoundary();
+  const [location] = useLocation();
+  // Another place is tried anew.
+  useEffect(() => reset, [location]);
+  return error === undefined ? children : <Unshown error={error} />;
+}
+
+function Unshown({ error }: { readonly error: unknown }) {
+  return (
+    <div class="note bad" role="alert">
+      <h1>This page could not be shown</h1>
+      <p>
+        {isOutdated.value
+          ? "The gateway has another version than the one this page was loaded from."
+          : "The gateway may have another version since it was loaded, or the page has a mistake."}
+      </p>
+      <p class="quiet">{error instanceof Error ? error.message : String(error)}</p>
+      <button type="button" class="main" onClick={() => globalThis.location.reload()}>
+        Load it again
+      </button>
+    </div>
+  );
+}

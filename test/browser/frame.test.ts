@@ -1,0 +1,52 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { test } from "tap";
+import { GetInfoResponseSchema } from "../../gen/hostplane/v1/system_pb.ts";
+import { startRestartableGateway } from "../client/restartable-gateway.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { assertAccessible, goTo, keepScreenshot, logIn, openPage, startBrowser } from "./browser.ts";
+
+test("a page whose code is not there any more says so, and the others can still be gone to", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const page = await openPage(t, await startBrowser(t), url);
+  await logIn(page, adminPassword);
+  await page.route(/\/assets\/audit-/, (route) => route.fulfill({ status: 404, body: "" }));
+  await page.getByRole("link", { name: "Audit" }).click();
+  await page.getByRole("heading", { name: "This page could not be shown" }).waitFor();
+  await assertAccessible(t, page, "a page that is not there");
+  await keepScreenshot(page, "page-not-shown");
+  await goTo(page, "Operations");
+  await page.getByRole("link", { name: "Audit" }).click();
+  await page.unroute(/\/assets\/audit-/);
+  await page.getByRole("button", { name: "Load it again" }).click();
+  await page.getByRole("heading", { level: 1, name: "Audit" }).waitFor();
+});
+
+test("a gateway that comes back as another version asks for the page to be loaded again", async (t) => {
+  const gateway = await startRestartableGateway(t);
+  const page = await openPage(t, await startBrowser(t), gateway.url);
+  await logIn(page, adminPassword);
+  await page.getByText("Live", { exact: true }).waitFor();
+  const info = create(GetInfoResponseSchema, { version: "9.9.9", hostname: "host1", sandbox: true });
+  await page.route(/\/GetInfo/, (route) =>
+    route.fulfill({
+      contentType: "application/proto",
+      body: Buffer.from(toBinary(GetInfoResponseSchema, info)),
+    }),
+  );
+  await gateway.stop();
+  await page.getByText("Connection lost", { exact: true }).first().waitFor();
+  await gateway.start();
+  await page.getByRole("status").getByText("The gateway has another version").waitFor();
+  await keepScreenshot(page, "another-version");
+});
+
+test("going to one thing of a list is told: by the title, and by the focus", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const page = await openPage(t, await startBrowser(t), url);
+  await logIn(page, adminPassword);
+  await goTo(page, "Volumes");
+  await page.waitForFunction("document.title.startsWith('Volumes · hostplane sandbox on ')");
+  await page.getByRole("link", { name: "sandbox-web", exact: true }).click();
+  await page.waitForFunction("document.title.includes('sandbox-web · Volumes · hostplane sandbox on ')");
+  t.equal(await page.evaluate("document.activeElement?.id"), "content");
+});

@@ -1,0 +1,92 @@
+import { test } from "tap";
+import { Role } from "../../gen/hostplane/v1/user_pb.ts";
+import { startRestartableGateway } from "../client/restartable-gateway.ts";
+import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
+import { assertAccessible, goTo, keepScreenshot, logIn, openPage, startBrowser } from "./browser.ts";
+import { clientOf } from "./client-of.ts";
+
+const otherPassword = "another one of a test";
+
+test("a login that ends elsewhere says why, and leaves nothing proposed to who logs in next", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const page = await openPage(t, await startBrowser(t), url);
+  t.equal(await page.locator(".sandbox").textContent(), "Sandbox", "the login page is marked as well");
+  await logIn(page, adminPassword);
+  await goTo(page, "Volumes");
+  await page.getByRole("link", { name: "sandbox-web", exact: true }).click();
+  await page.getByRole("button", { name: "Remove sandbox-web" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.waitFor();
+
+  const admin = await clientOf(url);
+  await admin.users.changePassword({ currentPassword: adminPassword, newPassword: otherPassword });
+  await page.getByRole("status").getByText("Your login has ended").waitFor();
+  await assertAccessible(t, page, "a login that has ended");
+  await keepScreenshot(page, "login-ended");
+
+  await logIn(page, otherPassword);
+  await page.getByRole("heading", { level: 1, name: "sandbox-web" }).waitFor();
+  t.equal(await dialog.count(), 0, "nothing is asked that the one before has begun");
+});
+
+test("a wrong current password is told in its dialog and ends no login; the right one is confirmed", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const page = await openPage(t, await startBrowser(t), url);
+  await logIn(page, adminPassword);
+  await page.getByRole("button", { name: "Change password" }).click();
+  const dialog = page.getByRole("dialog", { name: "Change password" });
+  await dialog.getByLabel("Current password").fill("not that");
+  await dialog.getByLabel("New password").fill(otherPassword);
+  await dialog.getByRole("button", { name: "Change password" }).click();
+  await dialog.getByRole("alert").getByText("INVALID_CREDENTIALS").waitFor();
+  await dialog.getByLabel("Current password").fill(adminPassword);
+  await dialog.getByRole("button", { name: "Change password" }).click();
+  await page.getByRole("status").getByText("Password changed.").waitFor();
+  t.equal(await dialog.count(), 0);
+});
+
+test("a logout that fails is told, and the login goes on", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const page = await openPage(t, await startBrowser(t), url);
+  await logIn(page, adminPassword);
+  await page.route(/\/Logout$/, (route) => route.abort());
+  await page.getByRole("button", { name: "Log out" }).click();
+  await page.getByText("You are still logged in.").waitFor();
+  await keepScreenshot(page, "logout-failed");
+  await page.unroute(/\/Logout$/);
+  await page.getByRole("button", { name: "Log out" }).click();
+  await page.getByLabel("Password").waitFor();
+});
+
+test("a listener without what the dashboard needs says so for good, with a way out of the login", async (t) => {
+  const services = ["proto.LVService", "services.auth.AuthService"];
+  const settings = { listen: [{ address: "127.0.0.1:0", services }] };
+  const { url } = await startGatewayUnderTest(t, settings, { hasLogin: true });
+  const page = await openPage(t, await startBrowser(t), url);
+  await page.getByText("waiting does not change that").waitFor();
+  t.match(await page.getByRole("alert").textContent(), "SERVICE_NOT_ON_LISTENER");
+  t.equal(await page.locator(".sandbox").count(), 1);
+  await assertAccessible(t, page, "away for good");
+  await keepScreenshot(page, "away-for-good");
+  await page.getByRole("button", { name: "Log out" }).click();
+  await page.getByLabel("Password").waitFor();
+});
+
+test("another role holds as soon as a lost connection is back", async (t) => {
+  const gateway = await startRestartableGateway(t);
+  const admin = await clientOf(gateway.url);
+  await admin.users.createUser({ name: "colleague", role: Role.ADMIN, password: otherPassword });
+  const page = await openPage(t, await startBrowser(t), gateway.url);
+  await page.getByLabel("User").fill("colleague");
+  await page.getByLabel("Password").fill(otherPassword);
+  await page.getByRole("button", { name: "Log in" }).click();
+  const users = page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Users" });
+  await users.waitFor();
+  await page.getByText("Live", { exact: true }).waitFor();
+  await gateway.stop();
+  await page.getByText("Connection lost", { exact: true }).first().waitFor();
+  await gateway.start();
+  await (await clientOf(gateway.url)).users.updateUser({ name: "colleague", role: Role.VIEWER });
+  await page.getByText("Connected again").waitFor();
+  await users.waitFor({ state: "detached" });
+});
