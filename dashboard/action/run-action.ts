@@ -1,30 +1,54 @@
 import type { CallOptions } from "@connectrpc/connect";
+import { describeError } from "../../client/describe-error.ts";
 import { operationIdsOf } from "../../client/with-operation.ts";
+import { untilLive } from "../live/until-live.ts";
 import { client } from "../session.ts";
 import type { Action } from "./action.ts";
+import { takesIdempotencyKey } from "./takes-idempotency-key.ts";
 
 type Called = (request: object, options: CallOptions) => Promise<object> | AsyncIterable<object>;
 
 /**
- * Makes the change.
+ * Makes the change, once, also where the connection breaks: a call without an answer is repeated under its key when the gateway is
+ * back, and of a stream the operation is known that goes on without it.
  * @param onOperations called with the ids of the operations that the call has begun, as soon as they are known
- * @returns the answer, of a stream its last message; undefined for a stream without one
+ * @returns the answer, of a stream its last message; undefined for a stream without one, or that broke
  * @throws ConnectError as the call does
  */
 export async function runAction(
-  { method, request }: Action,
+  { method, request, isFollowed }: Action,
   onOperations: (ids: readonly string[]) => void,
 ): Promise<object | undefined> {
   const calls = client.serviceClient(method.parent) as unknown as Readonly<Record<string, Called>>;
+  const hasKey = takesIdempotencyKey(method);
+  let hasBegun = false;
   const options: CallOptions = {
+    headers: hasKey ? { "idempotency-key": randomKey() } : {},
     onHeader: (headers) => {
       const ids = operationIdsOf(headers);
       if (ids.length > 0) {
+        hasBegun = true;
         onOperations(ids);
       }
     },
   };
-  const answer = calls[method.localName]?.(request, options);
+  const call = () => lastOf(calls[method.localName]?.(request, options));
+  try {
+    return await call();
+  } catch (error) {
+    const { code, retryable } = describeError(error);
+    if (method.methodKind !== "unary" && hasBegun && isFollowed && retryable) {
+      return undefined;
+    }
+    if (!hasKey || code !== "UNAVAILABLE" || !retryable) {
+      throw error;
+    }
+    await untilLive();
+    return call();
+  }
+}
+
+async function lastOf(answer: ReturnType<Called> | undefined): Promise<object | undefined> {
   if (answer === undefined || !(Symbol.asyncIterator in answer)) {
     return answer;
   }
@@ -33,4 +57,11 @@ export async function runAction(
     last = message;
   }
   return last;
+}
+
+/** `crypto.randomUUID` is not there on pages that came by plain HTTP. */
+function randomKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, "0"))
+    .join("");
 }

@@ -1,8 +1,10 @@
+import { describeError } from "../../client/describe-error.ts";
 import { OperationFailed } from "../../client/operation-failed.ts";
 import { type Operation, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
 import { client } from "../session.ts";
 import { onEvent } from "./event-stream.ts";
 import { isOpenState } from "./open-state.ts";
+import { untilLive } from "./until-live.ts";
 
 /**
  * Waits for the end of an operation, by the events that the page hears anyway: `client.followOperation` takes a connection
@@ -16,7 +18,20 @@ export async function operationEnd(id: string): Promise<Operation> {
       resolve(operation);
     }
   };
-  const read = () => client.operations.getOperation({ id }).then(({ operation }) => take(operation), reject);
+  let isOver = false;
+  const read = async (): Promise<void> => {
+    try {
+      take((await client.operations.getOperation({ id })).operation);
+    } catch (error) {
+      if (!describeError(error).retryable) {
+        reject(error);
+      } else if (!isOver) {
+        // The operation goes on while its gateway is away, or is taken up by the next.
+        await untilLive();
+        await read();
+      }
+    }
+  };
   const forget = onEvent((event) => {
     if (event === "resumed") {
       void read();
@@ -32,6 +47,7 @@ export async function operationEnd(id: string): Promise<Operation> {
     }
     return operation;
   } finally {
+    isOver = true;
     forget();
   }
 }

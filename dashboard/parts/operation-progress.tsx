@@ -18,7 +18,7 @@ export function OperationProgress({ id }: { readonly id: string }) {
 export function OperationFacts({ operation }: { readonly operation: Operation }) {
   const { state, progress, message, doneBytes, totalBytes, error, attention, waitingFor } = operation;
   return (
-    <div class="stack" aria-live="polite">
+    <div class="stack">
       <div class="row">
         <Badge tone={operationTone(state)}>{operationStateText(state)}</Badge>
         <Link href={`~/operations/${operation.id}`}>{operation.kind}</Link>
