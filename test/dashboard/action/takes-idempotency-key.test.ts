@@ -1,0 +1,14 @@
+import { test } from "tap";
+import { services } from "../../../client/services.ts";
+import { takesIdempotencyKey } from "../../../dashboard/action/takes-idempotency-key.ts";
+import { methodRuleOf } from "../../../server/method-table.ts";
+
+test("a key is sent with every change that the gateway takes one of, and with none that it refuses", async (t) => {
+  for (const method of Object.values(services).flatMap((service) => service.methods)) {
+    const { mutation, secretAnswer } = methodRuleOf(method);
+    if (mutation) {
+      const isTaken = method.methodKind === "unary" && !secretAnswer;
+      t.equal(takesIdempotencyKey(method), isTaken, `${method.parent.typeName}/${method.name}`);
+    }
+  }
+});
