@@ -5,6 +5,7 @@ import { isLoginRefused } from "../client/is-login-refused.ts";
 import type { GetInfoResponse } from "../gen/hostplane/v1/system_pb.ts";
 import type { GetCallerResponse, Role } from "../gen/hostplane/v1/user_pb.ts";
 import { noticeBackend } from "./backend.ts";
+import { limitReads } from "./limit-reads.ts";
 
 /** Who uses the page: not asked yet, nobody, or somebody with what the gateway says of them and of itself. */
 export type Session =
@@ -59,7 +60,7 @@ function endSession(error: unknown, ofLogin: number): void {
 export const client = createHostplaneClient({
   baseUrl: location.origin,
   session: "cookie",
-  interceptors: [noticeEnd, noticeBackend],
+  interceptors: [noticeEnd, noticeBackend, limitReads],
 });
 
 /** Asks the gateway who the page's user is. Without a login `session` is "out", also where the gateway is away: with the error. */

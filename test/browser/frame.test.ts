@@ -50,3 +50,21 @@ test("going to one thing of a list is told: by the title, and by the focus", asy
   await page.waitForFunction("document.title.includes('sandbox-web · Volumes · hostplane sandbox on ')");
   t.equal(await page.evaluate("document.activeElement?.id"), "content");
 });
+
+test("a window that gets no connection, since others have all six of them, says so", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const page = await openPage(t, await startBrowser(t), url);
+  await logIn(page, adminPassword);
+  await goTo(page, "Audit");
+  const other = await page.context().newPage();
+  await other.goto(url);
+  await other.getByText("Live", { exact: true }).waitFor();
+  await other.evaluate(`for (let i = 0; i < 6; i += 1) {
+    void fetch("/proto.VGService/Watch", { headers: { accept: "text/event-stream" } });
+  }`);
+  await page.getByRole("button", { name: "Read again" }).click();
+  await page.getByText("too many windows of it are open").waitFor({ timeout: 40_000 });
+  await other.close();
+  await page.getByRole("button", { name: "Read again" }).click();
+  await page.getByText("too many windows of it are open").waitFor({ state: "detached" });
+});
