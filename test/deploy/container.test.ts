@@ -35,7 +35,7 @@ const service = z.strictObject({
     .strictObject({ test: z.array(z.string()), interval: z.string(), retries: z.number() })
     .exactOptional(),
   restart: z.enum(["no", "always", "on-failure", "unless-stopped"]),
-  stop_grace_period: z.string().regex(/^\d+s$/),
+  stop_grace_period: z.string().regex(/^\d+[ms]$/),
 });
 const composeFile = z.strictObject({
   services: z.strictObject({ hostplane: service, gateway: service, postgres: service }),
