@@ -2,15 +2,16 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 
 /**
- * A dialog over the page, open as long as it is there. Escape closes it; the focus goes back to where it was, or to the page
- * when that is gone.
+ * A dialog over the page, open as long as it is there. Escape closes it, unless what it shows would be lost by a slip; the
+ * focus goes back to where it was, or to the page when that is gone.
  */
 export function ModalDialog(props: {
   readonly title: string;
   readonly onClose: () => void;
+  readonly keepsOnEscape?: boolean;
   readonly children: ComponentChildren;
 }) {
-  const { title, onClose, children } = props;
+  const { title, onClose, keepsOnEscape = false, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -27,7 +28,16 @@ export function ModalDialog(props: {
   }, []);
   return (
     // What comes of the closing when it is taken out is no wish of the user.
-    <dialog ref={dialog} aria-labelledby={id} onClose={() => dialog.current !== null && onClose()}>
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onClose={() => dialog.current !== null && onClose()}
+      onKeyDown={(event) => {
+        if (keepsOnEscape && event.key === "Escape") {
+          event.preventDefault();
+        }
+      }}
+    >
       <h2 id={id}>{title}</h2>
       <div class="stack">{children}</div>
     </dialog>

@@ -70,6 +70,8 @@ test("a token is shown once and works; the audit log tells who made it; a passwo
   await dialog.getByLabel("Name").fill("backup-job");
   await dialog.getByRole("button", { name: "Create" }).click();
   await dialog.getByRole("heading", { name: "The new API token" }).waitFor();
+  await page.keyboard.press("Escape");
+  t.ok(await dialog.isVisible(), "a slip does not lose it");
   await keepScreenshot(page, "users-token");
   const token = (await dialog.locator("pre").textContent()) ?? "";
   const answer = await fetch(`${url}/hostplane.v1.UserService/GetCaller`, {

@@ -10,9 +10,11 @@ import { client } from "../../session.ts";
 import { CreateApiToken } from "./create-api-token.tsx";
 import { NewToken } from "./new-token.tsx";
 
-/** Tokens of machines. */
-export function ApiTokens() {
-  const { reading, reload } = useRead((options) => client.users.listApiTokens({}, options));
+/** Tokens of machines; read anew in each round. */
+export function ApiTokens({ round }: { readonly round: number }) {
+  const { reading, reload } = useRead((options) => client.users.listApiTokens({}, options), {
+    key: String(round),
+  });
   const isCreating = useSignal(false);
   const newToken = useSignal<string | undefined>(undefined);
   const columns: readonly Column<ApiToken>[] = [

@@ -4,7 +4,7 @@ import { ModalDialog } from "../../parts/modal-dialog.tsx";
 /** Shows a token that has just been made, the one time that it can be. */
 export function NewToken({ token, onClose }: { readonly token: string; readonly onClose: () => void }) {
   return (
-    <ModalDialog title="The new API token" onClose={onClose}>
+    <ModalDialog title="The new API token" onClose={onClose} keepsOnEscape>
       <p>
         Keep it now: it is not stored and cannot be shown again. A program sends it as the header{" "}
         <code>authorization: Bearer …</code>.

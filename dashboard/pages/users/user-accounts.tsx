@@ -14,9 +14,11 @@ import { SetRole } from "./set-role.tsx";
 /** Which dialog is open, and about whom. */
 type Opened = { readonly what: "create" } | { readonly what: "role" | "password"; readonly user: User };
 
-/** People, and programs that log in like them. */
-export function UserAccounts() {
-  const { reading, reload } = useRead((options) => client.users.listUsers({}, options));
+/** People, and programs that log in like them; read anew in each round. */
+export function UserAccounts({ round }: { readonly round: number }) {
+  const { reading, reload } = useRead((options) => client.users.listUsers({}, options), {
+    key: String(round),
+  });
   const opened = useSignal<Opened | undefined>(undefined);
   const columns: readonly Column<User>[] = [
     { title: "Name", cell: ({ name }) => name },
