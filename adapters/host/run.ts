@@ -1,12 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { basename } from "node:path";
 import { InfraError } from "./infra-error.ts";
 import { type ToolObservation, toolChannel } from "./observation.ts";
 import { createHeadCollector, createTailCollector } from "./output-collector.ts";
 import type { RunOptions } from "./run-options.ts";
+import { startProcess } from "./start-process.ts";
 import { environmentOf } from "./tool-environment.ts";
 import { errorFromSignal, errorFromSource, errorFromSpawn } from "./tool-errors.ts";
-import { killGroup, releasePipes, stdinOf } from "./tool-process.ts";
+import { releasePipes, stdinOf, type ToolProcess } from "./tool-process.ts";
 import type { ToolEnd, ToolResult } from "./tool-result.ts";
 import { feed, readAtPace } from "./tool-streams.ts";
 
@@ -60,7 +60,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
   const stderr = createTailCollector(maxStderrBytes);
   const { input, output, redact = (text: string) => text } = options;
   const timers = new Set<NodeJS.Timeout>();
-  let child: ChildProcess | undefined;
+  let child: ToolProcess | undefined;
   let failure: InfraError | undefined;
   let exit: { readonly code: number | null; readonly signal: NodeJS.Signals | null } | undefined;
   let settled = false;
@@ -108,9 +108,9 @@ function start(program: string, args: readonly string[], options: RunOptions): P
       return;
     }
     failure = error;
-    killGroup(child?.pid, readOptions?.stopSignal ?? "SIGTERM");
+    child?.killGroup(readOptions?.stopSignal ?? "SIGTERM");
     after(killAfterMs, () => {
-      killGroup(child?.pid, "SIGKILL");
+      child?.killGroup("SIGKILL");
       // A process in uninterruptible sleep outlives SIGKILL; its caller must not wait for the disk.
       after(drainMs, abandon);
     });
@@ -128,9 +128,25 @@ function start(program: string, args: readonly string[], options: RunOptions): P
       return;
     }
     if (options.kind === "read") {
-      killGroup(child?.pid, "SIGKILL");
+      child?.killGroup("SIGKILL");
     }
     abandon();
+  }
+
+  function fail(cause: unknown): void {
+    failure ??= errorFromSpawn(program, cause);
+    settle();
+  }
+
+  function onExit(code: number | null, signal: NodeJS.Signals | null): void {
+    exit = { code, signal };
+    // The leader may go on SIGTERM while a descendant ignores it.
+    if (failure !== undefined) {
+      child?.killGroup("SIGKILL");
+    }
+    // Twice, because timers come before input in a turn of the event loop: after a stall the first wait may be
+    // over although the last output lies in the pipe unread.
+    after(drainMs, () => after(drainMs, onDescendantHoldsPipe));
   }
 
   function onAbort(): void {
@@ -140,40 +156,23 @@ function start(program: string, args: readonly string[], options: RunOptions): P
   }
 
   function onStop(): void {
-    killGroup(child?.pid, "SIGTERM");
+    child?.killGroup("SIGTERM");
   }
 
   try {
-    child = spawn(program, args, {
-      detached: true,
+    child = startProcess(program, args, {
       env: environmentOf(options.env),
-      stdio: [stdinOf(input), typeof output === "object" ? output.fd : "pipe", "pipe"],
+      stdin: stdinOf(input),
+      stdout: typeof output === "object" ? output.fd : "pipe",
+      onFailure: fail,
+      onExit,
+      onClose: settle,
     });
   } catch (cause) {
-    failure = errorFromSpawn(program, cause);
-    settle();
+    fail(cause);
     return promise;
   }
 
-  child.on("error", (cause) => {
-    // Also emitted when a signal cannot be sent; only a program that never started has no pid.
-    if (child?.pid !== undefined) {
-      return;
-    }
-    failure = errorFromSpawn(program, cause);
-    settle();
-  });
-  child.on("exit", (code, signal) => {
-    exit = { code, signal };
-    // The leader may go on SIGTERM while a descendant ignores it.
-    if (failure !== undefined) {
-      killGroup(child?.pid, "SIGKILL");
-    }
-    // Twice, because timers come before input in a turn of the event loop: after a stall the first wait may be
-    // over although the last output lies in the pipe unread.
-    after(drainMs, () => after(drainMs, onDescendantHoldsPipe));
-  });
-  child.on("close", settle);
   const collect = (chunk: Buffer) => {
     if (!settled && !stdout.add(chunk) && options.kind === "read") {
       const limit = options.maxStdoutBytes ?? defaultMaxStdoutBytes;

@@ -1,0 +1,230 @@
+import { closeSync } from "node:fs";
+import { access, constants } from "node:fs/promises";
+import { Socket } from "node:net";
+import { constants as osConstants } from "node:os";
+import { createLimiter } from "./limiter.ts";
+import { type PosixSpawn, type ProcessExit, type SpawnedProgram, systemError } from "./posix-spawn.ts";
+import { killGroup, type StartProcess, type ToolStdio } from "./tool-process.ts";
+
+/** Threads of the pool that start tools: there are four unless told, which files and names need as well. */
+const maxStartsAtOnce = 2;
+/** How often an end is looked for that no signal has told of. */
+const lookEveryMs = 1_000;
+
+/**
+ * By posix_spawn(3) on a thread of the pool: the event loop never waits for it, however large the heap. Node's own child_process
+ * forks, for which the kernel copies all page tables. The gateway stays the tool's parent, as which alone it learns how the
+ * tool ended: a process that started tools for it could die and take that along.
+ */
+export function createStartByPosixSpawn(posix: PosixSpawn): StartProcess {
+  const starts = createLimiter({
+    what: "tools to be started",
+    queue: "tool starts",
+    maxRunning: maxStartsAtOnce,
+    maxWaiting: Number.POSITIVE_INFINITY,
+  });
+  const lookers = new Set<() => void>();
+
+  function lookForEnds(): void {
+    for (const look of [...lookers]) {
+      look();
+    }
+  }
+
+  function addLooker(look: () => void): void {
+    if (lookers.size === 0) {
+      process.on("SIGCHLD", lookForEnds);
+    }
+    lookers.add(look);
+  }
+
+  function removeLooker(look: () => void): void {
+    lookers.delete(look);
+    if (lookers.size === 0) {
+      process.off("SIGCHLD", lookForEnds);
+    }
+  }
+
+  return (program, args, options) => {
+    const { env, onFailure, onExit, onClose } = options;
+    const environment = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    assertArguments(program, [...args, ...environment]);
+    const { theirs, stdin, stdout, stderr } = openStdio(posix, options);
+    const pipes = [stdin, stdout, stderr].filter((pipe) => pipe !== null);
+    const early: NodeJS.Signals[] = [];
+    let pid: number | undefined;
+    let isEnded = false;
+    let openPipes = pipes.length;
+    // Nothing else keeps the gateway running for a tool that has closed its pipes.
+    const timer = setInterval(look, lookEveryMs);
+
+    function look(): void {
+      const exit = pid === undefined ? undefined : posix.exitOf(pid);
+      if (exit !== undefined) {
+        end(exit);
+      }
+    }
+
+    function release(): void {
+      isEnded = true;
+      clearInterval(timer);
+      removeLooker(look);
+      stdin?.destroy();
+    }
+
+    function end({ code, signal }: ProcessExit): void {
+      release();
+      onExit(code, signal);
+      closeWhenDone();
+    }
+
+    function closeWhenDone(): void {
+      if (isEnded && openPipes === 0) {
+        onClose();
+      }
+    }
+
+    /** undefined when a signal came before. */
+    async function spawn(): Promise<number | undefined> {
+      try {
+        return await starts.run(() => {
+          const spawned = { argv: [program, ...args], environment, stdio: theirs };
+          return spawnByPath(posix, env.PATH, spawned, () => early.length > 0);
+        });
+      } finally {
+        closeAll(theirs);
+      }
+    }
+
+    function begin(started: number | undefined): void {
+      pid = started;
+      if (pid === undefined) {
+        destroyAll(pipes);
+        end({ code: null, signal: early[0] ?? null });
+        return;
+      }
+      for (const signal of early) {
+        killGroup(pid, signal);
+      }
+      addLooker(look);
+      // It may have ended before the listener was there.
+      look();
+    }
+
+    function fail(cause: unknown): void {
+      release();
+      for (const pipe of pipes) {
+        pipe.off("close", onPipeClose);
+      }
+      destroyAll(pipes);
+      onFailure(cause);
+    }
+
+    function onPipeClose(): void {
+      openPipes -= 1;
+      closeWhenDone();
+    }
+
+    for (const pipe of pipes) {
+      pipe.once("close", onPipeClose);
+    }
+    spawn().then(begin, fail);
+    return {
+      stdin,
+      stdout,
+      stderr,
+      killGroup(signal) {
+        if (pid === undefined) {
+          early.push(signal);
+        } else {
+          killGroup(pid, signal);
+        }
+      },
+      unref: () => timer.unref(),
+    };
+  };
+}
+
+interface Stdio {
+  /** What the tool gets, ours to close. */
+  readonly theirs: readonly (number | undefined)[];
+  readonly stdin: Socket | null;
+  readonly stdout: Socket | null;
+  readonly stderr: Socket;
+}
+
+function openStdio(posix: PosixSpawn, { stdin, stdout }: ToolStdio): Stdio {
+  const opened: number[] = [];
+  function open(wanted: "pipe" | "ignore" | number) {
+    if (wanted === "ignore") {
+      return {};
+    }
+    // A copy of an open file, since whoever opened it may have closed it before the tool is started.
+    const [theirs, ours] = wanted === "pipe" ? posix.socketPair() : [posix.duplicate(wanted)];
+    opened.push(theirs, ...(ours === undefined ? [] : [ours]));
+    return { theirs, ours };
+  }
+  try {
+    const [input, output, errors] = [open(stdin), open(stdout), open("pipe")];
+    return {
+      theirs: [input.theirs, output.theirs, errors.theirs],
+      stdin: input.ours === undefined ? null : new Socket({ fd: input.ours, writable: true }),
+      stdout: output.ours === undefined ? null : new Socket({ fd: output.ours, readable: true }),
+      stderr: new Socket({ fd: errors.ours, readable: true }),
+    };
+  } catch (cause) {
+    closeAll(opened);
+    throw cause;
+  }
+}
+
+/** Starts a program of the directories of PATH, or of its own path where it has one, as execvp(3) looks for it. */
+async function spawnByPath(
+  posix: PosixSpawn,
+  searchPath = "/bin:/usr/bin",
+  spawned: Omit<SpawnedProgram, "path">,
+  isStopped: () => boolean,
+): Promise<number | undefined> {
+  const [program = ""] = spawned.argv;
+  if (program.includes("/")) {
+    return isStopped() ? undefined : await posix.spawn({ ...spawned, path: program });
+  }
+  let errno = osConstants.errno.ENOENT;
+  for (const directory of searchPath.split(":")) {
+    const path = `${directory === "" ? "." : directory}/${program}`;
+    try {
+      await access(path, constants.X_OK);
+      return isStopped() ? undefined : await posix.spawn({ ...spawned, path });
+    } catch (cause) {
+      const { code } = cause as NodeJS.ErrnoException;
+      if (code === "EACCES") {
+        errno = osConstants.errno.EACCES;
+      } else if (code !== "ENOENT" && code !== "ENOTDIR") {
+        throw cause;
+      }
+    }
+  }
+  throw systemError(errno, `spawn ${program}`);
+}
+
+/** The C library takes what follows a NUL for nothing, where child_process refuses it. */
+function assertArguments(program: string, others: readonly string[]): void {
+  if (program === "" || [program, ...others].some((text) => text.includes("\0"))) {
+    const message = "The program is empty, or an argument or a variable has a null byte";
+    throw Object.assign(new TypeError(message), { code: "ERR_INVALID_ARG_VALUE" });
+  }
+}
+
+function closeAll(fds: readonly (number | undefined)[]): void {
+  for (const fd of fds) {
+    if (fd !== undefined) {
+      closeSync(fd);
+    }
+  }
+}
+
+function destroyAll(pipes: readonly Socket[]): void {
+  for (const pipe of pipes) {
+    pipe.destroy();
+  }
+}
