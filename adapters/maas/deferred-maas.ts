@@ -1,3 +1,4 @@
+import { makeOnce } from "../host/make-once.ts";
 import type { MaasAdapter } from "./adapter.ts";
 
 /**
@@ -9,18 +10,7 @@ export function createDeferredMaas(
   as: Pick<MaasAdapter, "kind" | "url">,
   make: () => Promise<MaasAdapter>,
 ): MaasAdapter {
-  let made: Promise<MaasAdapter> | undefined;
-
-  function get(): Promise<MaasAdapter> {
-    if (made === undefined) {
-      const making = make();
-      made = making;
-      making.catch(() => {
-        made = undefined;
-      });
-    }
-    return made;
-  }
+  const { get, made } = makeOnce(make);
 
   function deferred<Args extends readonly unknown[], Result>(
     call: (maas: MaasAdapter) => (...args: Args) => Promise<Result>,
@@ -52,7 +42,7 @@ export function createDeferredMaas(
     events: deferred((maas) => maas.events),
     inspect: deferred((maas) => maas.inspect),
     async close() {
-      await (await made)?.close();
+      await (await made())?.close();
     },
   };
 }

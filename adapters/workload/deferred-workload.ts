@@ -1,3 +1,4 @@
+import { makeOnce } from "../host/make-once.ts";
 import type { WorkloadAdapter, WorkloadCluster } from "./adapter.ts";
 
 /**
@@ -8,18 +9,7 @@ export function createDeferredWorkload(
   kind: WorkloadAdapter["kind"],
   make: () => Promise<WorkloadAdapter>,
 ): WorkloadAdapter {
-  let made: Promise<WorkloadAdapter> | undefined;
-
-  function get(): Promise<WorkloadAdapter> {
-    if (made === undefined) {
-      const making = make();
-      made = making;
-      making.catch(() => {
-        made = undefined;
-      });
-    }
-    return made;
-  }
+  const { get, made } = makeOnce(make);
 
   return {
     kind,
@@ -51,7 +41,7 @@ export function createDeferredWorkload(
       };
     },
     async close() {
-      await (await made)?.close();
+      await (await made())?.close();
     },
   };
 }

@@ -1,4 +1,6 @@
+import type { FaultList, Fault as FaultOf } from "../../host/fault-list.ts";
 import type { FakeAnswer } from "./answer.ts";
+import type { FakeRequest } from "./request.ts";
 
 /** Which requests; all unless told. */
 export interface FaultMatch {
@@ -8,54 +10,17 @@ export interface FaultMatch {
   readonly op?: string;
 }
 
-export type Fault = {
-  /** How many requests, 1 unless told. */
-  readonly times?: number;
-} & (
-  | { readonly kind: "answer"; readonly answer: FakeAnswer }
-  /** What was asked is done, and the connection is cut before the answer. */
-  | { readonly kind: "loseReply" }
-  /** Nothing is done, and the connection is cut. */
-  | { readonly kind: "cut" }
-  /** Late by so many milliseconds. */
-  | { readonly kind: "delay"; readonly ms: number }
-);
+type Matched = Pick<FakeRequest, "method" | "path" | "op">;
 
-interface Matched {
-  readonly method: string;
-  readonly path: string;
-  readonly op: string | undefined;
-}
+export type Fault = FaultOf<FakeAnswer>;
 
-export interface FaultList {
-  add(match: FaultMatch, fault: Fault): void;
-  /** The oldest that this request is to have; it has been had then. */
-  take(request: Matched): Fault | undefined;
-  clear(): void;
-}
+export type Faults = FaultList<FaultMatch, Matched, FakeAnswer>;
 
-/** What goes wrong on request. */
-export function createFaultList(): FaultList {
-  let faults: { readonly match: FaultMatch; readonly fault: Fault; left: number }[] = [];
-  return {
-    add(match, fault) {
-      faults.push({ match, fault, left: fault.times ?? 1 });
-    },
-    take({ method, path, op }) {
-      const found = faults.find(
-        ({ match }) =>
-          (match.method ?? method) === method &&
-          path.includes(match.path ?? "") &&
-          (match.op === undefined || match.op === op),
-      );
-      if (found !== undefined) {
-        found.left -= 1;
-        faults = faults.filter(({ left }) => left > 0);
-      }
-      return found?.fault;
-    },
-    clear() {
-      faults = [];
-    },
-  };
+/** Whether a request is one of these. */
+export function isMeant(match: FaultMatch, { method, path, op }: Matched): boolean {
+  return (
+    (match.method ?? method) === method &&
+    path.includes(match.path ?? "") &&
+    (match.op === undefined || match.op === op)
+  );
 }

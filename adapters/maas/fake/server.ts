@@ -2,10 +2,11 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
+import { createFaultList } from "../../host/fault-list.ts";
 import { type FakeAnswer, textAnswer } from "./answer.ts";
 import { answerAnonymously, answerSigned, isEndpoint } from "./api.ts";
 import { createSignatureCheck, type FakeUser } from "./check-signature.ts";
-import { createFaultList, type Fault, type FaultMatch } from "./faults.ts";
+import { type Fault, type FaultMatch, type Faults, isMeant } from "./faults.ts";
 import { createFakeRegion, type FakeRegion, type FakeRegionOptions } from "./region.ts";
 import { type FakeRequest, readRequest } from "./request.ts";
 
@@ -40,7 +41,7 @@ export async function startMaasFake(options: MaasFakeOptions): Promise<MaasFake>
   const nowMs = () => Date.now() + clockOffsetMs;
   const region = createFakeRegion({ ...options, nowMs });
   const checkSignature = createSignatureCheck(options.users, nowMs);
-  const faults = createFaultList();
+  const faults: Faults = createFaultList(isMeant);
   const requests: FakeRequest[] = [];
   const closing = new AbortController();
 

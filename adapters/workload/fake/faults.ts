@@ -1,4 +1,5 @@
-import type { FakeAnswer } from "./answer.ts";
+import type { FaultList, Fault as FaultOf } from "../../host/fault-list.ts";
+import type { FakeAnswer, FakeRequest } from "./answer.ts";
 
 /** Which requests; all unless told. */
 export interface FaultMatch {
@@ -8,48 +9,17 @@ export interface FaultMatch {
   readonly path?: string;
 }
 
-export type Fault = {
-  /** How many requests, 1 unless told. */
-  readonly times?: number;
-} & (
-  | { readonly kind: "answer"; readonly answer: FakeAnswer }
-  /** What was asked is done, and the connection is cut before the answer. */
-  | { readonly kind: "loseReply" }
-  /** Nothing is done, and the connection is cut. */
-  | { readonly kind: "cut" }
-  /** Late by so many milliseconds. */
-  | { readonly kind: "delay"; readonly ms: number }
-);
-
-export interface FaultList {
-  add(match: FaultMatch, fault: Fault): void;
-  /** The oldest that this request is to have; it has been had then. */
-  take(kind: "api" | "etcd", request: { readonly method: string; readonly path: string }): Fault | undefined;
-  clear(): void;
+interface Matched extends Pick<FakeRequest, "method" | "path"> {
+  readonly kind: "api" | "etcd";
 }
 
-/** What goes wrong on request. */
-export function createFaultList(): FaultList {
-  let faults: { readonly match: FaultMatch; readonly fault: Fault; left: number }[] = [];
-  return {
-    add(match, fault) {
-      faults.push({ match, fault, left: fault.times ?? 1 });
-    },
-    take(kind, { method, path }) {
-      const found = faults.find(
-        ({ match }) =>
-          (match.kind ?? kind) === kind &&
-          (match.method ?? method) === method &&
-          path.includes(match.path ?? ""),
-      );
-      if (found !== undefined) {
-        found.left -= 1;
-        faults = faults.filter(({ left }) => left > 0);
-      }
-      return found?.fault;
-    },
-    clear() {
-      faults = [];
-    },
-  };
+export type Fault = FaultOf<FakeAnswer>;
+
+export type Faults = FaultList<FaultMatch, Matched, FakeAnswer>;
+
+/** Whether a request is one of these. */
+export function isMeant(match: FaultMatch, { kind, method, path }: Matched): boolean {
+  return (
+    (match.kind ?? kind) === kind && (match.method ?? method) === method && path.includes(match.path ?? "")
+  );
 }

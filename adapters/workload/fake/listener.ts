@@ -8,7 +8,7 @@ import type { TLSSocket } from "node:tls";
 import { type FakeAnswer, type FakeRequest, statusAnswer, unauthorized } from "./answer.ts";
 import { answerApi } from "./api.ts";
 import { answerEtcd } from "./etcd-api.ts";
-import type { FaultList } from "./faults.ts";
+import type { Faults } from "./faults.ts";
 import { createServingCertificate } from "./serving-certificate.ts";
 import type { FakeTarget } from "./world.ts";
 
@@ -20,7 +20,7 @@ export interface FakeListener {
 }
 
 export interface ListenerOptions {
-  readonly faults: FaultList;
+  readonly faults: Faults;
   /** Whether the target is still there: its machine, its cluster. */
   readonly isServed: (target: FakeTarget) => boolean;
   readonly note: (target: FakeTarget, request: FakeRequest) => void;
@@ -51,7 +51,7 @@ export async function startListener(
 
   async function serve(message: IncomingMessage): Promise<FakeAnswer | undefined> {
     const request = await requestFrom(message);
-    const fault = faults.take(target.kind, request);
+    const fault = faults.take({ ...request, kind: target.kind });
     if (fault?.kind === "delay") {
       await wait(fault.ms, undefined, { signal: closing.signal, ref: false });
     }

@@ -1,6 +1,7 @@
+import { createFaultList } from "../../host/fault-list.ts";
 import type { Dial } from "../tls-client.ts";
 import type { FakeCluster } from "./cluster.ts";
-import { createFaultList, type Fault, type FaultMatch } from "./faults.ts";
+import { type Fault, type FaultMatch, type Faults, isMeant } from "./faults.ts";
 import { type FakeListener, startListener } from "./listener.ts";
 import { createFakeWorld, type FakeRefusal, type FakeTarget, type WorldOptions } from "./world.ts";
 
@@ -52,7 +53,7 @@ const nobodyThere = () => Object.assign(new Error("connect ECONNREFUSED"), { cod
 export async function startWorkloadFake(options: WorkloadFakeOptions): Promise<WorkloadFake> {
   const { machines, listen, joinMs, patienceMs = 20 * 60_000 } = options;
   const world = createFakeWorld({ machines, joinMs, patienceMs });
-  const faults = createFaultList();
+  const faults: Faults = createFaultList(isMeant);
   const requests: FakeLogEntry[] = [];
   const unheard = new Map<string, FakeRefusal>();
   const listeners = new Map<string, Promise<FakeListener | undefined>>();

@@ -1,0 +1,42 @@
+import { test } from "tap";
+import { createFaultList, type FaultList } from "../../../adapters/host/fault-list.ts";
+
+function createList(): FaultList<RegExp, string, number> {
+  return createFaultList((match, request) => match.test(request));
+}
+
+test("a fault is had by the requests that it is meant for, once unless told", (t) => {
+  const faults = createList();
+  t.equal(faults.take("read"), undefined);
+  faults.add(/write/, { kind: "cut" });
+  t.equal(faults.take("read"), undefined);
+  t.same(faults.take("write"), { kind: "cut" });
+  t.equal(faults.take("write"), undefined);
+  faults.add(/./, { kind: "answer", answer: 503, times: 2 });
+  t.match([faults.take("read"), faults.take("write")], [{ answer: 503 }, { answer: 503 }]);
+  t.equal(faults.take("read"), undefined);
+  t.end();
+});
+
+test("of several the oldest is had first, and a request has one", (t) => {
+  const faults = createList();
+  faults.add(/write/, { kind: "loseReply" });
+  faults.add(/./, { kind: "delay", ms: 5 });
+  faults.add(/write/, { kind: "cut" });
+  t.match(faults.take("read"), { kind: "delay" });
+  t.match(faults.take("write"), { kind: "loseReply" });
+  t.match(faults.take("write"), { kind: "cut" });
+  t.equal(faults.take("write"), undefined);
+  t.end();
+});
+
+test("what has been taken back does not happen", (t) => {
+  const faults = createList();
+  faults.add(/./, { kind: "cut", times: 100 });
+  faults.take("read");
+  faults.clear();
+  t.equal(faults.take("read"), undefined);
+  faults.add(/./, { kind: "cut" });
+  t.match(faults.take("read"), { kind: "cut" });
+  t.end();
+});

@@ -1,0 +1,55 @@
+import { test } from "tap";
+import { makeOnce } from "../../../adapters/host/make-once.ts";
+
+test("it is made with the first question, once for all who ask", async (t) => {
+  let attempts = 0;
+  const { get, made } = makeOnce(async () => {
+    attempts += 1;
+    await new Promise(setImmediate);
+    return { attempt: attempts };
+  });
+  t.equal(made(), undefined);
+  t.equal(attempts, 0);
+  const asked = [get(), get()];
+  t.equal(made(), asked[0], "also while it is being made");
+  const [one, other] = await Promise.all(asked);
+  t.equal(one, other);
+  t.equal(await get(), one);
+  t.equal(await made(), one);
+  t.equal(attempts, 1);
+});
+
+test("an attempt fails for all who waited for it, and the next who asks tries again", async (t) => {
+  let attempts = 0;
+  const { get, made } = makeOnce(async () => {
+    attempts += 1;
+    await new Promise(setImmediate);
+    if (attempts < 3) {
+      throw new Error(`no port ${attempts}`);
+    }
+    return attempts;
+  });
+  const asked = [get(), get()];
+  await Promise.all(asked.map((each) => t.rejects(each, /no port 1/)));
+  t.equal(made(), undefined);
+  t.equal(attempts, 1);
+  const again = await get().catch(() => {
+    t.equal(made(), undefined, "whoever is told of the failure can try at once");
+    return get();
+  });
+  t.equal(again, 3);
+  t.equal(await get(), 3);
+  t.equal(attempts, 3);
+});
+
+test("a failure that nobody waits for is no unhandled rejection", async (t) => {
+  const { made, get } = makeOnce(() => Promise.reject(new Error("no port")));
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => unhandled.push(error);
+  process.on("unhandledRejection", note);
+  t.teardown(() => process.off("unhandledRejection", note));
+  void get();
+  await new Promise(setImmediate);
+  t.same(unhandled, []);
+  t.equal(made(), undefined);
+});
