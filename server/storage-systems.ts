@@ -1,8 +1,5 @@
 import type { CephAdapter } from "../adapters/ceph/adapter.ts";
-import { createCeph } from "../adapters/ceph/ceph.ts";
-import { createCephSandbox } from "../adapters/ceph/sandbox.ts";
 import type { KubernetesAdapter } from "../adapters/kubernetes/adapter.ts";
-import { createKubernetesSandbox } from "../adapters/kubernetes/sandbox.ts";
 import type { StorageConfig } from "./config/schema.ts";
 
 /** What stands behind the domain of storage clusters; each is undefined where none is configured, but not both. */
@@ -13,18 +10,15 @@ export interface StorageSystem {
   close(): Promise<void>;
 }
 
-/** Clusters that touch nothing of the host. */
-export function createSandboxStorage(): StorageSystem {
-  return storageSystem(createCephSandbox(), createKubernetesSandbox());
-}
-
 /** The clusters that the configuration names. */
 export async function createRealStorage(config: StorageConfig): Promise<StorageSystem> {
   const kubernetes = config.kubernetes && (await createRealKubernetes(config.kubernetes));
-  return storageSystem(config.ceph && createRealCeph(config.ceph), kubernetes);
+  return storageSystem(config.ceph && (await createRealCeph(config.ceph)), kubernetes);
 }
 
-function createRealCeph({ conf, user, keyring, operator }: NonNullable<StorageConfig["ceph"]>): CephAdapter {
+async function createRealCeph(config: NonNullable<StorageConfig["ceph"]>): Promise<CephAdapter> {
+  const { createCeph } = await import("../adapters/ceph/ceph.ts");
+  const { conf, user, keyring, operator } = config;
   return createCeph({
     confPath: conf,
     reader: { user, keyringPath: keyring },
@@ -41,7 +35,7 @@ async function createRealKubernetes(
   return createKubernetes({ kubeconfigPath: kubeconfig, context, namespace });
 }
 
-function storageSystem(
+export function storageSystem(
   ceph: CephAdapter | undefined,
   kubernetes: KubernetesAdapter | undefined,
 ): StorageSystem {

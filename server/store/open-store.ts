@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { Expectations, StoreKind } from "./database-facts.ts";
-import { openPostgresStore } from "./postgres-store.ts";
 import { ownModules, type ProgramModules } from "./program.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 import type { Store } from "./store.ts";
@@ -35,7 +34,7 @@ export function databaseFile(directory: string): string {
  * @throws InfraError STORE_MISSING, STORE_IN_USE, STORE_KIND_MISMATCH, MASTER_KEY_MISMATCH, STORE_NEWER,
  *   STORE_NOT_EMPTY, STORE_DAMAGED, STORE_UNAVAILABLE, BACKUP_REFUSED
  */
-export function openStore<T extends Transactions = typeof transactions>(
+export async function openStore<T extends Transactions = typeof transactions>(
   options: StoreOptions,
 ): Promise<Store<T>> {
   const { url, directory, kind, keyCheck, createIfMissing = true, log, modules = ownModules } = options;
@@ -44,5 +43,7 @@ export function openStore<T extends Transactions = typeof transactions>(
     const file = databaseFile(directory);
     return openSqliteStore({ file, expectations: expectations(file), modules, log });
   }
+  // Its client and what writes its queries: the thread of SQLite has its own.
+  const { openPostgresStore } = await import("./postgres-store.ts");
   return openPostgresStore({ url, expectations, modules, log });
 }

@@ -21,6 +21,8 @@ export interface SqliteStoreOptions {
   readonly log: StoreLog;
 }
 
+const workerYoungMb = 6;
+
 interface Waiting {
   resolve(result: unknown): void;
   reject(error: InfraError): void;
@@ -43,7 +45,12 @@ export async function openSqliteStore<T extends Transactions>({
 }: SqliteStoreOptions): Promise<Store<T>> {
   const workerData: WorkerStart = { file, expectations, modules };
   // What the process was told to import first is not for this thread, and would slow its start.
-  const worker = new Worker(new URL(siblingUrl("./sqlite-worker")), { workerData, execArgv: [] });
+  const worker = new Worker(new URL(siblingUrl("./sqlite-worker")), {
+    workerData,
+    execArgv: [],
+    // Rows and messages die young; more room for them would only be more memory.
+    resourceLimits: { maxYoungGenerationSizeMb: workerYoungMb },
+  });
   const subscribers = createSubscribers();
   const waiting = new Map<number, Waiting>();
   let lastId = 0;

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -27,16 +27,9 @@ async function installBuilt(): Promise<{
   await mkdir(installed, { recursive: true });
   await cp(join(root, "package.json"), join(installed, "package.json"));
   await cp(join(root, "bin"), join(installed, "bin"), { recursive: true });
-  const tsc = join(root, "node_modules/typescript/bin/tsc");
-  const outDir = join(installed, "dist");
-  await run(process.execPath, [
-    tsc,
-    "-p",
-    join(root, "tsconfig.build.json"),
-    "--noCheck",
-    "--outDir",
-    outDir,
-  ]);
+  const rolldown = join(root, "node_modules/rolldown/bin/cli.mjs");
+  const outDir = join(installed, "dist/server");
+  await run(process.execPath, [rolldown, "-c", "--log-level", "warn", "-d", outDir], { cwd: root });
   for (const name of await readdir(join(root, "node_modules"))) {
     if (!name.startsWith(".")) {
       await symlink(join(root, "node_modules", name), join(modules, name));
@@ -59,6 +52,22 @@ test("the installed package", async (t) => {
   t.test("runs in this process when its Node is new enough", async (t) => {
     const ended = await start([process.execPath, launcher, "version"]).ended;
     t.match(ended, { code: 0, stdout: `hostplane ${version} (node ${process.versions.node})\n`, stderr: "" });
+  });
+
+  t.test("keeps what Node compiles where nobody else may write, and does without a place", async (t) => {
+    const caches = t.testdir({ open: { hostplane: { compiled: {} } } });
+    const open = join(caches, "open/hostplane/compiled");
+    await chmod(open, 0o777);
+    const keptIn = async (cache: string) => {
+      const { NODE_COMPILE_CACHE: _ofTheTests, CACHE_DIRECTORY: _ofAUnit, ...inherited } = process.env;
+      const env = { ...inherited, XDG_CACHE_HOME: cache };
+      const { stdout } = await run(process.execPath, [launcher, "version"], { env });
+      t.match(stdout, version);
+      return readdir(join(cache, "hostplane/compiled")).catch(() => []);
+    };
+    t.not((await keptIn(join(caches, "own"))).length, 0);
+    t.same(await keptIn(join(caches, "open")), []);
+    t.same(await keptIn("/dev/null"), []);
   });
 
   t.test("serves, built as it is", async (t) => {
