@@ -2,19 +2,18 @@ import { createServer } from "node:http";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { cors as connectCors } from "@connectrpc/connect";
 import cors from "@fastify/cors";
-import fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyRequest,
-  LogController,
-} from "fastify";
+import fastify, { type FastifyBaseLogger, type FastifyRequest, LogController } from "fastify";
 import type { InfraError } from "../adapters/host/infra-error.ts";
 import type { Backend } from "./backend.ts";
 import { methodRuleOf } from "./method-table.ts";
 import type { Metrics } from "./observability/metrics.ts";
 import { metricsPage } from "./observability/metrics-page.ts";
-import type { Around } from "./rpc/call.ts";
+import { createDirectEntry } from "./rpc/direct/direct-entry.ts";
 import type { ListenerFacts } from "./rpc/listener-facts.ts";
+import type { LinksFor } from "./rpc/method-links.ts";
+import type { MethodRule } from "./rpc/method-rule.ts";
+import type { NodeRequest, NodeResponse } from "./rpc/node-adapter.ts";
+import type { OpenCalls } from "./rpc/open-calls.ts";
 import { answerNotFound, leaveBodiesUnread, refuseGrpcOverHttp1, rpcPlugin } from "./rpc/plugin.ts";
 import { restPlugin } from "./rpc/rest/rest-plugin.ts";
 import { restRoutes } from "./rpc/rest/rest-routes.ts";
@@ -24,12 +23,14 @@ import { createEventStreams } from "./rpc/sse/event-streams.ts";
 import { apiDocs } from "./web/api-docs.ts";
 import { dashboard } from "./web/dashboard.ts";
 import { koorApp } from "./web/koor-app.ts";
-import { addSecurityHeaders } from "./web/security-headers.ts";
+import { securityHeadersOf } from "./web/security-headers.ts";
 import { statusPages } from "./web/status-pages.ts";
 import { type StoreBackup, storeBackup } from "./web/store-backup.ts";
 
 export interface AppOptions {
   readonly registrations: readonly ServiceRegistration[];
+  /** The rule of each of their methods; `methodRuleOf`, which knows the services of the contract, unless told. */
+  readonly ruleOf?: (method: DescMethod) => MethodRule;
   readonly backends: readonly Backend[];
   /** That of `backends` which stands for the gateway's own store. */
   readonly storeBackend: Backend;
@@ -38,11 +39,13 @@ export interface AppOptions {
   readonly isSandbox: boolean;
   /** The gateway's own. */
   readonly version: string;
-  /** What is around every call, and around the work of a unary one. */
-  readonly chain: { readonly around: readonly Around[]; readonly aroundWork: Around };
+  readonly chain: { readonly linksFor: LinksFor };
   readonly metrics: Metrics;
   /** Says why whoever asks may not read the metrics; undefined when they may. */
-  readonly mayReadMetrics: (request: FastifyRequest) => Promise<InfraError | undefined>;
+  readonly mayReadMetrics: (
+    request: FastifyRequest,
+    listener: ListenerFacts,
+  ) => Promise<InfraError | undefined>;
   /** Writes a copy of the store, for who comes by the admin socket. */
   readonly backupStore: (file: string) => Promise<StoreBackup>;
   readonly logger: FastifyBaseLogger;
@@ -50,12 +53,14 @@ export interface AppOptions {
   readonly maxMessageBytes: number;
   readonly maxDeadlineMs: number;
   readonly keepAliveMs: number;
+  /** Where calls are that are answered without connect-es; undefined when it is to answer all. */
+  readonly openCalls: OpenCalls | undefined;
   readonly shutdownSignal: AbortSignal;
-  readonly listenerOf: (request: FastifyRequest) => ListenerFacts;
 }
 
 /** Response headers of the gateway that a browser's script may read. */
 const exposedHeaders = [
+  "etag",
   "hostplane-backend",
   "hostplane-clamped",
   "hostplane-idempotent-replay",
@@ -71,11 +76,30 @@ const exposedHeaders = [
 /** Request headers that a browser's script may send, beside those of the protocols. */
 const allowedHeaders = ["authorization", "idempotency-key", "last-event-id", "traceparent", "tracestate"];
 
-/**
- * The Fastify instance with everything registered. It does not listen: listeners hand it their requests
- * through `app.routing`, so that any number of addresses share one application.
- */
-export async function createApp(options: AppOptions): Promise<FastifyInstance> {
+/** Everything that answers requests. It does not listen: any number of listeners share it. */
+export interface App {
+  /** Answers a request that came by a listener of which this is known. */
+  handle(request: NodeRequest, response: NodeResponse, listener: ListenerFacts): void;
+  close(): Promise<void>;
+}
+
+/** What a request that came by no listener may reach: nothing. */
+const nowhere: ListenerFacts = {
+  address: "",
+  services: new Set(),
+  access: "login",
+  isTls: false,
+  isLocal: false,
+};
+
+/** The application with everything registered. */
+export async function createApp(options: AppOptions): Promise<App> {
+  const listenerOfRequest = new WeakMap<NodeRequest, ListenerFacts>();
+  const listenerOf = (request: FastifyRequest) => listenerOfRequest.get(request.raw) ?? nowhere;
+  const headersOf = (listener: ListenerFacts) => ({
+    ...securityHeadersOf(listener),
+    ...(options.isSandbox ? { "hostplane-backend": "sandbox" } : {}),
+  });
   const app = fastify({
     loggerInstance: options.logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -83,12 +107,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     serverFactory: () => createServer(),
     routerOptions: { caseSensitive: true, maxParamLength: 256 },
   });
-  if (options.isSandbox) {
-    app.addHook("onRequest", async (_request, reply) => {
-      reply.header("hostplane-backend", "sandbox");
-    });
-  }
-  addSecurityHeaders(app, options.listenerOf);
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.headers(headersOf(listenerOf(request)));
+    done();
+  });
   leaveBodiesUnread(app);
   app.addHook("onRequest", refuseGrpcOverHttp1);
   const rest = restRoutes(options.registrations);
@@ -103,31 +125,49 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   }
   const routes = createRoutes({
     registrations: options.registrations,
-    ruleOf: methodRuleOf,
-    around: options.chain.around,
-    aroundWork: options.chain.aroundWork,
+    ruleOf: options.ruleOf ?? methodRuleOf,
+    linksFor: options.chain.linksFor,
     maxMessageBytes: options.maxMessageBytes,
     maxDeadlineMs: options.maxDeadlineMs,
     keepAliveMs: options.keepAliveMs,
     shutdownSignal: options.shutdownSignal,
+    openCalls: options.openCalls,
   });
   await app.register(rpcPlugin, {
     routes,
     otherAnswers: createEventStreams(routes, options),
-    listenerOf: options.listenerOf,
+    listenerOf,
   });
-  await app.register(restPlugin, { ...options, restRoutes: rest, routes });
+  await app.register(restPlugin, { ...options, listenerOf, restRoutes: rest, routes });
   await app.register(statusPages, {
     backends: options.backends,
     store: options.storeBackend,
     shutdownSignal: options.shutdownSignal,
   });
-  await app.register(apiDocs, { isPlannable: () => false, ...options, restRoutes: rest, routes });
+  await app.register(apiDocs, {
+    isPlannable: () => false,
+    ...options,
+    listenerOf,
+    restRoutes: rest,
+    routes,
+  });
   await app.register(koorApp, { version: options.version });
-  await app.register(metricsPage, { metrics: options.metrics, mayRead: options.mayReadMetrics });
-  await app.register(storeBackup, { listenerOf: options.listenerOf, backup: options.backupStore });
+  await app.register(metricsPage, {
+    metrics: options.metrics,
+    mayRead: (request) => options.mayReadMetrics(request, listenerOf(request)),
+  });
+  await app.register(storeBackup, { listenerOf, backup: options.backupStore });
   await app.register(dashboard);
   app.setNotFoundHandler(answerNotFound);
   await app.ready();
-  return app;
+  const answerDirectly = createDirectEntry(routes, headersOf, options.logger);
+  return {
+    handle(request, response, listener) {
+      if (!answerDirectly(request, response, listener)) {
+        listenerOfRequest.set(request, listener);
+        app.routing(request, response);
+      }
+    },
+    close: () => app.close(),
+  };
 }

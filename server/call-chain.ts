@@ -7,11 +7,12 @@ import { createKeptResults } from "./domains/idempotency/kept-results.ts";
 import { createRpcObserver } from "./observability/rpc-observer.ts";
 import type { Data } from "./open-data.ts";
 import { createCallAudit } from "./rpc/audit-calls.ts";
-import { type Authenticate, assertStillAllowed, createAuthorization } from "./rpc/authorize.ts";
-import { type Around, runChain } from "./rpc/call.ts";
+import { type Authenticate, createAuthorization, stillAllowed } from "./rpc/authorize.ts";
+import type { Around } from "./rpc/call.ts";
 import { createCallerLimits } from "./rpc/caller-limits.ts";
 import { createIdempotency } from "./rpc/idempotency.ts";
 import { createCallLog } from "./rpc/log-calls.ts";
+import type { LinksFor } from "./rpc/method-links.ts";
 import { assertKnownHeaders } from "./rpc/request-headers.ts";
 
 export interface CallChainOptions {
@@ -23,10 +24,9 @@ export interface CallChainOptions {
   readonly logger: FastifyBaseLogger;
 }
 
-/** What is around every call, in the order in which it matters, and around the work of a unary one. */
+/** What is around calls, in the order in which it matters. */
 export interface CallChain {
-  readonly around: readonly Around[];
-  readonly aroundWork: Around;
+  readonly linksFor: LinksFor;
   /** Writes what is not written yet; the store is still needed for it. */
   close(): Promise<void>;
 }
@@ -47,19 +47,29 @@ export function createCallChain(options: CallChainOptions): CallChain {
     onFailed,
   });
   const limits = createCallerLimits(options.config.limits.caller);
-  const work = [assertStillAllowed, limits.aroundWork, audit.aroundWork, createIdempotency(kept)];
+  const observer = createRpcObserver(options.observe);
+  const log = createCallLog(logger);
+  const authorization = createAuthorization(options.authenticate, limits.countDenied);
+  const idempotency = createIdempotency(kept);
+  const isNeeded = (link: Around | undefined) => link !== undefined;
   return {
-    around: [
-      createRpcObserver(options.observe),
-      createCallLog(logger),
-      audit.around,
-      limits.aroundDenied,
-      createAuthorization(options.authenticate),
-      limits.around,
-      assertKnownHeaders,
-      audit.aroundStreams,
-    ],
-    aroundWork: (call, next) => runChain(work, call, next),
+    linksFor: (method, rule) => ({
+      around: [
+        observer,
+        log,
+        audit.around,
+        authorization(method, rule),
+        limits.around,
+        assertKnownHeaders,
+        audit.aroundStreams(method, rule),
+      ].filter(isNeeded),
+      aroundWork: [
+        stillAllowed(method, rule),
+        limits.aroundWork(method, rule),
+        audit.aroundWork(method, rule),
+        idempotency(method, rule),
+      ].filter(isNeeded),
+    }),
     async close() {
       await retention.stop();
       await audit.close();

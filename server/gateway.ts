@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
-import type { FastifyBaseLogger, FastifyRequest } from "fastify";
+import type { FastifyBaseLogger } from "fastify";
 import { InfraError } from "../adapters/host/infra-error.ts";
 import { createApp } from "./app.ts";
 import { createCallChain } from "./call-chain.ts";
@@ -23,25 +23,15 @@ import { adminSocketOf, createAdminListener } from "./rpc/listener/admin-listene
 import { createCertificateReload } from "./rpc/listener/certificate-reload.ts";
 import { createConfiguredListener } from "./rpc/listener/configured-listener.ts";
 import type { Listener } from "./rpc/listener/listener.ts";
-import type { ListenerFacts } from "./rpc/listener-facts.ts";
-import type { NodeRequest, NodeResponse } from "./rpc/node-adapter.ts";
+import { createOpenCalls } from "./rpc/open-calls.ts";
 import { createPageAccess } from "./rpc/page-access.ts";
 import { createServices } from "./services.ts";
-import { createRealSystems, createSandboxSystems } from "./systems.ts";
+import type { Systems } from "./systems.ts";
 
 /** How soon a certificate that was renewed on disk is used. */
 const certificateCheckMs = 60_000;
 
 const dayMs = 86_400_000;
-
-/** What a request that came by no listener may reach: nothing. */
-const nowhere: ListenerFacts = {
-  address: "",
-  services: new Set(),
-  access: "login",
-  isTls: false,
-  isLocal: false,
-};
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -102,14 +92,13 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
   const shutdown = new AbortController();
   // Every open call listens to it.
   setMaxListeners(0, shutdown.signal);
-  const listenerOfRequest = new WeakMap<NodeRequest, ListenerFacts>();
   const entries: { readonly config: ListenerConfig; readonly listener: Listener }[] = [];
 
   const data = await openData({ config, isSandbox, environmentKey: secrets.key, logger, onLost });
   opened.defer(() => data.store.close());
   const tracing = await tracingOf(options);
   opened.defer(() => tracing?.close());
-  const systems = isSandbox ? createSandboxSystems() : await createRealSystems(config, logger);
+  const systems = await systemsOf(options);
   opened.defer(() => systems.close());
   const auth = await createAuth({
     store: data.store,
@@ -193,7 +182,6 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     logger,
   });
   opened.defer(() => chain.close());
-  const listenerOf = (request: FastifyRequest) => listenerOfRequest.get(request.raw) ?? nowhere;
   const app = await createApp({
     registrations,
     backends,
@@ -203,7 +191,7 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     version,
     chain,
     metrics,
-    mayReadMetrics: createPageAccess(auth.authenticate, listenerOf),
+    mayReadMetrics: createPageAccess(auth.authenticate),
     backupStore: async (file) => {
       const { sizeBytes, keyCheck } = await data.store.backup(file);
       return { sizeBytes, masterKey: `${data.masterKey.source} (fingerprint ${keyCheck})` };
@@ -213,8 +201,8 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     maxMessageBytes: config.limits.maxMessageBytes,
     maxDeadlineMs: config.limits.maxDeadlineMs,
     keepAliveMs: config.keepAliveMs,
+    openCalls: config.directPath ? createOpenCalls(shutdown.signal) : undefined,
     shutdownSignal: shutdown.signal,
-    listenerOf,
   });
   opened.defer(() => app.close());
   const certificates = createCertificateReload(certificateCheckMs, {
@@ -223,10 +211,7 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
   });
   opened.defer(() => certificates.close());
 
-  const onRequest = (request: NodeRequest, response: NodeResponse, facts: ListenerFacts) => {
-    listenerOfRequest.set(request, facts);
-    app.routing(request, response);
-  };
+  const onRequest = app.handle;
   const listeners: Listener[] = [];
   opened.defer(async () => {
     shutdown.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping"));
@@ -271,6 +256,13 @@ async function tokenOfFirstAdmin(auth: Auth): Promise<string | undefined> {
   return users.some(({ name }) => name === firstAdminName)
     ? (await auth.beginSession(firstAdminName)).token
     : undefined;
+}
+
+/** A sandbox does without the code of real systems, and a real gateway without that of the sandbox. */
+async function systemsOf({ config, isSandbox, logger }: GatewayOptions): Promise<Systems> {
+  return isSandbox
+    ? (await import("./sandbox-systems.ts")).createSandboxSystems()
+    : (await import("./systems.ts")).createRealSystems(config, logger);
 }
 
 /** The libraries of tracing are imported only where it is configured: they would make every start slower. */

@@ -61,7 +61,7 @@ export function isLoopbackHost(host: string): boolean {
 
 /** The IPv4 address in an IPv4-mapped IPv6 one (RFC 4291, 2.5.5.2); any other text as it is. */
 export function unmapped(address: string): string {
-  if (!isIPv6(address) || address.includes("%")) {
+  if (!address.includes(":") || !isIPv6(address) || address.includes("%")) {
     return address;
   }
   const groups = groupsOf(address);

@@ -212,6 +212,10 @@ export const configSchema = z.strictObject({
     description:
       "How long a connection or stream may be silent before the gateway checks that it lives, in milliseconds.",
   }),
+  directPath: z.boolean().default(true).meta({
+    description:
+      "Whether unary calls and streams of answers go by the gateway's own short path. If false the library connect-es carries them all, with the same answers at several times the cost: for finding out on which of the two a fault is.",
+  }),
   shutdownGraceMs: z.int().min(0).max(600_000).default(1500).meta({
     description:
       "How long calls under way may take to end after SIGTERM, in milliseconds. Streams are told at once.",

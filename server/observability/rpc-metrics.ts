@@ -1,12 +1,22 @@
 import type { DescMethod } from "@bufbuild/protobuf";
-import { Gauge, Histogram, type Registry } from "@prometheus-io/client";
+import { Gauge, type Registry } from "@prometheus-io/client";
 import type { ErrorCode } from "../../adapters/host/reasons.ts";
 import type { Call } from "../rpc/call.ts";
 import { methodPathOf } from "../rpc/method-rule.ts";
+import { createDurationHistogram, type DurationSeries } from "./duration-histogram.ts";
 
 export interface RpcMetrics {
   /** Counts a call as under way; the function it returns is called once, with how the call ended. */
-  begin(call: Call): (code: ErrorCode | "OK") => void;
+  begin(call: Call): (code: Code) => void;
+}
+
+type Code = ErrorCode | "OK";
+
+/** What is counted of one method. */
+interface MethodSeries {
+  readonly rpc: string;
+  underWay: number;
+  readonly durations: Map<Call["protocol"], Map<Code, DurationSeries>>;
 }
 
 /** Seconds: an answer from memory takes less than the first, the longest unary call may take the last. */
@@ -15,51 +25,78 @@ const bucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 /** Calls by method. Its labels take their values from the contract and from fixed lists, never from a request. */
 export function createRpcMetrics(registry: Registry): RpcMetrics {
   const registers = [registry];
-  const duration = new Histogram({
-    name: "hostplane_rpc_duration_seconds",
-    help: "Time from a call's arrival to its end, a stream's to its last message.",
-    labelNames: ["rpc", "protocol", "code"] as const,
-    buckets: bucketsSeconds,
-    registers,
-  });
-  const inFlight = new Gauge({
+  const durationSeries = createDurationHistogram<"rpc" | "protocol" | "code">(
+    {
+      name: "hostplane_rpc_duration_seconds",
+      help: "Time from a call's arrival to its end, a stream's to its last message.",
+      bucketsSeconds,
+    },
+    registry,
+  );
+  const methods = new Map<DescMethod, MethodSeries>();
+  new Gauge({
     name: "hostplane_rpcs_in_flight",
     help: "Unary calls under way.",
     labelNames: ["rpc"] as const,
     registers,
+    collect() {
+      setUnderWay(this, (kind) => kind === "unary");
+    },
   });
-  const openStreams = new Gauge({
+  new Gauge({
     name: "hostplane_streams_open",
     help: "Streams under way.",
     labelNames: ["rpc"] as const,
     registers,
+    collect() {
+      setUnderWay(this, (kind) => kind !== "unary");
+    },
   });
-  const methods = new Map<DescMethod, ReturnType<typeof metricsOf>>();
 
-  /** A method's series, looked up once: finding one by its labels costs more than counting. */
-  function metricsOf(method: DescMethod) {
-    const rpc = methodPathOf(method);
-    const durations = new Map<string, Histogram.Internal<"rpc" | "protocol" | "code">>();
-    return {
-      underWay: (method.methodKind === "unary" ? inFlight : openStreams).labels({ rpc }),
-      durationOf(protocol: Call["protocol"], code: ErrorCode | "OK") {
-        const key = `${protocol} ${code}`;
-        const found = durations.get(key) ?? duration.labels({ rpc, protocol, code });
-        durations.set(key, found);
-        return found;
-      },
-    };
+  function setUnderWay(gauge: Gauge<"rpc">, isCounted: (kind: DescMethod["methodKind"]) => boolean): void {
+    for (const [{ methodKind }, { rpc, underWay }] of methods) {
+      if (isCounted(methodKind)) {
+        gauge.set({ rpc }, underWay);
+      }
+    }
+  }
+
+  function seriesOf(method: DescMethod): MethodSeries {
+    let series = methods.get(method);
+    if (series === undefined) {
+      series = { rpc: methodPathOf(method), underWay: 0, durations: new Map() };
+      methods.set(method, series);
+    }
+    return series;
+  }
+
+  /** Found by protocol and code, which are fixed texts: none is put together for a call. */
+  function durationOf(
+    { rpc, durations }: MethodSeries,
+    protocol: Call["protocol"],
+    code: Code,
+  ): DurationSeries {
+    let ofProtocol = durations.get(protocol);
+    if (ofProtocol === undefined) {
+      ofProtocol = new Map();
+      durations.set(protocol, ofProtocol);
+    }
+    let series = ofProtocol.get(code);
+    if (series === undefined) {
+      series = durationSeries({ rpc, protocol, code });
+      ofProtocol.set(code, series);
+    }
+    return series;
   }
 
   return {
     begin({ method, protocol }) {
       const startedAtMs = performance.now();
-      const metrics = methods.get(method) ?? metricsOf(method);
-      methods.set(method, metrics);
-      metrics.underWay.inc();
+      const series = seriesOf(method);
+      series.underWay++;
       return (code) => {
-        metrics.underWay.dec();
-        metrics.durationOf(protocol, code).observe((performance.now() - startedAtMs) / 1000);
+        series.underWay--;
+        durationOf(series, protocol, code).observe((performance.now() - startedAtMs) / 1000);
       };
     },
   };

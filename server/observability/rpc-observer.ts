@@ -1,4 +1,4 @@
-import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Around } from "../rpc/call.ts";
 import { infraErrorFrom } from "../rpc/errors.ts";
 import type { RpcMetrics } from "./rpc-metrics.ts";
@@ -23,11 +23,12 @@ export function createRpcObserver(options: {
     };
     try {
       const output = await (span === undefined ? next() : span.run(next));
-      if (Symbol.asyncIterator in output) {
-        return observeStream(output, span, end);
+      if (!(Symbol.asyncIterator in output)) {
+        end(undefined);
+        return output;
       }
-      end(undefined);
-      return output;
+      call.onOver(end);
+      return span === undefined ? output : streamOfSpan(output, span);
     } catch (thrown) {
       end(infraErrorFrom(thrown));
       throw thrown;
@@ -35,31 +36,18 @@ export function createRpcObserver(options: {
   };
 }
 
-async function* observeStream(
-  messages: AsyncIterable<object>,
-  span: RpcSpan | undefined,
-  end: (error: InfraError | undefined) => void,
-): AsyncGenerator<object, void> {
+async function* streamOfSpan(messages: AsyncIterable<object>, span: RpcSpan): AsyncGenerator<object, void> {
   const source = messages[Symbol.asyncIterator]();
-  // A generator runs in the context of whoever asks it for a message, which is outside of the span.
-  const pull = () => (span === undefined ? source.next() : span.run(() => source.next()));
-  let isOver = false;
-  let failure: InfraError | undefined;
   try {
     for (;;) {
-      const { done, value } = await pull();
+      // A generator runs in the context of whoever asks it for a message, which is outside of the span.
+      const { done, value } = await span.run(() => source.next());
       if (done === true) {
-        isOver = true;
         return;
       }
       yield value;
     }
-  } catch (thrown) {
-    isOver = true;
-    failure = infraErrorFrom(thrown);
-    throw thrown;
   } finally {
-    await (span === undefined ? source.return?.() : span.run(() => source.return?.()));
-    end(isOver ? failure : new InfraError("CALLER_LEFT", "the caller left"));
+    await span.run(() => source.return?.());
   }
 }

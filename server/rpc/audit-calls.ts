@@ -3,10 +3,10 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { ErrorCode, ReasonName } from "../../adapters/host/reasons.ts";
 import type { Around, Call, Output } from "./call.ts";
 import { infraErrorFrom } from "./errors.ts";
+import type { LinkFor } from "./method-links.ts";
 import { type MethodRule, methodPathOf } from "./method-rule.ts";
 import { createRefusalSums, type RefusalSum } from "./refusal-sums.ts";
 import { withoutSecrets } from "./secret-fields.ts";
-import { watchedStream } from "./watched-stream.ts";
 
 /** What is known of a call when it begins. */
 export interface AuditedCall {
@@ -51,12 +51,12 @@ export interface CallAudit {
   /** Around the whole chain but the log: records calls that were refused before they began, and logins. */
   readonly around: Around;
   /** Behind authorization, limits and headers: records streams, from before they begin until their last message is out. */
-  readonly aroundStreams: Around;
+  readonly aroundStreams: LinkFor;
   /**
    * Around the work of a unary call, where it goes on when its caller has left: records it from before it begins until it
    * has ended, however the call did.
    */
-  readonly aroundWork: Around;
+  readonly aroundWork: LinkFor;
   /** Waits until the work that is recorded has ended, and writes what is not written yet. */
   close(): Promise<void>;
 }
@@ -95,13 +95,24 @@ export function createCallAudit(port: AuditPort): CallAudit {
       call.signal.throwIfAborted();
       const output = await next();
       if (Symbol.asyncIterator in output) {
-        return watchedStream(output, end);
+        call.onOver(end);
+      } else {
+        await end(undefined);
       }
-      await end(undefined);
       return output;
     } catch (thrown) {
       await end(infraErrorFrom(thrown));
       throw thrown;
+    }
+  }
+
+  async function recordUnderWay(call: Call, next: () => Promise<Output>): Promise<Output> {
+    const work = record(call, next);
+    underWay.add(work);
+    try {
+      return await work;
+    } finally {
+      underWay.delete(work);
     }
   }
 
@@ -141,20 +152,10 @@ export function createCallAudit(port: AuditPort): CallAudit {
       }
       return output;
     },
-    aroundStreams: (call, next) =>
-      call.method.methodKind !== "unary" && isRecorded(call.rule) ? record(call, next) : next(),
-    async aroundWork(call, next) {
-      if (call.method.methodKind !== "unary" || !isRecorded(call.rule)) {
-        return next();
-      }
-      const work = record(call, next);
-      underWay.add(work);
-      try {
-        return await work;
-      } finally {
-        underWay.delete(work);
-      }
-    },
+    aroundStreams: ({ methodKind }, rule) =>
+      methodKind !== "unary" && isRecorded(rule) ? record : undefined,
+    aroundWork: ({ methodKind }, rule) =>
+      methodKind === "unary" && isRecorded(rule) ? recordUnderWay : undefined,
     async close() {
       await Promise.allSettled(underWay);
       await sums.flush();

@@ -1,16 +1,16 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import type { Around, Call } from "./call.ts";
+import type { Around, Call, Output } from "./call.ts";
 import { type Caller, callerRoles } from "./caller.ts";
 import { infraErrorFrom } from "./errors.ts";
+import type { LinkFor } from "./method-links.ts";
 import { type MethodRule, methodPathOf } from "./method-rule.ts";
-import { watchedStream } from "./watched-stream.ts";
 
 /**
- * Finds who makes a call by the credentials it carries and the listener it came by.
- * @throws InfraError with an UNAUTHENTICATED reason when credentials are given that are not accepted
+ * Finds who makes a call by the credentials it carries and the listener it came by; at once where nothing has to be waited
+ * for. Rejects with an InfraError of an UNAUTHENTICATED reason when credentials are given that are not accepted.
  */
-export type Authenticate = (call: Call) => Promise<Caller>;
+export type Authenticate = (call: Call) => Caller | Promise<Caller>;
 
 /** How often open streams are held against what their callers may do now; the promise is five seconds. */
 const recheckMs = 1000;
@@ -18,8 +18,9 @@ const recheckMs = 1000;
 /**
  * The link that says who calls, and no to who may not. A stream whose caller ceases to be allowed (logged out,
  * revoked, expired, a smaller role) is ended with the reason within two seconds.
+ * @param onDenied told of each call that is refused here; what it throws is what the caller is told instead
  */
-export function createAuthorization(authenticate: Authenticate): Around {
+export function createAuthorization(authenticate: Authenticate, onDenied: (call: Call) => void): LinkFor {
   const streams = new Set<Call>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -43,28 +44,48 @@ export function createAuthorization(authenticate: Authenticate): Around {
     timer ??= setInterval(recheck, recheckMs).unref();
   }
 
-  return async (call, next) => {
-    if (call.rule.role === "anyone") {
-      return next();
+  function admit(call: Call, caller: Caller, next: () => Promise<Output>): Promise<Output> {
+    call.identify(caller);
+    try {
+      assertAllowed(caller, call.method, call.rule);
+    } catch (error) {
+      onDenied(call);
+      throw error;
     }
-    call.identify(await authenticate(call));
-    assertAllowed(call.caller, call.method, call.rule);
-    if (call.method.methodKind === "unary") {
-      return next();
-    }
+    return call.method.methodKind === "unary" ? next() : whileAllowed(call, next);
+  }
+
+  async function whileAllowed(call: Call, next: () => Promise<Output>): Promise<Output> {
     watch(call);
     try {
       const output = await next();
       if (Symbol.asyncIterator in output) {
-        return watchedStream(output, () => void streams.delete(call));
+        call.onOver(() => void streams.delete(call));
+      } else {
+        streams.delete(call);
       }
-      streams.delete(call);
       return output;
     } catch (error) {
       streams.delete(call);
       throw error;
     }
-  };
+  }
+
+  function around(call: Call, next: () => Promise<Output>): Promise<Output> {
+    const found = authenticate(call);
+    if (!(found instanceof Promise)) {
+      return admit(call, found, next);
+    }
+    return found.then(
+      (caller) => admit(call, caller, next),
+      (error) => {
+        onDenied(call);
+        throw error;
+      },
+    );
+  }
+
+  return (_method, rule) => (rule.role === "anyone" ? undefined : around);
 }
 
 /**
@@ -72,11 +93,12 @@ export function createAuthorization(authenticate: Authenticate): Around {
  * later: who may not call any more by then is refused.
  * @throws InfraError as `Caller.current` and `assertAllowed` do
  */
-export const assertStillAllowed: Around = async (call, next) => {
-  if (call.rule.role !== "anyone") {
-    call.identify(call.caller.current());
-    assertAllowed(call.caller, call.method, call.rule);
-  }
+export const stillAllowed: LinkFor = (_method, rule) =>
+  rule.role === "anyone" ? undefined : assertStillAllowed;
+
+const assertStillAllowed: Around = (call, next) => {
+  call.identify(call.caller.current());
+  assertAllowed(call.caller, call.method, call.rule);
   return next();
 };
 

@@ -100,5 +100,7 @@ export function isSameOrigin(origin: string, authority: string, isTls: boolean):
 /** One spelling of a host: lower case, IPv6 shortened and in brackets, IPv4 not in the disguise of IPv6. */
 function canonicalHost(host: string): string {
   const bare = unmapped(host.toLowerCase().replace(/^\[(.*)\]$/, "$1"));
-  return isIPv6(bare) && !bare.includes("%") ? new URL(`http://[${bare}]`).hostname : bare;
+  return bare.includes(":") && isIPv6(bare) && !bare.includes("%")
+    ? new URL(`http://[${bare}]`).hostname
+    : bare;
 }

@@ -4,6 +4,7 @@ import type { Caller } from "./caller.ts";
 import type { DirectSink } from "./direct-sink.ts";
 import type { ClientCertificate } from "./listener/client-certificate.ts";
 import type { MethodRule } from "./method-rule.ts";
+import { watchedStream } from "./watched-stream.ts";
 
 /**
  * What a listener asks of its callers: `login`; nothing, as everybody is a `viewer` or an `operator` there (`auth:
@@ -49,14 +50,27 @@ export interface Call {
    */
   input(): Promise<Message>;
   /** Milliseconds until the deadline (the client's, capped by the gateway's); undefined when there is none. */
-  readonly timeLeftMs: () => number | undefined;
+  timeLeftMs(): number | undefined;
   /**
    * Aborted when the caller leaves, the deadline passes, the gateway stops or `end` is called, with the InfraError
-   * that says which. Also aborted, harmlessly, after the call has ended.
+   * that says which. Also aborted, harmlessly, after the call has ended. It is made when it is first asked for.
    */
   readonly signal: AbortSignal;
+  /**
+   * Tells of the same without a signal: calls back with the error, at once if it is there already, but not when the call has
+   * simply ended. Returns what takes the listener back.
+   */
+  onEnd(listener: (error: InfraError) => void): () => void;
   /** Ends the call: aborts `signal` with the error, which becomes what the caller is told. */
   end(error: InfraError): void;
+  /**
+   * Has a link told when the stream that it hands on is over: with nothing when that has come to its end, with what it was
+   * ended by, or with CALLER_LEFT when nobody reads it any more. The stream ends for its reader when all of them are done, the
+   * innermost link's first.
+   */
+  onOver(listener: OverListener): void;
+  /** Tells them. */
+  over(error: InfraError | undefined): Promise<void>;
   /** A request header, by lower-case name. */
   header(name: string): string | undefined;
   headerNames(): Iterable<string>;
@@ -85,20 +99,35 @@ export interface Call {
   openSink(maxUnsentBytes?: number): DirectSink;
 }
 
+/** Told that a stream is over. */
+export type OverListener = (error: InfraError | undefined) => void | Promise<void>;
+
 /** The header of an answer that names the operation which stands behind it. */
 export const operationHeader = "hostplane-operation";
 
 /** What a call results in: a message, or the messages of a stream. */
 export type Output = object | AsyncIterable<object>;
 
-/** A link of the chain that every call passes through. It must call `next` at most once. */
+/** A link of the chain that every call passes through. It must call `next` at most once; it may throw instead of rejecting. */
 export type Around = (call: Call, next: () => Promise<Output>) => Promise<Output>;
 
-/** Runs `last` inside all links, the first link outermost. */
+/**
+ * Runs `last` inside all links, the first link outermost. Rejects with whatever a link throws. One generator around a stream
+ * stands for all links that are to know its end: a generator of each would take time for every message, and memory at rest.
+ */
 export function runChain(links: readonly Around[], call: Call, last: () => Promise<Output>): Promise<Output> {
   const step = (index: number): Promise<Output> => {
     const link = links[index];
     return link === undefined ? last() : link(call, () => step(index + 1));
   };
-  return step(0);
+  try {
+    const output = step(0);
+    return call.method.methodKind === "unary" ? output : output.then((stream) => toldOfItsEnd(stream, call));
+  } catch (thrown) {
+    return Promise.reject(thrown);
+  }
+}
+
+function toldOfItsEnd(output: Output, call: Call): Output {
+  return Symbol.asyncIterator in output ? watchedStream(output, (error) => call.over(error)) : output;
 }

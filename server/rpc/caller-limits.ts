@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import type { Around, Call } from "./call.ts";
+import type { Around, Call, Output } from "./call.ts";
+import type { LinkFor } from "./method-links.ts";
 import { networkOf } from "./network-of.ts";
-import { watchedStream } from "./watched-stream.ts";
 
 /** `limits.caller` of the configuration. */
 export interface CallerLimitValues {
@@ -13,17 +13,17 @@ export interface CallerLimitValues {
 
 export interface CallerLimits {
   /**
-   * Counts calls that are refused before they come to `around`, so that who may not call is limited as well; belongs around
-   * authorization.
+   * Counts a call that is refused before it comes to `around`, so that who may not call is limited as well.
+   * @throws InfraError CALLER_LIMIT
    */
-  readonly aroundDenied: Around;
+  countDenied(call: Call): void;
   /** Limits calls per second and open streams; belongs behind authorization. */
   readonly around: Around;
   /**
    * Limits changes under way. Belongs around the work, so that one whose caller has left counts until it has ended,
    * and before anything is written for it.
    */
-  readonly aroundWork: Around;
+  readonly aroundWork: LinkFor;
   /** How many callers are remembered; an idle one is forgotten within seconds. */
   callerCount(): number;
 }
@@ -60,23 +60,20 @@ export function createCallerLimits(
 ): CallerLimits {
   const { requestsPerSecond } = limits;
   const burst = requestsPerSecond * burstSeconds;
-  const usages = new Map<string, Usage>();
-  /** Calls that have come to `around`. */
-  const counted = new WeakSet<Call>();
+  const accounts = new Map<string, Usage>();
+  const addresses = new Map<string, Usage>();
   /** Which addresses meet in one place must not be for an attacker to choose. */
   const seed = randomBytes(16);
-  let addressCount = 0;
   let sweptAtMs = nowMs();
 
   function sweep(now: number): void {
     sweptAtMs = now;
-    addressCount = 0;
-    for (const [key, usage] of usages) {
-      refill(usage, now);
-      if (usage.tokens === burst && usage.streams === 0 && usage.mutations === 0) {
-        usages.delete(key);
-      } else if (!key.startsWith(accountPrefix)) {
-        addressCount++;
+    for (const usages of [accounts, addresses]) {
+      for (const [key, usage] of usages) {
+        refill(usage, now);
+        if (usage.tokens === burst && usage.streams === 0 && usage.mutations === 0) {
+          usages.delete(key);
+        }
       }
     }
   }
@@ -92,18 +89,27 @@ export function createCallerLimits(
     if (now - sweptAtMs > burstSeconds * 1000) {
       sweep(now);
     }
-    let key = callerKeyOf(call);
-    let usage = usages.get(key);
-    if (usage === undefined && addressCount >= addressesMax && !key.startsWith(accountPrefix)) {
-      key = `shared ${(createHmac("sha256", seed).update(key).digest()[0] ?? 0) % sharedCount}`;
-      usage = usages.get(key);
+    const { accountId } = call.caller;
+    const usage =
+      accountId === "" ? usageOfAddress(addressKeyOf(call.peer), now) : usageIn(accounts, accountId, now);
+    refill(usage, now);
+    return usage;
+  }
+
+  function usageOfAddress(key: string, now: number): Usage {
+    if (addresses.size < addressesMax || addresses.has(key)) {
+      return usageIn(addresses, key, now);
     }
+    const place = (createHmac("sha256", seed).update(key).digest()[0] ?? 0) % sharedCount;
+    return usageIn(addresses, `shared ${place}`, now);
+  }
+
+  function usageIn(usages: Map<string, Usage>, key: string, now: number): Usage {
+    let usage = usages.get(key);
     if (usage === undefined) {
       usage = { tokens: burst, refilledAtMs: now, streams: 0, mutations: 0 };
       usages.set(key, usage);
-      addressCount += key.startsWith(accountPrefix) ? 0 : 1;
     }
-    refill(usage, now);
     return usage;
   }
 
@@ -121,62 +127,60 @@ export function createCallerLimits(
     usage.tokens--;
   }
 
+  async function aroundStream(call: Call, usage: Usage, next: () => Promise<Output>): Promise<Output> {
+    if (usage.streams >= limits.streams) {
+      throw refusal(call, "streams", limits.streams, "has more streams open");
+    }
+    usage.streams++;
+    const release = () => {
+      usage.streams--;
+    };
+    try {
+      const output = await next();
+      if (Symbol.asyncIterator in output) {
+        call.onOver(release);
+      } else {
+        release();
+      }
+      return output;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  const aroundMutation: Around = async (call, next) => {
+    if (call.caller.credential === "adminSocket") {
+      return await next();
+    }
+    const usage = usageOf(call);
+    if (usage.mutations >= limits.mutations) {
+      throw refusal(call, "mutations", limits.mutations, "has more changes under way");
+    }
+    usage.mutations++;
+    try {
+      return await next();
+    } finally {
+      usage.mutations--;
+    }
+  };
+
   return {
-    async aroundDenied(call, next) {
-      try {
-        return await next();
-      } catch (error) {
-        if (!counted.has(call) && call.caller.credential !== "adminSocket") {
-          takeToken(call, usageOf(call));
-        }
-        throw error;
+    countDenied(call) {
+      if (call.caller.credential !== "adminSocket") {
+        takeToken(call, usageOf(call));
       }
     },
-    async around(call, next) {
-      counted.add(call);
+    around(call, next) {
       if (call.caller.credential === "adminSocket") {
         return next();
       }
       const usage = usageOf(call);
       takeToken(call, usage);
-      if (call.method.methodKind === "unary") {
-        return next();
-      }
-      if (usage.streams >= limits.streams) {
-        throw refusal(call, "streams", limits.streams, "has more streams open");
-      }
-      usage.streams++;
-      const release = () => {
-        usage.streams--;
-      };
-      try {
-        const output = await next();
-        if (Symbol.asyncIterator in output) {
-          return watchedStream(output, release);
-        }
-        release();
-        return output;
-      } catch (error) {
-        release();
-        throw error;
-      }
+      return call.method.methodKind === "unary" ? next() : aroundStream(call, usage, next);
     },
-    async aroundWork(call, next) {
-      if (!call.rule.mutation || call.caller.credential === "adminSocket") {
-        return next();
-      }
-      const usage = usageOf(call);
-      if (usage.mutations >= limits.mutations) {
-        throw refusal(call, "mutations", limits.mutations, "has more changes under way");
-      }
-      usage.mutations++;
-      try {
-        return await next();
-      } finally {
-        usage.mutations--;
-      }
-    },
-    callerCount: () => usages.size,
+    aroundWork: (_method, rule) => (rule.mutation ? aroundMutation : undefined),
+    callerCount: () => accounts.size + addresses.size,
   };
 }
 
@@ -193,14 +197,7 @@ function refusal(
   return new InfraError("CALLER_LIMIT", message, { retryAfterMs });
 }
 
-const accountPrefix = "account ";
-
-/** Whom a call counts for. */
-function callerKeyOf(call: Call): string {
-  const { accountId } = call.caller;
-  if (accountId !== "") {
-    return accountPrefix + accountId;
-  }
-  const { address, listener } = call.peer;
-  return address === "unix" ? `socket ${listener}` : `address ${networkOf(address)}`;
+/** Whom a call without an account counts for. */
+function addressKeyOf({ address, listener }: Call["peer"]): string {
+  return address === "unix" ? `socket ${listener}` : networkOf(address);
 }

@@ -9,6 +9,9 @@ import type { Compression } from "@connectrpc/connect/protocol";
  */
 const brotliQuality = 4;
 
+/** A message that is smaller is not compressed, as connect-es has it. */
+export const compressMinBytes = 1024;
+
 const gzip = promisify(zlib.gzip);
 const gunzip = promisify(zlib.gunzip);
 const brotliCompress = promisify<Uint8Array, zlib.BrotliOptions, Buffer<ArrayBuffer>>(zlib.brotliCompress);

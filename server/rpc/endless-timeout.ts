@@ -1,5 +1,5 @@
 /** What a timer of Node can wait for: one that is asked for more fires after 1 ms. */
-const maxTimerMs = 2 ** 31 - 1;
+export const maxTimerMs = 2 ** 31 - 1;
 
 const grpcUnitMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000 };
 

@@ -1,38 +1,31 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Call } from "./call.ts";
-import { infraErrorFrom } from "./errors.ts";
 
 /**
- * Waits for the one message of a request, or for a unary handler, no longer than the call's deadline and no
- * longer than the caller stays. What the handler has begun goes on: a handler stops reading work by
- * `call.signal`, and never stops a mutation.
- * @throws InfraError DEADLINE, CALLER_LEFT, SHUTTING_DOWN
+ * Waits for the one message of a request, or for a unary handler, no longer than the call lasts. What the handler has
+ * begun goes on: a handler stops reading work by `call.signal`, and never stops a mutation.
+ * @throws InfraError what the call was ended by: DEADLINE, CALLER_LEFT, SHUTTING_DOWN
  */
-export function untilCallEnds<T>(call: Call, work: Promise<T>): Promise<T> {
+export function untilCallEnds<T>(call: Pick<Call, "onEnd">, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const { signal } = call;
-    // Work that never ends must not keep the timer and the listener of a call that has.
-    const release = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
-    };
-    const fail = (error: unknown) => {
-      release();
-      reject(error);
-    };
-    const onAbort = () => fail(infraErrorFrom(signal.reason));
-    const onDeadline = () => call.end(new InfraError("DEADLINE", "the deadline of the call has passed"));
-    const leftMs = call.timeLeftMs();
-    const timer = leftMs === undefined ? undefined : setTimeout(onDeadline, Math.max(leftMs, 0));
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) {
-      onAbort();
-    }
-    work.then((result) => {
-      release();
-      resolve(result);
-    }, fail);
+    const stopListening = call.onEnd(reject);
+    // Work that never ends must not keep the listener of a call that has.
+    work.then(
+      (result) => {
+        stopListening();
+        resolve(result);
+      },
+      (error) => {
+        stopListening();
+        reject(error);
+      },
+    );
   });
+}
+
+/** What ends a call that has taken longer than it may. */
+export function deadlinePassed(): InfraError {
+  return new InfraError("DEADLINE", "the deadline of the call has passed");
 }
 
 /**
@@ -41,7 +34,7 @@ export function untilCallEnds<T>(call: Call, work: Promise<T>): Promise<T> {
  * @param repeatAfterMs send the last message again after so long a silence; undefined never does
  */
 export async function* streamUntilCallEnds(
-  call: Call,
+  call: Pick<Call, "onEnd">,
   messages: AsyncIterable<object>,
   repeatAfterMs: number | undefined,
 ): AsyncGenerator<object, void> {
@@ -63,14 +56,10 @@ export async function* streamUntilCallEnds(
       },
     );
   };
-  const onAbort = () => {
-    failure ??= { error: infraErrorFrom(call.signal.reason) };
+  const stopListening = call.onEnd((error) => {
+    failure ??= { error };
     wake();
-  };
-  if (call.signal.aborted) {
-    onAbort();
-  }
-  call.signal.addEventListener("abort", onAbort, { once: true });
+  });
   try {
     let last: object | undefined;
     pull();
@@ -97,7 +86,7 @@ export async function* streamUntilCallEnds(
       pull();
     }
   } finally {
-    call.signal.removeEventListener("abort", onAbort);
+    stopListening();
     // Not awaited: a generator that waits for something that will never come would keep the call open.
     source.return?.()?.catch(() => {});
   }

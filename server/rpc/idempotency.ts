@@ -1,8 +1,9 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import type { Around, Call, Output } from "./call.ts";
+import type { Call, Output } from "./call.ts";
 import { infraErrorFrom } from "./errors.ts";
 import { decodeKeptAnswer, encodeKeptAnswer, type KeptAnswer } from "./kept-answer.ts";
+import type { LinkFor } from "./method-links.ts";
 import { methodPathOf } from "./method-rule.ts";
 import { idempotencyKeyHeader } from "./request-headers.ts";
 
@@ -47,7 +48,7 @@ export const replayHeader = "hostplane-idempotent-replay";
  * has left, and behind `assertKnownHeaders`, which refuses the keys that are not taken. Errors that are worth a
  * retry are not kept, so that the next call tries again.
  */
-export function createIdempotency(port: IdempotencyPort): Around {
+export function createIdempotency(port: IdempotencyPort): LinkFor {
   /** Calls under way here, by their keys: who waits for one of them wakes for it alone. */
   const running = new Map<string, Promise<unknown>>();
 
@@ -84,11 +85,7 @@ export function createIdempotency(port: IdempotencyPort): Around {
     return output;
   }
 
-  return async (call, next) => {
-    const key = call.method.methodKind === "unary" && call.rule.mutation && call.header(idempotencyKeyHeader);
-    if (typeof key !== "string") {
-      return next();
-    }
+  async function once(call: Call, key: string, next: () => Promise<Output>): Promise<Output> {
     const keyed: KeyedCall = {
       caller: callerOf(call),
       method: methodPathOf(call.method),
@@ -129,7 +126,14 @@ export function createIdempotency(port: IdempotencyPort): Around {
           );
       }
     }
-  };
+  }
+
+  function around(call: Call, next: () => Promise<Output>): Promise<Output> {
+    const key = call.header(idempotencyKeyHeader);
+    return key === undefined ? next() : once(call, key, next);
+  }
+
+  return ({ methodKind }, rule) => (methodKind === "unary" && rule.mutation ? around : undefined);
 }
 
 type KeptMessage = Extract<KeptAnswer["outcome"], { message: unknown }>["message"];

@@ -1,10 +1,10 @@
 import type { FastifyBaseLogger } from "fastify";
+import { type Level, levels } from "pino";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
 import type { ErrorCode } from "../../adapters/host/reasons.ts";
 import type { Around, Call } from "./call.ts";
 import { infraErrorFrom } from "./errors.ts";
 import { methodPathOf } from "./method-rule.ts";
-import { watchedStream } from "./watched-stream.ts";
 
 /** Codes that say something is wrong with the gateway or a system behind it. */
 const faultCodes: ReadonlySet<ErrorCode> = new Set(["INTERNAL", "UNAVAILABLE", "DATA_LOSS"]);
@@ -20,9 +20,10 @@ export function createCallLog(log: FastifyBaseLogger): Around {
     try {
       const output = await next();
       if (Symbol.asyncIterator in output) {
-        return watchedStream(output, (error) => write(call, startedAtMs, error));
+        call.onOver((error) => write(call, startedAtMs, error));
+      } else {
+        write(call, startedAtMs, undefined);
       }
-      write(call, startedAtMs, undefined);
       return output;
     } catch (thrown) {
       write(call, startedAtMs, infraErrorFrom(thrown));
@@ -30,14 +31,21 @@ export function createCallLog(log: FastifyBaseLogger): Around {
     }
   };
 
+  function isWritten(level: Level): boolean {
+    return (levels.values[level] ?? 0) >= (levels.values[log.level] ?? Number.POSITIVE_INFINITY);
+  }
+
   function write(call: Call, startedAtMs: number, error: InfraError | undefined): void {
     // That it stops is no fault, however many streams learn of it.
     const isFault = error !== undefined && faultCodes.has(error.code) && error.reason !== "SHUTTING_DOWN";
+    const level = isFault ? "warn" : call.rule.mutation ? "info" : "debug";
+    if (!isWritten(level)) {
+      return;
+    }
     // Where the gateway refused for a system that is away, its stack would say a thousand times a second.
     const cause = error?.cause ?? (error?.code === "INTERNAL" ? error : undefined);
     // What is wrong with a request is told in the request's own words: `expected string, got 12345`.
     const hidesMessage = call.rule.secrets && error?.code === "INVALID_ARGUMENT";
-    const level = isFault ? "warn" : call.rule.mutation ? "info" : "debug";
     log[level](
       {
         requestId: call.requestId,

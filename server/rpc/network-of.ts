@@ -6,6 +6,9 @@ import { groupsOf, unmapped } from "../config/address-range.ts";
  * IPv6; of an IPv6 address the first 64 bits, as one household has all of those. Any other text as it is.
  */
 export function networkOf(address: string): string {
+  if (!address.includes(":")) {
+    return address;
+  }
   const plain = unmapped(address.replace(/%.*/, ""));
   return isIPv6(plain)
     ? groupsOf(plain)

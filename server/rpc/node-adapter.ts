@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import type { ContextValues } from "@connectrpc/connect";
 import type { UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { InfraError } from "../../adapters/host/infra-error.ts";
+import { callerLeft } from "./caller-left.ts";
 import { dropEndlessTimeout } from "./endless-timeout.ts";
 
 /**
@@ -11,9 +11,6 @@ import { dropEndlessTimeout } from "./endless-timeout.ts";
  */
 export type NodeRequest = IncomingMessage & Partial<Pick<Http2ServerRequest, "stream">>;
 export type NodeResponse = ServerResponse & Partial<Pick<Http2ServerResponse, "stream">>;
-
-/** The one error of every caller that left: made once, since a stack trace for each would cost more than the call. */
-const callerLeft = new InfraError("CALLER_LEFT", "the caller has left");
 
 /**
  * What connect-es calls a request, without a copy of the body. Its signal is aborted when the connection or
@@ -142,7 +139,8 @@ export function endResponse(request: NodeRequest, response: NodeResponse, body?:
   });
 }
 
-function nodeHeadersFrom(
+/** Headers as Node takes them. */
+export function nodeHeadersFrom(
   header: Headers | undefined,
   more: Record<string, number | string | string[] | undefined>,
 ): Record<string, number | string | string[]> {
@@ -164,13 +162,14 @@ function nodeHeadersFrom(
   return headers;
 }
 
-/** Over HTTP/2 only the stream knows: the compatibility API's response has neither property. */
-function isGone(response: NodeResponse): boolean {
+/** Whether nobody reads the response any more. */
+export function isGone(response: NodeResponse): boolean {
+  // Over HTTP/2 only the stream knows: the compatibility API's response has neither property.
   const { destroyed, closed } = response.stream ?? response;
   return destroyed || closed;
 }
 
-/** Whether the chunk has gone to the connection, which takes no more than the client; false when it left instead. */
+/** Writes a chunk. Whether it has gone to the connection, which takes no more than the client; false when it left instead. */
 function handedOver(response: NodeResponse, chunk: Uint8Array): Promise<boolean> {
   return new Promise((resolve) => {
     const onClose = () => resolve(false);

@@ -4,7 +4,7 @@ import type { Call } from "./call.ts";
 import type { Caller } from "./caller.ts";
 import { infraErrorFrom } from "./errors.ts";
 import type { ListenerFacts } from "./listener-facts.ts";
-import { peerFromRequest } from "./plugin.ts";
+import { peerFromRequest } from "./serve-request.ts";
 
 /**
  * Says why a page is not for whoever asks for it; undefined when it is. It is for everybody who is logged in, by any
@@ -12,12 +12,11 @@ import { peerFromRequest } from "./plugin.ts";
  * @param authenticate finds who asks; it throws what credentials are refused with
  */
 export function createPageAccess(
-  authenticate: (request: Pick<Call, "peer" | "header">) => Promise<Caller>,
-  listenerOf: (request: FastifyRequest) => ListenerFacts,
-): (request: FastifyRequest) => Promise<InfraError | undefined> {
-  return async (request) => {
+  authenticate: (request: Pick<Call, "peer" | "header">) => Caller | Promise<Caller>,
+): (request: FastifyRequest, listener: ListenerFacts) => Promise<InfraError | undefined> {
+  return async (request, listener) => {
     try {
-      const peer = peerFromRequest(request, listenerOf(request));
+      const peer = peerFromRequest(request.raw, listener);
       const header = (name: string) => request.headers[name]?.toString();
       const { role } = await authenticate({ peer, header });
       return role === undefined

@@ -8,18 +8,16 @@ import {
 } from "@connectrpc/connect/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { InfraError } from "../../adapters/host/infra-error.ts";
-import { unmapped } from "../config/address-range.ts";
 import { limitBodyTime } from "./body-time.ts";
-import { authorityOf } from "./browser-guard.ts";
-import type { Peer } from "./call.ts";
-import { infraErrorFrom } from "./errors.ts";
-import { certificateStateOf } from "./listener/client-certificate.ts";
+import type { AnswerHeaders } from "./direct/direct-exchange.ts";
+import type { DirectHandler } from "./direct/direct-handler.ts";
+import type { RequestHead } from "./direct/request-head.ts";
 import type { ListenerFacts } from "./listener-facts.ts";
-import { listenerRefusalOf } from "./listener-services.ts";
 import { dropRest, universalRequestFrom, writeUniversalResponse } from "./node-adapter.ts";
 import { refuse } from "./refusal.ts";
 import { requestFactsKey, requestIdHeader } from "./request-facts.ts";
 import type { Route } from "./router.ts";
+import { type ArrivedRequest, serveRequest } from "./serve-request.ts";
 import { requestTimeoutMs } from "./timeouts.ts";
 
 export interface RpcPluginOptions {
@@ -43,48 +41,69 @@ export function leaveBodiesUnread(app: FastifyInstance): void {
  * parsed by Fastify, and answers do not pass its serialisation; its onRequest and onResponse hooks see them. A
  * verb that the method does not take gets HTTP 405.
  */
-export async function rpcPlugin(
-  app: FastifyInstance,
-  { routes, listenerOf, otherAnswers }: RpcPluginOptions,
-): Promise<void> {
+export async function rpcPlugin(app: FastifyInstance, options: RpcPluginOptions): Promise<void> {
   leaveBodiesUnread(app);
-  for (const route of routes) {
-    const { handle } = route;
-    const other = otherAnswers?.get(handle.method);
+  // OPTIONS belongs to CORS.
+  const verbs = app.supportedMethods.filter((name) => name !== "OPTIONS");
+  // One route for all methods of a service: thousands of them, for each verb of each method, would take a fifth of a start.
+  for (const [service, methods] of methodsOfServices(options)) {
+    const handler = (request: FastifyRequest, reply: FastifyReply) => {
+      const served = methods.get((request.params as { readonly name: string }).name);
+      if (served === undefined) {
+        return reply.callNotFound();
+      }
+      if (!served.verbs.includes(request.method)) {
+        const allowed = served.verbs.filter((name) => name !== "HEAD").join(", ");
+        return reply.code(405).header("allow", allowed).type("text/plain").send(`${bareAnswers[405]}\n`);
+      }
+      return served.answer(request, reply);
+    };
+    for (const url of [`/${service}/:name`, `/api/${service}/:name`]) {
+      app.route({ method: verbs, url, handler });
+    }
+  }
+}
+
+/** A method as it is served at its path. */
+interface ServedPath {
+  readonly verbs: readonly string[];
+  answer(request: FastifyRequest, reply: FastifyReply): unknown;
+}
+
+function methodsOfServices({
+  routes,
+  listenerOf,
+  otherAnswers,
+}: RpcPluginOptions): Map<string, Map<string, ServedPath>> {
+  const services = new Map<string, Map<string, ServedPath>>();
+  for (const { handle, direct, rule } of routes) {
+    const { method } = handle;
     const served: Served = {
-      method: handle.method,
+      method,
       handle: async (request) => withWords(await handle(request)),
       refuse,
     };
-    const answer = (request: FastifyRequest, reply: FastifyReply) =>
-      serve(served, request, reply, listenerOf);
-    const answerEither = (request: FastifyRequest, reply: FastifyReply, other: OtherAnswer) => {
-      if (other.isWanted(request)) {
+    const answer = (request: FastifyRequest, reply: FastifyReply) => {
+      const head = direct?.readHead(request.raw);
+      return direct === undefined || head === undefined
+        ? serve(served, request, reply, listenerOf)
+        : serveDirectly(direct, head, served, request, reply, listenerOf);
+    };
+    const other = otherAnswers?.get(method);
+    const answerEither = (request: FastifyRequest, reply: FastifyReply) => {
+      if (other?.isWanted(request) === true) {
         return serve(other, request, reply, listenerOf);
       }
-      return request.method === "GET"
+      return other !== undefined && request.method === "GET"
         ? reply.code(406).type("text/plain").send(`${bareAnswers[406]}\n`)
         : answer(request, reply);
     };
-    const handler =
-      other === undefined
-        ? answer
-        : (request: FastifyRequest, reply: FastifyReply) => answerEither(request, reply, other);
-    const method = route.rule.get || other?.byGet === true ? ["GET", "POST"] : ["POST"];
-    // OPTIONS belongs to CORS; HEAD comes with GET, but not for streams.
-    const exposeHeadRoute = other === undefined;
-    const taken = ["OPTIONS", ...method, ...(exposeHeadRoute && method.includes("GET") ? ["HEAD"] : [])];
-    const refused = app.supportedMethods.filter((name) => !taken.includes(name));
-    for (const url of [route.path, `/api${route.path}`]) {
-      app.route({ method, url, exposeHeadRoute, handler });
-      app.route({
-        method: refused,
-        url,
-        handler: (_request, reply) =>
-          reply.code(405).header("allow", method.join(", ")).type("text/plain").send(`${bareAnswers[405]}\n`),
-      });
-    }
+    const get = other?.byGet === true ? ["GET"] : rule.get ? ["GET", "HEAD"] : [];
+    const methods = services.get(method.parent.typeName) ?? new Map<string, ServedPath>();
+    methods.set(method.name, { verbs: [...get, "POST"], answer: answerEither });
+    services.set(method.parent.typeName, methods);
   }
+  return services;
 }
 
 /** What is answered with a status alone, because no protocol's error form applies. */
@@ -117,23 +136,13 @@ export async function serve(
   reply: FastifyReply,
   listenerOf: RpcPluginOptions["listenerOf"],
 ): Promise<void> {
-  reply.hijack();
-  const requestId = randomUUID();
-  const headers = { ...reply.getHeaders(), [requestIdHeader]: requestId };
-  const listener = listenerOf(request);
   const { methodKind } = method;
-  const refusal = listenerRefusalOf(method.parent, listener.address, listener.services);
-  if (refusal !== undefined) {
-    refuse(request.raw, reply.raw, refusal, headers);
-    return;
-  }
   const isSingle = methodKind === "unary" || methodKind === "server_streaming";
-  try {
+  await serveRequest(method, refuse, arrivedFrom(request, reply, listenerOf), async (facts, headers) => {
     if (isSingle) {
       limitBodyTime(request.raw, requestTimeoutMs);
     }
-    const peer = peerFromRequest(request, listener);
-    const values = createContextValues().set(requestFactsKey, { peer, requestId, response: reply.raw });
+    const values = createContextValues().set(requestFactsKey, facts);
     const answer = await handle(universalRequestFrom(request.raw, reply.raw, values));
     if (isSingle) {
       // Only an error can come before the end of such a request. connect-go ends a request short of its
@@ -142,33 +151,32 @@ export async function serve(
     }
     const isStream = methodKind !== "unary";
     await writeUniversalResponse(answer, request.raw, reply.raw, headers, isStream);
-  } catch (thrown) {
-    const error = infraErrorFrom(thrown);
-    if (error.reason !== "CALLER_LEFT") {
-      request.log.error({ err: thrown, requestId }, "an answer could not be written");
-    }
-    if (reply.raw.headersSent) {
-      reply.raw.destroy();
-    } else {
-      refuse(request.raw, reply.raw, error, headers);
-    }
-  }
+  });
 }
 
-/** How a request reached the gateway, by a listener of which this is known. */
-export function peerFromRequest(request: FastifyRequest, listener: ListenerFacts): Peer {
-  const certificate = listener.isTls ? certificateStateOf(request.raw) : undefined;
-  return {
-    // A socket of both families shows an IPv4 address as ::ffff:192.0.2.7.
-    address: unmapped(request.ip ?? "unix"),
-    listener: listener.address,
-    services: listener.services,
-    access: listener.access,
-    isTls: listener.isTls,
-    authority: authorityOf(request.raw),
-    certificate: certificate?.kind === "verified" ? certificate.certificate : undefined,
-    httpVersion: request.raw.httpVersion as Peer["httpVersion"],
-  };
+/** The same without connect-es. */
+function serveDirectly(
+  direct: DirectHandler,
+  head: RequestHead,
+  { method, refuse }: Served,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  listenerOf: RpcPluginOptions["listenerOf"],
+): Promise<void> {
+  return serveRequest(method, refuse, arrivedFrom(request, reply, listenerOf), (facts, headers) =>
+    direct.answer(head, request.raw, reply.raw, facts, headers),
+  );
+}
+
+function arrivedFrom(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  listenerOf: RpcPluginOptions["listenerOf"],
+): ArrivedRequest {
+  reply.hijack();
+  const headers = reply.getHeaders() as AnswerHeaders;
+  const listener = listenerOf(request);
+  return { request: request.raw, response: reply.raw, listener, headers, log: request.log };
 }
 
 function withWords(answer: UniversalServerResponse): UniversalServerResponse {

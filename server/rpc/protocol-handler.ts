@@ -8,12 +8,10 @@ import {
 import { createHandlerFactory as createConnectFactory } from "@connectrpc/connect/protocol-connect";
 import { createHandlerFactory as createGrpcFactory } from "@connectrpc/connect/protocol-grpc";
 import { createHandlerFactory as createGrpcWebFactory } from "@connectrpc/connect/protocol-grpc-web";
-import { InfraError } from "../../adapters/host/infra-error.ts";
 import { reachedKey } from "./request-facts.ts";
+import { singleOf } from "./single-of.ts";
 import { type OnRefused, withUnaryErrorReason } from "./unary-error.ts";
-import { createUnaryGrpcHandler } from "./unary-grpc.ts";
 import { withUnknownFieldsHeader } from "./unknown-fields-header.ts";
-import { wrapHandler } from "./wrapped-handler.ts";
 
 /** The request of a call, read when it is asked for. What is wrong with it is thrown by the reading. */
 export interface Inputs {
@@ -34,7 +32,7 @@ export type Serve = (inputs: Inputs, context: HandlerContext) => AsyncIterable<o
  * Every kind of method is given to connect-es as a bidirectional stream, which on the wire is the same: what
  * is wrong with a request is then found while `serve` reads it and gets a reason, a log line and a place in
  * the metrics like any other error. Only unary Connect has a wire format of its own; there connect-es reads
- * the request first, and `withUnaryErrorReason` mends what it answers. Unary gRPC goes by `createUnaryGrpcHandler`.
+ * the request first, and `withUnaryErrorReason` mends what it answers.
  */
 export function createProtocolHandler(
   method: DescMethod,
@@ -43,7 +41,7 @@ export function createProtocolHandler(
   onRefused: OnRefused = async (_request, _header, error) => error,
 ): UniversalHandler {
   const stream = (all: AsyncIterable<unknown>, context: HandlerContext) =>
-    serve({ single: () => readSingle(all), all }, context);
+    serve({ single: () => singleOf(all), all }, context);
 
   const unary = async (input: unknown, context: HandlerContext) => {
     context.values.set(reachedKey, true);
@@ -59,17 +57,9 @@ export function createProtocolHandler(
       ? withUnknownFieldsHeader(handler, method)
       : handler;
   };
-  const grpcHandler = () => {
-    const handler = createGrpcFactory(options)(streamSpec);
-    const unaryGrpc = (all: AsyncIterable<unknown>, context: HandlerContext) =>
-      answerOf(stream(all, context), method);
-    return method.methodKind === "unary"
-      ? wrapHandler(handler, createUnaryGrpcHandler(method, unaryGrpc, options))
-      : handler;
-  };
   const connectHandler = method.methodKind === "unary" ? unaryHandler() : connect(streamSpec);
   return createUniversalMethodHandler(streamSpec, [
-    Object.assign(grpcHandler, { protocolName: "grpc" }),
+    createGrpcFactory(options),
     createGrpcWebFactory(options),
     Object.assign(() => connectHandler, { protocolName: connect.protocolName }),
   ]);
@@ -80,19 +70,6 @@ async function answerOf(outputs: AsyncIterable<object>, method: DescMethod): Pro
     return output;
   }
   throw new TypeError(`${method.name} has no answer`);
-}
-
-async function readSingle(inputs: AsyncIterable<unknown>): Promise<unknown> {
-  const reader = inputs[Symbol.asyncIterator]();
-  const first = await reader.next();
-  if (first.done === true) {
-    throw new InfraError("REQUEST_CARDINALITY", "the request has no message");
-  }
-  const second = await reader.next();
-  if (second.done !== true) {
-    throw new InfraError("REQUEST_CARDINALITY", "the request has more than one message");
-  }
-  return first.value;
 }
 
 async function* nothing(): AsyncGenerator<unknown, void> {}

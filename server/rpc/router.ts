@@ -1,26 +1,24 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
-import { type Around, runChain } from "./call.ts";
+import { type Output, runChain } from "./call.ts";
 import { compressions } from "./compression.ts";
+import { createDirectHandler, type DirectHandler } from "./direct/direct-handler.ts";
 import { connectErrorFromInfraError, infraErrorFrom } from "./errors.ts";
 import { streamUntilCallEnds, untilCallEnds } from "./guard.ts";
 import { callFromHandlerContext, callFromRefusedRequest } from "./handler-call.ts";
+import type { LinksFor } from "./method-links.ts";
 import { type MethodRule, methodPathOf } from "./method-rule.ts";
+import type { OpenCalls } from "./open-calls.ts";
 import { createProtocolHandler, type Inputs, type Serve } from "./protocol-handler.ts";
+import { RoutedCall } from "./routed-call.ts";
 import type { AnyHandler, ServiceRegistration } from "./service-handlers.ts";
 import type { OnRefused } from "./unary-error.ts";
 
 export interface RouterOptions {
   readonly registrations: readonly ServiceRegistration[];
   readonly ruleOf: (method: DescMethod) => MethodRule;
-  /** What every call passes through, the first outermost. */
-  readonly around: readonly Around[];
-  /**
-   * What is around the handler of a unary call alone. Unlike `around` it goes on to its end when the caller has
-   * left or the deadline has passed, as a mutation does.
-   */
-  readonly aroundWork: Around;
+  readonly linksFor: LinksFor;
   /** The largest message read or written, in bytes, after decompression. */
   readonly maxMessageBytes: number;
   readonly maxDeadlineMs: number;
@@ -28,6 +26,8 @@ export interface RouterOptions {
   readonly keepAliveMs: number;
   /** Aborted when the gateway stops; every call then ends with its reason. */
   readonly shutdownSignal: AbortSignal;
+  /** Where calls are that are answered without connect-es; undefined when it is to answer all. */
+  readonly openCalls: OpenCalls | undefined;
 }
 
 /** One RPC, ready for requests of every protocol. */
@@ -36,6 +36,8 @@ export interface Route {
   readonly path: string;
   readonly rule: MethodRule;
   readonly handle: UniversalHandler;
+  /** Answers the requests that it can read; `handle` the others. Undefined where connect-es answers all of them. */
+  readonly direct: DirectHandler | undefined;
 }
 
 /** With the call path itself, for a protocol that stands beside those. */
@@ -62,32 +64,38 @@ function createRouteHandler(
   rule: MethodRule,
   handler: AnyHandler,
   options: RouterOptions,
-): Pick<ServedRoute, "handle" | "serve"> {
+): Pick<ServedRoute, "handle" | "serve" | "direct"> {
+  const { around, aroundWork } = options.linksFor(method, rule);
   const isSingle = method.methodKind === "unary" || method.methodKind === "server_streaming";
+
+  /** The call path: whoever carries a call comes here with it. */
+  function answer(call: RoutedCall, inputs: AsyncIterable<unknown> | undefined): Promise<Output> {
+    return runChain(around, call, async () => {
+      const input = isSingle ? await call.input() : inputs;
+      if (method.methodKind === "unary") {
+        return untilCallEnds(
+          call,
+          runChain(aroundWork, call, async () => handler(input, call)),
+        );
+      }
+      const result = handler(input, call);
+      if (Symbol.asyncIterator in result) {
+        // Server-sent events have comments for it.
+        const hasPing = call.peer.httpVersion === "2.0" || call.protocol === "sse";
+        return streamUntilCallEnds(
+          call,
+          result,
+          rule.repeatable && !hasPing ? options.keepAliveMs : undefined,
+        );
+      }
+      return await untilCallEnds(call, result);
+    });
+  }
 
   async function* serve(inputs: Inputs, context: HandlerContext): AsyncGenerator<object, void> {
     const call = callFromHandlerContext(context, rule, options, inputs.single);
     try {
-      const output = await runChain(options.around, call, async () => {
-        const input = isSingle ? await call.input() : inputs.all;
-        if (method.methodKind === "unary") {
-          return untilCallEnds(
-            call,
-            options.aroundWork(call, async () => handler(input, call)),
-          );
-        }
-        const result = handler(input, call);
-        if (Symbol.asyncIterator in result) {
-          // Server-sent events have comments for it.
-          const hasPing = call.peer.httpVersion === "2.0" || call.protocol === "sse";
-          return streamUntilCallEnds(
-            call,
-            result,
-            rule.repeatable && !hasPing ? options.keepAliveMs : undefined,
-          );
-        }
-        return await untilCallEnds(call, result);
-      });
+      const output = await answer(call, inputs.all);
       if (Symbol.asyncIterator in output) {
         yield* output;
       } else {
@@ -96,7 +104,7 @@ function createRouteHandler(
     } catch (error) {
       throw connectErrorFromInfraError(infraErrorFrom(error));
     } finally {
-      call.closeSink();
+      call.close();
     }
   }
 
@@ -104,19 +112,36 @@ function createRouteHandler(
   const onRefused: OnRefused = async (request, header, error) => {
     const call = callFromRefusedRequest(method, rule, request, header, error);
     try {
-      await runChain(options.around, call, () => Promise.reject(error));
+      await runChain(around, call, () => Promise.reject(error));
     } catch (thrown) {
       return infraErrorFrom(thrown);
     }
     return error;
   };
 
+  const { maxMessageBytes, shutdownSignal, openCalls } = options;
+  const jsonOptions = { ignoreUnknownFields: !rule.mutation };
   const protocolOptions = {
     acceptCompression: compressions,
-    readMaxBytes: options.maxMessageBytes,
-    writeMaxBytes: options.maxMessageBytes,
-    jsonOptions: { ignoreUnknownFields: !rule.mutation },
-    shutdownSignal: options.shutdownSignal,
+    readMaxBytes: maxMessageBytes,
+    writeMaxBytes: maxMessageBytes,
+    jsonOptions,
+    shutdownSignal,
   };
-  return { handle: createProtocolHandler(method, serve, protocolOptions, onRefused), serve };
+  const direct =
+    openCalls === undefined || !isSingle
+      ? undefined
+      : createDirectHandler({
+          method,
+          readMaxBytes: maxMessageBytes,
+          writeMaxBytes: maxMessageBytes,
+          jsonOptions,
+          isShared: method.methodKind === "unary" ? rule.cache : !rule.secrets,
+          isState: rule.repeatable,
+          openCalls,
+          begin: (exchange) => new RoutedCall(exchange, rule, options),
+          run: (call) => answer(call, undefined),
+          wireErrorFrom: (thrown) => connectErrorFromInfraError(infraErrorFrom(thrown)),
+        });
+  return { handle: createProtocolHandler(method, serve, protocolOptions, onRefused), serve, direct };
 }

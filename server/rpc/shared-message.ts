@@ -1,4 +1,5 @@
 import { type DescMessage, type MessageShape, toBinary, toJsonString } from "@bufbuild/protobuf";
+import { type Compression, compressedFlag } from "@connectrpc/connect/protocol";
 import type { EncodedMessage } from "./encoded-message.ts";
 import { messageEvent } from "./sse/message-event.ts";
 
@@ -14,6 +15,8 @@ export interface SharedMessage {
    * not change it.
    */
   encoded(codec: Codec): EncodedMessage;
+  /** The same in a compressed envelope, compressed once for each codec and compression. Not for server-sent events. */
+  compressed(codec: Exclude<Codec, "sse">, compression: Compression): Promise<EncodedMessage>;
 }
 
 /** The message must not change any more. */
@@ -22,12 +25,20 @@ export function createSharedMessage<Desc extends DescMessage>(
   message: MessageShape<Desc>,
 ): SharedMessage {
   const encoded: Partial<Record<Codec, EncodedMessage>> = {};
-  return {
+  const compressed = new Map<string, Promise<EncodedMessage>>();
+  const shared: SharedMessage = {
     encoded(codec) {
       encoded[codec] ??= encode(schema, message, codec);
       return encoded[codec];
     },
+    compressed(codec, compression) {
+      const key = `${codec} ${compression.name}`;
+      const kept = compressed.get(key) ?? compress(shared.encoded(codec), compression);
+      compressed.set(key, kept);
+      return kept;
+    },
   };
+  return shared;
 }
 
 function encode<Desc extends DescMessage>(
@@ -45,12 +56,17 @@ function encode<Desc extends DescMessage>(
   }
 }
 
+async function compress({ frame }: EncodedMessage, compression: Compression): Promise<EncodedMessage> {
+  const data = new Uint8Array(frame.subarray(sharedPrefixBytes));
+  return envelopeOf(await compression.compress(data), compressedFlag);
+}
+
 /** What an envelope has in front of its message. */
 export const sharedPrefixBytes = 5;
 
-function envelopeOf(data: Uint8Array): EncodedMessage {
+function envelopeOf(data: Uint8Array, flags = 0): EncodedMessage {
   const envelope = Buffer.allocUnsafe(sharedPrefixBytes + data.byteLength);
-  envelope.writeUInt8(0, 0);
+  envelope.writeUInt8(flags, 0);
   envelope.writeUInt32BE(data.byteLength, 1);
   envelope.set(data, sharedPrefixBytes);
   return { frame: envelope, sizeBytes: data.byteLength };

@@ -1,22 +1,42 @@
-import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { InfraError } from "../../adapters/host/infra-error.ts";
+import { callerLeft } from "./caller-left.ts";
 import { infraErrorFrom } from "./errors.ts";
 
 /**
  * The same messages, and a call when the last one is out: with nothing when the stream has come to its end, with
- * what it was ended by, or with CALLER_LEFT when nobody reads it any more.
+ * what it was ended by, or with CALLER_LEFT when nobody reads it any more. Not a generator, which would wait several times
+ * for each message.
+ * @param onEnd called once; the reader's end waits for it
  */
-export async function* watchedStream(
+export function watchedStream(
   messages: AsyncIterable<object>,
-  onEnd: (error: InfraError | undefined) => void | Promise<void>,
-): AsyncGenerator<object, void> {
-  let error: InfraError | undefined = new InfraError("CALLER_LEFT", "the caller left");
-  try {
-    yield* messages;
-    error = undefined;
-  } catch (thrown) {
-    error = infraErrorFrom(thrown);
+  onEnd: (error: InfraError | undefined) => Promise<void>,
+): AsyncIterableIterator<object, void> {
+  const source = messages[Symbol.asyncIterator]();
+  let ending: Promise<void> | undefined;
+  const end = (error: InfraError | undefined) => {
+    ending ??= onEnd(error);
+    return ending;
+  };
+  const arrived = (
+    result: IteratorResult<object, void>,
+  ): IteratorResult<object, void> | Promise<IteratorResult<object, void>> =>
+    result.done === true ? end(undefined).then(() => result) : result;
+  const failed = async (thrown: unknown): Promise<never> => {
+    await end(infraErrorFrom(thrown));
     throw thrown;
-  } finally {
-    await onEnd(error);
-  }
+  };
+  const watched: AsyncIterableIterator<object, void> = {
+    next: () => source.next().then(arrived, failed),
+    async return() {
+      try {
+        await source.return?.();
+      } finally {
+        await end(callerLeft);
+      }
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]: () => watched,
+  };
+  return watched;
 }

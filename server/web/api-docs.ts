@@ -2,14 +2,11 @@ import { createHash } from "node:crypto";
 import { compressionNegotiate } from "@connectrpc/connect/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { compressions } from "../rpc/compression.ts";
+import { matchesEtag } from "../rpc/etag.ts";
 import type { ListenerFacts } from "../rpc/listener-facts.ts";
-import { readContractComments } from "../rpc/openapi/contract-comments.ts";
-import { type DocumentedContract, openApiDocument } from "../rpc/openapi/openapi-document.ts";
 import type { RestRoute } from "../rpc/rest/rest-routes.ts";
 import type { Route } from "../rpc/router.ts";
-import { apiDocsPage, type PageContract } from "./api-docs-page.ts";
-import { apiDocsStyle } from "./api-docs-style.ts";
-import { matchesEtag } from "./etag.ts";
+import type { PageContract } from "./api-docs-page.ts";
 import { inSlices } from "./in-slices.ts";
 import { addPageHeaders } from "./security-headers.ts";
 
@@ -30,20 +27,19 @@ interface Kept {
 /**
  * `/openapi.json` and `/docs`: the contract for programs and for people. Everybody may read them, as everybody may ask
  * reflection; a listener tells of the services that it serves. They are made when they are first asked for, in slices, so that meanwhile
- * every stream goes on.
+ * every stream goes on; until then, what makes them is not loaded.
  */
 export async function apiDocs(app: FastifyInstance, options: ApiDocsOptions): Promise<void> {
   const json = keptByListener(openApiText);
-  const page = keptByListener(apiDocsPage);
-  const style = keep(Promise.resolve(apiDocsStyle));
+  const page = keptByListener(pageHtml);
+  let style: Promise<Kept> | undefined;
 
-  function keptByListener(make: (contract: PageContract) => Generator<void, string>) {
+  function keptByListener(make: (contract: PageContract) => Promise<string>) {
     const kept = new Map<string, Promise<Kept>>();
     return (request: FastifyRequest): Promise<Kept> => {
       const { services } = options.listenerOf(request);
       const key = services === undefined ? "*" : [...services].toSorted().join(" ");
-      const known =
-        kept.get(key) ?? keep(contractOf(options, services).then((contract) => inSlices(make(contract))));
+      const known = kept.get(key) ?? keep(contractOf(options, services).then(make));
       kept.set(key, known);
       // What failed is tried again by the next who asks.
       known.catch(() => kept.delete(key));
@@ -57,13 +53,24 @@ export async function apiDocs(app: FastifyInstance, options: ApiDocsOptions): Pr
   app.get("/docs", async (request, reply) =>
     answer(request, addPageHeaders(reply).type("text/html; charset=utf-8"), await page(request)),
   );
-  app.get("/docs/style.css", async (request, reply) =>
-    answer(request, reply.type("text/css; charset=utf-8"), await style),
-  );
+  app.get("/docs/style.css", async (request, reply) => {
+    style ??= keep(import("./api-docs-style.ts").then(({ apiDocsStyle }) => apiDocsStyle));
+    return answer(request, reply.type("text/css; charset=utf-8"), await style);
+  });
 }
 
-function* openApiText(contract: DocumentedContract): Generator<void, string> {
-  const document = yield* openApiDocument(contract);
+async function openApiText(contract: PageContract): Promise<string> {
+  const { openApiDocument } = await import("../rpc/openapi/openapi-document.ts");
+  return inSlices(jsonOf(openApiDocument(contract)));
+}
+
+async function pageHtml(contract: PageContract): Promise<string> {
+  const { apiDocsPage } = await import("./api-docs-page.ts");
+  return inSlices(apiDocsPage(contract));
+}
+
+function* jsonOf(making: Generator<void, object>): Generator<void, string> {
+  const document = yield* making;
   yield;
   return JSON.stringify(document);
 }
@@ -73,6 +80,7 @@ async function contractOf(
   { routes, restRoutes, ...limits }: ApiDocsOptions,
   services: ReadonlySet<string> | undefined,
 ): Promise<PageContract> {
+  const { readContractComments } = await import("../rpc/openapi/contract-comments.ts");
   const methods = routes
     .map(({ rule, handle: { method } }) => ({ method, rule }))
     .filter(({ method }) => services?.has(method.parent.typeName) !== false);

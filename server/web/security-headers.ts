@@ -1,28 +1,21 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyReply } from "fastify";
 import type { ListenerFacts } from "../rpc/listener-facts.ts";
 
 /** Long enough that a browser which has once come by TLS comes by nothing else again. */
 const yearSeconds = 31_536_000;
 
 /**
- * Sets the headers of every answer, of pages and RPCs alike: nothing is kept by caches, taken for another content
- * type, or embedded by other origins' pages. Over TLS browsers are told to come by TLS only (HSTS), unless the
- * listener is for this host alone: that holds for every port of a name, and at `localhost` other programs serve too.
+ * The headers of every answer, of pages and RPCs alike: nothing is kept by caches, taken for another content type, or
+ * embedded by other origins' pages. Over TLS browsers are told to come by TLS only (HSTS), unless the listener is for this
+ * host alone: that holds for every port of a name, and at `localhost` other programs serve too.
  */
-export function addSecurityHeaders(
-  app: FastifyInstance,
-  listenerOf: (request: FastifyRequest) => ListenerFacts,
-): void {
-  app.addHook("onRequest", (request, reply, done) => {
-    reply.header("cache-control", "no-store");
-    reply.header("x-content-type-options", "nosniff");
-    reply.header("cross-origin-resource-policy", "same-origin");
-    const { isTls, isLocal } = listenerOf(request);
-    if (isTls && !isLocal) {
-      reply.header("strict-transport-security", `max-age=${yearSeconds}`);
-    }
-    done();
-  });
+export function securityHeadersOf({ isTls, isLocal }: ListenerFacts): Record<string, string> {
+  return {
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "cross-origin-resource-policy": "same-origin",
+    ...(isTls && !isLocal ? { "strict-transport-security": `max-age=${yearSeconds}` } : {}),
+  };
 }
 
 /** Sets the further headers of a page that people see: it runs no script, and no other page can hold or reach it. */

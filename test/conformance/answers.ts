@@ -20,6 +20,15 @@ import {
   type UnaryResponseDefinition,
 } from "./gen/connectrpc/conformance/v1/service_pb.ts";
 
+/** What the suite's service asks of its call; connect-es has it, and the direct path is made to. */
+export interface AnswerContext
+  extends Pick<
+    HandlerContext,
+    "requestMethod" | "url" | "requestHeader" | "responseTrailer" | "signal" | "timeoutMs"
+  > {
+  readonly responseHeader: Pick<Headers, "append">;
+}
+
 /** A request whose one answer it defines itself. */
 type OnceRequest = UnaryRequest | IdempotentUnaryRequest | ClientStreamRequest;
 /** A request that defines any number of answers. */
@@ -36,7 +45,7 @@ export const asked = Symbol("asked for by the test case");
 export async function* answerCall(
   method: DescMethod,
   inputs: Inputs,
-  context: HandlerContext,
+  context: AnswerContext,
 ): AsyncGenerator<object, void> {
   if (method === ConformanceService.method.unimplemented) {
     throw new InfraError("NOT_BUILT", `${method.name} is never implemented`);
@@ -59,7 +68,7 @@ export async function* answerCall(
 async function answerOnce(
   requests: readonly OnceRequest[],
   method: DescMethod,
-  context: HandlerContext,
+  context: AnswerContext,
 ): Promise<object> {
   const definition = requests[0]?.responseDefinition;
   const requestInfo = requestInfoOf(requests, method, context);
@@ -76,7 +85,7 @@ async function answerOnce(
 async function* answerMany(
   requests: readonly ManyRequest[],
   method: DescMethod,
-  context: HandlerContext,
+  context: AnswerContext,
 ): AsyncGenerator<object, void> {
   const definition = requests[0]?.responseDefinition;
   let requestInfo: ConformancePayload_RequestInfo | undefined = requestInfoOf(requests, method, context);
@@ -94,7 +103,7 @@ async function* answerMany(
 async function* answerBidi(
   requests: AsyncIterable<BidiStreamRequest>,
   method: DescMethod,
-  context: HandlerContext,
+  context: AnswerContext,
 ): AsyncGenerator<object, void> {
   const reader = requests[Symbol.asyncIterator]();
   const first = await reader.next();
@@ -128,7 +137,7 @@ async function* answerBidi(
 function requestInfoOf(
   requests: readonly (OnceRequest | ManyRequest)[],
   method: DescMethod,
-  context: HandlerContext,
+  context: AnswerContext,
 ): ConformancePayload_RequestInfo {
   const timeoutMs = context.timeoutMs();
   const queryParams = [...new URL(context.url).searchParams].map(([name, value]) => ({
@@ -145,9 +154,9 @@ function requestInfoOf(
 
 function setMetadata(
   definition: UnaryResponseDefinition | StreamResponseDefinition | undefined,
-  context: HandlerContext,
+  context: AnswerContext,
 ): void {
-  const append = (target: Headers, headers: readonly Header[]) => {
+  const append = (target: Pick<Headers, "append">, headers: readonly Header[]) => {
     for (const { name, value } of headers) {
       for (const one of value) {
         target.append(name, one);
@@ -160,7 +169,7 @@ function setMetadata(
 
 function delay(
   definition: UnaryResponseDefinition | StreamResponseDefinition | undefined,
-  { signal }: HandlerContext,
+  { signal }: AnswerContext,
 ): Promise<void> {
   const delayMs = definition?.responseDelayMs ?? 0;
   return delayMs === 0 ? Promise.resolve() : sleep(delayMs, undefined, { signal });

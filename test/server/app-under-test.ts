@@ -8,16 +8,20 @@ import { createMetrics } from "../../server/observability/metrics.ts";
 import { createRpcObserver } from "../../server/observability/rpc-observer.ts";
 import { createListener } from "../../server/rpc/listener/listener.ts";
 import { createCallLog } from "../../server/rpc/log-calls.ts";
+import { createOpenCalls } from "../../server/rpc/open-calls.ts";
 import { assertKnownHeaders } from "../../server/rpc/request-headers.ts";
 import type { ServiceRegistration } from "../../server/rpc/service-handlers.ts";
+
+/** Tests run on both paths of a call: `RPC_PATH=connect-es` has connect-es answer all of them. */
+export const isDirectPathTested = process.env.RPC_PATH !== "connect-es";
 
 export interface AppUnderTest {
   /** `http://127.0.0.1:port` */
   readonly url: string;
   /** Every line of the log, as objects. */
   readonly log: readonly Record<string, unknown>[];
-  /** How many listeners wait for the gateway's stop: none when no call is open. */
-  stopListenerCount(): number;
+  /** How many calls wait for the gateway's stop. */
+  openCallCount(): number;
   /** Ends open calls as a gateway does that stops, and then the connections. */
   close(): Promise<void>;
 }
@@ -38,6 +42,8 @@ export async function startAppUnderTest(
 ): Promise<AppUnderTest> {
   const shutdown = new AbortController();
   setMaxListeners(0, shutdown.signal);
+  const openCalls = isDirectPathTested ? createOpenCalls(shutdown.signal) : undefined;
+  const idleListenerCount = getEventListeners(shutdown.signal, "abort").length;
   const log: Record<string, unknown>[] = [];
   const metrics = createMetrics({ version: "0.0.0-test", isSandbox: false, backends: [] });
   const logger = pino(
@@ -51,8 +57,10 @@ export async function startAppUnderTest(
     isSandbox: false,
     version: "0.0.0-test",
     chain: {
-      around: [createRpcObserver({ metrics: metrics.rpc }), createCallLog(logger), assertKnownHeaders],
-      aroundWork: (_call, next) => next(),
+      linksFor: () => ({
+        around: [createRpcObserver({ metrics: metrics.rpc }), createCallLog(logger), assertKnownHeaders],
+        aroundWork: [],
+      }),
     },
     metrics,
     mayReadMetrics: async () => undefined,
@@ -63,14 +71,15 @@ export async function startAppUnderTest(
     maxDeadlineMs: settings.maxDeadlineMs ?? 60_000,
     keepAliveMs: settings.keepAliveMs ?? 15_000,
     shutdownSignal: shutdown.signal,
-    listenerOf: () => ({
-      address: "127.0.0.1:0",
-      services: undefined,
-      access: "login",
-      isTls: false,
-      isLocal: true,
-    }),
+    openCalls,
   });
+  const listenerFacts = {
+    address: "127.0.0.1:0",
+    services: undefined,
+    access: "login",
+    isTls: false,
+    isLocal: true,
+  } as const;
   const listener = createListener({
     address: { kind: "tcp", host: "127.0.0.1", port: 0 },
     mode: 0o600,
@@ -78,7 +87,7 @@ export async function startAppUnderTest(
     maxConcurrentStreams: 128,
     headerBytes: 16_384,
     keepAliveMs: 15_000,
-    onRequest: (request, response) => app.routing(request, response),
+    onRequest: (request, response) => app.handle(request, response, listenerFacts),
   });
   await listener.listen();
   let closed: Promise<void> | undefined;
@@ -92,6 +101,7 @@ export async function startAppUnderTest(
     return closed;
   };
   t.teardown(close);
-  const stopListenerCount = () => getEventListeners(shutdown.signal, "abort").length;
-  return { url: `http://${listener.address()}`, log, stopListenerCount, close };
+  const openCallCount = () =>
+    getEventListeners(shutdown.signal, "abort").length - idleListenerCount + (openCalls?.count() ?? 0);
+  return { url: `http://${listener.address()}`, log, openCallCount, close };
 }

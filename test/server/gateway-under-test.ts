@@ -6,6 +6,7 @@ import type { Test } from "tap";
 import { type Config, configSchema } from "../../server/config/schema.ts";
 import { type Gateway, startGateway } from "../../server/gateway.ts";
 import { traceLogFields } from "../../server/observability/active-span.ts";
+import { isDirectPathTested } from "./app-under-test.ts";
 import { readContractServices } from "./contract-services.ts";
 
 /** A gateway of the test's own, with what its log said. */
@@ -46,6 +47,7 @@ export async function startGatewayUnderTest(
   const listen = (settings.listen as readonly ListenerSettings[] | undefined) ?? [{ address: "127.0.0.1:0" }];
   const config: Config = configSchema.parse({
     data: settings.data ?? (await temporaryDirectory(t)),
+    directPath: isDirectPathTested,
     ...settings,
     listen: options.hasLogin === true ? listen : await Promise.all(listen.map(withoutLogin)),
   });

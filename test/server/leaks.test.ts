@@ -190,9 +190,9 @@ async function untilTrue(condition: () => boolean): Promise<boolean> {
 }
 
 async function assertNothingLeft(t: Test, app: AppUnderTest, open: Record<string, number>): Promise<void> {
-  await untilTrue(() => Object.values(open).every((count) => count === 0) && app.stopListenerCount() === 0);
+  await untilTrue(() => Object.values(open).every((count) => count === 0) && app.openCallCount() === 0);
   t.same(open, { unary: 0, watchers: 0, floods: 0 }, "no handler, watcher or stream is left");
-  t.equal(app.stopListenerCount(), 0, "no call listens to the gateway's stop");
+  t.equal(app.openCallCount(), 0, "no call listens to the gateway's stop");
 }
 
 for (const version of ["1.1", "2"] as const) {

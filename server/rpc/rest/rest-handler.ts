@@ -4,6 +4,7 @@ import {
   type UniversalServerRequest,
   type UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
+import { compressMinBytes } from "../compression.ts";
 import type { ServedRoute } from "../router.ts";
 import { answerJson } from "./answer-json.ts";
 import { beginHttpCall, type HttpCall, type HttpCallOptions, wireErrorFrom } from "./http-call.ts";
@@ -23,9 +24,6 @@ export type RestHandler = (
   request: UniversalServerRequest,
   target: RestTarget,
 ) => Promise<UniversalServerResponse>;
-
-/** A body that is smaller is not compressed, as connect-es has it. */
-const compressMinBytes = 1024;
 
 /**
  * Calls a method by its REST route: what the request is made of is read inside of the call, so that whoever may not call is

@@ -19,6 +19,7 @@ import { type Around, type Call, type Output, runChain } from "../../../server/r
 import { anonymous, type Caller } from "../../../server/rpc/caller.ts";
 import type { RefusalSum } from "../../../server/rpc/refusal-sums.ts";
 import { reasonOf } from "../../adapters/host/reason-of.ts";
+import { aroundOf } from "./around-of.ts";
 import { createCall } from "./call-under-test.ts";
 
 interface Row {
@@ -80,7 +81,9 @@ function pass(
   handler: () => Promise<Output>,
   links: readonly Around[] = [asAlice],
 ): Promise<Output> {
-  return runChain([around, ...links, aroundStreams], call, () => aroundWork(call, handler));
+  return runChain([around, ...links, aroundOf(aroundStreams)], call, () =>
+    aroundOf(aroundWork)(call, handler),
+  );
 }
 
 const mutation = LVService.method.removeLV;
@@ -160,7 +163,7 @@ test("what was recorded is the end of the work, not that of a caller who left be
   const call = createCall({ method: mutation });
   const { around, aroundWork } = audit;
   const left = runChain([around, asAlice], call, async () => {
-    const handled = aroundWork(call, () => {
+    const handled = aroundOf(aroundWork)(call, () => {
       began.resolve();
       return work.promise;
     });

@@ -1,8 +1,10 @@
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import { VGService } from "../../../gen/proto/lvmd_pb.ts";
 import { methodRuleOf } from "../../../server/method-table.ts";
-import { type Call, operationHeader, type Peer } from "../../../server/rpc/call.ts";
+import { type Call, type OverListener, operationHeader, type Peer } from "../../../server/rpc/call.ts";
 import { anonymous } from "../../../server/rpc/caller.ts";
+import { infraErrorFrom } from "../../../server/rpc/errors.ts";
+import { deadlinePassed } from "../../../server/rpc/guard.ts";
 
 /** A call that no client made, with what matters to a test; `ending` ends it. */
 export function createCall(
@@ -18,6 +20,10 @@ export function createCall(
   } = {},
 ): Call {
   const { ending = new AbortController(), method = VGService.method.watch } = facts;
+  if (facts.leftMs !== undefined) {
+    setTimeout(() => ending.abort(deadlinePassed()), facts.leftMs);
+  }
+  const overListeners: OverListener[] = [];
   let caller = anonymous;
   let resource: string | undefined;
   let operationId: string | undefined;
@@ -40,6 +46,22 @@ export function createCall(
     timeLeftMs: () => facts.leftMs,
     signal: ending.signal,
     end: (error) => ending.abort(error),
+    onEnd: (listener) => {
+      const { signal } = ending;
+      const onAbort = () => listener(infraErrorFrom(signal.reason));
+      if (signal.aborted) {
+        onAbort();
+        return () => {};
+      }
+      signal.addEventListener("abort", onAbort, { once: true });
+      return () => signal.removeEventListener("abort", onAbort);
+    },
+    onOver: (listener) => void overListeners.push(listener),
+    async over(error) {
+      for (const listener of overListeners) {
+        await listener(error);
+      }
+    },
     get caller() {
       return caller;
     },

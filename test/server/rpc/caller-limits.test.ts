@@ -2,9 +2,11 @@ import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { Health } from "../../../gen/grpc/health/v1/health_pb.ts";
 import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
+import { createAuthorization } from "../../../server/rpc/authorize.ts";
 import type { Call, Output } from "../../../server/rpc/call.ts";
 import { anonymous, type Caller } from "../../../server/rpc/caller.ts";
 import { createCallerLimits } from "../../../server/rpc/caller-limits.ts";
+import { aroundOf } from "./around-of.ts";
 import { createCall } from "./call-under-test.ts";
 
 const read = VGService.method.getFreeBytes;
@@ -36,9 +38,15 @@ async function refusalOf(work: Promise<unknown>): Promise<InfraError | undefined
   }
 }
 
+/** The limits, with a link that rejects as a chain does. */
+function createLimits(...options: Parameters<typeof createCallerLimits>) {
+  const limits = createCallerLimits(...options);
+  return { ...limits, around: aroundOf(() => limits.around) };
+}
+
 test("a caller may begin two seconds' worth of calls at once, and then as many as the limit says", async (t) => {
   let nowMs = 0;
-  const { around } = createCallerLimits({ requestsPerSecond: 10, streams: 1, mutations: 1 }, () => nowMs);
+  const { around } = createLimits({ requestsPerSecond: 10, streams: 1, mutations: 1 }, () => nowMs);
   for (let i = 0; i < 20; i++) {
     await around(by("a"), answer);
   }
@@ -59,32 +67,29 @@ test("a caller may begin two seconds' worth of calls at once, and then as many a
 
 test("who may not call is limited by its address, and a call is counted once", async (t) => {
   const limits = createCallerLimits({ requestsPerSecond: 5, streams: 1, mutations: 1 }, () => 0);
-  const denied = () => Promise.reject(new InfraError("LOGIN_REQUIRED", "who are you?"));
-  const reasons: (string | undefined)[] = [];
-  for (let i = 0; i < 11; i++) {
-    reasons.push((await refusalOf(limits.aroundDenied(from("192.0.2.7"), denied)))?.reason);
+  const authenticate = ({ caller, peer }: Call) =>
+    peer.address === "192.0.2.9" ? Promise.reject(new InfraError("TOKEN_INVALID", "not yours")) : caller;
+  const authorization = aroundOf(createAuthorization(authenticate, limits.countDenied));
+  const call = async (made: Call) => {
+    const fails = () => Promise.reject(new InfraError("VOLUME_NOT_FOUND", "gone"));
+    return (await refusalOf(authorization(made, async () => limits.around(made, fails))))?.reason;
+  };
+  for (const [made, refused] of [
+    [() => from("192.0.2.7"), "LOGIN_REQUIRED"],
+    [() => from("192.0.2.9"), "TOKEN_INVALID"],
+    [() => by("a"), "VOLUME_NOT_FOUND"],
+  ] as const) {
+    const reasons: (string | undefined)[] = [];
+    for (let i = 0; i < 11; i++) {
+      reasons.push(await call(made()));
+    }
+    t.same(reasons, [...Array(10).fill(refused), "CALLER_LIMIT"]);
   }
-  t.same(reasons, [...Array(10).fill("LOGIN_REQUIRED"), "CALLER_LIMIT"]);
-  const another = refusalOf(limits.aroundDenied(from("192.0.2.8"), denied));
-  t.equal((await another)?.reason, "LOGIN_REQUIRED", "nobody else is");
-  const fails = () => Promise.reject(new InfraError("VOLUME_NOT_FOUND", "gone"));
-  for (let i = 0; i < 10; i++) {
-    const call = by("a");
-    const refused = await refusalOf(limits.aroundDenied(call, () => limits.around(call, fails)));
-    t.equal(refused?.reason, "VOLUME_NOT_FOUND");
-  }
-  const last = by("a");
-  t.equal(
-    (await refusalOf(limits.aroundDenied(last, () => limits.around(last, fails))))?.reason,
-    "CALLER_LIMIT",
-  );
+  t.equal(await call(from("192.0.2.8")), "LOGIN_REQUIRED", "nobody else is");
 });
 
 test("the calls of one caller all succeed while another is refused 10,000 times", async (t) => {
-  const { around, callerCount } = createCallerLimits(
-    { requestsPerSecond: 10, streams: 1, mutations: 1 },
-    () => 0,
-  );
+  const { around, callerCount } = createLimits({ requestsPerSecond: 10, streams: 1, mutations: 1 }, () => 0);
   for (const [greedy, other] of [
     [() => by("greedy"), () => by("other")],
     [() => from("192.0.2.1"), () => from("192.0.2.2")],
@@ -102,7 +107,7 @@ test("the calls of one caller all succeed while another is refused 10,000 times"
 });
 
 test("open streams are limited and free their place however they end", async (t) => {
-  const { around } = createCallerLimits({ requestsPerSecond: 1000, streams: 2, mutations: 1 });
+  const { around } = createLimits({ requestsPerSecond: 1000, streams: 2, mutations: 1 });
   async function* endless() {
     for (;;) {
       yield {};
@@ -137,7 +142,8 @@ test("open streams are limited and free their place however they end", async (t)
 });
 
 test("changes under way are limited, until they have ended and not until their callers leave", async (t) => {
-  const { aroundWork } = createCallerLimits({ requestsPerSecond: 1000, streams: 1, mutations: 2 });
+  const limits = createCallerLimits({ requestsPerSecond: 1000, streams: 1, mutations: 2 });
+  const aroundWork = aroundOf(limits.aroundWork);
   const first = Promise.withResolvers<Output>();
   const second = Promise.withResolvers<Output>();
   const running = [
@@ -156,7 +162,7 @@ test("changes under way are limited, until they have ended and not until their c
 });
 
 test("who has no account counts by address; the admin socket does not count", async (t) => {
-  const { around } = createCallerLimits({ requestsPerSecond: 1, streams: 1, mutations: 1 }, () => 0);
+  const { around } = createLimits({ requestsPerSecond: 1, streams: 1, mutations: 1 }, () => 0);
   const spend = async (call: () => Call) => {
     await around(call(), answer);
     await around(call(), answer);
@@ -188,7 +194,7 @@ test("who has no account counts by address; the admin socket does not count", as
 test("idle callers are forgotten, and more addresses than there is room for share places", async (t) => {
   let nowMs = 0;
   const limits = { requestsPerSecond: 1, streams: 1, mutations: 1 };
-  const { around, callerCount } = createCallerLimits(limits, () => nowMs);
+  const { around, callerCount } = createLimits(limits, () => nowMs);
   for (let i = 0; i < 20_000; i++) {
     await refusalOf(around(from(`10.1.${i >> 8}.${i & 255}`), answer));
   }

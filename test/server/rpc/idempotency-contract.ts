@@ -19,6 +19,7 @@ import { anonymous } from "../../../server/rpc/caller.ts";
 import { createIdempotency } from "../../../server/rpc/idempotency.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { reasonOf } from "../../adapters/host/reason-of.ts";
+import { aroundOf } from "./around-of.ts";
 import { createCall } from "./call-under-test.ts";
 
 const createLv = LVService.method.createLV;
@@ -72,7 +73,7 @@ export function testIdempotencyContract(
         ...options,
       });
       t.teardown(() => kept.close());
-      return { kept, around: createIdempotency(kept) };
+      return { kept, around: aroundOf(createIdempotency(kept)) };
     };
     return { stores, failures, open, gateways: [open(stores[0]), open(stores[1])] as const };
   }
@@ -293,7 +294,9 @@ export function testIdempotencyContract(
     const kept = createKeptResults({ store: watched, ...secrets, instanceId: "i", onFailed: () => {} });
     t.teardown(() => kept.close());
     const sent = { key: "clear-key-24682468", name: "clear-name-24682468" };
-    await createIdempotency(kept)(callOf(sent), async () => ({ volume: { name: "clear-answer-24682468" } }));
+    await aroundOf(createIdempotency(kept))(callOf(sent), async () => ({
+      volume: { name: "clear-answer-24682468" },
+    }));
     const clear = /24682468/;
     const texts = (value: unknown): string =>
       value instanceof Uint8Array

@@ -179,7 +179,7 @@ test("a subscriber that leaves ends its call, and none is kept", async (t) => {
     t.match(call.signal.reason, { reason: "CALLER_LEFT" }, protocol.name);
     t.equal(sink.write(sharedHeartbeat("b")), false);
   }
-  while (app.stopListenerCount() > 0) {
+  while (app.openCallCount() > 0) {
     await new Promise((resolve) => setImmediate(resolve));
   }
   t.same(

@@ -1,7 +1,10 @@
+import { Readable, Writable } from "node:stream";
 import { create } from "@bufbuild/protobuf";
-import { createContextValues } from "@connectrpc/connect";
 import { Health, HealthCheckResponseSchema } from "../../../gen/grpc/health/v1/health_pb.ts";
 import { methodRuleOf } from "../../../server/method-table.ts";
+import type { NodeRequest, NodeResponse } from "../../../server/rpc/node-adapter.ts";
+import { createOpenCalls } from "../../../server/rpc/open-calls.ts";
+import { requestFactsKey } from "../../../server/rpc/request-facts.ts";
 import { createRoutes } from "../../../server/rpc/router.ts";
 import { registerService } from "../../../server/rpc/service-handlers.ts";
 
@@ -18,6 +21,7 @@ if (gc === undefined) {
   throw new TypeError("this process needs --expose-gc");
 }
 const refuse = () => Promise.reject(new Error("not part of it"));
+const shutdownSignal = new AbortController().signal;
 const routes = createRoutes({
   registrations: [
     registerService(Health, {
@@ -27,14 +31,33 @@ const routes = createRoutes({
     }),
   ],
   ruleOf: methodRuleOf,
-  around: [],
-  aroundWork: (_call, next) => next(),
+  linksFor: () => ({ around: [], aroundWork: [] }),
   maxMessageBytes: 1024,
   maxDeadlineMs: 60_000,
   keepAliveMs: 1_000,
-  shutdownSignal: new AbortController().signal,
+  shutdownSignal,
+  openCalls: createOpenCalls(shutdownSignal),
 });
-const route = routes.find(({ path }) => path.endsWith("/Check"));
+const direct = routes.find(({ path }) => path.endsWith("/Check"))?.direct;
+
+/** A response that takes what it is given. */
+class Taking extends Writable {
+  headersSent = false;
+  statusCode = 0;
+  takenBytes = 0;
+
+  writeHead(statusCode: number): void {
+    this.statusCode = statusCode;
+    this.headersSent = true;
+  }
+
+  addTrailers(): void {}
+
+  override _write(chunk: Uint8Array, _encoding: string, done: () => void): void {
+    this.takenBytes += chunk.byteLength;
+    done();
+  }
+}
 
 async function* bodyOf(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
   // The calls are then under way together, as those of sockets are.
@@ -43,23 +66,24 @@ async function* bodyOf(bytes: Uint8Array): AsyncGenerator<Uint8Array, void> {
 }
 
 async function call(contentType: string, bytes: Uint8Array): Promise<void> {
-  const gone = new AbortController();
-  const answer = await route?.handle({
-    httpVersion: "2.0",
+  const body = Readable.from(bodyOf(bytes), { objectMode: false });
+  const headers = { "content-type": contentType };
+  const request = Object.assign(body, {
+    headers,
     method: "POST",
-    url: "http://gateway/grpc.health.v1.Health/Check",
-    header: new Headers({ "content-type": contentType }),
-    body: bodyOf(bytes),
-    signal: gone.signal,
-    contextValues: createContextValues(),
-  });
-  let answeredBytes = 0;
-  for await (const chunk of answer?.body ?? []) {
-    answeredBytes += chunk.byteLength;
+    url: "/",
+    httpVersion: "2.0",
+  }) as unknown as NodeRequest;
+  const taking = new Taking();
+  const response = taking as unknown as NodeResponse;
+  const head = direct?.readHead(request);
+  if (direct === undefined || head === undefined) {
+    throw new Error("such a request is not read");
   }
-  gone.abort();
-  if (answer?.status !== 200 || answeredBytes === 0) {
-    throw new Error(`answered ${answer?.status} with ${answeredBytes} bytes`);
+  const facts = { ...requestFactsKey.defaultValue, response };
+  await direct.answer(head, request, response, facts, {});
+  if (taking.statusCode !== 200 || taking.takenBytes === 0) {
+    throw new Error(`answered ${taking.statusCode} with ${taking.takenBytes} bytes`);
   }
 }
 

@@ -68,12 +68,15 @@ export async function startRestUnderTest(
   const options = {
     registrations: [registration],
     ruleOf,
-    around: [createCallLog(logger), ...(settings.around ?? [])],
-    aroundWork: settings.aroundWork ?? ((_call, next) => next()),
+    linksFor: () => ({
+      around: [createCallLog(logger), ...(settings.around ?? [])],
+      aroundWork: settings.aroundWork === undefined ? [] : [settings.aroundWork],
+    }),
     maxMessageBytes: settings.maxMessageBytes ?? 1 << 20,
     maxDeadlineMs: settings.maxDeadlineMs ?? 60_000,
     keepAliveMs: 15_000,
     shutdownSignal: shutdown.signal,
+    openCalls: undefined,
     listenerOf: () => ({
       address: "127.0.0.1:0",
       services: undefined,

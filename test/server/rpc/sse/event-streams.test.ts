@@ -253,7 +253,7 @@ test("silence is broken by comments, before the first message as well", async (t
 
 test("a client that leaves ends its call within a second, whatever it waits for", async (t) => {
   const calls: Call[] = [];
-  const { url, log, stopListenerCount } = await startStreams(
+  const { url, log, openCallCount } = await startStreams(
     t,
     {
       Subscribe: stream(async function* (call, { topics }) {
@@ -282,7 +282,7 @@ test("a client that leaves ends its call within a second, whatever it waits for"
       t.match(call.signal.reason, { reason: "CALLER_LEFT" });
     }
   }
-  while (stopListenerCount() > 0) {
+  while (openCallCount() > 0) {
     await new Promise((resolve) => setImmediate(resolve));
   }
   t.same(

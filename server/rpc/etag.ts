@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 /**
  * Whether a client that sends this `If-None-Match` has the answer with this tag (RFC 9110, 13.1.2): it lists tags, of which
  * one compares as equal, or is `*`. The comparison is the weak one, as a proxy that compresses makes a tag weak.
@@ -13,4 +15,22 @@ export function matchesEtag(ifNoneMatch: string | undefined, etag: string): bool
 
 function withoutWeakness(tag: string): string {
   return tag.replace(/^W\//, "");
+}
+
+const tags = new WeakMap<object, string>();
+
+/**
+ * The tag of an answer, which is another one for other bytes.
+ * @param kept who has these bytes for other answers as well, and the tag with them
+ */
+export function etagOf(bytes: Uint8Array, kept: object | undefined): string {
+  const known = kept === undefined ? undefined : tags.get(kept);
+  if (known !== undefined) {
+    return known;
+  }
+  const tag = `"${createHash("sha256").update(bytes).digest("base64url")}"`;
+  if (kept !== undefined) {
+    tags.set(kept, tag);
+  }
+  return tag;
 }

@@ -1,0 +1,101 @@
+import type { DescMethod, Message } from "@bufbuild/protobuf";
+import type { Exchange } from "../exchange.ts";
+import type { NodeRequest } from "../node-adapter.ts";
+import type { RequestFacts } from "../request-facts.ts";
+import type { Codec } from "../shared-message.ts";
+import { setUnknownFieldsHeader } from "../unknown-fields-header.ts";
+import { readBody } from "./read-body.ts";
+import { bytesOfQuery, type MessageReading, readEnvelopedMessage, readPlainMessage } from "./read-message.ts";
+import type { RequestHead } from "./request-head.ts";
+
+/** By lower-case names. */
+export type AnswerHeaders = Record<string, number | string | string[]>;
+
+/**
+ * A request as Node has it, and the head of its answer in the form that Node takes. A class, as one is made for every call:
+ * its functions are made once.
+ */
+export class DirectExchange implements Exchange {
+  readonly method: DescMethod;
+  readonly protocol: RequestHead["form"]["protocol"];
+  readonly codec: Codec;
+  readonly facts: RequestFacts;
+  readonly head: RequestHead;
+  readonly request: NodeRequest;
+  /** Of the answer, with those that it has whatever the call sets. */
+  readonly answerHeaders: AnswerHeaders;
+  /** No handler of the gateway sets any; the conformance suite does. */
+  trailers: Headers | undefined;
+  readonly #reading: MessageReading;
+  readonly #deadlineAtMs: number | undefined;
+
+  constructor(
+    head: RequestHead,
+    request: NodeRequest,
+    facts: RequestFacts,
+    answerHeaders: AnswerHeaders,
+    reading: MessageReading,
+  ) {
+    const { form, timeoutMs } = head;
+    this.method = reading.method;
+    this.protocol = form.protocol;
+    this.codec = form.isBinary ? "binary" : "json";
+    this.facts = facts;
+    this.head = head;
+    this.request = request;
+    this.answerHeaders = answerHeaders;
+    this.#reading = reading;
+    this.#deadlineAtMs = timeoutMs === undefined ? undefined : performance.now() + timeoutMs;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.request.headers[name];
+    return typeof value === "object" ? value.join(", ") : value;
+  }
+
+  headerNames(): Iterable<string> {
+    return Object.keys(this.request.headers);
+  }
+
+  setHeader(name: string, value: string): void {
+    this.answerHeaders[name.toLowerCase()] = value;
+  }
+
+  appendHeader(name: string, value: string): void {
+    const key = name.toLowerCase();
+    const before = this.answerHeaders[key];
+    if (key === "set-cookie") {
+      // The one header that is several lines (RFC 6265, 3).
+      this.answerHeaders[key] = [...(Array.isArray(before) ? before : []), value];
+    } else {
+      this.answerHeaders[key] = before === undefined ? value : `${before}, ${value}`;
+    }
+  }
+
+  timeLeftMs(): number | undefined {
+    return this.#deadlineAtMs === undefined ? undefined : this.#deadlineAtMs - performance.now();
+  }
+
+  async readInput(): Promise<Message> {
+    const { head, request } = this;
+    const reading = this.#reading;
+    if (head.form.isEnveloped) {
+      return readEnvelopedMessage(await readBody(request, reading.readMaxBytes, true), head, reading);
+    }
+    const body =
+      head.query === undefined
+        ? await readBody(request, reading.readMaxBytes, false)
+        : bytesOfQuery(head.query);
+    return readPlainMessage(body, head, reading, (names) => this.noteUnknownFields(names));
+  }
+
+  noteUnknownFields(names: readonly string[]): void {
+    if (names.length > 0) {
+      const header = new Headers();
+      setUnknownFieldsHeader(header, names);
+      header.forEach((value, name) => {
+        this.setHeader(name, value);
+      });
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import type { DescMethod, JsonReadOptions, JsonWriteOptions } from "@bufbuild/protobuf";
+import type { ConnectError } from "@connectrpc/connect";
+import { createMethodSerializationLookup } from "@connectrpc/connect/protocol";
+import type { Output } from "../call.ts";
+import { callerLeft } from "../caller-left.ts";
+import { isGone, type NodeRequest, type NodeResponse } from "../node-adapter.ts";
+import type { OpenCalls } from "../open-calls.ts";
+import type { RequestFacts } from "../request-facts.ts";
+import type { RoutedCall } from "../routed-call.ts";
+import { type AnswerHeaders, DirectExchange } from "./direct-exchange.ts";
+import { type AnswerWriting, encodeAnswer } from "./encode-answer.ts";
+import { createPace } from "./pace.ts";
+import type { MessageReading } from "./read-message.ts";
+import { type RequestHead, readRequestHead } from "./request-head.ts";
+import { writeEnd, writeError, writeHead, writeUnary } from "./write-answer.ts";
+
+export interface DirectHandlerOptions {
+  readonly method: DescMethod;
+  /** The largest messages, in bytes, before compression. */
+  readonly readMaxBytes: number;
+  readonly writeMaxBytes: number;
+  readonly jsonOptions: Partial<JsonReadOptions & JsonWriteOptions>;
+  /** Whether a message that many calls get is encoded for all of them. */
+  readonly isShared: boolean;
+  /** Whether each message of a stream is the whole state, so that a client that is slow wants none but the newest. */
+  readonly isState: boolean;
+  readonly openCalls: OpenCalls;
+  /** The call of an exchange. */
+  begin(exchange: DirectExchange): RoutedCall;
+  /** Makes a call. What it throws, then or while its messages are read, ends the answer. */
+  run(call: RoutedCall, exchange: DirectExchange): Promise<Output>;
+  /** What the client is told of that. */
+  wireErrorFrom(thrown: unknown): ConnectError;
+}
+
+/** Answers requests of one unary or server-streaming method, between Node's HTTP and the call path with nothing else. */
+export interface DirectHandler {
+  /** Undefined for a request that connect-es is to answer. */
+  readHead(request: NodeRequest): RequestHead | undefined;
+  /**
+   * Answers a request. Resolves when the answer is handed over, or the client has gone.
+   * @param headers those of the answer that it has whatever the call sets
+   * @throws what is wrong with the writing itself
+   */
+  answer(
+    head: RequestHead,
+    request: NodeRequest,
+    response: NodeResponse,
+    facts: RequestFacts,
+    headers: AnswerHeaders,
+  ): Promise<void>;
+}
+
+/**
+ * An implementation of the same contract that connect-es has (protocol-handler.ts): Connect, its GET, gRPC and gRPC-Web, with
+ * the errors and limits of that. What it leaves out is what each call costs there: six to ten chained generators, copies of
+ * the headers, three AbortControllers.
+ */
+export function createDirectHandler(options: DirectHandlerOptions): DirectHandler {
+  const { method, readMaxBytes, writeMaxBytes, jsonOptions, isShared, isState, openCalls } = options;
+  const limits = { readMaxBytes, writeMaxBytes };
+  const serialization = createMethodSerializationLookup(method, undefined, jsonOptions, limits);
+  const readings: Record<"binary" | "json", MessageReading> = {
+    binary: { method, readMaxBytes, jsonOptions, serialization: serialization.getI(true) },
+    json: { method, readMaxBytes, jsonOptions, serialization: serialization.getI(false) },
+  };
+  const binary = serialization.getO(true);
+  const json = serialization.getO(false);
+  const writing: AnswerWriting = { method, writeMaxBytes, isShared, binary, json };
+
+  async function writeAll(exchange: DirectExchange, response: NodeResponse, output: Output): Promise<void> {
+    if (Symbol.asyncIterator in output) {
+      await writeStream(exchange, response, output);
+      return;
+    }
+    const encoded = encodeAnswer(output, exchange.head, writing);
+    const answer = encoded instanceof Promise ? await encoded : encoded;
+    if (!isGone(response)) {
+      writeUnary(exchange, response, answer);
+    }
+  }
+
+  async function writeStream(
+    exchange: DirectExchange,
+    response: NodeResponse,
+    output: AsyncIterable<object>,
+  ): Promise<void> {
+    const messages = output[Symbol.asyncIterator]();
+    const pace = createPace(response);
+    try {
+      for (;;) {
+        // Asked for the next state only when the one before has left: a watcher that is slow then gets the newest one next.
+        if (isState && !(await pace.flushed())) {
+          return;
+        }
+        const next = await messages.next();
+        const room = isGone(response) ? false : pace.hasRoom();
+        if (room !== true && !(await room)) {
+          return;
+        }
+        if (!response.headersSent) {
+          writeHead(exchange, response);
+        }
+        if (next.done === true) {
+          writeEnd(exchange, response, undefined);
+          return;
+        }
+        const encoded = encodeAnswer(next.value, exchange.head, writing);
+        const { bytes } = encoded instanceof Promise ? await encoded : encoded;
+        pace.write(bytes);
+      }
+    } finally {
+      await messages.return?.();
+    }
+  }
+
+  async function answerError(
+    exchange: DirectExchange,
+    response: NodeResponse,
+    thrown: unknown,
+  ): Promise<void> {
+    if (isGone(response)) {
+      return;
+    }
+    const error = options.wireErrorFrom(thrown);
+    if (response.headersSent) {
+      writeEnd(exchange, response, error);
+    } else {
+      await writeError(exchange, response, error);
+    }
+  }
+
+  return {
+    readHead: (request) => readRequestHead(method, request),
+    async answer(head, request, response, facts, headers) {
+      const reading = head.form.isBinary ? readings.binary : readings.json;
+      const exchange = new DirectExchange(head, request, facts, headers, reading);
+      const call = options.begin(exchange);
+      const onClose = () => call.end(callerLeft);
+      response.once("close", onClose);
+      if (head.timeoutMs !== undefined) {
+        call.armDeadline();
+      }
+      openCalls.add(call);
+      try {
+        await writeAll(exchange, response, await options.run(call, exchange));
+      } catch (thrown) {
+        await answerError(exchange, response, thrown);
+      } finally {
+        openCalls.delete(call);
+        call.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { NodeRequest } from "../node-adapter.ts";
+
+/** What an envelope has in front of its message: a byte of flags, four of the message's size. */
+export const envelopeHeadBytes = 5;
+
+const nothing = Buffer.alloc(0);
+
+/**
+ * Reads all of a request's body, or so much of one that is too large that whoever decodes it must see that: more than
+ * `maxBytes`, or of envelopes the head of one that announces more, or the first two of them. Never settles when the client
+ * leaves before; that ends its call.
+ * @param maxBytes of a message
+ */
+export function readBody(request: NodeRequest, maxBytes: number, isEnveloped: boolean): Promise<Buffer> {
+  const limitBytes = isEnveloped ? 2 * (envelopeHeadBytes + maxBytes) : maxBytes;
+  return new Promise((resolve) => {
+    let first: Buffer = nothing;
+    let chunks: Buffer[] | undefined;
+    let sizeBytes = 0;
+    let isAnnounced = !isEnveloped;
+    const whole = () => (chunks === undefined ? first : Buffer.concat(chunks, sizeBytes));
+    const onEnd = () => resolve(whole());
+    const onData = (chunk: Buffer) => {
+      if (sizeBytes === 0) {
+        first = chunk;
+      } else {
+        chunks ??= [first];
+        chunks.push(chunk);
+      }
+      sizeBytes += chunk.byteLength;
+      let announcedBytes = 0;
+      if (!isAnnounced && sizeBytes >= envelopeHeadBytes) {
+        isAnnounced = true;
+        announcedBytes = whole().readUInt32BE(1);
+      }
+      if (sizeBytes > limitBytes || announcedBytes > maxBytes) {
+        request.off("data", onData);
+        request.off("end", onEnd);
+        request.pause();
+        resolve(whole());
+      }
+    };
+    request.on("data", onData);
+    request.on("end", onEnd);
+  });
+}

@@ -1,0 +1,132 @@
+import {
+  type DescMethod,
+  fromJson,
+  type JsonReadOptions,
+  type JsonValue,
+  type Message,
+} from "@bufbuild/protobuf";
+import { base64Decode } from "@bufbuild/protobuf/wire";
+import {
+  createAsyncIterable,
+  pipe,
+  type Serialization,
+  transformDecompressEnvelope,
+  transformParseEnvelope,
+  transformSplitEnvelope,
+} from "@connectrpc/connect/protocol";
+import { endStreamFlag } from "@connectrpc/connect/protocol-connect";
+import { trailerFlag } from "@connectrpc/connect/protocol-grpc-web";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { messageTooLarge } from "../message-too-large.ts";
+import { singleOf } from "../single-of.ts";
+import { unknownFieldsOf } from "../unknown-fields.ts";
+import { envelopeHeadBytes } from "./read-body.ts";
+import type { RequestHead } from "./request-head.ts";
+import type { WireForm } from "./wire-form.ts";
+
+/** How the messages of a method are read. */
+export interface MessageReading {
+  readonly method: DescMethod;
+  readonly readMaxBytes: number;
+  /** Of its requests. */
+  readonly serialization: Serialization<Message>;
+  readonly jsonOptions: Partial<JsonReadOptions>;
+}
+
+/**
+ * The one message of an enveloped request. One whole message, as nearly every request is, is read here; anything else by
+ * connect-es, whose errors it then gets.
+ * @throws InfraError REQUEST_CARDINALITY, ConnectError
+ */
+export function readEnvelopedMessage(
+  body: Buffer,
+  { form, requestCompression }: RequestHead,
+  { serialization, readMaxBytes }: MessageReading,
+): Message | Promise<Message> {
+  const isWhole =
+    body.byteLength >= envelopeHeadBytes && body.byteLength === envelopeHeadBytes + body.readUInt32BE(1);
+  if (isWhole && body[0] === 0 && body.byteLength <= envelopeHeadBytes + readMaxBytes) {
+    return serialization.parse(bytesOf(body.subarray(envelopeHeadBytes)));
+  }
+  const messages = pipe(
+    createAsyncIterable([bytesOf(body)].filter(({ byteLength }) => byteLength > 0)),
+    transformSplitEnvelope(readMaxBytes),
+    transformDecompressEnvelope(requestCompression, readMaxBytes),
+    parsing(form, serialization),
+  );
+  return singleOf(messages) as Promise<Message>;
+}
+
+/** What Connect and gRPC-Web end a stream of requests with is no message. */
+function parsing({ protocol }: WireForm, serialization: Serialization<Message>) {
+  switch (protocol) {
+    case "connect":
+      return transformParseEnvelope(serialization, endStreamFlag);
+    case "grpc-web":
+      return transformParseEnvelope(serialization, trailerFlag);
+    case "grpc":
+      return transformParseEnvelope(serialization);
+  }
+}
+
+/**
+ * The message of a unary Connect request.
+ * @param noteUnknownFields told of what is not in the message and is ignored, if there is any
+ * @throws InfraError MESSAGE_TOO_LARGE, ConnectError
+ */
+export async function readPlainMessage(
+  body: Uint8Array,
+  { form, requestCompression }: RequestHead,
+  reading: MessageReading,
+  noteUnknownFields: (names: readonly string[]) => void,
+): Promise<Message> {
+  const { readMaxBytes, serialization } = reading;
+  if (body.byteLength > readMaxBytes) {
+    throw messageTooLarge(body.byteLength, readMaxBytes);
+  }
+  if (requestCompression !== null) {
+    return serialization.parse(await requestCompression.decompress(bytesOf(body), readMaxBytes));
+  }
+  return form.isBinary ? serialization.parse(bytesOf(body)) : readJson(body, reading, noteUnknownFields);
+}
+
+function readJson(
+  body: Uint8Array,
+  { method, serialization, jsonOptions }: MessageReading,
+  noteUnknownFields: (names: readonly string[]) => void,
+): Message {
+  let json: JsonValue;
+  let message: Message;
+  try {
+    json = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString());
+    message = fromJson(method.input, json, jsonOptions);
+  } catch {
+    // It fails once more, in the words that connect-es has for it.
+    return serialization.parse(bytesOf(body));
+  }
+  if (jsonOptions.ignoreUnknownFields === true) {
+    noteUnknownFields(unknownFieldsOf(method.input, json));
+  }
+  return message;
+}
+
+/**
+ * The message of Connect's GET.
+ * @throws InfraError MALFORMED_REQUEST
+ */
+export function bytesOfQuery(query: URLSearchParams): Uint8Array {
+  const message = query.get("message") ?? "";
+  if (query.get("base64") !== "1") {
+    return Buffer.from(message);
+  }
+  try {
+    return base64Decode(message);
+  } catch (cause) {
+    throw new InfraError("MALFORMED_REQUEST", "the query parameter message is not base64", { cause });
+  }
+}
+
+/** The same bytes as no Buffer: what protobuf-es reads out of one would be Buffers as well. */
+function bytesOf(buffer: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(buffer.buffer as ArrayBuffer, buffer.byteOffset, buffer.byteLength);
+}

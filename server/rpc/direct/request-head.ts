@@ -1,0 +1,87 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { type Compression, compressionNegotiate } from "@connectrpc/connect/protocol";
+import { parseTimeout as parseConnectTimeout } from "@connectrpc/connect/protocol-connect";
+import { parseTimeout as parseGrpcTimeout } from "@connectrpc/connect/protocol-grpc";
+import { compressions } from "../compression.ts";
+import { maxTimerMs } from "../endless-timeout.ts";
+import type { NodeRequest } from "../node-adapter.ts";
+import { unaryForms, type WireForm, wireFormOf } from "./wire-form.ts";
+
+/** A request before its message is read. */
+export interface RequestHead {
+  readonly form: WireForm;
+  /** Until the deadline that the client has set; undefined when it has set none that a timer can wait for. */
+  readonly timeoutMs: number | undefined;
+  /** Of messages of the request that say they are compressed. */
+  readonly requestCompression: Compression | null;
+  /** What the client would take messages of the answer in. */
+  readonly answerCompression: Compression | null;
+  /** Of Connect's GET, which has its message there; undefined for POST. */
+  readonly query: URLSearchParams | undefined;
+}
+
+/**
+ * The head of a request as nearly every client sends it. Undefined for whatever is unusual or wrong: another spelling of a
+ * content type, an unknown compression, a malformed deadline, a version that is not Connect's. connect-es reads that, and
+ * finds the words for it.
+ */
+export function readRequestHead(method: DescMethod, request: NodeRequest): RequestHead | undefined {
+  const { headers } = request;
+  const isPost = request.method === "POST";
+  if (headers["connect-protocol-version"] !== undefined && headers["connect-protocol-version"] !== "1") {
+    return undefined;
+  }
+  const query = isPost || method.methodKind !== "unary" ? undefined : queryOf(request);
+  const form = isPost ? wireFormOf(method, headers["content-type"] ?? "") : formOfQuery(query);
+  // gRPC's trailers need HTTP/2.
+  if (form === undefined || (form.protocol === "grpc" && request.httpVersion !== "2.0")) {
+    return undefined;
+  }
+  const timeout = headers[form.timeoutHeader];
+  const timeoutMs = timeout === undefined ? undefined : timeoutOf(form, timeout);
+  if (timeoutMs === "malformed") {
+    return undefined;
+  }
+  const encoding =
+    query === undefined ? headers[form.encodingHeader] : (query.get("compression") ?? undefined);
+  const accepted = headers[form.acceptHeader];
+  if (encoding === undefined && accepted === undefined) {
+    return { form, timeoutMs, requestCompression: null, answerCompression: null, query };
+  }
+  const compression = compressionNegotiate(
+    compressions,
+    encoding === undefined ? null : String(encoding),
+    accepted === undefined ? null : String(accepted),
+    form.acceptHeader,
+  );
+  return compression.error === undefined
+    ? {
+        form,
+        timeoutMs,
+        requestCompression: compression.request,
+        answerCompression: compression.response,
+        query,
+      }
+    : undefined;
+}
+
+function queryOf({ url = "" }: NodeRequest): URLSearchParams {
+  const start = url.indexOf("?");
+  return new URLSearchParams(start === -1 ? "" : url.slice(start + 1));
+}
+
+function formOfQuery(query: URLSearchParams | undefined): WireForm | undefined {
+  const encoding = query?.get("encoding");
+  const isNamed = encoding === "json" || encoding === "proto";
+  // connect-es names the version that it knows.
+  return isNamed && (query?.get("connect") ?? "v1") === "v1" ? unaryForms[encoding] : undefined;
+}
+
+function timeoutOf({ timeoutHeader }: WireForm, value: string | string[]): number | "malformed" | undefined {
+  const parse = timeoutHeader === "grpc-timeout" ? parseGrpcTimeout : parseConnectTimeout;
+  const { timeoutMs, error } = parse(String(value), Number.MAX_SAFE_INTEGER);
+  if (error !== undefined) {
+    return "malformed";
+  }
+  return timeoutMs === undefined || timeoutMs > maxTimerMs ? undefined : timeoutMs;
+}

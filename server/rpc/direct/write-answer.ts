@@ -1,0 +1,151 @@
+import type { ConnectError } from "@connectrpc/connect";
+import { encodeEnvelope } from "@connectrpc/connect/protocol";
+import {
+  codeToHttpStatus,
+  endStreamFlag,
+  endStreamToJson,
+  errorToJsonBytes,
+} from "@connectrpc/connect/protocol-connect";
+import { grpcStatusOk, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
+import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
+import { compressMinBytes } from "../compression.ts";
+import { etagOf, matchesEtag } from "../etag.ts";
+import { dropRest, endResponse, isGone, type NodeResponse, nodeHeadersFrom } from "../node-adapter.ts";
+import type { AnswerHeaders, DirectExchange } from "./direct-exchange.ts";
+import type { EncodedAnswer } from "./encode-answer.ts";
+
+/** Trailers of nearly every good answer. */
+const statusOk = { "grpc-status": grpcStatusOk };
+
+/** Writes the one message of a unary call. */
+export function writeUnary(exchange: DirectExchange, response: NodeResponse, answer: EncodedAnswer): void {
+  const { form, query, answerCompression } = exchange.head;
+  if (form.isEnveloped) {
+    writeHead(exchange, response);
+    if (form.protocol === "grpc") {
+      response.addTrailers(exchange.trailers === undefined ? statusOk : grpcTrailersOf(exchange, undefined));
+      end(exchange, response, answer.bytes);
+    } else {
+      end(exchange, response, Buffer.concat([answer.bytes, lastEnvelopeOf(exchange, undefined)]));
+    }
+    return;
+  }
+  const { answerHeaders } = exchange;
+  if (answer.isCompressed && answerCompression !== null) {
+    answerHeaders[form.encodingHeader] = answerCompression.name;
+  }
+  if (query !== undefined && isKnown(exchange, answer)) {
+    sendHead(response, 304, answerHeaders);
+    end(exchange, response, undefined);
+    return;
+  }
+  answerHeaders["content-type"] = form.contentType;
+  answerHeaders["content-length"] = answer.bytes.byteLength;
+  sendHead(response, 200, withTrailerPrefixes(exchange));
+  end(exchange, response, exchange.request.method === "HEAD" ? undefined : answer.bytes);
+}
+
+/** Tags the answer to a GET, and says whether its client has it already. It may keep it, but has to ask each time. */
+function isKnown({ answerHeaders, request }: DirectExchange, { bytes, shared }: EncodedAnswer): boolean {
+  const etag = etagOf(bytes, shared);
+  const { vary } = answerHeaders;
+  answerHeaders.etag = etag;
+  answerHeaders["cache-control"] = "private, no-cache";
+  answerHeaders.vary = vary === undefined ? "accept-encoding" : `${vary}, accept-encoding`;
+  return matchesEtag(request.headers["if-none-match"], etag);
+}
+
+/** Writes the error of a call that has written nothing yet. */
+export async function writeError(
+  exchange: DirectExchange,
+  response: NodeResponse,
+  error: ConnectError,
+): Promise<void> {
+  // connect-go ends a request short of its content-length once it sees response headers, and Node's HTTP/2 library then
+  // resets the stream.
+  await dropRest(exchange.request);
+  if (isGone(response)) {
+    return;
+  }
+  const { form, answerCompression } = exchange.head;
+  if (form.isEnveloped) {
+    writeHead(exchange, response);
+    writeEnd(exchange, response, error);
+    return;
+  }
+  const json = errorToJsonBytes(error, undefined);
+  const isCompressed = answerCompression !== null && json.byteLength >= compressMinBytes;
+  const body = isCompressed ? await answerCompression.compress(json) : json;
+  const { answerHeaders } = exchange;
+  answerHeaders["content-type"] = "application/json";
+  answerHeaders["content-length"] = body.byteLength;
+  if (isCompressed) {
+    answerHeaders[form.encodingHeader] = answerCompression.name;
+  }
+  sendHead(response, codeToHttpStatus(error.code), withTrailerPrefixes(exchange));
+  end(exchange, response, exchange.request.method === "HEAD" ? undefined : body);
+}
+
+/** Writes the head of an answer whose messages come in envelopes. */
+export function writeHead(exchange: DirectExchange, response: NodeResponse): void {
+  const { answerHeaders, head } = exchange;
+  answerHeaders["content-type"] = head.form.contentType;
+  if (head.answerCompression !== null) {
+    answerHeaders[head.form.encodingHeader] = head.answerCompression.name;
+  }
+  sendHead(response, 200, answerHeaders);
+}
+
+/** Writes what comes behind the last message of an answer whose messages come in envelopes. */
+export function writeEnd(
+  exchange: DirectExchange,
+  response: NodeResponse,
+  error: ConnectError | undefined,
+): void {
+  if (exchange.protocol === "grpc") {
+    response.addTrailers(grpcTrailersOf(exchange, error));
+    end(exchange, response, undefined);
+  } else {
+    end(exchange, response, lastEnvelopeOf(exchange, error));
+  }
+}
+
+function grpcTrailersOf(exchange: DirectExchange, error: ConnectError | undefined) {
+  return nodeHeadersFrom(setTrailerStatus(new Headers(exchange.trailers), error), {});
+}
+
+/** What Connect and gRPC-Web have in place of trailers. */
+function lastEnvelopeOf({ protocol, trailers }: DirectExchange, error: ConnectError | undefined): Uint8Array {
+  if (protocol === "connect") {
+    const end = endStreamToJson(trailers ?? new Headers(), error, undefined);
+    return encodeEnvelope(endStreamFlag, Buffer.from(JSON.stringify(end)));
+  }
+  return encodeEnvelope(trailerFlag, trailerSerialize(setTrailerStatus(new Headers(trailers), error)));
+}
+
+/** Unary Connect has its trailers among the headers. */
+function withTrailerPrefixes({ answerHeaders, trailers }: DirectExchange): AnswerHeaders {
+  trailers?.forEach((value, name) => {
+    answerHeaders[`trailer-${name}`] = value;
+  });
+  return answerHeaders;
+}
+
+/** Over HTTP/2 by the stream itself: the compatibility API would look at each header once more. */
+function sendHead(response: NodeResponse, status: number, headers: AnswerHeaders): void {
+  const { stream } = response;
+  if (stream === undefined) {
+    response.writeHead(status, headers);
+  } else {
+    headers[":status"] = status;
+    stream.respond(headers, { waitForTrailers: true });
+  }
+}
+
+function end({ request }: DirectExchange, response: NodeResponse, body: Uint8Array | undefined): void {
+  if (request.complete) {
+    (response.stream ?? response).end(body);
+  } else {
+    endResponse(request, response, body);
+  }
+}

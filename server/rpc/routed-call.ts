@@ -1,0 +1,206 @@
+import type { DescMethod, Message } from "@bufbuild/protobuf";
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import { type Call, type OverListener, operationHeader, type Peer } from "./call.ts";
+import { anonymous, type Caller } from "./caller.ts";
+import { type ClosableSink, createDirectSink, type DirectSink } from "./direct-sink.ts";
+import { infraErrorFrom } from "./errors.ts";
+import type { Exchange } from "./exchange.ts";
+import { deadlinePassed, untilCallEnds } from "./guard.ts";
+import type { MethodRule } from "./method-rule.ts";
+import { requestTimeoutMs } from "./timeouts.ts";
+
+/** Limits of the gateway that a call keeps to. */
+export interface CallLimits {
+  /** The longest a unary call may take, whatever the client allows; streams have no cap. */
+  readonly maxDeadlineMs: number;
+  /** The largest message written, in bytes. */
+  readonly maxMessageBytes: number;
+}
+
+/** What may wait for a client that does not keep up, and for how long once its call has ended. */
+const maxUnsentBytesDefault = 1024 * 1024;
+const sinkLingerMs = 30_000;
+
+/** What ends a call that is over: made once, since a stack trace for each would cost more than the call. */
+const callOver = new InfraError("CALLER_LEFT", "the call is over");
+
+/**
+ * A call as its router has it. A class, so that its signal is made when it is asked for: V8 makes the accessor of an
+ * object literal in the old generation, where it keeps the call through every scavenge until a full collection.
+ */
+export class RoutedCall implements Call {
+  readonly method: DescMethod;
+  readonly rule: MethodRule;
+  readonly protocol: Call["protocol"];
+  readonly peer: Peer;
+  readonly requestId: string;
+  caller: Caller = anonymous;
+  readonly #exchange: Exchange;
+  readonly #limits: CallLimits;
+  /** When the gateway's own limit for it is over, by performance.now(); undefined for a stream. */
+  readonly capAtMs: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #input: Promise<Message> | undefined;
+  #sink: ClosableSink | undefined;
+  #resource: string | undefined;
+  #operationId: string | undefined;
+  #error: InfraError | undefined;
+  #ending: AbortController | undefined;
+  #listeners: Set<(error: InfraError) => void> | undefined;
+  #overListeners: OverListener[] | undefined;
+
+  constructor(exchange: Exchange, rule: MethodRule, limits: CallLimits) {
+    const { method, protocol, facts } = exchange;
+    this.method = method;
+    this.rule = rule;
+    this.protocol = protocol;
+    this.peer = facts.peer;
+    this.requestId = facts.requestId;
+    this.#exchange = exchange;
+    this.#limits = limits;
+    this.capAtMs = method.methodKind === "unary" ? performance.now() + limits.maxDeadlineMs : undefined;
+  }
+
+  /** Has the call end by a timer of its own when its deadline passes. */
+  armDeadline(): void {
+    const leftMs = this.timeLeftMs();
+    if (leftMs !== undefined) {
+      this.#timer = setTimeout(() => this.end(deadlinePassed()), Math.max(leftMs, 0));
+    }
+  }
+
+  identify(caller: Caller): void {
+    this.caller = caller;
+  }
+
+  input(): Promise<Message> {
+    this.#input ??= this.#readInput();
+    return this.#input;
+  }
+
+  timeLeftMs(): number | undefined {
+    const clientsMs = this.#exchange.timeLeftMs();
+    const ownMs = this.capAtMs === undefined ? undefined : this.capAtMs - performance.now();
+    return clientsMs === undefined ? ownMs : Math.min(clientsMs, ownMs ?? clientsMs);
+  }
+
+  get signal(): AbortSignal {
+    if (this.#ending === undefined) {
+      this.#ending = new AbortController();
+      if (this.#error !== undefined) {
+        this.#ending.abort(this.#error);
+      }
+    }
+    return this.#ending.signal;
+  }
+
+  end(error: InfraError): void {
+    if (this.#error !== undefined) {
+      return;
+    }
+    this.#error = error;
+    this.#ending?.abort(error);
+    const listeners = this.#listeners;
+    this.#listeners = undefined;
+    for (const listener of listeners ?? []) {
+      listener(error);
+    }
+  }
+
+  onEnd(listener: (error: InfraError) => void): () => void {
+    if (this.#error !== undefined) {
+      listener(this.#error);
+      return () => {};
+    }
+    this.#listeners ??= new Set();
+    this.#listeners.add(listener);
+    return () => void this.#listeners?.delete(listener);
+  }
+
+  onOver(listener: OverListener): void {
+    this.#overListeners ??= [];
+    this.#overListeners.push(listener);
+  }
+
+  async over(error: InfraError | undefined): Promise<void> {
+    for (const listener of this.#overListeners ?? []) {
+      await listener(error);
+    }
+  }
+
+  /** A client may not hold a call open by never sending what it asks for. */
+  #readInput(): Promise<Message> {
+    const input = untilCallEnds(this, this.#exchange.readInput());
+    if ((this.timeLeftMs() ?? Number.POSITIVE_INFINITY) <= requestTimeoutMs) {
+      return input;
+    }
+    const timer = setTimeout(() => this.end(deadlinePassed()), requestTimeoutMs);
+    return input.finally(() => clearTimeout(timer));
+  }
+
+  /** Ends a call whose answer is complete: its sink is closed, and its signal aborted, of which nobody is told by `onEnd`. */
+  close(): void {
+    this.#sink?.close();
+    clearTimeout(this.#timer);
+    this.#listeners = undefined;
+    this.end(callOver);
+  }
+
+  header(name: string): string | undefined {
+    return this.#exchange.header(name);
+  }
+
+  headerNames(): Iterable<string> {
+    return this.#exchange.headerNames();
+  }
+
+  noteResource(name: string): void {
+    this.#resource = name;
+  }
+
+  resource(): string | undefined {
+    return this.#resource;
+  }
+
+  noteOperation(id: string): void {
+    this.#operationId = id;
+    this.#exchange.setHeader(operationHeader, id);
+  }
+
+  operationId(): string | undefined {
+    return this.#operationId;
+  }
+
+  setHeader(name: string, value: string): void {
+    this.#exchange.setHeader(name, value);
+  }
+
+  appendHeader(name: string, value: string): void {
+    this.#exchange.appendHeader(name, value);
+  }
+
+  openSink(maxUnsentBytes = maxUnsentBytesDefault): DirectSink {
+    const { facts, protocol, codec, method } = this.#exchange;
+    const { response, onDirectWrite } = facts;
+    if (protocol === "rest") {
+      throw new InfraError("NOT_BUILT", `${method.name} cannot be streamed over REST`);
+    }
+    if (response?.headersSent !== true || method.methodKind === "unary") {
+      throw new TypeError(`${method.name} has written nothing yet that a sink could go on with`);
+    }
+    const { maxMessageBytes } = this.#limits;
+    const limits = { maxUnsentBytes, maxMessageBytes, lingerMs: sinkLingerMs };
+    this.#sink ??= createDirectSink(response, codec, limits, (error) => this.end(error), onDirectWrite);
+    return this.#sink;
+  }
+}
+
+/** Ends the call with the signal's reason once that is aborted. */
+export function endWith(call: RoutedCall, signal: AbortSignal): void {
+  const end = () => call.end(infraErrorFrom(signal.reason));
+  if (signal.aborted) {
+    end();
+  } else {
+    signal.addEventListener("abort", end, { once: true });
+  }
+}

@@ -1,0 +1,74 @@
+import { randomUUID } from "node:crypto";
+import type { DescMethod } from "@bufbuild/protobuf";
+import type { FastifyBaseLogger } from "fastify";
+import { unmapped } from "../config/address-range.ts";
+import { authorityOf } from "./browser-guard.ts";
+import type { Peer } from "./call.ts";
+import type { AnswerHeaders } from "./direct/direct-exchange.ts";
+import { infraErrorFrom } from "./errors.ts";
+import { certificateStateOf } from "./listener/client-certificate.ts";
+import type { ListenerFacts } from "./listener-facts.ts";
+import { listenerRefusalOf } from "./listener-services.ts";
+import type { NodeRequest, NodeResponse } from "./node-adapter.ts";
+import type { refuse } from "./refusal.ts";
+import { type RequestFacts, requestIdHeader } from "./request-facts.ts";
+
+/** A request of a method that has come in. */
+export interface ArrivedRequest {
+  readonly request: NodeRequest;
+  readonly response: NodeResponse;
+  /** What is known of the listener that it came by. */
+  readonly listener: ListenerFacts;
+  /** Those that the answer has, whatever it is. The id of the request is added. */
+  readonly headers: AnswerHeaders;
+  readonly log: Pick<FastifyBaseLogger, "error">;
+}
+
+/**
+ * Has a request answered under an id of its own, if its listener serves the method.
+ * @param refuse answers in the words of the request's protocol where there is no call
+ * @param answer writes the answer, which begins with the headers
+ */
+export async function serveRequest(
+  method: DescMethod,
+  refuseCall: typeof refuse,
+  { request, response, listener, headers, log }: ArrivedRequest,
+  answer: (facts: RequestFacts, headers: AnswerHeaders) => Promise<void>,
+): Promise<void> {
+  const requestId = randomUUID();
+  headers[requestIdHeader] = requestId;
+  const refusal = listenerRefusalOf(method.parent, listener.address, listener.services);
+  if (refusal !== undefined) {
+    refuseCall(request, response, refusal, headers);
+    return;
+  }
+  try {
+    await answer({ peer: peerFromRequest(request, listener), requestId, response }, headers);
+  } catch (thrown) {
+    const error = infraErrorFrom(thrown);
+    if (error.reason !== "CALLER_LEFT") {
+      log.error({ err: thrown, requestId }, "an answer could not be written");
+    }
+    if (response.headersSent) {
+      response.destroy();
+    } else {
+      refuseCall(request, response, error, headers);
+    }
+  }
+}
+
+/** How a request reached the gateway, by a listener of which this is known. */
+export function peerFromRequest(request: NodeRequest, listener: ListenerFacts): Peer {
+  const certificate = listener.isTls ? certificateStateOf(request) : undefined;
+  return {
+    // A socket of both families shows an IPv4 address as ::ffff:192.0.2.7.
+    address: unmapped(request.socket.remoteAddress ?? "unix"),
+    listener: listener.address,
+    services: listener.services,
+    access: listener.access,
+    isTls: listener.isTls,
+    authority: authorityOf(request),
+    certificate: certificate?.kind === "verified" ? certificate.certificate : undefined,
+    httpVersion: request.httpVersion as Peer["httpVersion"],
+  };
+}

@@ -1,0 +1,60 @@
+import { once } from "node:events";
+import { connect, createServer } from "node:http2";
+import type { AddressInfo } from "node:net";
+import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Test, test } from "tap";
+import { createPace } from "../../../../server/rpc/direct/pace.ts";
+import type { NodeResponse } from "../../../../server/rpc/node-adapter.ts";
+
+/** A response over HTTP/2 to a client that reads nothing until it is told to. */
+async function startResponse(t: Test) {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const arrived = once(server, "request") as Promise<[Readable, NodeResponse]>;
+  const client = session.request({ ":path": "/" });
+  client.on("error", () => {});
+  const [request, response] = await arrived;
+  request.resume();
+  response.writeHead(200);
+  t.teardown(() => {
+    session.destroy();
+    server.close();
+  });
+  await once(client, "response");
+  return { pace: createPace(response), client };
+}
+
+test("messages of one turn leave together, and the next one waits until they have left", async (t) => {
+  const { pace, client } = await startResponse(t);
+  const message = Buffer.alloc(1000);
+  t.equal(pace.flushed(), true, "nothing is written");
+  for (let count = 0; count < 10; count += 1) {
+    t.equal(pace.hasRoom(), true);
+    pace.write(message);
+  }
+  t.not(pace.flushed(), true);
+  await new Promise((resolve) => setImmediate(resolve));
+  client.resume();
+  t.equal(await pace.hasRoom(), true);
+  t.equal(pace.flushed(), true);
+});
+
+test("a client that reads nothing is waited for, and whoever waits learns that it has left", async (t) => {
+  const { pace, client } = await startResponse(t);
+  let written = 0;
+  while (pace.hasRoom() === true) {
+    pace.write(Buffer.alloc(10_000));
+    written += 10_000;
+  }
+  t.equal(written, 70_000, "of one turn no more than that");
+  // More than Node's window for a stream, so that it cannot leave.
+  pace.write(Buffer.alloc(200_000));
+  const room = pace.hasRoom();
+  const first = await Promise.race([room, sleep(100, "waiting")]);
+  t.equal(first, "waiting");
+  client.destroy();
+  t.equal(await room, false);
+  t.equal(await pace.flushed(), false);
+});

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { create, fromBinary } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { test } from "tap";
+import { GetLVListResponseSchema } from "../../../gen/proto/lvmd_pb.ts";
+import { createSharedAnswers, sharedMessageOf } from "../../../server/rpc/shared-answers.ts";
+import { sharedPrefixBytes } from "../../../server/rpc/shared-message.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage: () => void = runInNewContext("gc");
+
+/** A list of one volume, by whose name it is known. */
+const listOf = (name: string) => ({ volumes: [{ name }] });
+
+test("whatever is asked for, the answer tells of its source and key, and the first 16 of a source are made once", async () => {
+  const asked = fc.tuple(fc.nat({ max: 2 }), fc.nat({ max: 30 }).map(String));
+  fc.assert(
+    fc.property(fc.array(asked, { maxLength: 100 }), (calls) => {
+      const answers = createSharedAnswers(GetLVListResponseSchema);
+      const sources = [{}, {}, {}];
+      const firsts = new Map<number, Map<string, object>>();
+      for (const [index, key] of calls) {
+        const ofSource = firsts.get(index) ?? new Map<string, object>();
+        firsts.set(index, ofSource);
+        const text = `${index}/${key}`;
+        const message = answers.of(sources[index] ?? {}, key, () => listOf(text));
+        assert.equal(message.volumes[0]?.name, text);
+        const first = ofSource.get(key);
+        if (first !== undefined) {
+          assert.equal(message, first);
+        } else if (ofSource.size < 16) {
+          ofSource.set(key, message);
+          assert.notEqual(sharedMessageOf(message), undefined);
+        } else {
+          assert.equal(sharedMessageOf(message), undefined, "it is this call's own");
+        }
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("a message that is shared has one encoded form, which is its own", async (t) => {
+  const answers = createSharedAnswers(GetLVListResponseSchema);
+  const source = {};
+  const message = answers.of(source, "", () => listOf("a"));
+  const shared = sharedMessageOf(message);
+  t.equal(sharedMessageOf(answers.of(source, "", () => listOf("b"))), shared);
+  const frame = shared?.encoded("binary").frame ?? new Uint8Array();
+  t.equal(shared?.encoded("binary").frame, frame);
+  t.same(fromBinary(GetLVListResponseSchema, frame.subarray(sharedPrefixBytes)), message);
+  t.equal(sharedMessageOf(create(GetLVListResponseSchema, listOf("a"))), undefined);
+});
+
+test("answers of two kinds have nothing in common but their source", async (t) => {
+  const source = {};
+  const [one, other] = [1, 2].map(() => createSharedAnswers(GetLVListResponseSchema));
+  t.not(
+    one?.of(source, "", () => listOf("a")),
+    other?.of(source, "", () => listOf("a")),
+  );
+});
+
+test("what cannot be made is tried again", async (t) => {
+  const answers = createSharedAnswers(GetLVListResponseSchema);
+  const source = {};
+  const fail = () => {
+    throw new TypeError("it cannot be told");
+  };
+  t.throws(() => answers.of(source, "", fail), { message: "it cannot be told" });
+  t.match(
+    answers.of(source, "", () => listOf("a")),
+    listOf("a"),
+  );
+});
+
+test("nothing is kept of a source that is gone", async (t) => {
+  const answers = createSharedAnswers(GetLVListResponseSchema);
+  const kept = {};
+  answers.of(kept, "", () => listOf("kept"));
+  const gone = Array.from({ length: 100 }, () => {
+    // As a snapshot's value does, it holds what the answer is made of.
+    const source = { name: "gone" };
+    const message = answers.of(source, "", () => listOf(source.name));
+    sharedMessageOf(message)?.encoded("json");
+    return [new WeakRef(source), new WeakRef<object>(message)] as const;
+  });
+  // What is made in one turn of the event loop lives until its end.
+  await sleep(0);
+  collectGarbage();
+  t.ok(gone.every((refs) => refs.every((ref) => ref.deref() === undefined)));
+  t.match(
+    answers.of(kept, "", () => listOf("anew")),
+    listOf("kept"),
+  );
+});
