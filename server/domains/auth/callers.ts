@@ -11,21 +11,26 @@ import { apiTokenPrefix, hashToken } from "./token-hash.ts";
 /** Who calls, by each kind of credential. Their `current()` looks again at what is known by then. */
 export interface Callers {
   /**
-   * By a session's token, of a header or a cookie, or by an API token (of a header only).
-   * @throws InfraError TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_REVOKED, whatever the text is
+   * By a session's token, of a header or a cookie, or by an API token (of a header only); at once unless a signature has
+   * to be verified. Throws or rejects with an InfraError TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_REVOKED, whatever the text is.
    */
-  ofToken(token: string, carrier: "header" | "cookie"): Promise<Caller>;
+  ofToken(token: string, carrier: "header" | "cookie"): Caller | Promise<Caller>;
   /** @throws InfraError CERTIFICATE_UNKNOWN, TOKEN_EXPIRED */
   ofCertificate(certificate: ClientCertificate): Caller;
 }
 
 export function createCallers(state: AuthState, sessionTokens: SessionTokens): Callers {
   function ofUser(
-    user: AuthUser,
-    how: Pick<Caller, "credential" | "sessionId" | "expiresAtMs" | "current">,
+    { id, name, role, services }: AuthUser,
+    {
+      credential,
+      sessionId,
+      expiresAtMs,
+      current,
+    }: Omit<Caller, "actor" | "accountId" | "role" | "services">,
   ): Caller {
-    const { id, name, role, services } = user;
-    return { actor: `user/${name}`, accountId: id, role, services, ...how };
+    const actor = `user/${name}`;
+    return { actor, accountId: id, role, services, credential, sessionId, expiresAtMs, current };
   }
 
   function ofSession(claims: SessionClaims, credential: "session" | "cookie"): Caller {
@@ -78,13 +83,20 @@ export function createCallers(state: AuthState, sessionTokens: SessionTokens): C
     throw new InfraError("CERTIFICATE_UNKNOWN", "none of the names of the client certificate is a user's");
   }
 
+  function ofSessionToken(token: string, credential: "session" | "cookie"): Caller | Promise<Caller> {
+    const claims = sessionTokens.verify(token);
+    return claims instanceof Promise
+      ? claims.then((verified) => ofSession(verified, credential))
+      : ofSession(claims, credential);
+  }
+
   return {
-    async ofToken(token, carrier) {
+    ofToken(token, carrier) {
       if (carrier === "cookie") {
-        return ofSession(await sessionTokens.verify(token), "cookie");
+        return ofSessionToken(token, "cookie");
       }
       if (!token.startsWith(apiTokenPrefix)) {
-        return ofSession(await sessionTokens.verify(token), "session");
+        return ofSessionToken(token, "session");
       }
       if (!isApiToken(token)) {
         throw new InfraError("TOKEN_INVALID", "the token is not accepted: it is cut short or mistyped");

@@ -48,8 +48,8 @@ export function readSessionCookie(request: RequestOrigin): string | undefined {
 }
 
 /** What a request has of each of the two; the first where there are several. */
-function cookiesOf({ header }: RequestOrigin): ReadonlyMap<string, string> {
-  const pairs = header("cookie")?.split(";") ?? [];
+function cookiesOf(request: RequestOrigin): ReadonlyMap<string, string> {
+  const pairs = request.header("cookie")?.split(";") ?? [];
   const cookies = new Map<string, string>();
   for (const pair of pairs) {
     const [name = "", ...value] = pair.trim().split("=");
@@ -125,8 +125,8 @@ function assertOwnOrigin(request: RequestOrigin): void {
   }
 }
 
-function isOwnOrigin({ peer, header }: RequestOrigin): boolean {
-  return isSameOrigin(header("origin") ?? "", peer.authority, peer.isTls);
+function isOwnOrigin(request: RequestOrigin): boolean {
+  return isSameOrigin(request.header("origin") ?? "", request.peer.authority, request.peer.isTls);
 }
 
 function notOwn(why: string): InfraError {

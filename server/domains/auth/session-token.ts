@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { errors, jwtVerify, SignJWT } from "jose";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 
@@ -23,8 +22,11 @@ export interface SessionTokensOptions {
 export interface SessionTokens {
   /** @throws InfraError TOKEN_INVALID when there is no such key */
   sign(claims: SessionClaims): Promise<string>;
-  /** @throws InfraError TOKEN_INVALID, TOKEN_EXPIRED, whatever the text is */
-  verify(token: string): Promise<SessionClaims>;
+  /**
+   * What a token says, at once when it was found good before. Whatever the text is, it rejects with an InfraError alone,
+   * TOKEN_INVALID or TOKEN_EXPIRED.
+   */
+  verify(token: string): SessionClaims | Promise<SessionClaims>;
 }
 
 const issuer = "hostplane";
@@ -32,10 +34,16 @@ const algorithm = "HS256";
 /** Ours have some 300; nothing longer is worth a look. */
 const maxLength = 2048;
 const maxCached = 10_000;
+/** By so much of the end of its signature, 96 bits, a token is found that was verified before. */
+const tailLength = 16;
 
 export function createSessionTokens({ audience, secretOf }: SessionTokensOptions): SessionTokens {
-  /** Claims of tokens whose signature was found good, by hash, the least recently used first. */
-  const verified = new Map<string, SessionClaims>();
+  /**
+   * Tokens whose signature was found good, by their tails, the oldest first. They are no better kept than here: the keys
+   * that sign them are in the same memory. Time tells nothing of them: the map's hash is by a seed of the process, and a
+   * token is compared with another only by who knows its tail.
+   */
+  const verified = new Map<string, { readonly token: string; readonly claims: SessionClaims }>();
 
   function keyOf(keyId: unknown): Uint8Array {
     const secret = typeof keyId === "string" ? secretOf(keyId) : undefined;
@@ -46,6 +54,9 @@ export function createSessionTokens({ audience, secretOf }: SessionTokensOptions
   }
 
   async function read(token: string): Promise<SessionClaims> {
+    if (token.length > maxLength) {
+      throw invalid("it is too long");
+    }
     try {
       const { payload, protectedHeader } = await jwtVerify(token, ({ kid }) => keyOf(kid), {
         // No other: a token must not choose how it is verified.
@@ -78,6 +89,16 @@ export function createSessionTokens({ audience, secretOf }: SessionTokensOptions
     }
   }
 
+  async function readAndKeep(token: string): Promise<SessionClaims> {
+    const claims = await read(token);
+    const [oldest] = verified.keys();
+    if (oldest !== undefined && verified.size >= maxCached) {
+      verified.delete(oldest);
+    }
+    verified.set(token.slice(-tailLength), { token, claims });
+    return claims;
+  }
+
   return {
     sign: (claims) =>
       new SignJWT()
@@ -91,34 +112,24 @@ export function createSessionTokens({ audience, secretOf }: SessionTokensOptions
         .setExpirationTime(claims.expiresAtMs / 1000)
         .sign(keyOf(claims.keyId)),
 
-    async verify(token) {
-      if (token.length > maxLength) {
-        throw invalid("it is too long");
-      }
-      const key = hash("sha256", token, "base64");
-      let claims = verified.get(key);
-      if (claims === undefined) {
-        claims = await read(token);
-        if (verified.size >= maxCached) {
-          const [oldest = ""] = verified.keys();
-          verified.delete(oldest);
-        }
-      } else {
-        verified.delete(key);
-        keyOf(claims.keyId);
-        assertNotExpired(claims);
-      }
-      verified.set(key, claims);
-      return claims;
+    verify(token) {
+      const known = verified.get(token.slice(-tailLength));
+      const isGood =
+        known?.token === token && secretOf(known.claims.keyId) !== undefined && !isOver(known.claims);
+      return isGood ? known.claims : readAndKeep(token);
     },
   };
 }
 
 /** @throws InfraError TOKEN_EXPIRED */
 export function assertNotExpired({ expiresAtMs }: { readonly expiresAtMs: number | undefined }): void {
-  if (expiresAtMs !== undefined && Date.now() >= expiresAtMs) {
+  if (isOver({ expiresAtMs })) {
     throw expired();
   }
+}
+
+function isOver({ expiresAtMs }: { readonly expiresAtMs: number | undefined }): boolean {
+  return expiresAtMs !== undefined && Date.now() >= expiresAtMs;
 }
 
 function expired(): InfraError {

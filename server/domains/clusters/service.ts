@@ -1,6 +1,7 @@
-import { Cluster, ClusterStatus } from "../../../gen/cnct/kaas/api/api_pb.ts";
+import { Cluster, ClusterStatus, GetVersionReplySchema } from "../../../gen/cnct/kaas/api/api_pb.ts";
 import type { Call } from "../../rpc/call.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { createSharedAnswers } from "../../rpc/shared-answers.ts";
 import { parseKubernetesVersion } from "./bootstrap/kubernetes-version.ts";
 import { assertClusterName } from "./bootstrap/names.ts";
 import { clusterItem, machineStatusMessage } from "./cluster-messages.ts";
@@ -18,6 +19,7 @@ export function createKaasService(
   facts: { readonly version: string },
 ): ServiceRegistration {
   const { changes } = clusters;
+  const versions = createSharedAnswers(GetVersionReplySchema);
   return registerService(Cluster, {
     async createCluster(request, call) {
       call.noteResource(clusterResource(request.name));
@@ -43,7 +45,10 @@ export function createKaasService(
       return { Name: name, count: nodes.length, machines: nodes.map(machineStatusMessage) };
     },
     async getVersionInformation() {
-      return { ok: true, versionInformation: versionInformation(facts.version) };
+      return versions.of(facts, "", () => ({
+        ok: true,
+        versionInformation: versionInformation(facts.version),
+      }));
     },
     async addNodePool(request, call) {
       const name = namedCluster(call, request.clusterName, "clusterName");

@@ -7,6 +7,7 @@ import type { Hypervisor, Inventory } from "./inventory.ts";
 
 /** The inventory at some moment. */
 export interface ListedHypervisors {
+  /** The same array for as long as nothing has changed. */
   readonly hypervisors: readonly Hypervisor[];
   /** When the read began that it comes of (performance.now()); undefined when libvirt cannot be read. */
   readonly readAtMs: number | undefined;

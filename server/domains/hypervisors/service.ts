@@ -1,7 +1,11 @@
 import type { InfraError } from "../../../adapters/host/infra-error.ts";
-import { OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
+import {
+  ListHypervisorsResponseSchema,
+  OperationsService,
+} from "../../../gen/operations/v1/operations_pb.ts";
 import { askerFrom } from "../../rpc/asker.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { createSharedAnswers } from "../../rpc/shared-answers.ts";
 import { hypervisorMessage, progressMessages } from "./hypervisor-messages.ts";
 import type { Hypervisors } from "./hypervisors.ts";
 import type { SharedPool } from "./pool/shared-pool.ts";
@@ -21,13 +25,14 @@ export function createOperationsService(
     }
     return sharedPool;
   };
+  const lists = createSharedAnswers(ListHypervisorsResponseSchema);
   return registerService(OperationsService, {
     async listHypervisors(_request, call) {
       const { hypervisors: all, readAtMs } = await hypervisors.list(call.signal);
       if (readAtMs !== undefined) {
         call.setHeader("hostplane-snapshot-age", String(Math.round(performance.now() - readAtMs)));
       }
-      return { hypervisors: all.map(hypervisorMessage) };
+      return lists.of(all, "", () => ({ hypervisors: all.map(hypervisorMessage) }));
     },
     createHypervisor: ({ id }, call) => progressMessages(hypervisors.create(id, askerFrom(call))),
     createHypervisors: ({ ids }, call) => progressMessages(hypervisors.createAll(ids, askerFrom(call))),

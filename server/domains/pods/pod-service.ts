@@ -2,14 +2,20 @@ import { isDeepStrictEqual } from "node:util";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { PodRuntime } from "../../../adapters/podman/adapter.ts";
+import type { RuntimeState } from "../../../adapters/podman/runtime-state.ts";
 import type { OperationSchema } from "../../../gen/hostplane/v1/operation_pb.ts";
-import { PodService } from "../../../gen/hostplane/v1/pod_pb.ts";
+import {
+  type ListPodsResponse,
+  ListPodsResponseSchema,
+  PodService,
+} from "../../../gen/hostplane/v1/pod_pb.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { createSharedAnswers } from "../../rpc/shared-answers.ts";
 import { watchState } from "../../rpc/watch-state.ts";
 import type { PodChanges } from "./changes/pod-changes.ts";
 import type { ImportTimes } from "./events/import-times.ts";
-import { imageMessages, type PodMessages, podMessages } from "./pod-messages.ts";
+import { imageMessages, podMessages } from "./pod-messages.ts";
 import { tellSnapshotAge } from "./snapshot-age.ts";
 
 export interface PodServiceOptions {
@@ -23,22 +29,24 @@ export interface PodServiceOptions {
 /** hostplane.v1.PodService: pods and images, and what changes them. */
 export function createPodService(options: PodServiceOptions): ServiceRegistration {
   const { runtime, changes, importTimes, operationMessage } = options;
+  const lists = createSharedAnswers(ListPodsResponseSchema);
+  const listOf = (state: RuntimeState) => lists.of(state, "", () => podMessages(state));
   return registerService(PodService, {
     async listPods(_request, call) {
       const snapshot = await runtime.read(call.signal);
       tellSnapshotAge(call, snapshot);
-      return podMessages(snapshot.value);
+      return listOf(snapshot.value);
     },
     async *watchPods(_request, call) {
-      let told: PodMessages | undefined;
+      let told: ListPodsResponse | undefined;
       const read = () => runtime.read(call.signal);
       for await (const { value, readAtMs } of watchState(runtime.subscribe, read, call.signal)) {
-        const message = podMessages(value);
+        const list = listOf(value);
         // What has changed may be an image.
-        if (!isDeepStrictEqual(message, told)) {
-          told = message;
+        if (!isDeepStrictEqual(list, told)) {
+          told = list;
           const readAt = timestampFromMs(Math.round(Date.now() - (performance.now() - readAtMs)));
-          yield { ...message, readAt };
+          yield { pods: list.pods, unreadable: list.unreadable, readAt };
         }
       }
     },

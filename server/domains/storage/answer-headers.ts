@@ -8,14 +8,15 @@ export function tellAge(call: Call, ...snapshots: readonly Snapshot<unknown>[]):
   call.setHeader("hostplane-snapshot-age", String(Math.round(performance.now() - oldestMs)));
 }
 
+/** What of an answer is not as the contract would have it. */
+export interface AnswerNotes {
+  readonly missing: readonly MissingPart[];
+  /** Fields whose figure is beyond int32; none unless told. */
+  readonly clamped?: readonly string[];
+}
+
 /** Says in headers which fields of an answer are unset because they could not be read, and which int32 cannot hold. */
-export function tellNotes(
-  call: Call,
-  {
-    missing,
-    clamped = [],
-  }: { readonly missing: readonly MissingPart[]; readonly clamped?: readonly string[] },
-): void {
+export function tellNotes(call: Call, { missing, clamped = [] }: AnswerNotes): void {
   if (missing.length > 0) {
     call.setHeader("hostplane-missing", missing.map(({ field }) => field).join(", "));
   }

@@ -1,5 +1,4 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Part } from "../../../adapters/host/part-of-state.ts";
 import type {
   KubernetesDeployment,
@@ -22,15 +21,9 @@ export interface ClusterResources {
 /**
  * Rook's objects in the order of the contract, and the Deployments of the namespace, each by name. Ceph alone tells of
  * neither. Status and reliability: docs/stats.md.
- * @throws InfraError FIGURE_UNAVAILABLE when none of them can be read, DOMAIN_OFF without Kubernetes
+ * @throws InfraError FIGURE_UNAVAILABLE when none of them can be read
  */
-export function clusterResourcesFrom(kubernetes?: KubernetesState): ClusterResources {
-  if (kubernetes === undefined) {
-    throw new InfraError(
-      "DOMAIN_OFF",
-      "only Kubernetes tells of resources: set `storage.kubernetes` in the configuration",
-    );
-  }
+export function clusterResourcesFrom(kubernetes: KubernetesState): ClusterResources {
   const { cephClusters, blockPools, filesystems, objectStores, deployments } = kubernetes;
   const kinds: readonly (readonly [string, Part<readonly RookObject[]>])[] = [
     ["CephCluster", cephClusters],

@@ -39,6 +39,14 @@ export function clusterStatsFrom(state: CephState, nowMs: number): ClusterStatsF
   return { stats, missing, clamped };
 }
 
+/**
+ * How many crashes are recent: all of an answer that changes with the time alone. It says which they are, since those of one
+ * state cease to be recent in one order.
+ */
+export function recentCrashCount({ crashes }: Pick<CephState, "crashes">, nowMs: number): number {
+  return "ok" in crashes ? recentCrashes(crashes.ok, nowMs).length : 0;
+}
+
 function servicesFrom(state: CephState, notes: FigureNotes): MessageInitShape<typeof ServicesSchema> {
   const mon = notes.valueOf("services.mon", state.mons);
   const mgr = notes.valueOf("services.mgr", state.mgrs);

@@ -18,15 +18,9 @@ const modes: ReadonlyMap<string, UpgradeMode> = new Map([
 
 /**
  * The KoorCluster of the namespace; of several the first by name.
- * @throws InfraError KOOR_CLUSTER_NOT_FOUND, FIGURE_UNAVAILABLE when it cannot be read, DOMAIN_OFF without Kubernetes
+ * @throws InfraError KOOR_CLUSTER_NOT_FOUND, FIGURE_UNAVAILABLE when it cannot be read
  */
-export function koorClusterFrom(kubernetes?: KubernetesState): KoorClusterReading {
-  if (kubernetes === undefined) {
-    throw new InfraError(
-      "DOMAIN_OFF",
-      "a KoorCluster is a resource of Kubernetes: set `storage.kubernetes` in the configuration",
-    );
-  }
+export function koorClusterFrom(kubernetes: KubernetesState): KoorClusterReading {
   const [cluster] = requirePart("koor_cluster", kubernetes.koorClusters);
   if (cluster === undefined) {
     throw new InfraError("KOOR_CLUSTER_NOT_FOUND", "koor cluster not found");

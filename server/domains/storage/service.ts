@@ -1,19 +1,35 @@
-import { StatsService } from "../../../gen/stats/stats_pb.ts";
+import {
+  GetClusterNodesResponseSchema,
+  GetClusterResourcesResponseSchema,
+  GetClusterStatsResponseSchema,
+  GetKoorClusterResponseSchema,
+  StatsService,
+} from "../../../gen/stats/stats_pb.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 import { tellAge, tellNotes, tellScores } from "./answer-headers.ts";
-import { clusterStatsFrom } from "./cluster-stats.ts";
+import { clusterNodesFrom } from "./cluster-nodes.ts";
+import { clusterResourcesFrom } from "./cluster-resources.ts";
+import { clusterStatsFrom, recentCrashCount } from "./cluster-stats.ts";
 import { figureMissing } from "./figure-notes.ts";
+import { koorClusterFrom } from "./koor-cluster.ts";
+import { createNotedAnswers } from "./noted-answers.ts";
 import type { Storage } from "./storage.ts";
 
 /** stats.StatsService: figures of a Ceph cluster and of the Kubernetes cluster that carries it. */
 export function createStatsService(storage: Storage): ServiceRegistration {
+  const ofStats = createNotedAnswers(GetClusterStatsResponseSchema);
+  const ofResources = createNotedAnswers(GetClusterResourcesResponseSchema);
+  const ofNodes = createNotedAnswers(GetClusterNodesResponseSchema);
+  const ofKoorCluster = createNotedAnswers(GetKoorClusterResponseSchema);
   return registerService(StatsService, {
     async getClusterStats(_request, call) {
       const snapshot = await storage.readCeph(call.signal);
-      const { stats, ...notes } = clusterStatsFrom(snapshot.value, Date.now());
-      tellAge(call, snapshot);
-      tellNotes(call, notes);
-      return { stats };
+      const { value } = snapshot;
+      const nowMs = Date.now();
+      return ofStats.of(call, snapshot, String(recentCrashCount(value, nowMs)), () => {
+        const { stats, ...notes } = clusterStatsFrom(value, nowMs);
+        return { answer: { stats }, notes };
+      });
     },
     async getClusterRadar(_request, call) {
       const snapshot = await storage.readCeph(call.signal);
@@ -26,22 +42,36 @@ export function createStatsService(storage: Storage): ServiceRegistration {
       return { radar: radar.ok.message };
     },
     async getClusterResources(_request, call) {
-      const { resources, deployments, snapshots, ...notes } = await storage.readResources(call.signal);
-      tellAge(call, ...snapshots);
-      tellNotes(call, notes);
-      return { resources, deployments };
+      const snapshot = await storage.readKubernetes("only Kubernetes tells of resources", call.signal);
+      return ofResources.of(call, snapshot, "", () => {
+        const { resources, deployments, ...notes } = clusterResourcesFrom(snapshot.value);
+        return { answer: { resources, deployments }, notes };
+      });
     },
     async getClusterNodes(_request, call) {
-      const { nodes, snapshots, ...notes } = await storage.readNodes(call.signal);
+      const { kubernetes, ceph, snapshots } = await storage.readNodes(call.signal);
+      const make = () => {
+        const { nodes, ...notes } = clusterNodesFrom(kubernetes, ceph);
+        return { answer: { nodes }, notes };
+      };
+      const [snapshot] = snapshots;
+      // Why Kubernetes cannot be read is no part of Ceph's state.
+      const isOfSnapshots = kubernetes === undefined || "ok" in kubernetes;
+      if (snapshot !== undefined && snapshots.length === 1 && isOfSnapshots) {
+        return ofNodes.of(call, snapshot, "", make);
+      }
+      const { answer, notes } = make();
       tellAge(call, ...snapshots);
       tellNotes(call, notes);
-      return { nodes };
+      return answer;
     },
     async getKoorCluster(_request, call) {
-      const { koorCluster, snapshots, ...notes } = await storage.readKoorCluster(call.signal);
-      tellAge(call, ...snapshots);
-      tellNotes(call, notes);
-      return { koorCluster };
+      const what = "a KoorCluster is a resource of Kubernetes";
+      const snapshot = await storage.readKubernetes(what, call.signal);
+      return ofKoorCluster.of(call, snapshot, "", () => {
+        const { koorCluster, ...notes } = koorClusterFrom(snapshot.value);
+        return { answer: { koorCluster }, notes };
+      });
     },
   });
 }

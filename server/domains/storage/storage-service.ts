@@ -2,16 +2,19 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { CephSnapshot } from "../../../adapters/ceph/adapter.ts";
 import {
+  ListCrashesResponseSchema,
+  ListOsdsResponseSchema,
+  ListPoolsResponseSchema,
   StorageService,
   type WatchClusterStatsResponseSchema,
 } from "../../../gen/hostplane/v1/storage_pb.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 import { watchState } from "../../rpc/watch-state.ts";
-import { tellAge, tellNotes } from "./answer-headers.ts";
 import { clusterStatsFrom } from "./cluster-stats.ts";
 import type { CrashChanges } from "./crash-changes.ts";
 import { crashMessage } from "./crashes.ts";
 import { createFigureNotes, requirePart } from "./figure-notes.ts";
+import { createNotedAnswers } from "./noted-answers.ts";
 import { osdMessages } from "./osds.ts";
 import { poolMessages } from "./pools.ts";
 import type { RadarReading } from "./radar/cluster-radar.ts";
@@ -19,6 +22,9 @@ import type { Storage } from "./storage.ts";
 
 /** hostplane.v1.StorageService: the Ceph cluster, beyond what stats.StatsService tells of it. */
 export function createStorageService(storage: Storage, crashChanges: CrashChanges): ServiceRegistration {
+  const poolLists = createNotedAnswers(ListPoolsResponseSchema);
+  const osdLists = createNotedAnswers(ListOsdsResponseSchema);
+  const crashLists = createNotedAnswers(ListCrashesResponseSchema);
   return registerService(StorageService, {
     async *watchClusterStats(_request, call) {
       const read = () => storage.readCeph(call.signal);
@@ -29,25 +35,29 @@ export function createStorageService(storage: Storage, crashChanges: CrashChange
     },
     async listPools(_request, call) {
       const snapshot = await storage.readCeph(call.signal);
-      const notes = createFigureNotes();
-      const pools = poolMessages(requirePart("pools", snapshot.value.pools), snapshot.value, notes);
-      tellAge(call, snapshot);
-      tellNotes(call, notes);
-      return { pools };
+      const { value } = snapshot;
+      return poolLists.of(call, snapshot, "", () => {
+        const notes = createFigureNotes();
+        const pools = poolMessages(requirePart("pools", value.pools), value, notes);
+        return { answer: { pools }, notes };
+      });
     },
     async listOsds(_request, call) {
       const snapshot = await storage.readCeph(call.signal);
-      const notes = createFigureNotes();
-      const osds = osdMessages(requirePart("osds", snapshot.value.osds), snapshot.value, notes);
-      tellAge(call, snapshot);
-      tellNotes(call, notes);
-      return { osds };
+      const { value } = snapshot;
+      return osdLists.of(call, snapshot, "", () => {
+        const notes = createFigureNotes();
+        const osds = osdMessages(requirePart("osds", value.osds), value, notes);
+        return { answer: { osds }, notes };
+      });
     },
     async listCrashes({ archived }, call) {
       const snapshot = await storage.readCeph(call.signal);
-      const crashes = requirePart("crashes", snapshot.value.crashes);
-      tellAge(call, snapshot);
-      return { crashes: crashes.filter(({ isArchived }) => archived || !isArchived).map(crashMessage) };
+      return crashLists.of(call, snapshot, String(archived), () => {
+        const crashes = requirePart("crashes", snapshot.value.crashes);
+        const told = crashes.filter(({ isArchived }) => archived || !isArchived).map(crashMessage);
+        return { answer: { crashes: told }, notes: { missing: [] } };
+      });
     },
     async archiveCrash({ id }, call) {
       return { crash: crashMessage(await crashChanges.archive(id, call)) };

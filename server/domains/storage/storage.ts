@@ -1,4 +1,4 @@
-import type { CephAdapter, CephReader, CephSnapshot } from "../../../adapters/ceph/adapter.ts";
+import type { CephAdapter, CephReader, CephSnapshot, CephState } from "../../../adapters/ceph/adapter.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Part } from "../../../adapters/host/part-of-state.ts";
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
@@ -7,9 +7,7 @@ import type {
   KubernetesSnapshot,
   KubernetesState,
 } from "../../../adapters/kubernetes/adapter.ts";
-import { type ClusterNodes, clusterNodesFrom, storageNodeStatuses, whyNotTold } from "./cluster-nodes.ts";
-import { type ClusterResources, clusterResourcesFrom } from "./cluster-resources.ts";
-import { type KoorClusterReading, koorClusterFrom } from "./koor-cluster.ts";
+import { storageNodeStatuses, whyNotTold } from "./cluster-nodes.ts";
 import { type RadarReading, radarFrom } from "./radar/cluster-radar.ts";
 import { createStabilityHistory } from "./radar/stability-history.ts";
 
@@ -20,7 +18,15 @@ export interface StorageOptions {
 }
 
 /** Something that was read, and the states that it comes of. */
-export type FromSnapshots<T> = T & { readonly snapshots: readonly Snapshot<unknown>[] };
+export type FromSnapshots<T> = T & { readonly snapshots: readonly Snapshot<object>[] };
+
+/** The states that nodes are told of, as `clusterNodesFrom` takes them. */
+export interface NodeStates {
+  /** Undefined where there is none. */
+  readonly kubernetes: Part<KubernetesState> | undefined;
+  /** Undefined where Kubernetes tells enough, or there is none. */
+  readonly ceph: CephState | undefined;
+}
 
 /** What the services read the storage cluster by. */
 export interface Storage {
@@ -31,12 +37,13 @@ export interface Storage {
     snapshot: CephSnapshot,
     signal: AbortSignal,
   ): Promise<FromSnapshots<{ readonly radar: RadarReading }>>;
-  /** @throws InfraError as `clusterNodesFrom`, and as reading what it takes */
-  readNodes(signal: AbortSignal): Promise<FromSnapshots<ClusterNodes>>;
-  /** @throws InfraError as `clusterResourcesFrom` and `KubernetesAdapter.read` */
-  readResources(signal: AbortSignal): Promise<FromSnapshots<ClusterResources>>;
-  /** @throws InfraError as `koorClusterFrom` and `KubernetesAdapter.read` */
-  readKoorCluster(signal: AbortSignal): Promise<FromSnapshots<KoorClusterReading>>;
+  /**
+   * @param what is asked of it, as a sentence that says that Kubernetes alone tells it
+   * @throws InfraError DOMAIN_OFF with that sentence where there is no Kubernetes, and as `KubernetesAdapter.read`
+   */
+  readKubernetes(what: string, signal: AbortSignal): Promise<KubernetesSnapshot>;
+  /** @throws InfraError as reading what it takes */
+  readNodes(signal: AbortSignal): Promise<FromSnapshots<NodeStates>>;
   /** Calls back when an answer may have changed. */
   subscribe(onChange: () => void): () => void;
   /** Begins to look at what the radar tells of the last hour. */
@@ -87,21 +94,19 @@ export function createStorage({ ceph, kubernetes }: StorageOptions): Storage {
       const radar = radarFrom({ state: snapshot.value, nodes, hour: history.lastHour(nowMs), nowMs });
       return { radar, snapshots: [snapshot, ...snapshotsOf(carrier)] };
     },
+    async readKubernetes(what, signal) {
+      if (kubernetes === undefined) {
+        throw new InfraError("DOMAIN_OFF", `${what}: set \`storage.kubernetes\` in the configuration`);
+      }
+      return kubernetes.read(signal);
+    },
     async readNodes(signal) {
       const carrier = await tryKubernetes(signal);
       const state = carrier && stateOf(carrier);
       const isEnough = state !== undefined && whyNotTold(state) === undefined;
       const ofCeph = isEnough ? undefined : await ceph?.read(signal);
-      const nodes = clusterNodesFrom(state, ofCeph?.value);
-      return { ...nodes, snapshots: [...snapshotsOf(carrier), ...[ofCeph ?? []].flat()] };
-    },
-    async readResources(signal) {
-      const snapshot = await kubernetes?.read(signal);
-      return { ...clusterResourcesFrom(snapshot?.value), snapshots: [snapshot ?? []].flat() };
-    },
-    async readKoorCluster(signal) {
-      const snapshot = await kubernetes?.read(signal);
-      return { ...koorClusterFrom(snapshot?.value), snapshots: [snapshot ?? []].flat() };
+      const snapshots = [...snapshotsOf(carrier), ...[ofCeph ?? []].flat()];
+      return { kubernetes: state, ceph: ofCeph?.value, snapshots };
     },
     subscribe(onChange) {
       const ends = [ceph?.subscribe(onChange), kubernetes?.subscribe(onChange)];

@@ -1,9 +1,16 @@
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
-import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
+import {
+  GetFreeBytesResponseSchema,
+  GetLVListResponseSchema,
+  LVService,
+  VGService,
+  WatchResponseSchema,
+} from "../../../gen/proto/lvmd_pb.ts";
 import { shownVolume } from "../../backups/lvm/operation-marks.ts";
 import { askerFrom } from "../../rpc/asker.ts";
 import type { Call } from "../../rpc/call.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { createSharedAnswers } from "../../rpc/shared-answers.ts";
 import { watchState } from "../../rpc/watch-state.ts";
 import {
   assertBackups,
@@ -50,22 +57,29 @@ export function createLvService(volumes: Volumes, backups: VolumeBackups | undef
 
 /** proto.VGService: what tells of volumes. */
 export function createVgService(volumes: Volumes): ServiceRegistration {
+  const lists = createSharedAnswers(GetLVListResponseSchema);
+  const freeBytes = createSharedAnswers(GetFreeBytesResponseSchema);
+  const watched = createSharedAnswers(WatchResponseSchema);
   return registerService(VGService, {
     async getLVList({ deviceClass }, call) {
       const { resolved, snapshot } = await volumes.resolve(deviceClass, call.signal);
       tellAge(call, snapshot);
-      return { volumes: volumesOf(resolved, snapshot.value).map(shownVolume).map(volumeMessage) };
+      return lists.of(snapshot.value, resolved.deviceClass.name, () => ({
+        volumes: volumesOf(resolved, snapshot.value).map(shownVolume).map(volumeMessage),
+      }));
     },
     async getFreeBytes({ deviceClass }, call) {
       const { resolved, snapshot } = await volumes.resolve(deviceClass, call.signal);
       tellAge(call, snapshot);
-      return { freeBytes: reportedFreeBytes(resolved, snapshot.value) };
+      return freeBytes.of(snapshot.value, resolved.deviceClass.name, () => ({
+        freeBytes: reportedFreeBytes(resolved, snapshot.value),
+      }));
     },
     async *watch(_request, call) {
       const read = () => volumes.readState(call.signal);
       const states = watchState(volumes.subscribe, read, call.signal);
       for await (const { value } of states) {
-        yield watchMessage(volumes.deviceClasses, value);
+        yield watched.of(value, "", () => watchMessage(volumes.deviceClasses, value));
       }
     },
   });

@@ -1,12 +1,15 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { OperationSchema } from "../../../../gen/hostplane/v1/operation_pb.ts";
 import {
+  GetStoragePoolResponseSchema,
   StoragePoolKind,
   type StoragePoolSchema,
   StoragePoolService,
+  WatchStoragePoolResponseSchema,
 } from "../../../../gen/hostplane/v1/storage_pool_pb.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import { registerService, type ServiceRegistration } from "../../../rpc/service-handlers.ts";
+import { createSharedAnswers } from "../../../rpc/shared-answers.ts";
 import { watchState } from "../../../rpc/watch-state.ts";
 import type { SharedPool } from "./shared-pool.ts";
 import type { PoolState } from "./storage-pool.ts";
@@ -20,16 +23,18 @@ export function createStoragePoolService(
   operationMessage: (operation: Operation) => MessageInitShape<typeof OperationSchema>,
 ): ServiceRegistration {
   const { pool } = shared;
+  const answers = createSharedAnswers(GetStoragePoolResponseSchema);
+  const watched = createSharedAnswers(WatchStoragePoolResponseSchema);
   return registerService(StoragePoolService, {
     async getStoragePool(_request, call) {
       const { value, readAtMs } = await pool.read(call.signal);
       call.setHeader("hostplane-snapshot-age", String(Math.round(performance.now() - readAtMs)));
-      return { pool: poolMessage(value) };
+      return answers.of(value, "", () => ({ pool: poolMessage(value) }));
     },
     async *watchStoragePool(_request, call) {
       const states = watchState(pool.subscribe, () => pool.read(call.signal), call.signal);
       for await (const { value } of states) {
-        yield { pool: poolMessage(value) };
+        yield watched.of(value, "", () => ({ pool: poolMessage(value) }));
       }
     },
     async expandStoragePool({ minBytes }, call) {

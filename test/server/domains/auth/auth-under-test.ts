@@ -131,7 +131,7 @@ export async function startAuth(
       const input = { username: name, password: secret };
       return (await call(AuthService.method.login, input, { peer: { address: freshAddress() } })).message;
     },
-    caller: (headers, peer = {}) => auth.authenticate(createCall({ headers, peer })),
+    caller: async (headers, peer = {}) => auth.authenticate(createCall({ headers, peer })),
   };
 }
 

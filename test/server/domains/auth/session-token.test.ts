@@ -9,6 +9,7 @@ const secret = randomBytes(32);
 const secrets = new Map<string, Uint8Array>([["key-1", secret]]);
 const secretOf = (keyId: string) => secrets.get(keyId);
 const tokens = createSessionTokens({ audience: "hostplane", secretOf });
+const verify = async (token: string) => tokens.verify(token);
 
 const claims = (expiresInMs = 60_000): SessionClaims => {
   const nowMs = Date.now();
@@ -25,7 +26,7 @@ test("what was signed is read again, to the millisecond", async (t) => {
   const signed = claims();
   const token = await tokens.sign(signed);
   t.same(await tokens.verify(token), signed);
-  t.same(await tokens.verify(token), signed, "once more, now from memory");
+  t.same(tokens.verify(token), signed, "once more, now from memory and at once");
   const [header = "", payload = ""] = token
     .split(".")
     .map((part) => Buffer.from(part, "base64url").toString());
@@ -34,12 +35,12 @@ test("what was signed is read again, to the millisecond", async (t) => {
 });
 
 test("its time is over at the second that it says, also from memory", async (t) => {
-  t.equal(await reasonOf(tokens.verify(await tokens.sign(claims(-1000)))), "TOKEN_EXPIRED");
+  t.equal(await reasonOf(verify(await tokens.sign(claims(-1000)))), "TOKEN_EXPIRED");
   const signed = { ...claims(), expiresAtMs: Math.ceil((Date.now() + 300) / 1000) * 1000 };
   const token = await tokens.sign(signed);
   t.ok(await tokens.verify(token));
   await new Promise((resolve) => setTimeout(resolve, signed.expiresAtMs - Date.now() + 5));
-  t.equal(await reasonOf(tokens.verify(token)), "TOKEN_EXPIRED");
+  t.equal(await reasonOf(verify(token)), "TOKEN_EXPIRED");
 });
 
 test("a key that is gone verifies no more, also from memory", async (t) => {
@@ -47,7 +48,7 @@ test("a key that is gone verifies no more, also from memory", async (t) => {
   const token = await tokens.sign({ ...claims(), keyId: "key-2" });
   t.ok(await tokens.verify(token));
   secrets.delete("key-2");
-  t.equal(await reasonOf(tokens.verify(token)), "TOKEN_INVALID");
+  t.equal(await reasonOf(verify(token)), "TOKEN_INVALID");
 });
 
 test("only HS256 by one of the keys, from this issuer, for this audience, with all claims", async (t) => {
@@ -80,12 +81,13 @@ test("only HS256 by one of the keys, from this issuer, for this audience, with a
     "too long": await sign({ ...all, x: "x".repeat(2000) }, key),
   };
   for (const [name, token] of Object.entries(bad)) {
-    t.equal(await reasonOf(tokens.verify(token)), "TOKEN_INVALID", name);
+    t.equal(await reasonOf(verify(token)), "TOKEN_INVALID", name);
   }
 });
 
 test("any change of a token, and any other text, is refused in words", async () => {
   const token = await tokens.sign(claims());
+  await tokens.verify(token);
   const characters = fc.constantFrom(..."ABCxyz019-_.=, \u0000\u20ac");
   const changed = fc
     .tuple(fc.nat(token.length - 1), characters)
@@ -104,7 +106,7 @@ test("any change of a token, and any other text, is refused in words", async () 
     json,
   );
   await fc.assert(
-    fc.asyncProperty(any, async (text) => (await reasonOf(tokens.verify(text))) === "TOKEN_INVALID"),
+    fc.asyncProperty(any, async (text) => (await reasonOf(verify(text))) === "TOKEN_INVALID"),
     { numRuns: 500 },
   );
 });

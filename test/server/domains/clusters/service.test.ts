@@ -250,6 +250,7 @@ test("the version tells what the gateway runs on and was built with", async (t) 
       platform: /^\w+\/(amd64|arm64)$/,
     },
   });
+  t.equal(await call(getVersionInformation, {}), await call(getVersionInformation, {}), "it is read once");
 });
 
 test("a cluster that is there is told before what a new one would lack, and without MAAS", async (t) => {

@@ -334,7 +334,7 @@ test("who does not keep up is told where it was, and goes on there; the others n
 });
 
 test("a gateway that closes ends every subscriber, and nothing waits for it afterwards", async (t) => {
-  const { clientOf, append, close, stopListenerCount, events } = await startEventsUnderTest(t);
+  const { clientOf, append, close, openCallCount, events } = await startEventsUnderTest(t);
   await append(["a"]);
   const subscribed = streamForms.map((each) => subscribe(t, clientOf(each)));
   await Promise.all(subscribed.map(({ next }) => next()));
@@ -344,7 +344,7 @@ test("a gateway that closes ends every subscriber, and nothing waits for it afte
   for (const end of await Promise.all(ends)) {
     t.match(end, { code: "UNAVAILABLE", reason: "SHUTTING_DOWN" });
   }
-  t.equal(stopListenerCount(), 0);
+  t.equal(openCallCount(), 0);
   await events.close();
 });
 

@@ -3,7 +3,9 @@ import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LibvirtAdapter, LibvirtStep } from "../../../../adapters/libvirt/adapter.ts";
 import { HypervisorState, OperationsService } from "../../../../gen/operations/v1/operations_pb.ts";
+import { createOperationsService } from "../../../../server/domains/hypervisors/service.ts";
 import { streamProtocols } from "../../protocols.ts";
+import { createCall } from "../../rpc/call-under-test.ts";
 import { rpcErrorOf } from "../../rpc-error.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 import {
@@ -257,4 +259,25 @@ test("an operation waits for a libvirt that is started anew", async (t) => {
   );
   t.equal(last, "COMPLETED hv-1 is created");
   t.same(await leftOf(libvirt), made);
+});
+
+test("who asks for the same state gets the same list, also while libvirt is away", async (t) => {
+  const libvirt = createLibvirt(t);
+  const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
+  const refusal = () => new InfraError("DOMAIN_OFF", "there is no storage pool");
+  const { handlerOf } = createOperationsService(gateway.hypervisors, undefined, refusal);
+  const { listHypervisors } = OperationsService.method;
+  const list = () =>
+    handlerOf(listHypervisors)({}, createCall({ method: listHypervisors })) as Promise<object>;
+  const before = await list();
+  t.equal(await list(), before);
+  const client = await gateway.client();
+  await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
+  const after = await list();
+  t.not(after, before);
+  t.match(after, { hypervisors: [{ id: "hv-1", state: HypervisorState.AVAILABLE_TO_DESTROY }] });
+  libvirt.setOutage(new InfraError("LIBVIRT_UNAVAILABLE", "nobody listens"));
+  const away = await list();
+  t.match(away, { hypervisors: [{ id: "hv-1", state: HypervisorState.UNKNOWN }] });
+  t.equal(await list(), away);
 });

@@ -20,8 +20,9 @@ import { createInlineRunner } from "../../../../server/operations/run-inline.ts"
 import type { Peer } from "../../../../server/rpc/call.ts";
 import { anonymous, type Caller } from "../../../../server/rpc/caller.ts";
 import type { ServiceRegistration } from "../../../../server/rpc/service-handlers.ts";
+import { createSandboxSystems } from "../../../../server/sandbox-systems.ts";
 import { createServices } from "../../../../server/services.ts";
-import { createSandboxSystems, type Systems } from "../../../../server/systems.ts";
+import type { Systems } from "../../../../server/systems.ts";
 import { createCall } from "../../rpc/call-under-test.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 import { withoutStore } from "../../without-store.ts";

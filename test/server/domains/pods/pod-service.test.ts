@@ -65,6 +65,19 @@ test("pods are listed with their containers, and with what could not be read", a
   t.match(headers.get("hostplane-snapshot-age"), /^\d+$/);
 });
 
+test("who asks for the same state gets the same list, until a pod has changed", async (t) => {
+  const runtime = createPodmanSandbox({ pods: [] });
+  t.teardown(() => runtime.close());
+  const { call } = createReadersUnderTest(runtime);
+  const { message } = await call(listPods);
+  const again = await call(listPods);
+  t.equal(again.message, message);
+  t.match(again.headers.get("hostplane-snapshot-age"), /^\d+$/);
+  runtime.pods.createPod({ name: "web", containers: [] });
+  t.match((await call(listPods)).message.pods, [{ name: "web" }]);
+  t.same(message.pods, [], "what was told stays as it was");
+});
+
 test("images are listed with all names, and with the containers that use them", async (t) => {
   const pods = [podOf("aaaa", { containers: [containerOf("a", { isInfra: true }), containerOf("b")] })];
   const images = [imageOf("1a", { names: ["localhost/web:2.0", "localhost/web:2"] }), imageOf("2b")];

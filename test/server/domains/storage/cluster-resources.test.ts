@@ -240,7 +240,6 @@ test("how many replicas are wanted is missing where an object does not say", asy
 });
 
 test("without any there is no answer", async (t) => {
-  t.equal(await reasonOfCall(() => clusterResourcesFrom()), "DOMAIN_OFF");
   const kinds = ["cephClusters", "blockPools", "filesystems", "objectStores", "deployments"] as const;
   const nothing = kubernetesState(undefined, Object.fromEntries(kinds.map((kind) => [kind, "denied"])));
   t.equal(await reasonOfCall(() => clusterResourcesFrom(nothing)), "FIGURE_UNAVAILABLE");

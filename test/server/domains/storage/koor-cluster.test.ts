@@ -103,7 +103,6 @@ test("of several the first by name is told, and none is not found", async (t) =>
   t.equal(koorCluster.name, "b");
   const without = kubernetesState(() => ({ koorClusters: [] }));
   t.equal(await reasonOfCall(() => koorClusterFrom(without)), "KOOR_CLUSTER_NOT_FOUND");
-  t.equal(await reasonOfCall(() => koorClusterFrom()), "DOMAIN_OFF");
   const denied = kubernetesState(undefined, { koorClusters: "The account may not list koorclusters" });
   t.equal(await reasonOfCall(() => koorClusterFrom(denied)), "FIGURE_UNAVAILABLE");
 });

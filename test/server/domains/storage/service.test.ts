@@ -1,8 +1,10 @@
+import type { DescMethodUnary } from "@bufbuild/protobuf";
 import { test } from "tap";
 import { createCephSandbox } from "../../../../adapters/ceph/sandbox.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { createKubernetesSandbox } from "../../../../adapters/kubernetes/sandbox.ts";
 import { StorageService } from "../../../../gen/hostplane/v1/storage_pb.ts";
+import { ResourceStatus } from "../../../../gen/resources/stats/stats_pb.ts";
 import { StatsService } from "../../../../gen/stats/stats_pb.ts";
 import { createStorageUnderTest } from "./storage-under-test.ts";
 
@@ -149,4 +151,77 @@ test("what one of both systems knows alone is refused without it, naming the key
   t.equal((await carrier.call(getClusterNodes)).message.nodes.length, 3);
   t.equal((await carrier.call(getKoorCluster)).message.koorCluster?.namespace, "rook-ceph");
   t.ok((await carrier.call(getClusterResources)).message.deployments.length > 0);
+});
+
+test("who asks for the same state gets the same message, each with its age and what is missing", async (t) => {
+  const ceph = createCephSandbox();
+  const kubernetes = createKubernetesSandbox();
+  const { call } = createStorageUnderTest(t, { ceph, kubernetes });
+  const told = async <M extends DescMethodUnary>(method: M) => {
+    const one = await call(method);
+    const other = await call(method);
+    t.equal(other.message, one.message, method.name);
+    for (const { headers } of [one, other]) {
+      t.match(headers.get("hostplane-snapshot-age"), /^\d+$/);
+    }
+    t.equal(other.headers.get("hostplane-missing"), one.headers.get("hostplane-missing"));
+    t.equal(other.headers.get("hostplane-clamped"), one.headers.get("hostplane-clamped"));
+    return other;
+  };
+  const whole = await told(getClusterStats);
+  t.equal(whole.headers.get("hostplane-missing"), null);
+  await ceph.change((state) => ({
+    ...state,
+    clientIo: { missing: "not today" },
+    objects: { ok: { count: 3_000_000_000, storedBytes: 1n } },
+  }));
+  const partly = await told(getClusterStats);
+  t.not(partly.message, whole.message);
+  t.equal(partly.headers.get("hostplane-missing"), "iops");
+  t.equal(partly.headers.get("hostplane-clamped"), "data.objects.object_count");
+
+  const nodes = await told(getClusterNodes);
+  for (const method of [getClusterResources, getKoorCluster]) {
+    t.equal((await call(method)).message, (await call(method)).message, method.name);
+  }
+  const [first] = nodes.message.nodes;
+  kubernetes.remove("nodes", first?.name ?? "");
+  const without = await told(getClusterNodes);
+  t.match(without.message.nodes[0], { name: first?.name, status: ResourceStatus.RESOURCE_NOT_READY });
+});
+
+test("nodes of Ceph are shared only where it does not stand in for Kubernetes", async (t) => {
+  const alone = createStorageUnderTest(t, { ceph: createCephSandbox() });
+  t.equal((await alone.call(getClusterNodes)).message, (await alone.call(getClusterNodes)).message);
+  const kubernetes = createKubernetesSandbox();
+  const read = () => Promise.reject(new InfraError("KUBERNETES_UNAVAILABLE", "no answer"));
+  const { call } = createStorageUnderTest(t, {
+    ceph: createCephSandbox(),
+    kubernetes: { ...kubernetes, read },
+  });
+  t.not((await call(getClusterNodes)).message, (await call(getClusterNodes)).message);
+});
+
+test("a crash that is recent no longer is not told, though Ceph's state is the same", async (t) => {
+  const ceph = createCephSandbox();
+  const { call } = createStorageUnderTest(t, { ceph });
+  const nowMs = Date.now();
+  const crashAt = (id: string, atMs: number) => ({
+    id,
+    entity: "osd.1",
+    host: "ceph-1",
+    atMs,
+    what: id,
+    version: "16.2.15",
+    isArchived: false,
+  });
+  const day = 24 * 3_600_000;
+  const crashes = [crashAt("old", nowMs - 13 * day), crashAt("new", nowMs)];
+  await ceph.change((state) => ({ ...state, crashes: { ok: crashes } }));
+  const before = await call(getClusterStats);
+  t.equal(before.message.stats?.crashes.length, 2);
+  t.teardown(t.capture(Date, "now", () => nowMs + 2 * day).restore);
+  const after = await call(getClusterStats);
+  t.match(after.message.stats?.crashes, [{ description: /: new$/ }]);
+  t.equal((await call(getClusterStats)).message, after.message);
 });

@@ -158,3 +158,23 @@ test("a watcher is told the state at once, then each change, what is missing, an
   ending.abort(new InfraError("CALLER_LEFT", "left"));
   t.match(await end, { done: true });
 });
+
+test("who asks for the same state gets the same message, archived crashes or not", async (t) => {
+  const ceph = createCephSandbox();
+  const { call } = createStorageUnderTest(t, { ceph });
+  const id = await ceph.crash("osd.1");
+  await ceph.archiveCrash(id);
+  for (const method of [listPools, listOsds, listCrashes]) {
+    const { message } = await call(method);
+    t.equal((await call(method)).message, message, method.name);
+  }
+  t.equal((await call(listCrashes, { archived: true })).message.crashes.length, 1);
+  t.equal((await call(listCrashes)).message.crashes.length, 0);
+  const { message } = await call(listOsds);
+  await ceph.stopOsd(1);
+  t.not((await call(listOsds)).message, message);
+  await ceph.setManagers(false);
+  await call(listOsds);
+  const again = await call(listOsds);
+  t.match(again.headers.get("hostplane-missing"), /^osds\.total_bytes, /, "also to the second who asks");
+});

@@ -171,3 +171,24 @@ test("Watch tells the pool at once, and after a change", async (t) => {
   t.equal(sizes[0], 10n * gib);
   t.equal(sizes.at(-1), 15n * gib);
 });
+
+test("the pool is told by one message to all who ask and one to all who watch, until it has changed", async (t) => {
+  const { shared, call, end } = await createSubject(t);
+  const { handlerOf } = createStoragePoolService(shared, ({ id }) => ({ id }));
+  const { getStoragePool, watchStoragePool } = StoragePoolService.method;
+  const get = () => handlerOf(getStoragePool)({}, call(getStoragePool)) as Promise<object>;
+  const firstOfWatch = async () => {
+    const ending = new AbortController();
+    const messages = handlerOf(watchStoragePool)({}, call(watchStoragePool, ending)) as AsyncIterable<object>;
+    for await (const message of messages) {
+      return message;
+    }
+    return undefined;
+  };
+  const [asked, watched] = [await get(), await firstOfWatch()];
+  t.equal(await get(), asked);
+  t.equal(await firstOfWatch(), watched);
+  await end((await shared.expand(1n, call())).id);
+  t.not(await get(), asked);
+  t.not(await firstOfWatch(), watched);
+});

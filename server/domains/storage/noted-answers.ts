@@ -1,0 +1,41 @@
+import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import type { Snapshot } from "../../../adapters/host/snapshot.ts";
+import type { Call } from "../../rpc/call.ts";
+import { createSharedAnswers } from "../../rpc/shared-answers.ts";
+import { type AnswerNotes, tellAge, tellNotes } from "./answer-headers.ts";
+
+/** Answers of one type that are shared. */
+export interface NotedAnswers<Desc extends DescMessage> {
+  /**
+   * As `SharedAnswers.of`, with the snapshot's value for its source. Headers tell each caller how old the snapshot is, and the
+   * notes that the answer was made with.
+   */
+  of(
+    call: Call,
+    snapshot: Snapshot<object>,
+    key: string,
+    make: () => { readonly answer: MessageInitShape<Desc>; readonly notes: AnswerNotes },
+  ): MessageShape<Desc>;
+}
+
+export function createNotedAnswers<Desc extends DescMessage>(schema: Desc): NotedAnswers<Desc> {
+  const answers = createSharedAnswers(schema);
+  const notesOf = new WeakMap<object, AnswerNotes>();
+  return {
+    of(call, snapshot, key, make) {
+      let made: AnswerNotes | undefined;
+      const message = answers.of(snapshot.value, key, () => {
+        const { answer, notes } = make();
+        made = notes;
+        return answer;
+      });
+      const notes = made ?? notesOf.get(message);
+      if (notes !== undefined) {
+        notesOf.set(message, notes);
+        tellNotes(call, notes);
+      }
+      tellAge(call, snapshot);
+      return message;
+    },
+  };
+}
