@@ -8,6 +8,7 @@ import type { AdminClient } from "./admin-client.ts";
 import { clusterLines, clusterListLines, clusterSummary, machineLines, strayLines } from "./cluster-lines.ts";
 import type { ExitCode } from "./output.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
+import { whileRead } from "./while-read.ts";
 
 /** Only a gateway that runs knows of machines. */
 const running = { mustRun: true };
@@ -75,12 +76,9 @@ export function watchClusters(
   options: AdminOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const leaving = new AbortController();
-  // `hostplane cluster watch | head` has read enough.
-  process.stdout.once("error", () => leaving.abort());
-  const work = async ({ clusters }: AdminClient) => {
-    try {
-      for await (const message of clusters.watchClusters({ names: [...names] }, { signal: leaving.signal })) {
+  const work = ({ clusters }: AdminClient) =>
+    whileRead(async (signal) => {
+      for await (const message of clusters.watchClusters({ names: [...names] }, { signal })) {
         const lines =
           options.json === true
             ? [JSON.stringify(jsonOf(WatchClustersResponseSchema, message))]
@@ -89,12 +87,7 @@ export function watchClusters(
           context.output.out(line);
         }
       }
-    } catch (error) {
-      if (!leaving.signal.aborted) {
-        throw error;
-      }
-    }
-  };
+    });
   return runAdminCommand(options, context, work, running);
 }
 

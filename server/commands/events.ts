@@ -11,6 +11,7 @@ import {
   messageOfCall,
   runAdminCommand,
 } from "./run-admin-command.ts";
+import { whileRead } from "./while-read.ts";
 
 export interface FollowEventsOptions extends AdminOptions {
   readonly fromCursor?: string;
@@ -25,29 +26,27 @@ export interface FollowEventsOptions extends AdminOptions {
  */
 export function followEvents(options: FollowEventsOptions, context: CommandContext): Promise<ExitCode> {
   const { fromCursor, since, topic = [], resource = [], json } = options;
-  const leaving = new AbortController();
-  // `hostplane events | head` has read enough.
-  process.stdout.once("error", () => leaving.abort());
   return runAdminCommand(
     options,
     context,
-    async ({ events }) => {
-      const request = { topics: [...topic], resources: [...resource], ...startOf(fromCursor, since) };
-      let cursor: string | undefined;
-      try {
-        for await (const { message } of events.subscribe(request, { signal: leaving.signal })) {
-          cursor = message.value?.cursor;
-          if (message.case === "event") {
-            const { value } = message;
-            context.output.out(json === true ? JSON.stringify(toJson(EventSchema, value)) : eventLine(value));
+    ({ events }) =>
+      whileRead(async (signal) => {
+        const request = { topics: [...topic], resources: [...resource], ...startOf(fromCursor, since) };
+        let cursor: string | undefined;
+        try {
+          for await (const { message } of events.subscribe(request, { signal })) {
+            cursor = message.value?.cursor;
+            if (message.case === "event") {
+              const { value } = message;
+              context.output.out(
+                json === true ? JSON.stringify(toJson(EventSchema, value)) : eventLine(value),
+              );
+            }
           }
-        }
-      } catch (error) {
-        if (!leaving.signal.aborted) {
+        } catch (error) {
           throw withNextCursor(error, cursor);
         }
-      }
-    },
+      }),
     { mustRun: true },
   );
 }

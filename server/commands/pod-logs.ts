@@ -3,6 +3,7 @@ import type { AdminClient } from "./admin-client.ts";
 import type { ExitCode } from "./output.ts";
 import { findPodByCall } from "./pod.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
+import { whileRead } from "./while-read.ts";
 
 export interface PodLogsOptions extends AdminOptions {
   readonly container?: string;
@@ -22,9 +23,6 @@ export function printPodLogs(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { container = "", follow = false, lines = 0, since, until } = options;
-  const leaving = new AbortController();
-  // `hostplane pod logs -f web | head` has read enough.
-  process.stdout.once("error", () => leaving.abort());
   const work = async (client: AdminClient) => {
     const { id } = await findPodByCall(client, wanted);
     const request = {
@@ -35,20 +33,16 @@ export function printPodLogs(
       sinceTime: secondsOf(since),
       untilTime: secondsOf(until),
     };
-    try {
-      for await (const message of client.publicApi.getLogs(request, { signal: leaving.signal })) {
+    await whileRead(async (signal) => {
+      for await (const message of client.publicApi.getLogs(request, { signal })) {
         for (const line of message.lines) {
           context.output.out(process.stdout.isTTY ? withoutControl(line) : line);
         }
         if (process.stdout.writableNeedDrain) {
-          await once(process.stdout, "drain", { signal: leaving.signal });
+          await once(process.stdout, "drain", { signal });
         }
       }
-    } catch (error) {
-      if (!leaving.signal.aborted) {
-        throw error;
-      }
-    }
+    });
   };
   return runAdminCommand(options, context, work, { mustRun: true });
 }

@@ -5,6 +5,7 @@ import { type BeginOperationOptions, beginOperation } from "./begin-operation.ts
 import type { ExitCode } from "./output.ts";
 import { changedPodLines, podLines, podListJson, podListLines } from "./pod-lines.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
+import { whileRead } from "./while-read.ts";
 
 /** Only a gateway that runs knows of pods. */
 const running = { mustRun: true };
@@ -36,13 +37,10 @@ export function showPod(wanted: string, options: AdminOptions, context: CommandC
  * Prints the pods now, and each that has changed, until the gateway stops or nobody reads it any more.
  */
 export function watchPods(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
-  const leaving = new AbortController();
-  // `hostplane pod watch | head` has read enough.
-  process.stdout.once("error", () => leaving.abort());
-  const work = async (client: AdminClient) => {
-    let before: readonly Pod[] = [];
-    try {
-      for await (const message of client.pods.watchPods({}, { signal: leaving.signal })) {
+  const work = (client: AdminClient) =>
+    whileRead(async (signal) => {
+      let before: readonly Pod[] = [];
+      for await (const message of client.pods.watchPods({}, { signal })) {
         const lines =
           options.json === true
             ? [JSON.stringify(toJson(WatchPodsResponseSchema, message, { alwaysEmitImplicit: true }))]
@@ -52,12 +50,7 @@ export function watchPods(options: AdminOptions, context: CommandContext): Promi
           context.output.out(line);
         }
       }
-    } catch (error) {
-      if (!leaving.signal.aborted) {
-        throw error;
-      }
-    }
-  };
+    });
   return runAdminCommand(options, context, work, running);
 }
 

@@ -5,6 +5,7 @@ import { type BeginOperationOptions, beginOperation } from "./begin-operation.ts
 import type { ExitCode } from "./output.ts";
 import { poolLines, poolSummary } from "./pool-lines.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
+import { whileRead } from "./while-read.ts";
 
 /** Only a gateway that runs knows of the pool. */
 const running = { mustRun: true };
@@ -25,22 +26,14 @@ export function showPool(options: AdminOptions, context: CommandContext): Promis
 
 /** Prints the storage pool now and after each change, until the gateway stops or nobody reads it any more. */
 export function watchPool(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
-  const leaving = new AbortController();
-  // `hostplane pool watch | head` has read enough.
-  process.stdout.once("error", () => leaving.abort());
-  const work = async ({ storagePool }: AdminClient) => {
-    try {
-      for await (const { pool } of storagePool.watchStoragePool({}, { signal: leaving.signal })) {
+  const work = ({ storagePool }: AdminClient) =>
+    whileRead(async (signal) => {
+      for await (const { pool } of storagePool.watchStoragePool({}, { signal })) {
         if (pool !== undefined) {
           context.output.out(options.json === true ? JSON.stringify(jsonOf(pool)) : poolSummary(pool));
         }
       }
-    } catch (error) {
-      if (!leaving.signal.aborted) {
-        throw error;
-      }
-    }
-  };
+    });
   return runAdminCommand(options, context, work, running);
 }
 

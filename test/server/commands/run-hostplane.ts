@@ -47,7 +47,8 @@ export function start(
     cwd: options.cwd ?? root,
     detached: options.detached ?? false,
     stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    env: { ...Object.fromEntries(inherited), ...data, ...options.env },
+    // Whose tests these are keeps nothing of what they compile.
+    env: { ...Object.fromEntries(inherited), NODE_DISABLE_COMPILE_CACHE: "1", ...data, ...options.env },
   });
   // A command that does not read it may have ended before.
   child.stdin?.on("error", () => {});
