@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import { test } from "tap";
 import { startBenchProcess } from "./bench-process.ts";
+import { createGrpcEcho, createGrpcStream, createJsonEcho } from "./echo/echo.ts";
 import { createFanOut, type FanOutServer } from "./fan-out/fan-out.ts";
+import { createGrpcVolumeList, createJsonVolumeList } from "./volume-list/volume-list.ts";
 
 test("a process answers what it knows, says what it does not, and ends when it is let go", async (t) => {
   const file = join(import.meta.dirname, "fan-out/bare-server.ts");
@@ -24,3 +26,22 @@ test("fan-out: both sides tell every subscriber, and have a cost", async (t) => 
     await run.stop();
   }
 });
+
+for (const bench of [
+  createGrpcEcho(20),
+  createJsonEcho(20),
+  createGrpcStream(2),
+  createGrpcVolumeList(20),
+  createJsonVolumeList(20),
+]) {
+  const skip = (await bench.skipReason?.()) ?? false;
+  test(`${bench.name}: both sides answer every call, and have a figure`, { skip }, async (t) => {
+    const run = await bench.start();
+    try {
+      t.ok((await run.baseline.measure()) > 0);
+      t.ok((await run.ours.measure()) > 0);
+    } finally {
+      await run.stop();
+    }
+  });
+}

@@ -1,5 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { pinned } from "./pinned.ts";
 
 /** What a process of a bench can be asked, by name. Arguments and answers are plain data. */
 export type Answers = Readonly<Record<string, (argument: never) => unknown>>;
@@ -26,12 +27,16 @@ interface Answer {
 /**
  * Starts a TypeScript file that calls `answerParent`.
  * @param nodeFlags for a look inside, e.g. `--cpu-prof`
+ * @param core to which it keeps, `serverCore` or `loadCore`; any unless told
  */
 export async function startBenchProcess<A extends Answers>(
   file: string,
   nodeFlags: readonly string[] = [],
+  core?: number,
 ): Promise<BenchProcess<A>> {
-  const child = fork(file, { execArgv: [...nodeFlags], stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  const argv: [string, ...string[]] = [process.execPath, ...nodeFlags];
+  const [execPath, ...execArgv] = core === undefined ? argv : pinned(core, argv);
+  const child = fork(file, { execPath, execArgv, stdio: ["ignore", "inherit", "inherit", "ipc"] });
   const open = new Map<number, PromiseWithResolvers<unknown>>();
   let lastId = 0;
   child.on("message", ({ id, value, error }: Answer) => {

@@ -4,7 +4,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:http2";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { readerCapabilities } from "../../adapters/ceph/inspect.ts";
 import { cephSkipReason, makeCeph } from "../lab/ceph.ts";
@@ -12,20 +11,21 @@ import { startGatewayProcess } from "../lab/gateway-process.ts";
 import type { Bench, BenchRun } from "./bench.ts";
 import { callGrpc } from "./grpc-call.ts";
 import { openedRun } from "./opened-run.ts";
+import { p99Ms, tookMs } from "./took-ms.ts";
 
-const callsPerSecond = 1_000;
-const roundMs = 2_000;
+const rate = { callsPerSecond: 1_000, durationMs: 2_000 };
 
 /** The figures of a real Ceph cluster, by a gateway that is asked a thousand times a second, and by a process of `ceph`. */
 export function createClusterStats(): Bench {
   return {
     name: "cluster-stats",
-    what: `GetClusterStats of a Ceph cluster, ${callsPerSecond.toLocaleString("en")} calls a second by gRPC: what 99 % of them take at most`,
+    what: `GetClusterStats of a Ceph cluster, ${rate.callsPerSecond.toLocaleString("en")} calls a second by gRPC: what 99 % of them take at most`,
     baseline: "`ceph status`",
     unit: "ms",
     maxRatio: 0.1,
     rounds: 10,
     coldRounds: 2,
+    isLab: true,
     skipReason: cephSkipReason,
     start: () => openedRun(startRun),
   };
@@ -51,29 +51,7 @@ async function startRun(opened: AsyncDisposableStack): Promise<BenchRun> {
   await once(connection, "connect");
   return {
     baseline: { measure: () => tookMs(() => promisify(execFile)("ceph", ["-c", ceph.confPath, "status"])) },
-    ours: { measure: () => p99Ms(() => callGrpc(connection, "/stats.StatsService/GetClusterStats")) },
+    ours: { measure: () => p99Ms(() => callGrpc(connection, "/stats.StatsService/GetClusterStats"), rate) },
     stop: () => opened.disposeAsync(),
   };
-}
-
-/** Begins calls at their rate, whether those before have ended or not. */
-async function p99Ms(call: () => Promise<unknown>): Promise<number> {
-  const calls: Promise<number>[] = [];
-  const beganAtMs = performance.now();
-  const count = (callsPerSecond * roundMs) / 1_000;
-  while (calls.length < count) {
-    const due = Math.min(count, ((performance.now() - beganAtMs) * callsPerSecond) / 1_000);
-    while (calls.length < due) {
-      calls.push(tookMs(call));
-    }
-    await sleep(1);
-  }
-  const sorted = (await Promise.all(calls)).toSorted((a, b) => a - b);
-  return sorted[Math.ceil(count * 0.99) - 1] ?? Number.NaN;
-}
-
-async function tookMs(work: () => Promise<unknown>): Promise<number> {
-  const beganAtMs = performance.now();
-  await work();
-  return performance.now() - beganAtMs;
 }

@@ -19,6 +19,7 @@ export function createLibvirtList(): Bench {
     maxRatio: 0.1,
     rounds: 30,
     coldRounds: 5,
+    isLab: true,
     skipReason: libvirtSkipReason,
     async start() {
       const daemon = await startLibvirtDaemon();

@@ -38,7 +38,7 @@ function createBench(baseline: readonly number[], ours: readonly number[]) {
 
 test("cold rounds do not count, and the sides take turns in being the first", async (t) => {
   const { bench, asked } = createBench([99, 1, 2, 4], [1, 3, 2, 6]);
-  t.match(await measure(bench), { baseline: 2, ours: 3, ratio: 1.5, minRatio: 1, maxRatio: 3 });
+  t.match(await measure(bench), { baseline: 2, ours: 3, figure: 1.5, minFigure: 1, maxFigure: 3 });
   t.equal(asked.join(" "), "ours baseline baseline ours ours baseline baseline ours stop");
 });
 

@@ -1,4 +1,5 @@
 import type { Bench, Side } from "./bench.ts";
+import { judgeOf } from "./goal.ts";
 
 /** What a bench has found. */
 export interface Result {
@@ -6,15 +7,19 @@ export interface Result {
   /** Medians of all rounds, in the bench's unit. */
   readonly baseline: number;
   readonly ours: number;
-  /** The median of the rounds' ratios; the smallest and the largest say how far it can be trusted. */
-  readonly ratio: number;
-  readonly minRatio: number;
-  readonly maxRatio: number;
+  /** The median of the rounds' figures; the smallest and the largest say how far it can be trusted. */
+  readonly figure: number;
+  readonly minFigure: number;
+  readonly maxFigure: number;
 }
 
-/** Runs a bench: rounds of both sides by turns, so that what else the machine does meets both. */
-export async function measure(bench: Bench): Promise<Result> {
-  const { baseline, ours, stop } = await bench.start();
+/**
+ * Runs a bench: rounds of both sides by turns, so that what else the machine does meets both.
+ * @param nodeFlags for hostplane's process
+ */
+export async function measure(bench: Bench, nodeFlags: readonly string[] = []): Promise<Result> {
+  const { figureOf } = judgeOf(bench);
+  const { baseline, ours, stop } = await bench.start(nodeFlags);
   try {
     const pairs: { readonly baseline: number; readonly ours: number }[] = [];
     for (let round = -bench.coldRounds; round < bench.rounds; round += 1) {
@@ -23,14 +28,14 @@ export async function measure(bench: Bench): Promise<Result> {
         pairs.push(pair);
       }
     }
-    const ratios = pairs.map((pair) => pair.ours / pair.baseline);
+    const figures = pairs.map((pair) => figureOf(pair.baseline, pair.ours));
     return {
       bench,
       baseline: median(pairs.map((pair) => pair.baseline)),
       ours: median(pairs.map((pair) => pair.ours)),
-      ratio: median(ratios),
-      minRatio: Math.min(...ratios),
-      maxRatio: Math.max(...ratios),
+      figure: median(figures),
+      minFigure: Math.min(...figures),
+      maxFigure: Math.max(...figures),
     };
   } finally {
     await stop();

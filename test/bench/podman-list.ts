@@ -29,6 +29,7 @@ export function createPodmanList(): Bench {
     maxRatio: 0.1,
     rounds: 20,
     coldRounds: 5,
+    isLab: true,
     skipReason: podmanSkipReason,
     start: () => openedRun(startRun),
   };

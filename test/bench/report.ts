@@ -1,40 +1,80 @@
 import { cpus, release, totalmem, type } from "node:os";
+import type { Bench } from "./bench.ts";
+import { judgeOf, numberText } from "./goal.ts";
 import type { Result } from "./measure.ts";
 
 const begin = "<!-- written by npm run bench -->";
 const end = "<!-- as far as here -->";
+const head = [
+  "| what | baseline | hostplane | ratio (of the rounds) | goal | measured |",
+  "|---|---|---|---|---|---|",
+];
+
+export interface Report {
+  /** In the order of the table. */
+  readonly benches: readonly Bench[];
+  /** Of those that could be measured. */
+  readonly results: readonly Result[];
+  readonly now: Date;
+  /** `describeMachine()` */
+  readonly machine: string;
+}
 
 /**
- * The page with these results in place of the ones it had.
+ * The page with these results in place of the ones it had; of a bench that could not be measured it keeps its row.
  * @throws Error when the page has no place for them
  */
-export function withResults(page: string, results: readonly Result[], machine: string): string {
+export function withResults(page: string, { benches, results, now, machine }: Report): string {
+  const { from, to } = placeOf(page);
+  const day = now.toISOString().slice(0, 10);
+  const rows = benches.flatMap((bench) => {
+    const result = results.find((one) => one.bench.name === bench.name);
+    return result === undefined ? (rowOf(page, bench) ?? []) : rowFrom(result, day);
+  });
+  const table = [...head, ...rows].join("\n");
+  return `${page.slice(0, from)}${begin}\n\n${table}\n\n${machine}\n\n${page.slice(to)}`;
+}
+
+/** The figure that the page has for a bench, as it stands there; undefined when it has none. */
+export function committedFigure(page: string, bench: Bench): string | undefined {
+  return rowOf(page, bench)?.match(/\*\*(.+?)\*\*/)?.[1];
+}
+
+/** @throws Error when there is none */
+function placeOf(page: string): { readonly from: number; readonly to: number } {
   const from = page.indexOf(begin);
   const to = page.indexOf(end);
   if (from === -1 || to < from) {
     throw new Error(`the page has no ${begin} with ${end} below it`);
   }
-  const head = ["| what | baseline | hostplane | ratio (of the rounds) | at most |", "|---|---|---|---|---|"];
-  const table = [...head, ...results.map(rowOf)].join("\n");
-  return `${page.slice(0, from)}${begin}\n\n${table}\n\n${machine}\n\n${page.slice(to)}`;
+  return { from, to };
 }
 
-function rowOf({ bench, baseline, ours, ratio, minRatio, maxRatio }: Result): string {
+function rowOf(page: string, { what }: Bench): string | undefined {
+  const { from, to } = placeOf(page);
+  return page
+    .slice(from, to)
+    .split("\n")
+    .find((line) => line.startsWith(`| ${what} | `));
+}
+
+function rowFrom({ bench, baseline, ours, figure, minFigure, maxFigure }: Result, day: string): string {
+  const { say, goal, isMet } = judgeOf(bench);
   const cells = [
     bench.what,
-    `${bench.baseline}: ${baseline.toFixed(2)} ${bench.unit}`,
-    `${ours.toFixed(2)} ${bench.unit}`,
-    `**${ratio.toFixed(2)}** (${minRatio.toFixed(2)} to ${maxRatio.toFixed(2)})`,
-    bench.maxRatio.toFixed(2),
+    `${bench.baseline}: ${numberText(baseline)} ${bench.unit}`,
+    `${numberText(ours)} ${bench.unit}`,
+    `**${say(figure)}** (${say(minFigure)} to ${say(maxFigure)})`,
+    `${goal}${isMet(figure) ? "" : " (missed)"}`,
+    day,
   ];
   return `| ${cells.join(" | ")} |`;
 }
 
-/** What the results depend on: day, Node, system and machine. */
-export function describeMachine(now: Date): string {
+/** What the results depend on: Node, system and machine. */
+export function describeMachine(): string {
   const cores = cpus();
   const gib = Math.round(totalmem() / 2 ** 30);
   const [system = ""] = release().split("-");
-  const day = now.toISOString().slice(0, 10);
-  return `Measured on ${day} with Node ${process.versions.node} on ${type()} ${system}: ${cores.length} cores (${cores[0]?.model ?? "unknown"}), ${gib} GiB.`;
+  return `Measured with Node ${process.versions.node} on ${type()} ${system}: ${cores.length} cores (${cores[0]?.model ?? "unknown"}), ${gib} GiB.`;
 }

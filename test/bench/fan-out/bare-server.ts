@@ -40,7 +40,7 @@ await once(server, "listening");
 
 answerParent(
   {
-    target: async () => ({ port: (server.address() as AddressInfo).port, token: "" }),
+    target: async () => ({ port: (server.address() as AddressInfo).port }),
     async publish() {
       for (const stream of streams) {
         stream.write(event);

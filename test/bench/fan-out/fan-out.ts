@@ -1,12 +1,8 @@
 import { join } from "node:path";
 import type { Bench, Side } from "../bench.ts";
 import { type BenchProcess, startBenchProcess } from "../bench-process.ts";
-
-/** Where subscribers go, and what they show there. */
-export interface Target {
-  readonly port: number;
-  readonly token: string;
-}
+import { loadCore, serverCore } from "../pinned.ts";
+import type { Target } from "../target.ts";
 
 /** What both servers can be asked. */
 export type FanOutServer = Readonly<{
@@ -38,20 +34,17 @@ export interface FanOutSize {
 }
 
 /** One event to many gRPC subscribers, against one buffer written to as many bare HTTP/2 streams. */
-export function createFanOut(
-  size: FanOutSize = { subscribers: 1_000, connections: 10, events: 25 },
-  nodeFlags: readonly string[] = [],
-): Bench {
+export function createFanOut(size: FanOutSize = { subscribers: 1_000, connections: 10, events: 25 }): Bench {
   const { subscribers, connections } = size;
   return {
     name: "fan-out",
     what: `an event that ${subscribers.toLocaleString("en")} gRPC subscribers get over ${connections} connections`,
     baseline: "`node:http2` writing one buffer to as many streams",
     unit: "ms CPU",
-    maxRatio: 3,
+    maxRatio: 2,
     rounds: 60,
     coldRounds: 20,
-    async start() {
+    async start(nodeFlags = []) {
       const baseline = await startSide("bare-server.ts", size, []);
       const ours = await startSide("event-server.ts", size, nodeFlags);
       return {
@@ -68,10 +61,13 @@ async function startSide(
   { subscribers, connections, events }: FanOutSize,
   nodeFlags: readonly string[],
 ): Promise<Side & { stop(): Promise<void> }> {
-  const start = <A extends FanOutServer | FanOutClients>(name: string, flags: readonly string[]) =>
-    startBenchProcess<A>(join(import.meta.dirname, name), flags);
-  const server: BenchProcess<FanOutServer> = await start(file, nodeFlags);
-  const clients: BenchProcess<FanOutClients> = await start("subscribers.ts", []);
+  const start = <A extends FanOutServer | FanOutClients>(
+    name: string,
+    flags: readonly string[],
+    core: number,
+  ) => startBenchProcess<A>(join(import.meta.dirname, name), flags, core);
+  const server: BenchProcess<FanOutServer> = await start(file, nodeFlags, serverCore);
+  const clients: BenchProcess<FanOutClients> = await start("subscribers.ts", [], loadCore);
   await clients.ask("subscribe", { target: await server.ask("target"), subscribers, connections });
   let published = 0;
   return {

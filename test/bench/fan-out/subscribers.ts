@@ -40,13 +40,13 @@ function countEvents(stream: http2.ClientHttp2Stream): void {
   });
 }
 
-async function subscribe(session: http2.ClientHttp2Session, token: string): Promise<void> {
+async function subscribe(session: http2.ClientHttp2Session, token: string | undefined): Promise<void> {
   const stream = session.request({
     ":method": "POST",
     ":path": "/hostplane.v1.EventService/Subscribe",
     "content-type": "application/grpc+proto",
     te: "trailers",
-    authorization: `Bearer ${token}`,
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
   });
   stream.end(Buffer.alloc(5));
   stream.on("error", broken.reject);

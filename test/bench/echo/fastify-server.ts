@@ -1,0 +1,25 @@
+import type { AddressInfo } from "node:net";
+import fastify from "fastify";
+import { answerParent, cpuMs } from "../bench-process.ts";
+import type { LoadedServer } from "../loaded-run.ts";
+
+/** One route of Fastify, with the schemas by which it checks what comes and writes what goes. */
+
+const message = {
+  type: "object",
+  properties: { text: { type: "string" } },
+  required: ["text"],
+} as const;
+
+const app = fastify();
+app.post<{ Body: { text: string } }>(
+  "/echo",
+  { schema: { body: message, response: { 200: message } } },
+  async ({ body }) => ({ text: body.text }),
+);
+await app.listen({ host: "127.0.0.1", port: 0 });
+const { port } = app.server.address() as AddressInfo;
+
+answerParent({ target: async () => ({ port, token: "none" }), cpuMs } satisfies LoadedServer, () =>
+  app.close(),
+);

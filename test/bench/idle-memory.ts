@@ -1,0 +1,44 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Bench, Side } from "./bench.ts";
+import { bareServer, buildSandbox, type ServerArgv } from "./built-gateway.ts";
+import { openedRun } from "./opened-run.ts";
+import { readProcessMemory } from "./process-memory.ts";
+import { startServer } from "./started-server.ts";
+
+/** How long after its first answer a server is taken to be at rest. */
+const restMs = 10_000;
+
+/** The resident memory of a gateway that nobody calls. */
+export function createIdleMemory(): Bench {
+  return {
+    name: "idle-memory",
+    what: "resident memory of a sandbox ten seconds after its first answer",
+    baseline: "`node:http` alone",
+    unit: "MB",
+    maxCost: 90,
+    rounds: 3,
+    coldRounds: 1,
+    skipReason: () => (process.platform === "linux" ? false : "only Linux tells it in /proc"),
+    start: (nodeFlags) =>
+      openedRun(async (opened) => {
+        const sandbox = await buildSandbox(opened, nodeFlags);
+        return {
+          baseline: memoryOf(bareServer),
+          ours: memoryOf(sandbox),
+          stop: () => opened.disposeAsync(),
+        };
+      }),
+  };
+}
+
+function memoryOf(argv: ServerArgv): Side {
+  return {
+    async measure() {
+      const { pid, stop } = await startServer(argv);
+      await delay(restMs);
+      const { rssBytes } = readProcessMemory(pid);
+      await stop();
+      return rssBytes / 1e6;
+    },
+  };
+}

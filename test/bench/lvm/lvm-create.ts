@@ -1,0 +1,104 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { commandOf, lvmCommand } from "../../../adapters/lvm/commands.ts";
+import { LVService } from "../../../gen/proto/lvmd_pb.ts";
+import type { Bench, BenchRun } from "../bench.ts";
+import { median } from "../measure.ts";
+import { openedRun } from "../opened-run.ts";
+import { tookMs } from "../took-ms.ts";
+import { lvmSkipReason, openGateway, openVolumeGroup } from "./lvm-gateway.ts";
+
+const volumeCount = 10;
+/** In a round. */
+const calls = 3;
+
+/** What the gateway adds to the tools of a change and to what it has to write about it. */
+export function createLvmCreate(): Bench {
+  return {
+    name: "lvm-create",
+    what: "CreateLV of a real volume by gRPC",
+    baseline: "the same `lvcreate`, an `lvs`, and two durable commits of SQLite",
+    unit: "ms",
+    maxExcess: 2,
+    rounds: 40,
+    coldRounds: 5,
+    isLab: true,
+    skipReason: lvmSkipReason,
+    start: () => openedRun(startRun),
+  };
+}
+
+async function startRun(opened: AsyncDisposableStack): Promise<BenchRun> {
+  // One group for each, so that a gateway does not read what the other has changed while that goes on.
+  const [ofGateway, ofShell] = [
+    await openVolumeGroup(opened, volumeCount),
+    await openVolumeGroup(opened, volumeCount),
+  ];
+  const gateway = await openGateway(opened, ofGateway);
+  const volumes = createClient(LVService, createGrpcTransport({ baseUrl: gateway.url }));
+  const commits = openCommits(opened, join(gateway.directory, "commits.db"));
+  const { name: volumeGroupName, options, run } = ofShell;
+  const name = "made";
+  const create = commandOf(options, {
+    kind: "create",
+    volumeGroupName,
+    name,
+    sizeBytes: 1n << 30n,
+    tags: [],
+  });
+  const lvs = lvmCommand(options, "lvs", ["--reportformat", "json", "--", volumeGroupName]);
+  const remove = commandOf(options, { kind: "remove", volumeGroupName, name });
+  return {
+    baseline: {
+      measure: () =>
+        medianMs(
+          async () => {
+            commits.begin();
+            await run(create);
+            await run(lvs);
+            commits.end();
+          },
+          () => run(remove),
+        ),
+    },
+    ours: {
+      measure: () =>
+        medianMs(
+          () => volumes.createLV({ name, sizeGb: 1n }),
+          () => volumes.removeLV({ name }),
+        ),
+    },
+    stop: () => opened.disposeAsync(),
+  };
+}
+
+/** Milliseconds for one of the calls; what undoes it does not count. */
+async function medianMs(call: () => Promise<unknown>, undo: () => Promise<unknown>): Promise<number> {
+  const took: number[] = [];
+  while (took.length < calls) {
+    took.push(await tookMs(call));
+    await undo();
+  }
+  return median(took);
+}
+
+/**
+ * What the audit log of a change costs: a row before it begins and its outcome behind it, each in the file before it goes
+ * on, in a database as the gateway opens its own.
+ */
+function openCommits(opened: AsyncDisposableStack, file: string) {
+  const database = new DatabaseSync(file);
+  opened.defer(() => database.close());
+  for (const pragma of ["locking_mode = exclusive", "journal_mode = wal", "synchronous = full"]) {
+    database.exec(`pragma ${pragma}`);
+  }
+  database.exec("create table calls (seq integer primary key, call text, outcome text) strict");
+  const insert = database.prepare("insert into calls (call) values (?)");
+  const update = database.prepare("update calls set outcome = ? where seq = (select max(seq) from calls)");
+  return {
+    begin: () => insert.run("c".repeat(400)),
+    end: () => update.run("o".repeat(40)),
+  };
+}

@@ -1,0 +1,149 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { connect } from "node:http2";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { lvmCommand } from "../../../adapters/lvm/commands.ts";
+import { LVService } from "../../../gen/proto/lvmd_pb.ts";
+import type { Bench, BenchRun } from "../bench.ts";
+import { callGrpc, grpcFrame } from "../grpc-call.ts";
+import { h2loadSkipReason, type Load, runH2load } from "../h2load.ts";
+import { requestsPerCpuSecond } from "../loaded-run.ts";
+import { openedRun } from "../opened-run.ts";
+import { pinned, pinProcess, serverCore } from "../pinned.ts";
+import { p99Ms } from "../took-ms.ts";
+import { lvmSkipReason, openGateway, openVolumeGroup, type VolumeGroupUnderBench } from "./lvm-gateway.ts";
+
+const volumeCount = 100;
+const path = "/proto.VGService/GetLVList";
+const load: Load = {
+  protocol: "h2c",
+  path,
+  contentType: "application/grpc+proto",
+  connections: 10,
+  streams: 10,
+};
+/** In a round. */
+const requests = 2_000;
+const commands = 10;
+
+const creators = 4;
+const rate = { callsPerSecond: 500, durationMs: 2_000 };
+
+/** All volumes of a real volume group, by the gateway and by a process for each call. */
+export function createLvmList(): Bench {
+  return {
+    name: "lvm-list",
+    what: `GetLVList of ${volumeCount} volumes of a real volume group by gRPC`,
+    baseline: "`lvs --reportformat json` for each call",
+    unit: "calls per CPU second",
+    minRatio: 100,
+    rounds: 20,
+    coldRounds: 5,
+    isLab: true,
+    skipReason: async () => h2loadSkipReason() || lvmSkipReason(),
+    start: () => openedRun(startListRun),
+  };
+}
+
+async function startListRun(opened: AsyncDisposableStack): Promise<BenchRun> {
+  const group = await openVolumeGroup(opened, volumeCount);
+  const { url, pid, directory } = await openGateway(opened, group);
+  await pinProcess(pid, serverCore);
+  const target = { port: Number(new URL(url).port) };
+  const bodyFile = join(directory, "body");
+  await writeFile(bodyFile, grpcFrame(new Uint8Array()));
+  const { dataBytes: answerBytes } = await runH2load(target, load, 1, bodyFile);
+  return {
+    baseline: {
+      measure: async () => requestsPerCpuSecond(await commandsCpuMs(group, commands), commands),
+    },
+    ours: {
+      async measure() {
+        const before = await cpuMsOf(pid);
+        const { dataBytes } = await runH2load(target, load, requests, bodyFile);
+        if (dataBytes !== requests * answerBytes) {
+          throw new Error(`${requests} lists have ${dataBytes} bytes, not ${answerBytes} each`);
+        }
+        return requestsPerCpuSecond((await cpuMsOf(pid)) - before, requests);
+      },
+    },
+    stop: () => opened.disposeAsync(),
+  };
+}
+
+/** Milliseconds of CPU time that so many processes of `lvs` take, by the `times` of a shell. */
+async function commandsCpuMs({ options, name, env }: VolumeGroupUnderBench, count: number): Promise<number> {
+  const lvs = lvmCommand(options, "lvs", ["--reportformat", "json", "--", name]);
+  const loop = `for ((left = ${count}; left > 0; left -= 1)); do "$@" >"$0" || exit; done; times`;
+  const [program, ...args] = pinned(serverCore, ["bash", "-c", loop, "/dev/null", ...lvs]);
+  const { stdout } = await promisify(execFile)(program, args, { env });
+  // 0m0.001s 0m0.002s
+  // 0m0.215s 0m0.117s
+  const ofChildren = stdout.trim().split("\n").at(-1) ?? "";
+  const seconds = [...ofChildren.matchAll(/(\d+)m([\d.]+)s/g)].map(([, m, s]) => Number(m) * 60 + Number(s));
+  return 1_000 * seconds.reduce((sum, one) => sum + one, 0);
+}
+
+/** Milliseconds of CPU time that a process has taken, with those it has started and seen end. */
+async function cpuMsOf(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+  // utime, stime, cutime and cstime (proc(5)), counted from what stands behind the name.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+  return ticks * 10;
+}
+
+/** How long a list takes while others make volumes. */
+export function createLvmListWhileCreating(): Bench {
+  return {
+    name: "lvm-list-while-creating",
+    what: `GetLVList, ${rate.callsPerSecond} calls a second, while ${creators} clients create volumes: what 99 % of them take at most`,
+    baseline: "the same while nobody does",
+    unit: "ms",
+    maxCost: 5,
+    rounds: 10,
+    coldRounds: 2,
+    isLab: true,
+    skipReason: lvmSkipReason,
+    start: () => openedRun(startLatencyRun),
+  };
+}
+
+async function startLatencyRun(opened: AsyncDisposableStack): Promise<BenchRun> {
+  const { url } = await openGateway(opened, await openVolumeGroup(opened, volumeCount));
+  const connection = connect(url);
+  opened.defer(() => connection.close());
+  await once(connection, "connect");
+  const volumes = createClient(LVService, createGrpcTransport({ baseUrl: url }));
+  const list = () => callGrpc(connection, path);
+  let made = 0;
+  return {
+    baseline: { measure: () => p99Ms(list, rate) },
+    ours: {
+      async measure() {
+        const names: string[] = [];
+        let isOver = false;
+        const creating = Array.from({ length: creators }, async () => {
+          while (!isOver) {
+            made += 1;
+            const name = `made-${made}`;
+            await volumes.createLV({ name, sizeGb: 1n });
+            names.push(name);
+          }
+        });
+        const tookMs = await p99Ms(list, rate);
+        isOver = true;
+        await Promise.all(creating);
+        for (const name of names) {
+          await volumes.removeLV({ name });
+        }
+        return tookMs;
+      },
+    },
+    stop: () => opened.disposeAsync(),
+  };
+}

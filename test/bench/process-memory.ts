@@ -1,0 +1,14 @@
+import { readFileSync } from "node:fs";
+
+/** What a process has in memory, as Linux tells it. */
+export interface ProcessMemory {
+  readonly rssBytes: number;
+  /** Its own; the rest are pages of files, most of them of the program. */
+  readonly ownBytes: number;
+}
+
+export function readProcessMemory(pid: number): ProcessMemory {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const bytesOf = (key: string) => Number(new RegExp(`^${key}:\\s+(\\d+) kB$`, "m").exec(status)?.[1]) * 1024;
+  return { rssBytes: bytesOf("VmRSS"), ownBytes: bytesOf("RssAnon") };
+}

@@ -1,0 +1,38 @@
+import { join } from "node:path";
+import type { Bench, BenchRun } from "./bench.ts";
+import { startBenchProcess } from "./bench-process.ts";
+import { openedRun } from "./opened-run.ts";
+import type { SpawnBlockAnswers, StartsAsked } from "./spawn-block-process.ts";
+
+const heldMebibytes = 1_024;
+/** In a round, of which the third longest block counts. */
+const starts = 200;
+
+/** For how long the start of a tool blocks the event loop of a gateway with a large heap. */
+export function createSpawnBlock(): Bench {
+  return {
+    name: "spawn-block",
+    what: "The start of a tool with a heap of 1 GiB: for how long the event loop is blocked, in 99 of 100 starts",
+    baseline: "`child_process.spawn` in the same process",
+    unit: "ms",
+    maxCost: 5,
+    rounds: 10,
+    coldRounds: 2,
+    skipReason: () => process.platform !== "linux" && "it needs the scheduler's figures of Linux",
+    start: (nodeFlags) => openedRun((opened) => startRun(opened, nodeFlags)),
+  };
+}
+
+async function startRun(opened: AsyncDisposableStack, nodeFlags: readonly string[] = []): Promise<BenchRun> {
+  const file = join(import.meta.dirname, "spawn-block-process.ts");
+  const flags = [...nodeFlags, `--max-old-space-size=${heldMebibytes * 2}`];
+  const starter = await startBenchProcess<SpawnBlockAnswers>(file, flags);
+  opened.defer(starter.stop);
+  await starter.ask("hold", heldMebibytes);
+  const measure = (by: StartsAsked["by"]) => () => starter.ask("block", { by, starts, quantile: 0.99 });
+  return {
+    baseline: { measure: measure("child_process") },
+    ours: { measure: measure("run") },
+    stop: () => opened.disposeAsync(),
+  };
+}

@@ -1,0 +1,61 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { get } from "node:http";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { ServerArgv } from "./built-gateway.ts";
+import { pinned, serverCore } from "./pinned.ts";
+
+/** A server that runs in a process of its own, on one core. */
+export interface StartedServer {
+  readonly port: number;
+  readonly pid: number;
+  /** Milliseconds from its start to its first answer. */
+  readonly startMs: number;
+  stop(): Promise<void>;
+}
+
+const pollMs = 2;
+
+/** Starts a server in a new directory, and waits until it answers `/healthz`. @throws Error when it ends before */
+export async function startServer(argvOf: ServerArgv): Promise<StartedServer> {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-bench-"));
+  const port = await freePort();
+  const [program, ...args] = pinned(serverCore, argvOf(port, directory));
+  const beganAtMs = performance.now();
+  const child = spawn(program, args, { stdio: "ignore" });
+  const exited = once(child, "exit");
+  async function stop(): Promise<void> {
+    child.kill("SIGTERM");
+    await exited;
+    await rm(directory, { recursive: true });
+  }
+  while (!(await isAnswering(port))) {
+    if (child.exitCode !== null || child.signalCode !== null) {
+      await stop();
+      throw new Error(`${program} ended with ${child.exitCode ?? child.signalCode}`);
+    }
+    await delay(pollMs);
+  }
+  return { port, pid: child.pid ?? 0, startMs: performance.now() - beganAtMs, stop };
+}
+
+function isAnswering(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    get({ host: "127.0.0.1", port, path: "/healthz", agent: false }, (answer) => {
+      answer.resume().once("end", () => resolve(answer.statusCode === 200));
+    }).once("error", () => resolve(false));
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+}

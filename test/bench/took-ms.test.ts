@@ -1,0 +1,15 @@
+import { test } from "tap";
+import { p99Ms } from "./took-ms.ts";
+
+test("of two hundred calls two may be slow, and the next slowest is told", async (t) => {
+  const slowestMs = [300, 200, 100];
+  const tooks: Promise<void>[] = [];
+  const call = () => {
+    const took = new Promise<void>((resolve) => setTimeout(resolve, slowestMs[tooks.length] ?? 0));
+    tooks.push(took);
+    return took;
+  };
+  const p99 = await p99Ms(call, { callsPerSecond: 2_000, durationMs: 100 });
+  t.equal(tooks.length, 200);
+  t.ok(p99 >= 99, `${p99} ms`);
+});

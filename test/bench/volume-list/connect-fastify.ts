@@ -1,0 +1,27 @@
+import type { AddressInfo } from "node:net";
+import { create } from "@bufbuild/protobuf";
+import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
+import type { FastifyInstance, RawServerBase } from "fastify";
+import { GetLVListResponseSchema, VGService } from "../../../gen/proto/lvmd_pb.ts";
+import { volumesOf } from "../../../server/domains/volumes/device-class.ts";
+import { volumeMessage } from "../../../server/domains/volumes/volume-messages.ts";
+import { answerParent, cpuMs } from "../bench-process.ts";
+import type { LoadedServer } from "../loaded-run.ts";
+import { createVolumesUnderBench } from "./volumes-under-bench.ts";
+
+/** Has the official plugin answer with a message that is made once, and be measured. */
+export async function serveConnectFastify<Server extends RawServerBase>(
+  app: FastifyInstance<Server>,
+): Promise<void> {
+  const { resolved, snapshot } = await createVolumesUnderBench().resolve("", new AbortController().signal);
+  const volumes = volumesOf(resolved, snapshot.value).map(volumeMessage);
+  const list = create(GetLVListResponseSchema, { volumes });
+  await app.register(fastifyConnectPlugin, {
+    routes: (router) => router.service(VGService, { getLVList: () => list }),
+  });
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  answerParent({ target: async () => ({ port, token: "none" }), cpuMs } satisfies LoadedServer, () =>
+    app.close(),
+  );
+}

@@ -1,0 +1,11 @@
+import { createVgService } from "../../../server/domains/volumes/service.ts";
+import { answerParent, cpuMs } from "../bench-process.ts";
+import { startGatewayUnderBench } from "../gateway-under-bench.ts";
+import type { LoadedServer } from "../loaded-run.ts";
+import { createVolumesUnderBench } from "./volumes-under-bench.ts";
+
+/** A gateway that lists the volumes of a sandbox. */
+
+const gateway = await startGatewayUnderBench(async () => [createVgService(createVolumesUnderBench())]);
+
+answerParent({ target: async () => gateway.target, cpuMs } satisfies LoadedServer, () => gateway.close());

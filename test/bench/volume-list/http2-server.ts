@@ -1,0 +1,4 @@
+import fastify from "fastify";
+import { serveConnectFastify } from "./connect-fastify.ts";
+
+await serveConnectFastify(fastify({ http2: true }));

@@ -1,0 +1,63 @@
+import { join } from "node:path";
+import type { Bench } from "../bench.ts";
+import { grpcFrame } from "../grpc-call.ts";
+import { h2loadSkipReason } from "../h2load.ts";
+import { type LoadedSides, requestsPerCpuSecond, startLoadedRun } from "../loaded-run.ts";
+import { volumeCount, volumeNameLength } from "./volumes-under-bench.ts";
+
+const path = "/proto.VGService/GetLVList";
+const fileOf = (name: string) => join(import.meta.dirname, name);
+
+/** All volumes by gRPC, from a gateway's snapshot, and from a message that is ready. */
+export function createGrpcVolumeList(requests = 2_000): Bench {
+  const load = {
+    protocol: "h2c",
+    path,
+    contentType: "application/grpc+proto",
+    connections: 10,
+    streams: 10,
+  } as const;
+  return createVolumeList("grpc-volume-list", "gRPC", {
+    baseline: { file: fileOf("http2-server.ts"), load },
+    ours: { file: fileOf("gateway-server.ts"), load },
+    body: grpcFrame(new Uint8Array()),
+    requests,
+  });
+}
+
+/** The same in JSON, as a page or a script asks. */
+export function createJsonVolumeList(requests = 2_000): Bench {
+  const load = {
+    protocol: "http/1.1",
+    path,
+    contentType: "application/json",
+    connections: 100,
+    streams: 1,
+  } as const;
+  return createVolumeList("json-volume-list", "Connect, JSON over HTTP/1.1", {
+    baseline: { file: fileOf("http1-server.ts"), load },
+    ours: { file: fileOf("gateway-server.ts"), load },
+    body: Buffer.from("{}"),
+    requests,
+  });
+}
+
+function createVolumeList(
+  name: string,
+  protocol: string,
+  sides: Omit<LoadedSides, "answerMinBytes" | "unitOf">,
+): Bench {
+  const answerMinBytes = volumeCount * volumeNameLength;
+  return {
+    name,
+    what: `GetLVList of ${volumeCount} volumes by ${protocol}`,
+    baseline: "`@connectrpc/connect-fastify` with the same message",
+    unit: "calls per CPU second",
+    minRatio: 8,
+    rounds: 20,
+    coldRounds: 5,
+    skipReason: h2loadSkipReason,
+    start: (nodeFlags) =>
+      startLoadedRun({ ...sides, answerMinBytes, unitOf: requestsPerCpuSecond }, nodeFlags),
+  };
+}
