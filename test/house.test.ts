@@ -164,7 +164,7 @@ function pageRooms(): Record<string, readonly string[]> {
 
 /** Where real and sandbox adapters are put together; nothing imports these but each other. */
 const wiring =
-  /^server\/(main|app|gateway|((backup|cluster|domain|hypervisor|pod|storage)-)?services|((cluster|hypervisor|pod|storage)-)?systems|open-data|call-chain)\.ts$|^server\/commands\//;
+  /^server\/(main|app|gateway|((backup|cluster|domain|hypervisor|pod|storage)-)?services|((cluster|hypervisor|pod|sandbox|storage)-)?systems|open-data|call-chain)\.ts$|^server\/commands\//;
 
 /** What a domain may see of an adapter: its interface and its rules, never the implementation. */
 const adapterInterfaces =
@@ -254,7 +254,7 @@ test("the configuration sees of an adapter only its rules for names", async (t) 
 
 test("only adapters/host starts processes", async (t) => {
   for (const { from, to } of imports) {
-    const isAllowed = /^adapters\/host\/(run|worker-process)\.ts$/.test(from);
+    const isAllowed = /^adapters\/host\/(start-by-fork|worker-process)\.ts$/.test(from);
     if (to === "node:child_process" && !isAllowed) {
       t.fail(`${from} imports ${to}`);
     }

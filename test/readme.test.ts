@@ -145,7 +145,9 @@ test("every link to a file of the project, and to a heading in it, has its targe
 
 test("every npm script that a page names exists", async (t) => {
   for (const page of pages()) {
-    for (const [command, run, short] of readPage(page).matchAll(/\bnpm (?:run ([\w:]+)|(start|test)\b)/g)) {
+    for (const [command, run, short] of readPage(page).matchAll(
+      /\bnpm (?:run (\w[\w:-]*)|(start|test)\b)/g,
+    )) {
       t.ok(scripts[run ?? short ?? ""], `${page}: ${command}`);
     }
   }

@@ -65,7 +65,7 @@ export async function loopActivation(): Promise<"auto" | "none"> {
  * these when the test ends. With device-mapper volumes are activated; without, LVM works on metadata only.
  */
 export async function makeLoopVolumeGroups(
-  t: Test,
+  t: Pick<Test, "teardown">,
   count = 1,
   extentCount = 50,
   spareCount = 0,
