@@ -67,7 +67,8 @@ test("an open stream is counted while it is open, whatever its protocol", async 
 
 test("nothing that a client can choose makes a new series", async (t) => {
   const { url } = await startGatewayUnderTest(t);
-  const name = (series: string) => /^hostplane/.test(series);
+  // A backend's first snapshot makes its series in its own time, not by these calls.
+  const name = (series: string) => /^hostplane_(?!snapshot_load_)/.test(series);
   await post(url, list, {});
   const before = [...(await readMetrics(url)).keys()].filter(name);
   for (let each = 0; each < 50; each += 1) {
