@@ -9,6 +9,7 @@ import { methodRuleOf } from "./method-table.ts";
 import type { Metrics } from "./observability/metrics.ts";
 import { metricsPage } from "./observability/metrics-page.ts";
 import { createDirectEntry } from "./rpc/direct/direct-entry.ts";
+import type { Http2Exchange } from "./rpc/http2-exchange.ts";
 import type { ListenerFacts } from "./rpc/listener-facts.ts";
 import type { LinksFor } from "./rpc/method-links.ts";
 import type { MethodRule } from "./rpc/method-rule.ts";
@@ -80,6 +81,8 @@ const allowedHeaders = ["authorization", "idempotency-key", "last-event-id", "tr
 export interface App {
   /** Answers a request that came by a listener of which this is known. */
   handle(request: NodeRequest, response: NodeResponse, listener: ListenerFacts): void;
+  /** Answers a stream of HTTP/2 if it needs nothing that Node's compatibility API adds. Returns whether it does. */
+  handleStream(exchange: Http2Exchange, listener: ListenerFacts): boolean;
   close(): Promise<void>;
 }
 
@@ -168,6 +171,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         app.routing(request, response);
       }
     },
+    handleStream: (exchange, listener) => answerDirectly(exchange, exchange, listener),
     close: () => app.close(),
   };
 }

@@ -211,7 +211,6 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
   });
   opened.defer(() => certificates.close());
 
-  const onRequest = app.handle;
   const listeners: Listener[] = [];
   opened.defer(async () => {
     shutdown.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping"));
@@ -222,10 +221,11 @@ async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack
     listeners.push(listener);
     return listener;
   }
+  const handlers = { onRequest: app.handle, onStream: app.handleStream };
   const path = options.adminSocket ?? adminSocketOf(data.directory);
-  await open(createAdminListener({ path, config, onRequest }));
+  await open(createAdminListener({ path, config, ...handlers }));
   for (const entry of config.listen) {
-    const listener = createConfiguredListener(entry, { config, certificates, logger, onRequest });
+    const listener = createConfiguredListener(entry, { config, certificates, logger, ...handlers });
     entries.push({ config: entry, listener: await open(listener) });
   }
 

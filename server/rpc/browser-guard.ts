@@ -2,7 +2,7 @@ import { isIPv6 } from "node:net";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { isLoopbackHost, unmapped } from "../config/address-range.ts";
 import type { ListenAddress } from "../config/listen-address.ts";
-import type { NodeRequest } from "./node-adapter.ts";
+import type { HttpRequest } from "./http-exchange.ts";
 
 export interface GuardedListener {
   readonly address: ListenAddress;
@@ -34,7 +34,7 @@ const forwardedHeaders: ReadonlySet<string> = new Set(["forwarded", "via", "x-re
 export function createBrowserGuard(
   listener: GuardedListener,
   origins: readonly string[],
-): (request: NodeRequest) => InfraError | undefined {
+): (request: HttpRequest) => InfraError | undefined {
   const { address, isOpen, isTls } = listener;
   const isTcp = address.kind === "tcp";
   const checksOrigin = isTcp || !isOpen;
@@ -43,7 +43,7 @@ export function createBrowserGuard(
     [...loopbackNames, ...(isTcp ? [address.host] : []), ...listener.hosts].map(canonicalHost),
   );
 
-  function isNameOf({ socket }: NodeRequest, name: string): boolean {
+  function isNameOf({ socket }: HttpRequest, name: string): boolean {
     const host = canonicalHost(name);
     return names.has(host) || host === canonicalHost(socket.localAddress ?? "");
   }
@@ -81,7 +81,7 @@ export function createBrowserGuard(
 }
 
 /** `host:port` as the client has named it, in lower case; empty when it has not. */
-export function authorityOf({ headers }: NodeRequest): string {
+export function authorityOf({ headers }: HttpRequest): string {
   return String(headers[":authority"] ?? headers.host ?? "").toLowerCase();
 }
 

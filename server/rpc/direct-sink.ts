@@ -1,7 +1,7 @@
 import { constants } from "node:http2";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
+import type { HttpResponse } from "./http-exchange.ts";
 import { messageTooLarge } from "./message-too-large.ts";
-import type { NodeResponse } from "./node-adapter.ts";
 import type { Codec, SharedMessage } from "./shared-message.ts";
 
 /** Writes messages that many streams share straight to the response of one of them. */
@@ -41,7 +41,7 @@ export interface SinkLimits {
  * @param onWrite told of each message that was written
  */
 export function createDirectSink(
-  response: NodeResponse,
+  response: HttpResponse,
   codec: Codec,
   limits: SinkLimits,
   end: (error: InfraError) => void,
@@ -85,7 +85,7 @@ export function createDirectSink(
   };
 }
 
-function cut(response: NodeResponse): void {
+function cut(response: HttpResponse): void {
   // A reset that cannot be sent either would keep the stream, and what it holds.
   response.stream?.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
   response.stream?.destroy();

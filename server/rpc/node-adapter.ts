@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { constants, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { ContextValues } from "@connectrpc/connect";
 import type { UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { callerLeft } from "./caller-left.ts";
 import { dropEndlessTimeout } from "./endless-timeout.ts";
+import { endResponse, isGone } from "./http-exchange.ts";
 
 /**
  * A request and its response as node:http gives them. Over HTTP/2 they are those of its compatibility API,
@@ -96,49 +97,6 @@ export async function writeUniversalResponse(
   }
 }
 
-/** How long a client may go on with a request that is answered already. */
-const lingerMs = 1000;
-
-/**
- * Reads what is left of a request and drops it, for at most a second.
- * @returns whether the request has come to its end
- */
-export function dropRest(request: NodeRequest): Promise<boolean> {
-  if (request.complete || request.destroyed) {
-    return Promise.resolve(true);
-  }
-  return new Promise((resolve) => {
-    const settle = () => {
-      clearTimeout(timer);
-      request.off("end", settle);
-      request.off("close", settle);
-      resolve(request.complete || request.destroyed);
-    };
-    const timer = setTimeout(settle, lingerMs);
-    request.once("end", settle);
-    request.once("close", settle);
-    request.resume();
-  });
-}
-
-/**
- * Ends a response, and lets go of a request that is still coming in: cut at once the answer could be lost on
- * its way; never cut, a client that sends more than the limit would keep its HTTP/2 stream (and our memory of
- * it) for as long as it likes.
- */
-export function endResponse(request: NodeRequest, response: NodeResponse, body?: Uint8Array): void {
-  response.end(body, async () => {
-    if (await dropRest(request)) {
-      return;
-    }
-    if (request.stream !== undefined) {
-      request.stream.close(constants.NGHTTP2_NO_ERROR);
-    } else {
-      request.destroy();
-    }
-  });
-}
-
 /** Headers as Node takes them. */
 export function nodeHeadersFrom(
   header: Headers | undefined,
@@ -160,13 +118,6 @@ export function nodeHeadersFrom(
     headers["set-cookie"] = cookies;
   }
   return headers;
-}
-
-/** Whether nobody reads the response any more. */
-export function isGone(response: NodeResponse): boolean {
-  // Over HTTP/2 only the stream knows: the compatibility API's response has neither property.
-  const { destroyed, closed } = response.stream ?? response;
-  return destroyed || closed;
 }
 
 /** Writes a chunk. Whether it has gone to the connection, which takes no more than the client; false when it left instead. */

@@ -8,7 +8,7 @@ import {
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
 import { connectErrorFromInfraError } from "./errors.ts";
-import { endResponse, type NodeRequest, type NodeResponse } from "./node-adapter.ts";
+import { endResponse, type HttpRequest, type HttpResponse } from "./http-exchange.ts";
 
 /**
  * Refuses a request that reaches no method, in the words of the protocol its content type names, so that the
@@ -18,8 +18,8 @@ import { endResponse, type NodeRequest, type NodeResponse } from "./node-adapter
  * @param httpStatus of the JSON answer; by default the one Connect gives the error's code
  */
 export function refuse(
-  request: NodeRequest,
-  response: NodeResponse,
+  request: HttpRequest,
+  response: HttpResponse,
   error: InfraError,
   headers: Record<string, number | string | string[] | undefined>,
   httpStatus?: number,

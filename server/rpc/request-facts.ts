@@ -1,13 +1,13 @@
 import { createContextKey } from "@connectrpc/connect";
 import type { Peer } from "./call.ts";
-import type { NodeResponse } from "./node-adapter.ts";
+import type { HttpResponse } from "./http-exchange.ts";
 
 /** What the HTTP side knows of a request before any protocol has read it. */
 export interface RequestFacts {
   readonly peer: Peer;
   readonly requestId: string;
   /** What the answer is written to. */
-  readonly response?: NodeResponse;
+  readonly response?: HttpResponse;
   /** Told of each message that a sink of the call has written past its outputs. */
   readonly onDirectWrite?: () => void;
 }

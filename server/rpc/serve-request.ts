@@ -6,17 +6,17 @@ import { authorityOf } from "./browser-guard.ts";
 import type { Peer } from "./call.ts";
 import type { AnswerHeaders } from "./direct/direct-exchange.ts";
 import { infraErrorFrom } from "./errors.ts";
+import type { HttpRequest, HttpResponse } from "./http-exchange.ts";
 import { certificateStateOf } from "./listener/client-certificate.ts";
 import type { ListenerFacts } from "./listener-facts.ts";
 import { listenerRefusalOf } from "./listener-services.ts";
-import type { NodeRequest, NodeResponse } from "./node-adapter.ts";
 import type { refuse } from "./refusal.ts";
 import { type RequestFacts, requestIdHeader } from "./request-facts.ts";
 
 /** A request of a method that has come in. */
 export interface ArrivedRequest {
-  readonly request: NodeRequest;
-  readonly response: NodeResponse;
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
   /** What is known of the listener that it came by. */
   readonly listener: ListenerFacts;
   /** Those that the answer has, whatever it is. The id of the request is added. */
@@ -58,7 +58,7 @@ export async function serveRequest(
 }
 
 /** How a request reached the gateway, by a listener of which this is known. */
-export function peerFromRequest(request: NodeRequest, listener: ListenerFacts): Peer {
+export function peerFromRequest(request: HttpRequest, listener: ListenerFacts): Peer {
   const certificate = listener.isTls ? certificateStateOf(request) : undefined;
   return {
     // A socket of both families shows an IPv4 address as ::ffff:192.0.2.7.

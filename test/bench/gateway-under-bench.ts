@@ -132,6 +132,7 @@ export async function startGatewayUnderBench(
     headerBytes: limits.headerBytes,
     keepAliveMs,
     onRequest: (request, response) => app.handle(request, response, listenerFacts),
+    onStream: (exchange) => app.handleStream(exchange, listenerFacts),
   });
   await listener.listen();
   opened.defer(async () => {

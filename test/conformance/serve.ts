@@ -4,7 +4,9 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import fastify, { LogController } from "fastify";
 import { pino } from "pino";
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { createDirectEntry } from "../../server/rpc/direct/direct-entry.ts";
 import { createListener, type Listener } from "../../server/rpc/listener/listener.ts";
+import type { ListenerFacts } from "../../server/rpc/listener-facts.ts";
 import { answerNotFound, rpcPlugin } from "../../server/rpc/plugin.ts";
 import {
   type ServerCompatRequest,
@@ -46,12 +48,18 @@ async function startListener(
     serverFactory: () => createServer(),
     routerOptions: { caseSensitive: true, maxParamLength: 256 },
   });
-  await app.register(rpcPlugin, {
-    routes: createConformanceRoutes(messageReceiveLimit || defaultMessageBytes, shutdownSignal),
-    listenerOf: () => ({ address: host, services: undefined, access: "login", isTls: false, isLocal: true }),
-  });
+  const facts: ListenerFacts = {
+    address: host,
+    services: undefined,
+    access: "login",
+    isTls: false,
+    isLocal: true,
+  };
+  const routes = createConformanceRoutes(messageReceiveLimit || defaultMessageBytes, shutdownSignal);
+  await app.register(rpcPlugin, { routes, listenerOf: () => facts });
   app.setNotFoundHandler(answerNotFound);
   await app.ready();
+  const answerDirectly = createDirectEntry(routes, () => ({}), app.log);
   const tls =
     serverCreds === undefined
       ? undefined
@@ -63,7 +71,12 @@ async function startListener(
     maxConcurrentStreams: 128,
     headerBytes: 16 * 1024,
     keepAliveMs: 15_000,
-    onRequest: (incoming, response) => app.routing(incoming, response),
+    onRequest(incoming, response) {
+      if (!answerDirectly(incoming, response, facts)) {
+        app.routing(incoming, response);
+      }
+    },
+    onStream: (exchange) => answerDirectly(exchange, exchange, facts),
   });
   await created.listen();
   return created;

@@ -88,6 +88,7 @@ export async function startAppUnderTest(
     headerBytes: 16_384,
     keepAliveMs: 15_000,
     onRequest: (request, response) => app.handle(request, response, listenerFacts),
+    onStream: (exchange) => app.handleStream(exchange, listenerFacts),
   });
   await listener.listen();
   let closed: Promise<void> | undefined;

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from "fastify";
+import type { HttpRequest, HttpResponse } from "../http-exchange.ts";
 import type { ListenerFacts } from "../listener-facts.ts";
-import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
 import { refuse } from "../refusal.ts";
 import type { Route } from "../router.ts";
 import { serveRequest } from "../serve-request.ts";
@@ -8,7 +8,7 @@ import type { AnswerHeaders } from "./direct-exchange.ts";
 import type { DirectHandler } from "./direct-handler.ts";
 
 /** Answers a request if it can be answered before any routing. Returns whether it is. */
-export type DirectEntry = (request: NodeRequest, response: NodeResponse, listener: ListenerFacts) => boolean;
+export type DirectEntry = (request: HttpRequest, response: HttpResponse, listener: ListenerFacts) => boolean;
 
 /**
  * Takes the calls of programs at their methods' paths: what pages of other origins ask for is left to CORS, which Fastify

@@ -1,6 +1,6 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { Exchange } from "../exchange.ts";
-import type { NodeRequest } from "../node-adapter.ts";
+import type { HttpRequest } from "../http-exchange.ts";
 import type { RequestFacts } from "../request-facts.ts";
 import type { Codec } from "../shared-message.ts";
 import { setUnknownFieldsHeader } from "../unknown-fields-header.ts";
@@ -21,7 +21,7 @@ export class DirectExchange implements Exchange {
   readonly codec: Codec;
   readonly facts: RequestFacts;
   readonly head: RequestHead;
-  readonly request: NodeRequest;
+  readonly request: HttpRequest;
   /** Of the answer, with those that it has whatever the call sets. */
   readonly answerHeaders: AnswerHeaders;
   /** No handler of the gateway sets any; the conformance suite does. */
@@ -31,7 +31,7 @@ export class DirectExchange implements Exchange {
 
   constructor(
     head: RequestHead,
-    request: NodeRequest,
+    request: HttpRequest,
     facts: RequestFacts,
     answerHeaders: AnswerHeaders,
     reading: MessageReading,

@@ -3,7 +3,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import { createMethodSerializationLookup } from "@connectrpc/connect/protocol";
 import type { Output } from "../call.ts";
 import { callerLeft } from "../caller-left.ts";
-import { isGone, type NodeRequest, type NodeResponse } from "../node-adapter.ts";
+import { type HttpRequest, type HttpResponse, isGone } from "../http-exchange.ts";
 import type { OpenCalls } from "../open-calls.ts";
 import type { RequestFacts } from "../request-facts.ts";
 import type { RoutedCall } from "../routed-call.ts";
@@ -36,7 +36,7 @@ export interface DirectHandlerOptions {
 /** Answers requests of one unary or server-streaming method, between Node's HTTP and the call path with nothing else. */
 export interface DirectHandler {
   /** Undefined for a request that connect-es is to answer. */
-  readHead(request: NodeRequest): RequestHead | undefined;
+  readHead(request: HttpRequest): RequestHead | undefined;
   /**
    * Answers a request. Resolves when the answer is handed over, or the client has gone.
    * @param headers those of the answer that it has whatever the call sets
@@ -44,8 +44,8 @@ export interface DirectHandler {
    */
   answer(
     head: RequestHead,
-    request: NodeRequest,
-    response: NodeResponse,
+    request: HttpRequest,
+    response: HttpResponse,
     facts: RequestFacts,
     headers: AnswerHeaders,
   ): Promise<void>;
@@ -68,7 +68,7 @@ export function createDirectHandler(options: DirectHandlerOptions): DirectHandle
   const json = serialization.getO(false);
   const writing: AnswerWriting = { method, writeMaxBytes, isShared, binary, json };
 
-  async function writeAll(exchange: DirectExchange, response: NodeResponse, output: Output): Promise<void> {
+  async function writeAll(exchange: DirectExchange, response: HttpResponse, output: Output): Promise<void> {
     if (Symbol.asyncIterator in output) {
       await writeStream(exchange, response, output);
       return;
@@ -82,7 +82,7 @@ export function createDirectHandler(options: DirectHandlerOptions): DirectHandle
 
   async function writeStream(
     exchange: DirectExchange,
-    response: NodeResponse,
+    response: HttpResponse,
     output: AsyncIterable<object>,
   ): Promise<void> {
     const messages = output[Symbol.asyncIterator]();
@@ -116,7 +116,7 @@ export function createDirectHandler(options: DirectHandlerOptions): DirectHandle
 
   async function answerError(
     exchange: DirectExchange,
-    response: NodeResponse,
+    response: HttpResponse,
     thrown: unknown,
   ): Promise<void> {
     if (isGone(response)) {

@@ -1,4 +1,4 @@
-import { isGone, type NodeResponse } from "../node-adapter.ts";
+import { type HttpResponse, isGone } from "../http-exchange.ts";
 
 /** Writes the messages of a stream no faster than its client takes them. */
 export interface Pace {
@@ -15,7 +15,7 @@ export interface Pace {
 /** What may be written in one turn of the event loop without a look at whether it leaves. */
 const turnMaxBytes = 64 * 1024;
 
-export function createPace(response: NodeResponse): Pace {
+export function createPace(response: HttpResponse): Pace {
   // Over HTTP/2 the response adds nothing to what its stream does, but costs.
   const target = response.stream ?? response;
   let openWrites = 0;

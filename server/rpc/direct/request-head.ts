@@ -4,7 +4,7 @@ import { parseTimeout as parseConnectTimeout } from "@connectrpc/connect/protoco
 import { parseTimeout as parseGrpcTimeout } from "@connectrpc/connect/protocol-grpc";
 import { compressions } from "../compression.ts";
 import { maxTimerMs } from "../endless-timeout.ts";
-import type { NodeRequest } from "../node-adapter.ts";
+import type { HttpRequest } from "../http-exchange.ts";
 import { unaryForms, type WireForm, wireFormOf } from "./wire-form.ts";
 
 /** A request before its message is read. */
@@ -25,7 +25,7 @@ export interface RequestHead {
  * content type, an unknown compression, a malformed deadline, a version that is not Connect's. connect-es reads that, and
  * finds the words for it.
  */
-export function readRequestHead(method: DescMethod, request: NodeRequest): RequestHead | undefined {
+export function readRequestHead(method: DescMethod, request: HttpRequest): RequestHead | undefined {
   const { headers } = request;
   const isPost = request.method === "POST";
   if (headers["connect-protocol-version"] !== undefined && headers["connect-protocol-version"] !== "1") {
@@ -65,7 +65,7 @@ export function readRequestHead(method: DescMethod, request: NodeRequest): Reque
     : undefined;
 }
 
-function queryOf({ url = "" }: NodeRequest): URLSearchParams {
+function queryOf({ url = "" }: HttpRequest): URLSearchParams {
   const start = url.indexOf("?");
   return new URLSearchParams(start === -1 ? "" : url.slice(start + 1));
 }

@@ -10,7 +10,8 @@ import { grpcStatusOk, setTrailerStatus } from "@connectrpc/connect/protocol-grp
 import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
 import { compressMinBytes } from "../compression.ts";
 import { etagOf, matchesEtag } from "../etag.ts";
-import { dropRest, endResponse, isGone, type NodeResponse, nodeHeadersFrom } from "../node-adapter.ts";
+import { dropRest, endResponse, type HttpResponse, isGone } from "../http-exchange.ts";
+import { nodeHeadersFrom } from "../node-adapter.ts";
 import type { AnswerHeaders, DirectExchange } from "./direct-exchange.ts";
 import type { EncodedAnswer } from "./encode-answer.ts";
 
@@ -18,7 +19,7 @@ import type { EncodedAnswer } from "./encode-answer.ts";
 const statusOk = { "grpc-status": grpcStatusOk };
 
 /** Writes the one message of a unary call. */
-export function writeUnary(exchange: DirectExchange, response: NodeResponse, answer: EncodedAnswer): void {
+export function writeUnary(exchange: DirectExchange, response: HttpResponse, answer: EncodedAnswer): void {
   const { form, query, answerCompression } = exchange.head;
   if (form.isEnveloped) {
     writeHead(exchange, response);
@@ -35,13 +36,13 @@ export function writeUnary(exchange: DirectExchange, response: NodeResponse, ans
     answerHeaders[form.encodingHeader] = answerCompression.name;
   }
   if (query !== undefined && isKnown(exchange, answer)) {
-    sendHead(response, 304, answerHeaders);
+    response.writeHead(304, answerHeaders);
     end(exchange, response, undefined);
     return;
   }
   answerHeaders["content-type"] = form.contentType;
   answerHeaders["content-length"] = answer.bytes.byteLength;
-  sendHead(response, 200, withTrailerPrefixes(exchange));
+  response.writeHead(200, withTrailerPrefixes(exchange));
   end(exchange, response, exchange.request.method === "HEAD" ? undefined : answer.bytes);
 }
 
@@ -58,7 +59,7 @@ function isKnown({ answerHeaders, request }: DirectExchange, { bytes, shared }: 
 /** Writes the error of a call that has written nothing yet. */
 export async function writeError(
   exchange: DirectExchange,
-  response: NodeResponse,
+  response: HttpResponse,
   error: ConnectError,
 ): Promise<void> {
   // connect-go ends a request short of its content-length once it sees response headers, and Node's HTTP/2 library then
@@ -82,24 +83,24 @@ export async function writeError(
   if (isCompressed) {
     answerHeaders[form.encodingHeader] = answerCompression.name;
   }
-  sendHead(response, codeToHttpStatus(error.code), withTrailerPrefixes(exchange));
+  response.writeHead(codeToHttpStatus(error.code), withTrailerPrefixes(exchange));
   end(exchange, response, exchange.request.method === "HEAD" ? undefined : body);
 }
 
 /** Writes the head of an answer whose messages come in envelopes. */
-export function writeHead(exchange: DirectExchange, response: NodeResponse): void {
+export function writeHead(exchange: DirectExchange, response: HttpResponse): void {
   const { answerHeaders, head } = exchange;
   answerHeaders["content-type"] = head.form.contentType;
   if (head.answerCompression !== null) {
     answerHeaders[head.form.encodingHeader] = head.answerCompression.name;
   }
-  sendHead(response, 200, answerHeaders);
+  response.writeHead(200, answerHeaders);
 }
 
 /** Writes what comes behind the last message of an answer whose messages come in envelopes. */
 export function writeEnd(
   exchange: DirectExchange,
-  response: NodeResponse,
+  response: HttpResponse,
   error: ConnectError | undefined,
 ): void {
   if (exchange.protocol === "grpc") {
@@ -131,20 +132,9 @@ function withTrailerPrefixes({ answerHeaders, trailers }: DirectExchange): Answe
   return answerHeaders;
 }
 
-/** Over HTTP/2 by the stream itself: the compatibility API would look at each header once more. */
-function sendHead(response: NodeResponse, status: number, headers: AnswerHeaders): void {
-  const { stream } = response;
-  if (stream === undefined) {
-    response.writeHead(status, headers);
-  } else {
-    headers[":status"] = status;
-    stream.respond(headers, { waitForTrailers: true });
-  }
-}
-
-function end({ request }: DirectExchange, response: NodeResponse, body: Uint8Array | undefined): void {
+function end({ request }: DirectExchange, response: HttpResponse, body: Uint8Array | undefined): void {
   if (request.complete) {
-    (response.stream ?? response).end(body);
+    response.end(body);
   } else {
     endResponse(request, response, body);
   }

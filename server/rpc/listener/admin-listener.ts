@@ -1,5 +1,6 @@
 import { join, relative, resolve } from "node:path";
 import type { Config } from "../../config/schema.ts";
+import type { Http2Exchange } from "../http2-exchange.ts";
 import type { ListenerFacts } from "../listener-facts.ts";
 import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
 import { createListener, type Listener } from "./listener.ts";
@@ -10,6 +11,8 @@ export interface AdminListenerOptions {
   readonly config: Pick<Config, "limits" | "keepAliveMs">;
   /** Gets each request, with what is to be known of the listener. */
   readonly onRequest: (request: NodeRequest, response: NodeResponse, listener: ListenerFacts) => void;
+  /** Gets each stream of HTTP/2 first; returns whether it answers it. */
+  readonly onStream: (exchange: Http2Exchange, listener: ListenerFacts) => boolean;
 }
 
 /** Where the gateway of a data directory can be administered. */
@@ -23,7 +26,7 @@ export function adminSocketOf(directory: string): string {
  * socket that is answered is not.
  * @throws Error when the path is too long for a socket
  */
-export function createAdminListener({ path, config, onRequest }: AdminListenerOptions): Listener {
+export function createAdminListener({ path, config, onRequest, onStream }: AdminListenerOptions): Listener {
   const facts: ListenerFacts = {
     address: `unix:${path}`,
     services: undefined,
@@ -42,6 +45,7 @@ export function createAdminListener({ path, config, onRequest }: AdminListenerOp
     headerBytes: config.limits.headerBytes,
     keepAliveMs: config.keepAliveMs,
     onRequest: (request, response) => onRequest(request, response, facts),
+    onStream: (exchange) => onStream(exchange, facts),
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { NodeRequest } from "../node-adapter.ts";
+import type { HttpRequest } from "../http-exchange.ts";
 import { type CertificateState, certificateStateOf, certificateStateOfSocket } from "./client-certificate.ts";
 
 export interface AdmissionRules {
@@ -19,7 +19,7 @@ export interface Admission {
   /** Of one whose handshake is over. */
   refusesAfterHandshake(socket: TLSSocket): boolean;
   /** Of the one that a request came by, whose certificate may have expired since. */
-  refusesRequest(request: NodeRequest): boolean;
+  refusesRequest(request: HttpRequest): boolean;
   /** Notes a handshake that TLS itself has ended. */
   noteFailedHandshake(socket: TLSSocket): void;
 }

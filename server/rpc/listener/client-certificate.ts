@@ -1,6 +1,6 @@
 import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
-import type { NodeRequest } from "../node-adapter.ts";
+import type { HttpRequest } from "../http-exchange.ts";
 import { namesFromCertificate } from "./certificate-names.ts";
 
 /** What a client has shown by a certificate that one of the listener's authorities has signed. */
@@ -25,7 +25,7 @@ const none: CertificateState = { kind: "none" };
  * The certificate of the connection that a request came by. One that has expired since the handshake is refused
  * like one that had expired before.
  */
-export function certificateStateOf(request: NodeRequest): CertificateState {
+export function certificateStateOf(request: HttpRequest): CertificateState {
   const session = request.stream?.session;
   // Over HTTP/2 the socket is a proxy made anew for each asking, and cannot be asked once the session is gone.
   const connection = session ?? request.socket;

@@ -4,6 +4,8 @@ import { createAddressFilter, isLoopbackHost, parseAddressRange } from "../../co
 import { parseListenAddress } from "../../config/listen-address.ts";
 import type { Config, ListenerConfig } from "../../config/schema.ts";
 import { createBrowserGuard } from "../browser-guard.ts";
+import type { HttpRequest, HttpResponse } from "../http-exchange.ts";
+import type { Http2Exchange } from "../http2-exchange.ts";
 import type { ListenerFacts } from "../listener-facts.ts";
 import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
 import { refuse } from "../refusal.ts";
@@ -18,6 +20,8 @@ export interface ConfiguredListenerOptions {
   readonly logger: FastifyBaseLogger;
   /** Gets each request that the listener lets in, with what is to be known of the listener. */
   readonly onRequest: (request: NodeRequest, response: NodeResponse, listener: ListenerFacts) => void;
+  /** Gets each such stream of HTTP/2 first; returns whether it answers it. */
+  readonly onStream: (exchange: Http2Exchange, listener: ListenerFacts) => boolean;
 }
 
 /**
@@ -27,7 +31,7 @@ export interface ConfiguredListenerOptions {
  */
 export function createConfiguredListener(
   entry: ListenerConfig,
-  { config, certificates, logger, onRequest }: ConfiguredListenerOptions,
+  { config, certificates, logger, onRequest, onStream }: ConfiguredListenerOptions,
 ): Listener {
   const { services, role, tls, hosts = [], allowFrom } = entry;
   const address = valid(parseListenAddress(entry.address), entry.address);
@@ -45,6 +49,16 @@ export function createConfiguredListener(
   const refusalLog = (what: string) =>
     createRefusalLog((refused) => logger.warn({ listener: entry.address, ...refused }, what));
   const tellRefusedRequest = refusalLog("request refused");
+  function refuses(request: HttpRequest, response: HttpResponse): boolean {
+    const refusal = guard(request);
+    if (refusal === undefined) {
+      return false;
+    }
+    tellRefusedRequest(request.socket.remoteAddress, refusal.message);
+    refuse(request, response, refusal, { [requestIdHeader]: randomUUID() });
+    return true;
+  }
+
   const listener: Listener = createListener({
     address,
     mode: entry.mode,
@@ -57,14 +71,11 @@ export function createConfiguredListener(
     headerBytes: config.limits.headerBytes,
     keepAliveMs: config.keepAliveMs,
     onRequest(request, response) {
-      const refusal = guard(request);
-      if (refusal !== undefined) {
-        tellRefusedRequest(request.socket.remoteAddress, refusal.message);
-        refuse(request, response, refusal, { [requestIdHeader]: randomUUID() });
-        return;
+      if (!refuses(request, response)) {
+        onRequest(request, response, facts);
       }
-      onRequest(request, response, facts);
     },
+    onStream: (exchange) => refuses(exchange, exchange) || onStream(exchange, facts),
   });
   return listener;
 }

@@ -5,7 +5,9 @@ import * as net from "node:net";
 import type { Duplex } from "node:stream";
 import type { SecureContextOptions, TLSSocket } from "node:tls";
 import type { ListenAddress } from "../../config/listen-address.ts";
+import type { HttpRequest, HttpResponse } from "../http-exchange.ts";
 import { createAuthorityRewriter } from "../http2-authority/authority-rewriter.ts";
+import { Http2Exchange } from "../http2-exchange.ts";
 import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
 import { firstByteTimeoutMs, headersTimeoutMs, requestTimeoutMs } from "../timeouts.ts";
 import { type AdmissionRules, createAdmission } from "./admission.ts";
@@ -28,6 +30,11 @@ export interface ListenerOptions extends AdmissionRules {
   readonly headerBytes: number;
   readonly keepAliveMs: number;
   readonly onRequest: (request: NodeRequest, response: NodeResponse) => void;
+  /**
+   * Gets a stream of HTTP/2 before Node's compatibility API is made for it, unless it is unusual; one for which this
+   * returns false then goes to `onRequest`.
+   */
+  readonly onStream?: (exchange: Http2Exchange) => boolean;
 }
 
 /** One address that speaks HTTP/1.1 and HTTP/2. */
@@ -45,20 +52,21 @@ export interface Listener {
   close(graceMs: number): Promise<void>;
 }
 
+type StreamListener = (
+  stream: http2.ServerHttp2Stream,
+  headers: http.IncomingHttpHeaders,
+  flags: number,
+  rawHeaders: string[],
+) => void;
+
 export function createListener(options: ListenerOptions): Listener {
   const sockets = createOpenSockets();
   const admission = createAdmission(options);
   const onRequest = (request: NodeRequest, response: NodeResponse) => {
     sockets.addRequest(request, response);
-    if (hasLeft(request) || admission.refusesRequest(request)) {
-      (request.stream?.session ?? request.socket).destroy();
-      return;
+    if (!refuses(request, response)) {
+      options.onRequest(request, response);
     }
-    if (headerBytesOf(request) > options.headerBytes) {
-      response.writeHead(431).end();
-      return;
-    }
-    options.onRequest(request, response);
   };
   const servers = options.tls === undefined ? createCleartext() : createTls(options.tls);
   const { server } = servers;
@@ -66,11 +74,25 @@ export function createListener(options: ListenerOptions): Listener {
   // Out of file descriptors, or a connection reset while it was accepted: the listener goes on.
   server.on("error", () => {});
 
+  /** Answers a request that is not let in, or cuts its connection. */
+  function refuses(request: HttpRequest, response: HttpResponse): boolean {
+    if (hasLeft(request) || admission.refusesRequest(request)) {
+      (request.stream?.session ?? request.socket).destroy();
+      return true;
+    }
+    if (headerBytesOf(request) > options.headerBytes) {
+      response.writeHead(431);
+      response.end();
+      return true;
+    }
+    return false;
+  }
+
   /**
    * Whether the connection was reset behind the request. The client's address is gone then, and it must not pass for one
    * at a unix socket. Node remembers an address that it was asked for.
    */
-  function hasLeft({ socket }: NodeRequest): boolean {
+  function hasLeft({ socket }: HttpRequest): boolean {
     return options.address.kind === "tcp" && socket.remoteAddress === undefined;
   }
 
@@ -90,6 +112,28 @@ export function createListener(options: ListenerOptions): Listener {
     };
   }
 
+  function takeRequests(h2: http2.Http2Server | http2.Http2SecureServer): void {
+    // The compatibility API promises what NodeRequest and NodeResponse ask for.
+    h2.on("request", onRequest as never);
+    const { onStream } = options;
+    if (onStream === undefined) {
+      return;
+    }
+    const [toCompatibilityApi] = h2.listeners("stream") as StreamListener[];
+    h2.off("stream", toCompatibilityApi as StreamListener);
+    const listener: StreamListener = (stream, headers, flags, rawHeaders) => {
+      // A stream that its client resets has its end told by `close` as well.
+      stream.on("error", ignore);
+      const exchange = new Http2Exchange(stream, headers, rawHeaders);
+      // CONNECT and `expect` are for the compatibility API to answer.
+      const isUsual = exchange.method === "POST" && headers.expect === undefined;
+      if (!isUsual || !(refuses(exchange, exchange) || onStream(exchange))) {
+        toCompatibilityApi?.(stream, headers, flags, rawHeaders);
+      }
+    };
+    h2.on("stream", listener);
+  }
+
   function createCleartext() {
     const h1 = http.createServer(
       {
@@ -102,8 +146,7 @@ export function createListener(options: ListenerOptions): Listener {
     // A server that never listens checks no timeouts; this starts it, `h1.close()` stops it.
     h1.emit("listening");
     const h2 = http2.createServer(http2Options());
-    // The compatibility API promises what NodeRequest and NodeResponse ask for.
-    h2.on("request", onRequest as never);
+    takeRequests(h2);
     const server = net.createServer((socket) => {
       if (admission.refuses(socket)) {
         socket.destroy();
@@ -163,7 +206,7 @@ export function createListener(options: ListenerOptions): Listener {
       admission.noteFailedHandshake(socket);
       socket.destroy();
     });
-    h2.on("request", onRequest as never);
+    takeRequests(h2);
     return {
       server: h2 as net.Server,
       http2: h2,
@@ -210,6 +253,8 @@ export function createListener(options: ListenerOptions): Listener {
   };
 }
 
+function ignore(): void {}
+
 function secureContextFrom({ cert, key, ca }: Certificate): SecureContextOptions {
   return {
     cert,
@@ -225,6 +270,6 @@ function secureContextFrom({ cert, key, ca }: Certificate): SecureContextOptions
  * the client has acknowledged it: its first request passed with five times as much, and one that acknowledges
  * nothing is held to 16 MiB.
  */
-function headerBytesOf({ rawHeaders }: NodeRequest): number {
+function headerBytesOf({ rawHeaders }: HttpRequest): number {
   return rawHeaders.reduce((sum, text) => sum + text.length, 0);
 }

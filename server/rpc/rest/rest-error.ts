@@ -5,7 +5,7 @@ import { Code, type ConnectError } from "@connectrpc/connect";
 import type { InfraError } from "../../../adapters/host/infra-error.ts";
 import { RetryInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
 import { connectErrorFromInfraError } from "../errors.ts";
-import { endResponse, type NodeRequest, type NodeResponse } from "../node-adapter.ts";
+import { endResponse, type HttpRequest, type HttpResponse } from "../http-exchange.ts";
 
 /** As grpc-gateway 1.8 has it, which the clients of `cnct.kaas.api` know (runtime/errors.go, HTTPStatusFromCode). */
 const httpStatuses: Readonly<Record<Code, number>> = {
@@ -74,8 +74,8 @@ function detailsOf({ details }: ConnectError): JsonObject[] {
 
 /** Refuses a REST request that does not become a call. */
 export function refuseRest(
-  request: NodeRequest,
-  response: NodeResponse,
+  request: HttpRequest,
+  response: HttpResponse,
   error: InfraError,
   headers: Record<string, number | string | string[] | undefined>,
 ): void {

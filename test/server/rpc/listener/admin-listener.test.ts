@@ -31,6 +31,7 @@ function listenerAt(path: string, facts: ListenerFacts[] = []): Listener {
       facts.push(listener);
       response.end("answered");
     },
+    onStream: () => false,
   });
 }
 
