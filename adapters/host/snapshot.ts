@@ -130,6 +130,9 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
 
   async function read(signal?: AbortSignal): Promise<Snapshot<T>> {
     signal?.throwIfAborted();
+    if (latest?.generation === generation) {
+      return latest.snapshot;
+    }
     waiting += 1;
     try {
       return await (signal === undefined ? newest() : untilAborted(newest(), signal));

@@ -53,7 +53,8 @@ export interface Call {
   timeLeftMs(): number | undefined;
   /**
    * Aborted when the caller leaves, the deadline passes, the gateway stops or `end` is called, with the InfraError
-   * that says which. Also aborted, harmlessly, after the call has ended. It is made when it is first asked for.
+   * that says which. Also aborted, harmlessly, after a stream, or a call that
+   * has failed. It is made when it is first asked for.
    */
   readonly signal: AbortSignal;
   /**

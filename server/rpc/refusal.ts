@@ -1,4 +1,3 @@
-import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import {
   codeToHttpStatus,
   endStreamFlag,
@@ -7,6 +6,7 @@ import {
 } from "@connectrpc/connect/protocol-connect";
 import { setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
+import { envelopeOf } from "./envelope.ts";
 import { connectErrorFromInfraError } from "./errors.ts";
 import { endResponse, type HttpRequest, type HttpResponse } from "./http-exchange.ts";
 
@@ -36,7 +36,7 @@ export function refuse(
   }
   if (type.startsWith("application/connect+")) {
     const end = Buffer.from(JSON.stringify(endStreamToJson(new Headers(), wire, undefined)));
-    answer(200, { "content-type": type }, encodeEnvelope(endStreamFlag, end));
+    answer(200, { "content-type": type }, envelopeOf(end, endStreamFlag));
     return;
   }
   const body = Buffer.from(JSON.stringify(errorToJson(wire, undefined)));

@@ -138,12 +138,20 @@ export class RoutedCall implements Call {
     return input.finally(() => clearTimeout(timer));
   }
 
-  /** Ends a call whose answer is complete: its sink is closed, and its signal aborted, of which nobody is told by `onEnd`. */
-  close(): void {
+  /**
+   * Ends a call that is over: its sink is closed, and its signal aborted, of which nobody is told by `onEnd`.
+   * @param isAnswered when a unary call has come to a good end, so that nothing of it is left that could hear of an abort,
+   *   which takes longer than most calls
+   */
+  close(isAnswered = false): void {
     this.#sink?.close();
     clearTimeout(this.#timer);
     this.#listeners = undefined;
-    this.end(callOver);
+    if (isAnswered) {
+      this.#error ??= callOver;
+    } else {
+      this.end(callOver);
+    }
   }
 
   header(name: string): string | undefined {

@@ -1,6 +1,7 @@
 import { type DescMessage, type MessageShape, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { type Compression, compressedFlag } from "@connectrpc/connect/protocol";
 import type { EncodedMessage } from "./encoded-message.ts";
+import { envelopeHeadBytes, envelopeOf } from "./envelope.ts";
 import { messageEvent } from "./sse/message-event.ts";
 
 /** How a call writes its messages. */
@@ -48,26 +49,19 @@ function encode<Desc extends DescMessage>(
 ): EncodedMessage {
   switch (codec) {
     case "binary":
-      return envelopeOf(toBinary(schema, message));
+      return envelopedMessage(toBinary(schema, message));
     case "json":
-      return envelopeOf(Buffer.from(toJsonString(schema, message)));
+      return envelopedMessage(Buffer.from(toJsonString(schema, message)));
     case "sse":
       return messageEvent(schema, message);
   }
 }
 
 async function compress({ frame }: EncodedMessage, compression: Compression): Promise<EncodedMessage> {
-  const data = new Uint8Array(frame.subarray(sharedPrefixBytes));
-  return envelopeOf(await compression.compress(data), compressedFlag);
+  const data = new Uint8Array(frame.subarray(envelopeHeadBytes));
+  return envelopedMessage(await compression.compress(data), compressedFlag);
 }
 
-/** What an envelope has in front of its message. */
-export const sharedPrefixBytes = 5;
-
-function envelopeOf(data: Uint8Array, flags = 0): EncodedMessage {
-  const envelope = Buffer.allocUnsafe(sharedPrefixBytes + data.byteLength);
-  envelope.writeUInt8(flags, 0);
-  envelope.writeUInt32BE(data.byteLength, 1);
-  envelope.set(data, sharedPrefixBytes);
-  return { frame: envelope, sizeBytes: data.byteLength };
+function envelopedMessage(data: Uint8Array, flags = 0): EncodedMessage {
+  return { frame: envelopeOf(data, flags), sizeBytes: data.byteLength };
 }

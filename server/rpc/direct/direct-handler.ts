@@ -142,13 +142,15 @@ export function createDirectHandler(options: DirectHandlerOptions): DirectHandle
         call.armDeadline();
       }
       openCalls.add(call);
+      let isAnswered = false;
       try {
         await writeAll(exchange, response, await options.run(call, exchange));
+        isAnswered = method.methodKind === "unary";
       } catch (thrown) {
         await answerError(exchange, response, thrown);
       } finally {
         openCalls.delete(call);
-        call.close();
+        call.close(isAnswered);
       }
     },
   };

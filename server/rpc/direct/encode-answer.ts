@@ -1,10 +1,10 @@
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
-import { compressedFlag, encodeEnvelope, type Serialization } from "@connectrpc/connect/protocol";
+import { compressedFlag, type Serialization } from "@connectrpc/connect/protocol";
 import { compressMinBytes } from "../compression.ts";
 import type { EncodedMessage } from "../encoded-message.ts";
+import { envelopeHeadBytes, envelopeOf } from "../envelope.ts";
 import { messageTooLarge } from "../message-too-large.ts";
 import { sharedMessageOf } from "../shared-answers.ts";
-import { sharedPrefixBytes } from "../shared-message.ts";
 import type { RequestHead } from "./request-head.ts";
 
 /** How the messages of a method's answer are written. */
@@ -52,13 +52,13 @@ export function encodeAnswer(
   const data = (form.isBinary ? writing.binary : writing.json).serialize(message);
   if (answerCompression !== null && data.byteLength >= compressMinBytes) {
     return answerCompression.compress(data).then((compressed) => ({
-      bytes: form.isEnveloped ? encodeEnvelope(compressedFlag, compressed) : compressed,
+      bytes: form.isEnveloped ? envelopeOf(compressed, compressedFlag) : compressed,
       isCompressed: true,
       shared: undefined,
     }));
   }
   return {
-    bytes: form.isEnveloped ? encodeEnvelope(0, data) : data,
+    bytes: form.isEnveloped ? envelopeOf(data) : data,
     isCompressed: false,
     shared: undefined,
   };
@@ -66,5 +66,5 @@ export function encodeAnswer(
 
 function sharedAnswer(shared: EncodedMessage, isEnveloped: boolean, isCompressed: boolean): EncodedAnswer {
   const { frame } = shared;
-  return { bytes: isEnveloped ? frame : frame.subarray(sharedPrefixBytes), isCompressed, shared };
+  return { bytes: isEnveloped ? frame : frame.subarray(envelopeHeadBytes), isCompressed, shared };
 }

@@ -1,7 +1,5 @@
+import { envelopeHeadBytes } from "../envelope.ts";
 import type { HttpRequest } from "../http-exchange.ts";
-
-/** What an envelope has in front of its message: a byte of flags, four of the message's size. */
-export const envelopeHeadBytes = 5;
 
 const nothing = Buffer.alloc(0);
 

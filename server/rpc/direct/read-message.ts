@@ -17,10 +17,10 @@ import {
 import { endStreamFlag } from "@connectrpc/connect/protocol-connect";
 import { trailerFlag } from "@connectrpc/connect/protocol-grpc-web";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
+import { envelopeHeadBytes } from "../envelope.ts";
 import { messageTooLarge } from "../message-too-large.ts";
 import { singleOf } from "../single-of.ts";
 import { unknownFieldsOf } from "../unknown-fields.ts";
-import { envelopeHeadBytes } from "./read-body.ts";
 import type { RequestHead } from "./request-head.ts";
 import type { WireForm } from "./wire-form.ts";
 

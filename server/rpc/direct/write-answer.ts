@@ -1,5 +1,4 @@
 import type { ConnectError } from "@connectrpc/connect";
-import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import {
   codeToHttpStatus,
   endStreamFlag,
@@ -9,6 +8,7 @@ import {
 import { grpcStatusOk, setTrailerStatus } from "@connectrpc/connect/protocol-grpc";
 import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc-web";
 import { compressMinBytes } from "../compression.ts";
+import { envelopeOf } from "../envelope.ts";
 import { etagOf, matchesEtag } from "../etag.ts";
 import { dropRest, endResponse, type HttpResponse, isGone } from "../http-exchange.ts";
 import { nodeHeadersFrom } from "../node-adapter.ts";
@@ -119,9 +119,9 @@ function grpcTrailersOf(exchange: DirectExchange, error: ConnectError | undefine
 function lastEnvelopeOf({ protocol, trailers }: DirectExchange, error: ConnectError | undefined): Uint8Array {
   if (protocol === "connect") {
     const end = endStreamToJson(trailers ?? new Headers(), error, undefined);
-    return encodeEnvelope(endStreamFlag, Buffer.from(JSON.stringify(end)));
+    return envelopeOf(Buffer.from(JSON.stringify(end)), endStreamFlag);
   }
-  return encodeEnvelope(trailerFlag, trailerSerialize(setTrailerStatus(new Headers(trailers), error)));
+  return envelopeOf(trailerSerialize(setTrailerStatus(new Headers(trailers), error)), trailerFlag);
 }
 
 /** Unary Connect has its trailers among the headers. */

@@ -6,8 +6,8 @@ import { create, fromBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { test } from "tap";
 import { GetLVListResponseSchema } from "../../../gen/proto/lvmd_pb.ts";
+import { envelopeHeadBytes } from "../../../server/rpc/envelope.ts";
 import { createSharedAnswers, sharedMessageOf } from "../../../server/rpc/shared-answers.ts";
-import { sharedPrefixBytes } from "../../../server/rpc/shared-message.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
@@ -51,7 +51,7 @@ test("a message that is shared has one encoded form, which is its own", async (t
   t.equal(sharedMessageOf(answers.of(source, "", () => listOf("b"))), shared);
   const frame = shared?.encoded("binary").frame ?? new Uint8Array();
   t.equal(shared?.encoded("binary").frame, frame);
-  t.same(fromBinary(GetLVListResponseSchema, frame.subarray(sharedPrefixBytes)), message);
+  t.same(fromBinary(GetLVListResponseSchema, frame.subarray(envelopeHeadBytes)), message);
   t.equal(sharedMessageOf(create(GetLVListResponseSchema, listOf("a"))), undefined);
 });
 

@@ -4,7 +4,8 @@ import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import fc from "fast-check";
 import { test } from "tap";
 import { SubscribeResponseSchema } from "../../../gen/hostplane/v1/event_pb.ts";
-import { createSharedMessage, sharedPrefixBytes } from "../../../server/rpc/shared-message.ts";
+import { envelopeHeadBytes } from "../../../server/rpc/envelope.ts";
+import { createSharedMessage } from "../../../server/rpc/shared-message.ts";
 
 test("a frame is the envelope that connect-es makes, and its message comes back", async () => {
   fc.assert(
@@ -13,7 +14,7 @@ test("a frame is the envelope that connect-es makes, and its message comes back"
       const shared = createSharedMessage(SubscribeResponseSchema, message);
       for (const codec of ["binary", "json"] as const) {
         const frame = shared.encoded(codec).frame;
-        const data = frame.subarray(sharedPrefixBytes);
+        const data = frame.subarray(envelopeHeadBytes);
         assert.deepEqual(frame, Buffer.from(encodeEnvelope(0, data)));
         const decoded =
           codec === "binary"
