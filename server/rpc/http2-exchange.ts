@@ -87,7 +87,8 @@ export class Http2Exchange implements HttpRequest, HttpResponse {
   /** Takes the headers as its own. */
   writeHead(status: number, headers: OutgoingHttpHeaders = {}): this {
     headers[":status"] = status;
-    this.stream.on("wantTrailers", () => this.stream.sendTrailers(this.#trailers ?? {}));
+    // Once: Node keeps a stream that is closed through some scavenges, and is not to keep the call with it.
+    this.stream.once("wantTrailers", () => this.stream.sendTrailers(this.#trailers ?? {}));
     this.stream.respond(headers, { waitForTrailers: true });
     return this;
   }

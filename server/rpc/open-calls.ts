@@ -1,5 +1,6 @@
 import { infraErrorFrom } from "./errors.ts";
 import { deadlinePassed } from "./guard.ts";
+import { createRing } from "./ring.ts";
 import type { RoutedCall } from "./routed-call.ts";
 
 /** The calls under way: all of them end when the gateway stops, and each that has a cap when that is over. */
@@ -16,12 +17,12 @@ export interface OpenCalls {
  * @param shutdownSignal aborted when the gateway stops, with what to tell the callers
  */
 export function createOpenCalls(shutdownSignal: AbortSignal): OpenCalls {
-  const streams = new Set<RoutedCall>();
-  const capped = new Set<RoutedCall>();
+  const streams = createRing<RoutedCall>();
+  const capped = createRing<RoutedCall>();
   let timer: NodeJS.Timeout | undefined;
 
   function arm(): void {
-    const [first] = capped;
+    const first = capped.first();
     if (timer === undefined && first?.capAtMs !== undefined) {
       timer = setTimeout(endOverdue, Math.max(first.capAtMs - performance.now(), 0)).unref();
     }
@@ -30,7 +31,7 @@ export function createOpenCalls(shutdownSignal: AbortSignal): OpenCalls {
   function endOverdue(): void {
     timer = undefined;
     const now = performance.now();
-    for (const call of capped) {
+    for (let call = capped.first(); call !== undefined; call = capped.first()) {
       if ((call.capAtMs ?? 0) > now) {
         break;
       }
@@ -58,6 +59,6 @@ export function createOpenCalls(shutdownSignal: AbortSignal): OpenCalls {
     delete(call) {
       (call.capAtMs === undefined ? streams : capped).delete(call);
     },
-    count: () => capped.size + streams.size,
+    count: () => capped.size() + streams.size(),
   };
 }

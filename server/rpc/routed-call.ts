@@ -7,6 +7,7 @@ import { infraErrorFrom } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { deadlinePassed, untilCallEnds } from "./guard.ts";
 import type { MethodRule } from "./method-rule.ts";
+import type { Link } from "./ring.ts";
 import { requestTimeoutMs } from "./timeouts.ts";
 
 /** Limits of the gateway that a call keeps to. */
@@ -28,13 +29,16 @@ const callOver = new InfraError("CALLER_LEFT", "the call is over");
  * A call as its router has it. A class, so that its signal is made when it is asked for: V8 makes the accessor of an
  * object literal in the old generation, where it keeps the call through every scavenge until a full collection.
  */
-export class RoutedCall implements Call {
+export class RoutedCall implements Call, Link {
   readonly method: DescMethod;
   readonly rule: MethodRule;
   readonly protocol: Call["protocol"];
   readonly peer: Peer;
   readonly requestId: string;
   caller: Caller = anonymous;
+  /** Of the calls under way. */
+  previous: Link | undefined;
+  next: Link | undefined;
   readonly #exchange: Exchange;
   readonly #limits: CallLimits;
   /** When the gateway's own limit for it is over, by performance.now(); undefined for a stream. */

@@ -21,7 +21,11 @@ export function readBody(request: HttpRequest, maxBytes: number, isEnveloped: bo
     let sizeBytes = 0;
     let isAnnounced = !isEnveloped;
     const whole = () => (chunks === undefined ? first : Buffer.concat(chunks, sizeBytes));
-    const onEnd = () => resolve(whole());
+    // Nothing of the call is to stay with the request, which Node keeps for longer.
+    const onEnd = () => {
+      request.off("data", onData);
+      resolve(whole());
+    };
     const onData = (chunk: Buffer) => {
       if (sizeBytes === 0) {
         first = chunk;
@@ -43,6 +47,6 @@ export function readBody(request: HttpRequest, maxBytes: number, isEnveloped: bo
       }
     };
     request.on("data", onData);
-    request.on("end", onEnd);
+    request.once("end", onEnd);
   });
 }

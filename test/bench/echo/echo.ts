@@ -30,7 +30,7 @@ const grpcJs = join(import.meta.dirname, "grpc-js-server.ts");
 const plainFastify = join(import.meta.dirname, "fastify-server.ts");
 
 /** A unary call of gRPC, all that a gateway does for each included. */
-export function createGrpcEcho(requests = 4_000): Bench {
+export function createGrpcEcho(requests = 10_000): Bench {
   const sides: LoadedSides = {
     baseline: { file: grpcJs, load: grpc },
     ours: { file: gateway, load: grpc },
@@ -53,7 +53,7 @@ export function createGrpcEcho(requests = 4_000): Bench {
 }
 
 /** The same in JSON, as a script or a browser calls. */
-export function createJsonEcho(requests = 4_000): Bench {
+export function createJsonEcho(requests = 10_000): Bench {
   const sides: LoadedSides = {
     baseline: { file: plainFastify, load: { ...json, path: "/echo" } },
     ours: { file: gateway, load: json },

@@ -14,7 +14,7 @@ import { registerService } from "../../../server/rpc/service-handlers.ts";
  */
 const contentTypes = { "application/json": Buffer.from("{}"), "application/grpc+proto": Buffer.alloc(5) };
 const callCount = 6000;
-const atOnce = 3;
+const atOnce = 100;
 
 const { gc } = globalThis;
 if (gc === undefined) {

@@ -1,0 +1,32 @@
+import fc from "fast-check";
+import { test } from "tap";
+import { createRing, type Link } from "../../../server/rpc/ring.ts";
+
+test("a ring holds what a list would, in the same order", async (t) => {
+  const step = fc.record({ isAdded: fc.boolean(), index: fc.nat({ max: 7 }) });
+  fc.assert(
+    fc.property(fc.array(step), (steps) => {
+      const links: Link[] = Array.from({ length: 8 }, () => ({ previous: undefined, next: undefined }));
+      const ring = createRing<Link>();
+      const list: Link[] = [];
+      for (const { isAdded, index } of steps) {
+        const link = links[index] as Link;
+        const place = list.indexOf(link);
+        if (!isAdded) {
+          ring.delete(link);
+          list.splice(place, place < 0 ? 0 : 1);
+        } else if (place < 0) {
+          ring.add(link);
+          list.push(link);
+        }
+        const held = [...ring];
+        const isAlike = held.length === list.length && held.every((one, at) => one === list[at]);
+        if (!isAlike || ring.size() !== list.length || ring.first() !== list[0]) {
+          return false;
+        }
+      }
+      return links.every((link) => list.includes(link) || (link.previous ?? link.next) === undefined);
+    }),
+  );
+  t.pass("for any order of coming and going");
+});
