@@ -147,7 +147,8 @@ export function createListener(options: ListenerOptions): Listener {
     h1.emit("listening");
     const h2 = http2.createServer(http2Options());
     takeRequests(h2);
-    const server = net.createServer((socket) => {
+    // As node:http has it for its own connections: an event is not to wait until the one before has been acknowledged.
+    const server = net.createServer({ noDelay: true }, (socket) => {
       if (admission.refuses(socket)) {
         socket.destroy();
         return;
@@ -179,6 +180,7 @@ export function createListener(options: ListenerOptions): Listener {
       requestCert: options.clientCertificate !== undefined,
       rejectUnauthorized: options.clientCertificate === "required",
       allowHTTP1: true,
+      noDelay: true,
       maxHeaderSize: options.headerBytes,
       headersTimeout: headersTimeoutMs,
       requestTimeout: requestTimeoutMs,
