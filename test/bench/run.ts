@@ -11,12 +11,17 @@ import { committedFigure, describeMachine, withResults } from "./report.ts";
 
 // npm run bench: measures all, and writes docs/benchmarks.md. Fails when a goal is missed.
 //   NAME...         only these, and writes nothing
+//   --write NAME... only these, and writes their rows
 //   --short         few rounds of what needs Node alone; writes nothing and misses no goal
 //   --profile NAME  one bench, and where hostplane's process spends its time
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { short: { type: "boolean", default: false }, profile: { type: "string" } },
+  options: {
+    short: { type: "boolean", default: false },
+    write: { type: "boolean", default: false },
+    profile: { type: "string" },
+  },
 });
 const isShort = values.short;
 const names = values.profile === undefined ? positionals : [values.profile];
@@ -66,7 +71,7 @@ if (profileDirectory !== undefined) {
   say(describeProfiles(profileDirectory, resolve(import.meta.dirname, "../..")));
   rmSync(profileDirectory, { recursive: true });
 }
-if (names.length === 0 && !isShort) {
+if (values.write || (names.length === 0 && !isShort)) {
   const report = { benches, results, now: new Date(), machine: describeMachine() };
   writeFileSync(pagePath, withResults(page, report));
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { PodRuntime } from "../../../adapters/podman/adapter.ts";
 import type { RuntimeState } from "../../../adapters/podman/runtime-state.ts";
 import type { OperationSchema } from "../../../gen/hostplane/v1/operation_pb.ts";
@@ -8,6 +8,7 @@ import {
   type ListPodsResponse,
   ListPodsResponseSchema,
   PodService,
+  WatchPodsResponseSchema,
 } from "../../../gen/hostplane/v1/pod_pb.ts";
 import type { Operation } from "../../operations/operation.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
@@ -30,6 +31,7 @@ export interface PodServiceOptions {
 export function createPodService(options: PodServiceOptions): ServiceRegistration {
   const { runtime, changes, importTimes, operationMessage } = options;
   const lists = createSharedAnswers(ListPodsResponseSchema);
+  const watched = createSharedAnswers(WatchPodsResponseSchema);
   const listOf = (state: RuntimeState) => lists.of(state, "", () => podMessages(state));
   return registerService(PodService, {
     async listPods(_request, call) {
@@ -45,8 +47,12 @@ export function createPodService(options: PodServiceOptions): ServiceRegistratio
         // What has changed may be an image.
         if (!isDeepStrictEqual(list, told)) {
           told = list;
-          const readAt = timestampFromMs(Math.round(Date.now() - (performance.now() - readAtMs)));
-          yield { pods: list.pods, unreadable: list.unreadable, readAt };
+          const { pods, unreadable } = list;
+          yield watched.of(list, String(readAtMs), () => ({
+            pods,
+            unreadable,
+            readAt: clockTimeOf(readAtMs),
+          }));
         }
       }
     },
@@ -74,4 +80,8 @@ export function createPodService(options: PodServiceOptions): ServiceRegistratio
       return { operation: operationMessage(await changes.removeImage.begin(request, call)) };
     },
   });
+}
+
+function clockTimeOf(readAtMs: number): Timestamp {
+  return timestampFromMs(Math.round(Date.now() - (performance.now() - readAtMs)));
 }

@@ -6,9 +6,10 @@ import {
   ListOsdsResponseSchema,
   ListPoolsResponseSchema,
   StorageService,
-  type WatchClusterStatsResponseSchema,
+  WatchClusterStatsResponseSchema,
 } from "../../../gen/hostplane/v1/storage_pb.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import { createSharedAnswers } from "../../rpc/shared-answers.ts";
 import { watchState } from "../../rpc/watch-state.ts";
 import { clusterStatsFrom } from "./cluster-stats.ts";
 import type { CrashChanges } from "./crash-changes.ts";
@@ -24,13 +25,17 @@ import type { Storage } from "./storage.ts";
 export function createStorageService(storage: Storage, crashChanges: CrashChanges): ServiceRegistration {
   const poolLists = createNotedAnswers(ListPoolsResponseSchema);
   const osdLists = createNotedAnswers(ListOsdsResponseSchema);
+  const watched = createSharedAnswers(WatchClusterStatsResponseSchema);
   const crashLists = createNotedAnswers(ListCrashesResponseSchema);
   return registerService(StorageService, {
     async *watchClusterStats(_request, call) {
       const read = () => storage.readCeph(call.signal);
       for await (const snapshot of watchState(storage.subscribe, read, call.signal)) {
-        const { radar } = await storage.radarOf(snapshot, call.signal);
-        yield clusterMessage(snapshot, radar);
+        const { radar, snapshots } = await storage.radarOf(snapshot, call.signal);
+        // The radar tells of the last hour as well: who asks within the same second is told the same of it.
+        const readAtMs = snapshots.map((one) => one.readAtMs);
+        const key = JSON.stringify([Math.floor(Date.now() / 1000), snapshot.staleBecause, ...readAtMs]);
+        yield watched.of(snapshot.value, key, () => clusterMessage(snapshot, radar));
       }
     },
     async listPools(_request, call) {

@@ -98,6 +98,24 @@ test("images are listed with all names, and with the containers that use them", 
   t.match(headers.get("hostplane-snapshot-age"), /^\d+$/);
 });
 
+test("all watchers of a state are told it by one message", async (t) => {
+  const runtime = createPodmanSandbox({ pods: [] });
+  t.teardown(() => runtime.close());
+  const { stream } = createReadersUnderTest(runtime);
+  const ending = new AbortController();
+  const watchers = [stream(watchPods, ending), stream(watchPods, ending)];
+  const next = () => Promise.all(watchers.map(async (one) => (await one.next()).value as WatchPodsResponse));
+  const [first, same] = await next();
+  t.equal(same, first);
+  const changed = next();
+  await new Promise((resolve) => setImmediate(resolve));
+  runtime.pods.createPod({ name: "web", containers: [] });
+  const [second, alike] = await changed;
+  t.match(second?.pods, [{ name: "web" }]);
+  t.equal(alike, second);
+  ending.abort();
+});
+
 test("a watcher is told of pods at once and after each change of one, and of nothing else", async (t) => {
   const runtime = createPodmanSandbox({ pods: [] });
   t.teardown(() => runtime.close());

@@ -159,6 +159,28 @@ test("a watcher is told the state at once, then each change, what is missing, an
   t.match(await end, { done: true });
 });
 
+test("watchers that ask within one second are told a state by one message", async (t) => {
+  const ceph = createCephSandbox();
+  const { handlerOf } = createStorageUnderTest(t, { ceph });
+  const ending = new AbortController();
+  t.teardown(() => ending.abort());
+  const watching = () => {
+    const call = createCall({ method: watchClusterStats, ending });
+    const stream = handlerOf(watchClusterStats)(create(WatchClusterStatsRequestSchema), call);
+    return (stream as AsyncIterable<object>)[Symbol.asyncIterator]();
+  };
+  const watcher = watching();
+  // A second may end between two of them, but not between all.
+  const told = await Promise.all(
+    [watcher, watching(), watching()].map(async (one) => (await one.next()).value),
+  );
+  t.match(told[0], { stats: { status: "HEALTH_OK" } });
+  t.ok(new Set(told).size < 3);
+  const changed = watcher.next();
+  await ceph.stopOsd(0);
+  t.notOk(told.includes((await changed).value), "another state by another");
+});
+
 test("who asks for the same state gets the same message, archived crashes or not", async (t) => {
   const ceph = createCephSandbox();
   const { call } = createStorageUnderTest(t, { ceph });
