@@ -47,6 +47,9 @@ export interface HttpResponse {
   destroy(): unknown;
 }
 
+/** By lower-case names. */
+export type AnswerHeaders = Record<string, number | string | string[]>;
+
 /** The connection of a request. */
 export interface Connection {
   readonly remoteAddress?: string | undefined;

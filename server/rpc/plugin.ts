@@ -9,10 +9,9 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { limitBodyTime } from "./body-time.ts";
-import type { AnswerHeaders } from "./direct/direct-exchange.ts";
 import type { DirectHandler } from "./direct/direct-handler.ts";
 import type { RequestHead } from "./direct/request-head.ts";
-import { dropRest } from "./http-exchange.ts";
+import { type AnswerHeaders, dropRest } from "./http-exchange.ts";
 import type { ListenerFacts } from "./listener-facts.ts";
 import { universalRequestFrom, writeUniversalResponse } from "./node-adapter.ts";
 import { refuse } from "./refusal.ts";

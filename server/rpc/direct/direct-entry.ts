@@ -1,10 +1,9 @@
 import type { FastifyBaseLogger } from "fastify";
-import type { HttpRequest, HttpResponse } from "../http-exchange.ts";
+import type { AnswerHeaders, HttpRequest, HttpResponse } from "../http-exchange.ts";
 import type { ListenerFacts } from "../listener-facts.ts";
 import { refuse } from "../refusal.ts";
 import type { Route } from "../router.ts";
 import { serveRequest } from "../serve-request.ts";
-import type { AnswerHeaders } from "./direct-exchange.ts";
 import type { DirectHandler } from "./direct-handler.ts";
 
 /** Answers a request if it can be answered before any routing. Returns whether it is. */

@@ -1,15 +1,12 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { Exchange } from "../exchange.ts";
-import type { HttpRequest } from "../http-exchange.ts";
+import type { AnswerHeaders, HttpRequest } from "../http-exchange.ts";
 import type { RequestFacts } from "../request-facts.ts";
 import type { Codec } from "../shared-message.ts";
 import { setUnknownFieldsHeader } from "../unknown-fields-header.ts";
 import { readBody } from "./read-body.ts";
 import { bytesOfQuery, type MessageReading, readEnvelopedMessage, readPlainMessage } from "./read-message.ts";
 import type { RequestHead } from "./request-head.ts";
-
-/** By lower-case names. */
-export type AnswerHeaders = Record<string, number | string | string[]>;
 
 /**
  * A request as Node has it, and the head of its answer in the form that Node takes. A class, as one is made for every call:

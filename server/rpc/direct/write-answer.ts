@@ -10,9 +10,9 @@ import { trailerFlag, trailerSerialize } from "@connectrpc/connect/protocol-grpc
 import { compressMinBytes } from "../compression.ts";
 import { envelopeOf } from "../envelope.ts";
 import { etagOf, matchesEtag } from "../etag.ts";
-import { dropRest, endResponse, type HttpResponse, isGone } from "../http-exchange.ts";
+import { type AnswerHeaders, dropRest, endResponse, type HttpResponse, isGone } from "../http-exchange.ts";
 import { nodeHeadersFrom } from "../node-adapter.ts";
-import type { AnswerHeaders, DirectExchange } from "./direct-exchange.ts";
+import type { DirectExchange } from "./direct-exchange.ts";
 import type { EncodedAnswer } from "./encode-answer.ts";
 
 /** Trailers of nearly every good answer. */
