@@ -26,6 +26,8 @@ export interface SnapshotCacheOptions<T> {
    * over a load is tried again if anybody subscribes. 2,000 unless told.
    */
   readonly retryMs?: number;
+  /** How old a value may be that `readRecent` returns while the next one is loaded; 0 unless told. */
+  readonly recentMs?: number;
 }
 
 export interface SnapshotCache<T> {
@@ -36,6 +38,11 @@ export interface SnapshotCache<T> {
    * @throws what `load` throws, and the signal's reason
    */
   read(signal?: AbortSignal): Promise<Snapshot<T>>;
+  /**
+   * The value that is there if its load began at most `recentMs` ago, though an `invalidate` came after that: the next is
+   * then loaded, and nobody waits for it. As `read` where there is none so new, or the last load has failed.
+   */
+  readRecent(signal?: AbortSignal): Promise<Snapshot<T>>;
   /**
    * Makes the value stale. It is loaded again at once if anybody subscribes, else by the next read. Does
    * nothing if the change happened at `changedAtMs` (performance.now()) and a load has begun since.
@@ -52,7 +59,7 @@ export interface SnapshotCache<T> {
 
 /** Shares one value of a system among all readers: however many read at once, one load runs. */
 export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): SnapshotCache<T> {
-  const { system = "system", load, equal = isDeepStrictEqual, retryMs = 2_000 } = options;
+  const { system = "system", load, equal = isDeepStrictEqual, retryMs = 2_000, recentMs = 0 } = options;
   const listeners = new Set<() => void>();
   // Each invalidate begins a new generation; a load serves the readers of the generation it began in.
   let generation = 0;
@@ -142,6 +149,23 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
     }
   }
 
+  async function readRecent(signal?: AbortSignal): Promise<Snapshot<T>> {
+    if (
+      latest === undefined ||
+      failed !== undefined ||
+      performance.now() - latest.snapshot.readAtMs >= recentMs
+    ) {
+      return read(signal);
+    }
+    signal?.throwIfAborted();
+    const isNextOnItsWay = queued !== undefined || loading?.generation === generation;
+    if (latest.generation !== generation && !isNextOnItsWay) {
+      // It is somebody's to wait for until it has ended: one that nobody waits for is stopped.
+      read().catch(() => {});
+    }
+    return latest.snapshot;
+  }
+
   function newest(): Promise<Snapshot<T>> {
     if (latest?.generation === generation) {
       return Promise.resolve(latest.snapshot);
@@ -192,6 +216,7 @@ export function createSnapshotCache<T>(options: SnapshotCacheOptions<T>): Snapsh
 
   return {
     read,
+    readRecent,
     invalidate(changedAtMs) {
       if (changedAtMs !== undefined && lastLoadBeganAtMs > changedAtMs) {
         return;

@@ -154,6 +154,12 @@ export interface LvmAdapter {
    * @throws InfraError TOOL_MISSING, TOOL_FAILED, TOOL_TIMEOUT, TOOL_OUTPUT, and the signal's reason
    */
   read(signal?: AbortSignal): Promise<Snapshot<LvmState>>;
+  /**
+   * As `read`, but does not wait while LVM is read again: what somebody else has changed beside the gateway may be missing for
+   * half a second. What a `run` or `runOnDevices` did is in it once that has ended.
+   * @throws InfraError as `read`
+   */
+  readRecent(signal?: AbortSignal): Promise<Snapshot<LvmState>>;
 
   /**
    * As `read`, but of a state that was read after this call began: for what changes without anybody's notice, such as

@@ -32,6 +32,9 @@ export interface LvmOptions extends LvmCommandOptions {
   readonly resyncMs?: number;
 }
 
+/** Under changes LVM is read all the time, at some 30 ms each with a hundred volumes. */
+const recentMs = 500;
+
 /** So often a move is begun again when somebody kills it. */
 const maxKills = 5;
 
@@ -52,7 +55,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
   // Moves take hours, and are not to keep other changes waiting.
   const moves = createLimiter({ what: "moves of data", maxRunning: 1, maxWaiting: 16 });
   const looks = createLimiter({ what: "looks at devices", maxRunning: 4, maxWaiting: 1024 });
-  const cache = createSnapshotCache({ system: "lvm", load });
+  const cache = createSnapshotCache({ system: "lvm", load, recentMs });
   const closing = new AbortController();
   const watches: DirectoryWatch[] = [];
   let resyncTimer: NodeJS.Timeout | undefined;
@@ -99,22 +102,27 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     await Promise.all(watches.map(({ ready }) => ready));
   }
 
-  function change(
+  async function change(
     turns: Limiter,
     ask: () => Promise<ToolResult>,
     errorFrom: (result: ToolResult) => InfraError | undefined,
   ): Promise<void> {
-    return turns.run(async () => {
-      try {
-        const error = errorFrom(await ask());
-        if (error !== undefined) {
-          throw error;
+    try {
+      await turns.run(async () => {
+        try {
+          const error = errorFrom(await ask());
+          if (error !== undefined) {
+            throw error;
+          }
+        } finally {
+          // Also after a failure: it often means that the state is not what the caller took it for.
+          cache.invalidate();
         }
-      } finally {
-        // Also after a failure: it often means that the state is not what the caller took it for.
-        cache.invalidate();
-      }
-    });
+      });
+    } finally {
+      // So that `readRecent` has it, too. That it cannot be read is for readers to hear.
+      await cache.read(closing.signal).catch(() => {});
+    }
   }
 
   /** vgextend marks the devices before it looks for the group, and leaves them so when that is not there. */
@@ -171,6 +179,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
   return {
     kind: "real",
     read: cache.read,
+    readRecent: cache.readRecent,
     refresh(signal) {
       cache.invalidate();
       return cache.read(signal);

@@ -119,6 +119,7 @@ export function createLvmSandbox(options: LvmSandboxOptions = {}): LvmAdapter {
   return {
     kind: "sandbox",
     read: cache.read,
+    readRecent: cache.readRecent,
     refresh(signal) {
       cache.invalidate();
       return cache.read(signal);

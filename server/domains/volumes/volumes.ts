@@ -39,7 +39,10 @@ export type Asker = Pick<Call, "signal" | "noteResource">;
 export interface Volumes {
   readonly deviceClasses: readonly DeviceClass[];
   readState(signal: AbortSignal): Promise<Snapshot<LvmState>>;
-  /** @throws InfraError DEVICE_CLASS_NOT_FOUND, VOLUME_GROUP_GONE */
+  /**
+   * A device class with the state of its group, as `LvmAdapter.readRecent` has it.
+   * @throws InfraError DEVICE_CLASS_NOT_FOUND, VOLUME_GROUP_GONE
+   */
   resolve(
     deviceClassName: string,
     signal: AbortSignal,
@@ -68,7 +71,7 @@ export function createVolumes(options: VolumesOptions): Volumes {
 
   async function resolve(deviceClassName: string, signal?: AbortSignal) {
     const deviceClass = findDeviceClass(deviceClasses, deviceClassName);
-    const snapshot = await lvm.read(signal);
+    const snapshot = await lvm.readRecent(signal);
     return { resolved: assertResolved(deviceClass, snapshot.value), snapshot };
   }
 

@@ -117,6 +117,42 @@ test("a failed load is not hammered, but an invalidate is heeded at once", async
   await t.rejects(cache.read(), { message: "load 2" });
 });
 
+test("who takes a recent value does not wait for the next, which is on its way", async (t) => {
+  const system = createSlowSystem();
+  const cache = createSnapshotCache({ load: system.load, recentMs: 60_000 });
+  const first = cache.readRecent();
+  system.pending[0]?.settle(false);
+  t.equal((await first).value, 1, "the first is waited for");
+  cache.invalidate();
+  t.equal(system.counters.loads, 1, "nobody has asked");
+  t.strictSame(
+    (await Promise.all([cache.readRecent(), cache.readRecent()])).map(({ value }) => value),
+    [1, 1],
+  );
+  t.equal(system.counters.loads, 2, "one load for both");
+  const strict = cache.read();
+  system.pending[1]?.settle(false);
+  t.equal((await strict).value, 2);
+  t.equal((await cache.readRecent()).value, 2);
+  await t.rejects(cache.readRecent(AbortSignal.abort(new Error("left"))), { message: "left" });
+
+  cache.invalidate();
+  t.equal((await cache.readRecent()).value, 2);
+  system.pending[2]?.settle(true);
+  await turn();
+  await t.rejects(cache.readRecent(), { message: "system down" }, "what cannot be read any more is told");
+});
+
+test("a value that is too old is not taken for recent", async (t) => {
+  let loads = 0;
+  const cache = createSnapshotCache({ load: async () => ++loads, recentMs: 5 });
+  t.equal((await cache.readRecent()).value, 1);
+  await sleep(10);
+  t.equal((await cache.readRecent()).value, 1, "nothing has changed");
+  cache.invalidate();
+  t.equal((await cache.readRecent()).value, 2);
+});
+
 type Move = "read" | "invalidate" | "complete" | "fail" | "turn";
 
 test("in any order of reads, invalidations and loads: one load at a time, nothing stale, two loads at most", async () => {

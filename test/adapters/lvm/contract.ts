@@ -77,6 +77,26 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     t.ok(reads.size <= 2, "one read that the first began, and one for all the others");
   });
 
+  contractTest(
+    "what was changed is in a recent state as soon as the change has ended",
+    async (t, subject) => {
+      const { lvm, create, remove } = subject;
+      const names = async () => (await lvm.readRecent()).value.volumes.map(({ name }) => name);
+      await lvm.readRecent();
+      for (const name of ["one", "other"]) {
+        await create(name, extent);
+        t.ok((await names()).includes(name), `${name} is there`);
+      }
+      await remove("one");
+      t.strictSame(await names(), ["other"]);
+      // Somebody else reads on all the time.
+      const reading = Promise.all(Array.from({ length: 20 }, () => lvm.refresh()));
+      await create("third", extent);
+      t.ok((await names()).includes("third"));
+      await reading;
+    },
+  );
+
   contractTest("a name is taken once", async (t, { create, volume }) => {
     await create("data", extent);
     const { uuid } = (await volume("data")) ?? {};

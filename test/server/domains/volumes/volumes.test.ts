@@ -19,6 +19,7 @@ function createThinLvm(): LvmAdapter {
   return {
     kind: "sandbox",
     read: async () => ({ value: state, revision: 1, readAtMs: 0 }),
+    readRecent: async () => ({ value: state, revision: 1, readAtMs: 0 }),
     refresh: async () => ({ value: state, revision: 1, readAtMs: 0 }),
     subscribe: () => () => {},
     commandOf: () => [],
