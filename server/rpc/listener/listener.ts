@@ -116,11 +116,12 @@ export function createListener(options: ListenerOptions): Listener {
     // The compatibility API promises what NodeRequest and NodeResponse ask for.
     h2.on("request", onRequest as never);
     const { onStream } = options;
-    if (onStream === undefined) {
+    // It is a listener of streams, which Node adds with the first one of requests.
+    const [toCompatibilityApi] = h2.listeners("stream") as StreamListener[];
+    if (onStream === undefined || toCompatibilityApi === undefined) {
       return;
     }
-    const [toCompatibilityApi] = h2.listeners("stream") as StreamListener[];
-    h2.off("stream", toCompatibilityApi as StreamListener);
+    h2.off("stream", toCompatibilityApi);
     const listener: StreamListener = (stream, headers, flags, rawHeaders) => {
       // A stream that its client resets has its end told by `close` as well.
       stream.on("error", ignore);
@@ -128,7 +129,7 @@ export function createListener(options: ListenerOptions): Listener {
       // CONNECT and `expect` are for the compatibility API to answer.
       const isUsual = exchange.method === "POST" && headers.expect === undefined;
       if (!isUsual || !(refuses(exchange, exchange) || onStream(exchange))) {
-        toCompatibilityApi?.(stream, headers, flags, rawHeaders);
+        toCompatibilityApi(stream, headers, flags, rawHeaders);
       }
     };
     h2.on("stream", listener);
