@@ -39,6 +39,8 @@ const sandboxSettings: ClusterSettings = {
   pollMs: 300,
   watchMs: 5_000,
   sweepMs: 5 * minuteMs,
+  // No machine was given to anybody before the start, and nothing else asks this MAAS to be made.
+  firstSweepMs: 5 * minuteMs,
   leaseMs: 30_000,
 };
 
@@ -123,6 +125,7 @@ export function clusterSettingsFrom(config: ClustersConfig, cni: CniSource): Clu
     pollMs,
     watchMs: 6 * pollMs,
     sweepMs: 30 * pollMs,
+    firstSweepMs: 0,
     leaseMs: config.leaseSeconds * 1000,
   };
 }

@@ -12,10 +12,10 @@ import { adminPasswordFile, writeAdminPassword } from "./domains/auth/admin-pass
 import { type Auth, createAuth } from "./domains/auth/auth.ts";
 import { ensureFirstAdmin, type FirstAdmin, firstAdminName } from "./domains/auth/first-admin.ts";
 import { createEvents } from "./events/events.ts";
-import { knownServices, unknownServicesOf } from "./method-table.ts";
+import { knownServices } from "./method-table.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import type { Tracing } from "./observability/tracing.ts";
-import { openData } from "./open-data.ts";
+import type { Data } from "./open-data.ts";
 import { createOperations } from "./operations/create-operations.ts";
 import type { OperationsLog, OperationsOptions } from "./operations/operations-options.ts";
 import { createInlineRunner } from "./operations/run-inline.ts";
@@ -55,6 +55,12 @@ export interface GatewayOptions {
   readonly onFatal: (error: Error) => void;
 }
 
+/** What is opened before all else is loaded. */
+export interface OpenGatewayOptions extends GatewayOptions {
+  readonly data: Data;
+  readonly createSystems: () => Systems | Promise<Systems>;
+}
+
 export interface Gateway {
   /** Where it listens, as clients write it; port 0 of the configuration is the real one here. */
   readonly addresses: readonly string[];
@@ -72,33 +78,23 @@ export interface Gateway {
 }
 
 /**
- * Starts everything the configuration names: store, users, systems, services and listeners.
- * @throws Error that says what to do when one of them cannot be had; nothing is left open then
+ * Starts everything the configuration names, over what it keeps: users, systems, services and listeners. What has to be closed
+ * again is put on `opened`, also when it fails.
+ * @throws Error that says what to do when one of them cannot be had
  */
-export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  // What was opened last is closed first.
-  const opened = new AsyncDisposableStack();
-  try {
-    return await openGateway(options, opened);
-  } catch (error) {
-    await opened.disposeAsync();
-    throw error;
-  }
-}
-
-async function openGateway(options: GatewayOptions, opened: AsyncDisposableStack): Promise<Gateway> {
-  const { config, isSandbox, version, logger, secrets, onFatal: onLost } = options;
-  assertServicesExist(config.listen);
+export async function openGateway(
+  options: OpenGatewayOptions,
+  opened: AsyncDisposableStack,
+): Promise<Gateway> {
+  const { config, isSandbox, version, logger, secrets, data } = options;
   const shutdown = new AbortController();
   // Every open call listens to it.
   setMaxListeners(0, shutdown.signal);
   const entries: { readonly config: ListenerConfig; readonly listener: Listener }[] = [];
 
-  const data = await openData({ config, isSandbox, environmentKey: secrets.key, logger, onLost });
-  opened.defer(() => data.store.close());
   const tracing = await tracingOf(options);
   opened.defer(() => tracing?.close());
-  const systems = await systemsOf(options);
+  const systems = await options.createSystems();
   opened.defer(() => systems.close());
   const auth = await createAuth({
     store: data.store,
@@ -258,13 +254,6 @@ async function tokenOfFirstAdmin(auth: Auth): Promise<string | undefined> {
     : undefined;
 }
 
-/** A sandbox does without the code of real systems, and a real gateway without that of the sandbox. */
-async function systemsOf({ config, isSandbox, logger }: GatewayOptions): Promise<Systems> {
-  return isSandbox
-    ? (await import("./sandbox-systems.ts")).createSandboxSystems()
-    : (await import("./systems.ts")).createRealSystems(config, logger);
-}
-
 /** The libraries of tracing are imported only where it is configured: they would make every start slower. */
 async function tracingOf({
   config: { tracing },
@@ -280,11 +269,4 @@ async function tracingOf({
   const onExportFailed = (err: Error | undefined) =>
     logger.warn({ err, endpoint }, "traces cannot be sent; told again once they could");
   return startTracing({ ...tracing, version, isSandbox, onExportFailed });
-}
-
-function assertServicesExist(listeners: readonly ListenerConfig[]): void {
-  const [unknown] = unknownServicesOf(listeners);
-  if (unknown !== undefined) {
-    throw new Error(unknown);
-  }
 }

@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "./config/schema.ts";
@@ -38,13 +37,17 @@ export function dataDirectoryOf(config: Pick<Config, "data">, isSandbox: boolean
 export async function openData(options: OpenDataOptions): Promise<Data> {
   const { config, isSandbox, logger } = options;
   const directory = dataDirectoryOf(config, isSandbox);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const url = isSandbox ? "sqlite" : config.store;
+  // Nothing is waited for before SQLite's thread begins: its start is as long as the loading of what else a gateway is made of.
+  const isStoreNew =
+    url === "sqlite" ? !existsSync(databaseFile(directory)) : await isPostgresNew(url, directory);
   const masterKey = loadMasterKey({
     environmentKey: options.environmentKey,
     keyFile: config.keyFile,
     defaultFile: defaultKeyFile(directory),
-    isStoreNew: await isNew(url, directory),
+    // A key that is missing must not be made anew for a database that is there.
+    isStoreNew,
   });
   const store = await openStore({
     url,
@@ -60,11 +63,7 @@ export async function openData(options: OpenDataOptions): Promise<Data> {
   return { directory, masterKey, store };
 }
 
-/** A key that is missing must not be made anew for a database that is there. */
-async function isNew(url: string, directory: string): Promise<boolean> {
-  if (url === "sqlite") {
-    return !existsSync(databaseFile(directory));
-  }
+async function isPostgresNew(url: string, directory: string): Promise<boolean> {
   const { readStoreFacts } = await import("./store/read-store-facts.ts");
   return (await readStoreFacts(url, directory)) === undefined;
 }

@@ -78,7 +78,7 @@ export function createServices(options: ServicesOptions): Services {
   const backends = domains
     .flatMap((domain) => domain.backends)
     .concat(storeBackend)
-    .toSorted((a, b) => `${a.domain}/${a.name}`.localeCompare(`${b.domain}/${b.name}`));
+    .toSorted((a, b) => (`${a.domain}/${a.name}` < `${b.domain}/${b.name}` ? -1 : 1));
   const registrations = domains.flatMap((domain) => domain.registrations);
   const services = [
     ...registrations.map(({ service }) => service),

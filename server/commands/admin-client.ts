@@ -94,7 +94,7 @@ export async function withAdminClient<Result>(
 
 /** A gateway without systems and listeners, but for a socket of its own. */
 async function startForAdmin({ config, isSandbox, version }: AdminTarget, adminSocket: string) {
-  const [{ startGateway }, { pino }] = await Promise.all([import("../gateway.ts"), import("pino")]);
+  const [{ startGateway }, { pino }] = await Promise.all([import("../start-gateway.ts"), import("pino")]);
   const {
     volumes: _volumes,
     hypervisors: _hypervisors,

@@ -3,6 +3,7 @@ import { adminPasswordFile } from "../domains/auth/admin-password-file.ts";
 import type { FirstAdmin } from "../domains/auth/first-admin.ts";
 import type { Gateway } from "../gateway.ts";
 import { dataDirectoryOf } from "../open-data.ts";
+import { startGateway } from "../start-gateway.ts";
 import { type BannerAdmin, bannerLines } from "./banner.ts";
 import { type ConfigOptions, loadConfigOrExplain } from "./config-options.ts";
 import { gatewaySecrets } from "./gateway-secrets.ts";
@@ -52,7 +53,6 @@ export async function serve(options: ServeOptions, version: string, output: Outp
 
   let gateway: Gateway;
   try {
-    const { startGateway } = await import("../gateway.ts");
     const secrets = gatewaySecrets(process.env);
     gateway = await startGateway({ config, isSandbox, version, logger, secrets, onFatal: fail });
   } catch (error) {

@@ -8,6 +8,9 @@ import { addDashboardHeaders, addPageHeaders } from "./security-headers.ts";
 /** The build names these files by their content: another content has another name. */
 const yearSeconds = 31_536_000;
 
+/** `index-WvF7cZqf.js`, but none that was compressed before (`index-WvF7cZqf.js.br`). */
+const assetName = /^[\w-]+\.\w+$/;
+
 /**
  * `/`: the dashboard, as `npm run build:dashboard` has built it into the package. Everybody may load it; what it shows
  * is asked of the RPCs, with a login.
@@ -22,11 +25,11 @@ export async function dashboard(app: FastifyInstance): Promise<void> {
   }
   await app.register(fastifyStatic, {
     root,
+    // A route for each file would take as long as all others of a start.
+    serve: false,
     preCompressed: true,
     // As for every answer: kept by nobody; but what the page loads is never asked for again.
     cacheControl: false,
-    wildcard: false,
-    allowedPath: (path) => !/\.(br|gz)$/.test(path),
     setHeaders: (reply, path) => {
       addDashboardHeaders(reply);
       if (path.includes("/assets/")) {
@@ -34,6 +37,11 @@ export async function dashboard(app: FastifyInstance): Promise<void> {
       }
     },
   });
+  app.get("/", (_request, reply) => reply.sendFile("index.html"));
+  const assets = join(root, "assets");
+  app.get<{ Params: { name: string } }>("/assets/:name", ({ params: { name } }, reply) =>
+    assetName.test(name) ? reply.sendFile(name, assets) : reply.callNotFound(),
+  );
 }
 
 const notBuilt = `<!doctype html>

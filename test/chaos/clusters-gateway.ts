@@ -2,7 +2,7 @@ import "../../server/v8-flags.ts";
 import { flushCompileCache } from "node:module";
 import { createLogger } from "../../server/commands/logger.ts";
 import { loadConfig } from "../../server/config/load.ts";
-import { startGateway } from "../../server/gateway.ts";
+import { startGateway } from "../../server/start-gateway.ts";
 
 /**
  * A program to be killed: the gateway of `serve`, which tells the process that started it where it listens, and of each

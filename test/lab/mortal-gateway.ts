@@ -1,7 +1,7 @@
 import "../../server/v8-flags.ts";
 import { createLogger } from "../../server/commands/logger.ts";
 import { loadConfig } from "../../server/config/load.ts";
-import { startGateway } from "../../server/gateway.ts";
+import { startGateway } from "../../server/start-gateway.ts";
 
 /**
  * A program: the gateway of `serve`, which kills itself with SIGKILL at a boundary of an operation's life. Whatever it

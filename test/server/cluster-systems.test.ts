@@ -53,6 +53,7 @@ test("the configuration becomes the settings of clusters, times in milliseconds 
       pollMs: 500,
       watchMs: 3_000,
       sweepMs: 15_000,
+      firstSweepMs: 0,
       leaseMs: 4_000,
     },
   });

@@ -28,6 +28,8 @@ export interface ClusterSettings {
   readonly watchMs: number;
   /** How often machines that no cluster knows are looked for. */
   readonly sweepMs: number;
+  /** How long after the start that is done for the first time. */
+  readonly firstSweepMs: number;
   /** For how long a gateway has a cluster to itself. */
   readonly leaseMs: number;
 }

@@ -30,7 +30,14 @@ test("what the page loads is sent compressed, and is never asked for again", asy
   t.match(answer.headers["content-type"], "javascript");
   t.match(brotliDecompressSync(Buffer.from(await answer.body.arrayBuffer())).toString(), "hostplane");
   t.equal((await fetch(`${url}/assets/${script}.br`)).status, 404);
-  t.equal((await fetch(`${url}/assets/..%2f..%2fpackage.json`)).status, 404);
+  for (const name of ["..%2f..%2fpackage.json", "..%2findex.html", "a%2f..%2findex.html", "none.js", ""]) {
+    const missing = await fetch(`${url}/assets/${name}`);
+    t.equal(missing.status, 404, name);
+    t.equal(await missing.text(), "not found\n", name);
+  }
+  const whole = await request(`${url}/assets/${script}`, { method: "HEAD" });
+  t.equal(whole.headers["content-encoding"], undefined);
+  t.ok(Number(whole.headers["content-length"]) > 1000);
 });
 
 test("the first load is below 200 kB", async (t) => {

@@ -1,15 +1,26 @@
 import { backOffMs } from "../../../../adapters/host/back-off.ts";
+import type { ClusterSettings } from "../cluster-settings.ts";
 import type { StrayLog, Sweep } from "./sweep.ts";
 
 const firstRetryMs = 10_000;
 
-/** Sweeps now and every so often, not all gateways at the same time; sooner after one that failed. */
-export function repeatSweep(sweep: Sweep, everyMs: number, log: StrayLog): { close(): Promise<void> } {
+/** Sweeps after `firstSweepMs` and about every `sweepMs`, not all gateways at the same time; sooner after one that failed. */
+export function repeatSweep(
+  sweep: Sweep,
+  { firstSweepMs, sweepMs: everyMs }: Pick<ClusterSettings, "firstSweepMs" | "sweepMs">,
+  log: StrayLog,
+): { close(): Promise<void> } {
   const closing = new AbortController();
   const retryMs = { firstMs: Math.min(firstRetryMs, everyMs), longestMs: everyMs };
   let failures = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let running = run();
+  let running = Promise.resolve();
+  let timer = runAfter(firstSweepMs);
+
+  function runAfter(delayMs: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      running = run();
+    }, delayMs).unref();
+  }
 
   async function run(): Promise<void> {
     try {
@@ -23,9 +34,7 @@ export function repeatSweep(sweep: Sweep, everyMs: number, log: StrayLog): { clo
     }
     if (!closing.signal.aborted) {
       const delayMs = failures > 0 ? backOffMs(failures, retryMs) : everyMs * (0.75 + Math.random() / 2);
-      timer = setTimeout(() => {
-        running = run();
-      }, delayMs).unref();
+      timer = runAfter(delayMs);
     }
   }
 

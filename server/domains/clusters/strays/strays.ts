@@ -19,14 +19,14 @@ import { createSweep, type StrayLog, type Sweep } from "./sweep.ts";
 export interface Strays extends StrayCalls {
   /** Looks for them once, tells of them in the log, and gives back those of which nobody can miss anything. */
   readonly sweep: Sweep;
-  /** Does so now and every `sweepMs`, until it is closed. */
+  /** Does so after `firstSweepMs` and every `sweepMs`, until it is closed. */
   begin(): { close(): Promise<void> };
 }
 
 export interface StraysOptions {
   readonly store: Pick<Store, "run">;
   readonly maas: MaasAdapter;
-  readonly settings: Pick<ClusterSettings, "sweepMs">;
+  readonly settings: Pick<ClusterSettings, "firstSweepMs" | "sweepMs">;
   readonly log: StrayLog;
   readonly clocks?: Clocks;
 }
@@ -114,7 +114,7 @@ export function createStrays(options: StraysOptions): Strays {
     },
 
     sweep,
-    begin: () => repeatSweep(sweep, settings.sweepMs, log),
+    begin: () => repeatSweep(sweep, settings, log),
   };
 }
 

@@ -65,6 +65,7 @@ const settings: ClusterSettings = {
   pollMs: 1_000,
   watchMs: 1_000,
   sweepMs: 1_000,
+  firstSweepMs: 0,
   leaseMs: 30_000,
 };
 

@@ -97,6 +97,7 @@ const quickSettings: ClusterSettings = {
   pollMs: 60,
   watchMs: 250,
   sweepMs: 60_000,
+  firstSweepMs: 0,
   leaseMs: 20_000,
 };
 

@@ -65,7 +65,7 @@ export async function startStrays(t: Test, options: StraysUnderTestOptions = {})
   const strays = createStrays({
     store,
     maas: options.aroundMaas?.(maas) ?? maas,
-    settings: { sweepMs: options.sweepMs ?? 60_000 },
+    settings: { firstSweepMs: 0, sweepMs: options.sweepMs ?? 60_000 },
     ...(options.clocks === undefined ? {} : { clocks: options.clocks }),
     log: {
       info: write,

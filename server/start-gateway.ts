@@ -1,0 +1,55 @@
+import type { ListenerConfig } from "./config/schema.ts";
+import type { Gateway, GatewayOptions, OpenGatewayOptions } from "./gateway.ts";
+import { unknownServicesOf } from "./method-table.ts";
+import { openData } from "./open-data.ts";
+
+/**
+ * Opens the store and starts everything the configuration names.
+ * @throws Error that says what to do when one of them cannot be had; nothing is left open then
+ */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { config, isSandbox, logger, secrets, onFatal } = options;
+  assertServicesExist(config.listen);
+  // What was opened last is closed first.
+  const opened = new AsyncDisposableStack();
+  try {
+    // The thread of SQLite has begun when this returns, and opens the database while the code of all else is loaded.
+    const opening = openData({
+      config,
+      isSandbox,
+      environmentKey: secrets.key,
+      logger,
+      onLost: onFatal,
+    });
+    const [{ openGateway }, createSystems, data] = await Promise.all([
+      import("./gateway.ts"),
+      creatorOfSystems(options),
+      opening,
+    ]);
+    opened.defer(() => data.store.close());
+    return await openGateway({ ...options, data, createSystems }, opened);
+  } catch (error) {
+    await opened.disposeAsync();
+    throw error;
+  }
+}
+
+/** A sandbox does without the code of real systems, and a real gateway without that of the sandbox. */
+async function creatorOfSystems({
+  config,
+  isSandbox,
+  logger,
+}: GatewayOptions): Promise<OpenGatewayOptions["createSystems"]> {
+  if (isSandbox) {
+    return (await import("./sandbox-systems.ts")).createSandboxSystems;
+  }
+  const { createRealSystems } = await import("./systems.ts");
+  return () => createRealSystems(config, logger);
+}
+
+function assertServicesExist(listeners: readonly ListenerConfig[]): void {
+  const [unknown] = unknownServicesOf(listeners);
+  if (unknown !== undefined) {
+    throw new Error(unknown);
+  }
+}
