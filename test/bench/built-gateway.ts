@@ -1,14 +1,15 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
+import { type ServerArgv, startServer } from "./started-server.ts";
 
 const root = resolve(import.meta.dirname, "../..");
+/** A start compiles over a hundred files. */
+const leastKept = 50;
 const rolldown = join(root, "node_modules/rolldown/bin/cli.mjs");
-
-/** argv of a server that listens on the port of loopback, and keeps what it keeps in the directory. */
-export type ServerArgv = (port: number, directory: string) => [string, ...string[]];
 
 /** Node as it answers by itself. */
 export const bareServer: ServerArgv = (port) => [
@@ -17,7 +18,10 @@ export const bareServer: ServerArgv = (port) => [
   `require("node:http").createServer((_, answer) => answer.end("ok")).listen(${port}, "127.0.0.1")`,
 ];
 
-/** A sandbox as `npm start` runs it, of these sources built anew; what Node compiles of it is kept beside it. */
+/**
+ * A sandbox as `npm start` runs it, of these sources built anew. It was started once, so that Node has kept what it compiled, as it
+ * has at every start but the first.
+ */
 export async function buildSandbox(
   opened: AsyncDisposableStack,
   nodeFlags: readonly string[] = [],
@@ -38,7 +42,7 @@ export async function buildSandbox(
   }
   const cache = join(directory, "cache");
   await mkdir(cache);
-  return (port, data) => [
+  const argv: ServerArgv = (port, data) => [
     "env",
     `XDG_CACHE_HOME=${cache}`,
     process.execPath,
@@ -52,4 +56,11 @@ export async function buildSandbox(
     "--data",
     data,
   ];
+  const { stop } = await startServer(argv);
+  // bin/hostplane.js has it kept ten seconds after the start.
+  while ((await readdir(cache, { recursive: true })).length < leastKept) {
+    await delay(100);
+  }
+  await stop();
+  return argv;
 }

@@ -1,7 +1,7 @@
 import type { Bench, Side } from "./bench.ts";
-import { bareServer, buildSandbox, type ServerArgv } from "./built-gateway.ts";
+import { bareServer, buildSandbox } from "./built-gateway.ts";
 import { openedRun } from "./opened-run.ts";
-import { startServer } from "./started-server.ts";
+import { type ServerArgv, startServer } from "./started-server.ts";
 
 /** From the start of a process to the first answer, with a new data directory each time. */
 export function createColdStart(): Bench {
@@ -12,7 +12,6 @@ export function createColdStart(): Bench {
     unit: "ms",
     maxCost: 500,
     rounds: 7,
-    // The second start has what Node compiled at the first.
     coldRounds: 2,
     start: (nodeFlags) =>
       openedRun(async (opened) => {

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Bench, Side } from "./bench.ts";
-import { bareServer, buildSandbox, type ServerArgv } from "./built-gateway.ts";
+import { bareServer, buildSandbox } from "./built-gateway.ts";
 import { openedRun } from "./opened-run.ts";
 import { readProcessMemory } from "./process-memory.ts";
-import { startServer } from "./started-server.ts";
+import { type ServerArgv, startServer } from "./started-server.ts";
 
 /** How long after its first answer a server is taken to be at rest. */
 const restMs = 10_000;

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { buildSandbox, type ServerArgv } from "./built-gateway.ts";
+import { buildSandbox } from "./built-gateway.ts";
 import { callGrpc, grpcFrame } from "./grpc-call.ts";
 import { median } from "./measure.ts";
 import { readProcessMemory } from "./process-memory.ts";
-import { startServer } from "./started-server.ts";
+import { type ServerArgv, startServer } from "./started-server.ts";
 
 // npm run bench:memory [-- --calls=1000000 --streams=10000 --idle=10000]: calls and streams that come and go leave nothing behind,
 // and a stream on which nothing happens costs little. Says what a sandbox has in memory as it goes on, and fails over a limit.

@@ -6,10 +6,11 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { ServerArgv } from "./built-gateway.ts";
-import { pinned, serverCore } from "./pinned.ts";
 
-/** A server that runs in a process of its own, on one core. */
+/** argv of a server that listens on the port of loopback, and keeps what it keeps in the directory. */
+export type ServerArgv = (port: number, directory: string) => [string, ...string[]];
+
+/** A server that runs in a process of its own. */
 export interface StartedServer {
   readonly port: number;
   readonly pid: number;
@@ -24,7 +25,7 @@ const pollMs = 2;
 export async function startServer(argvOf: ServerArgv): Promise<StartedServer> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-bench-"));
   const port = await freePort();
-  const [program, ...args] = pinned(serverCore, argvOf(port, directory));
+  const [program, ...args] = argvOf(port, directory);
   const beganAtMs = performance.now();
   const child = spawn(program, args, { stdio: "ignore" });
   const exited = once(child, "exit");
