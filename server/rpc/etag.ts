@@ -20,15 +20,15 @@ function withoutWeakness(tag: string): string {
 const tags = new WeakMap<object, string>();
 
 /**
- * The tag of an answer, which is another one for other bytes.
- * @param kept who has these bytes for other answers as well, and the tag with them
+ * The tag of an answer, which is another one for another body.
+ * @param kept who has this body for other answers as well, and the tag with them
  */
-export function etagOf(bytes: Uint8Array, kept: object | undefined): string {
+export function etagOf(body: Uint8Array | string, kept: object | undefined): string {
   const known = kept === undefined ? undefined : tags.get(kept);
   if (known !== undefined) {
     return known;
   }
-  const tag = `"${createHash("sha256").update(bytes).digest("base64url")}"`;
+  const tag = `"${createHash("sha256").update(body).digest("base64url")}"`;
   if (kept !== undefined) {
     tags.set(kept, tag);
   }

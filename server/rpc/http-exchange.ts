@@ -42,8 +42,8 @@ export interface HttpResponse {
   setHeader(name: string, value: number | string | string[]): unknown;
   writeHead(status: number, headers?: OutgoingHttpHeaders): unknown;
   addTrailers(trailers: OutgoingHttpHeaders): void;
-  write(chunk: Uint8Array, onWritten?: (error: Error | null | undefined) => void): boolean;
-  end(body?: Uint8Array, onEnded?: () => void): unknown;
+  write(chunk: Uint8Array | string, onWritten?: (error: Error | null | undefined) => void): boolean;
+  end(body?: Uint8Array | string, onEnded?: () => void): unknown;
   destroy(): unknown;
 }
 
@@ -95,7 +95,7 @@ export function dropRest(request: HttpRequest): Promise<boolean> {
  * its way; never cut, a client that sends more than the limit would keep its HTTP/2 stream (and our memory of
  * it) for as long as it likes.
  */
-export function endResponse(request: HttpRequest, response: HttpResponse, body?: Uint8Array): void {
+export function endResponse(request: HttpRequest, response: HttpResponse, body?: Uint8Array | string): void {
   response.end(body, async () => {
     if (await dropRest(request)) {
       return;

@@ -97,12 +97,12 @@ export class Http2Exchange implements HttpRequest, HttpResponse {
     this.#trailers = trailers;
   }
 
-  write(chunk: Uint8Array, onWritten?: (error: Error | null | undefined) => void): boolean {
+  write(chunk: Uint8Array | string, onWritten?: (error: Error | null | undefined) => void): boolean {
     return this.stream.write(chunk, onWritten);
   }
 
   /** An answer without a head has that of `setHeader`; one without a body as well ends with its head. */
-  end(body?: Uint8Array, onEnded?: () => void): void {
+  end(body?: Uint8Array | string, onEnded?: () => void): void {
     if (!this.stream.headersSent) {
       this.stream.respond(
         { ...this.#headers, ":status": this.statusCode },

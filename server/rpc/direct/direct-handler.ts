@@ -106,8 +106,8 @@ export function createDirectHandler(options: DirectHandlerOptions): DirectHandle
           return;
         }
         const encoded = encodeAnswer(next.value, exchange.head, writing);
-        const { bytes } = encoded instanceof Promise ? await encoded : encoded;
-        pace.write(bytes);
+        const { body } = encoded instanceof Promise ? await encoded : encoded;
+        pace.write(body);
       }
     } finally {
       await messages.return?.();

@@ -1,5 +1,6 @@
-import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
-import { compressedFlag, type Serialization } from "@connectrpc/connect/protocol";
+import { create, type DescMethod, type Message, toJsonString } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { type Compression, compressedFlag, type Serialization } from "@connectrpc/connect/protocol";
 import { compressMinBytes } from "../compression.ts";
 import type { EncodedMessage } from "../encoded-message.ts";
 import { envelopeHeadBytes, envelopeOf } from "../envelope.ts";
@@ -19,8 +20,13 @@ export interface AnswerWriting {
 
 /** A message of an answer, ready to be written. */
 export interface EncodedAnswer {
-  /** In its envelope where the protocol has them. */
-  readonly bytes: Uint8Array;
+  /**
+   * In its envelope where the protocol has them. JSON without one is text, which Node writes together with the head; bytes behind
+   * a head cost a `writev`, which took 12 of 68 µs for a call with 1 KB.
+   */
+  readonly body: Uint8Array | string;
+  /** Of the body. */
+  readonly sizeBytes: number;
   /** By the compression that was agreed on. */
   readonly isCompressed: boolean;
   /** The form of it that other calls are answered with as well. */
@@ -49,22 +55,50 @@ export function encodeAnswer(
       .then((compressed) => sharedAnswer(compressed, form.isEnveloped, true));
   }
   const message = create(writing.method.output, output as Record<string, unknown>);
+  if (!form.isBinary && !form.isEnveloped) {
+    return textAnswer(message, answerCompression, writing);
+  }
   const data = (form.isBinary ? writing.binary : writing.json).serialize(message);
   if (answerCompression !== null && data.byteLength >= compressMinBytes) {
-    return answerCompression.compress(data).then((compressed) => ({
-      bytes: form.isEnveloped ? envelopeOf(compressed, compressedFlag) : compressed,
-      isCompressed: true,
-      shared: undefined,
-    }));
+    return answerCompression
+      .compress(data)
+      .then((compressed) =>
+        ownAnswer(form.isEnveloped ? envelopeOf(compressed, compressedFlag) : compressed, true),
+      );
   }
-  return {
-    bytes: form.isEnveloped ? envelopeOf(data) : data,
-    isCompressed: false,
-    shared: undefined,
-  };
+  return ownAnswer(form.isEnveloped ? envelopeOf(data) : data, false);
+}
+
+function textAnswer(
+  message: Message,
+  compression: Compression | null,
+  { method, writeMaxBytes }: AnswerWriting,
+): EncodedAnswer | Promise<EncodedAnswer> {
+  const text = textOf(method, message);
+  const sizeBytes = Buffer.byteLength(text);
+  if (sizeBytes > writeMaxBytes) {
+    throw messageTooLarge(sizeBytes, writeMaxBytes);
+  }
+  if (compression !== null && sizeBytes >= compressMinBytes) {
+    return compression.compress(Buffer.from(text)).then((compressed) => ownAnswer(compressed, true));
+  }
+  return { body: text, sizeBytes, isCompressed: false, shared: undefined };
+}
+
+function textOf({ output }: DescMethod, message: Message): string {
+  try {
+    return toJsonString(output, message);
+  } catch (error) {
+    throw ConnectError.from(error, Code.Internal);
+  }
+}
+
+function ownAnswer(body: Uint8Array, isCompressed: boolean): EncodedAnswer {
+  return { body, sizeBytes: body.byteLength, isCompressed, shared: undefined };
 }
 
 function sharedAnswer(shared: EncodedMessage, isEnveloped: boolean, isCompressed: boolean): EncodedAnswer {
   const { frame } = shared;
-  return { bytes: isEnveloped ? frame : frame.subarray(envelopeHeadBytes), isCompressed, shared };
+  const body = isEnveloped ? frame : frame.subarray(envelopeHeadBytes);
+  return { body, sizeBytes: body.byteLength, isCompressed, shared };
 }

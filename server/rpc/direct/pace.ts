@@ -2,7 +2,7 @@ import { type HttpResponse, isGone } from "../http-exchange.ts";
 
 /** Writes the messages of a stream no faster than its client takes them. */
 export interface Pace {
-  write(bytes: Uint8Array): void;
+  write(chunk: Uint8Array | string): void;
   /** Whether all that was written has gone to the connection, which takes no more than the client; false when it left instead. */
   flushed(): true | Promise<boolean>;
   /**
@@ -45,15 +45,15 @@ export function createPace(response: HttpResponse): Pace {
   }
 
   return {
-    write(bytes) {
+    write(chunk) {
       if (isNewTurn) {
         isNewTurn = false;
         turnBytes = 0;
         setImmediate(beginTurn);
       }
-      turnBytes += bytes.byteLength;
+      turnBytes += chunk.length;
       openWrites += 1;
-      target.write(bytes, onWritten);
+      target.write(chunk, onWritten);
     },
     flushed,
     hasRoom: () => (isNewTurn || turnBytes >= turnMaxBytes ? flushed() : true),

@@ -25,9 +25,10 @@ export function writeUnary(exchange: DirectExchange, response: HttpResponse, ans
     writeHead(exchange, response);
     if (form.protocol === "grpc") {
       response.addTrailers(exchange.trailers === undefined ? statusOk : grpcTrailersOf(exchange, undefined));
-      end(exchange, response, answer.bytes);
+      end(exchange, response, answer.body);
     } else {
-      end(exchange, response, Buffer.concat([answer.bytes, lastEnvelopeOf(exchange, undefined)]));
+      const message = typeof answer.body === "string" ? Buffer.from(answer.body) : answer.body;
+      end(exchange, response, Buffer.concat([message, lastEnvelopeOf(exchange, undefined)]));
     }
     return;
   }
@@ -41,14 +42,14 @@ export function writeUnary(exchange: DirectExchange, response: HttpResponse, ans
     return;
   }
   answerHeaders["content-type"] = form.contentType;
-  answerHeaders["content-length"] = answer.bytes.byteLength;
+  answerHeaders["content-length"] = answer.sizeBytes;
   response.writeHead(200, withTrailerPrefixes(exchange));
-  end(exchange, response, exchange.request.method === "HEAD" ? undefined : answer.bytes);
+  end(exchange, response, exchange.request.method === "HEAD" ? undefined : answer.body);
 }
 
 /** Tags the answer to a GET, and says whether its client has it already. It may keep it, but has to ask each time. */
-function isKnown({ answerHeaders, request }: DirectExchange, { bytes, shared }: EncodedAnswer): boolean {
-  const etag = etagOf(bytes, shared);
+function isKnown({ answerHeaders, request }: DirectExchange, { body, shared }: EncodedAnswer): boolean {
+  const etag = etagOf(body, shared);
   const { vary } = answerHeaders;
   answerHeaders.etag = etag;
   answerHeaders["cache-control"] = "private, no-cache";
@@ -132,7 +133,11 @@ function withTrailerPrefixes({ answerHeaders, trailers }: DirectExchange): Answe
   return answerHeaders;
 }
 
-function end({ request }: DirectExchange, response: HttpResponse, body: Uint8Array | undefined): void {
+function end(
+  { request }: DirectExchange,
+  response: HttpResponse,
+  body: Uint8Array | string | undefined,
+): void {
   if (request.complete) {
     response.end(body);
   } else {
