@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { create, type DescMethod } from "@bufbuild/protobuf";
+import { createMethodSerializationLookup } from "@connectrpc/connect/protocol";
+import fc from "fast-check";
+import { test } from "tap";
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { VGService } from "../../../../gen/proto/lvmd_pb.ts";
+import { compressions, compressMinBytes } from "../../../../server/rpc/compression.ts";
+import { type AnswerWriting, encodeAnswer } from "../../../../server/rpc/direct/encode-answer.ts";
+import type { RequestHead } from "../../../../server/rpc/direct/request-head.ts";
+import { unaryForms } from "../../../../server/rpc/direct/wire-form.ts";
+
+const method: DescMethod = VGService.method.getLVList;
+const writeMaxBytes = 8_000;
+const lookup = createMethodSerializationLookup(method, undefined, undefined, {
+  readMaxBytes: writeMaxBytes,
+  writeMaxBytes,
+});
+const writing: AnswerWriting = {
+  method,
+  writeMaxBytes,
+  isShared: false,
+  binary: lookup.getO(true),
+  json: lookup.getO(false),
+};
+const [gzip] = compressions;
+
+function headOf(
+  form: RequestHead["form"],
+  answerCompression: RequestHead["answerCompression"] = null,
+): RequestHead {
+  return { form, timeoutMs: undefined, requestCompression: null, answerCompression, query: undefined };
+}
+
+/** A list of one volume of that name. */
+const listOf = (name: string) => ({ volumes: [{ name, sizeGb: 1n }] });
+
+test("JSON without an envelope is the text whose bytes connect-es would write, with their number", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: "binary", maxLength: 500 }), async (name) => {
+      const { body, sizeBytes, isCompressed } = await encodeAnswer(
+        listOf(name),
+        headOf(unaryForms.json),
+        writing,
+      );
+      assert.equal(typeof body, "string");
+      assert.equal(isCompressed, false);
+      const wanted = writing.json.serialize(create(method.output, listOf(name)));
+      assert.deepEqual(Buffer.from(body), Buffer.from(wanted));
+      assert.equal(sizeBytes, wanted.byteLength);
+    }),
+  );
+});
+
+test("JSON that a client takes compressed is compressed from the size on that is worth it", async (t) => {
+  const head = headOf(unaryForms.json, gzip);
+  const small = await encodeAnswer(listOf("a"), head, writing);
+  t.equal(typeof small.body, "string");
+  const name = "a".repeat(compressMinBytes);
+  const large = await encodeAnswer(listOf(name), head, writing);
+  t.equal(large.isCompressed, true);
+  assert(typeof large.body !== "string" && gzip !== undefined);
+  t.equal(large.sizeBytes, large.body.byteLength);
+  const plain = await gzip.decompress(new Uint8Array(large.body), writeMaxBytes);
+  t.same(JSON.parse(Buffer.from(plain).toString()), { volumes: [{ name, sizeGb: "1" }] });
+});
+
+test("the limit of an answer is one of bytes, for text as well", (t) => {
+  const head = headOf(unaryForms.json);
+  // Of a character each of which has three bytes.
+  t.throws(
+    () => encodeAnswer(listOf("\u20ac".repeat(writeMaxBytes / 3)), head, writing),
+    new InfraError(
+      "MESSAGE_TOO_LARGE",
+      "message size 8036 is larger than the limit of 8000 bytes (limits.maxMessageBytes)",
+    ),
+  );
+  t.doesNotThrow(() => encodeAnswer(listOf("a".repeat(writeMaxBytes / 3)), head, writing));
+  t.end();
+});
+
+test("an answer that has no JSON is a fault, and not one of the caller", (t) => {
+  t.throws(() => encodeAnswer({ volumes: [{ name: 7 }] }, headOf(unaryForms.json), writing), { code: 13 });
+  t.end();
+});
