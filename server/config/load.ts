@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { type ConfigFile, parseConfigFile, readConfigFile } from "./file.ts";
-import { type ConfigKey, configKeys } from "./keys.ts";
+import { configKeys } from "./keys.ts";
 import { describeValue, expectationOf, formatKeyPath, type Mistake } from "./mistake.ts";
 import { type Config, configSchema } from "./schema.ts";
 import {
@@ -35,9 +35,8 @@ const laterKeys: Readonly<Record<string, readonly string[]>> = {
 export async function loadConfig({ file, env, flags = {} }: ConfigSources): Promise<LoadedConfig> {
   const path = file ?? (env.HOSTPLANE_CONFIG || undefined);
   const content = path === undefined ? parseConfigFile("configuration", "") : await readConfigFile(path);
-  const keys = configKeys();
-  const fromEnv = settingsFromEnv(env, keys);
-  const fromFlags = settingsFromFlags(flags, keys);
+  const fromEnv = settingsFromEnv(env);
+  const fromFlags = settingsFromFlags(flags);
   const settings = [...fromEnv.settings, ...fromFlags.settings];
   const tree = settings.reduce<unknown>(
     (each, { path, value }) => withValue(each, path, value),
@@ -45,7 +44,7 @@ export async function loadConfig({ file, env, flags = {} }: ConfigSources): Prom
   );
 
   const parsed = configSchema.safeParse(tree, { error: expectationOf });
-  const sources = { content, keys, settings, tree, hasFile: path !== undefined };
+  const sources = { content, settings, tree, hasFile: path !== undefined };
   const issues = (parsed.error?.issues ?? []).flatMap(issuesMeant).filter(
     // What a file that cannot be read lacks is not worth telling.
     (issue) => content.understood || settingOf(issue.path, settings) !== undefined,
@@ -64,7 +63,6 @@ export async function loadConfig({ file, env, flags = {} }: ConfigSources): Prom
 
 interface Sources {
   readonly content: ConfigFile;
-  readonly keys: readonly ConfigKey[];
   readonly settings: readonly Setting[];
   readonly tree: unknown;
   readonly hasFile: boolean;
@@ -88,11 +86,11 @@ function mistakesFromIssue(issue: z.core.$ZodIssue, sources: Sources): Mistake[]
       where: whereOf([...issue.path, key], sources),
       // `{store:postgres://user:password@host}` is a key to YAML.
       key: formatKeyPath([...issue.path, key.replace(/[^\w.-].*/s, "...")]),
-      message: unknownKey(issue.path, key, sources.keys),
+      message: unknownKey(issue.path, key),
     }));
   }
   const found = valueAt(sources.tree, issue.path);
-  const key = sources.keys.find(({ path }) => path === schemaPathOf(issue.path));
+  const key = configKeys().find(({ path }) => path === schemaPathOf(issue.path));
   const expected = key?.kind === "number" && issue.code !== "custom" ? `expected ${key.type}` : issue.message;
   const described = key?.isSecret === true && typeof found === "string" ? "text" : describeValue(found);
   return [
@@ -129,13 +127,13 @@ function schemaPathOf(path: readonly PropertyKey[]): string {
     .join("");
 }
 
-function unknownKey(parent: readonly PropertyKey[], name: string, keys: readonly ConfigKey[]): string {
+function unknownKey(parent: readonly PropertyKey[], name: string): string {
   const group = schemaPathOf(parent);
   if (laterKeys[group]?.includes(name)) {
     return "not in this version of hostplane";
   }
   const prefix = group === "" ? "" : `${group}.`;
-  const siblings = keys
+  const siblings = configKeys()
     .filter(({ path }) => path.startsWith(prefix))
     .map(({ path }) => path.slice(prefix.length))
     .filter((rest) => !/[.[]/.test(rest));

@@ -1,6 +1,6 @@
 import { parse } from "yaml";
 import { closestName } from "./closest-name.ts";
-import type { ConfigKey } from "./keys.ts";
+import { type ConfigKey, configKeys } from "./keys.ts";
 import type { Mistake } from "./mistake.ts";
 
 /** One key set outside the file. */
@@ -46,10 +46,7 @@ const serviceLink =
   /^HOSTPLANE_(SERVICE_(HOST|PORT)\w*|PORT_\d+_(TCP|UDP|SCTP)\w*)=|^HOSTPLANE_PORT=\w+:\/\//;
 
 /** The keys set by HOSTPLANE_* variables. An empty variable counts as absent, an unknown one is a mistake. */
-export function settingsFromEnv(
-  env: Readonly<Record<string, string | undefined>>,
-  keys: readonly ConfigKey[],
-): Settings {
+export function settingsFromEnv(env: Readonly<Record<string, string | undefined>>): Settings {
   const settings: Setting[] = [];
   const mistakes: Mistake[] = [];
   for (const [name, text] of Object.entries(env)) {
@@ -59,18 +56,18 @@ export function settingsFromEnv(
     if (otherVariables.includes(name) || serviceLink.test(`${name}=${text}`)) {
       continue;
     }
-    const key = keys.find(({ variable }) => variable === name);
+    const key = configKeys().find(({ variable }) => variable === name);
     if (key) {
       settings.push({ path: key.path.split("."), value: valueFromText(key, text), where: name });
     } else {
-      mistakes.push({ where: name, key: "", message: unknownVariable(name, keys) });
+      mistakes.push({ where: name, key: "", message: unknownVariable(name) });
     }
   }
   return { settings, mistakes };
 }
 
 /** The keys set by flags. */
-export function settingsFromFlags(flags: ConfigFlags, keys: readonly ConfigKey[]): Settings {
+export function settingsFromFlags(flags: ConfigFlags): Settings {
   const settings: Setting[] = [];
   const mistakes: Mistake[] = [];
   const { listen = [], data, logLevel, set = [] } = flags;
@@ -85,11 +82,11 @@ export function settingsFromFlags(flags: ConfigFlags, keys: readonly ConfigKey[]
   }
   for (const text of set) {
     const [, path = "", value] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
-    const key = keys.find((each) => each.path === path && each.flag !== undefined);
+    const key = configKeys().find((each) => each.path === path && each.flag !== undefined);
     if (key && value !== undefined) {
       settings.push({ path: path.split("."), value: valueFromText(key, value), where: `--set ${path}` });
     } else {
-      const message = value === undefined ? "expected key=value" : unsettable(path, keys);
+      const message = value === undefined ? "expected key=value" : unsettable(path);
       // The value may be a secret, and so may a text that is no key.
       const isName = /^[\w.[\]]+$/.test(value === undefined ? text : path);
       const named = value === undefined ? text : path;
@@ -129,12 +126,13 @@ function entriesOf(text: string): string[] {
   return text.split(",").map((entry) => entry.trim());
 }
 
-function unknownVariable(name: string, keys: readonly ConfigKey[]): string {
-  const variables = keys.flatMap(({ variable }) => variable ?? []);
+function unknownVariable(name: string): string {
+  const variables = configKeys().flatMap(({ variable }) => variable ?? []);
   return `unknown variable${suggestion(name, [...variables, ...otherVariables])}`;
 }
 
-function unsettable(path: string, keys: readonly ConfigKey[]): string {
+function unsettable(path: string): string {
+  const keys = configKeys();
   const known = keys.find((key) => key.path === path);
   if (known?.isSecret === true) {
     return `it may hold a secret, and every user of the host can read arguments; set it in the file or by ${known.variable}`;
