@@ -66,7 +66,7 @@ export function createDirectHandler(options: DirectHandlerOptions): DirectHandle
   };
   const binary = serialization.getO(true);
   const json = serialization.getO(false);
-  const writing: AnswerWriting = { method, writeMaxBytes, isShared, binary, json };
+  const writing: AnswerWriting = { method, writeMaxBytes, isShared, binary, json, jsonOptions };
 
   async function writeAll(exchange: DirectExchange, response: HttpResponse, output: Output): Promise<void> {
     if (Symbol.asyncIterator in output) {

@@ -1,4 +1,10 @@
-import { create, type DescMethod, type Message, toJsonString } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMethod,
+  type JsonWriteOptions,
+  type Message,
+  toJsonString,
+} from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type Compression, compressedFlag, type Serialization } from "@connectrpc/connect/protocol";
 import { compressMinBytes } from "../compression.ts";
@@ -14,6 +20,8 @@ export interface AnswerWriting {
   readonly writeMaxBytes: number;
   readonly binary: Serialization<Message>;
   readonly json: Serialization<Message>;
+  /** Of `json`, for the text of a message. */
+  readonly jsonOptions: Partial<JsonWriteOptions>;
   /** Whether a message that many calls get is encoded for all of them. */
   readonly isShared: boolean;
 }
@@ -72,9 +80,9 @@ export function encodeAnswer(
 function textAnswer(
   message: Message,
   compression: Compression | null,
-  { method, writeMaxBytes }: AnswerWriting,
+  { method, writeMaxBytes, jsonOptions }: AnswerWriting,
 ): EncodedAnswer | Promise<EncodedAnswer> {
-  const text = textOf(method, message);
+  const text = textOf(method, message, jsonOptions);
   const sizeBytes = Buffer.byteLength(text);
   if (sizeBytes > writeMaxBytes) {
     throw messageTooLarge(sizeBytes, writeMaxBytes);
@@ -85,9 +93,9 @@ function textAnswer(
   return { body: text, sizeBytes, isCompressed: false, shared: undefined };
 }
 
-function textOf({ output }: DescMethod, message: Message): string {
+function textOf({ output }: DescMethod, message: Message, options: Partial<JsonWriteOptions>): string {
   try {
-    return toJsonString(output, message);
+    return toJsonString(output, message, options);
   } catch (error) {
     throw ConnectError.from(error, Code.Internal);
   }

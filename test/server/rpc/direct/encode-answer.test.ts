@@ -22,6 +22,7 @@ const writing: AnswerWriting = {
   isShared: false,
   binary: lookup.getO(true),
   json: lookup.getO(false),
+  jsonOptions: {},
 };
 const [gzip] = compressions;
 
@@ -77,6 +78,14 @@ test("the limit of an answer is one of bytes, for text as well", (t) => {
   );
   t.doesNotThrow(() => encodeAnswer(listOf("a".repeat(writeMaxBytes / 3)), head, writing));
   t.end();
+});
+
+test("text is written by the options that the method has for JSON", async (t) => {
+  const { body } = await encodeAnswer({ volumes: [{ sizeGb: 1n }] }, headOf(unaryForms.json), {
+    ...writing,
+    jsonOptions: { useProtoFieldName: true },
+  });
+  t.equal(body, '{"volumes":[{"size_gb":"1"}]}');
 });
 
 test("an answer that has no JSON is a fault, and not one of the caller", (t) => {
