@@ -85,8 +85,11 @@ test("another role holds as soon as a lost connection is back", async (t) => {
   await page.getByText("Live", { exact: true }).waitFor();
   await gateway.stop();
   await page.getByText("Connection lost", { exact: true }).first().waitFor();
+  // Else the page may be back before the role is another.
+  await page.context().setOffline(true);
   await gateway.start();
   await (await clientOf(gateway.url)).users.updateUser({ name: "colleague", role: Role.VIEWER });
+  await page.context().setOffline(false);
   await page.getByText("Connected again").waitFor();
   await users.waitFor({ state: "detached" });
 });
