@@ -29,8 +29,8 @@ export interface AnswerWriting {
 /** A message of an answer, ready to be written. */
 export interface EncodedAnswer {
   /**
-   * In its envelope where the protocol has them. JSON without one is text, which Node writes together with the head; bytes behind
-   * a head cost a `writev`, which took 12 of 68 µs for a call with 1 KB.
+   * In its envelope where the protocol has them. A call's own JSON without one is text, which Node writes together with the head:
+   * bytes behind a head cost a `writev`, and 5 of 61 µs of a call with 1 KB. What is shared is bytes.
    */
   readonly body: Uint8Array | string;
   /** Of the body. */
