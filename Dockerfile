@@ -3,7 +3,7 @@
 #
 #   docker build -t hostplane .
 #   docker run --rm --network host hostplane serve --sandbox
-FROM node:24-bookworm-slim AS build
+FROM node:26-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
 # No script of a dependency is needed; the package's own would build a dashboard whose source is not here yet.
@@ -20,7 +20,7 @@ RUN npm run build \
     && rm -rf node_modules/node-* node_modules/@types \
     && find node_modules dist -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
-FROM node:24-bookworm-slim
+FROM node:26-bookworm-slim
 # Tools of Debian that a domain starts, by docs/deploy.md: --build-arg PACKAGES="librados2 restic xorriso".
 ARG PACKAGES=""
 RUN if [ -n "$PACKAGES" ]; then \

@@ -136,18 +136,18 @@ test("the installed package", async (t) => {
     t.equal(stdout, "");
     t.match(
       stderr,
-      /^hostplane: needs Node 24\.7 or newer, this is 20\.20\.2; install that, or reinstall .*\n$/,
+      /^hostplane: needs Node 26 or newer, this is 20\.20\.2; install that, or reinstall .*\n$/,
     );
   });
 
-  await t.test("draws the line at 24.7", async (t) => {
+  await t.test("draws the line at 26", async (t) => {
     for (const [node, code] of [
       ["16.20.2", 1],
       ["22.18.0", 1],
       ["23.11.0", 1],
-      ["24.6.9", 1],
-      ["24.7.0", 0],
-      ["25.0.0", 0],
+      ["24.21.0", 1],
+      ["25.9.0", 1],
+      ["26.0.0", 0],
       ["100.0.0", 0],
     ] as const) {
       t.equal(
