@@ -548,7 +548,7 @@ export const reasons = {
   HYPERVISOR_OFF: {
     code: "FAILED_PRECONDITION",
     retryable: false,
-    meaning: "The hypervisor does not run, so there is nothing to destroy.",
+    meaning: "The hypervisor is off and was not created by the gateway, so there is nothing to destroy.",
   },
   HYPERVISOR_NOT_READY: {
     code: "UNAVAILABLE",

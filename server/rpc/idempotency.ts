@@ -45,8 +45,8 @@ export const replayHeader = "hostplane-idempotent-replay";
 /**
  * Makes a change once however often it is sent: a call with the header `idempotency-key` gets the answer that the first
  * with that key got, while the key is kept. Belongs around the work of a unary call, which goes on to its end when its caller
- * has left, and behind `assertKnownHeaders`, which refuses the keys that are not taken. Errors that are worth a
- * retry are not kept, so that the next call tries again.
+ * has left, and behind `assertKnownHeaders`, which refuses the keys that are not taken. An error of a call that has
+ * changed nothing is not kept, so that the next call tries again.
  */
 export function createIdempotency(port: IdempotencyPort): LinkFor {
   /** Calls under way here, by their keys: who waits for one of them wakes for it alone. */
@@ -58,7 +58,7 @@ export function createIdempotency(port: IdempotencyPort): LinkFor {
     answer: KeptAnswer["outcome"],
   ) {
     try {
-      if ("error" in answer && answer.error.retryable) {
+      if ("error" in answer && answer.error.effect === "none") {
         await key.forget();
       } else {
         const kept = { resource: call.resource(), operationId: call.operationId(), outcome: answer };
@@ -78,7 +78,8 @@ export function createIdempotency(port: IdempotencyPort): LinkFor {
     try {
       output = await next();
     } catch (thrown) {
-      await finish(call, key, { error: infraErrorFrom(thrown) });
+      const error = infraErrorFrom(thrown);
+      await finish(call, key, { error: error.effect === undefined ? error.withEffect("possible") : error });
       throw thrown;
     }
     await finish(call, key, { message: output as KeptMessage });
@@ -123,6 +124,7 @@ export function createIdempotency(port: IdempotencyPort): LinkFor {
           throw new InfraError(
             "IDEMPOTENCY_OUTCOME_UNKNOWN",
             `the gateway stopped during the first ${keyed.method} with this ${idempotencyKeyHeader}; look whether it took effect, and go on with another key`,
+            { effect: "possible" },
           );
       }
     }

@@ -33,7 +33,7 @@ const purgeBatch = 500;
 /** Results of calls with a key, kept in the store for a day, so that every gateway that shares it knows them. */
 export function createKeptResults(options: KeptResultsOptions): KeptResults {
   const { store, seal, hashKey, instanceId, onFailed, leaseMs = 10_000 } = options;
-  const held = new Set<KeyRow>();
+  const held = new Map<string, KeyRow>();
   const waiting = new Set<() => void>();
   let changeCount = 0;
 
@@ -46,7 +46,7 @@ export function createKeptResults(options: KeptResultsOptions): KeptResults {
   const renewing = setInterval(() => {
     if (held.size > 0) {
       store
-        .run("idempotency.renew", { keys: [...held], instanceId, leaseMs })
+        .run("idempotency.renew", { keys: [...held.values()], instanceId, leaseMs })
         .catch((error) => onFailed("the lease of calls under way", error));
     }
   }, leaseMs / 3).unref();
@@ -67,14 +67,18 @@ export function createKeptResults(options: KeptResultsOptions): KeptResults {
       if (found.state === "done") {
         return { state: "kept", answer: seal.open(found.result, context) };
       }
-      if (found.state !== "taken") {
-        return { state: found.state === "lost" ? "unknown" : found.state };
+      if (found.state === "lost") {
+        // On a starved host the lease of a call that runs here may have passed.
+        return { state: held.has(context) ? "running" : "unknown" };
       }
-      held.add(key);
+      if (found.state !== "taken") {
+        return { state: found.state };
+      }
+      held.set(context, key);
       return {
         state: "taken",
         async keep(answer) {
-          held.delete(key);
+          held.delete(context);
           const result = seal.seal(answer, context);
           const { ok } = await store.run("idempotency.keep", { key, instanceId, result });
           if (!ok) {
@@ -82,7 +86,7 @@ export function createKeptResults(options: KeptResultsOptions): KeptResults {
           }
         },
         async forget() {
-          held.delete(key);
+          held.delete(context);
           await store.run("idempotency.forget", { key, instanceId });
         },
       };

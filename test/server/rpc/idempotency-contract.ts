@@ -145,19 +145,36 @@ export function testIdempotencyContract(
     t.equal(counter.calls, 5);
   });
 
-  t.test("a refusal is told again, with all of it; what is worth a retry is made again", async (t) => {
+  t.test(
+    "an error of a call that may have changed something is the answer again, with all of it",
+    async (t) => {
+      const { gateways } = await openGateways(t);
+      const violations = [{ field: "name", description: "is taken" }];
+      const facts = { resource: "volumes/data", violations, effect: "possible" } as const;
+      const lost = new InfraError("STORE_UNAVAILABLE", "lost during a commit", facts);
+      const fail = (error: Error) => async () => {
+        throw error;
+      };
+      await gateways[0].around(callOf({}), fail(lost)).catch(() => {});
+      const again = await gateways[1]
+        .around(callOf({}), fail(new Error("made again")))
+        .catch((error) => error);
+      const { reason, message } = lost;
+      t.match(again, { reason, message, retryable: false, ...facts });
+      await gateways[0].around(callOf({ key: "fault" }), fail(new Error("a fault"))).catch(() => {});
+      const fault = gateways[1].around(callOf({ key: "fault" }), () => t.fail("it is made again") as never);
+      t.match(await fault.catch((error) => error), { reason: "INTERNAL", effect: "possible" });
+    },
+  );
+
+  t.test("a call that has changed nothing leaves its key free, whether or not it is retryable", async (t) => {
     const { gateways } = await openGateways(t);
-    const violations = [{ field: "name", description: "is taken" }];
-    const refusal = new InfraError("VOLUME_EXISTS", "it exists", { resource: "volumes/data", violations });
-    const fail = (error: Error) => async () => {
-      throw error;
-    };
-    await gateways[0].around(callOf({}), fail(refusal)).catch(() => {});
-    const told = await gateways[1].around(callOf({}), fail(new Error("made again"))).catch((error) => error);
-    t.match(told, { reason: "VOLUME_EXISTS", message: "it exists", resource: "volumes/data", violations });
-    const busy = () => gateways[0].around(callOf({ key: "b" }), fail(new InfraError("BUSY", "busy")));
-    t.equal(await reasonOf(busy()), "BUSY");
-    t.equal(await createCounter().send(gateways[1].around, { key: "b" }), "volume 1");
+    for (const reason of ["BUSY", "VOLUME_EXISTS"] as const) {
+      const refusal = new InfraError(reason, reason, { effect: "none" });
+      const refused = gateways[0].around(callOf({ key: reason }), () => Promise.reject(refusal));
+      t.equal(await reasonOf(refused), reason);
+      t.equal(await createCounter().send(gateways[1].around, { key: reason }), "volume 1");
+    }
   });
 
   t.test("one that waits for the first is released by it, or when its own caller leaves", async (t) => {
@@ -188,7 +205,7 @@ export function testIdempotencyContract(
     }
   });
 
-  t.test("when the first fails with what is worth a retry, one of those who wait tries again", async (t) => {
+  t.test("when the first has changed nothing, one of those who wait tries again", async (t) => {
     const { gateways } = await openGateways(t);
     const { counter, send } = createCounter();
     const first = Promise.withResolvers<Output>();
@@ -199,7 +216,7 @@ export function testIdempotencyContract(
     });
     await began.promise;
     const waiting = gateways.map(({ around }) => send(around));
-    first.reject(new InfraError("BUSY", "busy"));
+    first.reject(new InfraError("BUSY", "busy", { effect: "none" }));
     t.equal(await reasonOf(running), "BUSY");
     t.same(await Promise.all(waiting), ["volume 1", "volume 1"]);
     t.equal(counter.calls, 1);

@@ -1,0 +1,107 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { test } from "tap";
+import { noteEffect, runChange, trackEffect } from "../../../adapters/host/effect.ts";
+import { type Effect, InfraError } from "../../../adapters/host/infra-error.ts";
+import type { ReasonName } from "../../../adapters/host/reasons.ts";
+
+const fail = (reason: ReasonName, effect?: Effect) => async () => {
+  await turn();
+  throw new InfraError(reason, reason, { effect, retryAfterMs: 1000 });
+};
+const succeed = () => runChange(turn);
+
+/** The error that tracked work ends with. */
+async function errorOf(work: () => Promise<unknown>): Promise<InfraError> {
+  try {
+    await trackEffect(work);
+  } catch (error) {
+    return error as InfraError;
+  }
+  throw new Error("the work did not fail");
+}
+
+test("what fails before the first change has the effect none, and stays retryable", async (t) => {
+  const error = await errorOf(fail("TOOL_TIMEOUT"));
+  t.match(error, { effect: "none", retryable: true, retryAfterMs: 1000, reason: "TOOL_TIMEOUT" });
+  t.match(error.stack, /effect\.test/, "the stack is of where it was thrown");
+});
+
+test("a change that is refused has the effect none", async (t) => {
+  t.equal((await errorOf(() => runChange(fail("VOLUME_EXISTS")))).effect, "none");
+  t.equal((await errorOf(() => runChange(fail("VOLUME_GROUP_GONE", "none")))).effect, "none");
+});
+
+test("a change that fails without a refusal may have happened, and is not retryable", async (t) => {
+  const error = await errorOf(() => runChange(fail("STORE_UNAVAILABLE")));
+  t.match(error, { effect: "possible", retryable: false });
+  t.equal(error.retryAfterMs, undefined);
+});
+
+test("a failure after the changes has the effect done", async (t) => {
+  const work = async () => {
+    await succeed();
+    await fail("TOOL_TIMEOUT")();
+  };
+  t.match(await errorOf(work), { effect: "done", retryable: false });
+});
+
+test("a refusal after another change has the effect possible: a part is done", async (t) => {
+  const work = async () => {
+    await succeed();
+    await runChange(fail("NO_SPACE"));
+  };
+  t.equal((await errorOf(work)).effect, "possible");
+});
+
+test("what an error says of its effect itself stays, and so does a fault that is no InfraError", async (t) => {
+  const work = async () => {
+    await succeed();
+    await fail("OPERATION_CANCELLED", "none")();
+  };
+  t.equal((await errorOf(work)).effect, "none");
+  const fault = new TypeError("a fault");
+  t.equal(await trackEffect(() => Promise.reject(fault)).catch((error: unknown) => error), fault);
+});
+
+test("work inside of work counts for both; undone changes count for neither", async (t) => {
+  const inner = () =>
+    trackEffect(async () => {
+      await succeed();
+      await fail("BUSY")();
+    });
+  const afterwards = async () => {
+    await inner().catch(() => {});
+    await fail("BUSY")();
+  };
+  t.equal((await errorOf(afterwards)).effect, "done");
+  const undone = () =>
+    trackEffect(async (onUndone) => {
+      await succeed();
+      onUndone();
+      await fail("BUSY")();
+    });
+  t.equal((await errorOf(undone)).effect, "none");
+});
+
+test("works at the same time do not count for each other, nor does what runs outside of them", async (t) => {
+  noteEffect("done");
+  const [changed, unchanged] = await Promise.all([
+    errorOf(async () => {
+      await succeed();
+      await fail("BUSY")();
+    }),
+    errorOf(async () => {
+      await turn();
+      await turn();
+      await fail("BUSY")();
+    }),
+  ]);
+  t.equal(changed.effect, "done");
+  t.equal(unchanged.effect, "none");
+});
+
+test("an error that many calls share is not changed", async (t) => {
+  const shared = new InfraError("SHUTTING_DOWN", "stopping");
+  t.equal((await errorOf(() => runChange(() => Promise.reject(shared)))).effect, "possible");
+  t.equal(shared.effect, undefined);
+});
