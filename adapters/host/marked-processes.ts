@@ -1,5 +1,11 @@
-import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import {
+  isRunning,
+  listPids,
+  type ProcessFacts,
+  readProcessEnvironment,
+  readProcessFacts,
+} from "./process-facts.ts";
 import { killGroup } from "./tool-process.ts";
 
 const killAfterMs = 500;
@@ -38,25 +44,16 @@ export async function stopMarked(token: string): Promise<void> {
   }
 }
 
-/** What proc(5) tells of a process in `stat`. */
-interface ProcessFacts {
-  readonly state: string;
-  readonly group: number;
-  /** Ticks since the machine started: tells it from a later process of the same number. */
-  readonly startedAt: string;
-}
-
 interface MarkedProcess extends ProcessFacts {
   readonly pid: string;
 }
 
 async function markedProcesses(token: string): Promise<readonly MarkedProcess[]> {
   const mark = Buffer.from(`HOSTPLANE_STEP=${token}`).toString("latin1");
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(
-    pids.map(async (pid) => {
-      const environment = await readProcess(pid, "environ");
-      const facts = environment.split("\0").includes(mark) ? await factsOf(pid) : undefined;
+    (await listPids()).map(async (pid) => {
+      const isMarked = (await readProcessEnvironment(pid)).includes(mark);
+      const facts = isMarked ? await readProcessFacts(pid) : undefined;
       return facts === undefined ? [] : [{ ...facts, pid }];
     }),
   );
@@ -66,25 +63,9 @@ async function markedProcesses(token: string): Promise<readonly MarkedProcess[]>
 /** A process that is on its way out has no environment any more, but may still hold its files open. */
 async function allEnded(processes: ReadonlyMap<string, string>): Promise<boolean> {
   for (const [pid, startedAt] of processes) {
-    const facts = await factsOf(pid);
-    if (facts?.startedAt === startedAt && !["Z", "X"].includes(facts.state)) {
+    if (await isRunning(pid, startedAt)) {
       return false;
     }
   }
   return true;
-}
-
-async function factsOf(pid: string): Promise<ProcessFacts | undefined> {
-  // `4711 (name of (any) kind) S <parent> <group> ...`: proc(5), where the start time is field 22.
-  const text = await readProcess(pid, "stat");
-  const [, state, , group, ...rest] = text.slice(text.lastIndexOf(")")).split(" ");
-  const startedAt = rest[16];
-  return state === undefined || startedAt === undefined
-    ? undefined
-    : { state, group: Number(group), startedAt };
-}
-
-/** Empty when it has ended meanwhile, or is somebody else's. */
-function readProcess(pid: string, file: "environ" | "stat"): Promise<string> {
-  return readFile(`/proc/${pid}/${file}`, "latin1").catch(() => "");
 }

@@ -44,7 +44,7 @@ export interface WaitObservation {
 }
 
 /** A channel whose observers may keep anything per work. */
-export type WorkChannel<Observation extends object> = TracingChannel<unknown, Observation>;
+export type WorkChannel<Observation extends object> = TracingChannel<Observation, unknown>;
 
 /** Around each `run()` that starts a tool. */
 export const toolChannel: WorkChannel<ToolObservation> = tracingChannel("hostplane:tool");

@@ -5,11 +5,6 @@ import type { ToolEnd } from "./tool-result.ts";
 interface CommonRunOptions {
   /** Variables on top of PATH, HOME and LC_ALL=C; nothing else of the gateway's environment is passed on. */
   readonly env?: Readonly<Record<string, string>>;
-  /**
-   * Where stdout goes instead of into the result: an open file, or a function told of each chunk, which must not throw. While
-   * a promise of the function's is open nothing is read, so that the tool has to wait; a chunk that was on its way may come.
-   */
-  readonly output?: OpenFile | ((chunk: Buffer) => void | Promise<void>);
   /** Most bytes of stdout that are kept; 16 MiB unless told. */
   readonly maxStdoutBytes?: number;
   /** Told of stderr as it comes, before anything is taken out of it. Must not throw. */
@@ -26,6 +21,12 @@ interface CommonRunOptions {
 export interface ReadRunOptions extends CommonRunOptions {
   readonly kind: "read";
   /**
+   * Where stdout goes instead of into the result: an open file, or a function called with each chunk. While a promise of the
+   * function's is open nothing is read, so that the tool has to wait; a chunk that was on its way may come. A function that
+   * fails stops the tool.
+   */
+  readonly output?: OpenFile | ((chunk: Buffer) => void | Promise<void>);
+  /**
    * The tool's stdin: these bytes, an open file, whose bytes do not pass through here, or a source that is read at the tool's
    * pace; a tool whose source fails is stopped before it could take that for the end. /dev/null unless told.
    */
@@ -38,11 +39,19 @@ export interface ReadRunOptions extends CommonRunOptions {
   readonly stopSignal?: "SIGINT" | "SIGTERM";
 }
 
-/** A tool that changes something: nothing here ever kills it, so it takes no timeout. */
+/**
+ * A tool that changes something: nothing here ever kills it, so it takes no timeout. It goes on to its end even if the gateway
+ * dies: its output goes to files in memory, not to pipes.
+ */
 export interface MutateRunOptions extends CommonRunOptions {
   readonly kind: "mutate";
-  /** The tool's stdin: these bytes, or an open file, whose bytes do not pass through here. /dev/null unless told. */
-  readonly input?: Uint8Array | OpenFile;
+  /** The tool's stdin: an open file; /dev/null when absent. Not bytes: the end of a dead gateway's pipe is no end of data. */
+  readonly input?: OpenFile;
+  /**
+   * Where stdout goes instead of into the result: an open file, which must not be one that can fill up, or a function called
+   * with what was printed in the last quarter of a second. Must not throw.
+   */
+  readonly output?: OpenFile | ((chunk: Buffer) => void);
   /**
    * Asks the tool once, by SIGTERM, to stop where it can, and waits for its end however long that takes; only for a tool
    * that is made to be interrupted. How it ended is a result as any other.

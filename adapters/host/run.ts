@@ -2,10 +2,12 @@ import { basename } from "node:path";
 import { InfraError } from "./infra-error.ts";
 import { type ToolObservation, toolChannel } from "./observation.ts";
 import { createHeadCollector, createTailCollector } from "./output-collector.ts";
+import { type OutputFiles, openOutputFiles } from "./output-files.ts";
 import type { RunOptions } from "./run-options.ts";
 import { startProcess } from "./start-process.ts";
 import { environmentOf } from "./tool-environment.ts";
-import { errorFromSignal, errorFromSource, errorFromSpawn } from "./tool-errors.ts";
+import { errorFromReader, errorFromSignal, errorFromSource, errorFromSpawn } from "./tool-errors.ts";
+import { toolMarkOf } from "./tool-mark.ts";
 import { releasePipes, stdinOf, type ToolProcess } from "./tool-process.ts";
 import type { ToolEnd, ToolResult } from "./tool-result.ts";
 import { feed, readAtPace } from "./tool-streams.ts";
@@ -22,8 +24,10 @@ const drainMs = 125;
  * argv reaches the program as it is. The tool leads its own session and process group.
  *
  * A reading tool that is aborted, too slow or too talkative gets SIGTERM (or `stopSignal`) and, 500 ms later, SIGKILL, and
- * with it its whole process group. A mutating tool is never killed; output beyond the limit is dropped.
- * A tool that has exited while a descendant still holds its output ends a quarter of a second later, with the output so far.
+ * with it its whole process group. A mutating tool is never killed, and goes on to its end even if the gateway dies: its output
+ * goes to files in memory; what is beyond the limit is dropped.
+ * A reading tool that has exited while a descendant still holds its output ends a quarter of a second later, with the output so
+ * far. Each tool is marked in its environment, so that a later gateway finds it (`left-tools.ts`).
  *
  * Any exit code is a result, to be judged by the caller. Observers are told by `toolChannel`.
  * @throws InfraError TOOL_MISSING (cannot be started), TOOL_TIMEOUT, CALLER_LEFT (or the signal's own
@@ -61,6 +65,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
   const { input, output, redact = (text: string) => text } = options;
   const timers = new Set<NodeJS.Timeout>();
   let child: ToolProcess | undefined;
+  let files: OutputFiles | undefined;
   let failure: InfraError | undefined;
   let exit: { readonly code: number | null; readonly signal: NodeJS.Signals | null } | undefined;
   let settled = false;
@@ -75,6 +80,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
     if (settled) {
       return;
     }
+    files?.close();
     settled = true;
     stopFeeding();
     for (const timer of timers) {
@@ -117,7 +123,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
   }
 
   function abandon(): void {
-    releasePipes(child, options.kind);
+    releasePipes(child);
     settle();
   }
 
@@ -127,9 +133,7 @@ function start(program: string, args: readonly string[], options: RunOptions): P
       after(drainMs, () => after(drainMs, onDescendantHoldsPipe));
       return;
     }
-    if (options.kind === "read") {
-      child?.killGroup("SIGKILL");
-    }
+    child?.killGroup("SIGKILL");
     abandon();
   }
 
@@ -159,11 +163,30 @@ function start(program: string, args: readonly string[], options: RunOptions): P
     child?.killGroup("SIGTERM");
   }
 
+  const collect = (chunk: Buffer) => {
+    if (!settled && !stdout.add(chunk) && options.kind === "read") {
+      const limit = options.maxStdoutBytes ?? defaultMaxStdoutBytes;
+      stop(new InfraError("TOOL_OUTPUT", `${program} printed more than ${limit} bytes`));
+    }
+  };
+  const collectErrors = (chunk: Buffer) => {
+    if (!settled) {
+      stderr.add(chunk);
+      options.onStderr?.(chunk);
+    }
+  };
+  const takeOutput = typeof output === "function" ? output : collect;
+
   try {
+    if (options.kind === "mutate") {
+      const isTaken = typeof output !== "object";
+      files = openOutputFiles({ stdout: isTaken ? takeOutput : undefined, stderr: collectErrors });
+    }
     child = startProcess(program, args, {
-      env: environmentOf(options.env),
+      env: { ...environmentOf(options.env), ...toolMarkOf(options) },
       stdin: stdinOf(input),
-      stdout: typeof output === "object" ? output.fd : "pipe",
+      stdout: typeof output === "object" ? output.fd : (files?.stdout ?? "pipe"),
+      stderr: files?.stderr ?? "pipe",
       onFailure: fail,
       onExit,
       onClose: settle,
@@ -173,21 +196,11 @@ function start(program: string, args: readonly string[], options: RunOptions): P
     return promise;
   }
 
-  const collect = (chunk: Buffer) => {
-    if (!settled && !stdout.add(chunk) && options.kind === "read") {
-      const limit = options.maxStdoutBytes ?? defaultMaxStdoutBytes;
-      stop(new InfraError("TOOL_OUTPUT", `${program} printed more than ${limit} bytes`));
-    }
-  };
   if (child.stdout !== null) {
-    isReaderWaiting = readAtPace(child.stdout, typeof output === "function" ? output : collect);
+    const onFailure = (cause: unknown) => stop(errorFromReader(cause, program));
+    isReaderWaiting = readAtPace(child.stdout, takeOutput, onFailure);
   }
-  child.stderr?.on("data", (chunk: Buffer) => {
-    if (!settled) {
-      stderr.add(chunk);
-      options.onStderr?.(chunk);
-    }
-  });
+  child.stderr?.on("data", collectErrors);
   for (const stream of [child.stdin, child.stdout, child.stderr]) {
     // EPIPE when the tool closes its stdin early: its exit code tells whether that mattered.
     stream?.on("error", () => {});

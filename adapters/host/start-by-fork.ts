@@ -6,8 +6,8 @@ import { killGroup, type StartProcess } from "./tool-process.ts";
  * milliseconds with a heap of a gigabyte.
  */
 export const startByFork: StartProcess = (program, args, options) => {
-  const { env, stdin, stdout, onFailure, onExit, onClose } = options;
-  const child = spawn(program, args, { detached: true, env, stdio: [stdin, stdout, "pipe"] });
+  const { env, stdin, stdout, stderr, onFailure, onExit, onClose } = options;
+  const child = spawn(program, args, { detached: true, env, stdio: [stdin, stdout, stderr] });
   child.on("error", (cause) => {
     // Also emitted when a signal cannot be sent; only a program that never started has no pid.
     if (child.pid === undefined) {

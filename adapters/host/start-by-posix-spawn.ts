@@ -150,10 +150,10 @@ interface Stdio {
   readonly theirs: readonly (number | undefined)[];
   readonly stdin: Socket | null;
   readonly stdout: Socket | null;
-  readonly stderr: Socket;
+  readonly stderr: Socket | null;
 }
 
-function openStdio(posix: PosixSpawn, { stdin, stdout }: ToolStdio): Stdio {
+function openStdio(posix: PosixSpawn, { stdin, stdout, stderr }: ToolStdio): Stdio {
   const opened: number[] = [];
   function open(wanted: "pipe" | "ignore" | number) {
     if (wanted === "ignore") {
@@ -165,12 +165,12 @@ function openStdio(posix: PosixSpawn, { stdin, stdout }: ToolStdio): Stdio {
     return { theirs, ours };
   }
   try {
-    const [input, output, errors] = [open(stdin), open(stdout), open("pipe")];
+    const [input, output, errors] = [open(stdin), open(stdout), open(stderr)];
     return {
       theirs: [input.theirs, output.theirs, errors.theirs],
       stdin: input.ours === undefined ? null : new Socket({ fd: input.ours, writable: true }),
       stdout: output.ours === undefined ? null : new Socket({ fd: output.ours, readable: true }),
-      stderr: new Socket({ fd: errors.ours, readable: true }),
+      stderr: errors.ours === undefined ? null : new Socket({ fd: errors.ours, readable: true }),
     };
   } catch (cause) {
     closeAll(opened);

@@ -17,14 +17,25 @@ export function errorFromSource(cause: unknown, program: string): InfraError {
     : new InfraError("TOOL_FAILED", `what ${program} was to read could not be read to its end`, { cause });
 }
 
+/** What a tool ends with whose output could not be taken: that failure, if it is an InfraError. */
+export function errorFromReader(cause: unknown, program: string): InfraError {
+  return cause instanceof InfraError
+    ? cause
+    : new InfraError("TOOL_FAILED", `the output of ${program} could not be processed`, { cause });
+}
+
 /** What a program that could not be started ends with: TOOL_MISSING where that can be mended, else TOOL_FAILED. */
 export function errorFromSpawn(program: string, cause: unknown): InfraError {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  const effect = "none";
   if (code === "ENOENT") {
-    return new InfraError("TOOL_MISSING", `${program} is not installed or not in PATH`, { cause });
+    return new InfraError("TOOL_MISSING", `${program} is not installed or not in PATH`, { cause, effect });
   }
   if (code === "EACCES") {
-    return new InfraError("TOOL_MISSING", `${program} may not be executed by this user`, { cause });
+    return new InfraError("TOOL_MISSING", `${program} may not be executed by this user`, { cause, effect });
   }
-  return new InfraError("TOOL_FAILED", `${program} could not be started (${String(code)})`, { cause });
+  return new InfraError("TOOL_FAILED", `${program} could not be started (${String(code)})`, {
+    cause,
+    effect,
+  });
 }

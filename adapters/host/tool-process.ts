@@ -5,10 +5,11 @@ export interface OpenFile {
   readonly fd: number;
 }
 
-/** What becomes a tool's stdin and stdout: a pipe, nothing, or an open file. Its stderr is a pipe. */
+/** What becomes a tool's stdin, stdout and stderr: a pipe, nothing, or an open file. */
 export interface ToolStdio {
   readonly stdin: "pipe" | "ignore" | number;
   readonly stdout: "pipe" | number;
+  readonly stderr: "pipe" | number;
 }
 
 /** What a tool is started with, and who is told of it. None of the functions is called before `StartProcess` has returned. */
@@ -66,17 +67,9 @@ export function killGroup(pid: number | undefined, signal: NodeJS.Signals): void
   }
 }
 
-/**
- * Lets go of pipes that a descendant still holds. Those of a mutating tool are drained on, since closing
- * them would end their writer by SIGPIPE; they no longer keep the gateway running.
- */
-export function releasePipes(child: ToolProcess | undefined, kind: "read" | "mutate"): void {
-  for (const stream of [child?.stdout, child?.stderr]) {
-    if (kind === "read") {
-      stream?.destroy();
-    } else if (stream !== null && stream !== undefined && "unref" in stream) {
-      (stream.unref as () => void)();
-    }
-  }
+/** Lets go of pipes that a descendant of a reading tool still holds; what it writes then ends it by SIGPIPE. */
+export function releasePipes(child: ToolProcess | undefined): void {
+  child?.stdout?.destroy();
+  child?.stderr?.destroy();
   child?.unref();
 }

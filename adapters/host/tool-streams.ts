@@ -49,23 +49,48 @@ export function feed(
 /**
  * Hands each chunk of a tool's stdout to a reader. While a promise of the reader's is open none is read from the tool; one that
  * was on its way may still come.
- * @returns whether the reader has kept the tool waiting since it was asked last
+ * @param onFailure called with what the reader throws or rejects with; nothing more is handed over then
+ * @returns whether the reader has kept the tool waiting since the last call
  */
-export function readAtPace(stdout: Readable, reader: (chunk: Buffer) => void | Promise<void>): () => boolean {
+export function readAtPace(
+  stdout: Readable,
+  reader: (chunk: Buffer) => void | Promise<void>,
+  onFailure: (cause: unknown) => void,
+): () => boolean {
   let waiting = 0;
   let hasWaited = false;
-  stdout.on("data", (chunk: Buffer) => {
+  let hasFailed = false;
+
+  function fail(cause: unknown): void {
+    if (!hasFailed) {
+      hasFailed = true;
+      // What is still printed is dropped, so that the tool can end.
+      stdout.resume();
+      onFailure(cause);
+    }
+  }
+
+  async function take(chunk: Buffer): Promise<void> {
     const taken = reader(chunk);
-    if (taken !== undefined) {
-      waiting += 1;
-      hasWaited = true;
-      stdout.pause();
-      void taken.then(() => {
-        waiting -= 1;
-        if (waiting === 0) {
-          stdout.resume();
-        }
-      });
+    if (taken === undefined) {
+      return;
+    }
+    waiting += 1;
+    hasWaited = true;
+    stdout.pause();
+    try {
+      await taken;
+    } finally {
+      waiting -= 1;
+      if (waiting === 0) {
+        stdout.resume();
+      }
+    }
+  }
+
+  stdout.on("data", (chunk: Buffer) => {
+    if (!hasFailed) {
+      take(chunk).catch(fail);
     }
   });
   return () => {

@@ -74,7 +74,7 @@ test("every variable that the units set exists", async (t) => {
 });
 
 test("tools that run are left to end, and only LVM has root", async (t) => {
-  t.match(unit, /^KillMode=mixed$/m);
+  t.match(unit, /^KillMode=process$/m);
   t.match(unit, /^CapabilityBoundingSet=$/m);
   const withRoot = dropIns.filter((dropIn) => /^(User=root|CapabilityBoundingSet=.+)$/m.test(textOf(dropIn)));
   t.same(withRoot, ["volumes.conf"]);

@@ -33,7 +33,7 @@ test("marked processes are stopped with their groups, and others are left alone"
   const marked = [await startMarked(token, stays), await startMarked(token, stays)];
   const other = await startMarked(`${token}-other`, stays);
   let otherEnded = false;
-  other.ended.then(() => {
+  void other.ended.then(() => {
     otherEnded = true;
   });
   await stopMarked(token);

@@ -158,3 +158,21 @@ test("a tool waits for a reader of its stdout, and loses nothing by it when it h
   });
   t.equal(bytes, 400_000);
 });
+
+test("a reader of stdout that fails stops the tool, and its failure is the error", async (t) => {
+  const failure = new InfraError("NO_SPACE", "nowhere to put it");
+  const failing: readonly ((chunk: Buffer) => void | Promise<void>)[] = [
+    async () => {
+      throw failure;
+    },
+    () => {
+      throw failure;
+    },
+  ];
+  for (const output of failing) {
+    const error: unknown = await run(["yes"], { ...read, output }).catch((cause: unknown) => cause);
+    t.equal(error, failure);
+  }
+  const other = run(["yes"], { ...read, output: () => Promise.reject(new Error("broken")) });
+  await t.rejects(other, { reason: "TOOL_FAILED", cause: { message: "broken" } });
+});

@@ -1,5 +1,6 @@
-import { getEventListeners } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { getEventListeners, once } from "node:events";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "tap";
@@ -82,7 +83,7 @@ test("the environment is small and its language is C", async (t) => {
   const names = [...stdout.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name ?? "");
   // The test runner adds its own to every process that is started.
   const ours = names.filter((name) => !/^(NODE_OPTIONS|_TAPJS_.*|HOME)$/.test(name));
-  t.strictSame(ours.sort(), ["LC_ALL", "LVM_SYSTEM_DIR", "PATH"]);
+  t.strictSame(ours.sort(), ["HOSTPLANE_TOOL", "LC_ALL", "LVM_SYSTEM_DIR", "PATH"]);
   t.match(stdout, /^LC_ALL=C$/m);
   t.match(stdout, /^PATH=.*\/usr\/sbin/m);
 });
@@ -189,6 +190,40 @@ test("a mutating tool that prints 100 MB runs to its end, and only the first byt
   t.match(result, { exitCode: 0, stderr: "done\n" });
   t.equal(result.stdout.length, 1_000);
   t.equal(ends[0]?.stdoutBytes, 104_857_600);
+});
+
+test("a mutating tool that prints much takes little memory while it runs", async (t) => {
+  // Half a MiB every 20 ms.
+  const script =
+    "for i in $(seq 100); do head -c 524288 /dev/zero; sleep 0.02; done; stat -Lc %b /proc/$$/fd/1 >&2";
+  const { exitCode, stderr } = await run(sh(script), { kind: "mutate", maxStdoutBytes: 1_000 });
+  t.equal(exitCode, 0);
+  const heldBytes = Number(stderr) * 512;
+  t.ok(heldBytes < 40_000_000, `${heldBytes} of 52,428,800 bytes are held`);
+});
+
+test("a mutating tool goes on to its end when the gateway and its process group are killed", async (t) => {
+  const directory = t.testdir();
+  // More than a pipe takes, on both, from a program that ends when it cannot print.
+  const script = `
+    echo $$ > ${directory}/started
+    while [ ! -e ${directory}/go ]; do sleep 0.02; done
+    set -e
+    head -c 200000 /dev/zero; head -c 200000 /dev/zero >&2
+    touch ${directory}/done`;
+  const code = `
+    import { run } from ${JSON.stringify(new URL("../../../adapters/host/run.ts", import.meta.url).href)};
+    await run(["sh", "-c", ${JSON.stringify(script)}], { kind: "mutate" });`;
+  const gateway = spawn(process.execPath, ["--input-type=module", "-e", code], {
+    detached: true,
+    stdio: "inherit",
+  });
+  const ended = once(gateway, "exit");
+  t.ok(await until(() => existsSync(join(directory, "started"))));
+  process.kill(-(gateway.pid ?? 0), "SIGKILL");
+  await ended;
+  writeFileSync(join(directory, "go"), "");
+  t.ok(await until(() => existsSync(join(directory, "done"))), "it has reached its end");
 });
 
 test("of stderr the last words are kept", async (t) => {

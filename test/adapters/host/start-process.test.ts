@@ -40,6 +40,7 @@ function begin(start: StartProcess, argv: readonly string[], options: Options = 
     env: { PATH },
     stdin: "ignore",
     stdout: "pipe",
+    stderr: "pipe",
     ...options,
     onFailure(cause) {
       told.push("failure");

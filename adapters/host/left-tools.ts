@@ -1,0 +1,104 @@
+import { stat } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { outputFileName } from "./output-files.ts";
+import {
+  isRunning,
+  listPids,
+  readProcessEnvironment,
+  readProcessFacts,
+  readProcessLink,
+} from "./process-facts.ts";
+import { ownPidNamespace, parseToolMark, type ToolMarkKind, toolOwner } from "./tool-mark.ts";
+import { killGroup } from "./tool-process.ts";
+
+const killAfterMs = 500;
+const pollEveryMs = 25;
+const slowPollEveryMs = 250;
+
+/** A tool that still runs although the gateway that started it has died. */
+export interface LeftTool {
+  readonly pid: string;
+  readonly kind: ToolMarkKind;
+  /** Of processes. */
+  readonly group: number;
+}
+
+/**
+ * Waits until no tool of a gateway that has died can change anything any more. Reading tools are ended (SIGTERM, SIGKILL half a
+ * second later), interruptible ones get SIGTERM and are waited for, other mutating tools are waited for however long they take.
+ *
+ * Finds tools of the same owner (`setToolOwner`), started by this user in this pid namespace. A tool started by sudo is not found: sudo drops the mark.
+ * @param options.onWaiting called once if a tool has to be waited for longer than a second
+ * @param options.signal ends the wait without an error
+ */
+export async function settleLeftTools(
+  options: { readonly signal?: AbortSignal; readonly onWaiting?: (tools: readonly LeftTool[]) => void } = {},
+): Promise<void> {
+  await pollLeftTools(options, (tools) => tools);
+}
+
+/** Ends the reading tools of gateways that have died; returns once they are gone. */
+export async function endLeftReaders(): Promise<void> {
+  await pollLeftTools({}, (tools) => tools.filter(({ kind }) => kind === "read"));
+}
+
+async function pollLeftTools(
+  { signal, onWaiting }: Parameters<typeof settleLeftTools>[0] & object,
+  choose: (tools: readonly LeftTool[]) => readonly LeftTool[],
+): Promise<void> {
+  const startedAtMs = performance.now();
+  const asked = new Set<string>();
+  let hasWarned = false;
+  // Twice: a process that becomes another program by execve(2) has no environment for a moment.
+  for (let emptyPolls = 0; emptyPolls < 2 && signal?.aborted !== true; ) {
+    const tools = choose(await listLeftTools());
+    emptyPolls = tools.length === 0 ? emptyPolls + 1 : 0;
+    const elapsedMs = performance.now() - startedAtMs;
+    for (const { pid, kind, group } of tools) {
+      if (kind === "read") {
+        killGroup(group, elapsedMs < killAfterMs ? "SIGTERM" : "SIGKILL");
+      } else if (kind === "stoppable" && !asked.has(pid)) {
+        asked.add(pid);
+        killGroup(group, "SIGTERM");
+      }
+    }
+    if (elapsedMs > 1_000 && tools.length > 0 && !hasWarned) {
+      hasWarned = true;
+      onWaiting?.(tools);
+    }
+    await sleep(elapsedMs < 1_000 ? pollEveryMs : slowPollEveryMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function listLeftTools(): Promise<readonly LeftTool[]> {
+  if (process.platform !== "linux") {
+    return [];
+  }
+  const pidNamespace = ownPidNamespace();
+  const found = await Promise.all((await listPids()).map((pid) => readLeftTool(pid, pidNamespace)));
+  return found.filter((tool) => tool !== undefined);
+}
+
+async function readLeftTool(pid: string, pidNamespace: string): Promise<LeftTool | undefined> {
+  const mark = parseToolMark(await readProcessEnvironment(pid));
+  if (mark?.owner !== toolOwner() || mark.pidNamespace !== pidNamespace) {
+    return undefined;
+  }
+  if (await isRunning(mark.gatewayPid, mark.gatewayStartedAt)) {
+    return undefined;
+  }
+  const [facts, owner, stdout, stderr] = await Promise.all([
+    readProcessFacts(pid),
+    stat(`/proc/${pid}`).catch(() => undefined),
+    readProcessLink(pid, "fd/1"),
+    readProcessLink(pid, "fd/2"),
+  ]);
+  // A daemon that LVM has started (dmeventd) inherits the mark, and stays; it has let go of the output.
+  const isTool = mark.kind === "read" || [stdout, stderr].some((link) => link.includes(outputFileName));
+  return facts === undefined ||
+    ["Z", "X"].includes(facts.state) ||
+    owner?.uid !== process.geteuid?.() ||
+    !isTool
+    ? undefined
+    : { pid, kind: mark.kind, group: facts.group };
+}

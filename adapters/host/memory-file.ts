@@ -1,0 +1,74 @@
+import { existsSync, openSync, unlinkSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A file without a name that lives in memory. */
+export interface MemoryFile {
+  readonly fd: number;
+  /** Gives the memory of the first `bytes` bytes back; offsets stay as they are. */
+  discard(bytes: number): void;
+}
+
+interface MemoryFileCalls {
+  create(name: string): number;
+  discard(fd: number, bytes: number): void;
+}
+
+// Of <linux/memfd.h> and <linux/falloc.h>.
+const closeOnExec = 0x1;
+const noExecuteSeal = 0x8;
+const keepSizeAndPunchHole = 0x3;
+
+let calls: MemoryFileCalls | undefined;
+
+/**
+ * Creates an empty file in memory, by memfd_create(2) on Linux: no disk and no mount whose size limits it is involved. Elsewhere
+ * it is an unlinked temporary file.
+ * @param name shown in `/proc/PID/fd` of the processes that have it open
+ */
+export function createMemoryFile(name: string): MemoryFile {
+  calls ??= loadCalls();
+  const { create, discard } = calls;
+  const fd = create(name);
+  return { fd, discard: (bytes) => discard(fd, bytes) };
+}
+
+function loadCalls(): MemoryFileCalls {
+  if (process.platform === "linux") {
+    try {
+      return bindCalls();
+    } catch {
+      // koffi has no binary for this platform, or the C library is older than glibc 2.27.
+    }
+  }
+  return { create: createTemporaryFile, discard() {} };
+}
+
+function bindCalls(): MemoryFileCalls {
+  const koffi = createRequire(import.meta.url)("koffi") as typeof import("koffi");
+  const library = koffi.load(null);
+  const memfdCreate = library.func("int memfd_create(const char *name, unsigned int flags)");
+  const fallocate = library.func("int fallocate(int fd, int mode, int64_t offset, int64_t length)");
+  return {
+    create(name) {
+      // Kernels before 6.3 refuse the flag (EINVAL); newer ones may be configured to demand it (vm.memfd_noexec).
+      let fd: number = memfdCreate(name, closeOnExec | noExecuteSeal);
+      if (fd < 0) {
+        fd = memfdCreate(name, closeOnExec);
+      }
+      return fd < 0 ? createTemporaryFile(name) : fd;
+    },
+    discard(fd, bytes) {
+      fallocate(fd, keepSizeAndPunchHole, 0, bytes);
+    },
+  };
+}
+
+function createTemporaryFile(name: string): number {
+  const directory = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+  const path = join(directory, `${name}-${crypto.randomUUID()}`);
+  const fd = openSync(path, "wx+", 0o600);
+  unlinkSync(path);
+  return fd;
+}

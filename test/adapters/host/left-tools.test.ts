@@ -1,0 +1,113 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Test, test } from "tap";
+import { endLeftReaders, settleLeftTools } from "../../../adapters/host/left-tools.ts";
+import type { RunOptions } from "../../../adapters/host/run-options.ts";
+import { setToolOwner } from "../../../adapters/host/tool-mark.ts";
+
+const skip = process.platform !== "linux" && "it needs proc(5)";
+
+// Tools that others have left on this machine are none of this test's.
+const owner = crypto.randomUUID();
+setToolOwner(owner);
+
+type Kind = Pick<RunOptions, "kind"> & { readonly isStoppable?: boolean };
+
+/** Starts `sh -c script` by a gateway of its own and kills that gateway once the script has written `started`. */
+async function leaveTool(t: Test, script: string, { kind, isStoppable = false }: Kind): Promise<string> {
+  const directory = t.testdir();
+  const file = JSON.stringify(new URL("../../../adapters/host/run.ts", import.meta.url).href);
+  const argv = JSON.stringify(["sh", "-c", `cd ${directory}; echo $$ > pid; touch started; ${script}`]);
+  const stop = isStoppable ? ", stop: new AbortController().signal" : "";
+  const mark = JSON.stringify(new URL("../../../adapters/host/tool-mark.ts", import.meta.url).href);
+  const code = `
+    const [{ run }, { setToolOwner }] = [await import(${file}), await import(${mark})];
+    setToolOwner("${owner}");
+    await run(${argv}, { kind: "${kind}"${stop} });`;
+  const gateway = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: "inherit" });
+  const ended = once(gateway, "exit");
+  while (!existsSync(join(directory, "started"))) {
+    await sleep(10);
+  }
+  const pid = pidIn(directory);
+  t.teardown(() => {
+    if (isAlive(pid)) {
+      process.kill(-pid, "SIGKILL");
+    }
+  });
+  // While its gateway lives, a tool is not touched.
+  await settleLeftTools();
+  t.ok(isAlive(pid), "it runs as long as its gateway does");
+  gateway.kill("SIGKILL");
+  await ended;
+  return directory;
+}
+
+function pidIn(directory: string): number {
+  return Number(readFileSync(join(directory, "pid"), "utf8"));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+test("a reading tool that a dead gateway has left is ended", { skip }, async (t) => {
+  const directory = await leaveTool(t, "trap '' TERM; while :; do sleep 0.1; done", { kind: "read" });
+  await endLeftReaders();
+  t.notOk(isAlive(pidIn(directory)));
+});
+
+test("a mutating tool that a dead gateway has left is waited for", { skip }, async (t) => {
+  const script = "trap 'touch term' TERM; while [ ! -e go ]; do sleep 0.05; done; touch done";
+  const directory = await leaveTool(t, script, { kind: "mutate" });
+  await endLeftReaders();
+  t.ok(isAlive(pidIn(directory)), "what ends readers leaves it alone");
+  const waitedFor: string[] = [];
+  const settled = settleLeftTools({
+    onWaiting(tools) {
+      waitedFor.push(...tools.map(({ pid }) => pid));
+      writeFileSync(join(directory, "go"), "");
+    },
+  });
+  await settled;
+  t.ok(existsSync(join(directory, "done")));
+  t.notOk(existsSync(join(directory, "term")), "it got no signal");
+  t.ok(waitedFor.includes(String(pidIn(directory))), "that it is waited for is reported");
+});
+
+test("a wait for a mutating tool can be given up", { skip }, async (t) => {
+  const directory = await leaveTool(t, "sleep 300", { kind: "mutate" });
+  await settleLeftTools({ signal: AbortSignal.timeout(100) });
+  t.ok(isAlive(pidIn(directory)));
+});
+
+test("a tool of another owner is left alone", { skip }, async (t) => {
+  const directory = await leaveTool(t, "sleep 300", { kind: "read" });
+  setToolOwner("other");
+  await settleLeftTools();
+  setToolOwner(owner);
+  t.ok(isAlive(pidIn(directory)));
+});
+
+test("an interruptible tool is asked to stop, and waited for", { skip }, async (t) => {
+  const script = "trap 'sleep 0.3; touch stopped; exit 0' TERM; while :; do sleep 0.05; done";
+  const directory = await leaveTool(t, script, { kind: "mutate", isStoppable: true });
+  await settleLeftTools();
+  t.ok(existsSync(join(directory, "stopped")));
+});
+
+test("a daemon that a tool has started is not waited for", { skip }, async (t) => {
+  const script = "setsid sleep 300 < /dev/null > /dev/null 2>&1 & echo $! > daemon; sleep 0.5";
+  const directory = await leaveTool(t, script, { kind: "mutate" });
+  await settleLeftTools();
+  const daemon = Number(readFileSync(join(directory, "daemon"), "utf8"));
+  t.ok(isAlive(daemon));
+  process.kill(daemon, "SIGKILL");
+});
