@@ -39,6 +39,11 @@ export type LvmDeviceStep =
       readonly kind: "addDevices";
       readonly volumeGroupName: string;
       readonly paths: readonly string[];
+      /**
+       * An earlier run of this step may have been cut off after it had marked devices as LVM's: those in no group are accepted,
+       * which are refused otherwise.
+       */
+      readonly isRepeated?: boolean;
     }
   | {
       readonly kind: "setAllocatable";

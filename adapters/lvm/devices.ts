@@ -3,13 +3,16 @@ import { type FileHandle, open, readdir, readFile, realpath, stat } from "node:f
 import { basename } from "node:path";
 import { InfraError } from "../host/infra-error.ts";
 import type { ToolResult } from "../host/tool-result.ts";
-import type { DeviceFacts } from "./device-adapter.ts";
+import type { DeviceFacts, PhysicalVolume } from "./device-adapter.ts";
 import { mountsOf, parseSignatures } from "./device-use.ts";
 
 /** Starts a reading tool. */
 export type ReadTool = (argv: readonly string[]) => Promise<ToolResult>;
 
 const sectorBytes = 512n;
+
+/** The obstacle of a device that LVM has marked as its own. */
+export const physicalVolumeObstacle = "it is a physical volume of LVM already";
 
 /** What the kernel tells of a block device and util-linux reads on it. Never throws. */
 export async function readDeviceFacts(path: string, read: ReadTool): Promise<DeviceFacts> {
@@ -56,10 +59,15 @@ export async function readDeviceFacts(path: string, read: ReadTool): Promise<Dev
 
 /**
  * Opens devices so that nothing else can claim them (mount, swap, device-mapper, LVM), looks at them meanwhile, and lets go.
+ * @param marked physical volumes that may be among them
  * @returns their nodes, whose numbers were those of the devices held
  * @throws InfraError DEVICE_NOT_USABLE
  */
-export async function checkDevicesHeld(paths: readonly string[], read: ReadTool): Promise<string[]> {
+export async function checkDevicesHeld(
+  paths: readonly string[],
+  read: ReadTool,
+  marked: readonly PhysicalVolume[] = [],
+): Promise<string[]> {
   const held: FileHandle[] = [];
   const nodes: string[] = [];
   try {
@@ -67,13 +75,15 @@ export async function checkDevicesHeld(paths: readonly string[], read: ReadTool)
       held.push(await hold(path));
     }
     for (const [index, path] of paths.entries()) {
-      const { node, device, obstacles } = await readDeviceFacts(path, read);
+      const { node, device, obstacles: all } = await readDeviceFacts(path, read);
+      const isMarked = marked.some((one) => isSameNumber(one.device, device));
+      const obstacles = all.filter((obstacle) => !isMarked || obstacle !== physicalVolumeObstacle);
       const handle = held[index];
       const heldNumber = handle && deviceNumberFrom((await handle.stat({ bigint: true })).rdev);
       if (node === undefined || obstacles.length > 0) {
         throw notUsable(path, obstacles.join(", "));
       }
-      if (heldNumber?.major !== device?.major || heldNumber?.minor !== device?.minor) {
+      if (!isSameNumber(heldNumber, device)) {
         throw notUsable(path, "the path leads to another device now");
       }
       nodes.push(node);
@@ -109,7 +119,7 @@ async function signaturesOn(node: string, read: ReadTool): Promise<string[]> {
       return [`it cannot be read: ${stderr.trim()}`];
     }
     return parseSignatures(stdout).map((type) =>
-      type === "LVM2_member" ? `it is a physical volume of LVM already` : `it holds ${type}`,
+      type === "LVM2_member" ? physicalVolumeObstacle : `it holds ${type}`,
     );
   } catch (error) {
     return [`it cannot be looked at: ${error instanceof Error ? error.message : String(error)}`];
@@ -126,6 +136,10 @@ function deviceNumberFrom(rdev: bigint): { readonly major: number; readonly mino
   const major = ((rdev >> 8n) & 0xfffn) | ((rdev >> 32n) & 0xfffff000n);
   const minor = (rdev & 0xffn) | ((rdev >> 12n) & 0xffffff00n);
   return { major: Number(major), minor: Number(minor) };
+}
+
+function isSameNumber(one: DeviceFacts["device"], other: DeviceFacts["device"]): boolean {
+  return one?.major === other?.major && one?.minor === other?.minor;
 }
 
 function notUsable(path: string, why: string): InfraError {

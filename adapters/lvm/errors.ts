@@ -99,7 +99,7 @@ export function errorFromStepResult(step: LvmStep, result: ToolResult): InfraErr
   const message = lines.join("; ");
   for (const [pattern, reason] of patterns) {
     if (lines.some((line) => pattern.test(line))) {
-      return new InfraError(reason, message, { resource: resourceOf(step, reason) });
+      return new InfraError(reason, message, { resource: resourceOf(step, reason), effect: "none" });
     }
   }
   return errorWithoutPattern(result, message);
@@ -119,11 +119,21 @@ export function resourceOf(step: LvmStep, reason: ReasonName): string {
 /**
  * Why the state could not be read; undefined if it could.
  *
- * `fullreport` ends with 5 when a group went away between its listing and its reading, and says
- * `Cannot process volume group vg0`: the report is whole but for that group.
+ * `fullreport` ends with 5 when a group went away between its listing and its reading: the report is whole but for that group.
+ *   Volume group "vg0" not found
+ *   Cannot process volume group vg0
+ * The second line alone says nothing of the sort; a group that cannot be locked is there, though the report lacks it:
+ *   /run/lock/lvm/V_vg0: flock failed: Resource temporarily unavailable
+ *   Can't get lock for vg0.
+ *   Cannot process volume group vg0
  */
 export function errorFromReadResult(result: ToolResult): InfraError | undefined {
-  if (result.exitCode === 0 || /^\s*Cannot process volume group /m.test(result.stderr)) {
+  const lacking = [...result.stderr.matchAll(/^\s*Cannot process volume group (\S+)/gm)].map(
+    ([, name]) => name,
+  );
+  const gone = [...result.stderr.matchAll(/^\s*Volume group "(\S+)" not found/gm)].map(([, name]) => name);
+  const isWhole = lacking.length > 0 && lacking.every((name) => gone.includes(name));
+  if (result.exitCode === 0 || isWhole) {
     return undefined;
   }
   return errorWithoutPattern(result, complaints(result.stderr).join("; "));
@@ -134,7 +144,9 @@ export function errorWithoutPattern({ argv, exitCode, signal }: ToolResult, mess
   // env: 'lvm': No such file or directory (127, or 126 if it may not be executed): said by what stands before lvm.
   const reason = exitCode === 126 || exitCode === 127 ? "TOOL_MISSING" : "TOOL_FAILED";
   const end = exitCode === null ? `was ended by ${signal}` : `failed with exit code ${exitCode}`;
-  return new InfraError(reason, `${argv.slice(0, 4).join(" ")} ... ${end}: ${message || "it said nothing"}`);
+  return new InfraError(reason, `${argv.slice(0, 4).join(" ")} ... ${end}: ${message || "it said nothing"}`, {
+    effect: reason === "TOOL_MISSING" ? "none" : undefined,
+  });
 }
 
 /** LVM's complaints without its warnings and without what only repeats or explains them. */

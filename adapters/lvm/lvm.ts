@@ -6,6 +6,7 @@ import { createSnapshotCache } from "../host/snapshot.ts";
 import type { ToolEnd, ToolResult } from "../host/tool-result.ts";
 import type { LvmAdapter, LvmState } from "./adapter.ts";
 import { backupConfigurationCommand, parseBackupConfiguration } from "./backup-configuration.ts";
+import { watchBlockDevices } from "./block-devices.ts";
 import { commandOf, type LvmCommandOptions, readStateCommand, toolOf } from "./commands.ts";
 import type { LvmDeviceStep, LvmDeviceStepOptions } from "./device-adapter.ts";
 import { anyCommandOf, deviceCommandOf, parseMovedPercent } from "./device-commands.ts";
@@ -41,7 +42,7 @@ const maxKills = 5;
 /**
  * LVM of this host. Starts nothing until it is first read. From then on it watches the directory where LVM
  * keeps its metadata backups, which every change of a group touches, and (with activation) /dev/mapper, where
- * volumes appear and vanish as they are activated.
+ * volumes appear and vanish as they are activated, and the kernel's list of block devices, by which disks come and go.
  */
 export function createLvm(options: LvmOptions = {}): LvmAdapter {
   const { readTimeoutMs = 30_000, maxRunning = 4, maxWaiting = 256, resyncMs = 600_000 } = options;
@@ -55,6 +56,9 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
   // Moves take hours, and are not to keep other changes waiting.
   const moves = createLimiter({ what: "moves of data", maxRunning: 1, maxWaiting: 16 });
   const looks = createLimiter({ what: "looks at devices", maxRunning: 4, maxWaiting: 1024 });
+  // LVM makes the changes of a group one after the other anyway. Commands that wait for its lock only take the processor from
+  // calls, and one that began before a device was added to the group fails: "Cannot change VG vg0 while PVs are missing."
+  const turnsOfGroups = new Map<string, Limiter>();
   const cache = createSnapshotCache({ system: "lvm", load, recentMs });
   const closing = new AbortController();
   const watches: DirectoryWatch[] = [];
@@ -98,8 +102,23 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
       ...directories.map((directory) =>
         outsideCalls(() => watchDirectory({ directory, onChange: cache.invalidate })),
       ),
+      outsideCalls(() => watchBlockDevices({ onChange: () => cache.invalidate() })),
     );
     await Promise.all(watches.map(({ ready }) => ready));
+  }
+
+  function turnsOf(volumeGroupName: string): Limiter {
+    const turns =
+      turnsOfGroups.get(volumeGroupName) ??
+      createLimiter({
+        what: `changes of ${volumeGroupName}`,
+        queue: "lvm commands",
+        maxRunning: 1,
+        // Each has one of the turns of all groups already.
+        maxWaiting: Number.POSITIVE_INFINITY,
+      });
+    turnsOfGroups.set(volumeGroupName, turns);
+    return turns;
   }
 
   async function change(
@@ -107,8 +126,10 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     ask: () => Promise<ToolResult>,
     errorFrom: (result: ToolResult) => InfraError | undefined,
   ): Promise<void> {
+    let hasBegun = false;
     try {
       await turns.run(async () => {
+        hasBegun = true;
         try {
           const error = errorFrom(await ask());
           if (error !== undefined) {
@@ -121,14 +142,17 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
       });
     } finally {
       // So that `readRecent` has it, too. That it cannot be read is for readers to hear.
-      await cache.read(closing.signal).catch(() => {});
+      if (hasBegun) {
+        await cache.read(closing.signal).catch(() => {});
+      }
     }
   }
 
   /** vgextend marks the devices before it looks for the group, and leaves them so when that is not there. */
-  async function assertExtendable({ volumeGroupName }: LvmDeviceStep): Promise<void> {
+  async function assertExtendable({ volumeGroupName }: LvmDeviceStep): Promise<LvmState> {
     cache.invalidate();
-    const { volumeGroups } = (await cache.read(closing.signal)).value;
+    const { value } = await cache.read(closing.signal);
+    const { volumeGroups } = value;
     const group = volumeGroups.find(({ name }) => name === volumeGroupName);
     if (group === undefined || group.missingPvCount > 0) {
       const what = group === undefined ? "not found" : "misses devices";
@@ -136,18 +160,24 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
         resource: volumeGroupResource(volumeGroupName),
       });
     }
+    return value;
+  }
+
+  /** From its end to LVM's own exclusive open nobody holds the devices. LVM looks for signatures once more, and refuses. */
+  async function checkAdded(
+    step: Extract<LvmDeviceStep, { kind: "addDevices" }>,
+  ): Promise<readonly string[]> {
+    const { physicalVolumes } = await assertExtendable(step);
+    const marked = physicalVolumes.filter(({ volumeGroupName }) => volumeGroupName === undefined);
+    return checkDevicesHeld(step.paths, read, step.isRepeated === true ? marked : []);
   }
 
   async function runOnDevices(
     step: LvmDeviceStep,
     { signal, onPercent }: LvmDeviceStepOptions,
   ): Promise<ToolResult> {
-    if (step.kind === "addDevices") {
-      await assertExtendable(step);
-    }
-    // From here to LVM's own exclusive open nobody holds the devices. LVM looks for signatures once more, and refuses.
-    const paths = step.kind === "addDevices" ? await checkDevicesHeld(step.paths, read) : [];
-    const argv = deviceCommandOf(options, step.kind === "addDevices" ? { ...step, paths } : step);
+    const checked = step.kind === "addDevices" ? { ...step, paths: await checkAdded(step) } : step;
+    const argv = deviceCommandOf(options, checked);
     const tool = toolOf(options, argv);
     if (step.kind !== "moveAway") {
       return run(argv, { kind: "mutate", tool, env, onToolEnd });
@@ -195,16 +225,18 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
       const tool = toolOf(options, argv);
       await change(
         limiter,
-        () => run(argv, { kind: "mutate", tool, env, onToolEnd }),
+        () => turnsOf(step.volumeGroupName).run(() => run(argv, { kind: "mutate", tool, env, onToolEnd })),
         (result) => errorFromStepResult(step, result),
       );
     },
     devices: (paths) => Promise.all(paths.map((path) => looks.run(() => readDeviceFacts(path, read)))),
     async runOnDevices(step, stepOptions = {}) {
       closing.signal.throwIfAborted();
+      const isMove = step.kind === "moveAway";
+      const work = () => runOnDevices(step, stepOptions);
       await change(
-        step.kind === "moveAway" ? moves : limiter,
-        () => runOnDevices(step, stepOptions),
+        isMove ? moves : limiter,
+        () => (isMove ? work() : turnsOf(step.volumeGroupName).run(work)),
         (result) => errorFromDeviceStep(step, result),
       );
     },

@@ -1,6 +1,7 @@
 import { InfraError } from "../host/infra-error.ts";
 import type { ReasonName } from "../host/reasons.ts";
 import type { LvmDeviceStep, PhysicalVolume } from "./device-adapter.ts";
+import { physicalVolumeObstacle } from "./devices.ts";
 import { volumeGroupResource } from "./names.ts";
 import type { SandboxGroups } from "./sandbox-groups.ts";
 
@@ -17,12 +18,18 @@ export function applySandboxDeviceStep(groups: SandboxGroups, step: LvmDeviceSte
   }
   if (step.kind === "addDevices") {
     for (const path of step.paths) {
-      const { obstacles } = devices.facts(path);
+      const isLeft = devices
+        .physicalVolumes()
+        .some((one) => one.path === path && one.volumeGroupName === undefined);
+      const obstacles = devices
+        .facts(path)
+        .obstacles.filter((one) => !(step.isRepeated === true && isLeft && one === physicalVolumeObstacle));
       if (obstacles.length > 0) {
         throw failure("DEVICE_NOT_USABLE", step, `${path} cannot be used: ${obstacles.join(", ")}`);
       }
     }
     for (const path of step.paths) {
+      devices.free(path);
       devices.join(path, volumeGroupName, group.extentSizeBytes);
     }
     return;

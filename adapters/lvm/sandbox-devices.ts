@@ -1,4 +1,5 @@
 import type { DeviceFacts, PhysicalVolume } from "./device-adapter.ts";
+import { physicalVolumeObstacle } from "./devices.ts";
 
 /** A block device that exists in a sandbox only. */
 export interface SandboxDevice {
@@ -93,7 +94,7 @@ export function createSandboxDevices(): SandboxDevices {
         sizeBytes: found.sizeBytes,
         obstacles: [
           ...(found.obstacle === undefined ? [] : [found.obstacle]),
-          ...(isMarked ? ["it is a physical volume of LVM already"] : []),
+          ...(isMarked ? [physicalVolumeObstacle] : []),
         ],
       };
     },

@@ -89,6 +89,21 @@ export function testDeviceContract(
     await add(first);
   });
 
+  deviceTest("a device that was marked by an earlier run of the step can be added", async (t, subject) => {
+    const { lvm, spares, devices, add, run, volumeGroupName } = subject;
+    const [first = "", second = "", taken = ""] = spares;
+    await add(first);
+    // What a vgextend leaves that is cut off between marking the device and committing the group.
+    await run("takeDevice", first);
+    const again = (...paths: string[]) =>
+      lvm.runOnDevices({ kind: "addDevices", volumeGroupName, paths, isRepeated: true });
+    t.equal(await reasonOf(again(first, taken)), "DEVICE_NOT_USABLE", "what holds something is refused");
+    await again(first, second);
+    const inGroup = (await devices()).filter((one) => one.volumeGroupName === volumeGroupName);
+    t.equal(inGroup.length, 3);
+    t.equal(await reasonOf(again(second)), "DEVICE_NOT_USABLE", "it is the group's");
+  });
+
   deviceTest("neither the last device nor one in use is taken out", async (t, subject) => {
     const { lvm, spares, devices, add, run, volumeGroupName } = subject;
     const own = (await devices())[0]?.path ?? "";

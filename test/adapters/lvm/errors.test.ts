@@ -261,6 +261,13 @@ test("a removal that lvm passed over in silence is VOLUME_PROTECTED", (t) => {
   t.end();
 });
 
+test("a group that cannot be locked is not gone", (t) => {
+  const words =
+    "  /run/lock/lvm/V_vg0: flock failed: Resource temporarily unavailable\n  Can't get lock for vg0.\n  Cannot process volume group vg0\n";
+  t.equal(errorFromStepResult(create, result(5, words))?.reason, "TOOL_FAILED");
+  t.end();
+});
+
 test("a tool ended by a signal says so", (t) => {
   const error = errorFromStepResult(create, { ...result(0, ""), exitCode: null, signal: "SIGSEGV" });
   t.equal(error?.reason, "TOOL_FAILED");
@@ -274,6 +281,14 @@ test("a read that lost one group on the way is no failure, any other is", (t) =>
     errorFromReadResult(result(5, '  Volume group "x" not found\n  Cannot process volume group x\n')),
     undefined,
   );
+  const locked =
+    "  /run/lock/lvm/V_vg0: flock failed: Resource temporarily unavailable\n  Can't get lock for vg0.\n  Cannot process volume group vg0\n";
+  t.match(errorFromReadResult(result(5, locked)), {
+    reason: "TOOL_FAILED",
+    message: /Can't get lock for vg0/,
+  });
+  const goneAndLocked = `  Volume group "x" not found\n  Cannot process volume group x\n${locked}`;
+  t.equal(errorFromReadResult(result(5, goneAndLocked))?.reason, "TOOL_FAILED", "one of each");
   const denied = "  /run/lock/lvm/P_global:aux: open failed: Permission denied\n";
   t.match(errorFromReadResult(result(5, denied)), { reason: "TOOL_FAILED", message: /Permission denied/ });
   t.end();

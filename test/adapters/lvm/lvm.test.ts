@@ -1,6 +1,9 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "tap";
 import type { ToolEnd } from "../../../adapters/host/tool-result.ts";
 import { createLvm } from "../../../adapters/lvm/lvm.ts";
+import { reasonOf } from "../host/reason-of.ts";
 
 // The real lvm cannot be made to hang at will; what is around it is the subject here.
 const hangingCommand = ["sh", "-c", "sleep 60", "lvm"];
@@ -23,6 +26,37 @@ test("an lvm that hangs is gone within a second of its last reader's leaving", a
   }
   t.match(ends, [{ failure: "CALLER_LEFT", signal: "SIGTERM" }]);
   t.ok(performance.now() - leftAtMs < 1_000);
+});
+
+test("a change that is refused because too many wait does not wait for a read of the state", async (t) => {
+  const go = join(t.testdir(), "go");
+  const command = ["sh", "-c", `while [ ! -e ${go} ]; do sleep 0.05; done`, "lvm"];
+  const lvm = createLvm({ command, maxRunning: 1, maxWaiting: 0 });
+  const at = { volumeGroupName: "vg0", name: "data" };
+  const first = lvm.run({ kind: "create", ...at, sizeBytes: 1n, tags: [] });
+  t.equal(await reasonOf(lvm.run({ kind: "remove", ...at })), "BUSY");
+  writeFileSync(go, "");
+  await first;
+  await lvm.close();
+});
+
+test("changes of a volume group run one after the other, those of others beside them", async (t) => {
+  const directory = t.testdir();
+  // Of each change a file is there while it runs; reads end at once.
+  const script = `
+    case "$1" in lvcreate) ;; *) exit 1 ;; esac
+    for last; do :; done
+    touch ${directory}/$last-$$
+    sleep 0.2
+    ls ${directory} | grep -c "^$last-" >> ${directory}/counts-$last
+    rm ${directory}/$last-$$`;
+  const lvm = createLvm({ command: ["sh", "-c", script, "lvm"] });
+  const step = (volumeGroupName: string, name: string) =>
+    lvm.run({ kind: "create", volumeGroupName, name, sizeBytes: 1n, tags: [] });
+  await Promise.all([step("vg0", "a"), step("vg0", "b"), step("vg0", "c"), step("vg1", "a")]);
+  t.same(readFileSync(join(directory, "counts-vg0"), "utf8").trim().split("\n"), ["1", "1", "1"]);
+  t.same(readFileSync(join(directory, "counts-vg1"), "utf8").trim(), "1");
+  await lvm.close();
 });
 
 test("close stops an lvm that hangs", async (t) => {
