@@ -75,6 +75,22 @@ export interface MaasAddressReservation {
   readonly hostname?: string;
 }
 
+export interface MaasSubnet {
+  /** As `10.20.0.0/24`. */
+  readonly cidr: string;
+  /** MAAS gives machines any address of a managed subnet outside its ranges, and of an unmanaged one only those of reserved ranges. */
+  readonly isManaged: boolean;
+}
+
+/** A range of addresses that an administrator has set apart in a subnet; both ends are in it. */
+export interface MaasAddressRange {
+  /** `dynamic`: for DHCP. */
+  readonly kind: "reserved" | "dynamic";
+  readonly first: string;
+  readonly last: string;
+  readonly subnet: MaasSubnet;
+}
+
 /** Something `hostplane doctor` and ListBackends tell about the system. */
 export interface MaasFinding {
   readonly ok: boolean;
@@ -109,13 +125,15 @@ export interface MaasAdapter {
   version(signal?: AbortSignal): Promise<MaasVersion>;
 
   /**
-   * The machines that pass every filter, in any order. Ids that MAAS does not know are left out; no ids at all are no machines.
+   * The machines that pass every filter, in any order. Ids that MAAS does not know are left out, and machines of other users
+   * unless the account is an administrator; no ids at all are no machines.
    * @throws InfraError MAAS_REFUSED for an owner that MAAS does not know
    */
   machines(filter?: MaasMachineFilter, signal?: AbortSignal): Promise<readonly MaasMachine[]>;
 
   /**
-   * @throws InfraError MACHINE_NOT_FOUND, only when MAAS itself says so: whatever else answers 404 in its place is MAAS_FAILED
+   * @throws InfraError MACHINE_NOT_FOUND, only when MAAS itself says so: whatever else answers 404 in its place is MAAS_FAILED;
+   *   MACHINE_TAKEN when another user has it, which MAAS shows to administrators alone
    */
   machine(systemId: string, signal?: AbortSignal): Promise<MaasMachine>;
 
@@ -127,8 +145,8 @@ export interface MaasAdapter {
 
   /**
    * Takes this machine and no other, if it is free and like that.
-   * @throws InfraError MACHINE_TAKEN when it is not free (also when we have it already) or not there; NO_MACHINE when it is not like that;
-   *   MAAS_REFUSED as `choose`
+   * @throws InfraError MACHINE_TAKEN when it is not free (also when we have it already), not there, or not like that, between
+   *   which MAAS does not distinguish; MAAS_REFUSED as `choose`
    */
   allocate(allocation: MaasAllocation): Promise<MaasMachine>;
 
@@ -182,6 +200,11 @@ export interface MaasAdapter {
 
   /** The addresses that the account has reserved. */
   addresses(signal?: AbortSignal): Promise<readonly string[]>;
+
+  subnets(signal?: AbortSignal): Promise<readonly MaasSubnet[]>;
+
+  /** The ranges of all subnets, whoever made them. */
+  addressRanges(signal?: AbortSignal): Promise<readonly MaasAddressRange[]>;
 
   /**
    * Keeps an address for what MAAS does not deploy, with a name in DNS if one is given. Without `address` each call brings

@@ -2,7 +2,14 @@ import type { InfraError } from "../host/infra-error.ts";
 import { observeStep } from "../host/observe-step.ts";
 import type { MaasAccount } from "./adapter.ts";
 import type { Fields, MaasClient, MaasReply, MaasRequest } from "./client.ts";
-import { type Asked, errorFromRefusal, machineLocked, machineOfOthers, notUnderstood } from "./errors.ts";
+import {
+  type Asked,
+  errorFromRefusal,
+  machineHidden,
+  machineLocked,
+  machineOfOthers,
+  notUnderstood,
+} from "./errors.ts";
 import { filterFields } from "./fields.ts";
 import type { MaasMachine, MaasMachineFilter } from "./machine.ts";
 import { assertSystemId } from "./names.ts";
@@ -60,7 +67,7 @@ export function createMaasCalls(client: MaasClient): MaasCalls {
     });
   }
 
-  /** MAAS answers the same to whoever asks for a machine that is locked and for one that is another's: 403 with an empty body. */
+  /** MAAS answers 403 with an empty body for a locked machine and for one of another user. @throws InfraError MACHINE_TAKEN, and as `machine` */
   async function whyForbidden(asked: Asked & { readonly systemId: string }): Promise<InfraError | undefined> {
     const { isLocked, owner } = await machine(asked.systemId);
     const { username } = await whoami();
@@ -73,7 +80,11 @@ export function createMaasCalls(client: MaasClient): MaasCalls {
   async function machine(systemId: string, signal?: AbortSignal): Promise<MaasMachine> {
     assertSystemId(systemId, "system_id");
     const request = { what: "read", systemId, path: `machines/${systemId}/` };
-    return sameMachine(await read(request, parseMachine, signal), systemId);
+    const reply = await client.read(request, signal);
+    if ("refusal" in reply && reply.refusal.status === 403 && reply.refusal.isEmpty) {
+      throw machineHidden(request);
+    }
+    return sameMachine(parseMachine(acceptedValue(reply, request)), systemId);
   }
 
   async function machines(filter: MaasMachineFilter, signal?: AbortSignal): Promise<readonly MaasMachine[]> {

@@ -90,7 +90,7 @@ export function createMaasClient(options: MaasClientOptions): MaasClient {
     if (form === undefined) {
       return { method: "GET" as const, path: target, headers };
     }
-    const body = new URLSearchParams(form).toString();
+    const body = new URLSearchParams([...form]).toString();
     const type = { "content-type": "application/x-www-form-urlencoded; charset=utf-8" };
     return { method: "POST" as const, path: target, headers: { ...headers, ...type }, body };
   }
@@ -110,15 +110,16 @@ export function createMaasClient(options: MaasClientOptions): MaasClient {
           ? errorFromUnauthorized(url, headerOf(headers, "date"), Date.now())
           : errorFromStatus(status, request);
       }
-      const words = quotedWords(headerOf(headers, "content-type") ?? "", await textOf(answer));
+      const text = await textOf(answer);
+      const words = quotedWords(headerOf(headers, "content-type") ?? "", text);
       const retryAfter = headerOf(headers, "retry-after");
       const isConflict = status === 409 && retryAfter !== undefined;
       if (isRefusalStatus(status) && !isConflict) {
-        return { reply: { refusal: { status, words } } };
+        return { reply: { refusal: { status, words, isEmpty: text === "" } } };
       }
       const afterMs = msFromRetryAfter(retryAfter);
       const toldMs = retryAfter === undefined ? undefined : afterMs;
-      const error = errorFromBusy({ status, words }, request, toldMs);
+      const error = errorFromBusy({ status, words }, request, { url, retryAfterMs: toldMs });
       return { error, afterMs };
     } catch (error) {
       if (error instanceof InfraError) {

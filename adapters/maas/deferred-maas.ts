@@ -37,6 +37,8 @@ export function createDeferredMaas(
     tags: deferred((maas) => maas.tags),
     pools: deferred((maas) => maas.pools),
     addresses: deferred((maas) => maas.addresses),
+    subnets: deferred((maas) => maas.subnets),
+    addressRanges: deferred((maas) => maas.addressRanges),
     reserveAddress: deferred((maas) => maas.reserveAddress),
     releaseAddress: deferred((maas) => maas.releaseAddress),
     events: deferred((maas) => maas.events),

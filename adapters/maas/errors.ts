@@ -13,6 +13,8 @@ export interface MaasRefusal {
   readonly status: 400 | 403 | 404 | 409;
   /** What it says, as `quotedWords` has it; empty when nothing. */
   readonly words: string;
+  /** Whether there was no body at all, as in MAAS's own 403 about a machine. */
+  readonly isEmpty?: boolean;
 }
 
 const maxWordsLength = 400;
@@ -91,7 +93,7 @@ export function errorFromReservation(refusal: MaasRefusal, asked: Asked): InfraE
   // 404 `10.20.0.9 is within the reserved range from …`, 403 `10.9.0.9 is not within subnet CIDR: …`, 403 `IP address 10.20.0.9
   // belongs to an existing dynamic range. …`, 404 `No Domain matches the given query.`
   if (/\bwithin\b|\bdynamic range\b|^No Domain matches\b/.test(words)) {
-    return errorFromRefusal({ status: 400, words }, asked);
+    return errorFromRefusal({ ...refusal, status: 400 }, asked);
   }
   return errorFromRefusal(refusal, asked);
 }
@@ -99,6 +101,12 @@ export function errorFromReservation(refusal: MaasRefusal, asked: Asked): InfraE
 /** Somebody else has a machine that something was to be done to. */
 export function machineOfOthers(owner: string, { what, systemId }: Asked): InfraError {
   const message = `MAAS does not ${what} machine ${systemId}: it is ${owner}'s`;
+  return new InfraError("MACHINE_TAKEN", message, resourceOf(systemId));
+}
+
+/** For an account that is no administrator MAAS answers 403 without a body about a machine of another user. */
+export function machineHidden({ systemId }: Asked): InfraError {
+  const message = `machine ${systemId} belongs to another MAAS user, so MAAS does not show it to the gateway's account`;
   return new InfraError("MACHINE_TAKEN", message, resourceOf(systemId));
 }
 
@@ -111,7 +119,7 @@ export function machineLocked({ what, systemId }: Asked): InfraError {
 export function errorFromBusy(
   { status, words }: { readonly status: number; readonly words: string },
   { what, systemId }: Asked,
-  retryAfterMs: number | undefined,
+  { url, retryAfterMs }: { readonly url: string; readonly retryAfterMs: number | undefined },
 ): InfraError {
   const facts = { ...resourceOf(systemId), ...(retryAfterMs !== undefined && { retryAfterMs }) };
   const said = words === "" ? "" : `: ${words}`;
@@ -119,7 +127,12 @@ export function errorFromBusy(
   if (/\bNo more IPs available\b|\baddress exhaustion\b/.test(words)) {
     return new InfraError("NO_ADDRESS", `MAAS has no free address${said}`, facts);
   }
-  return new InfraError("MAAS_UNAVAILABLE", `MAAS answered ${status} to ${what}${said}`, facts);
+  // MAAS itself gives a reason. Without one the same message for every request: it is the same cause.
+  const message =
+    said === ""
+      ? `MAAS at ${url} is unavailable: it, or a proxy in front of it, answered ${status}; check that the region controller runs`
+      : `MAAS answered ${status} to ${what}${said}`;
+  return new InfraError("MAAS_UNAVAILABLE", message, facts);
 }
 
 const toleratedSkewMs = 300_000;

@@ -20,6 +20,8 @@ import {
   parseImages,
   parseMachine,
   parsePools,
+  parseRanges,
+  parseSubnets,
   parseTags,
   parseVersion,
 } from "./parse-reply.ts";
@@ -106,6 +108,12 @@ export function createMaas(options: MaasOptions): MaasAdapter {
     },
     addresses(signal) {
       return read({ what: "list the addresses", path: "ipaddresses/" }, parseAddresses, signal);
+    },
+    subnets(signal) {
+      return read({ what: "list the subnets", path: "subnets/" }, parseSubnets, signal);
+    },
+    addressRanges(signal) {
+      return read({ what: "list the ranges of addresses", path: "ipranges/" }, parseRanges, signal);
     },
     async reserveAddress(reservation) {
       const form = reservationFields(reservation);

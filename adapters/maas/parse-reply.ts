@@ -1,6 +1,14 @@
 import { z } from "zod";
 import { quotedLine } from "../host/quoted-line.ts";
-import type { MaasAccount, MaasEvent, MaasImage, MaasPool, MaasVersion } from "./adapter.ts";
+import type {
+  MaasAccount,
+  MaasAddressRange,
+  MaasEvent,
+  MaasImage,
+  MaasPool,
+  MaasSubnet,
+  MaasVersion,
+} from "./adapter.ts";
 import { notUnderstood } from "./errors.ts";
 import type { MaasMachine } from "./machine.ts";
 import { machineStatusFrom } from "./machine-status.ts";
@@ -106,6 +114,26 @@ const poolSchema = z
   .object({ id: z.int(), name: z.string(), description: wordOf })
   .transform((raw): MaasPool => raw);
 
+const subnetSchema = z
+  .object({ cidr: z.string(), managed: z.boolean().nullish() })
+  .transform(({ cidr, managed }): MaasSubnet => ({ cidr, isManaged: managed !== false }));
+
+const rangeSchema = z
+  .object({
+    type: z.enum(["reserved", "dynamic"]),
+    start_ip: z.string(),
+    end_ip: z.string(),
+    subnet: subnetSchema,
+  })
+  .transform(
+    ({ type, start_ip, end_ip, subnet }): MaasAddressRange => ({
+      kind: type,
+      first: start_ip,
+      last: end_ip,
+      subnet,
+    }),
+  );
+
 const eventSchema = z
   .object({ id: z.int(), level: wordOf, type: wordOf, description: lineOf, created: wordOf })
   .transform(({ created, ...event }): MaasEvent => ({ ...event, createdAtMs: msFromEventTime(created) }));
@@ -146,6 +174,8 @@ export const parseTags = reader(
   z.array(z.object({ name: z.string() })).transform((tags) => tags.map(({ name }) => name).toSorted()),
 );
 export const parsePools = reader("the resource pools", z.array(poolSchema));
+export const parseSubnets = reader("the subnets", z.array(subnetSchema));
+export const parseRanges = reader("the ranges of addresses", z.array(rangeSchema));
 export const parseAddress = reader(
   "an address",
   z.object({ ip: z.string() }).transform(({ ip }) => ip),

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { MaasAdapter } from "./adapter.ts";
+import type { FakeRange } from "./fake/addresses.ts";
 import type { FakeMachineOptions } from "./fake/machine.ts";
 import type { FakeImage } from "./fake/region.ts";
 import { type MaasFake, startMaasFake } from "./fake/server.ts";
@@ -14,8 +15,9 @@ export interface MaasSandboxOptions {
   readonly deployMs?: number;
   readonly releaseMs?: number;
   readonly eraseMs?: number;
-  /** How many addresses the subnet 10.20.0.0/24 has; 200 unless told. */
-  readonly addressCount?: number;
+  /** What is set apart in the subnet 10.20.0.0/24, and whether MAAS manages it; as the fake's default. */
+  readonly ranges?: readonly FakeRange[];
+  readonly isManaged?: boolean;
   /** As those of the real one. */
   readonly readPatienceMs?: number;
   readonly changePatienceMs?: number;
@@ -76,7 +78,8 @@ export async function createMaasSandbox(options: MaasSandboxOptions = {}): Promi
     deployMs: options.deployMs ?? 5_000,
     releaseMs: options.releaseMs ?? 2_000,
     eraseMs: options.eraseMs ?? 3_000,
-    addressCount: options.addressCount ?? 200,
+    ranges: options.ranges,
+    isManaged: options.isManaged,
   });
   const { readPatienceMs, changePatienceMs } = options;
   const as = { kind: "sandbox", url: "http://sandbox.invalid/MAAS" } as const;

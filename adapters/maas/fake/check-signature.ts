@@ -8,6 +8,12 @@ export interface FakeUser {
   readonly apiKey: MaasApiKey;
 }
 
+/** A request that is signed, and by whom. */
+export interface SignedRequest extends FakeRequest {
+  readonly user: FakeUser;
+  readonly form: URLSearchParams;
+}
+
 const maxAgeSeconds = 300;
 
 /**

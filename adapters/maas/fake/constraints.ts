@@ -78,13 +78,29 @@ function ruleFor(key: string, values: readonly string[], region: FakeRegion): Ru
     case "not_tags":
       return { resolved, ...unknownTags(values, tags), isMet: (machine) => !values.some(has(machine)) };
     case "pool":
-      return { resolved, ...unknown("pool", values, pools), isMet: ({ pool }) => values.includes(pool) };
+      return {
+        resolved,
+        ...unknownPlaces("pool", values, pools),
+        isMet: ({ pool }) => values.includes(pool),
+      };
     case "not_in_pool":
-      return { resolved, ...unknown("pool", values, pools), isMet: ({ pool }) => !values.includes(pool) };
+      return {
+        resolved,
+        ...unknownPlaces("pool", values, pools),
+        isMet: ({ pool }) => !values.includes(pool),
+      };
     case "zone":
-      return { resolved, ...unknown("zone", values, zones), isMet: ({ zone }) => values.includes(zone) };
+      return {
+        resolved,
+        ...unknownPlaces("zone", values, zones),
+        isMet: ({ zone }) => values.includes(zone),
+      };
     case "not_in_zone":
-      return { resolved, ...unknown("zone", values, zones), isMet: ({ zone }) => !values.includes(zone) };
+      return {
+        resolved,
+        ...unknownPlaces("zone", values, zones),
+        isMet: ({ zone }) => !values.includes(zone),
+      };
     case "arch":
       return architectureRule(values, region);
     case "cpu_count":
@@ -101,12 +117,18 @@ function ruleFor(key: string, values: readonly string[], region: FakeRegion): Ru
   }
 }
 
-function unknownTags(values: readonly string[], known: readonly string[]) {
+interface Checked {
+  readonly errors?: readonly string[];
+}
+
+/** What MAAS says against tags that it does not have. */
+export function unknownTags(values: readonly string[], known: readonly string[]): Checked {
   const missing = values.filter((value) => !known.includes(value)).map((tag) => `'${tag}'`);
   return missing.length === 0 ? {} : { errors: [`No such tag(s): ${missing.join(", ")}.`] };
 }
 
-function unknown(what: string, values: readonly string[], known: readonly string[]) {
+/** What MAAS says against names that it does not have. @param what `pool` or `zone` */
+export function unknownPlaces(what: string, values: readonly string[], known: readonly string[]): Checked {
   const missing = values.filter((value) => !known.includes(value));
   return missing.length === 0 ? {} : { errors: [`No such ${what}(s): ${missing.join(", ")}.`] };
 }

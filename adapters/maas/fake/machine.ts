@@ -12,7 +12,8 @@ export interface FakeMachine {
   readonly pool: string;
   readonly zone: string;
   readonly status: MaasMachineStatus;
-  readonly statusMessage: string;
+  /** What MAAS last recorded of its state; undefined as long as nothing happened to it. */
+  readonly statusMessage: string | undefined;
   readonly owner: string | undefined;
   /** Is in no answer. */
   readonly agentName: string;
@@ -21,13 +22,20 @@ export interface FakeMachine {
   readonly osystem: string;
   readonly series: string;
   readonly powerState: "on" | "off";
+  /** `manual`: MAAS cannot switch it. */
+  readonly powerType: "ipmi" | "manual";
   readonly address: string | undefined;
   /** In base64, as it came. */
   readonly userData: string | undefined;
 }
 
 export type FakeMachineOptions = Pick<FakeMachine, "systemId" | "hostname"> &
-  Partial<Pick<FakeMachine, "architecture" | "cpuCount" | "memoryMib" | "tags" | "pool" | "zone" | "status">>;
+  Partial<
+    Pick<
+      FakeMachine,
+      "architecture" | "cpuCount" | "memoryMib" | "tags" | "pool" | "zone" | "status" | "powerType"
+    >
+  >;
 
 export type MachineChange =
   | { readonly kind: "allocate"; readonly owner: string; readonly agentName: string }
@@ -64,9 +72,10 @@ export function newFakeMachine(options: FakeMachineOptions): FakeMachine {
     pool: "default",
     zone: "default",
     status: "ready",
+    powerType: "ipmi",
     ...options,
     ...free,
-    statusMessage: "",
+    statusMessage: undefined,
   };
 }
 
@@ -145,7 +154,7 @@ export function changedMachine(machine: FakeMachine, change: MachineChange): Fak
         ...machine,
         status: "deploying",
         statusMessage: "Deploying",
-        powerState: "on",
+        powerState: machine.powerType === "manual" ? machine.powerState : "on",
         osystem: change.osystem,
         series: change.series,
         userData: change.userData,
@@ -158,12 +167,13 @@ export function changedMachine(machine: FakeMachine, change: MachineChange): Fak
     case "release":
       return released(machine, change.erase);
     case "markBroken":
-      return { ...machine, ...free, status: "broken", statusMessage: change.comment };
+      // It is released first, and the comment is in the event alone.
+      return { ...machine, ...free, status: "broken", statusMessage: "Released" };
     case "power":
       return { ...machine, powerState: change.state };
     case "markFixed":
       return status === "broken"
-        ? { ...machine, status: "ready", statusMessage: "" }
+        ? { ...machine, status: "ready" }
         : { violation: `Can't mark a machine as fixed that is in the '${statusName(status)}' state` };
     case "lock":
       if (machine.isLocked) {

@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import {
   deleted,
   type FakeAnswer,
@@ -7,63 +8,16 @@ import {
   machineMissing,
   textAnswer,
 } from "./answer.ts";
-import type { FakeUser } from "./check-signature.ts";
+import type { FakeUser, SignedRequest } from "./check-signature.ts";
 import { parseConstraints } from "./constraints.ts";
-import { type FakeMachine, type MachineChange, statusCode } from "./machine.ts";
+import { invalidAgentName } from "./list-machines.ts";
+import type { FakeMachine, MachineChange } from "./machine.ts";
 import type { FakeRegion } from "./region.ts";
-import { renderMachine } from "./render-machine.ts";
-import type { FakeRequest } from "./request.ts";
-
-/** A request that is signed, and by whom. */
-export interface SignedRequest extends FakeRequest {
-  readonly user: FakeUser;
-  readonly form: URLSearchParams;
-}
-
-function render({ options }: FakeRegion, machine: FakeMachine) {
-  return renderMachine(machine, options.pools, options.addressPrefix);
-}
+import { renderMachineOf as render } from "./render-machine.ts";
+import { mayView } from "./visibility.ts";
 
 function truthOf(word: string | null): boolean {
   return /^(true|t|yes|y|on|1)$/i.test(word ?? "");
-}
-
-/** `GET machines/`, of which `?op=list_allocated` is a part. */
-export function listMachines(region: FakeRegion, { query, user, op }: SignedRequest): FakeAnswer {
-  const owner = query.get("owner");
-  const status = query.get("status");
-  const isKnownUser = region.options.users.some(({ username }) => username === owner);
-  if (owner !== null && !isKnownUser) {
-    return invalidAnswer({ owner: [`Select a valid choice. ${owner} is not one of the available choices.`] });
-  }
-  if (status !== null && statusFrom(status) === undefined) {
-    return invalidAnswer({
-      status: [`Select a valid choice. ${status} is not one of the available choices.`],
-    });
-  }
-  const ids = query.getAll("id");
-  const filters: ((machine: FakeMachine) => boolean)[] = [
-    ({ systemId }) => ids.length === 0 || ids.includes(systemId),
-    (machine) => owner === null || machine.owner === owner,
-    (machine) => status === null || machine.status === statusFrom(status),
-    ({ agentName }) => (query.get("agent_name") ?? agentName) === agentName,
-    ({ hostname }) => !query.has("hostname") || query.getAll("hostname").includes(hostname),
-    ({ pool }) => (query.get("pool") ?? pool) === pool,
-    ({ zone }) => (query.get("zone") ?? zone) === zone,
-    ({ tags }) => query.getAll("tags").every((tag) => tags.includes(tag)),
-    (machine) =>
-      op !== "list_allocated" || (machine.status === "allocated" && machine.owner === user.username),
-  ];
-  const found = region.machines().filter((machine) => filters.every((filter) => filter(machine)));
-  return jsonAnswer(found.map((machine) => render(region, machine)));
-}
-
-/** As the filter has them, `failed_deployment`. */
-function statusFrom(word: string): FakeMachine["status"] | undefined {
-  const status = word.replace(/_([a-z])/g, (_, letter: string) =>
-    letter.toUpperCase(),
-  ) as FakeMachine["status"];
-  return statusCode(status) === -1 ? undefined : status;
 }
 
 /** `POST machines/?op=allocate`. */
@@ -73,15 +27,21 @@ export function allocateMachine(region: FakeRegion, { form, user }: SignedReques
     return invalidAnswer(constraints.errors);
   }
   const { systemId, isMet, unmet } = constraints;
-  const free = region.machines().filter((each) => each.status === "ready" && each.owner === undefined);
-  if (systemId !== undefined && !free.some((each) => each.systemId === systemId)) {
-    return textAnswer(409, `No machine with system ID ${systemId} available.`);
+  const agentName = form.get("agent_name") ?? "";
+  const invalid = invalidAgentName(agentName);
+  if (invalid !== undefined) {
+    return invalid;
   }
+  const free = region.machines().filter((each) => each.status === "ready" && each.owner === undefined);
   const found = free.find((each) => (systemId ?? each.systemId) === each.systemId && isMet(each));
   if (found === undefined) {
-    return textAnswer(409, unmet);
+    // The same of one that is not free and of one that does not meet the other constraints.
+    return textAnswer(
+      409,
+      systemId === undefined ? unmet : `No machine with system ID ${systemId} available.`,
+    );
   }
-  const change = { kind: "allocate", owner: user.username, agentName: form.get("agent_name") ?? "" } as const;
+  const change = { kind: "allocate", owner: user.username, agentName } as const;
   const taken = truthOf(form.get("dry_run")) ? found : region.change(found.systemId, change);
   return "violation" in taken
     ? textAnswer(409, taken.violation)
@@ -111,6 +71,20 @@ export function releaseMachines(region: FakeRegion, { form, user }: SignedReques
   return jsonAnswer(released);
 }
 
+/** `POST machines/`: enlists a machine. */
+export function createMachine(region: FakeRegion, { form }: SignedRequest): FakeAnswer {
+  const missing = ["architecture", "mac_addresses"].filter((field) => !form.get(field));
+  if (missing.length > 0) {
+    return invalidAnswer(Object.fromEntries(missing.map((field) => [field, ["This field is required."]])));
+  }
+  const letters = "34678abcdefghkmnpqrstwxy";
+  const systemId = Array.from({ length: 6 }, () => letters[randomInt(letters.length)]).join("");
+  const architecture = form.get("architecture") ?? "";
+  region.add({ systemId, hostname: form.get("hostname") ?? systemId, architecture, status: "new" });
+  const added = region.machine(systemId);
+  return added === undefined ? machineMissing : jsonAnswer(render(region, added));
+}
+
 function mayEdit(user: FakeUser, machine: FakeMachine): boolean {
   const isOurs = machine.owner === undefined || machine.owner === user.username;
   return (user.isAdmin || isOurs) && !machine.isLocked;
@@ -122,6 +96,9 @@ export function answerMachine(region: FakeRegion, systemId: string, request: Sig
   const { method, op, user } = request;
   if (machine === undefined) {
     return machineMissing;
+  }
+  if (!mayView(user, machine)) {
+    return forbidden;
   }
   if (method === "GET") {
     const isPower = op === "query_power_state";
@@ -149,8 +126,12 @@ function changeMachine(region: FakeRegion, machine: FakeMachine, request: Signed
   if (change === undefined) {
     return textAnswer(400, `Unrecognised signature: method=POST op=${op ?? "None"}`);
   }
-  if (isLocking ? !isOwner : !mayEdit(user, machine) || (op === "mark_fixed" && !user.isAdmin)) {
+  const isAllowed = isLocking ? isOwner : mayEdit(user, machine) && (op !== "mark_broken" || isOwner);
+  if (!isAllowed || (op === "mark_fixed" && !user.isAdmin)) {
     return forbidden;
+  }
+  if (change.kind === "power" && machine.powerType === "manual") {
+    return jsonAnswer(null);
   }
   if (change.kind === "annotate" && [...form.keys()].some((key) => !/^[\w.-]+$/.test(key))) {
     return textAnswer(500, "Invalid character in key name");

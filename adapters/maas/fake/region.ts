@@ -1,3 +1,4 @@
+import { type FakeRange, type FakeSubnet, nextNumber, rangeOf } from "./addresses.ts";
 import type { FakeUser } from "./check-signature.ts";
 import {
   changedMachine,
@@ -35,10 +36,12 @@ export interface FakeRegionOptions {
   readonly deployMs: number;
   readonly releaseMs: number;
   readonly eraseMs: number;
-  /** How many addresses its subnet has to give, at most 238. */
-  readonly addressCount: number;
-  /** What addresses of its subnet of 24 bits begin with; `10.20.0` unless told. */
+  /** What addresses of its subnet of 24 bits begin with; default `10.20.0`. */
   readonly addressPrefix?: string | undefined;
+  /** Whether MAAS gives out all addresses but those of `ranges`, or only those of reserved ranges; default true. */
+  readonly isManaged?: boolean | undefined;
+  /** Default: a dynamic range from 240 to 254. */
+  readonly ranges?: readonly FakeRange[] | undefined;
   /** Hears of each machine that has become another, whoever did that. */
   readonly onChange?: ((before: FakeMachine, change: MachineChange, after: FakeMachine) => void) | undefined;
   readonly nowMs: () => number;
@@ -62,26 +65,37 @@ export interface FakeRegion {
   failNext(systemId: string): void;
   /** By address. */
   readonly reservations: Map<string, { readonly username: string; readonly hostname: string }>;
-  /** The next that is free. */
+  /** Its only one. */
+  readonly subnet: FakeSubnet;
+  /** The one that MAAS gives out next. */
   freeAddress(): string | undefined;
+  /** The range that holds an address of the subnet. */
+  rangeOf(type: FakeRange["type"], address: string): FakeRange | undefined;
   isAddressTaken(address: string): boolean;
+  /** What cloud-init reports of a machine whose first start fails, as `'cloudinit' …`. */
+  reportFailure(systemId: string, description: string): void;
   /** Newest first. */
   events(systemId: string): readonly FakeEvent[];
 }
 
 export const defaultAddressPrefix = "10.20.0";
+const defaultRanges: readonly FakeRange[] = [{ type: "dynamic", first: 240, last: 254 }];
 
 export function createFakeRegion(options: FakeRegionOptions): FakeRegion {
   const { nowMs, deployMs, releaseMs, eraseMs, addressPrefix = defaultAddressPrefix } = options;
+  const { isManaged = true, ranges = defaultRanges } = options;
+  const subnet: FakeSubnet = { isManaged, ranges };
   const machines = new Map(options.machines.map((each) => [each.systemId, newFakeMachine(each)]));
   const due = new Map<string, { readonly atMs: number; readonly outcome: Outcome }>();
   const failing = new Map<string, number>();
   const events: FakeEvent[] = [];
   const reservations: FakeRegion["reservations"] = new Map();
 
-  function note({ systemId, hostname }: FakeMachine, type: string | undefined, atMs: number): void {
+  function note({ systemId, hostname }: FakeMachine, change: MachineChange, atMs: number): void {
+    const type = eventOf[change.kind];
     if (type !== undefined) {
-      events.push({ id: events.length + 1, systemId, hostname, type, description: "", atMs });
+      const description = change.kind === "markBroken" ? change.comment : "";
+      events.push({ id: events.length + 1, systemId, hostname, type, description, atMs });
     }
   }
 
@@ -117,7 +131,7 @@ export function createFakeRegion(options: FakeRegionOptions): FakeRegion {
     machines.set(machine.systemId, changed);
     if (changed !== machine) {
       plan(changed, change, atMs);
-      note(changed, eventOf[change.kind], atMs);
+      note(changed, change, atMs);
       options.onChange?.(machine, change, changed);
     }
     return changed;
@@ -145,14 +159,16 @@ export function createFakeRegion(options: FakeRegionOptions): FakeRegion {
   }
 
   function freeAddress(): string | undefined {
-    const all = Array.from({ length: options.addressCount }, (_, index) => `${addressPrefix}.${index + 2}`);
-    return all.find((address) => !isAddressTaken(address));
+    const number = nextNumber(subnet, (each) => isAddressTaken(`${addressPrefix}.${each}`));
+    return number === undefined ? undefined : `${addressPrefix}.${number}`;
   }
 
   return {
     options,
     images: [...options.images],
     reservations,
+    subnet,
+    rangeOf: (type, address) => rangeOf(subnet, type, Number(address.split(".")[3])),
     freeAddress() {
       settle();
       return freeAddress();
@@ -195,6 +211,15 @@ export function createFakeRegion(options: FakeRegionOptions): FakeRegion {
     },
     failNext(systemId) {
       failing.set(systemId, (failing.get(systemId) ?? 0) + 1);
+    },
+    reportFailure(systemId, description) {
+      settle();
+      const machine = machines.get(systemId);
+      if (machine !== undefined) {
+        const type = `Node ${machine.status === "deploying" ? "" : "post-"}installation failure`;
+        const { hostname } = machine;
+        events.push({ id: events.length + 1, systemId, hostname, type, description, atMs: nowMs() });
+      }
     },
     events(systemId) {
       settle();

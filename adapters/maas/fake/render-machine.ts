@@ -1,4 +1,5 @@
 import { type FakeMachine, statusCode, statusName } from "./machine.ts";
+import type { FakeRegion } from "./region.ts";
 import { base, renderedDomain, renderedVlan, renderPool, renderSubnet, renderZone } from "./render.ts";
 
 const untested = Object.fromEntries(
@@ -18,7 +19,15 @@ const hardware = {
   volume_groups: [],
   virtualblockdevice_set: [],
   numanode_set: [],
-  hardware_info: { system_vendor: "Unknown", system_product: "Unknown", cpu_model: "Unknown" },
+  hardware_info: Object.fromEntries(
+    [
+      ...["vendor", "product", "family", "version", "sku", "serial"].map((name) => `system_${name}`),
+      "cpu_model",
+      ...["vendor", "product", "serial", "version"].map((name) => `mainboard_${name}`),
+      ...["vendor", "date", "version"].map((name) => `mainboard_firmware_${name}`),
+      ...["vendor", "type", "serial", "version"].map((name) => `chassis_${name}`),
+    ].map((name) => [name, "Unknown"]),
+  ),
   cpu_speed: 3000,
   storage: 536870.912,
   bios_boot_method: "uefi",
@@ -46,10 +55,11 @@ const hardware = {
   ephemeral_deploy: false,
 };
 
-/** @param pools the names of all pools, whose places are their ids */
-export function renderMachine(machine: FakeMachine, pools: readonly string[], addressPrefix?: string) {
+/** The JSON of a machine, as `GET machines/ID/` answers it. */
+export function renderMachineOf({ options, subnet: { isManaged } }: FakeRegion, machine: FakeMachine) {
   const { systemId, hostname, annotations, address } = machine;
-  const subnet = renderSubnet(addressPrefix);
+  const { pools, tags } = options;
+  const subnet = renderSubnet(options.addressPrefix, isManaged);
   const link = { id: 1, mode: "auto", subnet, ...(address && { ip_address: address }) };
   const nic = {
     system_id: systemId,
@@ -63,14 +73,14 @@ export function renderMachine(machine: FakeMachine, pools: readonly string[], ad
     tags: [],
     parents: [],
     children: [],
-    discovered: [],
+    discovered: null,
     effective_mtu: 1500,
     link_connected: true,
     link_speed: 10_000,
     interface_speed: 10_000,
     sriov_max_vf: 0,
     numa_node: 0,
-    params: "",
+    params: {},
     vendor: null,
     product: null,
     firmware_version: null,
@@ -112,18 +122,19 @@ export function renderMachine(machine: FakeMachine, pools: readonly string[], ad
     domain: renderedDomain,
     status: statusCode(machine.status),
     status_name: statusName(machine.status),
-    status_message: machine.statusMessage,
-    status_action: "",
+    status_message: machine.statusMessage ?? null,
+    status_action: machine.statusMessage === undefined ? null : "",
     owner: machine.owner ?? null,
     owner_data: annotations,
     workload_annotations: annotations,
     ip_addresses: address === undefined ? [] : [address],
-    tag_names: machine.tags,
+    // In the order in which the tags were created.
+    tag_names: machine.tags.toSorted((a, b) => tags.indexOf(a) - tags.indexOf(b)),
     cpu_count: machine.cpuCount,
     memory: machine.memoryMib,
     architecture: machine.architecture,
     power_state: machine.powerState,
-    power_type: "ipmi",
+    power_type: machine.powerType,
     pool: renderPool(machine.pool, pools.indexOf(machine.pool)),
     zone: renderZone(machine.zone),
     locked: machine.isLocked,
@@ -141,7 +152,7 @@ export function renderMachine(machine: FakeMachine, pools: readonly string[], ad
   };
 }
 
-function macAddress(systemId: string): string {
+export function macAddress(systemId: string): string {
   const bytes = Buffer.from(systemId).subarray(-5);
   return [0x02, ...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join(":");
 }

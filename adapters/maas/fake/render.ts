@@ -1,3 +1,4 @@
+import type { FakeRange } from "./addresses.ts";
 import { defaultAddressPrefix, type FakeEvent, type FakeImage } from "./region.ts";
 
 // What MAAS 3.4.10 writes, also what the gateway does not need, for whoever does.
@@ -49,7 +50,7 @@ export function subnetOf(addressPrefix = defaultAddressPrefix): string {
   return `${addressPrefix}.0/24`;
 }
 
-export function renderSubnet(addressPrefix = defaultAddressPrefix) {
+export function renderSubnet(addressPrefix = defaultAddressPrefix, isManaged = true) {
   return {
     name: subnetOf(addressPrefix),
     description: "",
@@ -61,11 +62,41 @@ export function renderSubnet(addressPrefix = defaultAddressPrefix) {
     allow_dns: true,
     allow_proxy: true,
     active_discovery: false,
-    managed: true,
+    managed: isManaged,
     disabled_boot_architectures: [],
     id: 1,
     space: "undefined",
     resource_uri: `${base}/subnets/1/`,
+  };
+}
+
+/** The only space: that of what is in none. */
+export function renderSpace(subnet: ReturnType<typeof renderSubnet>) {
+  return {
+    id: -1,
+    name: "undefined",
+    vlans: [renderedVlan],
+    subnets: [subnet],
+    resource_uri: `${base}/spaces/undefined/`,
+  };
+}
+
+/** A range of addresses of an administrator's. @param id its place, from 1 */
+export function renderRange(
+  { type, first, last }: FakeRange,
+  id: number,
+  addressPrefix = defaultAddressPrefix,
+  isManaged = true,
+) {
+  return {
+    id,
+    type,
+    start_ip: `${addressPrefix}.${first}`,
+    end_ip: `${addressPrefix}.${last}`,
+    comment: "",
+    user: null,
+    subnet: renderSubnet(addressPrefix, isManaged),
+    resource_uri: `${base}/ipranges/${id}/`,
   };
 }
 
@@ -101,7 +132,10 @@ export function renderImage({ name, type, architecture = "amd64/generic" }: Fake
     architecture,
     resource_uri: `${base}/boot-resources/${id}/`,
     last_deployed: null,
+    platform: "generic",
+    supported_platforms: "generic",
     subarches: "generic",
+    ...(type === "Uploaded" ? { title: name } : {}),
   };
 }
 

@@ -99,16 +99,17 @@ export function bootPlanFrom(userData: string): BootPlan | undefined {
       encoding === undefined ? content : Buffer.from(content, "base64").toString("utf8"),
     ]),
   );
-  const command = runcmd.find(([program]) => program === "kubeadm");
-  if (command === undefined) {
+  // The script runs kubeadm with this configuration.
+  const [, , mode] = runcmd.find(([, script]) => script?.endsWith("/make-node.sh") === true) ?? [];
+  if (mode === undefined) {
     return undefined;
   }
-  const config = files.get(command[command.indexOf("--config") + 1] ?? "") ?? "";
+  const config = files.get("/etc/hostplane/kubeadm.yaml") ?? "";
   const documents = new Map(
     parseAllDocuments(config).map((document) => [String(document.get("kind")), document] as const),
   );
   const read = <T>(kind: string, schema: z.ZodType<T>): T => schema.parse(documents.get(kind)?.toJS());
-  if (command[1] === "init") {
+  if (mode === "init") {
     const init = read("InitConfiguration", initSchema);
     const cluster = read("ClusterConfiguration", clusterSchema);
     return {

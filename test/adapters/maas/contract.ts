@@ -15,6 +15,8 @@ export interface MaasUnderTest {
   readonly subnet: string;
   /** A system id that no machine has. */
   readonly missingId: string;
+  /** Ends the deployment of a machine that would go on for ever. Absent: deployments end by themselves. */
+  readonly finishDeployment?: (systemId: string) => void;
 }
 
 const agentName = "kaas/contract/slot-1";
@@ -32,7 +34,7 @@ async function untilStatus(maas: MaasAdapter, systemId: string, status: MaasMach
 /** What every MAAS adapter does. */
 export async function passesMaasContract(
   t: Test,
-  { maas, tag, pool, series, subnet, missingId }: MaasUnderTest,
+  { maas, tag, pool, series, subnet, missingId, finishDeployment }: MaasUnderTest,
 ): Promise<void> {
   await t.test("tells who we are, and what there is", async (t) => {
     t.match((await maas.whoami()).username, /\S/);
@@ -102,7 +104,7 @@ export async function passesMaasContract(
     const { systemId } = await maas.choose({ tags: [tag] });
     t.equal(
       await reasonOf(maas.allocate({ systemId, agentName, constraints: { memoryMib: 1e9 } })),
-      "NO_MACHINE",
+      "MACHINE_TAKEN",
     );
     const taken = await maas.allocate({
       systemId,
@@ -157,6 +159,7 @@ export async function passesMaasContract(
       1,
       "its address is there from the next read on",
     );
+    finishDeployment?.(systemId);
     const deployed = await untilStatus(maas, systemId, "deployed");
     t.equal(deployed.annotations.get("kept"), "yes");
     t.equal((await maas.machines({ agentName })).length, 1);
@@ -183,6 +186,7 @@ export async function passesMaasContract(
       found.map((machine) => machine.systemId),
       [systemId],
     );
+    finishDeployment?.(systemId);
     await untilStatus(maas, systemId, "deployed");
     await maas.release(systemId);
     await untilStatus(maas, systemId, "ready");

@@ -2,15 +2,23 @@ import fc from "fast-check";
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { newFakeMachine } from "../../../adapters/maas/fake/machine.ts";
+import { createFakeRegion } from "../../../adapters/maas/fake/region.ts";
 import { renderEventTime } from "../../../adapters/maas/fake/render.ts";
-import { renderMachine } from "../../../adapters/maas/fake/render-machine.ts";
+import { renderMachineOf } from "../../../adapters/maas/fake/render-machine.ts";
 import { machineStatusFrom } from "../../../adapters/maas/machine-status.ts";
 import * as parse from "../../../adapters/maas/parse-reply.ts";
 
 const seed = newFakeMachine({ systemId: "sbxaaa", hostname: "sandbox-node-1", tags: ["gpu"], pool: "kube" });
-const rendered = renderMachine({ ...seed, status: "deployed", owner: "me", annotations: { a: "b" } }, [
-  "kube",
-]);
+const region = createFakeRegion({
+  ...{ machines: [], images: [], tags: ["gpu"], pools: ["kube"], zones: ["default"], users: [] },
+  ...{ deployMs: 0, releaseMs: 0, eraseMs: 0, nowMs: () => 0 },
+});
+const rendered = renderMachineOf(region, {
+  ...seed,
+  status: "deployed",
+  owner: "me",
+  annotations: { a: "b" },
+});
 
 test("a machine of 3.4 is read", async (t) => {
   t.same(parse.parseMachine(rendered), {

@@ -23,7 +23,7 @@ async function startDeployment(sandbox: MaasSandbox): Promise<string> {
 }
 
 test("the sandbox keeps the contract", async (t) => {
-  const sandbox = await startSandbox(t, { deployMs: 20, releaseMs: 20 });
+  const sandbox = await startSandbox(t, { releaseMs: 20 });
   await passesMaasContract(t, {
     maas: sandbox,
     tag: "standard",
@@ -31,6 +31,7 @@ test("the sandbox keeps the contract", async (t) => {
     series: "ubuntu/noble",
     subnet: "10.20.0.0/24",
     missingId: "y7y7y7",
+    finishDeployment: (systemId) => sandbox.fake.region.finish(systemId),
   });
 });
 
@@ -88,7 +89,8 @@ test("an administrator locks, releases and breaks machines behind our back", asy
   await sandbox.admin.release(systemId);
   t.match(await sandbox.machine(systemId), { status: "ready", owner: undefined });
   const again = await startDeployment(sandbox);
-  t.match(await sandbox.admin.markBroken(again, "smoke"), { status: "broken", statusMessage: "smoke" });
+  t.match(await sandbox.admin.markBroken(again, "smoke"), { status: "broken", statusMessage: "Released" });
+  t.match(await sandbox.admin.events(again, 1), [{ type: "Marked broken", description: "smoke" }]);
   t.match(await sandbox.machine(again), { owner: undefined, ipAddresses: [] });
   t.same(await sandbox.machines({ owner: "sandbox" }), []);
   sandbox.fake.region.remove(again);
@@ -106,20 +108,24 @@ test("a machine of somebody else's is not touched", async (t) => {
   await sandbox.other.deploy(systemId, { series: "noble" });
   await sandbox.other.lock(systemId);
   t.equal(await reasonOf(sandbox.unlock(systemId)), "MACHINE_TAKEN");
-  t.match(await sandbox.machine(systemId), { owner: "sandbox-other", status: "deploying", isLocked: true });
+  t.equal(await reasonOf(sandbox.machine(systemId)), "MACHINE_TAKEN");
+  t.same(await sandbox.machines({ systemIds: [systemId] }), []);
+  t.same(await sandbox.events(systemId, 10), []);
+  const seen = await sandbox.admin.machine(systemId);
+  t.match(seen, { owner: "sandbox-other", status: "deploying", isLocked: true });
 });
 
 test("addresses come to an end", async (t) => {
-  const sandbox = await startSandbox(t, { addressCount: 2 });
+  const sandbox = await startSandbox(t, { ranges: [{ type: "reserved", first: 4, last: 254 }] });
   await sandbox.reserveAddress({ subnet: "10.20.0.0/24" });
   await startDeployment(sandbox);
   t.equal(await reasonOf(sandbox.reserveAddress({ subnet: "10.20.0.0/24" })), "NO_ADDRESS");
   const { systemId } = await sandbox.choose({});
   t.equal(await reasonOf(sandbox.deploy(systemId, { series: "noble" })), "NO_ADDRESS");
   t.match(await sandbox.machine(systemId), { status: "ready", owner: undefined }, "and nothing is taken");
-  await sandbox.other.reserveAddress({ address: "10.20.0.99" });
-  await sandbox.releaseAddress("10.20.0.99");
-  t.same(await sandbox.other.addresses(), ["10.20.0.99"], "what others have reserved stays");
+  await sandbox.other.reserveAddress({ address: "10.20.0.255" });
+  await sandbox.releaseAddress("10.20.0.255");
+  t.same(await sandbox.other.addresses(), ["10.20.0.255"], "what others have reserved stays");
 });
 
 test("an address that MAAS keeps for others is refused by its reason", async (t) => {

@@ -74,7 +74,7 @@ export async function clusterRecipe(
       renderer.renderFirstControlPlane(plan, node(name, version), pki, token),
     joinControlPlane: (name, ofToken = token) =>
       renderer.renderControlPlane(plan, node(name, "1.35.4"), pki, ticket(ofToken)),
-    joinWorker: (name, ofToken = token) => renderer.renderWorker(node(name, "1.35.4"), ticket(ofToken)),
+    joinWorker: (name, ofToken = token) => renderer.renderWorker(plan, node(name, "1.35.4"), ticket(ofToken)),
     async etcdAccess(addresses) {
       const client = await etcdClient(pki);
       return { addresses, caCertificatePem: pki.etcdCa.certificatePem, ...client };

@@ -36,7 +36,6 @@ test("the clients that Juju and Terraform have take the fake for a MAAS", { skip
     deployMs: Number.POSITIVE_INFINITY,
     releaseMs: 0,
     eraseMs: 0,
-    addressCount: 10,
   });
   t.teardown(() => fake.close());
   const { stdout, stderr } = await runTool(program, [fake.url, "consumer:token:secret"]);

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Test, test } from "tap";
 import { authorizationHeader } from "../../../../adapters/maas/authorization.ts";
-import { startMaasFake } from "../../../../adapters/maas/fake/server.ts";
+import { type MaasFakeOptions, startMaasFake } from "../../../../adapters/maas/fake/server.ts";
 
 // What a real MAAS 3.4.10 has answered, recorded by a client that is not the gateway's.
 
@@ -16,12 +16,16 @@ interface Sent {
   readonly authorization?: string | null;
 }
 
-function signed(nonce: string = randomUUID(), ageSeconds = 0): string {
+function signed(nonce: string = randomUUID(), ageSeconds = 0, key = apiKey): string {
   const timestampSeconds = Math.floor(Date.now() / 1000) - ageSeconds;
-  return authorizationHeader(apiKey, { nonce, timestampSeconds });
+  return authorizationHeader(key, { nonce, timestampSeconds });
 }
 
 async function startFake(t: Test) {
+  return (await startRegion(t)).send;
+}
+
+async function startRegion(t: Test, options: Partial<MaasFakeOptions> = {}) {
   const fake = await startMaasFake({
     users: [
       { username: "me", isAdmin: false, apiKey },
@@ -38,10 +42,10 @@ async function startFake(t: Test) {
     deployMs: Number.POSITIVE_INFINITY,
     releaseMs: 0,
     eraseMs: 0,
-    addressCount: 10,
+    ...options,
   });
   t.teardown(() => fake.close());
-  return async ({ method = "GET", path, form = [], encoding = "urlencoded", authorization }: Sent) => {
+  const send = async ({ method = "GET", path, form = [], encoding = "urlencoded", authorization }: Sent) => {
     const headers = new Headers(authorization === null ? {} : { authorization: authorization ?? signed() });
     const fields = new FormData();
     for (const [key, value] of form) {
@@ -63,6 +67,7 @@ async function startFake(t: Test) {
     });
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
+  return { send, fake };
 }
 
 test("whoever is not let in is told as the real one tells", async (t) => {
@@ -238,4 +243,100 @@ test("filters are as strict as the real one's", async (t) => {
   t.match(JSON.parse((await send({ path: "machines/?id=zzzzzz" })).text), []);
   t.match(JSON.parse((await send({ path: "machines/?hostname=sandbox-1" })).text), [{ system_id: "bcdefg" }]);
   t.equal(JSON.parse((await send({ path: "machines/?status=ready&pool=kube" })).text).length, 3);
+});
+
+test("a machine of another user is shown to administrators alone", async (t) => {
+  const { send, fake } = await startRegion(t);
+  fake.region.change("abcdef", { kind: "allocate", owner: "root", agentName: "theirs" });
+  for (const path of ["machines/abcdef/", "machines/abcdef/?op=query_power_state"]) {
+    t.match(await send({ path }), { status: 403, text: "" }, path);
+  }
+  for (const op of ["release", "lock", "mark_broken", "set_workload_annotations", "deploy"]) {
+    t.match(await send({ method: "POST", path: `machines/abcdef/?op=${op}` }), { status: 403, text: "" }, op);
+  }
+  for (const query of ["", "?id=abcdef", "?agent_name=theirs", "?owner=root"]) {
+    const listed = JSON.parse((await send({ path: `machines/${query}` })).text);
+    t.notOk(
+      listed.some((machine: { system_id: string }) => machine.system_id === "abcdef"),
+      `machines/${query}`,
+    );
+  }
+  t.match(JSON.parse((await send({ path: "events/?op=query&id=abcdef" })).text), { count: 0, events: [] });
+  const byAdmin = await send({ path: "machines/abcdef/", authorization: signed(randomUUID(), 0, otherKey) });
+  t.match(JSON.parse(byAdmin.text), { owner: "root" });
+  const broken = await send({ method: "POST", path: "machines/bcdefg/?op=mark_broken" });
+  t.match(broken, { status: 403, text: "" }, "nor may others mark what they do not have");
+});
+
+test("filters with unknown names, long agent names and addresses that are none are refused", async (t) => {
+  const send = await startFake(t);
+  const long = "a".repeat(300);
+  const table = [
+    ["machines/?pool=nopool", `{"pool":["No such pool(s): nopool."]}`],
+    ["machines/?zone=nozone", `{"zone":["No such zone(s): nozone."]}`],
+    ["machines/?tags=nope", `{"tags":["No such tag(s): 'nope'."]}`],
+    ["machines/?fruit=x", `{"fruit":["No such constraint."]}`],
+    [`machines/?agent_name=${long}`, /agent_name.*at most 255 characters \(it has 300\)/],
+  ] as const;
+  for (const [path, text] of table) {
+    t.match(await send({ path }), { status: 400, text }, path);
+  }
+  const allocate = { method: "POST", path: "machines/?op=allocate" };
+  t.match(await send({ ...allocate, form: [["agent_name", long]] }), { status: 400, text: /it has 300/ });
+  for (const constraint of [
+    ["pool", "default"],
+    ["tags", "gpu"],
+  ] as const) {
+    t.match(
+      await send({ ...allocate, form: [["system_id", "abcdef"], constraint] }),
+      { status: 409, text: "No machine with system ID abcdef available." },
+      "which does not say that the machine is another than was asked for",
+    );
+  }
+  const reserve = (ip: string) =>
+    send({ method: "POST", path: "ipaddresses/?op=reserve", form: [["ip", ip]] });
+  t.match(await reserve("bogus"), { status: 400, text: /^\{"ip_address":/ });
+  t.equal((await reserve("10.20.0.255")).status, 200);
+  t.match(await send({ method: "POST", path: "machines/" }), {
+    status: 400,
+    text: /^\{"architecture":.*"mac_addresses":/,
+  });
+  const made = await send({
+    method: "POST",
+    path: "machines/",
+    form: [
+      ["architecture", "amd64/generic"],
+      ["mac_addresses", "02:00:00:00:00:01"],
+    ],
+  });
+  t.match(JSON.parse(made.text), { status: 0, status_message: null, status_action: null });
+});
+
+test("ranges of addresses are told, and what is in one cannot be reserved", async (t) => {
+  const ranges = [
+    { type: "dynamic", first: 240, last: 254 },
+    { type: "reserved", first: 200, last: 210 },
+  ] as const;
+  for (const isManaged of [true, false]) {
+    const { send } = await startRegion(t, { ranges, isManaged });
+    t.match(JSON.parse((await send({ path: "ipranges/" })).text), [
+      { type: "dynamic", start_ip: "10.20.0.240", end_ip: "10.20.0.254" },
+      { type: "reserved", start_ip: "10.20.0.200", end_ip: "10.20.0.210", subnet: { managed: isManaged } },
+    ]);
+    t.match(JSON.parse((await send({ path: "spaces/" })).text), [{ subnets: [{ managed: isManaged }] }]);
+    const reserve = (ip: string) =>
+      send({ method: "POST", path: "ipaddresses/?op=reserve", form: [["ip", ip]] });
+    t.match(await reserve("10.20.0.240"), { status: 403, text: /dynamic range/ });
+    t.match(await reserve("10.20.0.205"), {
+      status: 404,
+      text: "10.20.0.205 is within the reserved range from 10.20.0.200 to 10.20.0.210",
+    });
+    t.equal((await reserve("10.20.0.199")).status, 200);
+    const given = await send({
+      method: "POST",
+      path: "ipaddresses/?op=reserve",
+      form: [["subnet", "10.20.0.0/24"]],
+    });
+    t.match(JSON.parse(given.text), { ip: isManaged ? "10.20.0.211" : "10.20.0.200" });
+  }
 });

@@ -1,7 +1,9 @@
 import { test } from "tap";
+import { nextNumber } from "../../../../adapters/maas/fake/addresses.ts";
 import { createFakeRegion } from "../../../../adapters/maas/fake/region.ts";
 import { startMaasFake } from "../../../../adapters/maas/fake/server.ts";
 import { createMaas } from "../../../../adapters/maas/maas.ts";
+import { reasonOf } from "../../host/reason-of.ts";
 
 const apiKey = { consumer: "consumer", token: "token", secret: "secret" };
 const options = {
@@ -14,7 +16,6 @@ const options = {
   deployMs: 100,
   releaseMs: 100,
   eraseMs: 100,
-  addressCount: 2,
 } as const;
 
 test("whoever listens hears of each change of a machine, asked for or not", (t) => {
@@ -49,7 +50,39 @@ test("its subnet is one's own choice", async (t) => {
   await maas.allocate({ systemId: "abcdef", agentName: "slot-1" });
   await maas.deploy("abcdef", { series: "noble", userData: "#cloud-config\n" });
   t.same((await maas.machine("abcdef")).ipAddresses, ["127.5.6.3"]);
-  const reasonOf = (refused: Promise<unknown>) => refused.catch(({ reason }) => reason);
-  t.equal(await reasonOf(maas.reserveAddress({ subnet: "127.5.6.0/24" })), "NO_ADDRESS");
   t.equal(await reasonOf(maas.reserveAddress({ address: "10.20.0.2" })), "MAAS_REFUSED");
+});
+
+test("the next address is the first of the smallest run of free ones", (t) => {
+  const subnet = (isManaged: boolean) => ({
+    isManaged,
+    ranges: [
+      { type: "dynamic", first: 240, last: 254 } as const,
+      { type: "reserved", first: 100, last: 110 } as const,
+    ],
+  });
+  const next = (taken: readonly number[], isManaged = true) =>
+    nextNumber(subnet(isManaged), (number) => taken.includes(number));
+  t.equal(next([]), 2, "98 below the range, 129 above it");
+  t.equal(next([200]), 201, "39 are left above what was reserved");
+  t.equal(next([200, 203]), 201, "the smallest run, though it is a small one");
+  t.equal(next([50, 63]), 51, "12 between the two");
+  t.equal(next([], false), 100, "in an unmanaged subnet the reserved ranges are all that it gives out");
+  t.equal(next([100, 105], false), 101);
+  const all = Array.from({ length: 11 }, (_, index) => 100 + index);
+  t.equal(next(all, false), undefined);
+  t.end();
+});
+
+test("a managed subnet gives machines what is right above the address that was reserved", async (t) => {
+  const fake = await startMaasFake({ ...options, ranges: [] });
+  const maas = createMaas({ url: fake.url, apiKey });
+  t.teardown(async () => {
+    await maas.close();
+    await fake.close();
+  });
+  await maas.reserveAddress({ address: "10.20.0.200" });
+  await maas.deploy("abcdef", { series: "noble" });
+  t.same((await maas.machine("abcdef")).ipAddresses, ["10.20.0.201"]);
+  t.equal(await reasonOf(maas.reserveAddress({ address: "10.20.0.201" })), "ADDRESS_TAKEN");
 });

@@ -1,0 +1,84 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "tap";
+import { authorizationHeader } from "../../../../adapters/maas/authorization.ts";
+import { startMaasFake } from "../../../../adapters/maas/fake/server.ts";
+
+const apiKey = { consumer: "consumer", token: "token", secret: "secret" };
+const { answers } = JSON.parse(
+  await readFile(join(import.meta.dirname, "../samples/answers-3.4.10.json"), "utf8"),
+);
+
+/** Where the recorded region was known to differ from one that commissioned its machines itself. */
+const differing = [/^[^:]*\.params: /, /^[^:]*\.discovered: /, /^[^:]*\.tags: /];
+/** What an installed machine has and this one has not, or the other way round. */
+const mayBeEmpty =
+  /\.(dns_servers|disabled_boot_architectures|partitions|numanode_set|hwe_kernel|events|tags)\b/;
+
+/** The paths of a value's leaves with their types; of a list its first element stands for all. */
+function shapeOf(value: unknown, path: string): readonly string[] {
+  if (Array.isArray(value)) {
+    return value.length === 0 ? [] : shapeOf(value[0], `${path}[0]`);
+  }
+  if (typeof value === "object" && value !== null) {
+    const entries = Object.entries(value);
+    const isFree = /annotations$|owner_data$/.test(path);
+    return isFree ? [`${path}: object`] : entries.flatMap(([key, each]) => shapeOf(each, `${path}.${key}`));
+  }
+  return [`${path}: ${value === null ? "null" : typeof value}`];
+}
+
+test("what the fake answers has the keys and types that a real region had", async (t) => {
+  const fake = await startMaasFake({
+    users: [{ username: "admin", isAdmin: true, apiKey }],
+    machines: [
+      { systemId: "m6rnsc", hostname: "node2", tags: ["standard"], pool: "kube", powerType: "manual" },
+    ],
+    images: [{ name: "ubuntu/jammy", type: "Synced" }],
+    tags: ["gpu", "standard"],
+    pools: ["default", "kube"],
+    zones: ["default"],
+    ...{ deployMs: Number.POSITIVE_INFINITY, releaseMs: 0, eraseMs: 0 },
+  });
+  t.teardown(() => fake.close());
+  async function ask(path: string, form?: Readonly<Record<string, string>>): Promise<unknown> {
+    const timestampSeconds = Math.floor(Date.now() / 1000);
+    const authorization = authorizationHeader(apiKey, { nonce: Math.random().toString(), timestampSeconds });
+    const body = form === undefined ? {} : { method: "POST", body: new URLSearchParams(form) };
+    return (await fetch(`${fake.url}/api/2.0/${path}`, { headers: { authorization }, ...body })).json();
+  }
+  const told: Record<string, unknown> = {
+    version: await ask("version/"),
+    whoami: await ask("users/?op=whoami"),
+    pools: await ask("resourcepools/"),
+    zones: await ask("zones/"),
+    tags: await ask("tags/"),
+    images: await ask("boot-resources/"),
+    allocated: await ask("machines/?op=allocate", { system_id: "m6rnsc" }),
+  };
+  await ask("machines/m6rnsc/?op=deploy", { distro_series: "jammy" });
+  told.deploying = await ask("machines/m6rnsc/");
+  t.equal(await ask("machines/m6rnsc/?op=power_off", {}), null, "MAAS cannot switch it");
+  told.free = await ask("machines/m6rnsc/?op=release", {});
+  told.reservation = await ask("ipaddresses/?op=reserve", { subnet: "10.20.0.0/24" });
+  told.events = await ask("events/?op=query&id=m6rnsc&limit=3&level=INFO");
+  for (const [name, recorded] of Object.entries<unknown>(answers)) {
+    const kept = (shape: readonly string[]) =>
+      shape.filter((leaf) => !differing.some((pattern) => pattern.test(leaf)) && !mayBeEmpty.test(leaf));
+    const types = new Map(
+      kept(shapeOf(told[name], name)).map((leaf) => leaf.split(": ") as [string, string]),
+    );
+    const expected = new Map(
+      kept(shapeOf(recorded, name)).map((leaf) => leaf.split(": ") as [string, string]),
+    );
+    t.same([...types.keys()].toSorted(), [...expected.keys()].toSorted(), `${name}: its keys`);
+    const others = [...expected].filter(([path, type]) => {
+      const own = types.get(path);
+      return own !== type && own !== "null" && type !== "null";
+    });
+    t.same(others, [], `${name}: types`);
+  }
+  t.same((told.version as { capabilities: unknown }).capabilities, answers.version.capabilities);
+  t.match(told.events, { count: 3, next_uri: /^.*\?op=query&id=m6rnsc&limit=3&level=INFO&after=\d+$/ });
+  t.match(await ask("events/?op=query&id=zzzzzz"), { count: 0, prev_uri: null });
+});
