@@ -28,6 +28,8 @@ const maxManifestBytes = 1 << 20;
 /** What clusters of the sandbox are like: each has an address of its own, and machines that take seconds. */
 const sandboxSettings: ClusterSettings = {
   endpoints: addressesFrom("10.20.0.220-10.20.0.250") ?? [],
+  // The sandbox's addresses may be those of real hosts; a name below .invalid never resolves.
+  kubeconfigHost: (name) => `${name}.sandbox.invalid`,
   kubeVipImage: "sandbox.invalid/kube-vip:v1",
   cni: { manifest: "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: sandbox-network\n" },
   network: { podSubnet: "10.244.0.0/16", serviceSubnet: "10.96.0.0/12", dnsDomain: "cluster.local" },

@@ -7,6 +7,7 @@ import { instanceTypes } from "../domains/clusters/bootstrap/instance-type.ts";
 import { formatKubernetesVersion } from "../domains/clusters/bootstrap/kubernetes-version.ts";
 import { offeredImagesFrom } from "../domains/clusters/cluster-images.ts";
 import type { ClusterSettings } from "../domains/clusters/cluster-settings.ts";
+import { inspectEndpoints } from "./inspect-endpoints.ts";
 import type { Finding, Inspector } from "./inspection.ts";
 import { messageFromError } from "./output.ts";
 
@@ -58,11 +59,13 @@ async function inspectKeyFile(file: string): Promise<Finding[]> {
 
 async function inspectMaas(maas: MaasAdapter, settings: ClusterSettings): Promise<Finding[]> {
   try {
-    const [images, tags, pools, addresses] = await Promise.all([
+    const [images, tags, pools, reserved, subnets, ranges] = await Promise.all([
       maas.images(),
       maas.tags(),
       maas.pools(),
       maas.addresses(),
+      maas.subnets(),
+      maas.addressRanges(),
     ]);
     const uploaded = images.filter(({ kind }) => kind === "uploaded").map(({ name }) => name);
     return [
@@ -72,7 +75,7 @@ async function inspectMaas(maas: MaasAdapter, settings: ClusterSettings): Promis
         pools.map(({ name }) => name),
         settings.machines.pool,
       ),
-      ...inspectAddresses(settings.endpoints, addresses),
+      ...inspectEndpoints({ endpoints: settings.endpoints, reserved, subnets, ranges }),
     ];
   } catch (error) {
     return [{ ok: false, what: messageFromError(error) }];
@@ -137,24 +140,6 @@ function inspectPool(names: readonly string[], wanted: string | undefined): Find
           what: `MAAS shows the gateway no resource pool ${wanted}`,
           fix: `correct clusters.machines.pool: there are ${names.join(", ") || "none"}`,
         },
-  ];
-}
-
-function inspectAddresses(endpoints: readonly string[], reserved: readonly string[]): Finding[] {
-  if (endpoints.length === 0) {
-    return [
-      {
-        ok: true,
-        what: "clusters have no addresses of their own (clusters.endpoint): control planes of one machine, and no upgrades",
-      },
-    ];
-  }
-  const taken = endpoints.filter((address) => reserved.includes(address)).length;
-  return [
-    {
-      ok: true,
-      what: `addresses for clusters: ${endpoints.length}, of which the gateway has reserved ${taken} in MAAS`,
-    },
   ];
 }
 

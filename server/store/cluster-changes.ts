@@ -1,3 +1,4 @@
+import { freeEndpoints } from "./cluster-endpoints.ts";
 import { statusOnChange, tellCluster } from "./cluster-events.ts";
 import type { ClusterRecord, PoolRecord } from "./cluster-records.ts";
 import type { DryRun, TransactionContext } from "./transaction.ts";
@@ -47,7 +48,7 @@ export const clusterChangeTransactions = {
     if (same !== undefined) {
       return { ok: false, why: "exists" };
     }
-    const endpoint = await firstFree(context, endpoints);
+    const endpoint = (await freeEndpoints(context, endpoints))[0];
     if (endpoint === undefined && endpoints.length > 0) {
       return { ok: false, why: "noEndpoint" };
     }
@@ -146,15 +147,6 @@ export const clusterChangeTransactions = {
     return { ok: numUpdatedRows === 1n };
   },
 };
-
-async function firstFree(
-  { db }: TransactionContext,
-  endpoints: readonly string[],
-): Promise<string | undefined> {
-  const rows = await db.selectFrom("clusters").select("endpoint").where("endpoint", "is not", null).execute();
-  const taken = new Set(rows.map(({ endpoint }) => endpoint));
-  return endpoints.find((endpoint) => !taken.has(endpoint));
-}
 
 async function changePools(
   context: TransactionContext,

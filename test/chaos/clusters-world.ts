@@ -78,8 +78,10 @@ export async function startClustersWorld(t: Test, { standard, gpu }: WorldOption
     deployMs: 300,
     releaseMs: 150,
     eraseMs: 150,
-    addressCount: 200,
     addressPrefix,
+    // Machines get addresses of the range, clusters those behind it.
+    isManaged: false,
+    ranges: [{ type: "reserved", first: 2, last: 201 }],
     onChange(before, { kind }, after) {
       const by = isAdmin ? "admin" : asked.has(kind) ? "gateway" : "world";
       changes.push({ atMs: Date.now(), by, kind, before, after });

@@ -88,6 +88,7 @@ test("a file that is missing or wrong is named with its key, and a wrong API key
 
 test("the sandbox is a MAAS that nothing is made of until it is asked", async (t) => {
   const { maas, workload, settings, close } = createSandboxClusters();
+  t.equal(settings.kubeconfigHost?.("prod"), "prod.sandbox.invalid", "kubeconfigs point at no real host");
   t.match({ maas, workload }, { maas: { kind: "sandbox" }, workload: { kind: "sandbox" } });
   t.match(await maas.version(), { version: "3.4.10" });
   t.equal(await maas.reserveAddress({ address: settings.endpoints[0] ?? "" }), settings.endpoints[0]);

@@ -5,6 +5,8 @@ import type { ClusterNetwork, CniSource } from "./bootstrap/renderer.ts";
 export interface ClusterSettings {
   /** IP addresses for the API servers of clusters, one each, of which MAAS has none to give; empty: each is at its first machine. */
   readonly endpoints: readonly string[];
+  /** The host that the kubeconfig of the cluster with that name has; absent: the address of its API servers. */
+  readonly kubeconfigHost?: (name: string) => string;
   /** Of the static pod that holds a cluster's address; undefined only without addresses. */
   readonly kubeVipImage: string | undefined;
   readonly cni: CniSource;

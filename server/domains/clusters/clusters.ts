@@ -66,7 +66,7 @@ export function createClusters(options: ClustersOptions): Clusters {
     states: createClusterStates(store, maas.url),
     changes: createClusterChanges({ ...changing, dryRun: false }),
     plan: createClusterChanges({ ...changing, dryRun: true }),
-    kubeconfigs: createKubeconfigs({ store, seal, maasUrl: maas.url }),
+    kubeconfigs: createKubeconfigs({ store, seal, maasUrl: maas.url, hostOf: settings.kubeconfigHost }),
     nodes: createNodeStatuses({ store, maas, workload, seal }),
     async upgrades(name) {
       const found = await findCluster(store, name);

@@ -44,11 +44,13 @@ export interface KubeconfigsOptions {
   readonly store: Pick<Store, "run">;
   readonly seal: Seal;
   readonly maasUrl: string;
+  /** The host of a cluster with that name; undefined: the address of its API servers. */
+  readonly hostOf?: ((name: string) => string) | undefined;
 }
 
 const maxTries = 5;
 
-export function createKubeconfigs({ store, seal, maasUrl }: KubeconfigsOptions): Kubeconfigs {
+export function createKubeconfigs({ store, seal, maasUrl, hostOf }: KubeconfigsOptions): Kubeconfigs {
   /** @param isDue whether there is to be a new certificate */
   async function currentPki(
     { name, uid }: Pick<ClusterRecord, "name" | "uid">,
@@ -89,6 +91,17 @@ export function createKubeconfigs({ store, seal, maasUrl }: KubeconfigsOptions):
     return found;
   }
 
+  function kubeconfigOf({ cluster, slots }: ClusterWithSlots, pki: ClusterPki): Kubeconfig {
+    const address = apiHostOf(cluster, slots);
+    const expiresAt = adminExpiresAt(pki);
+    if (address === undefined) {
+      return { text: "", expiresAt };
+    }
+    const endpoint = { host: hostOf?.(cluster.name) ?? address, port: apiServerPort };
+    const text = renderKubeconfig(cluster.name, endpoint, pki.kubernetesCa.certificatePem, pki.admin);
+    return { text, expiresAt };
+  }
+
   return {
     async read(name) {
       const found = await findCluster(store, name);
@@ -102,17 +115,5 @@ export function createKubeconfigs({ store, seal, maasUrl }: KubeconfigsOptions):
     async planRotate(name) {
       return (await findOfMaas(name)).cluster;
     },
-  };
-}
-
-function kubeconfigOf({ cluster, slots }: ClusterWithSlots, pki: ClusterPki): Kubeconfig {
-  const host = apiHostOf(cluster, slots);
-  const endpoint = host === undefined ? undefined : { host, port: apiServerPort };
-  return {
-    text:
-      endpoint === undefined
-        ? ""
-        : renderKubeconfig(cluster.name, endpoint, pki.kubernetesCa.certificatePem, pki.admin),
-    expiresAt: adminExpiresAt(pki),
   };
 }

@@ -31,7 +31,8 @@ async function findingsOf(config: ClustersConfig, options: MaasSandboxOptions = 
 
 test("doctor tells the account, images, tags and addresses of a MAAS that has all", async (t) => {
   const endpoint = { addresses: ["10.20.0.220-10.20.0.221"], kubeVipImage: "kube-vip:v1" };
-  const findings = await findingsOf(configOf(t, { endpoint, machines: { pool: "kube" } }));
+  const ranges = [{ type: "reserved", first: 220, last: 221 } as const];
+  const findings = await findingsOf(configOf(t, { endpoint, machines: { pool: "kube" } }), { ranges });
   t.same(
     findings.filter(({ ok }) => !ok),
     [],
@@ -45,6 +46,7 @@ test("doctor tells the account, images, tags and addresses of a MAAS that has al
     /^MAAS has the tag standard$/m,
     /resource pool kube$/m,
     /^addresses for clusters: 2, of which the gateway has reserved 0 in MAAS$/m,
+    /^the addresses 10\.20\.0\.220-10\.20\.0\.221 .* reserved range 10\.20\.0\.220-10\.20\.0\.221 of the managed subnet 10\.20\.0\.0\/24, which MAAS gives to no machine$/m,
     /in images of machines, as \/opt\/cni\.yaml$/m,
   ]) {
     t.match(words, wanted);
@@ -69,6 +71,30 @@ test("doctor says which images are missing, and which are passed over because of
     findings.filter(({ what }) => /no addresses of their own/.test(what)),
     [{ ok: true }],
   );
+});
+
+test("doctor says which addresses for clusters MAAS may give to machines, and what to do", async (t) => {
+  const findingOf = async (addresses: readonly string[], maas: MaasSandboxOptions = {}) => {
+    const endpoint = { addresses, kubeVipImage: "kube-vip:v1" };
+    const findings = await findingsOf(configOf(t, { endpoint }), maas);
+    return findings.filter(({ what }) => /addresses 10\.|addresses 192\./.test(what));
+  };
+  t.match(await findingOf(["10.20.0.200-10.20.0.203"]), [
+    {
+      ok: false,
+      what: /may give the addresses 10\.20\.0\.200-10\.20\.0\.203 of clusters to machines/,
+      fix: "maas PROFILE ipranges create type=reserved subnet=10.20.0.0/24 start_ip=10.20.0.200 end_ip=10.20.0.203",
+    },
+  ]);
+  t.match(await findingOf(["10.20.0.200"], { isManaged: false }), [{ ok: true, what: /to no machine/ }]);
+  const ranges = [{ type: "reserved", first: 200, last: 210 } as const];
+  t.match(await findingOf(["10.20.0.200"], { isManaged: false, ranges }), [
+    { ok: false, what: /reserved range .* of the unmanaged subnet .*, from which MAAS gives/, fix: /other/ },
+  ]);
+  t.match(await findingOf(["10.20.0.241", "192.0.2.7"]), [
+    { ok: false, what: /10\.20\.0\.241 .* dynamic range/ },
+    { ok: false, what: /no subnet for the addresses 192\.0\.2\.7/ },
+  ]);
 });
 
 test("doctor says how to keep the API key, and goes on where a file is missing or MAAS is away", async (t) => {

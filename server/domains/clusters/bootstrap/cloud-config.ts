@@ -9,7 +9,8 @@ export interface NodeFile {
 
 /**
  * Writes what cloud-init is to do when a machine starts for the first time. It updates no packages.
- * @param commands each a program and its arguments, which no shell reads; run in order, also when one fails
+ * @param commands each a program and its arguments, which no shell reads; run in order, also when one fails. cloud-init fails
+ *   when the last one does
  */
 export function renderCloudConfig(
   files: readonly NodeFile[],

@@ -2,10 +2,15 @@ import { type NodeFile, renderCloudConfig } from "./cloud-config.ts";
 import type { ClusterPki } from "./cluster-pki.ts";
 import { kubeVipFiles } from "./kube-vip.ts";
 import { imagePullPolicyOf, initDocuments, joinDocument } from "./kubeadm-config.ts";
+import {
+  kubeadmConfigPath,
+  type NodeScriptOptions,
+  nodeScriptCommand,
+  nodeScriptFile,
+} from "./node-script.ts";
 import type { ClusterPlan, CniSource, NodePlan, NodeRenderer } from "./renderer.ts";
 import { renderYaml } from "./yaml-text.ts";
 
-const configPath = "/etc/hostplane/kubeadm.yaml";
 const cniPath = "/etc/hostplane/cni.yaml";
 const pkiPath = "/etc/kubernetes/pki";
 
@@ -33,10 +38,6 @@ const systemCommands: readonly (readonly string[])[] = [
   ["systemctl", "enable", "kubelet"],
 ];
 
-/** A manifest may hold objects of a kind that it defines itself, which the API server does not know at once. */
-const applyScript =
-  'for _ in 1 2 3 4 5 6 7 8 9 10; do kubectl --kubeconfig /etc/kubernetes/admin.conf apply --server-side --filename "$1" && exit 0; sleep 10; done; exit 1';
-
 /**
  * Renders for images with containerd, kubelet, kubeadm, kubectl and all images of containers in them: cloud-init writes files and
  * runs kubeadm, and nothing is fetched unless the cluster has an image repository.
@@ -46,30 +47,44 @@ export function createKubeadmRenderer(): NodeRenderer {
     renderFirstControlPlane(cluster, node, pki, token) {
       const files = [...controlPlaneFiles(cluster, node, pki, true), ...cniFiles(cluster.cni)];
       const cni = "path" in cluster.cni ? cluster.cni.path : cniPath;
-      return renderMachine(files, initDocuments(cluster, node, token), [
-        ["kubeadm", "init", "--config", configPath],
-        ["sh", "-c", applyScript, "apply", cni],
-      ]);
+      const command = {
+        ...scriptOptionsOf(cluster, node, "control-plane"),
+        mode: "init",
+        cniPath: cni,
+      } as const;
+      return renderMachine(files, initDocuments(cluster, node, token), command);
     },
     renderControlPlane(cluster, node, pki, ticket) {
       const files = controlPlaneFiles(cluster, node, pki, false);
-      return renderMachine(files, [joinDocument(cluster, node, ticket)], [joinCommand]);
+      const documents = [joinDocument(cluster, node, ticket)];
+      return renderMachine(files, documents, scriptOptionsOf(cluster, node, "control-plane"));
     },
-    renderWorker(node, ticket) {
-      return renderMachine([], [joinDocument(undefined, node, ticket)], [joinCommand]);
+    renderWorker(cluster, node, ticket) {
+      const options = scriptOptionsOf({ ...cluster, kubeVipImage: undefined }, node, "worker");
+      return renderMachine([], [joinDocument(undefined, node, ticket)], options);
     },
   };
 }
 
-const joinCommand = ["kubeadm", "join", "--config", configPath];
+function scriptOptionsOf(
+  { imageRepository, kubeVipImage }: Pick<ClusterPlan, "imageRepository" | "kubeVipImage">,
+  { version }: NodePlan,
+  role: NodeScriptOptions["role"],
+): NodeScriptOptions {
+  return { mode: "join", role, version, needsImages: imageRepository === undefined, kubeVipImage };
+}
 
 function renderMachine(
   files: readonly NodeFile[],
   documents: readonly object[],
-  commands: readonly (readonly string[])[],
+  options: NodeScriptOptions,
 ): string {
-  const config: NodeFile = { path: configPath, content: renderYaml(documents), permissions: "0600" };
-  return renderCloudConfig([...systemFiles, ...files, config], [...systemCommands, ...commands]);
+  const config: NodeFile = { path: kubeadmConfigPath, content: renderYaml(documents), permissions: "0600" };
+  return renderCloudConfig(
+    [...systemFiles, ...files, nodeScriptFile, config],
+    // cloud-init fails when the last command does.
+    [...systemCommands, nodeScriptCommand(options)],
+  );
 }
 
 function controlPlaneFiles(

@@ -66,5 +66,5 @@ export interface NodeRenderer {
   /** A further machine of the control plane. */
   renderControlPlane(cluster: ClusterPlan, node: NodePlan, pki: ClusterPki, ticket: JoinTicket): string;
   /** A machine that works. It gets no key of the cluster. */
-  renderWorker(node: NodePlan, ticket: JoinTicket): string;
+  renderWorker(cluster: Pick<ClusterPlan, "imageRepository">, node: NodePlan, ticket: JoinTicket): string;
 }

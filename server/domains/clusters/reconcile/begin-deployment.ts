@@ -5,6 +5,7 @@ import { goneMachine } from "./gone-machine.ts";
 import { isLeavingMaas } from "./own-machine.ts";
 import type { Pass } from "./pass.ts";
 import { nodeOf } from "./plan/cluster-view.ts";
+import { isConfigurationError } from "./plan/machine-problem.ts";
 import { leaving, movedTo, type StepEnd, waiting } from "./step.ts";
 
 /**
@@ -18,6 +19,15 @@ export async function beginDeployment(pass: Pass, slot: SlotRecord): Promise<Ste
   }
   if (isLeavingMaas(own.machine)) {
     return leaving("it is being released in MAAS");
+  }
+  try {
+    await pass.keepEndpoint();
+  } catch (error) {
+    if (isConfigurationError(error)) {
+      // Others can use it until the configuration is changed.
+      return leaving(error.message);
+    }
+    throw error;
   }
   // By the name that it has now it is to be a node, whatever it is called later.
   const { hostname } = own.machine;

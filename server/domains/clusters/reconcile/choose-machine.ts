@@ -16,6 +16,8 @@ const hourMs = 3_600_000;
  * passed over as long as there is another, and for good if that was more than once.
  */
 export async function chooseMachine(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
+  // Without an address nothing could be installed, and what is taken could be used by others.
+  await pass.keepEndpoint();
   const series = await seriesOf(pass, slot);
   if (series === undefined) {
     const message = `MAAS has no image with Kubernetes ${slot.k8sVersion} for machines of type ${slot.instanceType}`;

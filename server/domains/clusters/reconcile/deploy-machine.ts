@@ -70,7 +70,16 @@ async function deploy(pass: Pass, slot: SlotRecord, machine: MaasMachine): Promi
     const message = `MAAS has no image with Kubernetes ${slot.k8sVersion} for machines of type ${slot.instanceType} any more`;
     throw new InfraError("NO_IMAGE", message);
   }
-  const userData = await userDataOf(pass, slot, machine);
+  let userData: string;
+  try {
+    userData = await userDataOf(pass, slot, machine);
+  } catch (error) {
+    // Its address was lost since it was kept. The cluster gets another one when no machine is to be installed with this one.
+    if (error instanceof InfraError && ["ADDRESS_TAKEN", "MAAS_REFUSED"].includes(error.reason)) {
+      return leaving(error.message);
+    }
+    throw error;
+  }
   const agentName = agentNameOf(await installationId(), slot.uid);
   const comment = `hostplane: for cluster ${slot.cluster}`;
   try {

@@ -1,32 +1,103 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { SlotState } from "../../../store/cluster-records.ts";
+import { rangeOfAddress } from "../range-of-address.ts";
 import type { Pass } from "./pass.ts";
+import { hasBeenMade } from "./plan/slot-group.ts";
+
+/** What MAAS answers for an address that it will not reserve for the gateway, whenever it is asked. */
+const refusals = ["ADDRESS_TAKEN", "MAAS_REFUSED"];
+/** So many addresses in a pass; the next pass goes on with those behind them. */
+const maxTries = 64;
 
 /**
- * Keeps the address of a cluster in MAAS, before anything of it is installed.
- * @throws InfraError ADDRESS_TAKEN when somebody else has it; and as MAAS does
+ * Keeps an address for a cluster that is to be made, before any machine is taken for it: its own, or the next one of the configuration that
+ * MAAS does not refuse. Does nothing for a cluster that has been made, or is being installed.
+ * @throws InfraError CLUSTER_ENDPOINT_MISSING; ADDRESS_TAKEN or MAAS_REFUSED when MAAS refuses all; and as MAAS and the store do
  */
-export async function reserveEndpoint(pass: Pass): Promise<void> {
-  const { endpoint: address, name } = pass.cluster;
-  const { maas } = pass.tools;
-  if (address === undefined) {
+export async function keepEndpoint(pass: Pass): Promise<void> {
+  const { settings, keptEndpoints } = pass.tools;
+  if (pass.cluster.endpoint === undefined || isInstalling(pass)) {
     return;
   }
-  try {
-    const reservation = { address, hostname: `${name}-api` };
-    await pass.change("maas.reserveAddress", () => maas.reserveAddress(reservation));
-  } catch (error) {
-    const isTaken = error instanceof InfraError && error.reason === "ADDRESS_TAKEN";
-    if (!isTaken) {
-      throw error;
+  if (settings.kubeVipImage === undefined) {
+    throw endpointUnconfigured(pass.cluster.endpoint);
+  }
+  const refused = new Map<string, InfraError>();
+  for (;;) {
+    const { endpoint = "", uid } = pass.cluster;
+    const key = `${uid} ${endpoint}`;
+    const refusal = keptEndpoints.has(key) ? undefined : await refusalOf(pass, endpoint);
+    if (refusal === undefined) {
+      keptEndpoints.add(key);
+      return;
     }
-    // By an attempt before this one, whose answer was lost.
-    if (!(await maas.addresses()).includes(address)) {
-      throw new InfraError(
-        "ADDRESS_TAKEN",
-        `the address ${address} of the cluster is taken in MAAS by somebody else`,
-      );
+    refused.set(endpoint, refusal);
+    const tried = [...refused.keys()];
+    if (refused.size >= maxTries || (await pass.moveEndpoint(tried)) === undefined) {
+      throw allRefused(refused);
     }
   }
+}
+
+/** Whether an address may be written on a machine already, so that it cannot change. */
+function isInstalling({ cluster, slots }: Pass): boolean {
+  const states: readonly SlotState[] = ["deploying", "booted", "joined", "draining"];
+  const all = slots.all();
+  return (
+    hasBeenMade(cluster, all) || all.some(({ pool, state }) => pool === undefined && states.includes(state))
+  );
+}
+
+/**
+ * Keeps the address of a cluster, as right before its first machine is installed.
+ * @throws InfraError ADDRESS_TAKEN or MAAS_REFUSED when MAAS refuses it by now; and as MAAS does
+ */
+export async function reserveEndpoint(pass: Pass): Promise<void> {
+  const { endpoint, uid } = pass.cluster;
+  const refusal = endpoint === undefined ? undefined : await refusalOf(pass, endpoint);
+  if (refusal !== undefined) {
+    pass.tools.keptEndpoints.delete(`${uid} ${endpoint}`);
+    throw refusal;
+  }
+}
+
+/** What `clusters.endpoint` lacks of what a cluster with an address needs. */
+export function endpointUnconfigured(endpoint: string): InfraError {
+  const message = `the cluster has the address ${endpoint}, and what holds it is not configured: set \`clusters.endpoint\` as it was`;
+  return new InfraError("CLUSTER_ENDPOINT_MISSING", message);
+}
+
+/** Why MAAS does not keep an address for the cluster; undefined when it does, now or since before. */
+async function refusalOf(pass: Pass, address: string): Promise<InfraError | undefined> {
+  const { maas } = pass.tools;
+  try {
+    const reservation = { address, hostname: `${pass.cluster.name}-api` };
+    await pass.change("maas.reserveAddress", () => maas.reserveAddress(reservation));
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof InfraError && refusals.includes(error.reason))) {
+      throw error;
+    }
+    if (error.reason === "ADDRESS_TAKEN") {
+      // By an attempt before this one, whose answer was lost.
+      const isOurs = (await maas.addresses()).includes(address);
+      const message = `the address ${address} of the cluster is in use in MAAS already`;
+      return isOurs ? undefined : new InfraError("ADDRESS_TAKEN", message);
+    }
+    const range = rangeOfAddress(await maas.addressRanges(), address);
+    // MAAS gives no machine an address of a reserved range, unless the subnet is unmanaged.
+    return range?.kind === "reserved" && range.subnet.isManaged ? undefined : error;
+  }
+}
+
+function allRefused(refused: ReadonlyMap<string, InfraError>): InfraError {
+  const errors = [...refused.values()];
+  const [first] = errors.filter(({ reason }) => reason !== "ADDRESS_TAKEN");
+  const number = `none of the ${refused.size} addresses of \`clusters.endpoint.addresses\` that no cluster has`;
+  const todo = "`hostplane doctor` says what to change";
+  return first === undefined
+    ? new InfraError("ADDRESS_TAKEN", `${number} is free in MAAS; ${todo}`)
+    : new InfraError(first.reason, `MAAS keeps ${number} for clusters; ${todo}: ${first.message}`);
 }
 
 /** Gives the address of a cluster back whose last machine is gone. @throws InfraError as MAAS does */
@@ -35,8 +106,9 @@ export async function releaseEndpoint({
   tools,
   change,
 }: Pick<Pass, "cluster" | "tools" | "change">): Promise<void> {
-  const { endpoint } = cluster;
+  const { endpoint, uid } = cluster;
   if (endpoint !== undefined) {
     await change("maas.releaseAddress", () => tools.maas.releaseAddress(endpoint));
+    tools.keptEndpoints.delete(`${uid} ${endpoint}`);
   }
 }

@@ -5,6 +5,7 @@ import { goneMachine } from "./gone-machine.ts";
 import { isLeavingMaas } from "./own-machine.ts";
 import type { Pass } from "./pass.ts";
 import { nodeOf } from "./plan/cluster-view.ts";
+import { reportedFailure } from "./reported-failure.ts";
 import { failed, leaving, movedTo, type StepEnd, waiting } from "./step.ts";
 
 /** Booted: waits until the machine is a node that is ready. */
@@ -20,6 +21,11 @@ export async function joinNode(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   const name = slot.hostname ?? machine.hostname;
   const [ipAddress] = machine.ipAddresses;
   const address = ipAddress === undefined ? {} : { ipAddress };
+  // Before its node is looked at: that of a machine half made may be ready. One that somebody asked to keep stays.
+  const failure = isAdopted(slot) ? undefined : await reportedFailure(pass, machine);
+  if (failure !== undefined) {
+    return failed(`${name} could not be made a node: ${failure}`);
+  }
   const node = nodeOf(slot, pass.view);
   if (node?.isReady === true) {
     return movedTo("joined", { ...address, history: { message: `${name} is a node of the cluster` } });

@@ -33,6 +33,7 @@ export function isLeavingMaas({ status }: MaasMachine): boolean {
 
 /**
  * Asks MAAS whether a machine is a slot's: the account's, and marked by the slot, or not marked and found by the slot's agent name.
+ * @param account that took the machines of the store's clusters (see `readAccount`)
  * @throws InfraError as `MaasAdapter.machine`, but MACHINE_NOT_FOUND; MAAS_DENIED when it is the slot's, of another account;
  *   MACHINE_STATE when it is the account's and installed, and nothing tells what for
  */
@@ -49,6 +50,10 @@ export async function ownMachine(
   } catch (error) {
     if (error instanceof InfraError && error.reason === "MACHINE_NOT_FOUND") {
       return goneBecause("MAAS has no such machine any more");
+    }
+    // The second answer shows that the first was not that of a proxy.
+    if (isHidden(error) && (await maas.machines({ systemIds: [systemId] })).length === 0) {
+      return goneBecause("another user has it in MAAS");
     }
     throw error;
   }
@@ -84,6 +89,10 @@ export async function ownMachine(
     throw new InfraError("MACHINE_STATE", message, { resource: `maas/machines/${systemId}` });
   }
   return goneBecause("its marks in MAAS are gone");
+}
+
+function isHidden(error: unknown): boolean {
+  return error instanceof InfraError && error.reason === "MACHINE_TAKEN";
 }
 
 function marksOfOther(machine: MaasMachine): Pick<GoneMachine, "marks"> {

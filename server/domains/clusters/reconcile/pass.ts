@@ -2,6 +2,7 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { createLimiter, type Limiter } from "../../../../adapters/host/limiter.ts";
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
 import type { WorkloadCluster } from "../../../../adapters/workload/adapter.ts";
+import type { FencedCluster } from "../../../store/cluster-fence.ts";
 import type { ClusterRecord, SlotRecord } from "../../../store/cluster-records.ts";
 import { apiHostOf } from "../api-host.ts";
 import type { ClusterSecrets } from "../cluster-secrets.ts";
@@ -32,6 +33,16 @@ export interface Pass {
   renewFirstToken(ttlMs: number): Promise<ClusterSecrets>;
   /** The cluster itself; undefined as long as it has no address. @throws InfraError MASTER_KEY_MISMATCH */
   api(): WorkloadCluster | undefined;
+  /**
+   * Keeps the cluster's address, once for all machines of the pass.
+   * @throws InfraError as `keepEndpoint`
+   */
+  keepEndpoint(): Promise<void>;
+  /**
+   * Gives the cluster another address than those that were tried; undefined when there is none.
+   * @throws InfraError OPERATION_IN_PROGRESS when another gateway has the cluster, and as the store does
+   */
+  moveEndpoint(tried: readonly string[]): Promise<string | undefined>;
   /** Ends as the call does, which is not begun unless the cluster is this gateway's. @throws InfraError OPERATION_IN_PROGRESS */
   change<T>(point: string, call: () => Promise<T>): Promise<T>;
   /** Whose the machine of a slot is, as the pass has seen it, or as MAAS says now. @throws InfraError as MAAS does */
@@ -64,12 +75,16 @@ export interface PassParts {
   readonly lease: PassLease;
   readonly view: ClusterView;
   readonly secrets: PassSecrets;
+  readonly fenced: FencedCluster;
   readonly nowMs: () => number;
+  readonly keepEndpoint: (pass: Pass) => Promise<void>;
 }
 
 export function createPass(parts: PassParts): Pass {
-  const { tools, cluster, slots, lease, view, secrets, nowMs } = parts;
+  const { tools, slots, lease, view, secrets, fenced, nowMs } = parts;
   const { maas, boundary } = tools;
+  let { cluster } = parts;
+  let kept: Promise<void> | undefined;
 
   async function change<T>(point: string, call: () => Promise<T>): Promise<T> {
     await boundary?.(`before ${point}`);
@@ -91,9 +106,11 @@ export function createPass(parts: PassParts): Pass {
 
   const longAtMs = performance.now() + Math.max(longPolls * tools.settings.pollMs, leastLongMs);
 
-  return {
+  const pass: Pass = {
     tools,
-    cluster,
+    get cluster() {
+      return cluster;
+    },
     slots,
     lease,
     view,
@@ -105,6 +122,24 @@ export function createPass(parts: PassParts): Pass {
     api() {
       const host = apiHostOf(cluster, slots.all());
       return host === undefined ? undefined : secrets.connect(host);
+    },
+    keepEndpoint() {
+      kept ??= parts.keepEndpoint(pass);
+      return kept;
+    },
+    async moveEndpoint(tried) {
+      const { endpoints } = tools.settings;
+      await boundary?.("before moveEndpoint");
+      lease.assertHeld();
+      const moved = await tools.store.run("clusters.moveEndpoint", { fenced, endpoints, tried });
+      await boundary?.("after moveEndpoint");
+      if (!moved.ok) {
+        lease.lose();
+        lease.assertHeld();
+        return undefined;
+      }
+      cluster = { ...cluster, endpoint: moved.endpoint ?? cluster.endpoint };
+      return moved.endpoint;
     },
     change,
     async look(slot) {
@@ -123,4 +158,5 @@ export function createPass(parts: PassParts): Pass {
       });
     },
   };
+  return pass;
 }

@@ -3,7 +3,7 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { createLimiter } from "../../../../adapters/host/limiter.ts";
 import type { ClaimedCluster, PassResult } from "../../../store/cluster-passes.ts";
 import type { SlotRecord } from "../../../store/cluster-records.ts";
-import { releaseEndpoint } from "./endpoint-address.ts";
+import { keepEndpoint, releaseEndpoint } from "./endpoint-address.ts";
 import { createPass, type Pass } from "./pass.ts";
 import type { PassLease } from "./pass-lease.ts";
 import { createPassSecrets } from "./pass-secrets.ts";
@@ -50,7 +50,7 @@ export async function reconcileCluster(
     await renewAdmin(tools, cluster.name, secrets.renewAdmin);
   }
   const view = await readView(tools, cluster, claimed.slots, secrets, nowMs());
-  const pass = createPass({ tools, cluster, slots, lease, view, secrets, nowMs });
+  const pass = createPass({ tools, cluster, slots, lease, view, secrets, fenced, nowMs, keepEndpoint });
   assertGoesOn();
   await carryOutPlan(pass);
   await stepAll(pass, assertGoesOn);

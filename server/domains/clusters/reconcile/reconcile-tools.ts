@@ -1,6 +1,7 @@
 import { createLimiter, type Limiter } from "../../../../adapters/host/limiter.ts";
 import { createSnapshotCache } from "../../../../adapters/host/snapshot.ts";
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
+import { readAccount } from "./read-account.ts";
 import type { ReconcilerOptions } from "./reconciler-options.ts";
 import { createWorkloadConnections, type WorkloadConnections } from "./workload-connections.ts";
 
@@ -14,12 +15,14 @@ export interface ReconcileTools extends ReconcilerOptions {
    * would ask by itself.
    */
   readonly noneUntilMs: Map<string, number>;
+  /** Addresses that MAAS was seen to keep for a cluster, as `uid address`. */
+  readonly keptEndpoints: Set<string>;
   /**
    * Has changes of machines wait here and not in the adapter, so that none waits between its last checks and its sending: fewer at once
    * than the adapter lets through.
    */
   readonly changes: Limiter;
-  /** Whose the gateway's key of MAAS is. @throws InfraError as `MaasAdapter.whoami` */
+  /** The account of the gateway's MAAS API key. @throws InfraError as `readAccount` */
   account(): Promise<string>;
   /** MAAS does not know the account, or does not let it in: it may be another by now. */
   forgetAccount(): void;
@@ -41,13 +44,9 @@ export function createReconcileTools(options: ReconcilerOptions): ReconcileTools
   let account: Promise<string> | undefined;
   let installationId: string | undefined;
 
-  async function readAccount(): Promise<string> {
-    return (await maas.whoami()).username;
-  }
-
   function accountNow(): Promise<string> {
     if (account === undefined) {
-      const asked = readAccount();
+      const asked = readAccount(maas, store);
       account = asked;
       asked.catch(() => {
         account = account === asked ? undefined : account;
@@ -71,6 +70,7 @@ export function createReconcileTools(options: ReconcilerOptions): ReconcileTools
     ...options,
     connections: createWorkloadConnections(workload),
     noneUntilMs: new Map(),
+    keptEndpoints: new Set(),
     choices: createLimiter({ what: "choices of a machine", maxRunning: 1, maxWaiting }),
     changes: createLimiter({ what: "changes of machines", maxRunning: changesAtOnce, maxWaiting }),
     account: accountNow,

@@ -10,7 +10,7 @@ import { parseKubernetesVersion } from "../bootstrap/kubernetes-version.ts";
 import { nodeLabelsOf } from "../bootstrap/node-labels.ts";
 import type { ClusterPlan, JoinTicket, NodePlan } from "../bootstrap/renderer.ts";
 import { apiServerPort } from "../cluster-settings.ts";
-import { reserveEndpoint } from "./endpoint-address.ts";
+import { endpointUnconfigured, reserveEndpoint } from "./endpoint-address.ts";
 import { makesCluster } from "./first-machine.ts";
 import type { Pass } from "./pass.ts";
 import { nodeNameOf } from "./plan/cluster-view.ts";
@@ -36,7 +36,7 @@ export async function userDataOf(pass: Pass, slot: SlotRecord, machine: MaasMach
   const ticket = await ticketFor(pass, slot, ttlMs);
   return slot.pool === undefined
     ? renderer.renderControlPlane(plan, node, pass.secrets().pki, ticket)
-    : renderer.renderWorker(node, ticket);
+    : renderer.renderWorker(plan, node, ticket);
 }
 
 function nodePlanOf(slot: SlotRecord): NodePlan {
@@ -55,8 +55,7 @@ function clusterPlanOf({ cluster, tools }: Pass, { hostname, fqdn }: MaasMachine
   const { kubeVipImage, network, cni, imageRepository } = tools.settings;
   const { name, endpoint } = cluster;
   if (endpoint !== undefined && kubeVipImage === undefined) {
-    const message = `the cluster has the address ${endpoint}, and what holds it is not configured: set \`clusters.endpoint\` as it was`;
-    throw new InfraError("CLUSTER_ENDPOINT_MISSING", message);
+    throw endpointUnconfigured(endpoint);
   }
   // As MAAS calls the address that is reserved.
   const domain = fqdn.startsWith(`${hostname}.`) ? fqdn.slice(hostname.length) : "";

@@ -147,7 +147,7 @@ function withMarks(machine: MaasMachine): SeenMachine {
 }
 
 function isMissing(error: unknown): boolean {
-  return error instanceof InfraError && error.reason === "MACHINE_NOT_FOUND";
+  return error instanceof InfraError && ["MACHINE_NOT_FOUND", "MACHINE_TAKEN"].includes(error.reason);
 }
 
 function strayNotFound(systemId: string): InfraError {

@@ -1,3 +1,4 @@
+import { runChange } from "../../../../adapters/host/effect.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
 import type { AdoptedSlot } from "../../../store/cluster-strays.ts";
@@ -81,7 +82,7 @@ export function createStrays(options: StraysOptions): Strays {
       look.assertFresh();
       if (isRenamed) {
         // Before the store has it: until then it is a stray that can be adopted by its new marks.
-        await maas.annotate(systemId, marksOf(installationId, slot));
+        await runChange(() => maas.annotate(systemId, marksOf(installationId, slot)));
       }
       const adopted = await store.run("clusters.adopt", { slot, message: "adopted by an operator" });
       if (adopted.ok) {
@@ -102,7 +103,8 @@ export function createStrays(options: StraysOptions): Strays {
       const look = beginLook(clocks, systemId);
       await readRelease(systemId);
       look.assertFresh();
-      await maas.release(systemId, { comment: "given back by an operator of hostplane: no cluster has it" });
+      const comment = "given back by an operator of hostplane: no cluster has it";
+      await runChange(() => maas.release(systemId, { comment }));
     },
 
     plan: {

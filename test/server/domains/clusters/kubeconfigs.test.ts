@@ -79,6 +79,15 @@ test("a certificate that will expire is made anew by whoever asks; two at once a
   t.same(after.secrets.firstToken, secrets.firstToken);
 });
 
+test("a kubeconfig has the host that the settings give its cluster", async (t) => {
+  const settings = { kubeconfigHost: (name: string) => `${name}.sandbox.invalid` };
+  const { call, createCluster } = await startClusters(t, { settings });
+  await createCluster(cluster);
+  const { kubeconfig } = await call(getKubeconfig, { cluster });
+  t.equal(adminOf(kubeconfig).server, "https://prod.sandbox.invalid:6443");
+  t.equal((await call(getCluster, { name: cluster })).cluster?.kubeconfig, kubeconfig);
+});
+
 test("without an address of its own a cluster is reached at its first machine", async (t) => {
   const { call, writeSlots } = await startClusters(t, { settings: { endpoints: [] } });
   await call(Cluster.method.createCluster, {

@@ -37,9 +37,9 @@ export function isLive({ state }: Pick<SlotRecord, "state">): boolean {
   return state !== "draining" && state !== "releasing" && state !== "released";
 }
 
-/** The oldest first. */
+/** The oldest first; of those of one change the one that took its machine first. */
 export function byAge(a: SlotRecord, b: SlotRecord): number {
-  return a.createdAtMs - b.createdAtMs || (a.uid < b.uid ? -1 : 1);
+  return a.createdAtMs - b.createdAtMs || a.sequence - b.sequence || (a.uid < b.uid ? -1 : 1);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import type { MaasMachineStatus } from "../../../../../adapters/maas/machine.ts";
 import type { SlotRecord } from "../../../../store/cluster-records.ts";
 import { type ClusterView, machineOf, nodeOf, readinessOf } from "./cluster-view.ts";
@@ -33,6 +34,11 @@ const troubles: Partial<Readonly<Record<MaasMachineStatus, string>>> = {
 /** Whether nothing goes on before somebody changes MAAS or the configuration. */
 export function isMisconfigured({ reason }: SlotRecord): boolean {
   return configurationReasons.includes(reason);
+}
+
+/** Whether an error stays until somebody changes MAAS or the configuration. */
+export function isConfigurationError(error: unknown): error is InfraError {
+  return error instanceof InfraError && configurationReasons.includes(error.reason);
 }
 
 /** Why somebody has to see to a machine, as it can stand behind its name and a colon; undefined when nobody has to. */

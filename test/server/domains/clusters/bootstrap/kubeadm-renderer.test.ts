@@ -44,8 +44,10 @@ test("the first machine makes the cluster and connects its pods", async (t) => {
   t.equal(contentOf(text, "/etc/hostplane/cni.yaml"), "apiVersion: v1\nkind: List\nitems: []\n");
   t.match(contentOf(text, "/etc/kubernetes/manifests/kube-vip.yaml"), /super-admin\.conf/);
   const commands = readConfig(text).runcmd;
-  t.same(commands.at(-2), ["kubeadm", "init", "--config", "/etc/hostplane/kubeadm.yaml"]);
-  t.same(commands.at(-1)?.slice(3), ["apply", "/etc/hostplane/cni.yaml"]);
+  t.same(commands.at(-1)?.slice(2), [
+    ...["init", "--images", "1.36.3", "control-plane"],
+    ...["--kube-vip", "kube-vip:v1.0.1", "--cni", "/etc/hostplane/cni.yaml"],
+  ]);
 });
 
 test("further machines of the control plane get the keys and join", async (t) => {
@@ -55,14 +57,17 @@ test("further machines of the control plane get the keys and join", async (t) =>
   t.equal(contentOf(text, "/etc/kubernetes/pki/ca.key"), pki.kubernetesCa.privateKeyPem);
   t.notMatch(contentOf(text, "/etc/kubernetes/manifests/kube-vip.yaml"), /super-admin\.conf/);
   t.equal(contentOf(text, "/etc/hostplane/cni.yaml"), undefined);
-  t.same(readConfig(text).runcmd.at(-1), ["kubeadm", "join", "--config", "/etc/hostplane/kubeadm.yaml"]);
+  const joining = ["join", "--images", "1.36.3", "control-plane", "--kube-vip", "kube-vip:v1.0.1"];
+  t.same(readConfig(text).runcmd.at(-1)?.slice(2), joining);
 });
 
 test("a worker gets no key of the cluster, and no certificate that kubeadm would find in its way", async (t) => {
-  const text = renderer.renderWorker(node, ticket);
+  const text = renderer.renderWorker(cluster, node, ticket);
   t.same(kindsOf(text), ["JoinConfiguration"]);
   t.notOk("controlPlane" in Object(kubeadmOf(text)[0]));
-  t.notMatch(text, /PRIVATE KEY|CERTIFICATE|\/etc\/kubernetes\//);
+  t.notMatch(text, /PRIVATE KEY|CERTIFICATE/);
+  t.notOk(readConfig(text).write_files.some(({ path }) => path.startsWith("/etc/kubernetes/")));
+  t.same(readConfig(text).runcmd.at(-1)?.slice(2), ["join", "--images", "1.36.3", "worker"]);
   t.match(text, ticket.caPublicKeyHash);
 });
 
@@ -70,7 +75,7 @@ test("what is secret is for root's eyes alone", async (t) => {
   const texts = [
     renderer.renderFirstControlPlane(cluster, node, pki, token),
     renderer.renderControlPlane(cluster, node, pki, ticket),
-    renderer.renderWorker(node, ticket),
+    renderer.renderWorker(cluster, node, ticket),
   ];
   for (const { path, content, permissions } of texts.flatMap((text) => readConfig(text).write_files)) {
     const isSecret = content.includes("PRIVATE KEY") || content.includes(token.secret);
@@ -94,15 +99,16 @@ test("the plugin that connects pods may be in the machine's image, and the addre
   const text = renderer.renderFirstControlPlane(plan, node, pki, token);
   t.equal(contentOf(text, "/etc/hostplane/cni.yaml"), undefined);
   t.equal(readConfig(text).runcmd.at(-1)?.at(-1), "/opt/cni.yaml");
-  t.notMatch(text, /kube-vip/);
+  t.notMatch(readConfig(text).runcmd.at(-1), ["--kube-vip"]);
+  t.equal(contentOf(text, "/etc/kubernetes/manifests/kube-vip.yaml"), undefined);
 });
 
 test("a machine is told to fetch nothing from anywhere", async (t) => {
-  const programs = new Set(["swapoff", "systemctl", "modprobe", "sysctl", "kubeadm", "sh"]);
+  const programs = new Set(["swapoff", "systemctl", "modprobe", "sysctl", "sh"]);
   for (const text of [
     renderer.renderFirstControlPlane(cluster, node, pki, token),
     renderer.renderControlPlane(cluster, node, pki, ticket),
-    renderer.renderWorker(node, ticket),
+    renderer.renderWorker(cluster, node, ticket),
   ]) {
     t.notMatch(text, /https?:/);
     t.notMatch(text, /imagePullPolicy: "(?!Never")/);
@@ -182,11 +188,11 @@ test("whatever the path of a manifest holds, it is one argument of one command",
 });
 
 test("whatever a worker's name, label and endpoint hold, each changes its own value", async () => {
-  const plain = renderer.renderWorker(node, ticket);
+  const plain = renderer.renderWorker(cluster, node, ticket);
   fc.assert(
     fc.property(hostile, hostile, hostile, (name, value, host) => {
       const changed = { ...node, name, labels: [{ name: "x", value }] };
-      const text = renderer.renderWorker(changed, { ...ticket, endpoint: { ...endpoint, host } });
+      const text = renderer.renderWorker(cluster, changed, { ...ticket, endpoint: { ...endpoint, host } });
       return differences(plain, text) <= 3;
     }),
     { numRuns: 300 },

@@ -50,6 +50,55 @@ test("a machine that an administrator deletes, or another takes, is left alone a
   t.same(await clusters.differences(), []);
 });
 
+/** Has another user take a machine, as after an administrator has released it. */
+function takeByOther({ maas }: TestClusters, systemId: string): void {
+  const { region } = maas.fake;
+  region.change(systemId, { kind: "release", erase: false });
+  region.finish(systemId);
+  region.change(systemId, { kind: "allocate", owner: "sandbox-other", agentName: "" });
+}
+
+test("machines that other users have by now hold up neither scaling nor deletion", async (t) => {
+  const clusters = await createTestClusters(t, { machines: 6 });
+  clusters.start();
+  await clusters.create("prod", { pools: { web: 3 } });
+  await clusters.untilRunning("prod");
+  const { slots } = (await clusters.state("prod")) ?? { slots: [] };
+  const systemIds = slots.map(({ systemId = "" }) => systemId);
+  const [worker = ""] = slots.flatMap(({ pool, systemId }) => (pool === "web" ? (systemId ?? []) : []));
+  takeByOther(clusters, worker);
+  await clusters.change("prod", { scale: [{ name: "web", count: 1 }] });
+  await clusters.untilRunning("prod");
+  for (const systemId of systemIds.filter((each) => each !== worker)) {
+    takeByOther(clusters, systemId);
+  }
+  await clusters.change("prod", { set: { isDeleting: true } });
+  await clusters.untilGone("prod");
+  const { region } = clusters.maas.fake;
+  t.ok(systemIds.every((systemId) => region.machine(systemId)?.owner === "sandbox-other"));
+});
+
+test("a machine that another user takes right after it was given back ends its slot", async (t) => {
+  const clusters = await createTestClusters(t, { machines: 2, maas: { releaseMs: 0 } });
+  const { region } = clusters.maas.fake;
+  const taken: string[] = [];
+  clusters.start({
+    boundary(point) {
+      if (point === "after maas.release") {
+        for (const { systemId } of region.machines().filter(({ status }) => status === "ready")) {
+          region.change(systemId, { kind: "allocate", owner: "sandbox-other", agentName: "" });
+          taken.push(systemId);
+        }
+      }
+    },
+  });
+  await clusters.create("prod", { pools: { web: 1 } });
+  await clusters.untilRunning("prod");
+  await clusters.change("prod", { set: { isDeleting: true } });
+  await clusters.untilGone("prod");
+  t.equal(taken.length, 2);
+});
+
 test("a machine that is marked as another's is not touched", async (t) => {
   const clusters = await runningCluster(t, 1);
   const systemId = await machineOf(clusters, "web");

@@ -2,7 +2,11 @@ import { createSecretKey, randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Test } from "tap";
 import type { FakeMachineOptions } from "../../../../../adapters/maas/fake/machine.ts";
-import { createMaasSandbox, type MaasSandbox } from "../../../../../adapters/maas/sandbox.ts";
+import {
+  createMaasSandbox,
+  type MaasSandbox,
+  type MaasSandboxOptions,
+} from "../../../../../adapters/maas/sandbox.ts";
 import type { BootedMachine } from "../../../../../adapters/workload/fake/boot.ts";
 import { createWorkloadSandbox, type WorkloadSandbox } from "../../../../../adapters/workload/sandbox.ts";
 import { bootedMachinesOf } from "../../../../../server/cluster-systems.ts";
@@ -40,6 +44,8 @@ export interface TestOptions {
   readonly machines?: number;
   readonly settings?: Partial<ClusterSettings>;
   readonly deployMs?: number;
+  /** What else is told to the sandbox of MAAS. */
+  readonly maas?: MaasSandboxOptions;
   /** How long a cluster may take to be as is wanted; 30 s unless told. */
   readonly patienceMs?: number;
 }
@@ -130,6 +136,7 @@ export async function createTestClusters(t: Test, options: TestOptions = {}): Pr
     eraseMs: 30,
     readPatienceMs: 3_000,
     changePatienceMs: 3_000,
+    ...options.maas,
   });
   // By our clock: MAAS's may be wrong.
   const seenAtMs = new Map<string, number>();

@@ -27,6 +27,8 @@ async function createUnderTest(t: { teardown(end: () => Promise<void>): void }) 
     allocate: () => maas.allocate({ systemId, agentName: agentNameOf(installation, slot.uid) }),
     deploy: () => maas.deploy(systemId, { series: "noble" }),
     whose: (isInstalled = false) => ownMachine(maas, "sandbox", installation, { ...slot, isInstalled }),
+    /** An administrator is shown machines of every user. */
+    whoseByAdmin: () => ownMachine(maas.admin, "sandbox-admin", installation, { ...slot, isInstalled: true }),
   };
 }
 
@@ -55,9 +57,10 @@ test("a machine without marks that is being released is not given up before it i
 });
 
 test("a machine that is another's, marked as another's, taken under another name, or not there is gone", async (t) => {
-  const { maas, marks, whose } = await createUnderTest(t);
+  const { maas, marks, whose, whoseByAdmin } = await createUnderTest(t);
   await maas.other.allocate({ systemId, agentName: "somebody" });
-  t.match(await whose(), { is: "gone", why: /sandbox-other/ });
+  t.match(await whose(), { is: "gone", why: /another user has it/ }, "MAAS does not show it");
+  t.match(await whoseByAdmin(), { is: "gone", why: /sandbox-other/ });
   await maas.other.release(systemId);
 
   await maas.allocate({ systemId, agentName: agentNameOf(installation, randomUUID()) });
@@ -81,12 +84,21 @@ test("that nothing tells what an installed machine is for proves nothing", async
 });
 
 test("a machine that is marked as the slot's, of another account, is not given up: it is the key that is wrong", async (t) => {
-  const { maas, marks, allocate, whose } = await createUnderTest(t);
+  const { maas, marks, allocate, whose, whoseByAdmin } = await createUnderTest(t);
   await maas.other.allocate({ systemId, agentName: "somebody" });
   await maas.other.annotate(systemId, marks);
-  t.match(await whose().catch((error: unknown) => error), { reason: "MAAS_DENIED" });
+  t.match(await whoseByAdmin().catch((error: unknown) => error), { reason: "MAAS_DENIED" });
   await maas.other.release(systemId);
   await allocate();
+  t.match(await whose(), { is: "ours" });
+});
+
+test("a 403 without a body about a machine that MAAS lists is no answer", async (t) => {
+  const { maas, allocate, whose } = await createUnderTest(t);
+  await allocate();
+  const forbidden = { kind: "answer", answer: { status: 403, text: "" } } as const;
+  maas.fake.inject({ path: `machines/${systemId}` }, forbidden);
+  t.match(await whose().catch((error: unknown) => error), { reason: "MACHINE_TAKEN" });
   t.match(await whose(), { is: "ours" });
 });
 

@@ -136,7 +136,15 @@ test("by the right API key a cluster that another account's could not see is as 
   const before = await clusters.untilRunning("prod");
   await first.close();
   const again = clusters.start({ maas: clusters.maas.other });
-  await clusters.until("prod", ({ cluster }) => cluster.status === "degraded");
+  const blind = await clusters.until("prod", ({ cluster }) => /MAAS cannot be read/.test(cluster.message));
+  t.match(
+    blind.cluster.message,
+    "API key is sandbox-other's, and the machines of its clusters are sandbox's",
+  );
+  await clusters.change("prod", { scale: [{ name: "web", count: 2 }] });
+  await clusters.until("prod", ({ slots }) => slots.some(({ reason }) => reason === "MAAS_DENIED"));
+  t.equal(clusters.maas.fake.region.machines().filter(({ owner }) => owner === "sandbox-other").length, 0);
+  await clusters.change("prod", { scale: [{ name: "web", count: 1 }] });
   await again.close();
   clusters.start();
   const after = await clusters.until(

@@ -1,0 +1,117 @@
+import type { MaasAddressRange, MaasSubnet } from "../../adapters/maas/adapter.ts";
+import { rangeOfAddress, subnetOfAddress } from "../domains/clusters/range-of-address.ts";
+import type { Finding } from "./inspection.ts";
+
+export interface EndpointFacts {
+  /** All of `clusters.endpoint.addresses`. */
+  readonly endpoints: readonly string[];
+  /** Those that the gateway's account has reserved. */
+  readonly reserved: readonly string[];
+  readonly subnets: readonly MaasSubnet[];
+  readonly ranges: readonly MaasAddressRange[];
+}
+
+/** Says of the addresses for clusters whether MAAS keeps them for clusters, or may give them to machines. */
+export function inspectEndpoints({ endpoints, reserved, subnets, ranges }: EndpointFacts): Finding[] {
+  if (endpoints.length === 0) {
+    return [
+      {
+        ok: true,
+        what: "clusters have no addresses of their own (clusters.endpoint): control planes of one machine, and no upgrades",
+      },
+    ];
+  }
+  const count = endpoints.filter((address) => reserved.includes(address)).length;
+  const counts = `addresses for clusters: ${endpoints.length}, of which the gateway has reserved ${count} in MAAS`;
+  const groups = new Map<
+    string,
+    { readonly finding: (listed: string) => Finding; readonly addresses: string[] }
+  >();
+  for (const address of endpoints) {
+    const verdict = verdictOf(address, reserved.includes(address), subnets, ranges);
+    const group = groups.get(verdict.name) ?? { ...verdict, addresses: [] };
+    group.addresses.push(address);
+    groups.set(verdict.name, group);
+  }
+  const found = [...groups.values()].map(({ finding, addresses }) => finding(listOf(addresses)));
+  return [{ ok: true, what: counts }, ...found];
+}
+
+interface Verdict {
+  /** The same for addresses of which the same is to be said. */
+  readonly name: string;
+  readonly finding: (listed: string) => Finding;
+}
+
+function verdictOf(
+  address: string,
+  isReserved: boolean,
+  subnets: readonly MaasSubnet[],
+  ranges: readonly MaasAddressRange[],
+): Verdict {
+  const range = rangeOfAddress(ranges, address);
+  const subnet = range?.subnet ?? subnetOfAddress(subnets, address);
+  const elsewhere = "name other addresses in clusters.endpoint.addresses";
+  if (subnet === undefined) {
+    const what = (listed: string) => `MAAS has no subnet for the addresses ${listed} of clusters`;
+    return { name: "unknown", finding: (listed) => ({ ok: false, what: what(listed), fix: elsewhere }) };
+  }
+  const { cidr, isManaged } = subnet;
+  if (range !== undefined) {
+    const { kind, first, last } = range;
+    const place = `the ${kind} range ${first}-${last} of the ${isManaged ? "managed" : "unmanaged"} subnet ${cidr}`;
+    const isKept = kind === "reserved" && isManaged;
+    const end = isKept ? "which MAAS gives to no machine" : "from which MAAS gives addresses to machines";
+    return {
+      name: place,
+      finding: (listed) => ({
+        ok: isKept,
+        what: `the addresses ${listed} of clusters are in ${place}, ${end}`,
+        ...(isKept ? {} : { fix: elsewhere }),
+      }),
+    };
+  }
+  if (!isManaged) {
+    const what = (listed: string) =>
+      `the addresses ${listed} of clusters are outside the ranges of the unmanaged subnet ${cidr}, so MAAS gives them to no machine`;
+    return { name: `unmanaged ${cidr}`, finding: (listed) => ({ ok: true, what: what(listed) }) };
+  }
+  if (isReserved) {
+    return {
+      name: "reserved",
+      finding: (listed) => ({ ok: true, what: `the addresses ${listed} are reserved for clusters` }),
+    };
+  }
+  return {
+    name: `managed ${cidr}`,
+    finding: (listed) => ({
+      ok: false,
+      what: `MAAS may give the addresses ${listed} of clusters to machines, since the subnet ${cidr} is managed and they are in no reserved range`,
+      fix: `maas PROFILE ipranges create type=reserved subnet=${cidr} ${boundsOf(listed)}`,
+    }),
+  };
+}
+
+function boundsOf(listed: string): string {
+  const [first = "", last = first] = (listed.split(", ")[0] ?? "").split("-");
+  return `start_ip=${first} end_ip=${last}`;
+}
+
+/** As `10.20.0.200-10.20.0.250, 10.20.1.7`. */
+function listOf(addresses: readonly string[]): string {
+  const runs: [string, string][] = [];
+  for (const address of addresses) {
+    const run = runs.at(-1);
+    if (run !== undefined && isNext(run[1], address)) {
+      run[1] = address;
+    } else {
+      runs.push([address, address]);
+    }
+  }
+  return runs.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join(", ");
+}
+
+function isNext(address: string, next: string): boolean {
+  const numberOf = (text: string) => text.split(".").reduce((number, byte) => number * 256 + Number(byte), 0);
+  return numberOf(next) === numberOf(address) + 1;
+}

@@ -1,0 +1,125 @@
+import type { NodeFile } from "./cloud-config.ts";
+import { formatKubernetesVersion, type KubernetesVersion } from "./kubernetes-version.ts";
+
+const scriptPath = "/etc/hostplane/make-node.sh";
+
+/** Where the script finds kubeadm's configuration. */
+export const kubeadmConfigPath = "/etc/hostplane/kubeadm.yaml";
+
+/**
+ * What cloud-init reports to MAAS of a machine that could not be made a node begins so, behind `'cloudinit' `. MAAS keeps it as an event of
+ * the machine (`add_event_to_node_event_log` of 3.4.10).
+ */
+export const nodeFailurePrefix = "hostplane: ";
+
+/**
+ * Makes the machine a node. The first failure ends it with status 1, which cloud-init shows as its own (`cloud-init status`), and leaves
+ * nothing that could pass for a node. Arguments are read by no shell but this one, which never evaluates them.
+ */
+const script = `#!/bin/sh
+# Usage: make-node.sh init|join [--images VERSION ROLE] [--kube-vip IMAGE] [--cni FILE]
+set -uf
+PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export KUBECONFIG=/etc/kubernetes/admin.conf
+config=\${HOSTPLANE_KUBEADM_CONFIG:-${kubeadmConfigPath}}
+
+# By cloud-init's own webhook, if it has one.
+report() {
+  timeout 20 /usr/bin/python3 - "$1" >/dev/null 2>&1 <<'PYTHON'
+import sys
+from cloudinit import reporting, util
+from cloudinit.reporting import events
+settings = util.read_conf_with_confd("/etc/cloud/cloud.cfg")
+reporting.update_configuration(settings.get("reporting", {}))
+events.report_finish_event("modules-final/hostplane", sys.argv[1], events.status.FAIL)
+reporting.flush_events()
+PYTHON
+}
+
+fail() {
+  echo "${nodeFailurePrefix}$1" >&2
+  report "${nodeFailurePrefix}$1"
+  # A node that is half made could pass for one that has joined.
+  timeout 180 kubeadm reset --force >/dev/null 2>&1
+  systemctl disable --now kubelet >/dev/null 2>&1
+  echo "${nodeFailurePrefix}$1" >&2
+  exit 1
+}
+
+has_image() {
+  printf '%s\\n' "$present" | grep -qxF -e "$1" -e "docker.io/$1" -e "docker.io/library/$1"
+}
+
+# A kubelet asks registries for images of static pods that are missing, and kubeadm does not notice before its time is up.
+require_images() {
+  wanted=$(kubeadm config images list --kubernetes-version "v$1" 2>/dev/null) || fail "kubeadm cannot list the images of Kubernetes $1"
+  if [ "$2" = worker ]; then
+    wanted=$(printf '%s\\n' "$wanted" | grep -E '/(kube-proxy|pause):')
+  fi
+  present=$(timeout 30 ctr --namespace k8s.io images list --quiet) || fail "containerd does not answer"
+  missing=
+  for image in $wanted "$kube_vip"; do
+    [ -z "$image" ] || has_image "$image" || missing="$missing $image"
+  done
+  [ -z "$missing" ] || fail "the machine's image lacks these images of containers, and nothing is fetched:$missing"
+}
+
+apply() {
+  # The API server does not know at once the kinds that a manifest itself defines.
+  for try in 1 2 3 4 5 6 7 8 9 10; do
+    [ "$try" = 1 ] || sleep 10
+    kubectl apply --server-side --filename "$1" && return
+  done
+  fail "the network of pods cannot be applied: kubectl apply failed 10 times"
+}
+
+mode=$1
+shift
+version=
+role=
+kube_vip=
+cni=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --images) version=$2 role=$3; shift 3 ;;
+    --kube-vip) kube_vip=$2; shift 2 ;;
+    --cni) cni=$2; shift 2 ;;
+    *) fail "make-node.sh does not know $1" ;;
+  esac
+done
+
+[ -z "$version" ] || require_images "$version" "$role"
+case $mode in
+  init)
+    # Else it prints the token, and cloud-init's log may be read by the group adm.
+    kubeadm init --config "$config" --skip-token-print || fail "kubeadm init failed"
+    [ -z "$cni" ] || apply "$cni"
+    ;;
+  join) kubeadm join --config "$config" || fail "kubeadm join failed" ;;
+esac
+`;
+
+/** The script as a file of the machine. */
+export const nodeScriptFile: NodeFile = { path: scriptPath, content: script, permissions: "0644" };
+
+export interface NodeScriptOptions {
+  readonly mode: "init" | "join";
+  readonly role: "control-plane" | "worker";
+  readonly version: KubernetesVersion;
+  /** Whether all images of containers have to be in the machine's image. */
+  readonly needsImages: boolean;
+  readonly kubeVipImage?: string | undefined;
+  /** The manifest of the network of pods; only with `init`. */
+  readonly cniPath?: string | undefined;
+}
+
+/** The command that runs the script. Its exit status must be that of all commands: it is the last. */
+export function nodeScriptCommand(options: NodeScriptOptions): readonly string[] {
+  const { mode, role, version, needsImages, kubeVipImage, cniPath } = options;
+  return [
+    ...["sh", scriptPath, mode],
+    ...(needsImages ? ["--images", formatKubernetesVersion(version), role] : []),
+    ...(kubeVipImage === undefined ? [] : ["--kube-vip", kubeVipImage]),
+    ...(cniPath === undefined ? [] : ["--cni", cniPath]),
+  ];
+}

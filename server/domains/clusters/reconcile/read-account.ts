@@ -1,0 +1,38 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
+import type { Store } from "../../../store/store.ts";
+import { marksFrom } from "../machine-marks.ts";
+
+/**
+ * Reads whose API key the gateway has, and compares it with the account that took the machines of its clusters. MAAS hides machines of other
+ * users: to another account all of them would look as if others had taken them.
+ * @throws InfraError MAAS_DENIED when they are another account's; and as MAAS and the store do
+ */
+export async function readAccount(
+  maas: Pick<MaasAdapter, "url" | "whoami" | "machines">,
+  store: Pick<Store, "run">,
+): Promise<string> {
+  const { username } = await maas.whoami();
+  const backend = maas.url;
+  const { account, hasMachines } = await store.run("clusters.account", { backend });
+  if (account === username) {
+    return username;
+  }
+  // An account may be renamed in MAAS; then the machines are shown as those of the new name.
+  if (account !== undefined && hasMachines && !(await hasMarkedMachine(maas, store, username))) {
+    const message = `the gateway's MAAS API key is ${username}'s, and the machines of its clusters are ${account}'s: put an API key of ${account} into the file of clusters.maas.apiKeyFile`;
+    throw new InfraError("MAAS_DENIED", message);
+  }
+  await store.run("clusters.setAccount", { backend, account: username });
+  return username;
+}
+
+async function hasMarkedMachine(
+  maas: Pick<MaasAdapter, "machines">,
+  store: Pick<Store, "run">,
+  owner: string,
+): Promise<boolean> {
+  const { installationId } = await store.run("clusters.installation", {});
+  const machines = await maas.machines({ owner });
+  return machines.some(({ annotations }) => marksFrom(annotations)?.installationId === installationId);
+}

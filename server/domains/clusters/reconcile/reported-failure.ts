@@ -1,0 +1,31 @@
+import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
+import { nodeFailurePrefix } from "../bootstrap/node-script.ts";
+import type { Pass } from "./pass.ts";
+
+/** cloud-init reports the start of each of its modules. */
+const maxEvents = 300;
+const failures = ["Node post-installation failure", "Node installation failure"];
+
+/**
+ * What a machine has reported to MAAS of its bootstrap since it was installed; undefined when it did not fail.
+ * @throws InfraError as `MaasAdapter.events`
+ */
+export async function reportedFailure(
+  { tools }: Pick<Pass, "tools">,
+  { systemId }: MaasMachine,
+): Promise<string | undefined> {
+  const events = await tools.maas.events(systemId, maxEvents);
+  const begun = events.findIndex(({ type }) => type === "Deploying");
+  const failed = events
+    .slice(0, begun === -1 ? undefined : begun)
+    .filter(({ type }) => failures.includes(type));
+  const prefix = `'cloudinit' ${nodeFailurePrefix}`;
+  const told = failed.find(({ description }) => description.startsWith(prefix));
+  if (told !== undefined) {
+    return told.description.slice(prefix.length);
+  }
+  // Without our words, as from an image whose cloud-init cannot report them. Other modules fail on machines that are well.
+  return failed.some(({ description }) => /config-scripts[-_]user/.test(description))
+    ? "its user data failed; /var/log/cloud-init-output.log on it says why"
+    : undefined;
+}
