@@ -14,6 +14,8 @@ export type DestroyInput = {
   readonly uuid: string;
   /** Whether the gateway made it: then the domain is removed as well. */
   readonly isOurs: boolean;
+  /** Whether it was off when this was asked for: then a cancelled destruction does not start it. Absent in older operations. */
+  readonly wasOff?: boolean;
   readonly graceSeconds: number;
   /** Those that were made for it, to be deleted; none where they are kept. */
   readonly volumes: readonly { readonly pool: string; readonly name: string }[];
@@ -34,7 +36,8 @@ export function destroyInputFrom(
   const volumes = (isOurs ? mark.madeVolumes : []).filter(({ pool, name }) =>
     disks.some(({ source }) => source.kind === "volume" && source.pool === pool && source.volume === name),
   );
-  return { id, uuid, isOurs, graceSeconds, volumes: deleteVolumes ? volumes : [] };
+  const wasOff = isOn(domain.state) === false;
+  return { id, uuid, isOurs, wasOff, graceSeconds, volumes: deleteVolumes ? volumes : [] };
 }
 
 /**
@@ -85,12 +88,7 @@ function powerOffStep(tools: HypervisorTools): DestroyStep {
     isAbortable: false,
     maxAttempts,
     async forward(run) {
-      const domain = await runningDomain(tools, run);
-      if (domain !== undefined) {
-        const { name, uuid } = domain;
-        // It may shut down by itself in the same moment.
-        await ignoring("DOMAIN_STATE", tools.run({ kind: "powerOff", name, uuid }, run));
-      }
+      await powerOff(tools, run);
       return null;
     },
     // It may have been cancelled when its power was gone, but that was not written down yet.
@@ -109,13 +107,17 @@ function undefineStep(tools: HypervisorTools): DestroyStep {
       const domain = run.input.isOurs ? await domainOf(tools, run) : undefined;
       if (domain !== undefined) {
         const { name, uuid } = domain;
+        // It may have been started again since; a running one would only be made transient.
+        await powerOff(tools, run);
         await ignoring("DOMAIN_NOT_FOUND", tools.run({ kind: "undefine", name, uuid }, run));
       }
       return null;
     },
-    attention: ({ input }) => ({
-      left: [`The domain ${input.id} is off, and still defined.`],
-      advice: [`Retry the operation; or remove it by \`virsh undefine ${input.id} --nvram\`.`],
+    attention: ({ input }, error) => ({
+      left: [`The domain ${input.id} is still defined: ${error.message}.`],
+      advice: [
+        `Retry the operation; or power it off and remove it by \`virsh destroy ${input.id}\` and \`virsh undefine ${input.id} --nvram\`.`,
+      ],
     }),
   };
 }
@@ -148,18 +150,27 @@ async function domainOf(tools: HypervisorTools, run: DestroyRun): Promise<Libvir
   return domain?.uuid === run.input.uuid ? domain : undefined;
 }
 
+async function powerOff(tools: HypervisorTools, run: DestroyRun): Promise<void> {
+  const domain = await runningDomain(tools, run);
+  if (domain !== undefined) {
+    const { name, uuid } = domain;
+    // It may shut down by itself in the same moment.
+    await ignoring("DOMAIN_STATE", tools.run({ kind: "powerOff", name, uuid }, run));
+  }
+}
+
 async function startAgain(tools: HypervisorTools, run: DestroyRun): Promise<void> {
-  const domain = await domainOf(tools, run);
+  const domain = run.input.wasOff === true ? undefined : await domainOf(tools, run);
   if (domain !== undefined && isOn(domain.state) === false) {
     const { name, uuid } = domain;
     await ignoring("DOMAIN_STATE", tools.run({ kind: "start", name, uuid }, run));
   }
 }
 
-function offAttention({ input }: DestroyRun) {
+function offAttention({ input }: DestroyRun, error: Error) {
   return {
-    left: [`${input.id} may be off although its destruction was cancelled.`],
-    advice: [`Retry the operation to destroy it; or start it by \`virsh start ${input.id}\`.`],
+    left: [`${input.id} may be off or running, its destruction did not end: ${error.message}.`],
+    advice: [`Retry the operation to destroy it; or, if it is off, start it by \`virsh start ${input.id}\`.`],
   };
 }
 

@@ -71,7 +71,7 @@ export function createHypervisorTools(options: HypervisorToolsOptions): Hypervis
     },
     hasVolume: (pool, name, signal) => withPatience(() => libvirt.hasVolume(pool, name), signal),
     run: (step, { input, operationId, signal }) =>
-      own.during({ hypervisorId: input.id, operationId }, () => libvirt.run(step, signal)),
+      own.during({ hypervisorId: input.id, operationId, step: step.kind }, () => libvirt.run(step, signal)),
     isReady: (name, readiness, signal) => libvirt.isReady(name, readiness, signal),
   };
 }

@@ -18,6 +18,7 @@ import { createHypervisorList, type ListedHypervisors } from "./hypervisor-list.
 import type { HypervisorSettings } from "./hypervisor-settings.ts";
 import { createHypervisorTools } from "./hypervisor-tools.ts";
 import type { Hypervisor, Inventory } from "./inventory.ts";
+import { createOpenChanges } from "./open-changes.ts";
 import type { OwnChanges } from "./own-changes.ts";
 
 export interface HypervisorsOptions {
@@ -41,6 +42,10 @@ export type Foreseen<Input> =
 
 /** The hypervisors of this host: the rules of the contract over libvirt, without messages. */
 export interface Hypervisors {
+  /**
+   * The inventory, where one that is being created counts as off, and one that is being destroyed as running, up to the end:
+   * the state says which call is accepted.
+   */
   list(signal: AbortSignal): Promise<ListedHypervisors>;
   /**
    * Begins the creation, or joins the one under way, and tells of it up to its end.
@@ -76,6 +81,7 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
   const { libvirt, settings, inventory, operations, host } = options;
   const tools = createHypervisorTools(options);
   const list = createHypervisorList(options);
+  const openChanges = createOpenChanges(options);
   // Between looking and beginning nobody else may begin.
   const turns = createLimiter({ what: "requests for hypervisors", maxRunning: 1, maxWaiting: 256 });
   const backend = libvirtSource(libvirt, host);
@@ -101,10 +107,18 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
     kind: destroyKindName,
     starter: operations.register(createDestroyKind(tools)),
     inputOf({ id, state }, domain) {
-      if (state === "off" || domain === undefined) {
-        throw refused("HYPERVISOR_OFF", id, "does not run");
+      if (domain === undefined) {
+        throw refused("HYPERVISOR_OFF", id, "is not created");
       }
-      return destroyInputFrom(domain, settings.destroy);
+      const input = destroyInputFrom(domain, settings.destroy);
+      if (state === "off" && !input.isOurs) {
+        throw refused(
+          "HYPERVISOR_OFF",
+          id,
+          "is off already, and only what the gateway has created is removed",
+        );
+      }
+      return input;
     },
     describeResult({ result, resource }) {
       const { isRemoved = true } = (result ?? {}) as { readonly isRemoved?: boolean };
@@ -220,7 +234,10 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
   }
 
   return {
-    list,
+    async list(signal) {
+      const listed = await list(signal);
+      return { ...listed, hypervisors: await openChanges(listed.hypervisors) };
+    },
     create: (id, asker) => one(creation, id, asker),
     createAll: (ids, asker) => several(creation, ids, asker),
     destroy: (id, asker) => one(destruction, id, asker),

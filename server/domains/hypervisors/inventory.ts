@@ -19,6 +19,8 @@ export interface Hypervisor {
   readonly state: "running" | "off" | "unknown";
   /** Why the state is not known, as a sentence; empty when it is. */
   readonly reason: string;
+  /** Whether libvirt has a domain of this name; false for what can only be created. */
+  readonly isDefined: boolean;
   /** The operation that made its domain: only such are removed. Undefined for others, and for what is not made. */
   readonly madeBy: string | undefined;
 }
@@ -58,6 +60,7 @@ export function createInventory(settings: HypervisorSettings): Inventory {
       capabilities: capabilitiesOf(usesShared(domain, isShared), gpus.length > 0),
       gpus: gpus.map(({ brand, model }) => ({ brand, model })),
       ...stateOf(domain),
+      isDefined: true,
       madeBy: mark?.hypervisorId === name ? mark.operationId : undefined,
     };
   }
@@ -91,12 +94,13 @@ export function createInventory(settings: HypervisorSettings): Inventory {
       const possible = templates.flatMap((template): Hypervisor[] => {
         const domain = domains.get(template.id);
         if (domain === undefined) {
-          return [{ ...ofTemplate(template, gpus), state: "off", reason: "" }];
+          return [{ ...ofTemplate(template, gpus), isDefined: false, state: "off", reason: "" }];
         }
         const reason =
           domain.unreadableBecause ??
           "somebody else has made a domain of this name, which hypervisors.match does not list";
-        return isHypervisor(domain) ? [] : [{ ...ofTemplate(template, gpus), state: "unknown", reason }];
+        const foreign = { ...ofTemplate(template, gpus), isDefined: true, state: "unknown", reason } as const;
+        return isHypervisor(domain) ? [] : [foreign];
       });
       return [...there, ...possible].toSorted(byId);
     },
@@ -104,7 +108,7 @@ export function createInventory(settings: HypervisorSettings): Inventory {
       const ids = new Set(known.map(({ id }) => id));
       const possible = templates
         .filter(({ id }) => !ids.has(id))
-        .map((template) => ofTemplate(template, new Map()));
+        .map((template) => ({ ...ofTemplate(template, new Map()), isDefined: false }));
       return [...known, ...possible]
         .map((one): Hypervisor => ({ ...one, state: "unknown", reason }))
         .toSorted(byId);

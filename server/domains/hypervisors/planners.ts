@@ -85,17 +85,21 @@ export function createHypervisorPlanners(options: HypervisorPlannersOptions): Pl
   }
 
   function destruction(input: DestroyInput): PlannedPart {
-    const { id: name, uuid: ownUuid, isOurs, graceSeconds, volumes } = input;
+    const { id: name, uuid: ownUuid, isOurs, wasOff = false, graceSeconds, volumes } = input;
     const domain = { name, uuid: ownUuid };
     return {
-      changes: [`${name} is powered off${isOurs ? ", and its domain removed" : ""}`],
+      changes: [
+        wasOff
+          ? `the domain of ${name}, which is off, is removed`
+          : `${name} is powered off${isOurs ? ", and its domain removed" : ""}`,
+      ],
       losses: [
-        `whatever runs on ${name}: it is neither stopped nor moved`,
+        ...(wasOff ? [] : [`whatever runs on ${name}: it is neither stopped nor moved`]),
         ...volumes.map((volume) => `the volume ${volume.pool}/${volume.name}`),
       ],
       steps: [
-        ...(graceSeconds > 0 ? [step("grace", { kind: "shutDown", ...domain })] : []),
-        step("powerOff", { kind: "powerOff", ...domain }),
+        ...(graceSeconds > 0 && !wasOff ? [step("grace", { kind: "shutDown", ...domain })] : []),
+        ...(wasOff ? [] : [step("powerOff", { kind: "powerOff", ...domain })]),
         ...(isOurs ? [step("undefine", { kind: "undefine", ...domain })] : []),
         ...volumes.map((volume) => step("deleteVolumes", { kind: "deleteVolume", ...volume })),
       ],
@@ -111,7 +115,7 @@ export function createHypervisorPlanners(options: HypervisorPlannersOptions): Pl
     const parts = foreseen.flatMap(({ input }) => (input === undefined ? [] : [describe(input)]));
     const steps = parts.flatMap((part) => part.steps);
     const [only = ""] = ids;
-    const noReturn = steps.findIndex(({ name }) => name === "powerOff");
+    const noReturn = steps.findIndex(({ name }) => name === "powerOff" || name === "undefine");
     return {
       kind,
       resource: ids.length === 1 ? hypervisorResource(only) : "hypervisors",

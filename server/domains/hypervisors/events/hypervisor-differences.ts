@@ -36,14 +36,23 @@ export function hypervisorDifferences(
 
 /** What changed is told first, then whether it runs. */
 function differencesOf(before: ObservedHypervisor, after: ObservedHypervisor): HypervisorDifference[] {
+  if (!before.isDefined && !after.isDefined) {
+    // An outage of libvirt changes nothing of what is not created; of its template the facts may be others.
+    return factsChanged(before, after, describeChanges(before, after));
+  }
   const changes = describeChanges(before, after);
   const isBack = before.state === "unknown" && after.state !== "unknown" && before.lastState === after.state;
   const all = isBack ? [...changes, `state: unknown -> ${after.state}`] : changes;
   const type = isBack ? undefined : stateType(before, after);
-  return [
-    ...(all.length > 0 ? [{ ...told("hypervisor.changed", after, before), changes: all }] : []),
-    ...(type === undefined ? [] : [told(type, after, before)]),
-  ];
+  return [...factsChanged(before, after, all), ...(type === undefined ? [] : [told(type, after, before)])];
+}
+
+function factsChanged(
+  before: ObservedHypervisor,
+  after: ObservedHypervisor,
+  changes: readonly string[],
+): HypervisorDifference[] {
+  return changes.length > 0 ? [{ ...told("hypervisor.changed", after, before), changes }] : [];
 }
 
 function stateType(

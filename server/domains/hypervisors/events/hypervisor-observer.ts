@@ -9,8 +9,8 @@ import {
   type Told,
 } from "../../../events/observe-system.ts";
 import type { Hypervisor, Inventory } from "../inventory.ts";
-import type { OwnChanges } from "../own-changes.ts";
-import { hypervisorDifferences } from "./hypervisor-differences.ts";
+import { isEffectOf, type OwnChange, type OwnChanges } from "../own-changes.ts";
+import { type HypervisorDifference, hypervisorDifferences } from "./hypervisor-differences.ts";
 import { hypervisorEvent, services } from "./hypervisor-events.ts";
 import {
   inventoryFrom,
@@ -41,22 +41,17 @@ export function libvirtSource({ kind }: Pick<LibvirtAdapter, "kind">, host: stri
  */
 export function observeHypervisorChanges(options: HypervisorObserverOptions): SystemObserver {
   const { libvirt, inventory, own, host } = options;
-  /** When the read of the last state began whose differences are told, by this gateway or others. */
-  let toldAsOfMs = Number.NEGATIVE_INFINITY;
-
   function tell(
     before: ObservedHypervisors | undefined,
     hypervisors: readonly Hypervisor[],
-    isReadable: boolean,
+    ownChangeOf: (difference: HypervisorDifference) => OwnChange | undefined,
   ): Told<ObservedHypervisors> {
     const observed = observeHypervisors(before, hypervisors);
     const differences =
       before === undefined ? [] : hypervisorDifferences(before.hypervisors, observed.hypervisors);
-    const events = differences.map((difference) => {
-      const { id } = difference.hypervisor;
-      const change = isReadable ? own.find(({ hypervisorId }) => hypervisorId === id) : undefined;
-      return hypervisorEvent(difference, change, host);
-    });
+    const events = differences.map((difference) =>
+      hypervisorEvent(difference, ownChangeOf(difference), host),
+    );
     return { observed, events };
   }
 
@@ -65,7 +60,6 @@ export function observeHypervisorChanges(options: HypervisorObserverOptions): Sy
     name: "libvirt",
     subscribe: (onChange) => libvirt.subscribe(onChange),
     async read(sinceMs, signal) {
-      own.forget(toldAsOfMs);
       const snapshot = await libvirt.read(signal);
       const tooEarlyMs = sinceMs + eventsTakeMs - performance.now();
       if (snapshot.readAtMs >= sinceMs || tooEarlyMs <= 0) {
@@ -76,17 +70,18 @@ export function observeHypervisorChanges(options: HypervisorObserverOptions): Sy
       return libvirt.read(signal);
     },
     parse: parseObservedHypervisors,
-    tell: (before, state) => tell(before, inventory.of(state), true),
+    tell: (before, state, readAtMs) =>
+      tell(before, inventory.of(state), (difference) =>
+        own.find((change) => isEffectOf(change, difference), readAtMs),
+      ),
     tellUnreadable(before, error) {
       if (before === undefined || !(error instanceof InfraError)) {
         return undefined;
       }
-      return tell(before, inventory.unreadable(inventoryFrom(before), error.message), false);
+      return tell(before, inventory.unreadable(inventoryFrom(before), error.message), () => undefined);
     },
     gapOrigin: { topic: "hypervisors", resource: "hypervisors", host, services },
-    onTold: (readAtMs) => {
-      toldAsOfMs = readAtMs;
-    },
+    onTold: own.forget,
   };
   return observeSystem(system, options);
 }

@@ -11,6 +11,8 @@ const observedHypervisor = z.object({
   /** The state before it was unknown. */
   lastState: z.enum(["running", "off", "unknown"]),
   reason: z.string(),
+  // Earlier versions did not keep it.
+  isDefined: z.boolean().default(true),
   madeBy: z.string().nullable(),
 });
 

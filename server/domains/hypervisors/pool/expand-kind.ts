@@ -52,12 +52,14 @@ function addStep({ pool, changes }: PoolTools): PoolStep {
       const { input, operationId, progress } = run;
       const devices = devicesOf(run);
       progress({ message: `adding ${devices.join(", ")}` });
-      const bytes = await changes.during({ operationId }, () => pool.add(input.identity, devices));
+      const bytes = await changes.during({ operationId, effect: "grows" }, () =>
+        pool.add(input.identity, devices, run.attempt > 1),
+      );
       progress({ message: `${pool.name} has ${describeSize(bytes)} more, on ${devices.join(", ")}` });
       return { bytes: String(bytes) };
     },
     undo: (run) =>
-      changes.during({ operationId: run.operationId }, () =>
+      changes.during({ operationId: run.operationId, effect: "shrinks" }, () =>
         pool.takeBack(run.input.identity, devicesOf(run)),
       ),
     attention: (run) => ({

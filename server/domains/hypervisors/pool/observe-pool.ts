@@ -7,7 +7,7 @@ import {
   type Told,
 } from "../../../events/observe-system.ts";
 import type { NewEvent } from "../../../store/events.ts";
-import type { OwnChanges } from "./own-changes.ts";
+import type { OwnChange, OwnChanges } from "./own-changes.ts";
 import type { PoolState, StoragePool } from "./storage-pool.ts";
 
 export interface PoolObserverOptions extends SystemObserverOptions {
@@ -40,8 +40,11 @@ export function observePoolChanges(options: PoolObserverOptions): SystemObserver
     subscribe: pool.subscribe,
     read: (sinceMs, signal) => pool.read(signal, Math.max(sinceMs, performance.now() - maxAgeMs)),
     parse: (json) => observedPool.safeParse(json).data,
-    tell: (before, state) =>
-      tellPool(before, state, { host, operationId: changes.find(() => true)?.operationId }),
+    tell: (before, state, readAtMs) =>
+      tellPool(before, state, {
+        host,
+        ownChangeOf: (effects) => changes.find(({ effect }) => effects.includes(effect), readAtMs),
+      }),
     gapOrigin: { topic: "hypervisors", resource: "storagePool", host, services },
     onTold: changes.forget,
   };
@@ -52,7 +55,11 @@ export function observePoolChanges(options: PoolObserverOptions): SystemObserver
 export function tellPool(
   before: ObservedPool | undefined,
   state: PoolState,
-  origin: { readonly host: string; readonly operationId: string | undefined },
+  origin: {
+    readonly host: string;
+    /** The gateway's own change with one of these effects. */
+    readonly ownChangeOf: (effects: readonly OwnChange["effect"][]) => OwnChange | undefined;
+  },
 ): Told<ObservedPool> {
   const { name, identity } = state;
   const devices = state.devices.map(({ path }) => path);
@@ -62,7 +69,16 @@ export function tellPool(
   }
   const added = devices.filter((path) => !before.devices.includes(path));
   const removed = before.devices.filter((path) => !devices.includes(path));
-  const { host, operationId } = origin;
+  const growthBytes = state.sizeBytes - BigInt(before.sizeBytes);
+  const effects: readonly OwnChange["effect"][] = [
+    ...(added.length > 0 || growthBytes > 0n ? (["grows"] as const) : []),
+    ...(removed.length > 0 || growthBytes < 0n ? (["shrinks"] as const) : []),
+  ];
+  if (effects.length === 0) {
+    return { observed, events: [] };
+  }
+  const { host, ownChangeOf } = origin;
+  const operationId = ownChangeOf(effects)?.operationId;
   const event: NewEvent = {
     topic: "hypervisors",
     type: "storagePool.changed",
@@ -81,6 +97,5 @@ export function tellPool(
       },
     },
   };
-  const isChanged = added.length + removed.length > 0 || before.sizeBytes !== observed.sizeBytes;
-  return { observed, events: isChanged ? [event] : [] };
+  return { observed, events: [event] };
 }

@@ -4,6 +4,7 @@ import type { StoragePool } from "./storage-pool.ts";
 /** A change of the pool that an operation of this gateway makes. */
 export interface OwnChange {
   readonly operationId: string;
+  readonly effect: "grows" | "shrinks";
 }
 
 /** Tells this gateway's own changes of the pool from those of others. */

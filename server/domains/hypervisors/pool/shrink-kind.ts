@@ -94,12 +94,14 @@ function removeStep({ pool, changes }: PoolTools): PoolStep {
     async forward(run) {
       const { input, operationId, progress } = run;
       const { devices, bytes } = chosenBy(run);
-      await changes.during({ operationId }, () => pool.remove(input.identity, devices));
+      await changes.during({ operationId, effect: "shrinks" }, () => pool.remove(input.identity, devices));
       progress({ message: `${pool.name} has ${describeSize(BigInt(bytes))} less; ${namesOf(run)} is free` });
       return null;
     },
     undo: ({ input, operationId, output }) =>
-      changes.during({ operationId }, () => pool.putBack(input.identity, chosenBy({ output }).devices)),
+      changes.during({ operationId, effect: "grows" }, () =>
+        pool.putBack(input.identity, chosenBy({ output }).devices),
+      ),
     attention: (run) => ({
       left: [`${namesOf(run)} may be out of ${pool.name}, partly or all; no data is on it.`],
       advice: ["See `hostplane pool show`, mend what the error says, then retry the operation."],

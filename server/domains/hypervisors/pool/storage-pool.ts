@@ -101,10 +101,11 @@ export interface StoragePool {
 
   /**
    * Adds devices, all or none. Those that are in the pool already are left alone.
+   * @param isRepeated an earlier run may have been cut off: devices it has marked as LVM's are accepted
    * @returns by how many bytes the pool has them now
    * @throws InfraError DEVICE_NOT_USABLE, VOLUME_GROUP_GONE
    */
-  add(identity: string, paths: readonly string[]): Promise<bigint>;
+  add(identity: string, paths: readonly string[], isRepeated?: boolean): Promise<bigint>;
   /** Takes out again what `add` has added and nobody has used. @throws InfraError POOL_CANNOT_SHRINK */
   takeBack(identity: string, paths: readonly string[]): Promise<void>;
 

@@ -57,7 +57,7 @@ export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Ch
     await lvm.runOnDevices({ kind: "freeDevice", volumeGroupName: volumeGroup, path });
   }
 
-  async function add(identity: string, paths: readonly string[]): Promise<bigint> {
+  async function add(identity: string, paths: readonly string[], isRepeated = false): Promise<bigint> {
     const other = paths.find((path) => !configured.includes(path));
     if (other !== undefined) {
       throw new InfraError("DEVICE_NOT_USABLE", `${other} is not in the configuration (any more)`);
@@ -65,7 +65,7 @@ export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Ch
     const there = (await inGroup(identity, paths)).map(({ configuredPath }) => configuredPath);
     const wanted = paths.filter((path) => !there.includes(path));
     if (wanted.length > 0) {
-      await lvm.runOnDevices({ kind: "addDevices", volumeGroupName: volumeGroup, paths: wanted });
+      await lvm.runOnDevices({ kind: "addDevices", volumeGroupName: volumeGroup, paths: wanted, isRepeated });
     }
     const added = await inGroup(identity, paths);
     return added.reduce((sum, { physicalVolume }) => sum + physicalVolume.sizeBytes, 0n);
@@ -164,6 +164,8 @@ export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Ch
       await add(
         identity,
         devices.map(({ path }) => path),
+        // They were the group's; an earlier run may have been cut off.
+        true,
       );
     },
   };

@@ -89,6 +89,112 @@ test("a hypervisor of somebody else is only started and powered off", async (t) 
   t.same(await leftOf(libvirt), untouched);
 });
 
+/** The marked domain of the gateway, as libvirt names it. */
+async function domainOf(libvirt: LibvirtAdapter, id: string) {
+  const { value } = await libvirt.read();
+  const { name = "", uuid = "" } = value.domains.find((one) => one.name === id) ?? {};
+  return { name, uuid };
+}
+
+test("a hypervisor that was created and is off is destroyed; any other that is off is refused", async (t) => {
+  const libvirt = createLibvirt(t);
+  const destroy = { graceSeconds: 5, deleteVolumes: true };
+  const own = { ...settings, destroy };
+  const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t), settings: own });
+  const client = await gateway.client();
+  await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
+  libvirt.runOutside({ kind: "powerOff", ...(await domainOf(libvirt, "hv-1")) });
+  const { last } = await follow((options) => client.destroyHypervisor({ id: "hv-1" }, options));
+  t.equal(last, "COMPLETED hv-1 is destroyed");
+  t.same(await leftOf(libvirt), untouched);
+  const again = rpcErrorOf(follow((options) => client.destroyHypervisor({ id: "hv-1" }, options)));
+  t.match(await again, { reason: "HYPERVISOR_OFF", message: /is not created/ });
+  const foreign = rpcErrorOf(follow((options) => client.destroyHypervisor({ id: "old-2" }, options)));
+  t.match(await foreign, {
+    reason: "HYPERVISOR_OFF",
+    message: /only what the gateway has created is removed/,
+  });
+});
+
+test("the listed state names the call that is accepted, up to the end of an operation", async (t) => {
+  let isHeld = true;
+  const sandbox = createLibvirt(t);
+  const gate = Promise.withResolvers<void>();
+  const libvirt: LibvirtAdapter = {
+    ...sandbox,
+    isReady: async () => !isHeld,
+    run: async (step, signal) => {
+      await (step.kind === "undefine" ? gate.promise : undefined);
+      return sandbox.run(step, signal);
+    },
+  };
+  const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
+  const client = await gateway.client();
+  const stateOf = async (id: string) =>
+    (await client.listHypervisors({})).hypervisors.find((one) => one.id === id)?.state;
+  t.equal(await stateOf("hv-1"), HypervisorState.AVAILABLE_TO_CREATE);
+  const waiting = Promise.withResolvers<void>();
+  const creation = follow(
+    (options) => client.createHypervisor({ id: "hv-1" }, options),
+    (text) => /waiting/.test(text) && waiting.resolve(),
+  );
+  await waiting.promise;
+  t.match(await leftOf(sandbox), { running: ["hv-1", "old-1"] }, "it runs, and is not ready yet");
+  t.equal(await stateOf("hv-1"), HypervisorState.AVAILABLE_TO_CREATE);
+  isHeld = false;
+  await creation;
+  t.equal(await stateOf("hv-1"), HypervisorState.AVAILABLE_TO_DESTROY);
+  const removing = Promise.withResolvers<void>();
+  const destruction = follow(
+    (options) => client.destroyHypervisor({ id: "hv-1" }, options),
+    (text) => /removing its domain/.test(text) && removing.resolve(),
+  );
+  await removing.promise;
+  t.equal(await stateOf("hv-1"), HypervisorState.AVAILABLE_TO_DESTROY);
+  gate.resolve();
+  await destruction;
+  t.equal(await stateOf("hv-1"), HypervisorState.AVAILABLE_TO_CREATE);
+});
+
+test("a hypervisor that somebody starts while it is destroyed is powered off again", async (t) => {
+  const sandbox = createLibvirt(t);
+  let isStarted = false;
+  const libvirt: LibvirtAdapter = {
+    ...sandbox,
+    run: async (step, signal) => {
+      await sandbox.run(step, signal);
+      if (step.kind === "powerOff" && !isStarted) {
+        isStarted = true;
+        sandbox.runOutside({ ...step, kind: "start" });
+      }
+    },
+  };
+  const client = await (await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) })).client();
+  await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
+  const { last } = await follow((options) => client.destroyHypervisor({ id: "hv-1" }, options));
+  t.equal(last, "COMPLETED hv-1 is destroyed");
+});
+
+test("a destruction that needs attention does not contradict its error", async (t) => {
+  const sandbox = createLibvirt(t);
+  const libvirt: LibvirtAdapter = {
+    ...sandbox,
+    run: async (step, signal) => {
+      if (step.kind === "undefine") {
+        throw new InfraError("DOMAIN_STATE", `domain ${step.name} is running`);
+      }
+      await sandbox.run(step, signal);
+    },
+  };
+  const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
+  const client = await gateway.client();
+  await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
+  const { operationIds } = await follow((options) => client.destroyHypervisor({ id: "hv-1" }, options));
+  const { state, attention } = await gateway.operations.get(operationIds[0] ?? "");
+  t.equal(state, "needsAttention");
+  t.strictSame(attention?.left, ["The domain hv-1 is still defined: domain hv-1 is running."]);
+});
+
 test("what cannot be begun is refused before any message", async (t) => {
   const libvirt = createLibvirt(t);
   const own = { ...settings, templates: [...settings.templates, { id: "other", ...template }] };

@@ -2,6 +2,7 @@ import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { test } from "tap";
 import { EventService } from "../../../../../gen/hostplane/v1/event_pb.ts";
+import { OperationService } from "../../../../../gen/hostplane/v1/operation_pb.ts";
 import { StoragePoolService } from "../../../../../gen/hostplane/v1/storage_pool_pb.ts";
 import { tellPool } from "../../../../../server/domains/hypervisors/pool/observe-pool.ts";
 import { startGatewayUnderTest } from "../../../gateway-under-test.ts";
@@ -11,7 +12,11 @@ import { createPool, createPoolLvm, gib } from "./pool-under-test.ts";
 test("a change of size or devices is told, and what is used is not", async (t) => {
   const lvm = createPoolLvm();
   const pool = createPool(lvm);
-  const origin = { host: "alpha", operationId: "op-1" };
+  const origin = {
+    host: "alpha",
+    ownChangeOf: (effects: readonly string[]) =>
+      effects.includes("grows") ? ({ operationId: "op-1", effect: "grows" } as const) : undefined,
+  };
   const state = async () => (await pool.read(undefined, performance.now())).value;
   const first = tellPool(undefined, await state(), origin);
   t.strictSame(first.events, []);
@@ -44,7 +49,7 @@ test("a change of size or devices is told, and what is used is not", async (t) =
   t.strictSame(tellPool({ ...first.observed, identity: "another" }, await state(), origin).events, []);
 });
 
-test("an expansion reaches the subscribers of a gateway, with its operation", async (t) => {
+test("an expansion and a shrinking right after it reach the subscribers of a gateway, each with its own operation", async (t) => {
   const data = await makeDirectory(t);
   // Of a pool that is seen for the first time nothing is told: one gateway has seen it before.
   const { gateway } = await startGatewayUnderTest(t, { data });
@@ -57,26 +62,41 @@ test("an expansion reaches the subscribers of a gateway, with its operation", as
     [Symbol.asyncIterator]();
   await messages.next();
   const pool = createClient(StoragePoolService, transport);
-  const { operation } = await pool.expandStoragePool({ minBytes: gib });
-  for (;;) {
-    const { message } = (await messages.next()).value;
-    if (message.case === "event" && message.value.type === "storagePool.changed") {
-      t.match(message.value, {
-        resource: "storagePool",
-        operationId: operation?.id,
-        sandbox: true,
-        detail: {
-          case: "storagePool",
-          value: {
-            name: "sandbox-pool",
-            previousSizeBytes: 64n * gib,
-            sizeBytes: 65n * gib,
-            added: ["/dev/sandbox/pool-b"],
-            removed: [],
-          },
-        },
-      });
+  const expansion = await pool.expandStoragePool({ minBytes: gib });
+  const operations = createClient(OperationService, transport);
+  for await (const { operation } of operations.watchOperation({ id: expansion.operation?.id ?? "" })) {
+    if (operation?.endedAt !== undefined) {
       break;
     }
   }
+  const shrinking = await pool.shrinkStoragePool({ maxBytes: 2n * gib - 1n });
+  const told: unknown[] = [];
+  while (told.length < 2) {
+    const { message } = (await messages.next()).value;
+    if (message.case === "event" && message.value.type === "storagePool.changed") {
+      told.push(message.value);
+    }
+  }
+  const [bytes64, bytes65] = [64n * gib, 65n * gib];
+  const device = "/dev/sandbox/pool-b";
+  const poolEvent = (operationId: string | undefined, value: object) => ({
+    resource: "storagePool",
+    operationId,
+    sandbox: true,
+    detail: { case: "storagePool", value: { name: "sandbox-pool", ...value } },
+  });
+  t.match(told, [
+    poolEvent(expansion.operation?.id, {
+      previousSizeBytes: bytes64,
+      sizeBytes: bytes65,
+      added: [device],
+      removed: [],
+    }),
+    poolEvent(shrinking.operation?.id, {
+      previousSizeBytes: bytes65,
+      sizeBytes: bytes64,
+      added: [],
+      removed: [device],
+    }),
+  ]);
 });
