@@ -24,14 +24,15 @@ export function wantedFromRemove({ name, deviceClass }: RemoveLVRequest): Wanted
 }
 
 /**
- * Refuses a request of today's lvmd protocol, in which `size_gb` is gone: read as ours it would ask for size 0.
+ * Refuses a request that carries `size_bytes` of today's lvmd protocol. Clients from TopoLVM 0.23 to 0.36.4 send `size_gb`
+ * as well, rounded down: a volume of that size would be smaller than the requested one.
  * @throws InfraError NEWER_LVMD_PROTOCOL
  */
 function assertThisProtocol(request: CreateLVRequest | ResizeLVRequest, sizeBytesField: number): void {
-  if (request.sizeGb === 0n && request.$unknown?.some(({ no }) => no === sizeBytesField) === true) {
+  if (request.$unknown?.some(({ no }) => no === sizeBytesField) === true) {
     throw new InfraError(
       "NEWER_LVMD_PROTOCOL",
-      `the request gives size_bytes (field ${sizeBytesField}) as today's lvmd does; this gateway reads size_gb (field 2)`,
+      `the request carries size_bytes (field ${sizeBytesField}) of today's lvmd protocol, but this gateway reads only size_gb (field 2), which such a client leaves out or rounds down; send size_gb alone`,
     );
   }
 }

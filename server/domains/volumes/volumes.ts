@@ -15,6 +15,7 @@ import {
   type ResolvedClass,
   volumesOf,
 } from "./device-class.ts";
+import { bytesFromSizeGb } from "./size.ts";
 import {
   createVolumeChanges,
   type VolumeChange,
@@ -35,6 +36,9 @@ export interface VolumesOptions {
 /** Who asks for a change: told what it is about, and may leave before it begins. */
 export type Asker = Pick<Call, "signal" | "noteResource">;
 
+/** A volume as the answer of CreateLV shows it. */
+export type CreatedVolume = Pick<LogicalVolume, "name" | "sizeBytes" | "device" | "tags">;
+
 /** The volumes of this host: the rules of the contract over LVM, without protocol or messages. */
 export interface Volumes {
   readonly deviceClasses: readonly DeviceClass[];
@@ -47,8 +51,11 @@ export interface Volumes {
     deviceClassName: string,
     signal: AbortSignal,
   ): Promise<{ readonly resolved: ResolvedClass; readonly snapshot: Snapshot<LvmState> }>;
-  /** @throws InfraError as `VolumeChanges.create` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses */
-  create(wanted: WantedCreate, asker: Asker): Promise<LogicalVolume>;
+  /**
+   * When LVM cannot be read afterwards, the volume is returned as it was asked for, without a device.
+   * @throws InfraError as `VolumeChanges.create` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses
+   */
+  create(wanted: WantedCreate, asker: Asker): Promise<CreatedVolume>;
   /** @throws InfraError as `VolumeChanges.resize` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses */
   resize(wanted: WantedResize, asker: Asker): Promise<void>;
   /** @throws InfraError as `VolumeChanges.remove` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses */
@@ -63,6 +70,9 @@ export interface Volumes {
   subscribe(onChange: () => void): () => void;
 }
 
+/** Reads that are refused all the time are not to keep LVM busy. */
+const refusalMaxAgeMs = 1_000;
+
 export function createVolumes(options: VolumesOptions): Volumes {
   const { lvm, deviceClasses, runner, operations } = options;
   const isProtectedName = createNameMatch(options.protect);
@@ -71,8 +81,32 @@ export function createVolumes(options: VolumesOptions): Volumes {
 
   async function resolve(deviceClassName: string, signal?: AbortSignal) {
     const deviceClass = findDeviceClass(deviceClasses, deviceClassName);
-    const snapshot = await lvm.readRecent(signal);
-    return { resolved: assertResolved(deviceClass, snapshot.value), snapshot };
+    const check = (snapshot: Snapshot<LvmState>) => ({
+      resolved: assertResolved(deviceClass, snapshot.value),
+      snapshot,
+    });
+    return checkTwice(await lvm.readRecent(signal), check, refusalMaxAgeMs, signal);
+  }
+
+  /**
+   * Checks something against a state of LVM's, and against one that is read now before it is refused: what the state lacks may
+   * have come without a notice.
+   * @param maxAgeMs a refusal by a state that is younger counts at once
+   */
+  async function checkTwice<T>(
+    snapshot: Snapshot<LvmState>,
+    check: (snapshot: Snapshot<LvmState>) => T,
+    maxAgeMs: number,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    try {
+      return check(snapshot);
+    } catch (error) {
+      if (!(error instanceof InfraError) || performance.now() - snapshot.readAtMs < maxAgeMs) {
+        throw error;
+      }
+    }
+    return check(await lvm.refresh(signal));
   }
 
   /**
@@ -86,7 +120,7 @@ export function createVolumes(options: VolumesOptions): Volumes {
     asker.noteResource(resource);
     const describeFree = async () => {
       await operations.assertFree(resource);
-      return describe((await lvm.read()).value);
+      return checkTwice(await lvm.read(), ({ value }) => describe(value), 0);
     };
     return runner.run(volumeResource(volumeGroup, thinPool ?? name), describeFree, asker.signal);
   }
@@ -110,13 +144,18 @@ export function createVolumes(options: VolumesOptions): Volumes {
     resolve,
 
     async create(wanted, asker) {
-      const { name, deviceClass } = wanted;
-      await run(changes.create(wanted), asker);
-      const { resolved, snapshot } = await resolve(deviceClass);
+      const { name, deviceClass, tags } = wanted;
+      const { resource } = await run(changes.create(wanted), asker);
+      // The volume exists: that LVM cannot be read now does not make the call fail.
+      const read = await resolve(deviceClass).catch(() => undefined);
+      if (read === undefined) {
+        return { name, sizeBytes: bytesFromSizeGb(wanted.sizeGb), tags, device: undefined };
+      }
+      const { resolved, snapshot } = read;
       const made = volumesOf(resolved, snapshot.value).find((volume) => volume.name === name);
       if (made === undefined) {
         throw new InfraError("VOLUME_NOT_FOUND", `${name} was made, and removed by somebody else at once`, {
-          resource: volumeResource(resolved.group.name, name),
+          resource,
         });
       }
       return made;

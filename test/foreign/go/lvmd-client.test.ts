@@ -20,7 +20,7 @@ const freeBytes: GoCall = { method: "/proto.VGService/GetFreeBytes" };
 /** Answers every call with NOT_FOUND and the authority it saw as the message. */
 async function startBareServer(t: Test, socketPath: string, wrap: (socket: Socket) => Duplex): Promise<void> {
   const server = http2.createServer();
-  server.on("stream", (stream, headers) => {
+  server.on("stream", (stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => {
     stream.on("error", () => {});
     stream.respond(
       {

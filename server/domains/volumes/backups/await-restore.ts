@@ -14,33 +14,33 @@ export type RestoredVolume = Pick<LogicalVolume, "name" | "sizeBytes" | "device"
 type AwaitedParts = Pick<BackupParts, "lvm" | "operations" | "events">;
 
 /**
- * Waits until the volume is filled.
+ * Waits until the volume is filled, or until it is made. The wait itself changes nothing, and the same request joins the
+ * operation again: an error that only ends the wait has the effect `none`, which leaves the request its idempotency key.
  * @throws InfraError why the operation has failed, and the signal's reason
  */
-export async function untilFilled(
+export async function untilRestored(
   parts: AwaitedParts,
-  id: string,
+  { id, isSynchronous }: { readonly id: string; readonly isSynchronous: boolean },
   signal: AbortSignal,
 ): Promise<RestoredVolume> {
+  try {
+    return await (isSynchronous ? untilFilled(parts, id, signal) : untilMade(parts, id, signal));
+  } catch (error) {
+    throw error instanceof InfraError && error.effect === undefined ? error.withEffect("none") : error;
+  }
+}
+
+async function untilFilled(parts: AwaitedParts, id: string, signal: AbortSignal): Promise<RestoredVolume> {
   return readFilled(parts, await parts.operations.ended(id, signal));
 }
 
-/**
- * Waits until the volume is made, or the operation has to wait for others; the volume has no device then.
- * @throws InfraError why the operation has failed, and the signal's reason
- */
-export async function untilMade(
-  parts: AwaitedParts,
-  id: string,
-  signal: AbortSignal,
-): Promise<RestoredVolume> {
+/** Waits until the volume is made, or the operation has to wait for others; the volume has no device then. */
+async function untilMade(parts: AwaitedParts, id: string, signal: AbortSignal): Promise<RestoredVolume> {
   for await (const { operation } of operationFromNow(parts, id, signal)) {
     const isMade = operation.steps.some(({ name, state }) => name === "create" && state === "done");
     const waits = operation.state === "scheduled" && operation.waitingFor !== "";
     if ((operation.state === "active" && isMade) || waits) {
-      const { input } = await parts.operations.get(id);
-      const { volume: name, sizeBytes, tags } = input as RestoreInput;
-      return { name, sizeBytes: BigInt(sizeBytes), tags, device: undefined };
+      return askedVolume(await parts.operations.get(id));
     }
     if (hasEnded(operation)) {
       break;
@@ -50,18 +50,30 @@ export async function untilMade(
 }
 
 /** The volume of a restore that has ended. @throws InfraError why it has failed */
-async function readFilled({ lvm }: AwaitedParts, operation: Operation): Promise<LogicalVolume> {
+async function readFilled({ lvm }: AwaitedParts, operation: Operation): Promise<RestoredVolume> {
   const { state, failure, resource } = operation;
   if (state !== "completed") {
     const reason = state === "cancelled" ? "OPERATION_CANCELLED" : (failure?.reason ?? "INTERNAL");
-    throw new InfraError(reason, backupFailed(operation), { resource });
+    const effect = state === "needsAttention" ? "possible" : "none";
+    throw new InfraError(reason, backupFailed(operation), { resource, effect });
+  }
+  // The volume is restored: that LVM cannot be read now does not make the call fail.
+  const read = await lvm.read().catch(() => undefined);
+  if (read === undefined) {
+    return askedVolume(operation);
   }
   const { volumeGroup, volume } = operation.input as RestoreInput;
-  const made = findVolume((await lvm.read()).value, volumeGroup, volume);
+  const made = findVolume(read.value, volumeGroup, volume);
   if (made === undefined) {
     throw new InfraError("VOLUME_NOT_FOUND", `${volume} was restored, and removed by somebody else at once`, {
       resource: volumeResource(volumeGroup, volume),
+      effect: "done",
     });
   }
   return made;
+}
+
+function askedVolume({ input }: Operation): RestoredVolume {
+  const { volume: name, sizeBytes, tags } = input as RestoreInput;
+  return { name, sizeBytes: BigInt(sizeBytes), tags, device: undefined };
 }

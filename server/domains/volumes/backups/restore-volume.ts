@@ -10,7 +10,7 @@ import { assertResolved } from "../device-class.ts";
 import { bytesFromSizeGb } from "../size.ts";
 import type { VolumeChange, VolumeChanges, WantedCreate } from "../volume-changes.ts";
 import { createVolumeStep, type LvmCreateStep } from "../volume-mutations.ts";
-import { type RestoredVolume, untilFilled, untilMade } from "./await-restore.ts";
+import { type RestoredVolume, untilRestored } from "./await-restore.ts";
 import type { BackupParts, Foreseen } from "./backup-parts.ts";
 import { restoreKindName } from "./restore-kind.ts";
 import type { RestoreInput } from "./restore-run.ts";
@@ -181,7 +181,7 @@ export function createRestoreVolume(
     async create(wanted, { isSynchronous, s3 }, asker) {
       const named = repositories.named(s3, s3Prefix);
       const { id } = await begin(wanted, named, () => findKeyOf(named), asker);
-      return isSynchronous ? untilFilled(parts, id, asker.signal) : untilMade(parts, id, asker.signal);
+      return untilRestored(parts, { id, isSynchronous }, asker.signal);
     },
     begin: (wanted, named, keyName, asker) => begin(wanted, named, async () => keyName, asker),
     planBegin,

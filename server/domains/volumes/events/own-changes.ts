@@ -14,8 +14,11 @@ export interface OwnChange {
 export interface OwnChanges {
   /** LVM, whose changes by this adapter are known as own ones. */
   readonly lvm: LvmAdapter;
-  /** The change that a difference comes of, as far as anybody can tell. */
-  find(difference: VolumeDifference): OwnChange | undefined;
+  /**
+   * The change that a difference comes from, as far as that is known.
+   * @param readAtMs when the read began that shows the difference (performance.now())
+   */
+  find(difference: VolumeDifference, readAtMs: number): OwnChange | undefined;
   /** Forgets changes of which all is told by a state whose read began at that time (performance.now()). */
   forget(readAtMs: number): void;
 }
@@ -37,16 +40,15 @@ export function createOwnChanges(lvm: LvmAdapter): OwnChanges {
   const log = createOwnChangeLog<OwnChange>(() => lvm.read());
   return {
     lvm: { ...lvm, run: (step) => log.during(changeOf(step), () => lvm.run(step)) },
-    find: ({ type, volume, before }) =>
-      log.find(
-        ({ volumeGroup, names, types }) =>
-          volumeGroup === volume.groupName &&
-          types.includes(type) &&
-          // Snapshots follow their origin when it is renamed, removed, or gets its device.
-          [volume.name, volume.originName, before?.originName].some(
-            (name) => name !== undefined && name !== null && names.includes(name),
-          ),
-      ),
+    find({ type, volume, before }, readAtMs) {
+      // Snapshots follow their origin when it is renamed, removed, or gets its device.
+      const about = [volume.name, volume.originName, before?.originName];
+      const fits = ({ volumeGroup, names, types }: OwnChange) =>
+        volumeGroup === volume.groupName &&
+        types.includes(type) &&
+        about.some((name) => name !== undefined && name !== null && names.includes(name));
+      return log.find(fits, readAtMs);
+    },
     forget: (readAtMs) => log.forget(readAtMs),
   };
 }

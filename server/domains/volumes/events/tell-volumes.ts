@@ -2,15 +2,16 @@ import type { LvmState } from "../../../../adapters/lvm/adapter.ts";
 import type { NewEvent } from "../../../store/events.ts";
 import { presenceDifferences, spaceDifferences } from "./group-differences.ts";
 import { type ObservedVolumes, observeVolumes } from "./observed-volumes.ts";
-import type { OwnChanges } from "./own-changes.ts";
-import { volumeDifferences } from "./volume-differences.ts";
+import type { OwnChange } from "./own-changes.ts";
+import { type VolumeDifference, volumeDifferences } from "./volume-differences.ts";
 import { type EventOrigin, volumeEvent, volumeGroupEvent } from "./volume-events.ts";
 
 /** What `tellVolumes` needs to know. */
 export interface TellOptions extends EventOrigin {
   /** A store with less free space is low. */
   readonly lowSpacePercent: number;
-  readonly own: Pick<OwnChanges, "find">;
+  /** The gateway's own change that a difference comes from. */
+  readonly ownChangeOf: (difference: VolumeDifference) => OwnChange | undefined;
 }
 
 /**
@@ -22,7 +23,7 @@ export function tellVolumes(
   state: LvmState,
   options: TellOptions,
 ): { readonly observed: ObservedVolumes; readonly events: readonly NewEvent[] } {
-  const { deviceClasses, lowSpacePercent, own } = options;
+  const { deviceClasses, lowSpacePercent, ownChangeOf } = options;
   const after = observeVolumes(before, state);
   const space = spaceDifferences(before?.low ?? [], state, deviceClasses, lowSpacePercent);
   const observed = { ...after, low: space.low };
@@ -34,7 +35,7 @@ export function tellVolumes(
   const events = [
     ...presenceDifferences(before, after, deviceClasses).map(groupEvent),
     ...volumeDifferences(before.volumes, after.volumes).map((difference) =>
-      volumeEvent(difference, own.find(difference), options),
+      volumeEvent(difference, ownChangeOf(difference), options),
     ),
     ...space.differences.map(groupEvent),
   ];

@@ -11,7 +11,7 @@ import { type TellOptions, tellVolumes } from "./tell-volumes.ts";
 import { services } from "./volume-events.ts";
 
 /** What `observeVolumeChanges` needs. */
-export interface VolumeObserverOptions extends SystemObserverOptions, Omit<TellOptions, "own"> {
+export interface VolumeObserverOptions extends SystemObserverOptions, Omit<TellOptions, "ownChangeOf"> {
   /** LVM, and what this gateway itself does with it. */
   readonly own: OwnChanges;
 }
@@ -20,23 +20,19 @@ export interface VolumeObserverOptions extends SystemObserverOptions, Omit<TellO
 export function observeVolumeChanges(options: VolumeObserverOptions): SystemObserver {
   const { own, host } = options;
   const { lvm } = own;
-  /** When the read of the last state began whose differences are told, by this gateway or others. */
-  let toldAsOfMs = Number.NEGATIVE_INFINITY;
   const system: ObservedSystem<LvmState, ObservedVolumes> = {
     source: `${lvm.kind === "sandbox" ? "sandbox-" : ""}lvm/${host}`,
     name: "LVM",
     subscribe: (onChange) => lvm.subscribe(onChange),
     async read(sinceMs, signal) {
-      own.forget(toldAsOfMs);
       const snapshot = await lvm.read(signal);
       return snapshot.readAtMs >= sinceMs ? snapshot : lvm.refresh(signal);
     },
     parse: parseObservedVolumes,
-    tell: (before, state) => tellVolumes(before, state, options),
+    tell: (before, state, readAtMs) =>
+      tellVolumes(before, state, { ...options, ownChangeOf: (difference) => own.find(difference, readAtMs) }),
     gapOrigin: { topic: "volumes", resource: "volumeGroups", host, services },
-    onTold: (readAtMs) => {
-      toldAsOfMs = readAtMs;
-    },
+    onTold: own.forget,
   };
   return observeSystem(system, options);
 }

@@ -147,11 +147,45 @@ test("a volume that an operation works on is left alone, and what an operation h
   const restoring = volumeOf("vg0", "hostplane-restore-0123456789ab", { tags, active: true });
   const state = stateOf([groupOf("vg0", 20n * gib)], [restoring]);
   const read = async () => ({ value: state, revision: 1, readAtMs: 0 });
-  const volumes = createVolumes({ lvm: { ...lvm, read }, deviceClasses, protect: [], runner, operations });
+  const volumes = createVolumes({
+    lvm: { ...lvm, read, refresh: read },
+    deviceClasses,
+    protect: [],
+    runner,
+    operations,
+  });
   const mine = { name: "InfraError", reason: "VOLUME_PROTECTED", message: /operation 7 has made it/ };
   await t.rejects(volumes.remove(data, asker), mine);
   await t.rejects(volumes.resize(data, asker), mine);
   await t.rejects(volumes.create(data, asker), { name: "InfraError", reason: "VOLUME_EXISTS" });
+});
+
+test("a refusal is based on a state that was read for it", async (t) => {
+  const lvm = createThinLvm();
+  const runner = createInlineRunner(() => {});
+  let reads = 0;
+  const volumesWith = (readAtMs: number) => {
+    const old = async () => ({ value: stateOf([], []), revision: 1, readAtMs });
+    const refresh = () => {
+      reads += 1;
+      return lvm.refresh();
+    };
+    const stale = { ...lvm, read: old, readRecent: old, refresh };
+    return createVolumes({ lvm: stale, deviceClasses, protect: [], runner, operations });
+  };
+  // The disks of the group have come back, which the state does not show yet.
+  const old = volumesWith(performance.now() - 60_000);
+  t.equal((await old.resolve("", asker.signal)).resolved.group.name, "vg0");
+  t.equal((await old.create({ name: "a", sizeGb: 1n, tags: [], deviceClass: "thin" }, asker)).name, "a");
+  const readsBefore = reads;
+  const recent = volumesWith(performance.now());
+  await t.rejects(recent.resolve("", asker.signal), { name: "InfraError", reason: "VOLUME_GROUP_GONE" });
+  t.equal(reads, readsBefore, "a list that is refused all the time does not keep LVM busy");
+  await t.rejects(recent.resize({ name: "b", sizeGb: 1n, deviceClass: "" }, asker), {
+    name: "InfraError",
+    reason: "VOLUME_NOT_FOUND",
+  });
+  t.equal(reads, readsBefore + 1, "a change always is");
 });
 
 test("nobody puts the gateway's own tags on a volume", async (t) => {

@@ -3,7 +3,9 @@ import type { Repository, ResticAdapter } from "../../../../../adapters/restic/a
 import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
 import { BackupService } from "../../../../../gen/hostplane/v1/backup_pb.ts";
 import { LVService } from "../../../../../gen/proto/lvmd_pb.ts";
+import { isLongForm } from "../../../../long-form.ts";
 import { createMortalStore } from "../../../operations/engine-under-test.ts";
+import { isKillPoint } from "../../../operations/kill-point.ts";
 import {
   type BackupsGateway,
   createGateway,
@@ -98,8 +100,8 @@ async function runStory(t: Test, shared: HostUnderTest, story: Story, dieAt: num
     ...at,
     store: mortal,
     boundary(name) {
-      boundaries += 1;
-      if (boundaries === dieAt) {
+      boundaries += isKillPoint(name) ? 1 : 0;
+      if (boundaries === dieAt && !mortal.isDead) {
         mortal.die();
         died.resolve(name);
         return new Promise<void>(() => {});
@@ -146,7 +148,7 @@ for (const story of stories) {
       await asker.call(LVService.method.removeLV, { name: "data" });
       t.notOk((await volumeNames(host.lvm)).includes("vg0/data"), `${where}: the volume is nobody's`);
       if (place === undefined) {
-        t.ok(dieAt > 15, `${dieAt - 1} boundaries`);
+        t.ok(dieAt > (isLongForm ? 15 : 3), `${dieAt - 1} boundaries`);
         return;
       }
     }

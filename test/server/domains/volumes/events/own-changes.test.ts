@@ -29,7 +29,7 @@ test("a change is one's own until a state that shows it has been told", async (t
   const lvm = makeLvm(t);
   const own = createOwnChanges(lvm);
   const { differences, readAtMs } = await differencesBy(lvm, () => own.lvm.run(create("data")));
-  const isOwn = () => differences.map((difference) => own.find(difference) !== undefined);
+  const isOwn = () => differences.map((difference) => own.find(difference, performance.now()) !== undefined);
   t.strictSame(isOwn(), [true]);
   own.forget(readAtMs - 1);
   t.strictSame(isOwn(), [true]);
@@ -48,7 +48,10 @@ test("snapshots that follow their origin are one's own change too, other volumes
     await lvm.run({ kind: "changeTags", ...at("data"), addTags: ["x"], removeTags: [] });
   });
   t.strictSame(
-    differences.map((difference) => [difference.volume.name, own.find(difference) !== undefined]),
+    differences.map((difference) => [
+      difference.volume.name,
+      own.find(difference, performance.now()) !== undefined,
+    ]),
     [
       ["data", true],
       ["snap", true],
@@ -67,5 +70,8 @@ test("of a change that failed nothing is remembered for long", async (t) => {
     await lvm.run(create("data"));
     await lvm.run({ kind: "changeTags", ...at("data"), addTags: ["x"], removeTags: [] });
   });
-  t.strictSame(differences.map(own.find), [undefined]);
+  t.strictSame(
+    differences.map((difference) => own.find(difference, performance.now())),
+    [undefined],
+  );
 });

@@ -19,7 +19,7 @@ const options = {
   host: "h1",
   deviceClasses: [thick, thin],
   lowSpacePercent: 10,
-  own: { find: () => undefined },
+  ownChangeOf: () => undefined,
 };
 
 /** What is told when one state follows the other, the first of all being told in silence. */
