@@ -3,8 +3,10 @@ import { join } from "node:path";
 import type { FastifyBaseLogger } from "fastify";
 import type { Config } from "./config/schema.ts";
 import { defaultKeyFile, loadMasterKey, type MasterKey } from "./crypto/master-key.ts";
+import { describeDisk, readDiskSpace } from "./store/disk-space.ts";
 import { databaseFile, openStore } from "./store/open-store.ts";
 import type { Store } from "./store/store.ts";
+import { type WriteHealth, watchWrites } from "./store/write-health.ts";
 
 /** What the gateway keeps, and the key to the secrets in it. */
 export interface Data {
@@ -12,6 +14,7 @@ export interface Data {
   readonly directory: string;
   readonly masterKey: MasterKey;
   readonly store: Store;
+  readonly writes: WriteHealth;
 }
 
 export interface OpenDataOptions {
@@ -60,7 +63,12 @@ export async function openData(options: OpenDataOptions): Promise<Data> {
       fatal: (message, cause) => options.onLost(new Error(message, { cause })),
     },
   });
-  return { directory, masterKey, store };
+  const log = {
+    info: (message: string) => logger.info(message),
+    error: (message: string, err?: unknown) => logger.error({ err }, message),
+  };
+  const describe = async () => (store.isShared ? undefined : describeDisk(await readDiskSpace(directory)));
+  return { directory, masterKey, ...watchWrites(store, log, describe) };
 }
 
 async function isPostgresNew(url: string, directory: string): Promise<boolean> {

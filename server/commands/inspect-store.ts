@@ -1,18 +1,23 @@
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { get } from "node:http";
 import type { Config } from "../config/schema.ts";
 import { parseStoreAddress } from "../config/store-address.ts";
-import { defaultKeyFile, loadMasterKey, type MasterKey } from "../crypto/master-key.ts";
+import { defaultKeyFile, forbiddenKeyModes, loadMasterKey, type MasterKey } from "../crypto/master-key.ts";
 import { adminSocketOf, shortSocketPath } from "../rpc/listener/admin-listener.ts";
 import { assertDatabaseFacts, type DatabaseFacts } from "../store/database-facts.ts";
+import { describeDisk, isFull, isNearlyFull, readDiskSpace } from "../store/disk-space.ts";
 import { migrations } from "../store/migrations/migrations.ts";
 import { databaseFile } from "../store/open-store.ts";
 import { readStoreFacts } from "../store/read-store-facts.ts";
 import type { Finding, Inspector } from "./inspection.ts";
 import { messageFromError } from "./output.ts";
+import { permissionFix } from "./permission-fix.ts";
 import { probeAddress } from "./probe-address.ts";
 
+const readinessTimeoutMs = 5_000;
+
 /**
- * The database, and whether the master key belongs to it.
+ * The database, whether it can be written, and whether the master key belongs to it.
  * @param environmentKey what HOSTPLANE_KEY holds
  */
 export function createStoreInspector(
@@ -30,14 +35,24 @@ export function createStoreInspector(
       }
       if ((await probeAddress({ kind: "unix", path }, false)) === "gateway") {
         // It has checked both when it started, and an SQLite file is its own.
-        return { findings: [{ ok: true, what: `${nameOf(config)} is used by a running hostplane` }] };
+        const used = { ok: true, what: `${nameOf(config)} is used by a running hostplane` };
+        return {
+          findings: [(await isWritten(path)) ? used : unwritable(config), ...(await diskFindings(config))],
+        };
       }
       try {
-        assertReadable(config.data);
+        assertReadable(config);
         const facts = await readStoreFacts(config.store, config.data);
-        return { findings: [storeFinding(config, facts), keyFinding(config, environmentKey, facts)] };
+        return {
+          findings: [
+            storeFinding(config, facts),
+            keyFinding(config, environmentKey, facts),
+            ...(await diskFindings(config)),
+          ],
+        };
       } catch (error) {
-        const fix = "docs/upgrade.md says how to bring back a backup; is the address of `store` right?";
+        const restore = "docs/upgrade.md says how to bring back a backup; is the address of `store` right?";
+        const fix = permissionFix(error) ?? restore;
         return { findings: [{ ok: false, what: messageFromError(error), fix }] };
       }
     },
@@ -49,10 +64,48 @@ function nameOf({ data, store }: Pick<Config, "data" | "store">): string {
   return typeof address === "object" && address.kind === "postgres" ? address.shownAs : databaseFile(data);
 }
 
-/** @throws Error when there is a directory that this user may not look into */
-function assertReadable(data: string): void {
+/** Whether the gateway that runs is ready: its store answers, and can be written. */
+function isWritten(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    get({ socketPath, path: "/readiness", agent: false, timeout: readinessTimeoutMs }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200);
+    })
+      .once("timeout", () => resolve(false))
+      .once("error", () => resolve(false));
+  });
+}
+
+function unwritable(config: Pick<Config, "data" | "store">): Finding {
+  return {
+    ok: false,
+    what: `the running hostplane cannot write ${nameOf(config)}, or is stopping: it refuses changes`,
+    fix: "read its log, which has the reason once a minute; `hostplane_store_writable` of its metrics is 1 again then",
+  };
+}
+
+/** Nothing while there is room. */
+async function diskFindings({ data, store }: Pick<Config, "data" | "store">): Promise<Finding[]> {
+  if (store !== "sqlite" || !existsSync(data)) {
+    return [];
+  }
+  const disk = await readDiskSpace(data);
+  if (!isNearlyFull(disk) && !isFull(disk)) {
+    return [];
+  }
+  const what = `the disk of ${data} is ${describeDisk(disk)}`;
+  return [
+    { ok: false, what, fix: "make room there, or make it larger: a gateway without room refuses changes" },
+  ];
+}
+
+/** @throws Error when this user may not read the data directory or the database file in it */
+function assertReadable({ data, store }: Pick<Config, "data" | "store">): void {
   if (existsSync(data)) {
     accessSync(data, constants.R_OK | constants.X_OK);
+  }
+  if (store === "sqlite" && existsSync(databaseFile(data))) {
+    accessSync(databaseFile(data), constants.R_OK);
   }
 }
 
@@ -85,7 +138,9 @@ function keyFinding(
   try {
     key = loadMasterKey({ environmentKey, keyFile, defaultFile, isStoreNew: false });
   } catch (error) {
-    const fix = "bring the key back from where it is kept apart from the store's backups";
+    const file = keyFile ?? defaultFile;
+    const bringBack = "bring the key back from where it is kept apart from the store's backups";
+    const fix = permissionFix(error) ?? (isOpenToOthers(file) ? `chmod 600 ${file}` : bringBack);
     return { ok: false, what: messageFromError(error), fix };
   }
   if (facts !== undefined && facts.keyCheck !== key.fingerprint) {
@@ -96,4 +151,10 @@ function keyFinding(
     };
   }
   return { ok: true, what: `the master key ${key.source} ${facts === undefined ? "can be used" : "fits"}` };
+}
+
+/** Whether the master key is refused because of who else may read or change its file. */
+function isOpenToOthers(file: string): boolean {
+  const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
+  return (mode & forbiddenKeyModes) !== 0;
 }

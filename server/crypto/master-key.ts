@@ -104,8 +104,7 @@ function readKeyFile(file: string): string | undefined {
     if ((mode & constants.S_IFMT) !== constants.S_IFREG || size > 1024) {
       fail(`the key file ${file} is not a file with a key`);
     }
-    // A group may read it: that is how a secret is mounted for a user other than root.
-    if ((mode & 0o027) !== 0) {
+    if ((mode & forbiddenKeyModes) !== 0) {
       fail(
         `the key file ${file} may be read or changed by others (mode ${(mode & 0o777).toString(8)}): chmod 600 it`,
       );
@@ -115,6 +114,9 @@ function readKeyFile(file: string): string | undefined {
     closeSync(descriptor);
   }
 }
+
+/** Mode bits that the key file must not have. A group may read it: so a secret is mounted for a user other than root. */
+export const forbiddenKeyModes = 0o027;
 
 /** Of two gateways that make it at once one does; it is never seen half written. */
 function makeKeyFile(file: string): void {

@@ -5,6 +5,7 @@ import { createBackendMetrics } from "./backend-metrics.ts";
 import { createOperationMetrics } from "./operation-metrics.ts";
 import { processMetrics } from "./process-metrics.ts";
 import { createRpcMetrics, type RpcMetrics } from "./rpc-metrics.ts";
+import { createStoreMetrics, type MeasuredStore } from "./store-metrics.ts";
 import { observeWorkMetrics } from "./work-metrics.ts";
 
 export interface MetricsOptions {
@@ -13,6 +14,8 @@ export interface MetricsOptions {
   readonly backends: readonly Backend[];
   /** Counts the durable operations of the store; absent where there are none. */
   readonly countOperations?: () => Promise<OperationCounts>;
+  /** The gateway's own store; absent where there is none. */
+  readonly store?: MeasuredStore;
   /** How long reading the metrics waits for a system's status; 2,000 unless told. */
   readonly patienceMs?: number;
 }
@@ -41,6 +44,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const { backends, countOperations, patienceMs = 2_000 } = options;
   const asks = [
     createBackendMetrics(registry, backends, patienceMs),
+    ...(options.store === undefined ? [] : [createStoreMetrics(registry, options.store)]),
     ...(countOperations === undefined ? [] : [createOperationMetrics(registry, countOperations, patienceMs)]),
   ];
   const close = observeWorkMetrics(registry);

@@ -1,4 +1,5 @@
 import type { OperationRow } from "./operation-row.ts";
+import { unknownKindWords } from "./unknown-kind.ts";
 
 /** What of an open operation decides whose turn it is. */
 export type OpenOperation = Pick<
@@ -78,8 +79,9 @@ export function planClaim(open: readonly OpenOperation[], claimant: Claimant): C
       }
     } else if (!kinds.has(operation.kind)) {
       // Another gateway that knows it would have begun it, or have said why it waits.
-      if (operation.waiting_for === "" && idleSinceMs(operation) < nowMs - claimant.silentMs) {
-        waiting.push({ id: operation.id, waitingFor: `no gateway knows the kind ${operation.kind}` });
+      const isLeft = claimant.isAlone || idleSinceMs(operation) < nowMs - claimant.silentMs;
+      if (operation.waiting_for === "" && isLeft) {
+        waiting.push({ id: operation.id, waitingFor: unknownKindWords(operation.kind) });
       }
     } else if (!runningIds.has(operation.id)) {
       const waitingFor = isBegun(operation) ? "" : reasonToWait(operation);

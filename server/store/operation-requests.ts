@@ -1,6 +1,14 @@
-import type { Operation } from "../operations/operation.ts";
-import { type OperationRow, operationOf, rowOf, tellOperation, withoutSecrets } from "./operation-row.ts";
+import type { Attention, Operation } from "../operations/operation.ts";
+import {
+  type OperationRow,
+  operationOf,
+  rowOf,
+  stepsOf,
+  tellOperation,
+  withoutSecrets,
+} from "./operation-row.ts";
 import type { TransactionContext } from "./transaction.ts";
+import { isStranded } from "./unknown-kind.ts";
 
 /** `detail`: the state it is in, or the id of the operation that is in the way. */
 export type Requested<Why extends string> =
@@ -25,15 +33,18 @@ export const operationRequestTransactions = {
     if (row.ended_at !== null) {
       return { ok: false, why: "ended", detail: row.state };
     }
+    const begun = await stepStatesOf(context, id);
+    if (isStranded(row) && begun.size > 0) {
+      return { ok: true, operation: await endStranded(context, row) };
+    }
     if (row.past_return === 1) {
       return { ok: false, why: "pastReturn", detail: row.state };
     }
-    const begun = await stepStatesOf(context, id);
+    const isOver = begun.size === 0 && (row.state === "scheduled" || isStranded(row));
     // What is being undone has stopped already.
-    if (row.cancel_requested === 1 || row.state === "undoing" || begun.has("undoing")) {
+    if (!isOver && (row.cancel_requested === 1 || row.state === "undoing" || begun.has("undoing"))) {
       return { ok: true, operation: await operationOf(context, row) };
     }
-    const isOver = row.state === "scheduled" && begun.size === 0;
     const changed = await db
       .updateTable("operations")
       .set({
@@ -136,6 +147,41 @@ export const operationRequestTransactions = {
       .execute();
     return { count: ids.length };
   },
+};
+
+/** Ends an operation that no gateway can run or undo. It can be retried once its domain is configured again. */
+async function endStranded(context: TransactionContext, row: OperationRow): Promise<Operation> {
+  const steps = await stepsOf(context, row.id);
+  const left = steps.filter(({ state }) => state !== "pending" && state !== "undone");
+  const attention: Attention = {
+    left: left.map(
+      ({ name, state }) => `Step ${name} is ${leftWords[state] ?? state}; what it has made may still exist.`,
+    ),
+    advice: [
+      `Configure the domain of ${row.kind} again and retry the operation: it continues with the first step that is not done.`,
+      "Or remove what is left yourself, and cancel the operation again: it is then given up.",
+    ],
+  };
+  const changed = await context.db
+    .updateTable("operations")
+    .set({
+      state: "needsAttention",
+      message: `cancelled, but no gateway knows the kind ${row.kind}, so nothing was undone`,
+      waiting_for: "",
+      attention_json: JSON.stringify(attention),
+      ended_at: context.nowMs,
+    })
+    .where("id", "=", row.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  context.notify("operations");
+  return tellOperation(context, changed);
+}
+
+const leftWords: Readonly<Record<string, string>> = {
+  running: "interrupted",
+  undoing: "partly undone",
+  undoFailed: "partly undone",
 };
 
 /** Ends an operation that needs attention: whoever cancels it takes over what is left. */

@@ -3,6 +3,7 @@ import type { Attention, Json, Operation, OperationFailure, StepState } from "..
 import { appendEvents, type NewEvent } from "./events.ts";
 import type { OperationStepsTable, OperationsTable } from "./schema.ts";
 import type { TransactionContext } from "./transaction.ts";
+import { isStranded } from "./unknown-kind.ts";
 
 export type OperationRow = Selectable<OperationsTable>;
 export type OperationStepRow = Selectable<OperationStepsTable>;
@@ -39,7 +40,9 @@ function operationFromRow(row: OperationRow, steps: readonly OperationStepRow[])
     attempt: row.attempt,
     isCancelRequested: row.cancel_requested === 1,
     isCancellable:
-      ((state === "scheduled" || state === "active") && row.past_return === 0) || state === "needsAttention",
+      ((state === "scheduled" || state === "active") && row.past_return === 0) ||
+      state === "needsAttention" ||
+      isStranded(row),
     failure: parsed<OperationFailure>(row.error_json),
     attention: parsed<Attention>(row.attention_json),
     result: parsed<Json>(row.result_json),

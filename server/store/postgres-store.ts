@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Pool, type PoolClient } from "pg";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Expectations } from "./database-facts.ts";
+import { noteCommitted } from "./note-committed.ts";
 import { boundedConfig, kyselyOnConnection, sqlRunner } from "./postgres-client.ts";
 import { createPostgresErrors, isToRunAgain, storeUnavailable } from "./postgres-errors.ts";
 import { startPostgresListener } from "./postgres-listener.ts";
@@ -120,6 +121,7 @@ export async function openPostgresStore<T extends Transactions>(
         for (const topic of topics) {
           subscribers.call(topic);
         }
+        noteCommitted(topics);
         return result;
       } catch (error) {
         if (!isToRunAgain(error, isAlone)) {

@@ -74,7 +74,7 @@ async function commit(run: RunSql, notifications: readonly string[]): Promise<vo
   } catch (error) {
     if (error instanceof InfraError) {
       const message = "the database was lost during a commit; whether it was kept is not known";
-      throw new InfraError(error.reason, message, { cause: error.cause, retryAfterMs: 1000 });
+      throw new InfraError(error.reason, message, { cause: error.cause, effect: "possible" });
     }
     throw error;
   }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Client } from "pg";
+import { InfraError } from "../../adapters/host/infra-error.ts";
 import { type DatabaseFacts, readDatabaseFacts } from "./database-facts.ts";
 import { databaseFile } from "./open-store.ts";
 import { boundedConfig, kyselyOnConnection, sqlRunner } from "./postgres-client.ts";
@@ -10,6 +11,7 @@ import { createPostgresErrors } from "./postgres-errors.ts";
 import { postgresDialect, sqliteDialect } from "./sql-dialect.ts";
 import { kyselyFromSqlite } from "./sqlite-dialect.ts";
 import { infraErrorFromSqlite } from "./sqlite-errors.ts";
+import { assertNotEmptied } from "./sqlite-file.ts";
 
 /**
  * What a database says of itself, read without changing anything of it; undefined when there is none. Of an SQLite
@@ -26,6 +28,7 @@ async function readSqliteFacts(file: string): Promise<DatabaseFacts | undefined>
   if (!existsSync(file)) {
     return undefined;
   }
+  assertNotEmptied(file);
   const directory = mkdtempSync(join(tmpdir(), "hostplane-store-"));
   try {
     const copy = databaseFile(directory);
@@ -35,6 +38,7 @@ async function readSqliteFacts(file: string): Promise<DatabaseFacts | undefined>
     }
     const database = new DatabaseSync(copy);
     try {
+      assertIntact(database, file);
       return await readDatabaseFacts(kyselyFromSqlite(database), sqliteDialect);
     } finally {
       database.close();
@@ -43,6 +47,18 @@ async function readSqliteFacts(file: string): Promise<DatabaseFacts | undefined>
     throw infraErrorFromSqlite(error, `the database file ${file} cannot be read`);
   } finally {
     rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** @throws InfraError STORE_DAMAGED */
+function assertIntact(database: DatabaseSync, file: string): void {
+  const row = database.prepare("PRAGMA integrity_check(1)").get();
+  const found = String(Object.values(row ?? {})[0]);
+  if (found !== "ok") {
+    throw new InfraError(
+      "STORE_DAMAGED",
+      `the database file ${file} is damaged: ${found.replaceAll("\n", " ")}`,
+    );
   }
 }
 

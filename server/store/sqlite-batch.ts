@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Kysely } from "kysely";
 import type { Schema } from "./schema.ts";
-import { infraErrorFromSqlite } from "./sqlite-errors.ts";
+import { infraErrorFromSqlite, isInputOutputError } from "./sqlite-errors.ts";
 import type { Topic, Transaction, Transactions } from "./transaction.ts";
 
 /** One transaction that waits. */
@@ -27,18 +27,22 @@ export async function runBatch(
   batch: readonly WaitingTransaction[],
 ): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
+  let isCommitting = false;
   try {
     database.exec("begin immediate");
     for (const waiting of batch) {
       outcomes.push(await runOne(database, db, transactions, waiting));
     }
+    isCommitting = true;
     database.exec("commit");
     return outcomes;
   } catch (error) {
     if (database.isTransaction) {
       database.exec("rollback");
     }
-    const failed = infraErrorFromSqlite(error, "transactions could not be committed");
+    const fault = infraErrorFromSqlite(error, "transactions could not be committed");
+    // The commit record may be on the disk although its sync failed, and count after a crash.
+    const failed = isCommitting && isInputOutputError(error) ? fault.withEffect("possible") : fault;
     return batch.map(() => ({ ok: false, error: failed }));
   }
 }

@@ -13,6 +13,8 @@ const damaged: ReadonlySet<number> = new Set([11, 26]);
 
 const busy = 5;
 
+const inputOutput = 10;
+
 function primaryCode(error: unknown): number | undefined {
   return error instanceof Error && "errcode" in error ? (error as SqliteError).errcode & 0xff : undefined;
 }
@@ -20,6 +22,11 @@ function primaryCode(error: unknown): number | undefined {
 /** Whether another process has the database. */
 export function isBusy(error: unknown): boolean {
   return primaryCode(error) === busy;
+}
+
+/** Whether the disk failed, rather than being full. */
+export function isInputOutputError(error: unknown): boolean {
+  return primaryCode(error) === inputOutput;
 }
 
 /**

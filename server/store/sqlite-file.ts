@@ -1,4 +1,15 @@
-import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  statSync,
+  unlinkSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { InfraError } from "../../adapters/host/infra-error.ts";
@@ -18,6 +29,7 @@ export function openSqliteFile(file: string, createIfMissing: boolean): Database
   if (!existsSync(file) && !createIfMissing) {
     throw storeMissing(file);
   }
+  assertNotEmptied(file);
   try {
     makePrivateFile(file);
   } catch (error) {
@@ -46,11 +58,47 @@ function makePrivateFile(file: string): void {
   const directory = dirname(file);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   if (!existsSync(file)) {
-    closeSync(openSync(file, "a", 0o600));
+    makeEmptyDatabase(file);
     syncDirectory(directory);
   } else if ((statSync(file).mode & 0o077) !== 0) {
     // A backup that was put back by hand may have any mode.
     chmodSync(file, 0o600);
+  }
+}
+
+/**
+ * Makes a database without tables, which is never seen as a file of no bytes: such a file was truncated. Of two processes
+ * that make it at once one does.
+ */
+function makeEmptyDatabase(file: string): void {
+  const draft = `${file}.${randomBytes(8).toString("hex")}`;
+  closeSync(openSync(draft, "wx", 0o600));
+  try {
+    const database = new DatabaseSync(draft);
+    try {
+      // Writes the header of the file, and syncs it.
+      database.exec("pragma journal_mode = wal");
+    } finally {
+      database.close();
+    }
+    linkSync(draft, file);
+  } catch (error) {
+    if (!existsSync(file)) {
+      throw error;
+    }
+  } finally {
+    unlinkSync(draft);
+  }
+}
+
+/**
+ * Refuses a file of no bytes, which SQLite would take for a new database.
+ * @throws InfraError STORE_DAMAGED
+ */
+export function assertNotEmptied(file: string): void {
+  if (statSync(file, { throwIfNoEntry: false })?.size === 0) {
+    const message = `The database file ${file} is empty: it was truncated, or the very first start of an older version was interrupted. Put back a backup as docs/upgrade.md says. If there has never been any data, remove the file with ${file}-wal and start again.`;
+    throw new InfraError("STORE_DAMAGED", message);
   }
 }
 

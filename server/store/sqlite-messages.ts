@@ -1,4 +1,4 @@
-import { InfraError } from "../../adapters/host/infra-error.ts";
+import { type Effect, InfraError } from "../../adapters/host/infra-error.ts";
 import type { ReasonName } from "../../adapters/host/reasons.ts";
 import type { Expectations } from "./database-facts.ts";
 import type { ProgramModules } from "./program.ts";
@@ -34,12 +34,19 @@ export interface PortableError {
   readonly reason: ReasonName;
   readonly message: string;
   readonly retryAfterMs: number | undefined;
+  readonly effect: Effect | undefined;
   /** An Error keeps name, message and stack on the way. */
   readonly cause: Error | undefined;
 }
 
-export function portableError({ reason, message, retryAfterMs, cause }: InfraError): PortableError {
-  return { reason, message, retryAfterMs, cause: cause instanceof Error ? plainError(cause) : undefined };
+export function portableError({ reason, message, retryAfterMs, effect, cause }: InfraError): PortableError {
+  return {
+    reason,
+    message,
+    retryAfterMs,
+    effect,
+    cause: cause instanceof Error ? plainError(cause) : undefined,
+  };
 }
 
 /** Of what transactions throw only what can be cloned, and no property that could hold a value. */
@@ -49,8 +56,15 @@ function plainError({ message, stack }: Error): Error {
   return plain;
 }
 
-export function errorFromPortable({ reason, message, retryAfterMs, cause }: PortableError): InfraError {
+export function errorFromPortable({
+  reason,
+  message,
+  retryAfterMs,
+  effect,
+  cause,
+}: PortableError): InfraError {
   return new InfraError(reason, message, {
+    effect,
     ...(cause === undefined ? {} : { cause }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });

@@ -1,6 +1,8 @@
+import { isAbsolute } from "node:path";
 import { Worker } from "node:worker_threads";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Expectations } from "./database-facts.ts";
+import { noteCommitted } from "./note-committed.ts";
 import { type ProgramModules, siblingUrl } from "./program.ts";
 import {
   errorFromPortable,
@@ -23,8 +25,10 @@ export interface SqliteStoreOptions {
 
 const workerYoungMb = 6;
 
+type Done = Extract<WorkerAnswer, { answer: "done" }>;
+
 interface Waiting {
-  resolve(result: unknown): void;
+  resolve(answer: Done): void;
   reject(error: InfraError): void;
 }
 
@@ -65,7 +69,8 @@ export async function openSqliteStore<T extends Transactions>({
     ended ??= error;
     opened.reject(ended);
     for (const { reject } of waiting.values()) {
-      reject(ended);
+      // The thread may have committed it, and not have answered.
+      reject(ended.withEffect("possible"));
     }
     waiting.clear();
   }
@@ -99,7 +104,7 @@ export async function openSqliteStore<T extends Transactions>({
       for (const topic of answer.topics) {
         subscribers.call(topic);
       }
-      waiting.get(answer.id)?.resolve(answer.result);
+      waiting.get(answer.id)?.resolve(answer);
       waiting.delete(answer.id);
     } else {
       waiting.get(answer.id)?.reject(errorFromPortable(answer.error));
@@ -107,7 +112,7 @@ export async function openSqliteStore<T extends Transactions>({
     }
   });
 
-  function ask(request: NewRequest): Promise<unknown> {
+  function ask(request: NewRequest): Promise<Done> {
     if (ended !== undefined) {
       return Promise.reject(ended);
     }
@@ -129,11 +134,20 @@ export async function openSqliteStore<T extends Transactions>({
   await opened.promise;
   return {
     isShared: false,
-    run: async (name, args) => (await ask({ ask: "run", name, args })) as never,
+    async run(name, args) {
+      const { result, topics } = await ask({ ask: "run", name, args });
+      noteCommitted(topics);
+      return result as never;
+    },
     subscribe: subscribers.add,
     async backup(backupFile) {
-      const sizeBytes = (await ask({ ask: "backup", file: backupFile })) as number;
-      return { sizeBytes, keyCheck: expectations.keyCheck };
+      if (!isAbsolute(backupFile)) {
+        // The gateway's working directory is not the caller's.
+        const message = `the file of a backup must be an absolute path, is ${JSON.stringify(backupFile)}`;
+        throw new InfraError("BACKUP_REFUSED", message);
+      }
+      const { result } = await ask({ ask: "backup", file: backupFile });
+      return { sizeBytes: result as number, keyCheck: expectations.keyCheck };
     },
     close() {
       closed ??= close();

@@ -14,7 +14,7 @@ export interface Store<T extends Transactions = typeof transactions> {
   /**
    * Runs one transaction, and resolves once it is committed and would survive a power cut. Throws
    * STORE_UNAVAILABLE when the database cannot be reached, read or written, or when it is too contended: then
-   * nothing was kept, unless the connection broke during the commit itself, whose outcome nobody knows. What
+   * nothing was kept, unless the commit itself broke off, whose outcome is unknown: the error's effect is `possible`. What
    * the transaction throws is INTERNAL, and nothing of it is kept. After `close` it throws SHUTTING_DOWN.
    */
   run<N extends keyof T & string>(name: N, args: ArgsIn<T, N>): Promise<ResultIn<T, N>>;
@@ -26,7 +26,7 @@ export interface Store<T extends Transactions = typeof transactions> {
   subscribe(topic: Topic, onChange: () => void): () => void;
   /**
    * Writes a consistent copy to a file (mode 0600) that must not exist, while transactions go on before and
-   * after. Throws BACKUP_REFUSED for PostgreSQL, or if the file exists or cannot be written.
+   * after. Throws BACKUP_REFUSED for PostgreSQL, or if the path is not absolute, or the file exists or cannot be written.
    */
   backup(file: string): Promise<Backup>;
   /** Waits for the transactions that run, and releases the database. */

@@ -10,7 +10,10 @@ export interface TransactionContext {
   readonly db: Kysely<Schema>;
   /** The database's clock when the transaction began. */
   readonly nowMs: number;
-  /** Once the transaction is committed, calls who subscribed to the topic, here and on every other replica. */
+  /**
+   * Once the transaction is committed, calls who subscribed to the topic, here and on every other replica, and counts it as
+   * a change of the call that asked for it (`note-committed.ts`).
+   */
   notify(topic: Topic): void;
   /**
    * Waits until no other transaction that has called it is open. Who writes events calls it first, so that their numbers

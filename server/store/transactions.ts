@@ -2,7 +2,9 @@ import { apiTokenTransactions } from "./api-tokens.ts";
 import { auditTransactions } from "./audit.ts";
 import { authChangeTransactions } from "./auth-changes.ts";
 import { backupTransactions } from "./backups.ts";
+import { clusterAccountTransactions } from "./cluster-account.ts";
 import { clusterChangeTransactions } from "./cluster-changes.ts";
+import { clusterEndpointTransactions } from "./cluster-endpoints.ts";
 import { clusterPassTransactions } from "./cluster-passes.ts";
 import { clusterPurgeTransactions } from "./cluster-purge.ts";
 import { clusterSlotTransactions } from "./cluster-slots.ts";
@@ -33,7 +35,9 @@ export const transactions = {
   ...authChangeTransactions,
   ...backupTransactions,
   ...clusterTransactions,
+  ...clusterAccountTransactions,
   ...clusterChangeTransactions,
+  ...clusterEndpointTransactions,
   ...clusterPassTransactions,
   ...clusterPurgeTransactions,
   ...clusterSlotTransactions,

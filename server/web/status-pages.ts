@@ -3,7 +3,7 @@ import type { Backend, BackendHealth } from "../backend.ts";
 
 /**
  * `/healthz`: the process answers. `/readyz`: it wants requests, and which system is how; 503 while it stops, and while
- * its store does not answer, without which nothing can be changed. Another system that is down does not make the gateway
+ * its store does not answer or cannot be written, without which nothing can be changed. Another system that is down does not make the gateway
  * unready, since the others are served all the same. Everybody may ask, so neither tells anything of the configuration; what is missing is ListBackends' to tell.
  * `/readiness`: the same without the systems, as Koor's clients know it.
  */
@@ -48,5 +48,5 @@ function statusOf(shutdownSignal: AbortSignal, storeHealth: BackendHealth): Read
   if (shutdownSignal.aborted) {
     return "stopping";
   }
-  return storeHealth === "ok" ? "ready" : "storeUnavailable";
+  return storeHealth === "unavailable" ? "storeUnavailable" : "ready";
 }

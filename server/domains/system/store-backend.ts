@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Backend, type BackendStatus, createPolledStatus } from "../../backend.ts";
+import { type DiskSpace, describeDisk, isFull, isNearlyFull } from "../../store/disk-space.ts";
 import type { Store } from "../../store/store.ts";
+import type { WriteHealth } from "../../store/write-health.ts";
 
 /** How long an answer about the store stands for the next one who asks, and how often a watcher has it asked anew. */
 const freshMs = 1000;
@@ -8,15 +10,25 @@ const freshMs = 1000;
 /** How long the store may take: PostgreSQL itself is given longer before a connection counts as lost. */
 const patienceMs = 2000;
 
-/**
- * The gateway's own store, as ListBackends, `/readyz` and the health service see it.
- * @param services full names of the services that cannot answer without it
- */
-export function createStoreBackend(
-  store: Pick<Store, "run" | "isShared">,
-  kind: "real" | "sandbox",
-  services: readonly string[],
-): Backend {
+export interface StoreBackendOptions {
+  readonly store: Pick<Store, "run" | "isShared">;
+  readonly kind: "real" | "sandbox";
+  /** Full names of the services that cannot answer without it. */
+  readonly services: readonly string[];
+  /** Absent: whether it can be written is not known. */
+  readonly writes?: Pick<WriteHealth, "failure"> | undefined;
+  /** Reads how full its disk is; absent for a database of another machine. */
+  readonly readDisk?: (() => Promise<DiskSpace>) | undefined;
+}
+
+/** The gateway's own store, as ListBackends, `/readyz` and the health service see it. */
+export function createStoreBackend({
+  store,
+  kind,
+  services,
+  writes,
+  readDisk,
+}: StoreBackendOptions): Backend {
   async function ask(): Promise<BackendStatus> {
     const facts = { version: undefined, snapshotAgeMs: undefined };
     const timeout = new AbortController();
@@ -26,7 +38,7 @@ export function createStoreBackend(
       const answer = await Promise.race([store.run("store.check", {}), late]);
       return answer === "late"
         ? { ...facts, health: "unavailable", missing: [`the database has not answered for ${patienceMs} ms`] }
-        : { ...facts, health: "ok", missing: [] };
+        : { ...facts, ...(await writeStatus()) };
     } catch (error) {
       return {
         ...facts,
@@ -36,6 +48,25 @@ export function createStoreBackend(
     } finally {
       timeout.abort();
     }
+  }
+
+  /** A database that only answers reads is of no use: every change is refused. */
+  async function writeStatus(): Promise<Pick<BackendStatus, "health" | "missing">> {
+    const disk = await readDisk?.().catch(() => undefined);
+    const room = "make room on the file system of the data directory";
+    const words = disk === undefined ? "" : `, its disk is ${describeDisk(disk)}: ${room}`;
+    const failure = writes?.failure();
+    if (failure !== undefined) {
+      return {
+        health: "unavailable",
+        missing: [`the database cannot be written${words || `: ${failure.message}`}`],
+      };
+    }
+    if (disk === undefined || !(isNearlyFull(disk) || isFull(disk))) {
+      return { health: "ok", missing: [] };
+    }
+    const missing = [`the disk of the database is ${describeDisk(disk)}: ${room}`];
+    return { health: isFull(disk) ? "unavailable" : "degraded", missing };
   }
 
   return {

@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -73,6 +73,34 @@ test("a lost key, another key, and a database that is none are told with what me
     "no database at all, but long enough to be taken for one".repeat(100),
   );
   t.match(await findingsOf(data), [{ ok: false, fix: /upgrade\.md/ }]);
+});
+
+test("a key that others may read is made private, not brought back", async (t) => {
+  const data = await usedDirectory(t);
+  await chmod(join(data, "key"), 0o644);
+  t.match(await findingsOf(data), [
+    { ok: true },
+    { ok: false, what: /may be read or changed by others/, fix: `chmod 600 ${join(data, "key")}` },
+  ]);
+});
+
+test("pages that are damaged are found, though the facts of the database can be read", async (t) => {
+  const data = await usedDirectory(t);
+  const file = join(data, "hostplane.db");
+  const database = new DatabaseSync(file);
+  // Moves what is in the write-ahead log into the file.
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  const { rootpage } = database
+    .prepare("select rootpage from sqlite_master where name = 'operations'")
+    .get() as { rootpage: number };
+  const { page_size: pageSize } = database.prepare("PRAGMA page_size").get() as { page_size: number };
+  database.close();
+  const content = await readFile(file);
+  content.fill(0x5a, (rootpage - 1) * pageSize, rootpage * pageSize);
+  await writeFile(file, content);
+  t.match(await findingsOf(data), [
+    { ok: false, what: /hostplane\.db .*(damaged|malformed)/, fix: /upgrade\.md/ },
+  ]);
 });
 
 test("a sandbox's store is not for a real gateway", async (t) => {

@@ -117,13 +117,15 @@ test("what belongs to another host is left to it, and told when it is away", asy
 
 test("what nobody knows how to run says so, unless another gateway has said something else", async (t) => {
   const kind = "test.newer";
-  const told = { id: "1", waitingFor: "no gateway knows the kind test.newer" };
+  const told = { id: "1", waitingFor: /^no gateway knows the kind test\.newer: configure its domain again/ };
   const planOf = (operation: OpenOperation) => planClaim([operation], claimantOf());
-  t.same(planOf(scheduled("1", { kind })), { nextId: undefined, waiting: [told] });
+  t.match(planOf(scheduled("1", { kind })), { nextId: undefined, waiting: [told] });
   t.same(planOf(scheduled("1", { kind, created_at: nowMs - 1000 })).waiting, []);
   t.same(planOf(scheduled("1", { kind, waiting_for: "the limit" })).waiting, []);
   t.same(planOf(active("1", { kind })).waiting, []);
-  t.same(planOf(active("1", { kind, lease_until: nowMs - 1001 })).waiting, [told]);
+  t.match(planOf(active("1", { kind, lease_until: nowMs - 1001 })).waiting, [told]);
+  const alone = planClaim([active("1", { kind })], claimantOf({ isAlone: true }));
+  t.match(alone.waiting, [told], "at once where there is no other gateway");
 });
 
 test("kinds that are not known and times that have not come are left alone", async (t) => {

@@ -1,10 +1,20 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  watch,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "tap";
 import { openStore } from "../../../server/store/open-store.ts";
+import { readStoreFacts } from "../../../server/store/read-store-facts.ts";
 import { errorOf, makeSqlitePlace, testStoreContract } from "./contract.ts";
 import { newerModules } from "./newer-program.ts";
 import { keepLog, makeDirectory, openTestStore } from "./store-under-test.ts";
@@ -172,6 +182,61 @@ test("a full disk fails what it must, and the store goes on when there is room",
   t.match(report, { failed: "STORE_UNAVAILABLE", retryable: true, alsoSmall: "STORE_UNAVAILABLE" });
   t.equal(report.counted, report.acknowledged, "what was acknowledged is there, and nothing else");
   t.equal(report.afterwards, (report.acknowledged as number) + 1);
+});
+
+test("a gateway whose disk is full says so, and is ready again once there is room", {
+  skip: skipFullDisk,
+}, async (t) => {
+  const mount = await makeDirectory(t);
+  const child = [process.execPath, processFile("./full-disk-gateway-process.ts"), mount];
+  const { stdout } = await runFile("unshare", [...ownNamespace, ...child]);
+  const { before, full, after } = JSON.parse(stdout);
+  t.match(before, { readyz: 200, writable: "hostplane_store_writable 1" });
+  t.equal(full.told.length, 1, "at once, and then once a minute");
+  t.match(full.told[0], /^the store cannot be written \(its disk is (99|100) % full, 0 MiB free\)/);
+  t.ok(full.lines.length <= 2, full.lines.join("\n"));
+  t.match(full.free, /^hostplane_store_disk_free_bytes \d{1,6}$/);
+  t.match(full.findings, [
+    { ok: false, what: /cannot write/ },
+    { ok: false, what: /^the disk of .* is (99|100) % full/, fix: /make room/ },
+  ]);
+  t.equal(after.writable, "hostplane_store_writable 1");
+  t.match(after.findings, [{ ok: true }]);
+  t.equal(after.findings.length, 1);
+});
+
+test("a database that was truncated to nothing is refused, and left as it is", async (t) => {
+  const directory = await makeDirectory(t);
+  const store = await openTestStore(t, { directory });
+  await store.run("counter.add", { name: "a", by: 1 });
+  await store.close();
+  const file = join(directory, "hostplane.db");
+  truncateSync(file);
+  writeFileSync(`${file}-wal`, "what a killed gateway has left");
+  const refused = [errorOf(openTestStore(t, { directory })), errorOf(readStoreFacts("sqlite", directory))];
+  for (const { reason, message } of await Promise.all(refused)) {
+    t.equal(reason, "STORE_DAMAGED");
+    t.match(message, /hostplane\.db is empty.*Put back a backup.*remove the file/);
+  }
+  t.equal(statSync(file).size, 0);
+  t.ok(existsSync(`${file}-wal`), "SQLite would have removed it");
+});
+
+test("a database is never seen empty while it is made", async (t) => {
+  const directory = await makeDirectory(t);
+  const sizes = new Set<number>();
+  const watcher = watch(directory, (_event, name) => {
+    if (name === "hostplane.db") {
+      sizes.add(statSync(join(directory, name)).size);
+    }
+  });
+  await Promise.all([openTestStore(t, { directory }), once(watcher, "change")]);
+  watcher.close();
+  t.notOk(sizes.has(0), [...sizes].join());
+  t.same(
+    readdirSync(directory).filter((name) => !/^hostplane\.db(-wal|-shm)?$/.test(name)),
+    [],
+  );
 });
 
 test("the gateway's own transactions are run by default", async (t) => {

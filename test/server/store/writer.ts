@@ -23,7 +23,7 @@ export interface Writer {
 }
 
 /** How many rounds a test of kills has: `STORE_KILLS`, or a few. */
-export const killRounds = Number(process.env.STORE_KILLS ?? 5);
+export const killRounds = Number(process.env.STORE_KILLS ?? 2);
 
 const lanes = 8;
 

@@ -22,21 +22,21 @@ test("the store of a gateway answers, and makes it ready", async (t) => {
 
 test("a store that cannot be reached is unavailable and says why", async (t) => {
   const down = new InfraError("STORE_UNAVAILABLE", "the database does not answer");
-  const backend = createStoreBackend(
-    storeThat(() => Promise.reject(down)),
-    "real",
-    ["a.Service"],
-  );
+  const backend = createStoreBackend({
+    store: storeThat(() => Promise.reject(down)),
+    kind: "real",
+    services: ["a.Service"],
+  });
   t.match(await backend.status(), { health: "unavailable", missing: [down.message] });
   t.match(backend, { domain: "system", name: "postgresql", kind: "real", services: ["a.Service"] });
 });
 
 test("a store that hangs is unavailable after two seconds", { timeout: 10_000 }, async (t) => {
-  const backend = createStoreBackend(
-    storeThat(() => new Promise(() => {})),
-    "real",
-    [],
-  );
+  const backend = createStoreBackend({
+    store: storeThat(() => new Promise(() => {})),
+    kind: "real",
+    services: [],
+  });
   t.match(await backend.status(), { health: "unavailable", missing: [/has not answered for 2000 ms/] });
 });
 
@@ -46,7 +46,7 @@ test("many who ask at once ask the store once", async (t) => {
     asked += 1;
     return { schemaVersion: 1 };
   });
-  const backend = createStoreBackend(store, "real", []);
+  const backend = createStoreBackend({ store, kind: "real", services: [] });
   await Promise.all(Array.from({ length: 50 }, () => backend.status()));
   t.equal(asked, 1);
 });
@@ -59,7 +59,7 @@ test("a watcher is called when the store goes and comes back", { timeout: 10_000
     }
     return { schemaVersion: 1 };
   });
-  const backend = createStoreBackend(store, "real", []);
+  const backend = createStoreBackend({ store, kind: "real", services: [] });
   const seen: string[] = [];
   const waiting: (() => void)[] = [];
   t.teardown(

@@ -1,0 +1,14 @@
+const codes: ReadonlySet<unknown> = new Set(["EACCES", "EPERM"]);
+
+/**
+ * What to do about an error that comes from missing permissions, on its own or as the cause of others; undefined for any
+ * other error.
+ */
+export function permissionFix(error: unknown): string | undefined {
+  if (!(error instanceof Error)) {
+    return undefined;
+  }
+  return "code" in error && codes.has(error.code)
+    ? "run this as the user that the gateway runs as (`sudo -u hostplane hostplane doctor`), or give this user access"
+    : permissionFix(error.cause);
+}

@@ -1,0 +1,44 @@
+import { Gauge, type Registry } from "@prometheus-io/client";
+
+/** What the metrics tell of the gateway's own store. */
+export interface MeasuredStore {
+  /** Whether the last change could be written. */
+  readonly isWritable: () => boolean;
+  /** Absent for a database of another machine. */
+  readonly readDisk: (() => Promise<{ readonly freeBytes: number; readonly sizeBytes: number }>) | undefined;
+}
+
+/** Whether the store can be written, and how full its disk is. The function it returns asks, before the metrics are read. */
+export function createStoreMetrics(
+  registry: Registry,
+  { isWritable, readDisk }: MeasuredStore,
+): () => Promise<void> {
+  const registers = [registry];
+  const writable = new Gauge({
+    name: "hostplane_store_writable",
+    help: "1 while changes can be written to the gateway's store, 0 while they cannot.",
+    registers,
+  });
+  const free = new Gauge({
+    name: "hostplane_store_disk_free_bytes",
+    help: "Free space on the disk of an SQLite store.",
+    registers: [],
+  });
+  const size = new Gauge({
+    name: "hostplane_store_disk_size_bytes",
+    help: "Size of the disk of an SQLite store.",
+    registers: [],
+  });
+  if (readDisk !== undefined) {
+    registry.registerMetric(free);
+    registry.registerMetric(size);
+  }
+  return async () => {
+    writable.set(isWritable() ? 1 : 0);
+    const disk = await readDisk?.().catch(() => undefined);
+    if (disk !== undefined) {
+      free.set(disk.freeBytes);
+      size.set(disk.sizeBytes);
+    }
+  };
+}

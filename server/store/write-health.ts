@@ -1,0 +1,79 @@
+import { InfraError } from "../../adapters/host/infra-error.ts";
+import type { Store, TransactionName } from "./store.ts";
+
+/** Whether changes can be written. */
+export interface WriteHealth {
+  /** Why the last change could not be written; undefined: it could. */
+  failure(): InfraError | undefined;
+  close(): void;
+}
+
+export interface WriteHealthLog {
+  error(message: string, cause?: unknown): void;
+  info(message: string): void;
+}
+
+/**
+ * Each gateway writes it at least every `operations.leaseMs`, and every tenth of that while it fails. Other transactions may
+ * succeed on a full disk: those that only read, and those that change nothing.
+ */
+const heartbeat: TransactionName = "operations.renew";
+
+const logEveryMs = 60_000;
+
+/**
+ * Watches what becomes of a store's transactions. A failure is logged once a minute for as long as it lasts.
+ * @param describeDisk what to add to it; undefined when there is nothing to say
+ */
+export function watchWrites(
+  store: Store,
+  log: WriteHealthLog,
+  describeDisk: () => Promise<string | undefined>,
+): { readonly store: Store; readonly writes: WriteHealth } {
+  let failure: InfraError | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function tell(): Promise<void> {
+    const disk = await describeDisk().catch(() => undefined);
+    if (failure !== undefined) {
+      const words = disk === undefined ? "" : ` (its disk is ${disk})`;
+      log.error(`the store cannot be written${words}; changes are refused until it can`, failure.cause);
+    }
+  }
+
+  function fail(error: InfraError): void {
+    if (failure === undefined) {
+      timer = setInterval(() => void tell(), logEveryMs).unref();
+      failure = error;
+      void tell();
+    }
+    failure = error;
+  }
+
+  function succeed(): void {
+    if (failure !== undefined) {
+      clearInterval(timer);
+      failure = undefined;
+      log.info("the store can be written again");
+    }
+  }
+
+  const run: Store["run"] = async (name, args) => {
+    try {
+      const result = await store.run(name, args);
+      if (name === heartbeat) {
+        succeed();
+      }
+      return result as never;
+    } catch (error) {
+      if (error instanceof InfraError && error.reason === "STORE_UNAVAILABLE") {
+        fail(error);
+      }
+      throw error;
+    }
+  };
+  return {
+    store: { ...store, run },
+    writes: { failure: () => failure, close: () => clearInterval(timer) },
+  };
+}
