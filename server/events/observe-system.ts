@@ -30,8 +30,11 @@ export interface ObservedSystem<State, Observed> {
   read(sinceMs: number, signal: AbortSignal): Promise<Snapshot<State>>;
   /** Reads what was kept; undefined when it is not understood. */
   parse(json: unknown): Observed | undefined;
-  /** @param before undefined: nothing was ever told, or it is not understood */
-  tell(before: Observed | undefined, state: State): Told<Observed>;
+  /**
+   * @param before undefined: nothing was ever told, or it is not understood
+   * @param readAtMs when the read of the state began (performance.now())
+   */
+  tell(before: Observed | undefined, state: State, readAtMs: number): Told<Observed>;
   /** What is told when it cannot be read; absent where that changes nothing. It is tried again in any case. */
   tellUnreadable?(before: Observed | undefined, error: unknown): Told<Observed> | undefined;
   /** Of the event that tells that changes may have been made which nobody saw. */
@@ -147,7 +150,7 @@ export function observeSystem<State, Observed>(
       throw error;
     }
     const { value, readAtMs } = snapshot;
-    const { observed, events } = system.tell(before.observed, value);
+    const { observed, events } = system.tell(before.observed, value, readAtMs);
     const all = gap === undefined ? events : [...events, gapEvent(gap, system.gapOrigin)];
     if (!(await write(before, { observed, events: all }, readAtMs))) {
       return false;

@@ -34,13 +34,19 @@ export type RenewLeases = (
   leases: readonly HeldLease[],
 ) => Promise<{ readonly lostIds: readonly string[]; readonly cancelledIds: readonly string[] }>;
 
+/** How soon a lease that is over, and not lost, is checked again. */
+const leastWatchMs = 100;
+
 /**
- * @param onFailed told when they could not be renewed; they are tried again as long as they may still be ours
+ * @param onFailed called when they could not be renewed; they are tried again as long as they may still be ours
+ * @param mayLapse whether time alone ends a lease: another gateway may take it then. Otherwise one that was not renewed in
+ *   time, as on a starved host, is renewed late
  */
 export function createLeases(
   renewLeases: RenewLeases,
   leaseMs: number,
   onFailed: (error: unknown) => void,
+  mayLapse: () => boolean,
 ): Leases {
   const held = new Map<string, Lease & { extend(untilMs: number): void }>();
   let timer: NodeJS.Timeout | undefined;
@@ -91,7 +97,7 @@ export function createLeases(
       let expiry: NodeJS.Timeout | undefined;
 
       function isLost(): boolean {
-        if (performance.now() >= untilMs) {
+        if (performance.now() >= untilMs && mayLapse()) {
           lease.lose();
         }
         return lost.signal.aborted;
@@ -99,7 +105,7 @@ export function createLeases(
       function watch(): void {
         clearTimeout(expiry);
         if (!isLost()) {
-          expiry = setTimeout(watch, untilMs - performance.now()).unref();
+          expiry = setTimeout(watch, Math.max(leastWatchMs, untilMs - performance.now())).unref();
         }
       }
       const lease = {

@@ -73,9 +73,9 @@ function viewMessage(
     case "scheduled":
       return { state, message: waitingFor || message || "it waits for its turn" };
     case "active":
-      return { state, message: (message || "it begins") + percentWords(operation) };
+      return { state, message: waitingFor || (message || "it begins") + percentWords(operation) };
     case "undoing":
-      return { state: "active", message };
+      return { state: "active", message: waitingFor || message };
     case "completed":
       return { state, message: describeResult(operation) };
     case "failed":

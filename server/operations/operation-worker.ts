@@ -46,6 +46,8 @@ export function createOperationWorker(
     },
     leaseMs,
     onStore,
+    // A store of one gateway lets nobody else take an operation. When it stops, it must not wait for a store that is away.
+    () => store.isShared || closing.signal.aborted,
   );
 
   function claimArgs(): ClaimArgs {
@@ -60,7 +62,9 @@ export function createOperationWorker(
     };
   }
 
-  const claims = createClaims(store, leases, leaseMs, claimArgs, start, onStore);
+  // Looking only reads, which a full disk allows: that alone does not end an outage.
+  const onLookFailed = (error: unknown) => error === undefined || onStore(error);
+  const claims = createClaims(store, leases, leaseMs, claimArgs, start, onLookFailed);
 
   function start(claimed: ClaimedOperation, sinceMs: number): void {
     const { id, kind, resource } = claimed.operation;
@@ -90,6 +94,7 @@ export function createOperationWorker(
         await giveUpSealed(run, error);
         return await tellEnd(store, log, id);
       }
+      await settleEarlierRun(run);
       const end = await runOperation({ ...run, secrets, redact: createRedaction(secrets) });
       if (end === "released") {
         await store.run("operations.release", { id, owner: instanceId, fence });
@@ -101,6 +106,14 @@ export function createOperationWorker(
     } finally {
       lease.drop();
       claims.wake();
+    }
+  }
+
+  /** Tools of the gateway that ran it before may still be at work on this host. */
+  async function settleEarlierRun({ kind, operation, lease }: OperationRun): Promise<void> {
+    const wasBegun = operation.steps.some(({ state }) => state !== "pending");
+    if (wasBegun && kind.runsOn === "host") {
+      await options.settleLeftTools?.(AbortSignal.any([closing.signal, lease.lost]));
     }
   }
 

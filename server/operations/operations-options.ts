@@ -12,6 +12,11 @@ export interface OperationsOptions {
   /** The pause before the second attempt of a step; for tests. */
   readonly firstPauseMs?: number;
   readonly boundary?: Boundary;
+  /**
+   * Waits until no tool of a gateway that has died changes anything any more. Called before an operation of this host goes on
+   * that an earlier gateway began, so that its steps see all effects. An aborted signal ends the wait.
+   */
+  readonly settleLeftTools?: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface OperationLimits {

@@ -1,3 +1,4 @@
+import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Operation } from "./operation.ts";
 import {
   type OperationViewer,
@@ -27,13 +28,15 @@ export async function* operationsView(
   describeResult?: (operation: Operation) => string,
 ): AsyncGenerator<OperationViewMessage, void> {
   const { operations, events } = sources;
+  const ending = new AbortController();
   // What follows is read later, and begins here all the same.
   const from = { operations, events: { headSeq: events.headSeq, follow: events.follow } };
   const all = await begin();
   const failures: string[] = [];
   const views: AsyncGenerator<OperationViewMessage, void>[] = [];
   const ids: string[] = [];
-  const ownViewer = { signal: viewer.signal, noteOperation: () => {} };
+  const signal = AbortSignal.any([viewer.signal, ending.signal]);
+  const ownViewer = { signal, noteOperation: () => {} };
   for (const { label, begun } of all) {
     if ("error" in begun) {
       const { error } = begun;
@@ -45,7 +48,7 @@ export async function* operationsView(
     }
   }
   viewer.noteOperation(ids.join(","));
-  yield* merged(views);
+  yield* merged(views, () => ending.abort(new InfraError("CALLER_LEFT", "the stream is over")));
   yield failures.length === 0
     ? { state: "completed", message: all.length === 1 ? "it is done" : `all ${all.length} are done` }
     : { state: "failed", message: `${failures.length} of ${all.length} failed: ${failures.join("; ")}` };
@@ -65,8 +68,14 @@ async function* labelled(
   }
 }
 
-/** What any of them yields, as soon as it does. Ends all when one fails, or its reader leaves. */
-async function* merged<T>(sources: readonly AsyncGenerator<T, void>[]): AsyncGenerator<T, void> {
+/**
+ * What any of them yields, as soon as it does. Ends all when one fails, or its reader leaves.
+ * @param onEnd ends the waits of those that yield nothing now, which could not be closed before
+ */
+async function* merged<T>(
+  sources: readonly AsyncGenerator<T, void>[],
+  onEnd: () => void,
+): AsyncGenerator<T, void> {
   const pending = new Map<AsyncGenerator<T, void>, Promise<void>>();
   const arrived: {
     readonly source: AsyncGenerator<T, void>;
@@ -99,6 +108,7 @@ async function* merged<T>(sources: readonly AsyncGenerator<T, void>[]): AsyncGen
       }
     }
   } finally {
+    onEnd();
     const left = sources.map(async (source) => {
       await pending.get(source);
       await source.return();

@@ -1,4 +1,5 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { reasons } from "../../adapters/host/reasons.ts";
 import { attentionOf } from "./attention.ts";
 import type { Json } from "./operation.ts";
 import {
@@ -67,8 +68,11 @@ async function runStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "done
     }
     failures += 1;
     const { error } = end;
+    // Whatever its effect: a step recognises what an earlier attempt has done.
     const isWorthRepeating =
-      error instanceof InfraError && error.retryable && step.finalReasons?.includes(error.reason) !== true;
+      error instanceof InfraError &&
+      reasons[error.reason].retryable &&
+      step.finalReasons?.includes(error.reason) !== true;
     if (!isWorthRepeating || failures >= (step.maxAttempts ?? defaultAttempts)) {
       return failFinally(run, step, error);
     }

@@ -1,3 +1,4 @@
+import { effectOf, runChange, trackEffect } from "../../adapters/host/effect.ts";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { createLimiter, type Limiter } from "../../adapters/host/limiter.ts";
 import type { Mutation, MutationStep } from "./mutation.ts";
@@ -7,7 +8,7 @@ import { mutationChannel, stepChannel } from "./observation.ts";
 export interface InlineRunner {
   /**
    * Runs the steps that `describe` returns, in order. When one fails up to the point of no return, those done
-   * are undone in reverse, and the failure is thrown. It runs to its end whether or not anybody still waits.
+   * are undone in reverse, and the failure is thrown with the effect that is left. It runs to its end whether or not anybody still waits.
    * @param resource whose turn it takes: what the mutation changes, or what it shares with others; `describe` runs
    *   once it is the resource's turn, so that its checks see what the mutation before it has done
    * @param signal a mutation whose caller has left before its turn is not begun
@@ -32,14 +33,15 @@ export function createInlineRunner(
   let mutations = 0;
   let isDraining = false;
 
-  async function perform(mutation: Mutation): Promise<void> {
+  async function perform(mutation: Mutation, onUndone: () => void): Promise<void> {
     const done: MutationStep[] = [];
     for (const [index, step] of mutation.steps.entries()) {
       try {
-        await stepChannel.tracePromise(async () => step.forward(), { name: step.name });
+        await stepChannel.tracePromise(() => runChange(async () => step.forward()), { name: step.name });
       } catch (error) {
-        if (index <= mutation.pointOfNoReturn) {
-          await undo(mutation, done);
+        const isUndone = index <= mutation.pointOfNoReturn && (await undo(mutation, done));
+        if (isUndone && effectOf(error) === "none") {
+          onUndone();
         }
         throw error;
       }
@@ -47,7 +49,8 @@ export function createInlineRunner(
     }
   }
 
-  async function undo(mutation: Mutation, done: readonly MutationStep[]): Promise<void> {
+  /** Returns whether all of them could be undone. */
+  async function undo(mutation: Mutation, done: readonly MutationStep[]): Promise<boolean> {
     for (const step of done.toReversed()) {
       try {
         const { name, undo } = step;
@@ -56,9 +59,10 @@ export function createInlineRunner(
         }
       } catch (error) {
         onUndoFailed(mutation, step, error);
-        return;
+        return false;
       }
     }
+    return true;
   }
 
   async function begin(describe: () => Promise<Mutation>): Promise<Mutation> {
@@ -67,7 +71,10 @@ export function createInlineRunner(
     }
     const mutation = await describe();
     const { kind, resource } = mutation;
-    await mutationChannel.tracePromise(() => perform(mutation), { kind, resource });
+    await mutationChannel.tracePromise(() => trackEffect((onUndone) => perform(mutation, onUndone)), {
+      kind,
+      resource,
+    });
     return mutation;
   }
 

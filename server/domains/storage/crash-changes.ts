@@ -57,9 +57,20 @@ export function createCrashChanges({ ceph, runner }: CrashChangesOptions): Crash
     async archive(id, call) {
       assertId(id);
       call.noteResource(`crashes/${id}`);
-      const { resource } = await runner.run(`crashes/${id}`, () => describe(id, call.signal), call.signal);
+      let before: CephCrash | undefined;
+      const describeChange = async () => {
+        before = await findCrash(id, call.signal);
+        return describe(id, call.signal);
+      };
+      const { resource } = await runner.run(`crashes/${id}`, describeChange, call.signal);
       call.noteResource(resource);
-      const crash = await findCrash(id, call.signal);
+      // It is archived: that the crashes cannot be read now does not make the call fail.
+      const crash = await findCrash(id, call.signal).catch((error: unknown) => {
+        if (before === undefined) {
+          throw error;
+        }
+        return { ...before, isArchived: true };
+      });
       if (crash === undefined) {
         throw crashNotFound(id);
       }

@@ -129,13 +129,13 @@ test("every subscriber gets the events after its place, and each message is made
   const { broadcast, happen, made } = startBroadcast(t, { headSeq: 5 });
   const early = subscriber();
   const ahead = subscriber();
-  join(broadcast, 5, early);
+  void join(broadcast, 5, early);
   // It has read two more than were broadcast.
-  join(broadcast, 8, ahead);
+  void join(broadcast, 8, ahead);
   await happen({ seq: 7 }, { seq: 8 }, { seq: 9 });
   const late = subscriber();
   t.equal(broadcast.join(8, late.wanted, late.leaving.signal), undefined, "the ninth is to be read first");
-  join(broadcast, 9, late);
+  void join(broadcast, 9, late);
   await happen({ seq: 12 });
   t.same(early.got, ["e7", "e8", "e9", "e12"]);
   t.same(ahead.got, ["e9", "e12"]);
@@ -162,7 +162,7 @@ test("who takes no more is told the last place that was written, and the others 
   const { broadcast, happen } = startBroadcast(t);
   const quick = subscriber();
   const slow = subscriber(1, { ...all, topics: ["volumes"] });
-  join(broadcast, 0, quick);
+  void join(broadcast, 0, quick);
   const ended = errorOf(join(broadcast, 0, slow));
   await happen(
     { seq: 1, topic: "volumes" },
@@ -190,7 +190,7 @@ test("one whose filter throws ends with that, and nobody else", async (t) => {
     });
   const [revoked, other] = [revocable(), subscriber()];
   const ended = errorOf(join(broadcast, 0, revoked));
-  join(broadcast, 0, other);
+  void join(broadcast, 0, other);
   await happen({ seq: 1 });
   isRevoked = true;
   await happen({ seq: 2 });
@@ -212,7 +212,7 @@ test("what a caller may see is looked at again after a while, and not at every e
       return services;
     },
   });
-  join(broadcast, 0, limited);
+  void join(broadcast, 0, limited);
   const both = { services: ["a", "b"] };
   await happen({ seq: 1, services: ["a"] }, { seq: 2, services: ["b"] }, { seq: 3, ...both });
   services = new Set(["b"]);
@@ -229,7 +229,7 @@ test("an event of which no message can be made is not skipped: who wanted it is 
   const { broadcast, happen } = startBroadcast(t);
   const [wanting, other] = [subscriber(), subscriber(9, { ...all, topics: ["volumes"] })];
   const ended = t.rejects(join(broadcast, 0, wanting), { message: "bad" });
-  join(broadcast, 0, other);
+  void join(broadcast, 0, other);
   await happen({ seq: 1, type: "bad", topic: "tests" }, { seq: 2, topic: "volumes" });
   await ended;
   t.same(other.got, ["e2"]);
@@ -240,9 +240,9 @@ test("silence is broken by a heartbeat with the place up to which all is written
   const silent = [1, 2].map(() => subscriber(9, { ...all, topics: ["volumes"] }));
   const ahead = subscriber(9);
   for (const each of silent) {
-    join(broadcast, 3, each);
+    void join(broadcast, 3, each);
   }
-  join(broadcast, 8, ahead);
+  void join(broadcast, 8, ahead);
   const begunAtMs = performance.now();
   await happen({ seq: 5, topic: "operations" });
   await Promise.all([...silent, ahead].map((each) => each.untilGot(1)));
@@ -275,7 +275,7 @@ test("when events are gone unread every subscriber is told, and later ones go on
   t.match(await ended, { reason: "HISTORY_GONE" });
   const after = subscriber();
   t.equal(broadcast.join(0, after.wanted, after.leaving.signal), undefined);
-  join(broadcast, 20, after);
+  void join(broadcast, 20, after);
   await happen({ seq: 21 });
   t.same(after.got, ["e21"]);
 });
@@ -318,7 +318,7 @@ test("many events at once leave the rest of the process its turn", async (t) => 
     while (performance.now() < untilMs) {}
     return write(message);
   };
-  join(broadcast, 0, slowToTake);
+  void join(broadcast, 0, slowToTake);
   let turns = 0;
   const count = setInterval(() => {
     turns += 1;

@@ -2,6 +2,7 @@ import { test } from "tap";
 import { createOwnChangeLog } from "../../../server/events/own-change-log.ts";
 
 const isNamed = (name: string) => (change: string) => change === name;
+const now = Number.POSITIVE_INFINITY;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test("a change is known from its beginning until a state that has its effect is told", async (t) => {
@@ -9,17 +10,17 @@ test("a change is known from its beginning until a state that has its effect is 
   const log = createOwnChangeLog<string>(async () => ({ readAtMs }));
   const made = Promise.withResolvers<number>();
   const change = log.during("a", () => made.promise);
-  t.equal(log.find(isNamed("a")), "a");
-  t.equal(log.find(isNamed("b")), undefined);
-  log.forget(Number.POSITIVE_INFINITY);
-  t.equal(log.find(isNamed("a")), "a", "it is not over");
+  t.equal(log.find(isNamed("a"), now), "a");
+  t.equal(log.find(isNamed("b"), now), undefined);
+  log.forget(readAtMs - 1);
+  t.equal(log.find(isNamed("a"), now), "a", "it is not over");
   made.resolve(1);
   t.equal(await change, 1);
   await settled();
   log.forget(readAtMs - 1);
-  t.equal(log.find(isNamed("a")), "a", "what is told was read before");
+  t.equal(log.find(isNamed("a"), now), "a", "what is told was read before");
   log.forget(readAtMs);
-  t.equal(log.find(isNamed("a")), undefined);
+  t.equal(log.find(isNamed("a"), now), undefined);
 });
 
 test("a change that fails may have had an effect, and is known as long", async (t) => {
@@ -29,18 +30,18 @@ test("a change that fails may have had an effect, and is known as long", async (
     /half done/,
   );
   await settled();
-  t.equal(log.find(isNamed("a")), "a");
+  t.equal(log.find(isNamed("a"), now), "a");
   log.forget(100);
-  t.equal(log.find(isNamed("a")), undefined);
+  t.equal(log.find(isNamed("a"), now), undefined);
 });
 
 test("a system that cannot be read does not make a change known for ever", async (t) => {
   const log = createOwnChangeLog<string>(() => Promise.reject(new Error("away")));
   await log.during("a", async () => {});
   await settled();
-  t.equal(log.find(isNamed("a")), "a");
+  t.equal(log.find(isNamed("a"), now), "a");
   log.forget(performance.now());
-  t.equal(log.find(isNamed("a")), undefined);
+  t.equal(log.find(isNamed("a"), now), undefined);
 });
 
 test("of changes that nobody tells a thousand are remembered, the newest", async (t) => {
@@ -49,11 +50,39 @@ test("of changes that nobody tells a thousand are remembered, the newest", async
     await log.during(number, async () => {});
   }
   t.equal(
-    log.find((number) => number < 500),
+    log.find((number) => number < 500, now),
     undefined,
   );
   t.equal(
-    log.find(() => true),
+    log.find((number) => number <= 500, now),
     500,
   );
+});
+
+test("of two changes that fit, the later one is found once it has begun before the read", async (t) => {
+  const log = createOwnChangeLog<string>(async () => ({ readAtMs: 0 }));
+  const second = Promise.withResolvers<void>();
+  await log.during("first", async () => {});
+  const betweenMs = performance.now();
+  while (performance.now() === betweenMs) {
+    await settled();
+  }
+  const change = log.during("second", () => second.promise);
+  const any = () => true;
+  t.equal(log.find(any, betweenMs), "first", "the second had not begun");
+  t.equal(log.find(any, performance.now()), "second");
+  t.equal(log.find(isNamed("second"), betweenMs), "second", "a slow read shows what began after it");
+  second.resolve();
+  await change;
+});
+
+test("a change whose effect was compared before its own read ended is forgotten at once", async (t) => {
+  const read = Promise.withResolvers<{ readonly readAtMs: number }>();
+  const log = createOwnChangeLog<string>(() => read.promise);
+  await log.during("a", async () => {});
+  log.forget(200);
+  t.equal(log.find(isNamed("a"), now), "a");
+  read.resolve({ readAtMs: 200 });
+  await settled();
+  t.equal(log.find(isNamed("a"), now), undefined);
 });

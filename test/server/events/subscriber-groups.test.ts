@@ -65,7 +65,7 @@ test("an event is wanted by those whose own filter takes it, also after callers 
         for (const [index, member] of members.entries()) {
           member.filter = { ...member.filter, services: changes[index]?.[1].services };
         }
-        groups.refresh(assert.fail);
+        groups.refresh((_member, error) => assert.fail(String(error)));
         check();
         for (const member of members.filter(({ name }) => changes[name]?.[2])) {
           groups.delete(member);

@@ -1,11 +1,11 @@
-import { test } from "tap";
+import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Json } from "../../../server/operations/operation.ts";
 import type { StepRun } from "../../../server/operations/operation-kind.ts";
 import { errorOf } from "../store/contract.ts";
 import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";
-import { asShared, createEngine } from "./engine-under-test.ts";
+import { asShared, createEngine, createMortalStore } from "./engine-under-test.ts";
 
 /** Resolves when it is called, and holds the step until it is let go or its signal is aborted. */
 function createHold() {
@@ -153,4 +153,62 @@ test("Cancel is asked at any gateway, whichever runs the operation", async (t) =
   await other.operations.cancel(id);
   t.match(await other.end(id), { state: "cancelled" });
   t.equal(counting.present.size, 0);
+});
+
+/** An operation whose gateway stops in its second step, and a gateway that does not know its kind. */
+async function startStranded(t: Test, { pointOfNoReturn }: { readonly pointOfNoReturn?: string } = {}) {
+  const store = await openOwnStore(t);
+  const counting = createCountingKind(pointOfNoReturn === undefined ? {} : { pointOfNoReturn });
+  const mortal = createMortalStore(store);
+  const died = Promise.withResolvers<void>();
+  counting.before("forward second", () => {
+    if (!mortal.isDead) {
+      mortal.die();
+      died.resolve();
+      return new Promise<void>(() => {});
+    }
+  });
+  const { id } = await createEngine(t, { store: mortal, kind: counting.kind }).start();
+  await died.promise;
+  const without = createEngine(t, { store, kind: createCountingKind({ kind: "test.other" }).kind });
+  await without.until(id, ({ waitingFor }) => waitingFor.startsWith("no gateway knows the kind test.count"));
+  return { store, counting, id, without };
+}
+
+test("an operation whose kind no gateway knows says so, and is ended and given up by cancelling it", async (t) => {
+  for (const options of [{}, { pointOfNoReturn: "second" }]) {
+    const { id, without } = await startStranded(t, options);
+    t.match(await without.operations.get(id), { state: "active", isCancellable: true });
+    const cancelled = await without.operations.cancel(id);
+    t.match(cancelled, {
+      state: "needsAttention",
+      message: /^cancelled, but no gateway knows the kind test\.count/,
+      waitingFor: "",
+      attention: {
+        left: [/^Step first is done; what it has made may still exist/, /^Step second is interrupted/],
+        advice: [/Configure the domain of test\.count again and retry/, /cancel the operation again/],
+      },
+    });
+    t.match(await without.operations.cancel(id), { state: "cancelled", isCancellable: false });
+    t.match(await errorOf(without.operations.cancel(id)), { reason: "OPERATION_ENDED" });
+  }
+});
+
+test("an operation whose kind is known again after it was cancelled continues when it is retried", async (t) => {
+  const { store, counting, id, without } = await startStranded(t);
+  await without.operations.cancel(id);
+  await without.operations.close();
+  const again = createEngine(t, { store, kind: counting.kind });
+  await again.operations.retry(id);
+  t.match(await again.end(id), { state: "completed", attention: undefined });
+  t.ok([...counting.made.values()].every((count) => count === 1));
+});
+
+test("an operation of an unknown kind that has done nothing is cancelled at once", async (t) => {
+  const store = await openOwnStore(t);
+  const idle = createEngine(t, { store, kind: createCountingKind().kind, isIdle: true });
+  const { id } = await idle.start();
+  const without = createEngine(t, { store, kind: createCountingKind({ kind: "test.other" }).kind });
+  await without.until(id, ({ waitingFor }) => waitingFor !== "");
+  t.match(await without.operations.cancel(id), { state: "cancelled" });
 });

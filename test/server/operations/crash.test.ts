@@ -104,3 +104,41 @@ for (const story of stories) {
     }
   });
 }
+
+test("an operation that a dead gateway began goes on only once its tools have ended", async (t) => {
+  const store = await openOwnStore(t);
+  for (const runsOn of ["host", "anywhere"] as const) {
+    const counting = createCountingKind({ kind: `test.${randomUUID()}`, runsOn });
+    const mortal = createMortalStore(store);
+    const died = Promise.withResolvers<void>();
+    const first = createEngine(t, {
+      store: mortal,
+      kind: counting.kind,
+      async settleLeftTools() {
+        t.fail("it is the first to run it");
+      },
+      boundary(name) {
+        if (name === "after forward second") {
+          mortal.die();
+          died.resolve();
+          return new Promise<void>(() => {});
+        }
+      },
+    });
+    const { id } = await first.start();
+    await died.promise;
+    const doneBefore = counting.done.length;
+    let settled = 0;
+    const heir = createEngine(t, {
+      store,
+      kind: counting.kind,
+      async settleLeftTools() {
+        settled += 1;
+        t.equal(counting.done.length, doneBefore, "nothing goes on before");
+      },
+    });
+    t.equal((await heir.end(id)).state, "completed");
+    t.equal(settled, runsOn === "host" ? 1 : 0, `a kind that runs ${runsOn}`);
+    await heir.operations.close();
+  }
+});

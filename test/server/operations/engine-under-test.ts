@@ -18,6 +18,7 @@ export interface EngineOptions {
   readonly host?: string;
   readonly limits?: Partial<OperationLimits>;
   readonly boundary?: (name: string) => void | Promise<void>;
+  readonly settleLeftTools?: OperationsOptions["settleLeftTools"];
   readonly seal?: OperationsOptions["seal"];
   readonly firstPauseMs?: number;
   /** Only asks: it runs nothing. */
@@ -67,6 +68,7 @@ export function createEngine(t: Test, options: EngineOptions): TestEngine {
     log: { info: log, warn: log },
     firstPauseMs: options.firstPauseMs ?? 5,
     ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
+    ...(options.settleLeftTools === undefined ? {} : { settleLeftTools: options.settleLeftTools }),
   });
   const starter = operations.register(options.kind);
   if (options.isIdle !== true) {

@@ -164,3 +164,27 @@ test("what waits for the turns of many resources is bounded as well", async (t) 
   gate.resolve();
   await Promise.all([...running, ...waiting, free]);
 });
+
+test("the failure of a mutation says what of it is left", async (t) => {
+  const refusal = new InfraError("NO_SPACE", "no space");
+  const unknown = new InfraError("TOOL_FAILED", "ended by a signal");
+  const runner = createInlineRunner(() => {});
+  const done: MutationStep = stepOf([], "a");
+  const failing = (error: InfraError): MutationStep => ({ ...done, forward: () => Promise.reject(error) });
+  const stuck = { ...done, undo: () => Promise.reject(new Error("it cannot be undone")) };
+  const effectOf = async (steps: readonly MutationStep[], pointOfNoReturn = steps.length) => {
+    const failed = runner.run("r", async () => mutationOf(steps, pointOfNoReturn), open);
+    return failed.then(
+      () => "succeeded",
+      (error: InfraError) => error.effect,
+    );
+  };
+  t.equal(await effectOf([failing(refusal)]), "none");
+  t.equal(await effectOf([failing(unknown)]), "possible");
+  t.equal(await effectOf([done, failing(refusal)]), "none", "what was done is undone");
+  t.equal(await effectOf([stuck, failing(refusal)]), "possible", "what was done stays");
+  t.equal(await effectOf([done, failing(refusal)], 0), "possible", "nothing is undone");
+  t.equal(await effectOf([done, failing(unknown)]), "possible");
+  const refused = runner.run("r", () => Promise.reject(unknown), open);
+  t.equal(await refused.catch(({ effect }: InfraError) => effect), undefined, "no step has begun");
+});

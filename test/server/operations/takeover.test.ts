@@ -1,7 +1,14 @@
 import { test } from "tap";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";
-import { asShared, createEngine, createMortalStore, shortLeaseMs } from "./engine-under-test.ts";
+import {
+  asShared,
+  createEngine,
+  createMortalStore,
+  type EngineStore,
+  shortLeaseMs,
+} from "./engine-under-test.ts";
 
 const limits = { leaseMs: shortLeaseMs };
 
@@ -140,4 +147,51 @@ test("operations of a kind that is not known here are left to other gateways", a
   const { id } = await asker.start();
   createEngine(t, { store, kind: known.kind });
   t.match(await asker.end(id), { state: "completed" });
+});
+
+test("on a store of one gateway a lease that was not renewed in time is renewed late, and nothing begins again", async (t) => {
+  const store = await openOwnStore(t);
+  const counting = createCountingKind({ isAbortable: true });
+  const renewals = Promise.withResolvers<void>();
+  const run: EngineStore["run"] = async (name, args) => {
+    if (name === "operations.renew") {
+      await renewals.promise;
+    }
+    return (await store.run(name, args)) as never;
+  };
+  const starved = { isShared: store.isShared, run, subscribe: store.subscribe };
+  let isAborted: boolean | undefined;
+  counting.before("forward second", async ({ signal }) => {
+    await new Promise((resolve) => setTimeout(resolve, 3 * shortLeaseMs));
+    isAborted = signal.aborted;
+    renewals.resolve();
+  });
+  const engine = createEngine(t, { store: starved, kind: counting.kind, limits });
+  const { id } = await engine.start();
+  t.match(await engine.end(id), { state: "completed", attempt: 1 });
+  t.equal(isAborted, false);
+  t.same(counting.done, ["forward first", "forward second", "forward third"]);
+});
+
+test("on a store of one gateway an engine stops although the store is away", async (t) => {
+  const store = await openOwnStore(t);
+  const counting = createCountingKind();
+  const away = Promise.withResolvers<void>();
+  let isAway = false;
+  const run: EngineStore["run"] = async (name, args) => {
+    if (isAway) {
+      away.resolve();
+      throw new InfraError("STORE_UNAVAILABLE", "the disk is full");
+    }
+    return (await store.run(name, args)) as never;
+  };
+  counting.before("forward second", () => {
+    isAway = true;
+  });
+  const flaky = { isShared: store.isShared, run, subscribe: store.subscribe };
+  const engine = createEngine(t, { store: flaky, kind: counting.kind, limits });
+  await engine.start();
+  await away.promise;
+  await engine.operations.close();
+  t.match(engine.logged.join("\n"), /left to another gateway, or to a later time/);
 });

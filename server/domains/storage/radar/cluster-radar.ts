@@ -67,15 +67,20 @@ export function radarFrom(input: RadarInput): RadarReading {
   return {
     ok: {
       message: {
-        clusterHealth: scores.cluster_health.value,
-        nodesHealth: scores.nodes_health.value,
-        capacityAvailable: scores.capacity_available.value,
-        stability: scores.stability.value,
-        reliability: scores.reliability.value,
+        clusterHealth: roundScore(scores.cluster_health.value),
+        nodesHealth: roundScore(scores.nodes_health.value),
+        capacityAvailable: roundScore(scores.capacity_available.value),
+        stability: roundScore(scores.stability.value),
+        reliability: roundScore(scores.reliability.value),
       },
       because: Object.fromEntries(Object.entries(scores).map(([field, { because }]) => [field, because])),
     },
   };
+}
+
+/** To one decimal, as the original server did; the dial of its dashboard clips longer numbers. */
+function roundScore(value: number): number {
+  return Math.round(value * 10) / 10;
 }
 
 function then<T, U>(part: Part<T>, next: (value: T) => Part<U>): Part<U> {

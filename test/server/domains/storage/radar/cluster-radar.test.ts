@@ -22,14 +22,14 @@ function radarOf(change: Partial<CephState> = {}, more: Partial<RadarInput> = {}
   });
 }
 
-test("five scores, and what each was made of", async (t) => {
+test("five scores with one decimal, and what each was made of", async (t) => {
   const radar = radarOf();
   t.match(radar, {
     ok: {
       message: {
         clusterHealth: 100,
-        nodesHealth: 100 * (2 / 3),
-        capacityAvailable: 100 * (5244 / 6144),
+        nodesHealth: 66.7,
+        capacityAvailable: 85.4,
         stability: 100,
         reliability: 100,
       },
