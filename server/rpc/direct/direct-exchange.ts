@@ -1,10 +1,10 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { Exchange } from "../exchange.ts";
 import type { AnswerHeaders, HttpRequest } from "../http-exchange.ts";
+import { readBody } from "../read-body.ts";
 import type { RequestFacts } from "../request-facts.ts";
 import type { Codec } from "../shared-message.ts";
 import { setUnknownFieldsHeader } from "../unknown-fields-header.ts";
-import { readBody } from "./read-body.ts";
 import { bytesOfQuery, type MessageReading, readEnvelopedMessage, readPlainMessage } from "./read-message.ts";
 import type { RequestHead } from "./request-head.ts";
 
@@ -21,7 +21,6 @@ export class DirectExchange implements Exchange {
   readonly request: HttpRequest;
   /** Of the answer, with those that it has whatever the call sets. */
   readonly answerHeaders: AnswerHeaders;
-  /** No handler of the gateway sets any; the conformance suite does. */
   trailers: Headers | undefined;
   readonly #reading: MessageReading;
   readonly #deadlineAtMs: number | undefined;
@@ -67,6 +66,15 @@ export class DirectExchange implements Exchange {
     } else {
       this.answerHeaders[key] = before === undefined ? value : `${before}, ${value}`;
     }
+  }
+
+  appendTrailer(name: string, value: string): void {
+    this.trailers ??= new Headers();
+    this.trailers.append(name, value);
+  }
+
+  query(): URLSearchParams | undefined {
+    return this.head.query;
   }
 
   timeLeftMs(): number | undefined {

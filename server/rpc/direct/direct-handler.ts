@@ -28,9 +28,9 @@ export interface DirectHandlerOptions {
   /** The call of an exchange. */
   begin(exchange: DirectExchange): RoutedCall;
   /** Makes a call. What it throws, then or while its messages are read, ends the answer. */
-  run(call: RoutedCall, exchange: DirectExchange): Promise<Output>;
+  run(call: RoutedCall): Promise<Output>;
   /** What the client is told of that. */
-  wireErrorFrom(thrown: unknown): ConnectError;
+  wireErrorFrom(thrown: unknown, call: RoutedCall): ConnectError;
 }
 
 /** Answers requests of one unary or server-streaming method, between Node's HTTP and the call path with nothing else. */
@@ -116,13 +116,14 @@ export function createDirectHandler(options: DirectHandlerOptions): DirectHandle
 
   async function answerError(
     exchange: DirectExchange,
+    call: RoutedCall,
     response: HttpResponse,
     thrown: unknown,
   ): Promise<void> {
     if (isGone(response)) {
       return;
     }
-    const error = options.wireErrorFrom(thrown);
+    const error = options.wireErrorFrom(thrown, call);
     if (response.headersSent) {
       writeEnd(exchange, response, error);
     } else {
@@ -144,10 +145,10 @@ export function createDirectHandler(options: DirectHandlerOptions): DirectHandle
       openCalls.add(call);
       let isAnswered = false;
       try {
-        await writeAll(exchange, response, await options.run(call, exchange));
+        await writeAll(exchange, response, await options.run(call));
         isAnswered = method.methodKind === "unary";
       } catch (thrown) {
-        await answerError(exchange, response, thrown);
+        await answerError(exchange, call, response, thrown);
       } finally {
         openCalls.delete(call);
         call.close(isAnswered);

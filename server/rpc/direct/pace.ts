@@ -34,14 +34,16 @@ export function createPace(response: HttpResponse): Pace {
   response.once("close", () => wake?.(false));
 
   function flushed(): true | Promise<boolean> {
+    // First, because Node ends the writes of a client that has left by calling their callbacks.
+    if (isGone(response)) {
+      return Promise.resolve(false);
+    }
     if (openWrites === 0) {
       return true;
     }
-    return isGone(response)
-      ? Promise.resolve(false)
-      : new Promise((resolve) => {
-          wake = resolve;
-        });
+    return new Promise((resolve) => {
+      wake = resolve;
+    });
   }
 
   return {

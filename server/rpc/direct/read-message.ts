@@ -19,6 +19,7 @@ import { trailerFlag } from "@connectrpc/connect/protocol-grpc-web";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { envelopeHeadBytes } from "../envelope.ts";
 import { messageTooLarge } from "../message-too-large.ts";
+import { assertOneEnvelope } from "../one-envelope.ts";
 import { singleOf } from "../single-of.ts";
 import { unknownFieldsOf } from "../unknown-fields.ts";
 import type { RequestHead } from "./request-head.ts";
@@ -43,6 +44,7 @@ export function readEnvelopedMessage(
   { form, requestCompression }: RequestHead,
   { serialization, readMaxBytes }: MessageReading,
 ): Message | Promise<Message> {
+  assertOneEnvelope(body);
   const isWhole =
     body.byteLength >= envelopeHeadBytes && body.byteLength === envelopeHeadBytes + body.readUInt32BE(1);
   if (isWhole && body[0] === 0 && body.byteLength <= envelopeHeadBytes + readMaxBytes) {
