@@ -147,6 +147,35 @@ export const configSchema = z.strictObject({
         .meta({
           description: "What one caller may take: an account, or an address when nobody is logged in.",
         }),
+      unknown: z
+        .strictObject({
+          connections: z.int().min(1).max(65_535).default(1024).meta({
+            description: "Connections in all. Beyond it the address with most of them loses its oldest.",
+          }),
+          connectionsPerAddress: z.int().min(1).max(65_535).default(256).meta({
+            description: "Connections of one address; further ones wait unread for up to ten seconds.",
+          }),
+          memoryBytes: z
+            .int()
+            .min(1024 * 1024)
+            .max(2 ** 40)
+            .default(32 * 1024 * 1024)
+            .meta({
+              description:
+                "Memory that requests take together: 16 KiB each and their bodies. Beyond it the address that takes most loses its oldest.",
+            }),
+          memoryBytesPerAddress: z
+            .int()
+            .min(1024 * 1024)
+            .max(2 ** 40)
+            .default(16 * 1024 * 1024)
+            .meta({ description: "Memory that requests of one address take; beyond it its oldest is cut." }),
+        })
+        .prefault({})
+        .meta({
+          description:
+            "What callers may take over TCP who are not authenticated, or not yet. An address is the first 64 bits of IPv6.",
+        }),
     })
     .prefault({})
     .meta({ description: "Each refusal names the limit it met." }),

@@ -19,18 +19,19 @@ export const otherKeys = "other";
 /** So many keys have a row of their own in one minute, and so many wait to be written when that fails. */
 const keysMax = 100;
 
-const flushEveryMs = 1000;
 const minuteMs = 60_000;
 
 /**
  * Sums refused calls by their keys, so that whoever is refused a million times has written a handful of rows.
  * @param write adds the sums to the rows of this minute
  * @param nowMs a clock that never goes back
+ * @param flushEveryMs how long a sum waits for more before it is written
  */
 export function createRefusalSums<Refusal>(
   write: (sums: readonly RefusalSum<Refusal>[]) => Promise<void>,
   onFailed: (error: unknown) => void,
   nowMs: () => number = () => performance.now(),
+  flushEveryMs = 1000,
 ): RefusalSums<Refusal> {
   let waiting = new Map<string, RefusalSum<Refusal>>();
   const keysOfMinute = new Set<string>();

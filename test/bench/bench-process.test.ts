@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { test } from "tap";
+import { isLongForm } from "../long-form.ts";
 import { startBenchProcess } from "./bench-process.ts";
 import { createGrpcEcho, createGrpcStream, createJsonEcho } from "./echo/echo.ts";
 import { createFanOut, type FanOutServer } from "./fan-out/fan-out.ts";
@@ -15,7 +16,7 @@ test("a process answers what it knows, says what it does not, and ends when it i
   await t.rejects(server.ask("target"), /has ended/);
 });
 
-test("fan-out: both sides tell every subscriber, and have a cost", async (t) => {
+test("fan-out: both sides tell every subscriber, and have a cost", { skip: !isLongForm }, async (t) => {
   const run = await createFanOut({ subscribers: 12, connections: 3, events: 5 }).start();
   try {
     for (const side of [run.baseline, run.ours]) {
@@ -34,7 +35,7 @@ for (const bench of [
   createGrpcVolumeList(20),
   createJsonVolumeList(20),
 ]) {
-  const skip = (await bench.skipReason?.()) ?? false;
+  const skip = !isLongForm || ((await bench.skipReason?.()) ?? false);
   test(`${bench.name}: both sides answer every call, and have a figure`, { skip }, async (t) => {
     const run = await bench.start();
     try {

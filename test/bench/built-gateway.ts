@@ -13,6 +13,9 @@ const rolldown = join(root, "node_modules/rolldown/bin/cli.mjs");
 const leastKept = 50;
 const keptWithinMs = 60_000;
 
+/** The password of the first admin of a sandbox under bench. */
+export const sandboxPassword = "the admin of a bench";
+
 /** Node as it answers by itself. */
 export const bareServer: ServerArgv = (port) => [
   process.execPath,
@@ -47,6 +50,7 @@ export async function buildSandbox(
   const argv: ServerArgv = (port, data) => [
     "env",
     `XDG_CACHE_HOME=${cache}`,
+    `HOSTPLANE_ADMIN_PASSWORD=${sandboxPassword}`,
     process.execPath,
     "--max-semi-space-size=4",
     ...nodeFlags,

@@ -14,15 +14,21 @@ export type ServerArgv = (port: number, directory: string) => [string, ...string
 export interface StartedServer {
   readonly port: number;
   readonly pid: number;
-  /** Milliseconds from its start to its first answer. */
+  /** Milliseconds from its start until it was ready. */
   readonly startMs: number;
   stop(): Promise<void>;
 }
 
 const pollMs = 2;
 
-/** Starts a server in a new directory, and waits until it answers `/healthz`. @throws Error when it ends before */
-export async function startServer(argvOf: ServerArgv): Promise<StartedServer> {
+/**
+ * Starts a server in a new directory, and waits until it is ready: until it answers `/healthz` unless told.
+ * @throws Error when it ends before
+ */
+export async function startServer(
+  argvOf: ServerArgv,
+  isReady: (port: number) => Promise<boolean> = isAnswering,
+): Promise<StartedServer> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-bench-"));
   const port = await freePort();
   const [program, ...args] = argvOf(port, directory);
@@ -34,7 +40,7 @@ export async function startServer(argvOf: ServerArgv): Promise<StartedServer> {
     await exited;
     await rm(directory, { recursive: true });
   }
-  while (!(await isAnswering(port))) {
+  while (!(await isReady(port))) {
     if (child.exitCode !== null || child.signalCode !== null) {
       await stop();
       throw new Error(`${program} ended with ${child.exitCode ?? child.signalCode}`);

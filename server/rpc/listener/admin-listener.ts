@@ -33,6 +33,7 @@ export function createAdminListener({ path, config, onRequest, onStream }: Admin
     access: "adminSocket",
     isTls: false,
     isLocal: true,
+    errorDetails: true,
   };
   return createListener({
     address: { kind: "unix", path: shortSocketPath(path) },

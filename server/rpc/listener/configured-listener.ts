@@ -13,11 +13,13 @@ import { requestIdHeader } from "../request-facts.ts";
 import type { CertificateReload } from "./certificate-reload.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { createRefusalLog } from "./refusal-log.ts";
+import type { UnknownCallers } from "./unknown-callers.ts";
 
 export interface ConfiguredListenerOptions {
   readonly config: Pick<Config, "limits" | "keepAliveMs" | "cors">;
   readonly certificates: CertificateReload;
   readonly logger: FastifyBaseLogger;
+  readonly unknownCallers: UnknownCallers;
   /** Gets each request that the listener lets in, with what is to be known of the listener. */
   readonly onRequest: (request: NodeRequest, response: NodeResponse, listener: ListenerFacts) => void;
   /** Gets each such stream of HTTP/2 first; returns whether it answers it. */
@@ -31,7 +33,7 @@ export interface ConfiguredListenerOptions {
  */
 export function createConfiguredListener(
   entry: ListenerConfig,
-  { config, certificates, logger, onRequest, onStream }: ConfiguredListenerOptions,
+  { config, certificates, logger, unknownCallers, onRequest, onStream }: ConfiguredListenerOptions,
 ): Listener {
   const { services, role, tls, hosts = [], allowFrom } = entry;
   const address = valid(parseListenAddress(entry.address), entry.address);
@@ -41,6 +43,7 @@ export function createConfiguredListener(
     access: role ?? "login",
     isTls: tls !== undefined,
     isLocal: address.kind === "unix" || isLoopbackHost(address.host),
+    errorDetails: entry.errorDetails ?? true,
   };
   const guard = createBrowserGuard(
     { address, isOpen: entry.auth === "none", isTls: facts.isTls, hosts },
@@ -55,7 +58,8 @@ export function createConfiguredListener(
       return false;
     }
     tellRefusedRequest(request.socket.remoteAddress, refusal.message);
-    refuse(request, response, refusal, { [requestIdHeader]: randomUUID() });
+    const headers = { [requestIdHeader]: randomUUID() };
+    refuse(request, response, refusal, headers, { errorDetails: facts.errorDetails });
     return true;
   }
 
@@ -70,6 +74,7 @@ export function createConfiguredListener(
     maxConcurrentStreams: config.limits.maxConcurrentStreams,
     headerBytes: config.limits.headerBytes,
     keepAliveMs: config.keepAliveMs,
+    unknownCallers,
     onRequest(request, response) {
       if (!refuses(request, response)) {
         onRequest(request, response, facts);

@@ -14,11 +14,12 @@ export interface Http2Sessions {
 
 /**
  * Pings each session every `keepAliveMs`, which also keeps proxies from cutting idle streams, and destroys
- * one whose last ping is still unanswered when the next is due.
+ * one whose last ping is still unanswered when the next is due, or that has sent no SETTINGS behind its preface in time.
  */
 export function trackHttp2Sessions(
   server: Http2Server | Http2SecureServer,
   keepAliveMs: number,
+  settingsTimeoutMs: number,
 ): Http2Sessions {
   const sessions = new Set<ServerHttp2Session>();
   server.on("session", (session: ServerHttp2Session) => {
@@ -36,7 +37,11 @@ export function trackHttp2Sessions(
       });
     }, keepAliveMs);
     timer.unref();
+    const settingsTimer = setTimeout(() => session.destroy(), settingsTimeoutMs);
+    settingsTimer.unref();
+    session.once("remoteSettings", () => clearTimeout(settingsTimer));
     session.once("close", () => {
+      clearTimeout(settingsTimer);
       clearInterval(timer);
       sessions.delete(session);
     });

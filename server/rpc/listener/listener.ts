@@ -16,6 +16,7 @@ import { sniffProtocol } from "./first-bytes.ts";
 import { trackHttp2Sessions } from "./http2-sessions.ts";
 import { createOpenSockets } from "./open-sockets.ts";
 import { listenOnUnixSocket } from "./unix-socket.ts";
+import type { UnknownCallers } from "./unknown-callers.ts";
 
 export interface ListenerOptions extends AdmissionRules {
   readonly address: ListenAddress;
@@ -29,6 +30,10 @@ export interface ListenerOptions extends AdmissionRules {
   readonly maxConcurrentStreams: number;
   readonly headerBytes: number;
   readonly keepAliveMs: number;
+  /** How long the headers of a request may take, and the preface of HTTP/2; `headersTimeoutMs` if absent. */
+  readonly headersMs?: number;
+  /** Limits callers who are not authenticated; on a unix socket its mode does. */
+  readonly unknownCallers?: UnknownCallers | undefined;
   readonly onRequest: (request: NodeRequest, response: NodeResponse) => void;
   /**
    * Gets a stream of HTTP/2 before Node's compatibility API is made for it, unless it is unusual; one for which this
@@ -64,13 +69,21 @@ export function createListener(options: ListenerOptions): Listener {
   const admission = createAdmission(options);
   const onRequest = (request: NodeRequest, response: NodeResponse) => {
     sockets.addRequest(request, response);
-    if (!refuses(request, response)) {
+    if (!refuses(request, response) && hold(request, response)) {
       options.onRequest(request, response);
     }
   };
+  const unknownCallers = options.address.kind === "tcp" ? options.unknownCallers : undefined;
+  const headersMs = options.headersMs ?? headersTimeoutMs;
+  const http1Timeouts = {
+    headersTimeout: headersMs,
+    requestTimeout: requestTimeoutMs,
+    // Node compares every 30 s by default, so that headers lived for up to 40.
+    connectionsCheckingInterval: Math.min(headersMs, timeoutCheckMs),
+  };
   const servers = options.tls === undefined ? createCleartext() : createTls(options.tls);
   const { server } = servers;
-  const sessions = trackHttp2Sessions(servers.http2, options.keepAliveMs);
+  const sessions = trackHttp2Sessions(servers.http2, options.keepAliveMs, headersMs);
   // Out of file descriptors, or a connection reset while it was accepted: the listener goes on.
   server.on("error", () => {});
 
@@ -86,6 +99,21 @@ export function createListener(options: ListenerOptions): Listener {
       return true;
     }
     return false;
+  }
+
+  /** Counts a request for its caller until that is known. Returns whether the request is served. */
+  function hold(request: HttpRequest, response: HttpResponse): boolean {
+    if (unknownCallers === undefined) {
+      return true;
+    }
+    const connection = unknownCallers.connections.of(request.socket);
+    if (connection?.refusesRequest() === true) {
+      // Not while Node reads the connection.
+      setImmediate(() => (request.stream?.session ?? request.socket).destroy());
+      return false;
+    }
+    request.hold = unknownCallers.requests.hold(request, response, connection);
+    return true;
   }
 
   /**
@@ -128,33 +156,36 @@ export function createListener(options: ListenerOptions): Listener {
       const exchange = new Http2Exchange(stream, headers, rawHeaders);
       // CONNECT and `expect` are for the compatibility API to answer.
       const isUsual = exchange.method === "POST" && headers.expect === undefined;
-      if (!isUsual || !(refuses(exchange, exchange) || onStream(exchange))) {
-        toCompatibilityApi(stream, headers, flags, rawHeaders);
+      if (isUsual && (refuses(exchange, exchange) || !hold(exchange, exchange) || onStream(exchange))) {
+        return;
       }
+      exchange.hold?.release();
+      toCompatibilityApi(stream, headers, flags, rawHeaders);
     };
     h2.on("stream", listener);
   }
 
   function createCleartext() {
-    const h1 = http.createServer(
-      {
-        maxHeaderSize: options.headerBytes,
-        headersTimeout: headersTimeoutMs,
-        requestTimeout: requestTimeoutMs,
-      },
-      onRequest,
-    );
+    const h1 = http.createServer({ maxHeaderSize: options.headerBytes, ...http1Timeouts }, onRequest);
     // A server that never listens checks no timeouts; this starts it, `h1.close()` stops it.
     h1.emit("listening");
     const h2 = http2.createServer(http2Options());
     takeRequests(h2);
     // As node:http has it for its own connections: an event is not to wait until the one before has been acknowledged.
-    const server = net.createServer({ noDelay: true }, (socket) => {
+    const server = net.createServer({ noDelay: true, pauseOnConnect: true }, (socket) => {
       if (admission.refuses(socket)) {
         socket.destroy();
         return;
       }
       sockets.add(socket);
+      socket.on("error", ignore);
+      if (unknownCallers === undefined) {
+        begin(socket);
+      } else if (!unknownCallers.connections.admit(socket, true, () => begin(socket))) {
+        socket.destroy();
+      }
+    });
+    function begin(socket: net.Socket): void {
       sniffProtocol(socket, firstByteTimeoutMs, (protocol) => {
         sockets.setProtocol(socket, protocol);
         if (protocol === "http1") {
@@ -167,7 +198,8 @@ export function createListener(options: ListenerOptions): Listener {
           h2.emit("connection", stream);
         }
       });
-    });
+      socket.resume();
+    }
     return { server, http2: h2, closeHttp1: () => h1.close(), reload: (_renewed: Certificate) => {} };
   }
 
@@ -183,8 +215,7 @@ export function createListener(options: ListenerOptions): Listener {
       allowHTTP1: true,
       noDelay: true,
       maxHeaderSize: options.headerBytes,
-      headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
+      ...http1Timeouts,
       handshakeTimeout: firstByteTimeoutMs,
     } as http2.SecureServerOptions);
     h2.on("connection", (socket: net.Socket) => {
@@ -197,7 +228,10 @@ export function createListener(options: ListenerOptions): Listener {
       sockets.setProtocol(socket, "http2");
     });
     h2.on("secureConnection", (socket) => {
-      if (admission.refusesAfterHandshake(socket)) {
+      const isAdmitted =
+        !admission.refusesAfterHandshake(socket) &&
+        unknownCallers?.connections.admit(socket, false, () => {}) !== false;
+      if (!isAdmitted) {
         socket.destroy();
         return;
       }
@@ -255,6 +289,9 @@ export function createListener(options: ListenerOptions): Listener {
     },
   };
 }
+
+/** How often connections of HTTP/1.1 are compared with their time limits. */
+const timeoutCheckMs = 1000;
 
 function ignore(): void {}
 

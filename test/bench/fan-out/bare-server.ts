@@ -27,7 +27,7 @@ const event = frameOf(
 
 const server = http2.createServer();
 const streams = new Set<http2.ServerHttp2Stream>();
-server.on("stream", (stream) => {
+server.on("stream", (stream: http2.ServerHttp2Stream) => {
   stream.respond({ ":status": 200, "content-type": "application/grpc+proto" }, { waitForTrailers: true });
   stream.write(first);
   streams.add(stream);

@@ -29,6 +29,12 @@ test("an empty configuration has every default", async (t) => {
       tools: 8,
       toolsWaiting: 256,
       caller: { requestsPerSecond: 1000, streams: 256, mutations: 32 },
+      unknown: {
+        connections: 1024,
+        connectionsPerAddress: 256,
+        memoryBytes: 33554432,
+        memoryBytesPerAddress: 16777216,
+      },
     },
     audit: { keepDays: 365 },
     operations: { perSystem: 4, maxOpen: 1000, leaseMs: 5000, keepDays: 30 },

@@ -269,3 +269,24 @@ test("a client that resets the connection behind its request is known by its add
     JSON.stringify([...new Set(seen)]),
   );
 });
+
+test("a client that does not finish its headers, or its HTTP/2 preface, loses the connection", async (t) => {
+  const { port } = await listen(t, { headersMs: 200 });
+  const beginnings = {
+    "headers of HTTP/1.1": "GET / HTTP/1.1\r\nhost: a\r\nx: ",
+    "a preface without SETTINGS": "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+  };
+  for (const [what, beginning] of Object.entries(beginnings)) {
+    const socket = net.connect(port, "127.0.0.1");
+    t.teardown(() => socket.destroy());
+    socket.on("error", () => {});
+    socket.write(beginning);
+    const began = performance.now();
+    const drip = setInterval(() => what.includes("1.1") && socket.write("a"), 50);
+    t.teardown(() => clearInterval(drip));
+    socket.resume();
+    await new Promise((resolve) => socket.once("close", resolve));
+    clearInterval(drip);
+    t.ok(performance.now() - began < 10_000, what);
+  }
+});

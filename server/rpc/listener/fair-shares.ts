@@ -1,0 +1,101 @@
+/** A part of something that there is a limited amount of. */
+export interface Share {
+  add(amount: number): void;
+  release(): void;
+}
+
+export interface FairShares {
+  /**
+   * Takes a share for a key. It may be cut at once, or by any later call.
+   * @param onCut called when the share is taken back, after it is released
+   */
+  take(key: string, amount: number, onCut: () => void): Share;
+  /** What all shares are together. */
+  held(): number;
+}
+
+interface Holder {
+  held: number;
+  /** The oldest first. */
+  readonly shares: Set<Taken>;
+}
+
+interface Taken {
+  amount: number;
+  readonly holder: Holder;
+  readonly onCut: () => void;
+}
+
+/** How much of the total is free again after it was exceeded, so that the largest holder is not looked for each time. */
+const freedPart = 1 / 8;
+
+/**
+ * Divides an amount among keys. A key that exceeds its own limit loses its oldest shares; when the total is exceeded, the key that
+ * holds most does, so that a key with little is never the one that pays.
+ */
+export function createFairShares(limits: { readonly total: number; readonly perKey: number }): FairShares {
+  const holders = new Map<string, Holder>();
+  let total = 0;
+
+  function release(taken: Taken, key: string): boolean {
+    const { holder } = taken;
+    if (!holder.shares.delete(taken)) {
+      return false;
+    }
+    total -= taken.amount;
+    holder.held -= taken.amount;
+    if (holder.shares.size === 0) {
+      holders.delete(key);
+    }
+    return true;
+  }
+
+  function cutOldest(holder: Holder, key: string): void {
+    const [oldest] = holder.shares;
+    if (oldest !== undefined && release(oldest, key)) {
+      oldest.onCut();
+    }
+  }
+
+  function keepToLimits(holder: Holder, key: string): void {
+    while (holder.held > limits.perKey) {
+      cutOldest(holder, key);
+    }
+    const target = total > limits.total ? limits.total * (1 - freedPart) : limits.total;
+    while (total > target) {
+      const [largestKey, largest] = [...holders].reduce((a, b) => (b[1].held > a[1].held ? b : a));
+      const leastHeld = largest.held / 2;
+      while (total > target && largest.held > leastHeld) {
+        cutOldest(largest, largestKey);
+      }
+    }
+  }
+
+  return {
+    take(key, amount, onCut) {
+      let holder = holders.get(key);
+      if (holder === undefined) {
+        holder = { held: 0, shares: new Set() };
+        holders.set(key, holder);
+      }
+      const taken: Taken = { amount, holder, onCut };
+      const of = holder;
+      of.shares.add(taken);
+      of.held += amount;
+      total += amount;
+      keepToLimits(of, key);
+      return {
+        add(more) {
+          if (of.shares.has(taken)) {
+            taken.amount += more;
+            of.held += more;
+            total += more;
+            keepToLimits(of, key);
+          }
+        },
+        release: () => void release(taken, key),
+      };
+    },
+    held: () => total,
+  };
+}

@@ -1,0 +1,37 @@
+import type { Http2Exchange } from "../http2-exchange.ts";
+import type { ListenerFacts } from "../listener-facts.ts";
+import type { NodeRequest, NodeResponse } from "../node-adapter.ts";
+
+/** What answers requests: the application. */
+interface Requests {
+  handle(request: NodeRequest, response: NodeResponse, listener: ListenerFacts): void;
+  handleStream(exchange: Http2Exchange, listener: ListenerFacts): boolean;
+}
+
+/** Holds requests back while the gateway starts, so that the first one is answered as any later one. */
+export interface RequestGate extends Requests {
+  /** Answers the requests that were held back, and from then on each at once. */
+  open(): void;
+}
+
+export function createRequestGate(app: Requests): RequestGate {
+  const held: (() => void)[] = [];
+  let isOpen = false;
+  return {
+    handle(request, response, listener) {
+      if (isOpen) {
+        app.handle(request, response, listener);
+      } else {
+        held.push(() => app.handle(request, response, listener));
+      }
+    },
+    // What is not answered here comes again by `handle`.
+    handleStream: (exchange, listener) => isOpen && app.handleStream(exchange, listener),
+    open() {
+      isOpen = true;
+      for (const answer of held.splice(0)) {
+        answer();
+      }
+    },
+  };
+}

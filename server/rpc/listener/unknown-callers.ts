@@ -1,0 +1,50 @@
+import { createUnknownConnections, type UnknownConnections } from "./unknown-connections.ts";
+import { createUnknownRequests, type UnknownRequests } from "./unknown-requests.ts";
+
+/** Limits of callers who are not authenticated, for all listeners together. */
+export interface UnknownCallers {
+  readonly connections: UnknownConnections;
+  readonly requests: UnknownRequests;
+  close(): void;
+}
+
+/** `limits.unknown` of the configuration. */
+export interface UnknownCallerLimits {
+  readonly connections: number;
+  readonly connectionsPerAddress: number;
+  readonly memoryBytes: number;
+  readonly memoryBytesPerAddress: number;
+}
+
+/** How long a body may take, and how long an answer may wait to be read. */
+const bodyMs = 10_000;
+const unreadMs = 10_000;
+
+/** A caller gets CALLER_LIMIT by `limits.caller.requestsPerSecond`; who goes on is cut at twice as many. */
+const cutFactor = 2;
+
+/** @param onCut told of each request that is cut */
+export function createUnknownCallers(
+  limits: UnknownCallerLimits,
+  requestsPerSecond: number,
+  onCut: (address: string | undefined, why: string) => void,
+): UnknownCallers {
+  const { connections, connectionsPerAddress, memoryBytes, memoryBytesPerAddress } = limits;
+  const open = createUnknownConnections({
+    connections,
+    connectionsPerAddress,
+    requestsPerSecond: cutFactor * requestsPerSecond,
+  });
+  const requests = createUnknownRequests(
+    { bytes: memoryBytes, bytesPerAddress: memoryBytesPerAddress, bodyMs, unreadMs },
+    onCut,
+  );
+  return {
+    connections: open,
+    requests,
+    close() {
+      open.close();
+      requests.close();
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import { once } from "node:events";
+import * as http2 from "node:http2";
+import * as net from "node:net";
+import { text } from "node:stream/consumers";
+import { type Test, test } from "tap";
+import type { HttpRequest } from "../../../../server/rpc/http-exchange.ts";
+import { createListener } from "../../../../server/rpc/listener/listener.ts";
+import {
+  createUnknownCallers,
+  type UnknownCallerLimits,
+} from "../../../../server/rpc/listener/unknown-callers.ts";
+import { readBody } from "../../../../server/rpc/read-body.ts";
+
+/** Answers `/known` as to a caller who is authenticated, `/body` when its body is read, and anything else at once. */
+async function listen(t: Test, limits: Partial<UnknownCallerLimits>, requestsPerSecond = 1000) {
+  const cut: string[] = [];
+  const unknownCallers = createUnknownCallers(
+    {
+      connections: 100,
+      connectionsPerAddress: 100,
+      memoryBytes: 2 ** 30,
+      memoryBytesPerAddress: 2 ** 30,
+      ...limits,
+    },
+    requestsPerSecond,
+    (address, why) => cut.push(`${address} ${why}`),
+  );
+  const listener = createListener({
+    address: { kind: "tcp", host: "127.0.0.1", port: 0 },
+    mode: 0o600,
+    tls: undefined,
+    maxConcurrentStreams: 100,
+    headerBytes: 16_384,
+    keepAliveMs: 15_000,
+    unknownCallers,
+    async onRequest(request: HttpRequest, response) {
+      if (request.url === "/known") {
+        request.hold?.identified();
+      }
+      if (request.url === "/body") {
+        await readBody(request, 1_000_000, false);
+      }
+      response.end(request.url);
+    },
+  });
+  await listener.listen();
+  t.teardown(async () => {
+    await listener.close(0);
+    unknownCallers.close();
+  });
+  const port = Number(listener.address().split(":").at(-1));
+  const connect = (localAddress = "127.0.0.1") => {
+    const socket = net.connect({ port, host: "127.0.0.1", localAddress });
+    socket.on("error", () => {});
+    t.teardown(() => socket.destroy());
+    return socket;
+  };
+  const answerOf = async (socket: net.Socket, path: string) => {
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`);
+    const [answer] = await once(socket, "data");
+    return String(answer).split("\r\n\r\n")[1];
+  };
+  return { port, cut, connect, answerOf };
+}
+
+test("a connection beyond those of its address waits for one that ends, and other addresses do not", async (t) => {
+  const { connect, answerOf } = await listen(t, { connectionsPerAddress: 2 });
+  const [first, second, third] = [connect(), connect(), connect()];
+  t.equal(await answerOf(first, "/a"), "/a");
+  t.equal(await answerOf(second, "/a"), "/a");
+  const answer = answerOf(third, "/third");
+  t.equal(await answerOf(connect("127.0.0.2"), "/b"), "/b", "another address is served");
+  first.destroy();
+  t.equal(await answer, "/third");
+});
+
+test("connections of known callers do not count", async (t) => {
+  const { connect, answerOf } = await listen(t, { connectionsPerAddress: 2 });
+  for (let index = 0; index < 6; index += 1) {
+    t.equal(await answerOf(connect(), "/known"), "/known");
+  }
+});
+
+test("beyond the connections in all the address with most of them loses its oldest", async (t) => {
+  const { connect, answerOf } = await listen(t, { connections: 3 });
+  const greedy = [connect(), connect(), connect()];
+  for (const socket of greedy) {
+    await answerOf(socket, "/a");
+  }
+  const [oldest] = greedy;
+  const closed = oldest && once(oldest, "close");
+  t.equal(await answerOf(connect("127.0.0.2"), "/b"), "/b");
+  await closed;
+});
+
+test("unfinished bodies of one address are cut, and another address is served", async (t) => {
+  const { port, cut, connect, answerOf } = await listen(t, { memoryBytesPerAddress: 2 ** 18 });
+  const session = http2.connect(`http://127.0.0.1:${port}`);
+  session.on("error", () => {});
+  t.teardown(() => session.destroy());
+  const streams = Array.from({ length: 20 }, () => {
+    const stream = session.request({ ":method": "POST", ":path": "/body" });
+    stream.on("error", () => {});
+    stream.write(Buffer.alloc(30_000));
+    return stream;
+  });
+  await Promise.race(
+    streams.map((stream) => new Promise((resolve) => stream.resume().once("close", resolve))),
+  );
+  t.match(cut[0], /127\.0\.0\.1 callers without a login take too much memory/);
+  t.equal(await answerOf(connect("127.0.0.2"), "/b"), "/b");
+});
+
+test("who sends many requests without a login loses the connection", async (t) => {
+  const { connect } = await listen(t, {}, 10);
+  const socket = connect();
+  socket.write("GET /a HTTP/1.1\r\nhost: a\r\n\r\n".repeat(100));
+  const answers = await text(socket).catch(() => "");
+  t.ok(answers.split("200 OK").length < 60, "not all are answered");
+  t.ok(socket.destroyed || socket.readableEnded);
+});
