@@ -27,6 +27,8 @@ export interface Peer {
   /** The certificate the client has shown, verified; undefined when it has shown none. */
   readonly certificate: ClientCertificate | undefined;
   readonly httpVersion: "1.0" | "1.1" | "2.0";
+  /** Whether errors carry the details that the gateway adds to them; REST and server-sent events always have them. */
+  readonly errorDetails: boolean;
 }
 
 /**
@@ -75,6 +77,8 @@ export interface Call {
   /** A request header, by lower-case name. */
   header(name: string): string | undefined;
   headerNames(): Iterable<string>;
+  /** The query of a Connect GET; undefined for any other request. */
+  query(): URLSearchParams | undefined;
   /** Says what the call is about, e.g. `volumeGroups/vg0/volumes/data`, for the log. */
   noteResource(resource: string): void;
   /** What `noteResource` was last told. */
@@ -90,6 +94,8 @@ export interface Call {
   setHeader(name: string, value: string): void;
   /** Adds another value of a response header, under the condition of `setHeader`; each of `set-cookie` is a line of its own. */
   appendHeader(name: string, value: string): void;
+  /** Adds a value of a trailer, which comes behind the answer. Not over REST and server-sent events, which have none. */
+  appendTrailer(name: string, value: string): void;
   /**
    * A way past the handler's own stream, for messages that many calls get alike. A handler asks for it behind its first
    * `yield`, when headers and that message are out, and then waits: what it yields or throws next comes behind what the

@@ -50,9 +50,16 @@ export function infraErrorFrom(thrown: unknown): InfraError {
 /**
  * The only place where an error gets its wire form: the code, ErrorInfo with the reason, and BadRequest,
  * PreconditionFailure or RetryInfo where they apply (google/rpc/error_details.proto).
+ * @param hasDetails false leaves the code and the message alone
  */
-export function connectErrorFromInfraError(error: InfraError): ConnectError {
+export function connectErrorFromInfraError(error: InfraError, hasDetails = true): ConnectError {
+  if (!hasDetails) {
+    return new ConnectError(error.message, codes[error.code]);
+  }
   const metadata: Record<string, string> = { ...error.metadata, retryable: String(error.retryable) };
+  if (error.effect !== undefined) {
+    metadata.effect = error.effect;
+  }
   if (error.resource !== undefined) {
     metadata.resource = error.resource;
   }

@@ -13,9 +13,12 @@ export interface Exchange {
   /** A request header, by lower-case name. */
   header(name: string): string | undefined;
   headerNames(): Iterable<string>;
+  /** The query of a Connect GET; undefined for any other request. */
+  query(): URLSearchParams | undefined;
   /** Sets a response header; without effect once the first message of a stream is out. */
   setHeader(name: string, value: string): void;
   appendHeader(name: string, value: string): void;
+  appendTrailer(name: string, value: string): void;
   /** Milliseconds until the deadline that the client has set; undefined when it has set none. */
   timeLeftMs(): number | undefined;
   /**

@@ -4,11 +4,16 @@ import type { Call } from "./call.ts";
 /**
  * Waits for the one message of a request, or for a unary handler, no longer than the call lasts. What the handler has
  * begun goes on: a handler stops reading work by `call.signal`, and never stops a mutation.
+ * @param asLeft makes of what ended the call the error that the caller gets; the same unless told
  * @throws InfraError what the call was ended by: DEADLINE, CALLER_LEFT, SHUTTING_DOWN
  */
-export function untilCallEnds<T>(call: Pick<Call, "onEnd">, work: Promise<T>): Promise<T> {
+export function untilCallEnds<T>(
+  call: Pick<Call, "onEnd">,
+  work: Promise<T>,
+  asLeft = (error: InfraError) => error,
+): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stopListening = call.onEnd(reject);
+    const stopListening = call.onEnd((error) => reject(asLeft(error)));
     // Work that never ends must not keep the listener of a call that has.
     work.then(
       (result) => {

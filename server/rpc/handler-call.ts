@@ -32,6 +32,8 @@ export function callFromHandlerContext(
     ...requestHeadersOf(requestHeader),
     setHeader: (name, value) => responseHeader.set(name, value),
     appendHeader: (name, value) => responseHeader.append(name, value),
+    appendTrailer: (name, value) => context.responseTrailer.append(name, value),
+    query: () => (context.requestMethod === "GET" ? new URL(context.url).searchParams : undefined),
     timeLeftMs: () => context.timeoutMs(),
     readInput: readInput as () => Promise<Message>,
   };
@@ -62,6 +64,8 @@ export function callFromRefusedRequest(
     ...requestHeadersOf(request.header),
     setHeader: (name, value) => header.set(name, value),
     appendHeader: (name, value) => header.append(name, value),
+    appendTrailer: () => {},
+    query: () => undefined,
     timeLeftMs: () => undefined,
     readInput: () => Promise.reject(error),
   };

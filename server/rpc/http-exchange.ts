@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { constants, type ServerHttp2Stream } from "node:http2";
+import type { RequestHold } from "./request-hold.ts";
 
 /** What the direct path asks of a request: an `IncomingMessage` has it, and so has an `Http2Exchange`. */
 export interface HttpRequest {
@@ -17,6 +18,8 @@ export interface HttpRequest {
   /** Whether its `end` has passed. */
   readonly readableEnded: boolean;
   readonly destroyed: boolean;
+  /** As long as its caller is not authenticated, where that is limited. */
+  hold?: RequestHold | undefined;
   on(event: "data", listener: (chunk: Buffer) => void): unknown;
   on(event: "end", listener: () => void): unknown;
   once(event: "end" | "close", listener: () => void): unknown;
@@ -67,9 +70,8 @@ export function isGone(response: HttpResponse): boolean {
 
 /** How long a client may go on with a request that is answered already. */
 const lingerMs = 1000;
-
 /**
- * Reads what is left of a request and drops it, for at most a second.
+ * Reads what is left of a request and drops it, for at most a second, and of a caller who is not known no more than its connection may waste.
  * @returns whether the request has come to its end
  */
 export function dropRest(request: HttpRequest): Promise<boolean> {
@@ -79,11 +81,14 @@ export function dropRest(request: HttpRequest): Promise<boolean> {
   return new Promise((resolve) => {
     const settle = () => {
       clearTimeout(timer);
+      request.off("data", onData);
       request.off("end", settle);
       request.off("close", settle);
       resolve(request.complete || request.destroyed);
     };
+    const onData = ({ byteLength }: Buffer) => request.hold?.drop(byteLength);
     const timer = setTimeout(settle, lingerMs);
+    request.on("data", onData);
     request.once("end", settle);
     request.once("close", settle);
     request.resume();

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
 import type { Connection, HttpRequest, HttpResponse } from "./http-exchange.ts";
+import type { RequestHold } from "./request-hold.ts";
 
 const lostConnection: Connection = { destroyed: true, destroy: () => {} };
 
@@ -13,6 +14,7 @@ export class Http2Exchange implements HttpRequest, HttpResponse {
   readonly headers: IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
   statusCode = 200;
+  hold: RequestHold | undefined;
   #headers: OutgoingHttpHeaders | undefined;
   #trailers: OutgoingHttpHeaders | undefined;
 

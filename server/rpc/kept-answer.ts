@@ -1,5 +1,5 @@
 import { create, type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/protobuf";
-import { type FieldViolation, InfraError } from "../../adapters/host/infra-error.ts";
+import { type Effect, type FieldViolation, InfraError } from "../../adapters/host/infra-error.ts";
 import { type ReasonName, reasons } from "../../adapters/host/reasons.ts";
 
 /** How a call has ended, to be told again. */
@@ -19,6 +19,7 @@ interface KeptError {
   readonly violations: readonly FieldViolation[];
   readonly retryAfterMs?: number;
   readonly metadata?: Readonly<Record<string, string>>;
+  readonly effect?: Effect;
 }
 
 interface Head {
@@ -55,12 +56,14 @@ export function decodeKeptAnswer(type: DescMessage, bytes: Uint8Array): KeptAnsw
   return { resource, operationId, outcome };
 }
 
-function keptError({ reason, message, resource, violations, retryAfterMs, metadata }: InfraError): KeptError {
+function keptError(error: InfraError): KeptError {
+  const { reason, message, resource, violations, retryAfterMs, metadata, effect } = error;
   return {
     reason,
     message,
     violations,
     metadata,
+    ...(effect === undefined ? {} : { effect }),
     ...(resource === undefined ? {} : { resource }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   };

@@ -9,4 +9,6 @@ export interface ListenerFacts {
   readonly isTls: boolean;
   /** Whether it is for this host only: a unix socket, or an address of loopback. */
   readonly isLocal: boolean;
+  /** Whether errors carry the details that the gateway adds to them. */
+  readonly errorDetails: boolean;
 }

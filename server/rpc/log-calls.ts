@@ -1,20 +1,40 @@
 import type { FastifyBaseLogger } from "fastify";
 import { type Level, levels } from "pino";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
-import type { ErrorCode } from "../../adapters/host/reasons.ts";
+import type { ErrorCode, ReasonName } from "../../adapters/host/reasons.ts";
 import type { Around, Call } from "./call.ts";
 import { infraErrorFrom } from "./errors.ts";
 import { methodPathOf } from "./method-rule.ts";
+import { createRefusalLines } from "./refusal-lines.ts";
 
 /** Codes that say something is wrong with the gateway or a system behind it. */
 const faultCodes: ReadonlySet<ErrorCode> = new Set(["INTERNAL", "UNAVAILABLE", "DATA_LOSS"]);
+
+/** Reasons with such a code that are the caller's doing. */
+const callersFaults: ReadonlySet<ReasonName> = new Set(["COMPRESSION_NOT_NAMED"]);
+
+/** The longest text in a line about a caller without credentials, which could choose any. */
+const strangersTextMaxLength = 300;
+
+/** A line of the log before it is written. */
+interface CallLine {
+  readonly level: Level;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
 
 /**
  * Writes one line for each call when it has ended, a stream when its last message is out: mutations at
  * `info`, reads at `debug`, faults of the gateway or of a system at `warn` with their cause if they have one. Of a request
  * only the name of what it changes is logged, of an answer nothing, nor what is wrong with a request that may hold secrets.
+ * Refused calls without credentials get a bounded number of lines in a minute; the rest is counted (refusal-lines.ts).
  */
 export function createCallLog(log: FastifyBaseLogger): Around {
+  const strangers = createRefusalLines<CallLine>(
+    ({ level, fields }) => log[level](fields, "call"),
+    ({ level, fields: { peer, code, reason } }, count) =>
+      log[level]({ peer, code, reason, count }, "further refused calls without credentials"),
+  );
+
   return async (call, next) => {
     const startedAtMs = performance.now();
     try {
@@ -36,32 +56,63 @@ export function createCallLog(log: FastifyBaseLogger): Around {
   }
 
   function write(call: Call, startedAtMs: number, error: InfraError | undefined): void {
-    // That it stops is no fault, however many streams learn of it.
-    const isFault = error !== undefined && faultCodes.has(error.code) && error.reason !== "SHUTTING_DOWN";
+    const isFault = error !== undefined && isFaultOfOurs(error);
     const level = isFault ? "warn" : call.rule.mutation ? "info" : "debug";
     if (!isWritten(level)) {
       return;
     }
-    // Where the gateway refused for a system that is away, its stack would say a thousand times a second.
-    const cause = error?.cause ?? (error?.code === "INTERNAL" ? error : undefined);
-    // What is wrong with a request is told in the request's own words: `expected string, got 12345`.
-    const hidesMessage = call.rule.secrets && error?.code === "INVALID_ARGUMENT";
-    log[level](
-      {
-        requestId: call.requestId,
-        rpc: methodPathOf(call.method),
-        protocol: call.protocol,
-        peer: call.peer.address,
-        caller: call.caller.actor,
-        ...(call.resource() === undefined ? {} : { resource: call.resource() }),
-        ...(call.operationId() === undefined ? {} : { operationId: call.operationId() }),
-        code: error?.code ?? "OK",
-        durationMs: Math.round(performance.now() - startedAtMs),
-        ...(error === undefined ? {} : { reason: error.reason }),
-        ...(error === undefined || hidesMessage ? {} : { message: error.message }),
-        ...(isFault && cause !== undefined ? { err: cause } : {}),
-      },
-      "call",
-    );
+    const isStranger = error !== undefined && call.caller.role === undefined;
+    const fields = fieldsOf(call, startedAtMs, error, isStranger ? shortened : whole);
+    if (isStranger) {
+      strangers.add(`${call.peer.address} ${error.reason}`, { level, fields });
+    } else {
+      log[level](fields, "call");
+    }
   }
+}
+
+function isFaultOfOurs({ code, reason }: InfraError): boolean {
+  // A gateway that stops is no fault, however many streams end with it.
+  return faultCodes.has(code) && reason !== "SHUTTING_DOWN" && !callersFaults.has(reason);
+}
+
+function fieldsOf(
+  call: Call,
+  startedAtMs: number,
+  error: InfraError | undefined,
+  text: typeof whole,
+): CallLine["fields"] {
+  const resource = call.resource();
+  return {
+    requestId: call.requestId,
+    rpc: methodPathOf(call.method),
+    protocol: call.protocol,
+    peer: call.peer.address,
+    caller: call.caller.actor,
+    ...(resource === undefined ? {} : { resource: text(resource) }),
+    ...(call.operationId() === undefined ? {} : { operationId: call.operationId() }),
+    code: error?.code ?? "OK",
+    durationMs: Math.round(performance.now() - startedAtMs),
+    ...(error === undefined ? {} : errorFieldsOf(error, call.rule.secrets, text)),
+  };
+}
+
+function errorFieldsOf(error: InfraError, secrets: boolean, text: typeof whole): CallLine["fields"] {
+  // Where the gateway refused for a system that is away, its stack would say a thousand times a second.
+  const cause = error.cause ?? (error.code === "INTERNAL" ? error : undefined);
+  // The message of such an error repeats the request: `expected string, got 12345`.
+  const hidesMessage = secrets && error.code === "INVALID_ARGUMENT";
+  return {
+    reason: error.reason,
+    ...(hidesMessage ? {} : { message: text(error.message) }),
+    ...(isFaultOfOurs(error) && cause !== undefined ? { err: cause } : {}),
+  };
+}
+
+function whole(text: string): string {
+  return text;
+}
+
+function shortened(text: string): string {
+  return text.length <= strangersTextMaxLength ? text : `${text.slice(0, strangersTextMaxLength)}…`;
 }

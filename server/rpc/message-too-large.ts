@@ -1,7 +1,17 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
+import { openRequestMaxBytes } from "./method-rule.ts";
 
-/** Says that a message cannot be written since it is larger than the gateway's limit. */
-export function messageTooLarge(sizeBytes: number, maxMessageBytes: number): InfraError {
-  const message = `message size ${sizeBytes} is larger than the limit of ${maxMessageBytes} bytes (limits.maxMessageBytes)`;
-  return new InfraError("MESSAGE_TOO_LARGE", message);
+/** Refuses a message that is larger than the gateway reads or writes. */
+export function messageTooLarge(sizeBytes: number, maxBytes: number): InfraError {
+  return new InfraError(
+    "MESSAGE_TOO_LARGE",
+    `message size ${sizeBytes} is larger than ${describeMessageLimit(maxBytes)}`,
+  );
+}
+
+/** A limit with what sets it. */
+export function describeMessageLimit(maxBytes: number): string {
+  const source =
+    maxBytes === openRequestMaxBytes ? "of requests to methods that need no login" : "limits.maxMessageBytes";
+  return `the limit of ${maxBytes} bytes (${source})`;
 }

@@ -27,7 +27,12 @@ export interface MethodRule {
    * Over HTTP/1.1, which has no PING, that keeps an idle stream alive.
    */
   readonly repeatable: boolean;
+  /** The largest request in bytes, below `limits.maxMessageBytes`, which is the limit when this is absent. */
+  readonly maxRequestBytes?: number | undefined;
 }
+
+/** Limit for methods that need no login: their requests are read before the caller is known. */
+export const openRequestMaxBytes = 16_384;
 
 /** The method's full name as in a path: `package.Service/Method`. */
 export function methodPathOf(method: DescMethod): string {

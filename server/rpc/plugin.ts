@@ -14,6 +14,7 @@ import type { RequestHead } from "./direct/request-head.ts";
 import { type AnswerHeaders, dropRest } from "./http-exchange.ts";
 import type { ListenerFacts } from "./listener-facts.ts";
 import { universalRequestFrom, writeUniversalResponse } from "./node-adapter.ts";
+import { oneMessageBody } from "./read-body.ts";
 import { refuse } from "./refusal.ts";
 import { requestFactsKey, requestIdHeader } from "./request-facts.ts";
 import type { Route } from "./router.ts";
@@ -76,10 +77,11 @@ function methodsOfServices({
   otherAnswers,
 }: RpcPluginOptions): Map<string, Map<string, ServedPath>> {
   const services = new Map<string, Map<string, ServedPath>>();
-  for (const { handle, direct, rule } of routes) {
+  for (const { handle, direct, rule, readMaxBytes } of routes) {
     const { method } = handle;
     const served: Served = {
       method,
+      readMaxBytes,
       handle: async (request) => withWords(await handle(request)),
       refuse,
     };
@@ -114,9 +116,14 @@ const bareAnswers: Readonly<Record<number, string>> = {
   505: "this RPC needs HTTP/2",
 };
 
+/** Content types whose messages come in envelopes. */
+const envelopedTypes = /^application\/(?:grpc|connect\+)/i;
+
 /** A method as one request calls it. */
 export interface Served {
   readonly method: DescMethod;
+  /** The largest message read, in bytes, after decompression. */
+  readonly readMaxBytes: number;
   readonly handle: UniversalHandlerFn;
   /** Answers in the words of the request's protocol where there is no call. */
   readonly refuse: typeof refuse;
@@ -131,7 +138,7 @@ export interface OtherAnswer extends Served {
 
 /** Has a request answered outside of Fastify, under an id of its own, if its listener serves the method. */
 export async function serve(
-  { method, handle, refuse }: Served,
+  { method, readMaxBytes, handle, refuse }: Served,
   request: FastifyRequest,
   reply: FastifyReply,
   listenerOf: RpcPluginOptions["listenerOf"],
@@ -143,7 +150,11 @@ export async function serve(
       limitBodyTime(request.raw, requestTimeoutMs);
     }
     const values = createContextValues().set(requestFactsKey, facts);
-    const answer = await handle(universalRequestFrom(request.raw, reply.raw, values));
+    const universal = universalRequestFrom(request.raw, reply.raw, values);
+    const body = isSingle
+      ? oneMessageBody(request.raw, readMaxBytes, envelopedTypes.test(request.headers["content-type"] ?? ""))
+      : universal.body;
+    const answer = await handle({ ...universal, body });
     if (isSingle) {
       // Only an error can come before the end of such a request. connect-go ends a request short of its
       // content-length once it sees response headers, and Node's HTTP/2 library then resets the stream.
@@ -202,7 +213,11 @@ export async function refuseGrpcOverHttp1(request: FastifyRequest, reply: Fastif
  * Answers what no route serves. A path of an RPC's shape gets METHOD_NOT_FOUND in its protocol's own form
  * (HTTP 404 where the protocol shows an HTTP status); anything else is a plain 404.
  */
-export function answerNotFound(request: FastifyRequest, reply: FastifyReply): void {
+export function answerNotFound(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { errorDetails }: Pick<ListenerFacts, "errorDetails"> = { errorDetails: true },
+): void {
   const [path = ""] = request.url.split("?");
   const rpc = /^(?:\/api)?\/([\w.]+)\/(\w+)$/.exec(path);
   if (rpc === null) {
@@ -211,5 +226,6 @@ export function answerNotFound(request: FastifyRequest, reply: FastifyReply): vo
   }
   reply.hijack();
   const error = new InfraError("METHOD_NOT_FOUND", `there is no method ${rpc[1]}/${rpc[2]}`);
-  refuse(request.raw, reply.raw, error, { ...reply.getHeaders(), [requestIdHeader]: randomUUID() }, 404);
+  const headers = { ...reply.getHeaders(), [requestIdHeader]: randomUUID() };
+  refuse(request.raw, reply.raw, error, headers, { httpStatus: 404, errorDetails });
 }

@@ -1,5 +1,6 @@
 import { Code, type ConnectError } from "@connectrpc/connect";
 import { type FieldViolation, InfraError } from "../../adapters/host/infra-error.ts";
+import { describeMessageLimit } from "./message-too-large.ts";
 
 /**
  * Gives a reason to an error that connect-es itself raised while it read a request, before a handler saw it
@@ -73,8 +74,9 @@ function malformed(message: string, cause: unknown): InfraError {
  * first byte is printable is rather a text in the place of an envelope, such as `"id"` of `{"id": 1}`.
  */
 function messageTooLarge(message: string): string {
-  const limit = "the limit of $1 bytes (limits.maxMessageBytes)";
-  const words = message.replace(/configured (?:read|write)MaxBytes (\d+)/, limit);
+  const words = message.replace(/configured (?:read|write)MaxBytes (\d+)/, (_all, maxBytes: string) =>
+    describeMessageLimit(Number(maxBytes)),
+  );
   const size = Number(/^message size (\d+)/.exec(message)?.[1]);
   return size >= 0x20000000
     ? `${words}; if it is not so large, the five bytes before each message of a stream are missing`

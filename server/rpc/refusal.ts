@@ -10,21 +10,27 @@ import { envelopeOf } from "./envelope.ts";
 import { connectErrorFromInfraError } from "./errors.ts";
 import { endResponse, type HttpRequest, type HttpResponse } from "./http-exchange.ts";
 
+export interface RefusalOptions {
+  /** Of the JSON answer; by default the one Connect gives the error's code. */
+  readonly httpStatus?: number;
+  /** Whether the answer has the details that the gateway adds to an error; true if absent. */
+  readonly errorDetails?: boolean;
+}
+
 /**
  * Refuses a request that reaches no method, in the words of the protocol its content type names, so that the
  * client's library shows the code and not a parse error: gRPC and gRPC-Web get a trailers-only answer
  * (PROTOCOL-HTTP2.md, PROTOCOL-WEB.md), a Connect stream an end-of-stream message, everything else Connect's
  * JSON error.
- * @param httpStatus of the JSON answer; by default the one Connect gives the error's code
  */
 export function refuse(
   request: HttpRequest,
   response: HttpResponse,
   error: InfraError,
   headers: Record<string, number | string | string[] | undefined>,
-  httpStatus?: number,
+  { httpStatus, errorDetails = true }: RefusalOptions = {},
 ): void {
-  const wire = connectErrorFromInfraError(error);
+  const wire = connectErrorFromInfraError(error, errorDetails);
   const type = request.headers["content-type"] ?? "";
   if (type.startsWith("application/grpc")) {
     const status = new Headers({ "content-type": type });

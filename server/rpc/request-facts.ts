@@ -1,6 +1,7 @@
 import { createContextKey } from "@connectrpc/connect";
 import type { Peer } from "./call.ts";
 import type { HttpResponse } from "./http-exchange.ts";
+import type { RequestHold } from "./request-hold.ts";
 
 /** What the HTTP side knows of a request before any protocol has read it. */
 export interface RequestFacts {
@@ -8,6 +9,8 @@ export interface RequestFacts {
   readonly requestId: string;
   /** What the answer is written to. */
   readonly response?: HttpResponse;
+  /** As long as the caller is not authenticated. */
+  readonly hold?: RequestHold | undefined;
   /** Told of each message that a sink of the call has written past its outputs. */
   readonly onDirectWrite?: () => void;
 }
@@ -27,6 +30,7 @@ export const requestFactsKey = createContextKey<RequestFacts>(
       authority: "",
       certificate: undefined,
       httpVersion: "1.1",
+      errorDetails: true,
     },
     requestId: "",
   },

@@ -12,6 +12,7 @@ export interface Ring<T extends Link> {
   delete(link: T): void;
   first(): T | undefined;
   size(): number;
+  /** Links may be added and deleted meanwhile, the current one as well. */
   [Symbol.iterator](): Iterator<T>;
 }
 
@@ -24,6 +25,8 @@ export function createRing<T extends Link>(): Ring<T> {
   const start: Link = { previous: undefined, next: undefined };
   let last: Link = start;
   let size = 0;
+  /** Where iterations are: after a deletion, at the link before. */
+  const cursors: { at: Link }[] = [];
   return {
     add(link) {
       link.previous = last;
@@ -35,6 +38,11 @@ export function createRing<T extends Link>(): Ring<T> {
       const { previous, next } = link;
       if (previous === undefined) {
         return;
+      }
+      for (const cursor of cursors) {
+        if (cursor.at === link) {
+          cursor.at = previous;
+        }
       }
       previous.next = next;
       if (next === undefined) {
@@ -49,8 +57,15 @@ export function createRing<T extends Link>(): Ring<T> {
     first: () => start.next as T | undefined,
     size: () => size,
     *[Symbol.iterator]() {
-      for (let link = start.next; link !== undefined; link = link.next) {
-        yield link as T;
+      const cursor = { at: start };
+      cursors.push(cursor);
+      try {
+        for (let link = start.next; link !== undefined; link = cursor.at.next) {
+          cursor.at = link;
+          yield link as T;
+        }
+      } finally {
+        cursors.splice(cursors.indexOf(cursor), 1);
       }
     },
   };

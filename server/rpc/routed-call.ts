@@ -75,6 +75,9 @@ export class RoutedCall implements Call, Link {
 
   identify(caller: Caller): void {
     this.caller = caller;
+    if (caller.credential !== "none") {
+      this.#exchange.facts.hold?.identified();
+    }
   }
 
   input(): Promise<Message> {
@@ -166,6 +169,10 @@ export class RoutedCall implements Call, Link {
     return this.#exchange.headerNames();
   }
 
+  query(): URLSearchParams | undefined {
+    return this.#exchange.query();
+  }
+
   noteResource(name: string): void {
     this.#resource = name;
   }
@@ -189,6 +196,10 @@ export class RoutedCall implements Call, Link {
 
   appendHeader(name: string, value: string): void {
     this.#exchange.appendHeader(name, value);
+  }
+
+  appendTrailer(name: string, value: string): void {
+    this.#exchange.appendTrailer(name, value);
   }
 
   openSink(maxUnsentBytes = maxUnsentBytesDefault): DirectSink {

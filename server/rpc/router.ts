@@ -1,10 +1,11 @@
-import type { DescMethod } from "@bufbuild/protobuf";
+import type { DescMethod, Registry } from "@bufbuild/protobuf";
 import type { HandlerContext } from "@connectrpc/connect";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
 import { type Output, runChain } from "./call.ts";
+import { createChangeEffect } from "./change-effect.ts";
 import { compressions } from "./compression.ts";
 import { createDirectHandler, type DirectHandler } from "./direct/direct-handler.ts";
-import { connectErrorFromInfraError, infraErrorFrom } from "./errors.ts";
+import { infraErrorFrom } from "./errors.ts";
 import { streamUntilCallEnds, untilCallEnds } from "./guard.ts";
 import { callFromHandlerContext, callFromRefusedRequest } from "./handler-call.ts";
 import type { LinksFor } from "./method-links.ts";
@@ -14,6 +15,7 @@ import { createProtocolHandler, type Inputs, type Serve } from "./protocol-handl
 import { RoutedCall } from "./routed-call.ts";
 import type { AnyHandler, ServiceRegistration } from "./service-handlers.ts";
 import type { OnRefused } from "./unary-error.ts";
+import { wireErrorFrom } from "./wire-error.ts";
 
 export interface RouterOptions {
   readonly registrations: readonly ServiceRegistration[];
@@ -21,6 +23,8 @@ export interface RouterOptions {
   readonly linksFor: LinksFor;
   /** The largest message read or written, in bytes, after decompression. */
   readonly maxMessageBytes: number;
+  /** The largest message written, if that is not `maxMessageBytes`: the conformance suite limits what is read alone. */
+  readonly maxAnswerBytes?: number;
   readonly maxDeadlineMs: number;
   /** Silence on an HTTP/1.1 stream after which a repeatable message is sent again. */
   readonly keepAliveMs: number;
@@ -28,6 +32,8 @@ export interface RouterOptions {
   readonly shutdownSignal: AbortSignal;
   /** Where calls are that are answered without connect-es; undefined when it is to answer all. */
   readonly openCalls: OpenCalls | undefined;
+  /** The types that a `google.protobuf.Any` may hold in JSON; absent: none, as in the gateway's own contract. */
+  readonly registry?: Registry;
 }
 
 /** One RPC, ready for requests of every protocol. */
@@ -35,6 +41,8 @@ export interface Route {
   /** `/package.Service/Method` */
   readonly path: string;
   readonly rule: MethodRule;
+  /** The largest message read, in bytes, after decompression. */
+  readonly readMaxBytes: number;
   readonly handle: UniversalHandler;
   /** Answers the requests that it can read; `handle` the others. Undefined where connect-es answers all of them. */
   readonly direct: DirectHandler | undefined;
@@ -64,32 +72,45 @@ function createRouteHandler(
   rule: MethodRule,
   handler: AnyHandler,
   options: RouterOptions,
-): Pick<ServedRoute, "handle" | "serve" | "direct"> {
+): Pick<ServedRoute, "readMaxBytes" | "handle" | "serve" | "direct"> {
   const { around, aroundWork } = options.linksFor(method, rule);
+  const isUnaryChange = method.methodKind === "unary" && rule.mutation;
   const isSingle = method.methodKind === "unary" || method.methodKind === "server_streaming";
 
   /** The call path: whoever carries a call comes here with it. */
   function answer(call: RoutedCall, inputs: AsyncIterable<unknown> | undefined): Promise<Output> {
-    return runChain(around, call, async () => {
-      const input = isSingle ? await call.input() : inputs;
-      if (method.methodKind === "unary") {
-        return untilCallEnds(
-          call,
-          runChain(aroundWork, call, async () => handler(input, call)),
-        );
-      }
-      const result = handler(input, call);
-      if (Symbol.asyncIterator in result) {
-        // Server-sent events have comments for it.
-        const hasPing = call.peer.httpVersion === "2.0" || call.protocol === "sse";
-        return streamUntilCallEnds(
-          call,
-          result,
-          rule.repeatable && !hasPing ? options.keepAliveMs : undefined,
-        );
-      }
-      return await untilCallEnds(call, result);
-    });
+    return isUnaryChange ? answerChange(call) : runChain(around, call, () => answerAdmitted(call, inputs));
+  }
+
+  function answerChange(call: RoutedCall): Promise<Output> {
+    const effect = createChangeEffect();
+    return effect.aroundCall(() =>
+      runChain(around, call, async () => {
+        const input = await call.input();
+        const work = runChain(aroundWork, call, () => effect.aroundHandler(async () => handler(input, call)));
+        return untilCallEnds(call, work, effect.asLeft);
+      }),
+    );
+  }
+
+  async function answerAdmitted(
+    call: RoutedCall,
+    inputs: AsyncIterable<unknown> | undefined,
+  ): Promise<Output> {
+    const input = isSingle ? await call.input() : inputs;
+    if (method.methodKind === "unary") {
+      return untilCallEnds(
+        call,
+        runChain(aroundWork, call, async () => handler(input, call)),
+      );
+    }
+    const result = handler(input, call);
+    if (Symbol.asyncIterator in result) {
+      // Server-sent events have comments for it.
+      const hasPing = call.peer.httpVersion === "2.0" || call.protocol === "sse";
+      return streamUntilCallEnds(call, result, rule.repeatable && !hasPing ? options.keepAliveMs : undefined);
+    }
+    return await untilCallEnds(call, result);
   }
 
   async function* serve(inputs: Inputs, context: HandlerContext): AsyncGenerator<object, void> {
@@ -102,7 +123,7 @@ function createRouteHandler(
         yield output;
       }
     } catch (error) {
-      throw connectErrorFromInfraError(infraErrorFrom(error));
+      throw wireErrorFrom(error, call);
     } finally {
       call.close();
     }
@@ -111,20 +132,26 @@ function createRouteHandler(
   /** Such a request passes the chain as well: whoever may not call is told that first, and the log has it. */
   const onRefused: OnRefused = async (request, header, error) => {
     const call = callFromRefusedRequest(method, rule, request, header, error);
+    const refuse = () => runChain(around, call, () => Promise.reject(error));
     try {
-      await runChain(around, call, () => Promise.reject(error));
+      await (isUnaryChange ? createChangeEffect().aroundCall(refuse) : refuse());
     } catch (thrown) {
       return infraErrorFrom(thrown);
     }
     return error;
   };
 
-  const { maxMessageBytes, shutdownSignal, openCalls } = options;
-  const jsonOptions = { ignoreUnknownFields: !rule.mutation };
+  const { maxMessageBytes, maxAnswerBytes = maxMessageBytes, shutdownSignal, openCalls } = options;
+  const readMaxBytes = Math.min(maxMessageBytes, rule.maxRequestBytes ?? maxMessageBytes);
+  const { registry } = options;
+  const jsonOptions = {
+    ignoreUnknownFields: !rule.mutation,
+    ...(registry === undefined ? {} : { registry }),
+  };
   const protocolOptions = {
     acceptCompression: compressions,
-    readMaxBytes: maxMessageBytes,
-    writeMaxBytes: maxMessageBytes,
+    readMaxBytes,
+    writeMaxBytes: maxAnswerBytes,
     jsonOptions,
     shutdownSignal,
   };
@@ -133,15 +160,16 @@ function createRouteHandler(
       ? undefined
       : createDirectHandler({
           method,
-          readMaxBytes: maxMessageBytes,
-          writeMaxBytes: maxMessageBytes,
+          readMaxBytes,
+          writeMaxBytes: maxAnswerBytes,
           jsonOptions,
           isShared: method.methodKind === "unary" ? rule.cache : !rule.secrets,
           isState: rule.repeatable,
           openCalls,
           begin: (exchange) => new RoutedCall(exchange, rule, options),
           run: (call) => answer(call, undefined),
-          wireErrorFrom: (thrown) => connectErrorFromInfraError(infraErrorFrom(thrown)),
+          wireErrorFrom,
         });
-  return { handle: createProtocolHandler(method, serve, protocolOptions, onRefused), serve, direct };
+  const handle = createProtocolHandler(method, serve, protocolOptions, onRefused);
+  return { readMaxBytes, handle, serve, direct };
 }

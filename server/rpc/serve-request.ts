@@ -38,11 +38,14 @@ export async function serveRequest(
   headers[requestIdHeader] = requestId;
   const refusal = listenerRefusalOf(method.parent, listener.address, listener.services);
   if (refusal !== undefined) {
-    refuseCall(request, response, refusal, headers);
+    refuseCall(request, response, refusal, headers, { errorDetails: listener.errorDetails });
     return;
   }
   try {
-    await answer({ peer: peerFromRequest(request, listener), requestId, response }, headers);
+    await answer(
+      { peer: peerFromRequest(request, listener), requestId, response, hold: request.hold },
+      headers,
+    );
   } catch (thrown) {
     const error = infraErrorFrom(thrown);
     if (error.reason !== "CALLER_LEFT") {
@@ -51,7 +54,7 @@ export async function serveRequest(
     if (response.headersSent) {
       response.destroy();
     } else {
-      refuseCall(request, response, error, headers);
+      refuseCall(request, response, error, headers, { errorDetails: listener.errorDetails });
     }
   }
 }
@@ -69,5 +72,6 @@ export function peerFromRequest(request: HttpRequest, listener: ListenerFacts): 
     authority: authorityOf(request),
     certificate: certificate?.kind === "verified" ? certificate.certificate : undefined,
     httpVersion: request.httpVersion as Peer["httpVersion"],
+    errorDetails: listener.errorDetails,
   };
 }

@@ -5,7 +5,7 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import { compressions } from "./compression.ts";
 import { connectErrorFromInfraError } from "./errors.ts";
 import { infraErrorFromProtocolError } from "./protocol-error.ts";
-import { reachedKey } from "./request-facts.ts";
+import { reachedKey, requestFactsKey } from "./request-facts.ts";
 import { wrapHandler } from "./wrapped-handler.ts";
 
 /** No error of connect-es comes near it; it only bounds the buffer. */
@@ -39,7 +39,9 @@ export function withUnaryErrorReason(handler: UniversalHandler, onRefused: OnRef
     const error = errorFromJsonBytes(body, header, new ConnectError("", Code.Internal));
     const reason =
       error.rawMessage === "internal error" ? hiddenErrorOf(request) : infraErrorFromProtocolError(error);
-    const refined = connectErrorFromInfraError(await onRefused(request, header, reason));
+    const facts = request.contextValues?.get(requestFactsKey) ?? requestFactsKey.defaultValue;
+    const refusal = await onRefused(request, header, reason);
+    const refined = connectErrorFromInfraError(refusal, facts.peer.errorDetails);
     const bytes = errorToJsonBytes(refined, undefined);
     header.delete("content-encoding");
     header.set("content-length", String(bytes.byteLength));

@@ -1,23 +1,108 @@
-import { registerHooks } from "node:module";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { create, createRegistry, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { pino } from "pino";
+import { configSchema } from "../../server/config/schema.ts";
+import type { MethodRule } from "../../server/rpc/method-rule.ts";
+import { startGateway } from "../../server/start-gateway.ts";
+import { conformanceService } from "./conformance-service.ts";
+import {
+  type ServerCompatRequest,
+  ServerCompatRequestSchema,
+  ServerCompatResponseSchema,
+} from "./gen/connectrpc/conformance/v1/server_compat_pb.ts";
+import {
+  ConformanceService,
+  file_connectrpc_conformance_v1_service,
+} from "./gen/connectrpc/conformance/v1/service_pb.ts";
 
-// The server under test of the Connect conformance suite: the gateway's listener, routing and protocols with
-// the suite's service behind them (serve.ts).
-//
-// The suite takes an error for wrong that has a detail more than the test case names, or one of a type it does
-// not know (google.rpc.ErrorInfo), and every error of the gateway has one. So, in this server alone, the one
-// module that gives errors their wire form is replaced by one that leaves the details out.
+// The server under test of the Connect conformance suite: a gateway with the suite's service among its own. It serves what
+// the ServerCompatRequest on stdin asks for until SIGTERM, and says in a ServerCompatResponse on stdout where. Before each
+// stands its size: 4 bytes, big endian. stderr has the log.
 
-const errors = new URL("../../server/rpc/errors.ts", import.meta.url).href;
-const bareErrors = new URL("bare-errors.ts", import.meta.url).href;
+const host = "127.0.0.1";
+const defaultMessageBytes = 4 * 1024 * 1024;
+/** Beyond what the suite does. */
+const unlimited = { requestsPerSecond: 1_000_000, streams: 65_535, mutations: 65_535 };
 
-registerHooks({
-  resolve(specifier, context, nextResolve) {
-    const resolved = nextResolve(specifier, context);
-    return resolved.url === errors && context.parentURL !== bareErrors
-      ? { ...resolved, url: bareErrors }
-      : resolved;
+const rule: MethodRule = {
+  domain: "conformance",
+  role: "anyone",
+  mutation: false,
+  get: false,
+  cache: false,
+  secrets: false,
+  secretAnswer: false,
+  ofEveryService: true,
+  hostBound: false,
+  repeatable: false,
+};
+
+const directory = await mkdtemp(join(tmpdir(), "hostplane-conformance-"));
+const request = fromBinary(ServerCompatRequestSchema, await readSized());
+const gateway = await startGateway({
+  config: configSchema.parse({
+    data: directory,
+    directPath: process.env.RPC_PATH !== "connect-es",
+    limits: { maxMessageBytes: request.messageReceiveLimit || defaultMessageBytes, caller: unlimited },
+    // The suite takes an error for wrong that has a detail more than the test case names.
+    listen: [{ address: `${host}:0`, errorDetails: false, ...(await tlsOf(request)) }],
+  }),
+  isSandbox: true,
+  version: "0.0.0-conformance",
+  logger: pino({ level: "error" }, pino.destination(2)),
+  secrets: {},
+  furtherServices: {
+    registrations: [conformanceService],
+    ruleOf: (method) => ({ ...rule, get: method === ConformanceService.method.idempotentUnary }),
+    // The suite packs messages into Any, which JSON shows unpacked.
+    // The suite limits what is read alone.
+    maxAnswerBytes: 0xffffffff,
+    registry: createRegistry(file_connectrpc_conformance_v1_service),
+  },
+  onFatal: (error) => {
+    throw error;
   },
 });
+process.once("SIGTERM", async () => {
+  await gateway.close();
+  await rm(directory, { recursive: true });
+});
+const port = Number(gateway.addresses[0]?.split(":").at(-1));
+const pemCert = request.serverCreds?.cert ?? new Uint8Array();
+writeSized(toBinary(ServerCompatResponseSchema, create(ServerCompatResponseSchema, { host, port, pemCert })));
 
-const { serveSuite } = await import("./serve.ts");
-await serveSuite();
+/** The key `tls` of the listener, for certificates that the suite sends. */
+async function tlsOf({ serverCreds, clientTlsCert }: ServerCompatRequest): Promise<object> {
+  if (serverCreds === undefined) {
+    return {};
+  }
+  const files = { cert: serverCreds.cert, key: serverCreds.key, clientCa: clientTlsCert };
+  const tls: Record<string, string> = {};
+  for (const [name, content] of Object.entries(files)) {
+    if (content.byteLength > 0) {
+      tls[name] = join(directory, `${name}.pem`);
+      await writeFile(tls[name], content, { mode: 0o600 });
+    }
+  }
+  return { tls };
+}
+
+async function readSized(): Promise<Uint8Array> {
+  let seen = Buffer.alloc(0);
+  for await (const chunk of process.stdin) {
+    seen = Buffer.concat([seen, chunk]);
+    const end = seen.length < 4 ? Number.POSITIVE_INFINITY : 4 + seen.readUInt32BE(0);
+    if (seen.length >= end) {
+      return seen.subarray(4, end);
+    }
+  }
+  throw new Error(`stdin ended after ${seen.length} bytes`);
+}
+
+function writeSized(message: Uint8Array): void {
+  const size = Buffer.alloc(4);
+  size.writeUInt32BE(message.byteLength);
+  process.stdout.write(Buffer.concat([size, message]));
+}

@@ -17,7 +17,7 @@ import { setUnknownFieldsHeader } from "../unknown-fields-header.ts";
 import type { RestMessage } from "./read-request.ts";
 
 export interface HttpCallOptions {
-  /** The largest body read or message written, in bytes, after decompression. */
+  /** The largest message written, in bytes. */
   readonly maxMessageBytes: number;
   /** Aborted when the gateway stops. */
   readonly shutdownSignal: AbortSignal;
@@ -51,7 +51,7 @@ export function beginHttpCall(
   request: UniversalServerRequest,
   answerHeaders: Readonly<Record<string, string>>,
   readMessage: (readBody: ReadBody) => Promise<RestMessage>,
-  { maxMessageBytes, shutdownSignal }: HttpCallOptions,
+  { shutdownSignal }: Pick<HttpCallOptions, "shutdownSignal">,
 ): HttpCall {
   const { method } = served.handle;
   const { header } = request;
@@ -86,7 +86,7 @@ export function beginHttpCall(
     if (refusal !== undefined) {
       throw refusal;
     }
-    const read = await readMessage(() => readWhole(request, compression.request, maxMessageBytes));
+    const read = await readMessage(() => readWhole(request, compression.request, served.readMaxBytes));
     unknownFields = read.unknownFields;
     return read.message;
   }

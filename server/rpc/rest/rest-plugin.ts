@@ -19,6 +19,7 @@ export interface RestPluginOptions extends HttpCallOptions {
 
 /** A route with who answers it. */
 interface Endpoint extends RestRoute {
+  readonly readMaxBytes: number;
   readonly verbs: ReadonlySet<string>;
   readonly handle: RestHandler;
 }
@@ -41,6 +42,7 @@ export async function restPlugin(app: FastifyInstance, options: RestPluginOption
     }
     return {
       ...route,
+      readMaxBytes: served.readMaxBytes,
       verbs: verbsOf(route, served, allVerbs),
       handle: createRestHandler(served, route, options),
     };
@@ -58,9 +60,10 @@ export async function restPlugin(app: FastifyInstance, options: RestPluginOption
     });
     const target = found.find(({ endpoint }) => takesVerb(endpoint, request.method));
     if (target !== undefined) {
-      const { method, handle } = target.endpoint;
+      const { method, readMaxBytes, handle } = target.endpoint;
       const served: Served = {
         method,
+        readMaxBytes,
         handle: (universal) => handle(universal, { url, variables: target.variables }),
         refuse: refuseRest,
       };

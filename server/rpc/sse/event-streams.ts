@@ -13,11 +13,13 @@ export function createEventStreams(
 ): ReadonlyMap<DescMethod, OtherAnswer> {
   const answers = new Map<DescMethod, OtherAnswer>();
   for (const route of routes) {
-    const { method } = route.handle;
+    const { readMaxBytes, handle } = route;
+    const { method } = handle;
     const stream = eventStreamMethodOf(method, route.rule);
     if (stream !== undefined) {
       answers.set(method, {
         method,
+        readMaxBytes,
         byGet: stream.byGet,
         isWanted: (request) => wantsEventStream(request.method, request.headers),
         handle: createEventStreamHandler(route, options),

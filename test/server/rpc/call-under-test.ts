@@ -40,6 +40,7 @@ export function createCall(
       authority: "127.0.0.1:0",
       certificate: undefined,
       httpVersion: "2.0",
+      errorDetails: true,
       ...facts.peer,
     },
     requestId: "test",
@@ -82,6 +83,8 @@ export function createCall(
     operationId: () => operationId,
     setHeader: (name, value) => facts.answered?.set(name, value),
     appendHeader: (name, value) => facts.answered?.append(name, value),
+    appendTrailer: () => {},
+    query: () => undefined,
     openSink: () => {
       throw new TypeError("a call that no client made has no response");
     },

@@ -3,9 +3,9 @@ import * as http2 from "node:http2";
 import { text } from "node:stream/consumers";
 import { setImmediate as turn } from "node:timers/promises";
 import { type Test, test } from "tap";
-import { readBody } from "../../../server/rpc/direct/read-body.ts";
 import type { Http2Exchange } from "../../../server/rpc/http2-exchange.ts";
 import { createListener } from "../../../server/rpc/listener/listener.ts";
+import { readBody } from "../../../server/rpc/read-body.ts";
 
 /** A listener that gives streams to `onStream`, and says `by the compatibility API` to every other request. */
 async function connectTo(t: Test, onStream: (exchange: Http2Exchange) => boolean, headerBytes = 16_384) {
@@ -34,14 +34,16 @@ test("a stream is a request and its response in one", async (t) => {
   const session = await connectTo(t, (exchange) => {
     t.match(exchange, { method: "POST", url: "/a", httpVersion: "2.0", complete: false, headersSent: false });
     t.equal(exchange.socket.remoteAddress, "127.0.0.1");
-    readBody(exchange, 100, false).then((body) => {
+    const answer = async () => {
+      const body = await readBody(exchange, 100, false);
       t.ok(exchange.complete);
       exchange.addTrailers({ "x-trailer": "last" });
       exchange.writeHead(201, { "x-header": "first" });
       t.ok(exchange.headersSent);
       exchange.write(body);
       exchange.end(Buffer.from(" and back"));
-    });
+    };
+    answer().catch(t.threw);
     return true;
   });
   const stream = session.request(post);
@@ -67,13 +69,14 @@ test("an answer of a head alone ends the stream with it, as grpc-go wants of a r
 
 test("an empty body is read, however late somebody listens", async (t) => {
   const session = await connectTo(t, (exchange) => {
-    (async () => {
+    const answer = async () => {
       for (let turns = 0; turns < 20; turns += 1) {
         await turn();
       }
       const body = await readBody(exchange, 100, true);
       exchange.end(Buffer.from(`${body.byteLength} bytes`));
-    })();
+    };
+    answer().catch(t.threw);
     return true;
   });
   const withHead = session.request(post, { endStream: true });

@@ -27,7 +27,13 @@ const types = [
 async function startRefusing(t: Test, errorNow: () => InfraError, httpStatus?: number) {
   const onRequest = (request: unknown, response: unknown) => {
     const headers = { "x-kept": "1", "x-none": undefined };
-    refuse(request as never, response as never, errorNow(), headers, httpStatus);
+    refuse(
+      request as never,
+      response as never,
+      errorNow(),
+      headers,
+      httpStatus === undefined ? {} : { httpStatus },
+    );
   };
   const urls = { "1.1": "", "2": "" };
   for (const [version, server] of [

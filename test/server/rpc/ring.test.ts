@@ -30,3 +30,27 @@ test("a ring holds what a list would, in the same order", async (t) => {
   );
   t.pass("for any order of coming and going");
 });
+
+test("links may come and go while a ring is walked", async (t) => {
+  for (const gone of [[0], [1], [0, 1], [1, 2], [0, 1, 2], [3], [2, 3]]) {
+    const links: Link[] = Array.from({ length: 4 }, () => ({ previous: undefined, next: undefined }));
+    const late: Link = { previous: undefined, next: undefined };
+    const ring = createRing<Link>();
+    for (const link of links) {
+      ring.add(link);
+    }
+    const visited: number[] = [];
+    for (const link of ring) {
+      const at = links.indexOf(link);
+      visited.push(at);
+      if (at === 1) {
+        for (const index of gone) {
+          ring.delete(links[index] as Link);
+        }
+        ring.add(late);
+      }
+    }
+    const expected = [0, 1, 2, 3].filter((at) => at < 2 || !gone.includes(at));
+    t.same(visited, [...expected, -1], `${gone} deleted at 1`);
+  }
+});

@@ -48,7 +48,7 @@ async function startEcho(t: Test, wrap: (socket: Socket) => Duplex): Promise<Ser
     server.sessions.push(session);
   });
   h2.on("sessionError", (error) => server.sessionErrors.push(error));
-  h2.on("stream", (stream, headers) => {
+  h2.on("stream", (stream: http2.ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => {
     stream.on("error", () => {});
     stream.respond(
       { ":status": 200, "saw-authority": headers[":authority"], "saw-big": String(headers.big?.length ?? 0) },
@@ -317,21 +317,29 @@ test("a client that does not read holds the writer back", async (t) => {
   t.equal(written, 16);
 });
 
+/** All that arrives until the other side ends; `buffer()` of Node 26 would then destroy the writable side as well. */
+async function readToEnd(stream: Duplex): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+  await once(stream, "end");
+  return Buffer.concat(chunks);
+}
+
 test("either side can end and still receive", async (t) => {
   const first = await startPair(t);
   first.client.end(clientPreface);
-  t.ok((await buffer(first.rewriter)).equals(clientPreface));
+  t.ok((await readToEnd(first.rewriter)).equals(clientPreface));
   first.rewriter.end("answer");
-  t.equal((await buffer(first.client)).toString(), "answer");
+  t.equal((await readToEnd(first.client)).toString(), "answer");
   await Promise.all([closed(first.rewriter), closed(first.socket)]);
 
   const second = await startPair(t);
   second.rewriter.end("bye");
-  t.equal((await buffer(second.client)).toString(), "bye");
+  t.equal((await readToEnd(second.client)).toString(), "bye");
   // A frame that never gets complete is passed on too.
   const cutFrame = Buffer.concat([clientPreface, frame(1, 4, 1, Buffer.alloc(99)).subarray(0, 50)]);
   second.client.end(cutFrame);
-  t.ok((await buffer(second.rewriter)).equals(cutFrame));
+  t.ok((await readToEnd(second.rewriter)).equals(cutFrame));
   await Promise.all([closed(second.rewriter), closed(second.socket)]);
 });
 

@@ -83,6 +83,7 @@ export async function startRestUnderTest(
       access: "login" as const,
       isTls: false,
       isLocal: true,
+      errorDetails: true,
     }),
   };
   const routes = createRoutes(options);
