@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import type { DescMethod } from "@bufbuild/protobuf";
+import type { DescMethod, Registry } from "@bufbuild/protobuf";
 import { cors as connectCors } from "@connectrpc/connect";
 import cors from "@fastify/cors";
 import fastify, { type FastifyBaseLogger, type FastifyRequest, LogController } from "fastify";
@@ -32,6 +32,8 @@ export interface AppOptions {
   readonly registrations: readonly ServiceRegistration[];
   /** The rule of each of their methods; `methodRuleOf`, which knows the services of the contract, unless told. */
   readonly ruleOf?: (method: DescMethod) => MethodRule;
+  /** The types that a `google.protobuf.Any` may hold in JSON; absent: none, as in the gateway's own contract. */
+  readonly registry?: Registry;
   readonly backends: readonly Backend[];
   /** That of `backends` which stands for the gateway's own store. */
   readonly storeBackend: Backend;
@@ -52,6 +54,8 @@ export interface AppOptions {
   readonly logger: FastifyBaseLogger;
   readonly corsOrigins: readonly string[];
   readonly maxMessageBytes: number;
+  /** The largest message written, if that is not `maxMessageBytes`: the conformance suite limits what is read alone. */
+  readonly maxAnswerBytes?: number;
   readonly maxDeadlineMs: number;
   readonly keepAliveMs: number;
   /** Where calls are that are answered without connect-es; undefined when it is to answer all. */
@@ -93,6 +97,7 @@ const nowhere: ListenerFacts = {
   access: "login",
   isTls: false,
   isLocal: false,
+  errorDetails: true,
 };
 
 /** The application with everything registered. */
@@ -135,6 +140,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     keepAliveMs: options.keepAliveMs,
     shutdownSignal: options.shutdownSignal,
     openCalls: options.openCalls,
+    ...(options.registry === undefined ? {} : { registry: options.registry }),
+    ...(options.maxAnswerBytes === undefined ? {} : { maxAnswerBytes: options.maxAnswerBytes }),
   });
   await app.register(rpcPlugin, {
     routes,
@@ -161,7 +168,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   });
   await app.register(storeBackup, { listenerOf, backup: options.backupStore });
   await app.register(dashboard);
-  app.setNotFoundHandler(answerNotFound);
+  app.setNotFoundHandler((request, reply) => answerNotFound(request, reply, listenerOf(request)));
   await app.ready();
   const answerDirectly = createDirectEntry(routes, headersOf, options.logger);
   return {

@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
+import { InfraError } from "../adapters/host/infra-error.ts";
 import type { Config } from "./config/schema.ts";
 import { createSeal } from "./crypto/seal.ts";
 import { createAuditLog } from "./domains/audit/audit-log.ts";
@@ -34,7 +35,11 @@ export interface CallChain {
 export function createCallChain(options: CallChainOptions): CallChain {
   const { store, masterKey } = options.data;
   const { logger, instance } = options;
-  const onFailed = (what: string, err: unknown) => logger.error({ err }, `the store could not take ${what}`);
+  const onFailed = (what: string, err: unknown) => {
+    // That the store is away is logged once a minute; this would be logged for each call.
+    const isAway = err instanceof InfraError && err.reason === "STORE_UNAVAILABLE";
+    logger[isAway ? "debug" : "error"]({ err }, `the store could not take ${what}`);
+  };
   const audit = createCallAudit(createAuditLog(store, instance, onFailed));
   const retention = startAuditRetention(store, options.config.audit.keepDays, (error) =>
     onFailed("the removal of old audit events", error),

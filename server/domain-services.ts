@@ -4,6 +4,7 @@ import type { BackupSource } from "./backups/backup-source.ts";
 import type { Seal } from "./crypto/seal.ts";
 import type { Boundary } from "./domains/clusters/reconcile/reconciler-options.ts";
 import type { GatewayFacts } from "./domains/system/service.ts";
+import type { StoreBackendOptions } from "./domains/system/store-backend.ts";
 import type { Events } from "./events/events.ts";
 import type { Operations } from "./operations/operations.ts";
 import type { PlannerRegistration } from "./operations/planner.ts";
@@ -37,6 +38,9 @@ export interface ServicesOptions {
   readonly events: Events;
   readonly auth: Pick<DomainServices, "registrations" | "planners">;
   readonly store: Pick<Store, "run" | "subscribe" | "isShared">;
+  /** Absent: whether the store can be written, and how full its disk is, is not known. */
+  readonly writes?: StoreBackendOptions["writes"];
+  readonly readDisk?: StoreBackendOptions["readDisk"];
   /** `createSeal(masterKey, "repository-key")`. */
   readonly repositoryKeySeal: Seal;
   /** `createSeal(masterKey, "cluster")`. */

@@ -4,15 +4,17 @@ import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { FastifyBaseLogger } from "fastify";
 import { InfraError } from "../adapters/host/infra-error.ts";
-import { createApp } from "./app.ts";
+import { endLeftReaders, settleLeftTools } from "../adapters/host/left-tools.ts";
+import { setToolOwner } from "../adapters/host/tool-mark.ts";
+import { type AppOptions, createApp } from "./app.ts";
 import { createCallChain } from "./call-chain.ts";
 import type { Config, ListenerConfig } from "./config/schema.ts";
 import { createSeal } from "./crypto/seal.ts";
 import { adminPasswordFile, writeAdminPassword } from "./domains/auth/admin-password-file.ts";
 import { type Auth, createAuth } from "./domains/auth/auth.ts";
-import { ensureFirstAdmin, type FirstAdmin, firstAdminName } from "./domains/auth/first-admin.ts";
+import { type FirstAdmin, firstAdminName, prepareFirstAdmin } from "./domains/auth/first-admin.ts";
 import { createEvents } from "./events/events.ts";
-import { knownServices } from "./method-table.ts";
+import { knownServices, methodRuleOf } from "./method-table.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import type { Tracing } from "./observability/tracing.ts";
 import type { Data } from "./open-data.ts";
@@ -22,10 +24,15 @@ import { createInlineRunner } from "./operations/run-inline.ts";
 import { adminSocketOf, createAdminListener } from "./rpc/listener/admin-listener.ts";
 import { createCertificateReload } from "./rpc/listener/certificate-reload.ts";
 import { createConfiguredListener } from "./rpc/listener/configured-listener.ts";
+import { explainListenFailure } from "./rpc/listener/explain-listen-failure.ts";
 import type { Listener } from "./rpc/listener/listener.ts";
+import { createRefusalLog } from "./rpc/listener/refusal-log.ts";
+import { createRequestGate } from "./rpc/listener/request-gate.ts";
+import { createUnknownCallers } from "./rpc/listener/unknown-callers.ts";
 import { createOpenCalls } from "./rpc/open-calls.ts";
 import { createPageAccess } from "./rpc/page-access.ts";
 import { createServices } from "./services.ts";
+import { readDiskSpace } from "./store/disk-space.ts";
 import type { Systems } from "./systems.ts";
 
 /** How soon a certificate that was renewed on disk is used. */
@@ -49,6 +56,9 @@ export interface GatewayOptions {
   readonly adminSocket?: string;
   /** It is there for a command of an admin: it runs no operations of the store, and tells of no system. */
   readonly isForCommand?: boolean;
+  /** Further services beside those of the contract, such as that of the conformance suite. */
+  readonly furtherServices?: Pick<AppOptions, "registrations" | "registry" | "maxAnswerBytes"> &
+    Required<Pick<AppOptions, "ruleOf">>;
   /** For tests: called at each boundary of an operation's life, and of what is done for clusters. */
   readonly boundary?: OperationsOptions["boundary"];
   /** Called when the gateway cannot go on, and the process has to end. */
@@ -92,6 +102,18 @@ export async function openGateway(
   setMaxListeners(0, shutdown.signal);
   const entries: { readonly config: ListenerConfig; readonly listener: Listener }[] = [];
 
+  // Hashing a password takes as long as the rest of a start, and runs beside it.
+  const preparing = prepareFirstAdmin({
+    store: data.store,
+    password: secrets.adminPassword,
+    keepPassword: (password) => writeAdminPassword(data.directory, password),
+    dropPassword: () => rm(adminPasswordFile(data.directory), { force: true }),
+  });
+  // It is awaited at the end, if the start comes so far.
+  preparing.catch(() => {});
+
+  // Gateways of one store share its key.
+  setToolOwner(data.masterKey.fingerprint);
   const tracing = await tracingOf(options);
   opened.defer(() => tracing?.close());
   const systems = await options.createSystems();
@@ -121,6 +143,7 @@ export async function openGateway(
     await data.store.run("backups.removeOf", { host: instance.host });
     await data.store.run("clusters.removeOf", { backend: systems.clusters?.maas.url ?? "" });
   }
+  const readDisk = data.store.isShared ? undefined : () => readDiskSpace(data.directory);
   const events = await createEvents({
     store: data.store,
     keepMs: config.events.keepDays * dayMs,
@@ -133,6 +156,12 @@ export async function openGateway(
     seal: createSeal(data.masterKey, "operations"),
     limits: { ...config.operations, keepMs: config.operations.keepDays * dayMs },
     log,
+    settleLeftTools: (signal) =>
+      settleLeftTools({
+        signal,
+        onWaiting: (tools) =>
+          logger.warn({ tools }, "an operation waits for tools that an earlier gateway started"),
+      }),
     ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
   });
   const { registrations, backends, storeBackend, isPlannable, observe, beginSchedules } = createServices({
@@ -146,6 +175,8 @@ export async function openGateway(
     host: instance.host,
     auth,
     store: data.store,
+    writes: data.writes,
+    readDisk,
     log,
     ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
     maxMessageBytes: config.limits.maxMessageBytes,
@@ -167,7 +198,13 @@ export async function openGateway(
   opened.defer(() => observer?.close());
   opened.defer(() => runner.drain());
   opened.defer(() => operations.close());
-  const metrics = createMetrics({ version, isSandbox, backends, countOperations: operations.counts });
+  const metrics = createMetrics({
+    version,
+    isSandbox,
+    backends,
+    countOperations: operations.counts,
+    store: { isWritable: () => data.writes.failure() === undefined, readDisk },
+  });
   opened.defer(() => metrics.close());
   const chain = createCallChain({
     data,
@@ -179,7 +216,8 @@ export async function openGateway(
   });
   opened.defer(() => chain.close());
   const app = await createApp({
-    registrations,
+    registrations: [...registrations, ...(options.furtherServices?.registrations ?? [])],
+    ...optionsOfFurtherServices(options),
     backends,
     storeBackend,
     isPlannable,
@@ -201,15 +239,22 @@ export async function openGateway(
     shutdownSignal: shutdown.signal,
   });
   opened.defer(() => app.close());
+  const requests = createRequestGate(app);
   const certificates = createCertificateReload(certificateCheckMs, {
     onReloaded: (files) => logger.info({ files }, "certificate read again"),
     onRefused: (err) => logger.error({ err }, "a certificate stays as it is"),
   });
   opened.defer(() => certificates.close());
 
+  const tellCut = createRefusalLog((cut) => logger.warn(cut, "request cut"));
+  const { unknown, caller } = config.limits;
+  const unknownCallers = createUnknownCallers(unknown, caller.requestsPerSecond, tellCut);
+  opened.defer(() => unknownCallers.close());
+
   const listeners: Listener[] = [];
   opened.defer(async () => {
     shutdown.abort(new InfraError("SHUTTING_DOWN", "the gateway is stopping"));
+    requests.open();
     await Promise.all(listeners.map((listener) => listener.close(config.shutdownGraceMs)));
   });
   async function open(listener: Listener): Promise<Listener> {
@@ -217,26 +262,35 @@ export async function openGateway(
     listeners.push(listener);
     return listener;
   }
-  const handlers = { onRequest: app.handle, onStream: app.handleStream };
+  const handlers = { onRequest: requests.handle, onStream: requests.handleStream };
   const path = options.adminSocket ?? adminSocketOf(data.directory);
   await open(createAdminListener({ path, config, ...handlers }));
   for (const entry of config.listen) {
-    const listener = createConfiguredListener(entry, { config, certificates, logger, ...handlers });
-    entries.push({ config: entry, listener: await open(listener) });
+    const listener = createConfiguredListener(entry, {
+      config,
+      certificates,
+      logger,
+      unknownCallers,
+      ...handlers,
+    });
+    const opening = open(listener).catch((error: unknown) => {
+      throw explainListenFailure(error, entry.address);
+    });
+    entries.push({ config: entry, listener: await opening });
   }
 
   if (options.isForCommand !== true) {
+    const readersEnded = endLeftReaders().catch((err: unknown) =>
+      logger.warn({ err }, "reading tools of an earlier gateway may still run"),
+    );
+    opened.defer(() => readersEnded);
     operations.begin();
     const schedules = beginSchedules();
     opened.defer(() => schedules.close());
   }
-  // Last, so that a start that fails has made no password that the next one would say nothing of.
-  const firstAdmin = await ensureFirstAdmin({
-    store: data.store,
-    password: secrets.adminPassword,
-    keepPassword: (password) => writeAdminPassword(data.directory, password),
-    dropPassword: () => rm(adminPasswordFile(data.directory), { force: true }),
-  });
+  // Last, so that a start that fails leaves no password behind that the next start would not report.
+  const firstAdmin = await preparing.then((prepared) => prepared?.make());
+  requests.open();
 
   return {
     addresses: entries.map(({ listener }) => listener.address()),
@@ -245,6 +299,16 @@ export async function openGateway(
     reloadCertificates: () => certificates.reload(),
     close: () => opened.disposeAsync(),
   };
+}
+
+/** What further services need beside their registrations; rules of all others are those of the method table. */
+function optionsOfFurtherServices({ furtherServices }: GatewayOptions): Partial<AppOptions> {
+  if (furtherServices === undefined) {
+    return {};
+  }
+  const { registrations, ruleOf, ...rest } = furtherServices;
+  const further = new Set(registrations.map(({ service }) => service));
+  return { ...rest, ruleOf: (method) => (further.has(method.parent) ? ruleOf : methodRuleOf)(method) };
 }
 
 async function tokenOfFirstAdmin(auth: Auth): Promise<string | undefined> {

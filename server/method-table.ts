@@ -1,6 +1,6 @@
 import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
-import { type MethodRule, methodPathOf, type Role } from "./rpc/method-rule.ts";
+import { type MethodRule, methodPathOf, openRequestMaxBytes, type Role } from "./rpc/method-rule.ts";
 import { hasSecretFields } from "./rpc/secret-fields.ts";
 
 /** The domain of each service of the contract; a service that is missing here cannot be registered. */
@@ -110,6 +110,7 @@ export function methodRuleOf(method: DescMethod): MethodRule {
   const secretAnswer = hasSecretFields(method.output);
   const secrets = secretAnswer || hasSecretFields(method.input);
   const isOpen = isRead && method.methodKind === "unary" && !secrets;
+  const exception = exceptions[methodPathOf(method)];
   return {
     domain,
     role: roleOfService[method.parent.typeName] ?? (isRead && !secrets ? "viewer" : "operator"),
@@ -121,7 +122,8 @@ export function methodRuleOf(method: DescMethod): MethodRule {
     ofEveryService: false,
     hostBound: hostBoundDomains.has(domain),
     repeatable: false,
-    ...exceptions[methodPathOf(method)],
+    maxRequestBytes: exception?.role === "anyone" ? openRequestMaxBytes : undefined,
+    ...exception,
   };
 }
 

@@ -59,11 +59,11 @@ export interface Services extends Pick<DomainServices, "registrations" | "backen
  * Every service of the contract with who answers it, and every system as ListBackends tells it.
  */
 export function createServices(options: ServicesOptions): Services {
-  const storeBackend = createStoreBackend(
-    options.store,
-    options.facts.isSandbox ? "sandbox" : "real",
-    storeServices,
-  );
+  const storeBackend = createStoreBackend({
+    ...options,
+    kind: options.facts.isSandbox ? "sandbox" : "real",
+    services: storeServices,
+  });
   const systemDomains = [createVolumesDomain(options), createHypervisorsDomain(options)];
   const backupSources = systemDomains.flatMap(({ backupSource }) => backupSource ?? []);
   const domains: readonly DomainServices[] = [

@@ -2,6 +2,7 @@ import type { ListenerConfig } from "./config/schema.ts";
 import type { Gateway, GatewayOptions, OpenGatewayOptions } from "./gateway.ts";
 import { unknownServicesOf } from "./method-table.ts";
 import { openData } from "./open-data.ts";
+import { assertAddressesFree } from "./rpc/listener/assert-addresses-free.ts";
 
 /**
  * Opens the store and starts everything the configuration names.
@@ -10,6 +11,7 @@ import { openData } from "./open-data.ts";
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, isSandbox, logger, secrets, onFatal } = options;
   assertServicesExist(config.listen);
+  await assertAddressesFree(config.listen);
   // What was opened last is closed first.
   const opened = new AsyncDisposableStack();
   try {
@@ -27,6 +29,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       opening,
     ]);
     opened.defer(() => data.store.close());
+    opened.defer(() => data.writes.close());
     return await openGateway({ ...options, data, createSystems }, opened);
   } catch (error) {
     await opened.disposeAsync();

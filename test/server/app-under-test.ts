@@ -79,6 +79,7 @@ export async function startAppUnderTest(
     access: "login",
     isTls: false,
     isLocal: true,
+    errorDetails: true,
   } as const;
   const listener = createListener({
     address: { kind: "tcp", host: "127.0.0.1", port: 0 },

@@ -12,7 +12,7 @@ import { rpcErrorFrom, rpcErrorOf } from "./rpc-error.ts";
 const [connectJson] = protocols as readonly [Protocol];
 const forChanges = protocols.filter(({ isGet }) => isGet === undefined);
 
-test("by every protocol a repeated change is answered and not repeated, and so is a repeated refusal", async (t) => {
+test("by every protocol a repeated change is answered and not repeated, and a refusal leaves its key free", async (t) => {
   const { url } = await startGatewayUnderTest(t);
   for (const [index, protocol] of forChanges.entries()) {
     const headers = { "idempotency-key": `key-${index}` };
@@ -38,9 +38,11 @@ test("by every protocol a repeated change is answered and not repeated, and so i
       refused.push({ ...rpcErrorFrom(thrown), replay: thrown.metadata.get("hostplane-idempotent-replay") });
     }
     t.match(refused[0], { code: "ALREADY_EXISTS", reason: "VOLUME_EXISTS", replay: null }, protocol.name);
-    t.same(refused[1], { ...refused[0], replay: "true" }, protocol.name);
+    t.same(refused[1], refused[0], protocol.name);
     // The key of another method is another; there is room for the next volume then.
     await client.removeLV({ name: request.name });
+    t.equal((await again.createLV(request)).volume?.name, request.name, protocol.name);
+    await createClient(LVService, protocol.createTransport(url)).removeLV({ name: request.name });
   }
 });
 
