@@ -71,7 +71,8 @@ export async function withAdminClient<Result>(
     return work(await createAdminClient(socket));
   }
   if (target.mustRun) {
-    throw new Error(`no gateway runs with the data in ${directory}, and this needs one that does`);
+    const hint = await hintOfOther(target);
+    throw new Error(`no gateway runs with the data in ${directory}, and this needs one that does${hint}`);
   }
   await assertOwnStore(target, directory);
   const ownSocket = join(directory, `admin-${process.pid}.sock`);
@@ -90,6 +91,15 @@ export async function withAdminClient<Result>(
   } finally {
     await gateway.close();
   }
+}
+
+/** Names the other gateway of a data directory, the sandbox or the real one, if that is the one that runs. */
+async function hintOfOther({ config, isSandbox }: AdminTarget): Promise<string> {
+  const { dataDirectoryOf } = await import("../open-data.ts");
+  const other = dataDirectoryOf(config, !isSandbox);
+  const isRunning = await isAnswered(adminSocketOf(other)).catch(() => false);
+  const [what, how] = isSandbox ? ["a real gateway", "leave out"] : ["a sandbox", "add"];
+  return isRunning ? `; ${what} runs with the data in ${other}: ${how} --sandbox to ask it` : "";
 }
 
 /** A gateway without systems and listeners, but for a socket of its own. */

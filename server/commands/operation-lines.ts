@@ -27,9 +27,11 @@ export function operationSummary(operation: Operation): string {
       return withWords(name, waitingFor);
     case OperationState.ACTIVE:
     case OperationState.UNDOING:
-      return withWords(`${name}${percent}`, message);
+      return withWords(`${name}${percent}`, waitingFor === "" ? message : `waits: ${waitingFor}`);
     case OperationState.COMPLETED:
       return name;
+    case OperationState.NEEDS_ATTENTION:
+      return withWords(name, error === undefined ? message : `${error.reason}: ${error.message}`);
     default:
       return withWords(name, error === undefined ? "" : `${error.reason}: ${error.message}`);
   }

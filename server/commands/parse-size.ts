@@ -1,20 +1,26 @@
 import { InvalidArgumentError } from "commander";
 
 const units: Readonly<Record<string, bigint>> = {
-  "": 1n,
+  B: 1n,
   KiB: 1n << 10n,
   MiB: 1n << 20n,
   GiB: 1n << 30n,
   TiB: 1n << 40n,
 };
 
-/** Reads a size, such as `10GiB`, `1.5TiB` or a plain number of bytes. */
+/**
+ * Reads a size with its unit, such as `10GiB` or `1.5TiB`. A number without a unit is refused: 5 could mean bytes or GiB.
+ * @throws InvalidArgumentError that names the forms
+ */
 export function parseSize(text: string): bigint {
-  const [, digits = "", fraction = "", unit = ""] = /^(\d{1,18})(?:\.(\d{1,6}))?\s?(\w*)$/.exec(text) ?? [];
+  const [, digits = "", fraction = "", unit = ""] =
+    /^(\d{1,18})(?:\.(\d{1,6}))?\s?([KMGT]iB|B)$/.exec(text) ?? [];
   const factor = units[unit];
-  const isWhole = fraction === "" || unit !== "";
-  if (digits === "" || factor === undefined || !isWhole) {
-    throw new InvalidArgumentError("expected a size such as 10GiB, 1.5TiB or 1073741824");
+  const isWhole = fraction === "" || unit !== "B";
+  if (factor === undefined || !isWhole) {
+    throw new InvalidArgumentError(
+      `expected a number with a unit (${Object.keys(units).join(", ")}), such as 10GiB or 1.5TiB`,
+    );
   }
   const scale = 10n ** BigInt(fraction.length);
   const bytes = (BigInt(digits + fraction) * factor) / scale;

@@ -33,9 +33,9 @@ test("a cluster is made, shown, scaled, upgraded and deleted", { timeout: 300_00
     /^name +demo\nstatus +RUNNING\nversion +1\.35\.4\nendpoint +10\.20\.0\.220:6443\ncreated +20/,
   );
   t.match(shown, /^control plane +standard +1 +1 +1\nworkers +standard +1 +1 +1$/m);
-  t.match(shown, /^sandbox-node-1 +Ready +1\.35\.4 +sbxaaa +Deployed +10\.20\.0\.2$/m);
+  t.match(shown, /^sandbox-node-1 +Ready +1\.35\.4 +sbxaaa +Deployed +10\.20\.0\.221$/m);
   const machines = await run(["cluster", "machines", "demo", "--history"]);
-  t.match(machines, /^workers +joined +sandbox-node-2 +sbxbbb +10\.20\.0\.3 +1\.35\.4 +20/m);
+  t.match(machines, /^workers +joined +sandbox-node-2 +sbxbbb +10\.20\.0\.222 +1\.35\.4 +20/m);
   t.match(machines, /^ {2}20\S+ joined sbxbbb /m);
   const kubeconfig = await run(["cluster", "kubeconfig", "demo"]);
   t.match(kubeconfig, /^apiVersion: /);

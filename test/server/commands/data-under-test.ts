@@ -2,7 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
-import { hostplane, type Started, serveSandbox } from "./run-hostplane.ts";
+import { type Ended, hostplane, type Started, serveSandbox } from "./run-hostplane.ts";
+import { runInProcess } from "./run-in-process.ts";
 
 /** A data directory with the sandbox' store in it, and `hostplane` on it. */
 export async function dataWithStore(t: Test) {
@@ -10,15 +11,20 @@ export async function dataWithStore(t: Test) {
   const data = await mkdtemp(join(tmpdir(), "hp-"));
   t.teardown(() => rm(data, { recursive: true, force: true }));
   const target = ["--data", data, "--sandbox"];
+  const end = (args: readonly string[], input?: string): Promise<Ended> =>
+    input === undefined ? runInProcess([...args, ...target]) : hostplane([...args, ...target], {}, input);
   return {
     data,
-    /** Runs a command, which must succeed; returns what it prints. */
+    /** Runs a command, which must succeed; returns its stdout. One that reads `input` has a process of its own. */
     async run(args: readonly string[], input?: string): Promise<string> {
-      const { code, stdout, stderr } = await hostplane([...args, ...target], {}, input);
+      const { code, stdout, stderr } = await end(args, input);
       t.equal(code, 0, `${args.join(" ")}: ${stderr}`);
       return stdout;
     },
-    refused: (args: readonly string[], input?: string) => hostplane([...args, ...target], {}, input),
+    /** Runs a command that may fail. */
+    refused: end,
+    /** Runs a command in a process of its own. */
+    inOwnProcess: (args: readonly string[]) => hostplane([...args, ...target]),
     async serve(): Promise<Started> {
       const gateway = serveSandbox(["--data", data]);
       t.teardown(() => gateway.child.kill("SIGKILL"));

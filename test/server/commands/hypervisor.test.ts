@@ -28,7 +28,7 @@ test("hypervisors are listed, created and destroyed", { timeout: 300_000 }, asyn
     [["hypervisor", "create", "none"], 1, /^hostplane: none is no hypervisor of this host\n$/],
     [["hypervisor", "create", "a b"], 2, /^hostplane: id: /],
     [["hypervisor", "create"], 2, /missing required argument 'ids'/],
-    [["hypervisor", "destroy", "sandbox-old-1"], 1, /sandbox-old-1 does not run/],
+    [["hypervisor", "destroy", "sandbox-old-1"], 1, /sandbox-old-1 is off already/],
     [["hypervisor", "destroy", "sandbox-hv-3", "sandbox-hv-3"], 2, /^hostplane: ids\[1\]: /],
   ];
   for (const [args, code, words] of refusals) {

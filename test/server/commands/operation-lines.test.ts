@@ -89,3 +89,12 @@ test("a shell reads the words of a command as they were", async () => {
     { numRuns: 50 },
   );
 });
+
+test("an operation that has begun and cannot continue says why", async (t) => {
+  const waitingFor = "no gateway knows the kind volumes.backup: configure its domain again";
+  const stranded = create(OperationSchema, { state: OperationState.ACTIVE, message: "storing", waitingFor });
+  t.equal(operationSummary(stranded), `active: waits: ${waitingFor}`);
+  const message = "cancelled, but no gateway knows the kind volumes.backup";
+  const left = create(OperationSchema, { state: OperationState.NEEDS_ATTENTION, message });
+  t.equal(operationSummary(left), `needs-attention: ${message}`);
+});

@@ -43,12 +43,14 @@ export function start(
   );
   const ownData = argv.includes("--sandbox") ? mkdtempSync(join(tmpdir(), "hp-")) : undefined;
   const data = ownData === undefined ? {} : { HOSTPLANE_DATA: ownData };
+  // Shares the tests' own cache; without one, the cache of the user who runs them stays untouched.
+  const compileCache =
+    process.env.NODE_COMPILE_CACHE === undefined ? { NODE_DISABLE_COMPILE_CACHE: "1" } : {};
   const child = spawn(program, args, {
     cwd: options.cwd ?? root,
     detached: options.detached ?? false,
     stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    // Whose tests these are keeps nothing of what they compile.
-    env: { ...Object.fromEntries(inherited), NODE_DISABLE_COMPILE_CACHE: "1", ...data, ...options.env },
+    env: { ...Object.fromEntries(inherited), ...compileCache, ...data, ...options.env },
   });
   // A command that does not read it may have ended before.
   child.stdin?.on("error", () => {});

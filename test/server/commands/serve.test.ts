@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -86,9 +87,13 @@ test("an address that is taken is one line on stderr and exit code 1", async (t)
   t.teardown(() => taken.close());
   const address = taken.address();
   const port = typeof address === "object" ? address?.port : undefined;
-  const { code, stderr } = await hostplane(["serve", "--sandbox", "--listen", `127.0.0.1:${port}`]);
+  const data = join(t.testdir(), "data");
+  const listen = ["--listen", `127.0.0.1:${port}`];
+  const { code, stderr } = await hostplane(["serve", "--sandbox", "--data", data, ...listen]);
   t.equal(code, 1);
-  t.match(stderr, new RegExp(`^hostplane: cannot start: .*EADDRINUSE.*${port}$`, "m"));
+  const words = `cannot listen on 127.0.0.1:${port} .EADDRINUSE.: another program uses it.* another address with --listen`;
+  t.match(stderr, new RegExp(`^hostplane: cannot start: ${words}$`, "m"));
+  t.notOk(existsSync(data), "nothing was created");
   t.notMatch(stderr, /^ {4}at /m);
 });
 

@@ -28,7 +28,10 @@ test("commands at once wait for each other", async (t) => {
   const data = await dataWithStore(t);
   await stop(await data.serve());
   const names = ["one", "two", "three"];
-  await Promise.all(names.map((name) => data.run(["token", "create", name, "--role", "viewer"])));
+  const ends = await Promise.all(
+    names.map((name) => data.inOwnProcess(["token", "create", name, "--role", "viewer"])),
+  );
+  t.match(ends, [{ code: 0 }, { code: 0 }, { code: 0 }]);
   const tokens: { name: string }[] = JSON.parse(await data.run(["token", "list", "--json"]));
   t.same(
     tokens.map(({ name }) => name),
@@ -57,7 +60,7 @@ test("the real gateway's store and the sandbox' are two", async (t) => {
 });
 
 test("who holds the store is said", async (t) => {
-  const { data, serve, refused } = await dataWithStore(t);
+  const { data, serve, inOwnProcess } = await dataWithStore(t);
   await stop(await serve());
   // Something that has the database, and no admin socket.
   const { openStore } = await import("../../../server/store/open-store.ts");
@@ -78,7 +81,7 @@ test("who holds the store is said", async (t) => {
     log,
   });
   t.teardown(() => store.close());
-  const ended = await refused(["user", "list"]);
+  const ended = await inOwnProcess(["user", "list"]);
   t.match(ended, { code: 1, stderr: new RegExp(`is in use by process ${process.pid}\\b`) });
 });
 
