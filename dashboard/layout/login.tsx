@@ -57,8 +57,13 @@ export function Login({ ended }: { readonly ended: unknown }) {
         </button>
       </form>
       <p class="quiet">
-        {isSandbox.value && "A sandbox prints its password when it starts. "}Without a page:{" "}
-        <a href="/docs">the API and its examples</a>.
+        {isSandbox.value && (
+          <>
+            A sandbox prints its password at its first start;{" "}
+            <code>hostplane user passwd admin --sandbox</code> sets another.{" "}
+          </>
+        )}
+        Without a page: <a href="/docs">the API and its examples</a>.
       </p>
     </main>
   );

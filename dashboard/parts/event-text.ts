@@ -1,5 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Event, Gap } from "../../gen/hostplane/v1/event_pb.ts";
+import { localClock } from "./local-time.ts";
 import { operationStateText } from "./operation-state.ts";
 import { sizeText } from "./size-text.ts";
 
@@ -72,7 +73,7 @@ function gapText({ from, to, reason }: Gap): string {
 }
 
 function timeText(ms: number): string {
-  return new Date(ms).toLocaleTimeString();
+  return localClock(new Date(ms));
 }
 
 function change(before: string, after: string): string {

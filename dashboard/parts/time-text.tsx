@@ -1,6 +1,7 @@
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
+import { localTime } from "./local-time.ts";
 
-/** A time in the browser's own zone and language, of today without the date, and the exact one for machines; nothing for none. */
+/** A time as `localTime` has it, and the exact one for machines; nothing for none. */
 export function TimeText(props: { readonly at?: Timestamp | undefined; readonly atMs?: number }) {
   const ms = props.atMs ?? (props.at === undefined ? undefined : timestampMs(props.at));
   if (ms === undefined) {
@@ -9,9 +10,7 @@ export function TimeText(props: { readonly at?: Timestamp | undefined; readonly 
   const date = new Date(ms);
   return (
     <time class="keep" dateTime={date.toISOString()} title={date.toISOString()}>
-      {date.toDateString() === new Date().toDateString()
-        ? date.toLocaleTimeString(undefined, { timeStyle: "medium" })
-        : date.toLocaleString(undefined, { dateStyle: "short", timeStyle: "medium" })}
+      {localTime(date, new Date())}
     </time>
   );
 }

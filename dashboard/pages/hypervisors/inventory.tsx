@@ -17,7 +17,8 @@ import "./hypervisors.css";
 /** All hypervisors, whether they exist yet or not, live; whoever may changes one of them or several. */
 export function Inventory() {
   const { reading } = useRead((options) => client.hypervisors.listHypervisors({}, options), {
-    topics: ["hypervisors"],
+    // What may be done with a VM changes when an operation on it ends.
+    topics: ["hypervisors", "operations"],
   });
   const selected = useSignal<ReadonlySet<string>>(new Set());
   const mayChange = hasRole(Role.OPERATOR);

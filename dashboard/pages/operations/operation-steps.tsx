@@ -2,7 +2,7 @@ import { type OperationStep, StepState } from "../../../gen/hostplane/v1/operati
 import { Badge, type Tone } from "../../parts/badge.tsx";
 import { type Column, DataTable } from "../../parts/data-table.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
-import { tookText } from "./took-text.ts";
+import { stepTookText } from "./step-took-text.ts";
 
 const states: Readonly<Record<number, { readonly tone: Tone; readonly text: string }>> = {
   [StepState.PENDING]: { tone: "off", text: "not begun" },
@@ -24,7 +24,7 @@ const columns: readonly Column<OperationStep>[] = [
     },
   },
   { title: "Begun", cell: ({ startedAt }) => <TimeText at={startedAt} /> },
-  { title: "Took", cell: (step) => tookText(step), isNumber: true },
+  { title: "Took", cell: (step) => stepTookText(step), isNumber: true },
   { title: "Attempts", cell: ({ attempt }) => (attempt === 0 ? "" : attempt), isNumber: true },
   { title: "Error", cell: ({ error }) => error },
 ];

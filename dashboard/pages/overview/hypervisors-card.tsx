@@ -28,7 +28,7 @@ export function HypervisorsCard({ backends }: { readonly backends: readonly Back
 
 function HypervisorFigures() {
   const { reading } = useRead((options) => client.hypervisors.listHypervisors({}, options), {
-    topics: ["hypervisors"],
+    topics: ["hypervisors", "operations"],
   });
   return (
     <ReadState of={reading}>

@@ -1,0 +1,12 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { test } from "tap";
+import { stepTookText } from "../../../../dashboard/pages/operations/step-took-text.ts";
+import { StepState } from "../../../../gen/hostplane/v1/operation_pb.ts";
+
+const times = { startedAt: timestampFromMs(0), endedAt: timestampFromMs(5_000) };
+
+test("a step that was undone does not pass the time until the undoing ended for what it took", async (t) => {
+  t.equal(stepTookText({ state: StepState.DONE, ...times }), "5 s");
+  t.equal(stepTookText({ state: StepState.UNDONE, ...times }), "5 s until undone");
+  t.equal(stepTookText({ state: StepState.UNDONE, startedAt: times.startedAt }), "");
+});
