@@ -164,7 +164,7 @@ function pageRooms(): Record<string, readonly string[]> {
 
 /** Where real and sandbox adapters are put together; nothing imports these but each other. */
 const wiring =
-  /^server\/(main|app|gateway|((backup|cluster|domain|hypervisor|pod|storage)-)?services|((cluster|hypervisor|pod|sandbox|storage)-)?systems|open-data|start-gateway|call-chain)\.ts$|^server\/commands\//;
+  /^server\/(main|command-line|app|gateway|((backup|cluster|domain|hypervisor|pod|storage)-)?services|((cluster|hypervisor|pod|sandbox|storage)-)?systems|open-data|start-gateway|call-chain)\.ts$|^server\/commands\//;
 
 /** What a domain may see of an adapter: its interface and its rules, never the implementation. */
 const adapterInterfaces =

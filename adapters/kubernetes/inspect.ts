@@ -32,6 +32,11 @@ const parts = {
 export async function inspectKubernetes(input: InspectKubernetesInput): Promise<KubernetesInspection> {
   const { access, read } = input;
   try {
+    access.load();
+  } catch (error) {
+    return { version: undefined, findings: [{ ok: false, what: wordsOf(error), fix: kubeconfigFix }] };
+  }
+  try {
     const { value, staleBecause } = await read();
     if (staleBecause !== undefined) {
       return { version: undefined, findings: [unreachable(staleBecause)] };
@@ -45,6 +50,9 @@ export async function inspectKubernetes(input: InspectKubernetesInput): Promise<
     return { version: undefined, findings: [unreachable(wordsOf(error), isDenied)] };
   }
 }
+
+const kubeconfigFix =
+  "set storage.kubernetes.kubeconfig to a kubeconfig that the gateway may read, with the account in deploy/kubernetes/cluster-role.yaml (docs/storage.md)";
 
 function unreachable(what: string, isDenied = false): KubernetesFinding {
   const fix = isDenied

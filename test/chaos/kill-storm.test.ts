@@ -16,7 +16,7 @@ test("operations of a gateway that is killed at any moment all end, done once or
     directory,
     effects,
     leaseMs: 10_000,
-    kills: killsOr(25),
+    kills: killsOr(8),
     processes: 1,
   });
   const store = await openOwnStore(t, { directory, keyCheck: "storm" });

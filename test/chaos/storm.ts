@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
 import type { Operation } from "../../server/operations/operation.ts";
 import type { Store } from "../../server/store/store.ts";
+import { missingEnds, type ReportedState, readOperations, readReportedStates } from "./missing-ends.ts";
 import { openStormEffects, pointOfNoReturn, type StormInput, stormSteps } from "./storm-kind.ts";
 import type { StormArgs } from "./storm-process.ts";
 
@@ -153,11 +154,7 @@ export async function assertCalm(
   store: Pick<Store, "run">,
   { effects, report }: { effects: string; report: StormReport },
 ): Promise<void> {
-  const { operations } = await store.run("operations.list", {
-    filters: {},
-    belowSeq: undefined,
-    limit: 100_000,
-  });
+  const operations = await readOperations(store);
   t.ok(operations.length >= report.wanted, `${operations.length} operations, ${report.kills} kills`);
   const wrong = operations.filter(
     ({ state, input }) => !expected[(input as StormInput).plan].includes(state),
@@ -182,7 +179,9 @@ export async function assertCalm(
     stormSteps.map((name) => `${id}.${name}`).filter((token) => !there.includes(token)),
   );
   t.same(missing, [], "what is completed is there");
-  t.same(await strayEvents(store), [], "no event tells of a way back");
+  const reported = await readReportedStates(store);
+  t.same(strayEvents(reported), [], "no event reports an earlier stage than the one before");
+  t.same(missingEnds(operations, reported), [], "every operation has ended, and its last event says so");
   const counts = Map.groupBy(operations, ({ state }) => state);
   t.comment([...counts].map(([state, all]) => `${all.length} ${state}`).join(", "));
   t.comment(`${operations.reduce((sum, { attempt }) => sum + Math.max(0, attempt - 1), 0)} takeovers`);
@@ -208,22 +207,16 @@ const order: readonly Operation["state"][] = [
 ];
 
 /** Events in which an operation is at an earlier stage than before. */
-async function strayEvents(store: Pick<Store, "run">): Promise<string[]> {
+function strayEvents(reported: readonly ReportedState[]): string[] {
   const stray: string[] = [];
   const stages = new Map<string, number>();
-  for (let afterSeq = 0, isMore = true; isMore; ) {
-    const { rows } = await store.run("events.read", { afterSeq, limit: 1000 });
-    for (const { payload_json } of rows) {
-      const { id, state } = JSON.parse(payload_json) as Operation;
-      const stage = order.indexOf(state);
-      const before = stages.get(id) ?? 0;
-      if (stage < before || (before >= order.indexOf("completed") && stage !== before)) {
-        stray.push(`${id} is ${state} after ${order[before]}`);
-      }
-      stages.set(id, stage);
+  for (const { id, state } of reported) {
+    const stage = order.indexOf(state);
+    const before = stages.get(id) ?? 0;
+    if (stage < before || (before >= order.indexOf("completed") && stage !== before)) {
+      stray.push(`${id} is ${state} after ${order[before]}`);
     }
-    afterSeq = rows.at(-1)?.seq ?? afterSeq;
-    isMore = rows.length === 1000;
+    stages.set(id, stage);
   }
   return stray;
 }

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { test } from "tap";
 import { readPage, root, tableBelow } from "./markdown.ts";
 
-const manifest: Record<string, Record<string, string>> & { readonly version: string } = JSON.parse(
-  readFileSync(join(root, "package.json"), "utf8"),
-);
+const manifest: Record<string, Record<string, string>> & {
+  readonly version: string;
+  readonly private?: boolean;
+} = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 for (const kind of ["dependencies", "devDependencies", "optionalDependencies"]) {
   test(`CONTRIBUTING.md has a reason for each of the ${kind}, and for no other`, async (t) => {
@@ -19,6 +20,10 @@ for (const kind of ["dependencies", "devDependencies", "optionalDependencies"]) 
     }
   });
 }
+
+test("the package cannot be published to the registry by accident", async (t) => {
+  t.equal(manifest.private, true);
+});
 
 test("the changelog has the version of package.json, released or next", async (t) => {
   t.match(

@@ -57,6 +57,18 @@ test("every YAML of a page is a configuration that the gateway takes, alone or a
   t.ok(count > 3, `${count} blocks`);
 });
 
+test("no page installs or runs hostplane by its name on the registry, which is not this project's", async (t) => {
+  const commands = /\b(?:npm (?:i|install|add)|npx|npm exec|yarn add|pnpm add)\b[^\n`]*/g;
+  let count = 0;
+  for (const page of pages().filter((name) => name !== "CHANGELOG.md")) {
+    for (const [command] of readPage(page).matchAll(commands)) {
+      t.notMatch(command, /\shostplane(?=[\s@]|$)/, `${page}: ${command}`);
+      count += 1;
+    }
+  }
+  t.ok(count > 5, `${count} commands`);
+});
+
 test("every reason, key and variable that a page names exists", async (t) => {
   const keys = configKeys();
   const paths = new Set(keys.map(({ path }) => path));
@@ -64,6 +76,8 @@ test("every reason, key and variable that a page names exists", async (t) => {
   const variables = new Set(keys.flatMap(({ variable }) => variable ?? []));
   const named = new Set([...otherVariables, ...variables]);
   const services = (await readContractServices()).map(({ typeName }) => typeName);
+  // Of the long forms of tests.
+  const scripts = readPage("package.json");
   const isOfContract = (name: string) => services.some((service) => `${service}.`.startsWith(`${name}.`));
   let count = 0;
   for (const page of prose) {
@@ -75,7 +89,7 @@ test("every reason, key and variable that a page names exists", async (t) => {
       if (/^HOSTPLANE_/.test(code)) {
         t.ok(named.has(code), `${page}: ${code}`);
       } else if (/^[A-Z]+(_[A-Z]+)+$/.test(code)) {
-        t.ok(code in reasons, `${page}: ${code}`);
+        t.ok(code in reasons || scripts.includes(`${code}=`), `${page}: ${code}`);
       } else if (!code.endsWith(".ts") && /^\w+(\[\])?\./.test(code) && groups.has(group)) {
         t.ok(paths.has(code), `${page}: ${code}`);
       } else {

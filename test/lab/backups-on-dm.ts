@@ -99,7 +99,7 @@ export async function checkBackups(options: BackupLabOptions): Promise<BackupRep
       await assertNoDevice(lab, volumeGroup, "again");
       await Promise.all(holds.map((hold) => hold.release()));
       const { state, error } = await lab.untilEnded(restoreId);
-      assert.equal(state, OperationState.COMPLETED, error?.message);
+      assert.equal(state, OperationState.COMPLETED, String(error?.message));
       const last = await lab.untilBackedUp("thin", "killed");
       assert.equal(last.state, StateType.COMPLETE, last.msg);
       assert.equal((await lab.poll("thin", "killed")).operationId, backup.operationId, "the same went on");

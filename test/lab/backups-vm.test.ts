@@ -28,7 +28,7 @@ test("volumes on real device-mapper go to real S3 and come back", { skip, timeou
   };
   await writeFile(join(vm.shareDir, "options.json"), JSON.stringify(options));
 
-  const program = ["node", "--no-sparkplug", "test/lab/backups-on-dm.ts", "/share/options.json"];
+  const program = ["node", "test/lab/backups-on-dm.ts", "/share/options.json"];
   const { exitCode, stdout, stderr } = await vm.run(program, { timeoutMs: timeout - 120_000 });
   t.equal(exitCode, 0, stderr);
   t.comment(`${sizeMib} MiB: ${stdout.trim()}`);

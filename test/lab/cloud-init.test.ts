@@ -66,7 +66,7 @@ test("cloud-init understands what machines are told", { skip, timeout: 120_000 }
     .flatMap((node) => [
       renderer.renderFirstControlPlane(cluster, node, pki, token),
       renderer.renderControlPlane(cluster, node, pki, ticket),
-      renderer.renderWorker(node, ticket),
+      renderer.renderWorker(cluster, node, ticket),
     ]);
 
   await t.test("its own check passes all of it", async (t) => {

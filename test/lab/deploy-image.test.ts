@@ -12,8 +12,8 @@ import { createLabScript } from "./lab-script.ts";
 const timeout = 2_400_000;
 tap.setTimeout(timeout);
 
-const base = "docker.io/library/node:24-bookworm-slim";
-const baseFile = join(homedir(), ".cache/hostplane-lab/node-24-bookworm-slim.tar");
+const base = "docker.io/library/node:26-bookworm-slim";
+const baseFile = join(homedir(), ".cache/hostplane-lab/node-26-bookworm-slim.tar");
 const skip = process.env.IMAGE_LAB === "1" ? false : "IMAGE_LAB=1 builds two images, which takes six minutes";
 
 /** Waits until `look` gives no error, and gives what it gave. */

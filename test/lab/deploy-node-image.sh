@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes what stands for the image node:24-bookworm-slim where there is no registry of images: Debian's smallest system, this
+# Makes what stands for the image node:26-bookworm-slim where there is no registry of images: Debian's smallest system, this
 # clone's Node and this host's npm, and the user `node`. Usage: deploy-node-image.sh FILE.tar
 # It trusts the authorities that this host trusts.
 set -euo pipefail
@@ -20,7 +20,7 @@ cp -a "$(npm root --global 2>/dev/null)/npm" "$tree/usr/local/lib/node_modules/n
 ln -s ../lib/node_modules/npm/bin/npm-cli.js "$tree/usr/local/bin/npm"
 cp /etc/ssl/certs/ca-certificates.crt "$tree/etc/ssl/certs/"
 echo 'cafile=/etc/ssl/certs/ca-certificates.crt' >"$tree/usr/local/etc/npmrc"
-mmdebstrap --quiet --variant=minbase --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
+mmdebstrap --quiet --variant=minbase --include=libatomic1 --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
   --customize-hook="sync-in $tree /" \
   --customize-hook='chroot "$1" groupadd --gid 1000 node' \
   --customize-hook='chroot "$1" useradd --uid 1000 --gid node --create-home node' \

@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, stat, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import tap, { test } from "tap";
@@ -10,7 +10,9 @@ tap.setTimeout(timeout);
 /** What npm prints as JSON, behind the lines of the build. */
 const jsonOf = (stdout: string) => JSON.parse(stdout.slice(stdout.search(/^\[$/m)));
 
-test("npm pack makes a package that installs, and runs as npx hostplane", { timeout }, async (t) => {
+test("npm pack makes a file that installs globally, runs, and cannot be published", {
+  timeout,
+}, async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-package-"));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   const env = {
@@ -59,12 +61,21 @@ test("npm pack makes a package that installs, and runs as npx hostplane", { time
 
   const user = join(directory, "user");
   await mkdir(user);
-  await writeFile(join(user, "package.json"), "{}");
-  await run(user, "npm", "install", "--prefer-offline", "--no-audit", "--no-fund", file);
-  t.match(await run(user, "npx", "hostplane", "version"), /^hostplane \d/);
-  t.match(await run(user, "npx", "hostplane", "completion", "bash"), /complete -F _hostplane hostplane/);
+  const prefix = join(directory, "prefix");
+  const install = ["npm", "install", "--prefer-offline", "--no-audit", "--no-fund", "--global"];
+  await run(source, ...install, "--prefix", prefix, file);
+  const client = `import("${join(prefix, "lib/node_modules/hostplane/dist/client/client.js")}")`;
+  const print = `${client}.then((all) => console.log(typeof all.createHostplaneClient))`;
+  t.equal((await run(user, process.execPath, "--eval", print)).trim(), "function");
 
-  const bin = join(user, "node_modules/.bin/hostplane");
+  const bin = join(prefix, "bin/hostplane");
+  t.match(await run(user, bin, "version"), /^hostplane \d/);
+  t.match(await run(user, bin, "completion", "bash"), /complete -F _hostplane hostplane/);
+  // A registry that answers nobody: npm must refuse before it asks one. A dry run would not refuse.
+  const nowhere = ["--registry=http://127.0.0.1:9/", "--//127.0.0.1:9/:_authToken=x", "--fetch-retries=0"];
+  const published = await start(["npm", "publish", ...nowhere, file], { cwd: user, env }).ended;
+  t.match(published, { code: 1, stderr: /EPRIVATE/ }, "the file cannot be published by accident");
+
   const gateway = start([bin, "serve", "--sandbox", "--listen", "127.0.0.1:0"], { cwd: user, env });
   t.teardown(() => gateway.child.kill("SIGKILL"));
   const [, url = ""] = await gateway.untilPrinted(/(http:\/\/127\.0\.0\.1:\d+)/);

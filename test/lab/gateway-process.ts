@@ -66,7 +66,9 @@ export async function startGatewayProcess(
     failpoint === undefined
       ? [main, "serve", "--config", configFile]
       : [mortalGateway, configFile, failpoint.boundary, String(failpoint.visit)];
-  const { child, ended, url } = await startProcess(argv, 3);
+  const child = spawn(process.execPath, argv, { stdio: ["ignore", "inherit", "pipe"] });
+  const ended = once(child, "exit").then(() => {});
+  const url = await addressOf(child);
   return {
     url,
     pid: child.pid ?? 0,
@@ -76,26 +78,6 @@ export async function startGatewayProcess(
       await ended;
     },
   };
-}
-
-/** Signals by which Node dies of itself. */
-const crashes: readonly (NodeJS.Signals | null)[] = ["SIGSEGV", "SIGTRAP", "SIGABRT", "SIGILL", "SIGBUS"];
-
-/**
- * Starts it; anew where Node itself has crashed before the gateway was up: of Node 24.21 in an emulated machine
- * `Check failed: it->second.Size() > offset` was seen every few starts (github.com/nodejs/node/issues/64500).
- */
-async function startProcess(argv: readonly string[], tries: number) {
-  const child = spawn(process.execPath, argv, { stdio: ["ignore", "inherit", "pipe"] });
-  const ended = once(child, "exit").then(() => {});
-  try {
-    return { child, ended, url: await addressOf(child) };
-  } catch (error) {
-    if (tries > 1 && crashes.includes(child.signalCode)) {
-      return startProcess(argv, tries - 1);
-    }
-    throw error;
-  }
 }
 
 /** Reads the address from the record that says it; the rest of the log is dropped. */

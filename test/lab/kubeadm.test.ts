@@ -40,7 +40,7 @@ test("kubeadm takes what machines are told", { skip, timeout: 2_400_000 }, async
       for (const text of [
         renderer.renderFirstControlPlane(cluster, node, pki, token),
         renderer.renderControlPlane(cluster, node, pki, ticket),
-        renderer.renderWorker(node, ticket),
+        renderer.renderWorker(cluster, node, ticket),
       ]) {
         // This kubeadm reads the older form still, but makes no cluster of the older version.
         await writeFile(configPath, kubeadmConfigOf(text).replace(`"v1.30.14"`, `"${version}"`));

@@ -14,6 +14,8 @@ export interface LoopVolumeGroups {
   /** For `createLvm`. */
   readonly options: LvmOptions & { readonly activation: "auto" | "none" };
   readonly backupDir: string;
+  /** Takes the disk of a group from the machine, or puts it back, at the same device. */
+  moveDisk(name: string, isThere: boolean): Promise<void>;
   /** Loop devices of the same size in no group. */
   readonly spares: readonly string[];
   /** Runs `lvm` with these arguments beside the gateway, as somebody in a shell would; throws unless it ends with 0. */
@@ -108,6 +110,13 @@ export async function makeLoopVolumeGroups(
     options: { systemDir, activation },
     backupDir: join(directory, "backup"),
     spares: loops.slice(count),
+    async moveDisk(name, isThere) {
+      const index = names.indexOf(name);
+      const loop = loops[index] ?? "";
+      await (isThere
+        ? must(["losetup", loop, diskPath(directory, index)], {})
+        : detach(loop, diskPath(directory, index)));
+    },
     shell: async (...args) => (await must(["lvm", ...args], env)).stdout,
   };
 }

@@ -186,6 +186,25 @@ if (skip !== undefined) {
     await lvm.close();
   });
 
+  test("a group whose disk goes is gone, and is back with the disk", async (t) => {
+    const { names, options, moveDisk } = await makeLoopVolumeGroups(t, 2);
+    const [going = "", staying = ""] = names;
+    const lvm = createLvm(options);
+    t.teardown(() => lvm.close());
+    let calls = 0;
+    await lvm.read();
+    lvm.subscribe(() => {
+      calls += 1;
+    });
+    for (const isThere of [false, true]) {
+      const before = calls;
+      await moveDisk(going, isThere);
+      t.ok(await until(() => calls > before, 60_000), `it is noticed without a read: ${isThere}`);
+      const groups = (await lvm.read()).value.volumeGroups.map(({ name }) => name);
+      t.same(groups.toSorted(), (isThere ? [going, staying] : [staying]).toSorted());
+    }
+  });
+
   test("creates and removes at once end with documented reasons, and the state agrees with lvm", async (t) => {
     const { names, options, shell } = await makeLoopVolumeGroups(t, 1, 12);
     const [volumeGroupName = ""] = names;

@@ -1,4 +1,3 @@
-import "../../server/v8-flags.ts";
 import { createLogger } from "../../server/commands/logger.ts";
 import { loadConfig } from "../../server/config/load.ts";
 import { startGateway } from "../../server/start-gateway.ts";

@@ -15,13 +15,7 @@ test("volumes of a volume group are backed up by snapshots while they are writte
   // restic needs 200 MiB beside the gateway and this test's own program.
   const vm = await createVm({ name: "storage-pool-backup", disks: ["1G", "1G"], memoryMib: 1024 });
   t.teardown(() => vm.stop());
-  const program = [
-    "env",
-    `LAB_FULL=${full}`,
-    "node",
-    "--no-sparkplug",
-    "test/lab/storage-pool-backup-on-dm.ts",
-  ];
+  const program = ["env", `LAB_FULL=${full}`, "node", "test/lab/storage-pool-backup-on-dm.ts"];
   const { exitCode, stdout, stderr } = await vm.run(program, { timeoutMs: timeout - 60_000 });
   t.equal(exitCode, 0, stderr);
   t.comment(`${stdout}\n${stderr}`);

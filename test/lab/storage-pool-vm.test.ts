@@ -11,7 +11,7 @@ test("a volume group grows and shrinks under data in use, whatever is killed", {
 }, async (t) => {
   const vm = await createVm({ name: "storage-pool", disks: ["600M", "1G", "600M", "200M"] });
   t.teardown(() => vm.stop());
-  const program = ["node", "--no-sparkplug", "test/lab/storage-pool-on-dm.ts"];
+  const program = ["node", "test/lab/storage-pool-on-dm.ts"];
   const { exitCode, stdout, stderr } = await vm.run(program, { timeoutMs: 500_000 });
   t.equal(exitCode, 0, stderr);
   t.comment(`${stdout}\n${stderr}`);

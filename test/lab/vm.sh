@@ -36,10 +36,10 @@ share=${VM_SHARE:-$state/share}
 # Unbounded, the emulator's cache of translated code grows to a gigabyte.
 accel=${VM_ACCEL:-tcg,thread=multi,tb-size=128}
 # V8 protects its code with memory protection keys where there are any: an emulated processor then drops its TLB at each
-# change of them, and Node 24 was seen to abort ("Check failed: it->second.Size() > offset").
+# change of them.
 cpu=${VM_CPU:-max,-pku}
 packages=(lvm2 thin-provisioning-tools udev kmod e2fsprogs openssh-server iproute2 procps busybox-static
-  libstdc++6 ca-certificates restic)
+  libstdc++6 libatomic1 ca-certificates restic)
 
 say() { echo "vm $name: $*" >&2; }
 die() { say "$*"; exit 1; }

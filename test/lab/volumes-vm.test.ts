@@ -15,7 +15,7 @@ test("volumes on real device-mapper", { skip, timeout }, async (t) => {
   t.match(await vm.run("vgcreate -q labvg /dev/vdb; vgcreate -q dmvg /dev/vdc"), { exitCode: 0 });
 
   await t.test("devices, open volumes, snapshots and thin pools", { timeout }, async (t) => {
-    const result = await vm.run(["node", "--no-sparkplug", "test/lab/volumes-on-dm.ts", "dmvg"], {
+    const result = await vm.run(["node", "test/lab/volumes-on-dm.ts", "dmvg"], {
       timeoutMs: 280_000,
     });
     t.equal(result.exitCode, 0, result.stderr);
@@ -43,8 +43,9 @@ test("volumes on real device-mapper", { skip, timeout }, async (t) => {
     "the adapter keeps its contract",
     { skip: !isFull && "only in the long form", timeout },
     async (t) => {
-      const tests = "node test/lab/lvm-loop.test.ts && node test/lab/volume-events-loop.test.ts";
-      const result = await vm.run(`export HOSTPLANE_LAB=required; ${tests}`, { timeoutMs: 900_000 });
+      const files = ["lvm-loop", "lvm-killed-loop", "volume-events-loop"];
+      const tests = files.map((file) => `node test/lab/${file}.test.ts`).join(" && ");
+      const result = await vm.run(`export HOSTPLANE_LAB=required; ${tests}`, { timeoutMs: 1_200_000 });
       t.equal(result.exitCode, 0, result.stdout.slice(-20_000));
     },
   );

@@ -161,7 +161,14 @@ test("a kubeconfig that is not there, is none, or has not the context is told by
   for (const { message, ...options } of cases) {
     const kubernetes = createKubernetes({ ...quick, ...options });
     await t.rejects(kubernetes.read(), { reason: /^KUBERNETES_/, message });
-    t.match(await kubernetes.inspect(), { version: undefined, findings: [{ ok: false, fix: String }] });
+    const isReadable = options.kubeconfigPath === good && !("context" in options);
+    const fix = isReadable
+      ? /look whether the API server runs/
+      : /set storage\.kubernetes\.kubeconfig to a kubeconfig/;
+    t.match(await kubernetes.inspect(), {
+      version: undefined,
+      findings: [{ ok: false, what: message, fix }],
+    });
     await kubernetes.close();
   }
 });

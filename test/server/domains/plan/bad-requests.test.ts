@@ -8,15 +8,18 @@ async function start(t: Test) {
   return startAppUnderTest(t, identifiedAs(callerOf("operator"), registrations));
 }
 
-/** What a refusal in Connect's JSON says, but for the words about the outer message. */
+/** What a refusal in Connect's JSON says, without its effect: a plan is a read, and has none. */
 async function refusalOf(url: string, path: string, body: string) {
   const headers = { "content-type": "application/json" };
   const response = await fetch(`${url}/${path}`, { method: "POST", headers, body });
   const { code, message, details } = (await response.json()) as {
     code: string;
     message: string;
-    details: { type: string; debug: JsonObject }[];
+    details: { type: string; debug: JsonObject & { metadata?: JsonObject } }[];
   };
+  for (const { debug } of details) {
+    delete debug.metadata?.effect;
+  }
   return { code, message, details: details.map(({ debug }) => debug) };
 }
 

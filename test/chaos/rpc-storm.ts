@@ -1,0 +1,233 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import type { Test } from "tap";
+import { EventService } from "../../gen/hostplane/v1/event_pb.ts";
+import { OperationService, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
+import { PodService } from "../../gen/hostplane/v1/pod_pb.ts";
+import { StoragePoolService } from "../../gen/hostplane/v1/storage_pool_pb.ts";
+import { rpcErrorFrom } from "../server/rpc-error.ts";
+import type { ConnectionHistory, HistoryMessage } from "./event-history.ts";
+import type { RpcStormArgs } from "./rpc-storm-process.ts";
+
+const program = fileURLToPath(new URL("./rpc-storm-process.ts", import.meta.url));
+const services = [EventService, OperationService, PodService, StoragePoolService].map(
+  ({ typeName }) => typeName,
+);
+const boundaries = ["before", "after"].flatMap((when) =>
+  ["beginStep", "endStep", "complete"].map((name) => `${when} operations.${name}`),
+);
+
+/** What the calls of one key came to. */
+export interface KeyedCall {
+  readonly key: string;
+  /** What names its operation in the store, where no other call can have begun it. */
+  readonly reference: string | undefined;
+  /** The operations that its answers named; reasons of errors. */
+  readonly answers: readonly string[];
+}
+
+/** What was seen of a storm. */
+export interface RpcStormReport {
+  readonly calls: readonly KeyedCall[];
+  readonly connections: readonly ConnectionHistory[];
+}
+
+/** What callers of a gateway that dies send again with the same key. */
+const unanswered: ReadonlySet<string | undefined> = new Set([undefined, "SHUTTING_DOWN", "CALLER_LEFT"]);
+const callers = 6;
+const callTimeoutMs = 20_000;
+const answersOfLife = 40;
+
+/**
+ * Sends changes of several kinds with idempotency keys to a gateway that is killed again and again, at boundaries of
+ * operations and at any moment, and sends each once more after its answer. A subscriber follows the events through all lives.
+ * Returns when everything was answered and all operations have ended; the gateway is gone then.
+ */
+export async function rpcStorm(
+  t: Test,
+  { directory, kills }: { readonly directory: string; readonly kills: number },
+): Promise<RpcStormReport> {
+  const port = await freePort();
+  const transport = createConnectTransport({ baseUrl: `http://127.0.0.1:${port}`, httpVersion: "2" });
+  const pods = createClient(PodService, transport);
+  const pool = createClient(StoragePoolService, transport);
+  const operations = createClient(OperationService, transport);
+  const events = createClient(EventService, transport);
+  const calls: KeyedCall[] = [];
+  const isOver = new AbortController();
+  let killed = 0;
+  let answered = 0;
+  /** Resolves once the gateway of this life serves. */
+  let up = Promise.withResolvers<void>();
+
+  /** By turns a change of its own, and some that meet others'. */
+  function send(index: number, options: { headers: Record<string, string>; timeoutMs: number }) {
+    switch (index % 5) {
+      case 1:
+        return pods.stopPod({ pod: "sandbox-web" }, options);
+      case 2:
+        return pods.startPod({ pod: "sandbox-web" }, options);
+      case 3:
+        return pool.expandStoragePool({ minBytes: 1n }, options);
+      default:
+        return pods.pullImage({ reference: referenceOf(index) ?? "" }, options);
+    }
+  }
+
+  /** Sends it until a gateway has answered: an operation's id, or the reason of an error. */
+  async function answerOf(index: number, key: string): Promise<string> {
+    for (;;) {
+      await up.promise;
+      try {
+        const options = { headers: { "idempotency-key": key }, timeoutMs: callTimeoutMs };
+        const { operation } = await send(index, options);
+        answered += 1;
+        return operation?.id ?? "";
+      } catch (error) {
+        const { reason } = rpcErrorFrom(error);
+        if (reason !== undefined && !unanswered.has(reason)) {
+          answered += 1;
+          return reason;
+        }
+      }
+      await delay(20 + Math.random() * 50);
+    }
+  }
+
+  let next = 0;
+  async function callOnAndOn(): Promise<void> {
+    while (killed < kills) {
+      const index = next++;
+      const key = `storm-${index}`;
+      const first = await answerOf(index, key);
+      await delay(Math.random() * 200);
+      calls.push({ key, reference: referenceOf(index), answers: [first, await answerOf(index, key)] });
+    }
+  }
+
+  async function begin(failpoint: string | undefined) {
+    const args: RpcStormArgs = { directory, port, services, failpoint };
+    const child = spawn(process.execPath, [program, JSON.stringify(args)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    t.teardown(() => child.kill("SIGKILL"));
+    const exited = once(child, "exit");
+    await Promise.race([untilReady(child), exited]);
+    up.resolve();
+    return { child, exited };
+  }
+
+  async function liveAndDie(): Promise<void> {
+    const failpoint = killed % 2 === 0 ? boundaries[(killed / 2) % boundaries.length] : undefined;
+    const { child, exited } = await begin(failpoint);
+    // By answers, not by time: so much of a life is the same on a slow machine.
+    const lastAnswer = answered + Math.ceil(Math.random() * answersOfLife);
+    while (failpoint === undefined && child.exitCode === null && answered < lastAnswer) {
+      await delay(Math.random() * 10);
+    }
+    if (failpoint === undefined) {
+      child.kill("SIGKILL");
+    }
+    const [, signal] = await exited;
+    up = Promise.withResolvers();
+    if (signal !== "SIGKILL") {
+      throw new Error(`a gateway of the storm ended by itself with ${child.exitCode}`);
+    }
+    killed += 1;
+  }
+
+  const connections: ConnectionHistory[] = [];
+  async function follow(): Promise<void> {
+    let cursor: string | undefined;
+    while (!isOver.signal.aborted) {
+      await up.promise;
+      const messages: HistoryMessage[] = [];
+      const start = cursor === undefined ? {} : { start: { case: "cursor" as const, value: cursor } };
+      connections.push({ from: cursor, messages });
+      try {
+        const stream = events.subscribe({ topics: ["operations"], ...start }, { signal: isOver.signal });
+        for await (const { message } of stream) {
+          if (message.case !== undefined) {
+            cursor = message.value.cursor;
+            messages.push(
+              message.case === "event"
+                ? { kind: "event", cursor, id: cursor }
+                : { kind: message.case, cursor },
+            );
+          }
+        }
+      } catch {
+        // The gateway was killed, or is not there yet.
+      }
+      await delay(isOver.signal.aborted ? 0 : 30);
+    }
+  }
+
+  const following = follow();
+  const calling = Promise.all(Array.from({ length: callers }, callOnAndOn));
+  while (killed < kills) {
+    await liveAndDie();
+  }
+  const { child, exited } = await begin(undefined);
+  await calling;
+  await untilAllEnded(operations);
+  const head = await headOf(events);
+  while (connections.at(-1)?.messages.at(-1)?.cursor !== head) {
+    // A heartbeat brings the last cursor when no event does.
+    await delay(50);
+  }
+  isOver.abort();
+  await following;
+  child.kill("SIGKILL");
+  await exited;
+  return { calls, connections };
+}
+
+/** Of a pull, which no other call asks for. */
+function referenceOf(index: number): string | undefined {
+  return index % 5 === 0 || index % 5 === 4 ? `localhost/storm/image:${index}` : undefined;
+}
+
+async function untilReady({ stdout }: ChildProcess): Promise<void> {
+  for await (const chunk of stdout ?? []) {
+    if (String(chunk).includes("ready")) {
+      return;
+    }
+  }
+}
+
+async function untilAllEnded(
+  operations: ReturnType<typeof createClient<typeof OperationService>>,
+): Promise<void> {
+  const open = [OperationState.SCHEDULED, OperationState.ACTIVE, OperationState.UNDOING];
+  for (;;) {
+    const { operations: left } = await operations.listOperations({ states: open, pageSize: 1 });
+    if (left.length === 0) {
+      return;
+    }
+    await delay(100);
+  }
+}
+
+async function headOf(events: ReturnType<typeof createClient<typeof EventService>>): Promise<string> {
+  const leaving = new AbortController();
+  for await (const { message } of events.subscribe({ topics: ["operations"] }, { signal: leaving.signal })) {
+    leaving.abort();
+    return message.value?.cursor ?? "";
+  }
+  return "";
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
