@@ -1,3 +1,4 @@
+import { trackEffect } from "../host/effect.ts";
 import type { CephAdapter } from "./adapter.ts";
 import { crashNotFound, operatorMissing } from "./errors.ts";
 import { inspectCeph } from "./inspect.ts";
@@ -69,7 +70,9 @@ export function createCeph(options: CephOptions): CephAdapter {
     assertOperator: () => void requireOperator(),
     async archiveCrash(id) {
       const operator = requireOperator();
-      const crashes = parseCrashes(await client.command("mgr", { prefix: "crash ls" }, operator));
+      const crashes = parseCrashes(
+        await trackEffect(() => client.command("mgr", { prefix: "crash ls" }, operator)),
+      );
       if (!crashes.some((crash) => crash.id === id)) {
         throw crashNotFound(id);
       }

@@ -67,7 +67,8 @@ const tooBig = -27;
 const protocolError = -71;
 
 process.on("message", ({ id, request }: { readonly id: number; readonly request: RadosRequest }) => {
-  answer(request)
+  // Cannot reject: `send` on a closed channel emits "error", and "disconnect" ends this process.
+  void answer(request)
     .catch(failure)
     .then((reply) => process.send?.({ id, reply: limited(reply) }));
 });
