@@ -12,7 +12,7 @@ export interface Pace {
   hasRoom(): true | Promise<boolean>;
 }
 
-/** What may be written in one turn of the event loop without a look at whether it leaves. */
+/** What may be written in one turn of the event loop. */
 const turnMaxBytes = 64 * 1024;
 
 export function createPace(response: HttpResponse): Pace {
@@ -21,21 +21,25 @@ export function createPace(response: HttpResponse): Pace {
   let openWrites = 0;
   let isNewTurn = true;
   let turnBytes = 0;
+  let hasFailed = false;
   let wake: ((isFlushed: boolean) => void) | undefined;
+  let wakeInNextTurn: (() => void) | undefined;
   const beginTurn = () => {
     isNewTurn = true;
+    wakeInNextTurn?.();
   };
-  const onWritten = () => {
+  const onWritten = (error: Error | null | undefined) => {
     openWrites -= 1;
+    hasFailed ||= error != null;
     if (openWrites === 0) {
-      wake?.(!isGone(response));
+      wake?.(!hasFailed && !isGone(response));
     }
   };
   response.once("close", () => wake?.(false));
 
   function flushed(): true | Promise<boolean> {
     // First, because Node ends the writes of a client that has left by calling their callbacks.
-    if (isGone(response)) {
+    if (hasFailed || isGone(response)) {
       return Promise.resolve(false);
     }
     if (openWrites === 0) {
@@ -44,6 +48,15 @@ export function createPace(response: HttpResponse): Pace {
     return new Promise((resolve) => {
       wake = resolve;
     });
+  }
+
+  // An endless source would keep the event loop from turning: a socket whose client is as fast, or has just
+  // left, ends each write in the same turn.
+  async function nextTurn(): Promise<boolean> {
+    await new Promise<void>((resolve) => {
+      wakeInNextTurn = resolve;
+    });
+    return flushed();
   }
 
   return {
@@ -58,6 +71,11 @@ export function createPace(response: HttpResponse): Pace {
       target.write(chunk, onWritten);
     },
     flushed,
-    hasRoom: () => (isNewTurn || turnBytes >= turnMaxBytes ? flushed() : true),
+    hasRoom() {
+      if (isNewTurn) {
+        return flushed();
+      }
+      return turnBytes < turnMaxBytes || nextTurn();
+    },
   };
 }

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import * as http from "node:http";
 import { connect, createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
@@ -57,4 +58,34 @@ test("a client that reads nothing is waited for, and whoever waits learns that i
   client.destroy();
   t.equal(await room, false);
   t.equal(await pace.flushed(), false);
+});
+
+test("an endless stream ends when its connection does, and lets the event loop turn", async (t) => {
+  const server = http.createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => server.close());
+  const client = http.get({ port: (server.address() as AddressInfo).port, agent: false });
+  client.on("error", () => {});
+  client.on("response", (answer) => answer.on("error", () => {}).resume());
+  const [request, response] = (await once(server, "request")) as [http.IncomingMessage, NodeResponse];
+  const pace = createPace(response);
+  const turns = { seen: 0 };
+  const timer = setInterval(() => {
+    turns.seen += 1;
+  }, 1);
+  t.teardown(() => clearInterval(timer));
+  const writeUntil = async (isEnough: () => boolean): Promise<number> => {
+    for (let count = 0; count < 10_000 && !isEnough(); count += 1) {
+      if (!(await pace.hasRoom())) {
+        return count;
+      }
+      pace.write(Buffer.alloc(70_000));
+    }
+    return Number.POSITIVE_INFINITY;
+  };
+  await writeUntil(() => turns.seen >= 3);
+  t.ok(turns.seen >= 3, "timers run while a client takes all it gets");
+  // Without an event: what Node tells of it comes with a later turn of the event loop.
+  request.socket.destroy();
+  t.ok((await writeUntil(() => false)) < 10);
 });
