@@ -169,7 +169,10 @@ export const configSchema = z.strictObject({
             .min(1024 * 1024)
             .max(2 ** 40)
             .default(16 * 1024 * 1024)
-            .meta({ description: "Memory that requests of one address take; beyond it its oldest is cut." }),
+            .meta({
+              description:
+                "Memory that requests of one address take; beyond it its oldest is cut. A connection that sends a sixteenth of it in vain, to requests that are answered already, ends.",
+            }),
         })
         .prefault({})
         .meta({

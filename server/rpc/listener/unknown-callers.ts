@@ -23,6 +23,9 @@ const unreadMs = 10_000;
 /** A caller gets CALLER_LIMIT by `limits.caller.requestsPerSecond`; who goes on is cut at twice as many. */
 const cutFactor = 2;
 
+/** The part of an address's memory that one connection may send in vain. */
+const wastePart = 1 / 16;
+
 /** @param onCut told of each request that is cut */
 export function createUnknownCallers(
   limits: UnknownCallerLimits,
@@ -34,6 +37,7 @@ export function createUnknownCallers(
     connections,
     connectionsPerAddress,
     requestsPerSecond: cutFactor * requestsPerSecond,
+    wasteBytes: memoryBytesPerAddress * wastePart,
   });
   const requests = createUnknownRequests(
     { bytes: memoryBytes, bytesPerAddress: memoryBytesPerAddress, bodyMs, unreadMs },

@@ -28,6 +28,8 @@ export interface UnknownConnectionLimits {
   readonly connectionsPerAddress: number;
   /** From all connections of an address together. */
   readonly requestsPerSecond: number;
+  /** What one connection may send in vain. */
+  readonly wasteBytes: number;
 }
 
 /** How long a connection waits for room, and how long one is safe from one that waits. */
@@ -37,9 +39,8 @@ const tickMs = 250;
 /** A place is free again so long after a connection was opened, or was cut, so that a storm of them takes little time. */
 const placeMs = 250;
 const penaltyMs = 2000;
-/** What a connection may send in vain: so much at once, and 4 kB a second. */
-const wasteMaxBytes = 1_048_576;
-const wasteBytesPerMs = 4;
+/** After so long a connection may send as much in vain again. */
+const wasteForgottenMs = 256_000;
 /** Requests beyond a second's that may come at once. */
 const burstSeconds = 2;
 
@@ -132,9 +133,10 @@ export function createUnknownConnections(limits: UnknownConnectionLimits): Unkno
       },
       refusesWaste(bytes) {
         const now = performance.now();
-        wasteBytes = Math.max(0, wasteBytes - (now - wasteAtMs) * wasteBytesPerMs) + bytes;
+        const forgottenBytes = limits.wasteBytes * ((now - wasteAtMs) / wasteForgottenMs);
+        wasteBytes = Math.max(0, wasteBytes - forgottenBytes) + bytes;
         wasteAtMs = now;
-        isCut ||= wasteBytes > wasteMaxBytes;
+        isCut ||= wasteBytes > limits.wasteBytes;
         return isCut;
       },
       identified: () => leave(0),

@@ -3,7 +3,7 @@ import * as http2 from "node:http2";
 import * as net from "node:net";
 import { text } from "node:stream/consumers";
 import { type Test, test } from "tap";
-import type { HttpRequest } from "../../../../server/rpc/http-exchange.ts";
+import { endResponse, type HttpRequest } from "../../../../server/rpc/http-exchange.ts";
 import { createListener } from "../../../../server/rpc/listener/listener.ts";
 import {
   createUnknownCallers,
@@ -40,7 +40,7 @@ async function listen(t: Test, limits: Partial<UnknownCallerLimits>, requestsPer
       if (request.url === "/body") {
         await readBody(request, 1_000_000, false);
       }
-      response.end(request.url);
+      endResponse(request, response, request.url);
     },
   });
   await listener.listen();
@@ -118,4 +118,24 @@ test("who sends many requests without a login loses the connection", async (t) =
   const answers = await text(socket).catch(() => "");
   t.ok(answers.split("200 OK").length < 60, "not all are answered");
   t.ok(socket.destroyed || socket.readableEnded);
+});
+
+test("a connection may send in vain a sixteenth of its address's memory", async (t) => {
+  for (const [memoryBytesPerAddress, isKept] of [
+    [2 ** 20, false],
+    [2 ** 24, true],
+  ] as const) {
+    const { port } = await listen(t, { memoryBytesPerAddress });
+    const session = http2.connect(`http://127.0.0.1:${port}`);
+    session.on("error", () => {});
+    t.teardown(() => session.destroy());
+    for (let count = 0; count < 4 && !session.closed; count += 1) {
+      const stream = session.request({ ":method": "POST", ":path": "/answered" });
+      stream.on("error", () => {});
+      const closed = once(stream.resume(), "close");
+      stream.once("response", () => stream.end(Buffer.alloc(50_000)));
+      await closed;
+    }
+    t.equal(!session.closed, isKept);
+  }
 });
