@@ -1,9 +1,10 @@
-import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
+import { type DescMessage, type DescMethod, getOption } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
+import { secret } from "../../gen/hostplane/options/v1/secret_pb.ts";
 
 /**
  * Whether the gateway recognises a repeated call of the method by its `idempotency-key`: of every unary change, unless its answer
- * has secrets, the fields with `debug_redact`, which are not kept.
+ * has secrets, the fields with `hostplane.options.v1.secret`, which are not kept.
  */
 export function takesIdempotencyKey({ methodKind, idempotency, output }: DescMethod): boolean {
   return (
@@ -19,7 +20,6 @@ function hasSecrets(type: DescMessage, seen: Set<string>): boolean {
   }
   seen.add(type.typeName);
   return type.fields.some(
-    ({ proto, message }) =>
-      proto.options?.debugRedact === true || (message !== undefined && hasSecrets(message, seen)),
+    (field) => getOption(field, secret) || (field.message !== undefined && hasSecrets(field.message, seen)),
   );
 }

@@ -1,9 +1,10 @@
-import { clone, type DescField, type DescMessage, type Message } from "@bufbuild/protobuf";
+import { clone, type DescField, type DescMessage, getOption, type Message } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
+import { secret } from "../../gen/hostplane/options/v1/secret_pb.ts";
 
 /**
  * Whether a message of this type can hold a secret, at any depth. Secrets are the fields that the contract marks
- * with `debug_redact` (google/protobuf/descriptor.proto), and nothing else is.
+ * with `hostplane.options.v1.secret`, and nothing else is.
  */
 export function hasSecretFields(type: DescMessage): boolean {
   return visit(type, new Set());
@@ -50,5 +51,5 @@ function strip(message: ReflectMessage): void {
 
 /** Whether the contract marks the field as a secret. */
 export function isSecret(field: DescField): boolean {
-  return field.proto.options?.debugRedact === true;
+  return getOption(field, secret);
 }

@@ -3,8 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { test } from "tap";
-import { generatedPaths, root } from "./ledger.ts";
+import { generatedFiles, generatedPaths, root } from "./ledger.ts";
 
 const run = promisify(execFile);
 
@@ -66,4 +67,22 @@ test("plain Node imports every generated file", async (t) => {
     { cwd: root, env: { ...process.env, NODE_OPTIONS: "--disable-warning=ExperimentalWarning" } },
   );
   t.equal(stderr, "");
+});
+
+/** Options of a field that google/protobuf/descriptor.proto has in 3.21, which Debian 12 ships. */
+const knownOptions = ["ctype", "packed", "jstype", "lazy", "unverifiedLazy", "deprecated", "weak"];
+
+test("protoc 3.21 can read the contract: no field has a newer option", async (t) => {
+  const types = (await generatedFiles()).flatMap((file) => [...nestedTypes(file)]);
+  const fields = types.flatMap((type) => (type.kind === "message" ? type.fields : []));
+  t.ok(fields.length > 430);
+  const newer = fields.filter(({ proto: { options } }) =>
+    Object.entries(options ?? {}).some(
+      ([name, value]) =>
+        !name.startsWith("$") &&
+        !knownOptions.includes(name) &&
+        !(Array.isArray(value) && value.length === 0),
+    ),
+  );
+  t.same(newer.map(String), []);
 });

@@ -1,4 +1,5 @@
 import type { DescEnum, DescField, DescMessage, JsonObject } from "@bufbuild/protobuf";
+import { isSecret } from "../secret-fields.ts";
 import type { CommentOf } from "./contract-comments.ts";
 import { scalarSchema } from "./scalar-schema.ts";
 import { wellKnownSchema } from "./well-known-schema.ts";
@@ -87,7 +88,7 @@ export function createMessageSchemas(roots: readonly MessageForm[], commentOf: C
         : field.fieldKind === "map"
           ? { type: "object", additionalProperties: value }
           : value;
-    const secret = field.proto.options?.debugRedact === true ? { "x-hostplane-secret": true } : {};
+    const secret = isSecret(field) ? { "x-hostplane-secret": true } : {};
     return { ...schema, ...described(commentOf(field)), ...secret };
   }
 

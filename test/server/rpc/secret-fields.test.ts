@@ -3,6 +3,7 @@ import {
   type DescField,
   type DescMessage,
   equals,
+  getOption,
   type Message,
   ScalarType,
   toBinary,
@@ -11,6 +12,7 @@ import {
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import fc from "fast-check";
 import { test } from "tap";
+import { secret } from "../../../gen/hostplane/options/v1/secret_pb.ts";
 import { CreateUserRequestSchema } from "../../../gen/hostplane/v1/user_pb.ts";
 import { CreateLVRequestSchema } from "../../../gen/proto/lvmd_pb.ts";
 import { LoginRequestSchema, LogoutRequestSchema } from "../../../gen/services/auth/auth_pb.ts";
@@ -102,7 +104,7 @@ function isAnySecretSet(type: DescMessage, message: Message): boolean {
     if (!reflected.isSet(field)) {
       return false;
     }
-    if (field.proto.options?.debugRedact === true) {
+    if (getOption(field, secret)) {
       return true;
     }
     const below = field.message;
