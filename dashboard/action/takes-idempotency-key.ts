@@ -1,10 +1,15 @@
 import { type DescMessage, type DescMethod, getOption } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
-import { secret } from "../../gen/hostplane/options/v1/secret_pb.ts";
+import {
+  file_hostplane_options_v1_secrets,
+  secret_fields,
+} from "../../gen/hostplane/options/v1/secrets_pb.ts";
+
+const secretNames: ReadonlySet<string> = new Set(getOption(file_hostplane_options_v1_secrets, secret_fields));
 
 /**
  * Whether the gateway recognises a repeated call of the method by its `idempotency-key`: of every unary change, unless its answer
- * has secrets, the fields with `hostplane.options.v1.secret`, which are not kept.
+ * has secrets, which are not kept.
  */
 export function takesIdempotencyKey({ methodKind, idempotency, output }: DescMethod): boolean {
   return (
@@ -20,6 +25,7 @@ function hasSecrets(type: DescMessage, seen: Set<string>): boolean {
   }
   seen.add(type.typeName);
   return type.fields.some(
-    (field) => getOption(field, secret) || (field.message !== undefined && hasSecrets(field.message, seen)),
+    ({ name, message }) =>
+      secretNames.has(`${type.typeName}.${name}`) || (message !== undefined && hasSecrets(message, seen)),
   );
 }

@@ -1,10 +1,15 @@
 import { clone, type DescField, type DescMessage, getOption, type Message } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
-import { secret } from "../../gen/hostplane/options/v1/secret_pb.ts";
+import {
+  file_hostplane_options_v1_secrets,
+  secret_fields,
+} from "../../gen/hostplane/options/v1/secrets_pb.ts";
+
+const secretNames: ReadonlySet<string> = new Set(getOption(file_hostplane_options_v1_secrets, secret_fields));
 
 /**
- * Whether a message of this type can hold a secret, at any depth. Secrets are the fields that the contract marks
- * with `hostplane.options.v1.secret`, and nothing else is.
+ * Whether a message of this type can hold a secret, at any depth. Secrets are the fields that
+ * proto/hostplane/options/v1/secrets.proto lists, or that have `debug_redact` in a contract beside it.
  */
 export function hasSecretFields(type: DescMessage): boolean {
   return visit(type, new Set());
@@ -49,7 +54,7 @@ function strip(message: ReflectMessage): void {
   }
 }
 
-/** Whether the contract marks the field as a secret. */
-export function isSecret(field: DescField): boolean {
-  return getOption(field, secret);
+/** Whether the field holds a secret. */
+export function isSecret({ parent, name, proto }: DescField): boolean {
+  return secretNames.has(`${parent.typeName}.${name}`) || proto.options?.debugRedact === true;
 }

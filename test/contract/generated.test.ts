@@ -3,8 +3,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
+import { type DescField, getOption } from "@bufbuild/protobuf";
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { test } from "tap";
+import {
+  file_hostplane_options_v1_secrets,
+  secret_fields,
+} from "../../gen/hostplane/options/v1/secrets_pb.ts";
 import { generatedFiles, generatedPaths, root } from "./ledger.ts";
 
 const run = promisify(execFile);
@@ -69,12 +74,26 @@ test("plain Node imports every generated file", async (t) => {
   t.equal(stderr, "");
 });
 
+async function generatedFields(): Promise<DescField[]> {
+  const types = (await generatedFiles()).flatMap((file) => [...nestedTypes(file)]);
+  return types.flatMap((type) => (type.kind === "message" ? type.fields : []));
+}
+
+test("every field that is listed as a secret exists", async (t) => {
+  const names = new Set((await generatedFields()).map(({ parent, name }) => `${parent.typeName}.${name}`));
+  const listed = getOption(file_hostplane_options_v1_secrets, secret_fields);
+  t.equal(listed.length, 28);
+  t.same(
+    listed.filter((name) => !names.has(name)),
+    [],
+  );
+});
+
 /** Options of a field that google/protobuf/descriptor.proto has in 3.21, which Debian 12 ships. */
 const knownOptions = ["ctype", "packed", "jstype", "lazy", "unverifiedLazy", "deprecated", "weak"];
 
 test("protoc 3.21 can read the contract: no field has a newer option", async (t) => {
-  const types = (await generatedFiles()).flatMap((file) => [...nestedTypes(file)]);
-  const fields = types.flatMap((type) => (type.kind === "message" ? type.fields : []));
+  const fields = await generatedFields();
   t.ok(fields.length > 430);
   const newer = fields.filter(({ proto: { options } }) =>
     Object.entries(options ?? {}).some(

@@ -1,14 +1,7 @@
-import {
-  create,
-  type DescField,
-  type DescMessage,
-  getOption,
-  type Message,
-  ScalarType,
-} from "@bufbuild/protobuf";
+import { create, type DescField, type DescMessage, type Message, ScalarType } from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import { StructSchema } from "@bufbuild/protobuf/wkt";
-import { secret as secretMark } from "../../gen/hostplane/options/v1/secret_pb.ts";
+import { isSecret as isSecretField } from "../../server/rpc/secret-fields.ts";
 
 /** A message in which every field is set, with what its secrets hold. */
 export interface FilledMessage {
@@ -52,7 +45,7 @@ function fill(
   for (const field of type.fields) {
     const isChosen =
       field.oneof === undefined || field.oneof.fields[variant % field.oneof.fields.length] === field;
-    const isSecret = getOption(field, secretMark);
+    const isSecret = isSecretField(field);
     const isOwn = !type.typeName.startsWith("google.protobuf.");
     if (
       !isChosen ||

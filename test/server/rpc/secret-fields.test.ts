@@ -3,7 +3,6 @@ import {
   type DescField,
   type DescMessage,
   equals,
-  getOption,
   type Message,
   ScalarType,
   toBinary,
@@ -12,11 +11,10 @@ import {
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import fc from "fast-check";
 import { test } from "tap";
-import { secret } from "../../../gen/hostplane/options/v1/secret_pb.ts";
 import { CreateUserRequestSchema } from "../../../gen/hostplane/v1/user_pb.ts";
 import { CreateLVRequestSchema } from "../../../gen/proto/lvmd_pb.ts";
 import { LoginRequestSchema, LogoutRequestSchema } from "../../../gen/services/auth/auth_pb.ts";
-import { hasSecretFields, withoutSecrets } from "../../../server/rpc/secret-fields.ts";
+import { hasSecretFields, isSecret, withoutSecrets } from "../../../server/rpc/secret-fields.ts";
 import { readContractServices } from "../contract-services.ts";
 import { filledMessages } from "../filled-message.ts";
 
@@ -104,7 +102,7 @@ function isAnySecretSet(type: DescMessage, message: Message): boolean {
     if (!reflected.isSet(field)) {
       return false;
     }
-    if (getOption(field, secret)) {
+    if (isSecret(field)) {
       return true;
     }
     const below = field.message;

@@ -15,7 +15,6 @@ import {
 } from "@bufbuild/protobuf/wkt";
 import { file_google_api_annotations, http } from "../../../../gen/google/api/annotations_pb.ts";
 import { file_google_api_http } from "../../../../gen/google/api/http_pb.ts";
-import { file_hostplane_options_v1_secret, secret } from "../../../../gen/hostplane/options/v1/secret_pb.ts";
 
 const files = [
   file_google_protobuf_descriptor,
@@ -25,7 +24,6 @@ const files = [
   file_google_protobuf_wrappers,
   file_google_api_http,
   file_google_api_annotations,
-  file_hostplane_options_v1_secret,
 ];
 
 /** `int32 page_size = 2` as `["page_size", "int32"]`, numbered by its place; other types by their full names. */
@@ -39,7 +37,7 @@ function message(name: string, ...fields: readonly Field[]): JsonObject {
       number: index + 1,
       label: mark === "repeated" ? "LABEL_REPEATED" : "LABEL_OPTIONAL",
       jsonName: fieldName.replaceAll(/_(\w)/g, (_all, letter: string) => letter.toUpperCase()),
-      ...(mark === "secret" ? { options: { "[hostplane.options.v1.secret]": true } } : {}),
+      ...(mark === "secret" ? { options: { debugRedact: true } } : {}),
       ...typeOf(type),
     })),
   };
@@ -166,7 +164,7 @@ export function createLibrary(changed: readonly JsonObject[] = methods): DescSer
     messageType: [...messages],
     service: [{ name: "Library", method: [...changed] }],
   };
-  const proto = fromJson(FileDescriptorProtoSchema, json, { registry: createRegistry(http, secret) });
+  const proto = fromJson(FileDescriptorProtoSchema, json, { registry: createRegistry(http) });
   const registry = createFileRegistry(proto, (name) => files.find((file) => `${file.name}.proto` === name));
   const service = registry.getService("library.v1.Library");
   if (service === undefined) {
