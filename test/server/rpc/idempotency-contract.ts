@@ -327,8 +327,8 @@ export function testIdempotencyContract(
   });
 
   t.test("keys whose day is over are removed, and free again", async (t) => {
-    const { stores } = await openGateways(t);
-    const [store] = stores;
+    // Without gateways, which remove such keys themselves when they start.
+    const [store] = await openStores(t);
     const key = (name: string) => ({ caller: "c", method: "m", key_hash: Buffer.from(name) });
     const take = (name: string, keepMs: number, leaseMs: number) =>
       store.run("idempotency.take", {
