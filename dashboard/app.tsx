@@ -1,11 +1,11 @@
 import { useEffect } from "preact/hooks";
 import { Route, Router, Switch } from "wouter-preact";
-import { useHashLocation } from "wouter-preact/use-hash-location";
 import { proposed } from "./action/action.ts";
 import { Away } from "./layout/away.tsx";
 import { Frame } from "./layout/frame.tsx";
 import { Login } from "./layout/login.tsx";
 import { pages } from "./layout/pages.ts";
+import { usePagePath } from "./layout/use-page-path.ts";
 import { followEvents, onEvent } from "./live/event-stream.ts";
 import { forgetOperations } from "./live/told-operations.ts";
 import { hasRole, refreshSession, resumeSession, session } from "./session.ts";
@@ -30,7 +30,7 @@ export function App() {
   }
   const shown = pages.filter(({ role }) => role === undefined || hasRole(role));
   return (
-    <Router hook={useHashLocation}>
+    <Router hook={usePagePath}>
       <Frame pages={shown} session={current}>
         <Switch>
           {shown.map(({ path, Page }) => (

@@ -46,6 +46,13 @@ test("events are shown as they come, filtered, held and with all their facts; a 
   await page.getByLabel("Resource").fill("");
   await page.getByLabel("Topic").selectOption("pods");
   await created("second").waitFor({ state: "detached" });
+  t.match(page.url(), /#\/events\?topic=pods$/);
+  await page.reload();
+  t.equal(await page.getByLabel("Topic").inputValue(), "pods", "a reload shows the list as it was");
+  await goTo(page, "Audit");
+  t.match(page.url(), /#\/audit$/, "another page has its own");
+  await page.goBack();
+  await page.waitForFunction("document.querySelector('select')?.value === 'pods'");
   await page.getByLabel("Topic").selectOption("");
   await page.getByLabel("Since").fill("2020-01-01T00:00");
   await created("second").waitFor();

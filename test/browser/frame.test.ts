@@ -51,6 +51,19 @@ test("going to one thing of a list is told: by the title, and by the focus", asy
   t.equal(await page.evaluate("document.activeElement?.id"), "content");
 });
 
+test("Back closes a dialog with the page that it belongs to", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
+  const page = await openPage(t, await startBrowser(t), url);
+  await logIn(page, adminPassword);
+  await goTo(page, "Volumes");
+  await page.getByRole("link", { name: "sandbox-web", exact: true }).click();
+  await page.getByRole("button", { name: "Remove" }).first().click();
+  await page.getByRole("dialog").waitFor();
+  await page.goBack();
+  await page.getByRole("heading", { level: 1, name: "Volumes" }).waitFor();
+  t.equal(await page.getByRole("dialog").count(), 0);
+});
+
 test("a window that gets no connection, since others have all six of them, says so", async (t) => {
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const page = await openPage(t, await startBrowser(t), url);

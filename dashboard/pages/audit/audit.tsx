@@ -1,11 +1,11 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { useSignal } from "@preact/signals";
 import { useRead } from "../../live/use-read.ts";
 import { DataTable } from "../../parts/data-table.tsx";
 import { Paging, usePages } from "../../parts/paging.tsx";
 import { ReadState } from "../../parts/read-state.tsx";
 import { SelectField } from "../../parts/select-field.tsx";
 import { TextField } from "../../parts/text-field.tsx";
+import { useAddressParameter } from "../../parts/use-address-parameter.ts";
 import { client } from "../../session.ts";
 import { auditColumns } from "./audit-columns.tsx";
 
@@ -38,12 +38,12 @@ const outcomeOptions = [
 
 /** Who did what: every call that changed something, told a secret, or was refused for who made it. */
 export function Audit() {
-  const from = useSignal("");
-  const to = useSignal("");
-  const actor = useSignal("");
-  const rpc = useSignal("");
-  const resource = useSignal("");
-  const outcome = useSignal("");
+  const from = useAddressParameter("from");
+  const to = useAddressParameter("to");
+  const actor = useAddressParameter("actor");
+  const rpc = useAddressParameter("rpc");
+  const resource = useAddressParameter("resource");
+  const outcome = useAddressParameter("outcome");
   const filters = {
     actor: actor.value.trim(),
     rpc: rpc.value.trim(),

@@ -8,6 +8,7 @@ import { ErrorNote } from "../../parts/error-note.tsx";
 import { eventColumns } from "../../parts/event-columns.tsx";
 import { SelectField } from "../../parts/select-field.tsx";
 import { TextField } from "../../parts/text-field.tsx";
+import { useAddressParameter } from "../../parts/use-address-parameter.ts";
 import { isAbout } from "./is-about.ts";
 
 const topics = ["volumes", "storage", "hypervisors", "clusters", "pods", "operations"];
@@ -31,9 +32,9 @@ const columns: readonly Column<Event>[] = [
 
 /** What happens, as it happens, and what has happened since a time. */
 export function Events() {
-  const topic = useSignal("");
-  const resource = useSignal("");
-  const since = useSignal("");
+  const topic = useAddressParameter("topic");
+  const resource = useAddressParameter("resource");
+  const since = useAddressParameter("since");
   const paused = useSignal<readonly Event[] | undefined>(undefined);
   const sinceMs = since.value === "" ? undefined : new Date(since.value).getTime();
   const past = useEventsSince(sinceMs);

@@ -1,4 +1,4 @@
-import { useComputed, useSignal } from "@preact/signals";
+import { useComputed } from "@preact/signals";
 import { Link } from "wouter-preact";
 import type { Event } from "../../../gen/hostplane/v1/event_pb.ts";
 import { type Operation, OperationState } from "../../../gen/hostplane/v1/operation_pb.ts";
@@ -14,6 +14,7 @@ import { ReadState } from "../../parts/read-state.tsx";
 import { SelectField } from "../../parts/select-field.tsx";
 import { TextField } from "../../parts/text-field.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
+import { useAddressParameter } from "../../parts/use-address-parameter.ts";
 import { client } from "../../session.ts";
 import { tookText } from "./took-text.ts";
 
@@ -47,9 +48,9 @@ const columns: readonly Column<Operation>[] = [
 
 /** All operations, newest first, a page at a time. */
 export function OperationHistory() {
-  const state = useSignal("");
-  const kind = useSignal("");
-  const actor = useSignal("");
+  const state = useAddressParameter("state");
+  const kind = useAddressParameter("kind");
+  const actor = useAddressParameter("actor");
   const filters = [state.value, kind.value.trim(), actor.value.trim()].join("\n");
   const pages = usePages(filters);
   const { reading } = useRead(

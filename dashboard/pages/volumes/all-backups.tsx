@@ -1,6 +1,6 @@
-import { useSignal } from "@preact/signals";
 import type { Backup } from "../../../gen/hostplane/v1/backup_pb.ts";
 import { TextField } from "../../parts/text-field.tsx";
+import { useAddressParameter } from "../../parts/use-address-parameter.ts";
 import { volumeOf } from "./backup-list.ts";
 import { BackupTable } from "./backup-table.tsx";
 
@@ -9,7 +9,7 @@ const shownCount = 50;
 
 /** Backups of all volumes, also of those that are gone. */
 export function AllBackups({ backups }: { readonly backups: readonly Backup[] }) {
-  const filter = useSignal("");
+  const filter = useAddressParameter("backup");
   const found = backups.filter((one) => `${volumeOf(one)} ${one.name}`.includes(filter.value));
   return (
     <>
