@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 export const root = resolve(import.meta.dirname, "../../..");
-export const main = join(root, "server/main.ts");
+/** The launcher: it runs the build while that is current, which starts in half the CPU time of the source. */
+export const main = join(root, "bin/hostplane.js");
 
 export interface Ended {
   /** The exit code, or 128 and the signal's name as text when a signal ended it. */
@@ -50,7 +51,14 @@ export function start(
     cwd: options.cwd ?? root,
     detached: options.detached ?? false,
     stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    env: { ...Object.fromEntries(inherited), ...compileCache, ...data, ...options.env },
+    // The launcher finds no directory for a cache of its own.
+    env: {
+      ...Object.fromEntries(inherited),
+      CACHE_DIRECTORY: "/dev/null",
+      ...compileCache,
+      ...data,
+      ...options.env,
+    },
   });
   // A command that does not read it may have ended before.
   child.stdin?.on("error", () => {});
@@ -92,7 +100,7 @@ export function start(
   };
 }
 
-/** Runs `hostplane ARGS` from its source to its end. */
+/** Runs `hostplane ARGS` to its end. */
 export function hostplane(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
