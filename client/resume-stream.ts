@@ -12,7 +12,7 @@ export type ConnectionState =
 export interface StreamOptions {
   /** Ends the stream: what iterates over it is at its end. */
   readonly signal?: AbortSignal | undefined;
-  /** It is "connecting" first, and "live" from the first message on. */
+  /** It is "connecting" first and while a connection that is not trusted is replaced, and "live" from the first message on. */
   readonly onState?: ((state: ConnectionState) => void) | undefined;
   /**
    * A connection that carries nothing for so long is not trusted any more, and another is opened; `Infinity` for a stream that may
@@ -70,12 +70,9 @@ export async function* resumeStream<T>(
   };
   let failures = 0;
   let hasAskedAgain = false;
-  let isSuspected = false;
   const isStopped = () => signal?.aborted === true;
   while (!isStopped()) {
-    if (!isSuspected) {
-      tell({ state: "connecting" });
-    }
+    tell({ state: "connecting" });
     let liveSinceMs: number | undefined;
     try {
       for await (const message of connect(open, options)) {
@@ -93,7 +90,7 @@ export async function* resumeStream<T>(
       }
       failures = liveSinceMs !== undefined && Date.now() - liveSinceMs > steadyMs ? 0 : failures + 1;
       // Whether it is lost the next connection tells.
-      isSuspected = liveSinceMs !== undefined && isSuspicion(error);
+      const isSuspected = liveSinceMs !== undefined && isSuspicion(error);
       // Once: the call gets another token if there is one to be had.
       const isRenewed: boolean = !hasAskedAgain && isLoginRefused(error);
       hasAskedAgain ||= isRenewed;

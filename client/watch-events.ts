@@ -1,3 +1,4 @@
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@connectrpc/connect";
 import type { Event, EventService } from "../gen/hostplane/v1/event_pb.ts";
 import { describeError } from "./describe-error.ts";
@@ -10,14 +11,17 @@ export interface WatchEventsOptions extends StreamOptions {
   readonly resources?: readonly string[];
   /** Where to begin: behind the event, or what else carried this cursor. Now when absent. */
   readonly cursor?: string | undefined;
+  /** After so long a silence the gateway sends a heartbeat; 15 s if absent, at least 1 s. */
+  readonly heartbeatMs?: number | undefined;
   /** Called with each cursor from which a later watch would go on without a gap and without a repeat. */
   readonly onCursor?: ((cursor: string) => void) | undefined;
   /** Called when events were missed since they are not kept any more: read anew what depends on them. */
   readonly onGap?: ((error: unknown) => void) | undefined;
 }
 
-/** The gateway sends a heartbeat every 15 seconds. */
-const defaultMaxSilenceMs = 40_000;
+/** As many heartbeats may be missing as the 40 seconds of the default have, which is 15. */
+const silenceFactor = 40 / 15;
+const defaultHeartbeatMs = 15_000;
 
 /**
  * Yields what happens, in order, without gaps and repeats, and goes on behind the last event after a lost connection, for
@@ -31,14 +35,19 @@ export async function* watchEvents(
     resources = [],
     onCursor,
     onGap,
-    maxSilenceMs = defaultMaxSilenceMs,
+    heartbeatMs = defaultHeartbeatMs,
+    maxSilenceMs = silenceFactor * heartbeatMs,
     ...options
   }: WatchEventsOptions = {},
 ): AsyncGenerator<Event, void> {
   let { cursor } = options;
   const open = (signal: AbortSignal) => {
     const start = cursor === undefined ? { case: undefined } : { case: "cursor" as const, value: cursor };
-    return events.subscribe({ start, topics: [...topics], resources: [...resources] }, { signal });
+    const heartbeatAfter = durationFromMs(heartbeatMs);
+    return events.subscribe(
+      { start, topics: [...topics], resources: [...resources], heartbeatAfter },
+      { signal },
+    );
   };
   const recover = (error: unknown) => {
     const { reason, metadata } = describeError(error);

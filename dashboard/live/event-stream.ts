@@ -27,6 +27,10 @@ export const connection = signal<Connection>({ state: "connecting" });
 /** Newest first: since the page was opened, and of the hour before. */
 export const recentEvents = signal<readonly Event[]>([]);
 
+/** A gateway that has stopped answering is shown as such within five seconds. */
+const heartbeatMs = 2_000;
+const maxSilenceMs = 4_500;
+
 type Listener = (event: Event | "resumed") => void;
 const listeners = new Set<Listener>();
 
@@ -51,6 +55,8 @@ export function followEvents(): () => void {
       cursor ??= await cursorOfTime(openedAtMs - pastMs, stopSignal).catch(() => undefined);
       const events = client.watchEvents({
         cursor,
+        heartbeatMs,
+        maxSilenceMs,
         signal: stopSignal,
         onCursor: (place) => {
           cursor = place;
@@ -105,7 +111,10 @@ function takeState(now: ConnectionState): void {
   if (now.state === "lost") {
     const sinceMs = before.state === "lost" ? before.sinceMs : Date.now();
     connection.value = { state: "lost", sinceMs, retryAtMs: now.retryAtMs };
-  } else if (now.state === "live") {
+  } else if (now.state === "connecting") {
+    // Of one that is lost it is known already.
+    connection.value = before.state === "live" ? { state: "connecting" } : before;
+  } else {
     connection.value =
       before.state === "lost" ? { state: "live", lostMs: Date.now() - before.sinceMs } : { state: "live" };
     if (before.state === "lost") {

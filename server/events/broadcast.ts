@@ -18,6 +18,8 @@ export interface Subscriber<Message> {
   readonly sink: Sink<Message>;
   /** When the last message to it was written, by `performance.now()`. */
   readonly writtenAtMs: number;
+  /** After so long a silence it gets a heartbeat. */
+  readonly silenceMs: number;
 }
 
 /** Writes each event to all who want it, as one message that was made once. */
@@ -36,8 +38,6 @@ export interface BroadcastOptions<Message> {
   readonly messageOf: (record: EventRecord) => Message;
   /** @param cursor up to which everything that was wanted is written */
   readonly heartbeatOf: (cursor: string) => Message;
-  /** After so long a silence a subscriber gets a heartbeat. */
-  readonly silenceMs: number;
   /** Filters are asked for their `services` again before an event if that was so long ago. */
   readonly recheckMs: number;
 }
@@ -53,13 +53,13 @@ const turnMs = 10;
 const turnEvents = 16;
 
 /** How often it is looked for subscribers to whom nothing was written. */
-const checksInSilence = 15;
+const silenceCheckMs = 500;
 
 const everything: EventFilter = { topics: [], resources: [], services: undefined };
 
 /** Broadcasts until `events` is closed. */
 export function createBroadcast<Message>(options: BroadcastOptions<Message>): Broadcast<Message> {
-  const { events, messageOf, heartbeatOf, silenceMs, recheckMs } = options;
+  const { events, messageOf, heartbeatOf, recheckMs } = options;
   const groups = createSubscriberGroups<Joined<Message>>();
   /** Number of the event that was written last. */
   let position = events.headSeq;
@@ -104,7 +104,7 @@ export function createBroadcast<Message>(options: BroadcastOptions<Message>): Br
     const messages = new Map<number, Message>();
     for (const subscriber of groups.members) {
       const seq = Math.max(position, subscriber.afterSeq);
-      if (subscriber.writtenAtMs <= nowMs - silenceMs) {
+      if (subscriber.writtenAtMs <= nowMs - subscriber.silenceMs) {
         const message = messages.get(seq) ?? heartbeatOf(events.cursorOf(seq));
         messages.set(seq, message);
         write(subscriber, message, nowMs);
@@ -146,7 +146,7 @@ export function createBroadcast<Message>(options: BroadcastOptions<Message>): Br
   }
 
   async function run(): Promise<void> {
-    const timer = setInterval(writeHeartbeats, silenceMs / checksInSilence).unref();
+    const timer = setInterval(writeHeartbeats, silenceCheckMs).unref();
     while (await writeEvents()) {
       // Goes on with the newest.
     }
@@ -173,6 +173,7 @@ export function createBroadcast<Message>(options: BroadcastOptions<Message>): Br
           filter: wanted.filter,
           sink: wanted.sink,
           writtenAtMs: wanted.writtenAtMs,
+          silenceMs: wanted.silenceMs,
           afterSeq,
           end(error) {
             leave();

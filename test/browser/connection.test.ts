@@ -1,4 +1,5 @@
 import { test } from "tap";
+import { openCutRelay } from "../chaos/cut-relay.ts";
 import { startRestartableGateway } from "../client/restartable-gateway.ts";
 import { adminPassword } from "../server/gateway-under-test.ts";
 import { assertAccessible, goTo, keepScreenshot, logIn, openPage, startBrowser } from "./browser.ts";
@@ -35,6 +36,20 @@ test("a gateway that is lost is told, and when it is back the page goes on by it
   await keepScreenshot(page, "connection-back");
   await goTo(page, "Overview");
   await page.getByText(/systems work/).waitFor();
+});
+
+test("a gateway that answers no more is shown as not live within seconds", async (t) => {
+  const gateway = await startRestartableGateway(t);
+  const relay = await openCutRelay(t, gateway.url);
+  const page = await openPage(t, await startBrowser(t), relay.url);
+  await logIn(page, adminPassword);
+  const live = page.getByText("Live", { exact: true });
+  await live.waitFor();
+  relay.freezeForGood();
+  const frozenAtMs = performance.now();
+  await live.waitFor({ state: "detached" });
+  // The default of other clients is 40 seconds.
+  t.ok(performance.now() - frozenAtMs < 20_000);
 });
 
 test("a page that is loaded while the gateway is away says so, and begins by itself", async (t) => {

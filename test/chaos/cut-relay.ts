@@ -10,6 +10,8 @@ export interface CutRelay {
   cut(): void;
   /** Leaves every connection open, and lets nothing pass any more, as a network does that is gone. Later connections work. */
   freeze(): void;
+  /** As `freeze`, and later connections are accepted without an answer, as by a gateway that was stopped by SIGSTOP. */
+  freezeForGood(): void;
 }
 
 /** Opens a relay to a server on loopback; it is closed with the test. */
@@ -21,7 +23,12 @@ export async function openCutRelay(t: Pick<Test, "teardown">, url: string): Prom
     socket.once("close", () => sockets.delete(socket));
     return socket;
   };
+  let isFrozen = false;
   const relay = createServer((near) => {
+    if (isFrozen) {
+      keep(near).pause();
+      return;
+    }
     const far = keep(connect(Number(port), hostname));
     keep(near).pipe(far).pipe(near);
     near.once("close", () => far.destroy());
@@ -39,9 +46,14 @@ export async function openCutRelay(t: Pick<Test, "teardown">, url: string): Prom
       socket.unpipe().pause();
     }
   };
+  const freezeForGood = () => {
+    isFrozen = true;
+    freeze();
+  };
   t.teardown(() => {
     relay.close();
     cut();
   });
-  return { url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`, cut, freeze };
+  const relayUrl = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  return { url: relayUrl, cut, freeze, freezeForGood };
 }

@@ -5,7 +5,7 @@ import type { Events } from "../../events/events.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 import { createSharedMessage } from "../../rpc/shared-message.ts";
 import { createEventMessages, type DetailOf } from "./event-messages.ts";
-import { findStart, parseFilter } from "./subscribe-request.ts";
+import { findStart, parseFilter, parseHeartbeat } from "./subscribe-request.ts";
 import { subscription } from "./subscription.ts";
 
 /** What `createEventService` needs. */
@@ -19,7 +19,7 @@ export interface EventServiceOptions {
   readonly log: { warn(message: string, cause?: unknown): void };
   /** Called for each subscriber with the topics it asks for, none for all; what it returns is called once that has left. */
   readonly onSubscriber?: (topics: readonly string[]) => () => void;
-  /** After so long a silence a subscriber gets a heartbeat; 15 s if absent. */
+  /** After so long a silence a subscriber that asks for no other gets a heartbeat; 15 s if absent. */
   readonly silenceMs?: number;
   /** For so long a change of what a caller may call may go unnoticed; 1 s if absent. */
   readonly recheckMs?: number;
@@ -42,15 +42,15 @@ export function createEventService(options: EventServiceOptions): ServiceRegistr
     events,
     messageOf: (record) => shared(messages.event(record)),
     heartbeatOf: (cursor) => shared(messages.heartbeat(cursor)),
-    silenceMs,
     recheckMs,
   });
   const topics = Object.keys(details).toSorted();
   return registerService(EventService, {
     async *subscribe(request, call) {
       const filter = parseFilter(request, topics, call);
+      const heartbeatMs = parseHeartbeat(request, silenceMs);
       const afterSeq = await findStart(request, events);
-      yield* subscription({ events, broadcast, messages, silenceMs, onSubscriber }, afterSeq, filter, call);
+      yield* subscription({ events, broadcast, messages, onSubscriber }, afterSeq, filter, heartbeatMs, call);
     },
   });
 }

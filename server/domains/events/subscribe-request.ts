@@ -1,3 +1,4 @@
+import { durationMs } from "@bufbuild/protobuf/wkt";
 import { invalidField } from "../../../adapters/host/infra-error.ts";
 import type { SubscribeRequest } from "../../../gen/hostplane/v1/event_pb.ts";
 import type { EventFilter } from "../../events/event-record.ts";
@@ -9,6 +10,8 @@ import { parseTime } from "../../rpc/listing-fields.ts";
 const topicsMax = 64;
 const resourcesMax = 256;
 const resourceMaxLength = 1024;
+const heartbeatMinMs = 1_000;
+const heartbeatMaxMs = 60_000;
 
 /**
  * Which events a subscriber gets: what it asks for, of the services that it may call when the filter is asked.
@@ -39,6 +42,24 @@ export function parseFilter(
       return callableServices(call);
     },
   };
+}
+
+/**
+ * After how long a silence the subscriber wants a heartbeat, in milliseconds.
+ * @throws InfraError INVALID_FIELD
+ */
+export function parseHeartbeat(
+  { heartbeatAfter }: Pick<SubscribeRequest, "heartbeatAfter">,
+  defaultMs: number,
+): number {
+  if (heartbeatAfter === undefined) {
+    return defaultMs;
+  }
+  const ms = durationMs(heartbeatAfter);
+  if (ms < heartbeatMinMs || ms > heartbeatMaxMs) {
+    throw invalidField("heartbeat_after", `expected 1 to 60 seconds, got ${ms / 1000}`);
+  }
+  return ms;
 }
 
 /**

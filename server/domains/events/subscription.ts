@@ -15,8 +15,6 @@ export interface SubscriptionOptions {
   readonly events: Pick<Events, "after" | "cursorOf">;
   readonly broadcast: Broadcast<SharedMessage>;
   readonly messages: EventMessages;
-  /** After so long a silence there is a heartbeat. */
-  readonly silenceMs: number;
   /** Called with the topics that are asked for, none for all; what it returns is called at the end. */
   readonly onSubscriber?: ((topics: readonly string[]) => () => void) | undefined;
 }
@@ -24,26 +22,29 @@ export interface SubscriptionOptions {
 /**
  * The messages of one subscriber: where it begins, what has happened since at its own pace, and once it has caught up,
  * through `call.openSink()`, what happens, together with all others. Ends when the call does.
+ * @param silenceMs after so long a silence there is a heartbeat
  * @throws InfraError as `Events.after` and `Broadcast.join` do
  */
 export async function* subscription(
   options: SubscriptionOptions,
   afterSeq: number,
   filter: EventFilter,
+  silenceMs: number,
   call: Pick<Call, "signal" | "openSink">,
 ): AsyncGenerator<Message, void> {
   const leave = options.onSubscriber?.(filter.topics);
   try {
-    yield* messagesFrom(options, afterSeq, filter, call);
+    yield* messagesFrom(options, afterSeq, filter, silenceMs, call);
   } finally {
     leave?.();
   }
 }
 
 async function* messagesFrom(
-  { events, broadcast, messages, silenceMs }: SubscriptionOptions,
+  { events, broadcast, messages }: SubscriptionOptions,
   afterSeq: number,
   filter: EventFilter,
+  silenceMs: number,
   call: Pick<Call, "signal" | "openSink">,
 ): AsyncGenerator<Message, void> {
   let seq = afterSeq;
@@ -69,7 +70,7 @@ async function* messagesFrom(
     }
     if (records.length === 0) {
       const sink = call.openSink();
-      const joined = broadcast.join(seq, { filter, sink, writtenAtMs }, call.signal);
+      const joined = broadcast.join(seq, { filter, sink, writtenAtMs, silenceMs }, call.signal);
       if (joined !== undefined) {
         return await joined;
       }

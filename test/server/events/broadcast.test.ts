@@ -8,7 +8,7 @@ import { errorOf } from "../store/contract.ts";
 const all: EventFilter = { topics: [], resources: [], services: undefined };
 
 /** Events that the test lets happen, and what it broadcasts them by. */
-function startBroadcast(t: Test, { headSeq = 0, silenceMs = 60_000, recheckMs = 0 } = {}) {
+function startBroadcast(t: Test, { headSeq = 0, recheckMs = 0 } = {}) {
   const waiting: (EventRecord | Error)[] = [];
   const made: string[] = [];
   const closing = new AbortController();
@@ -55,7 +55,6 @@ function startBroadcast(t: Test, { headSeq = 0, silenceMs = 60_000, recheckMs = 
       made.push(cursor);
       return cursor;
     },
-    silenceMs,
     recheckMs,
   });
   const close = () => {
@@ -81,7 +80,7 @@ function startBroadcast(t: Test, { headSeq = 0, silenceMs = 60_000, recheckMs = 
 }
 
 /** A subscriber that takes some messages. */
-function subscriber(takes = Number.POSITIVE_INFINITY, filter = all) {
+function subscriber(takes = Number.POSITIVE_INFINITY, filter = all, silenceMs = 60_000) {
   const got: string[] = [];
   let wake = () => {};
   const leaving = new AbortController();
@@ -91,6 +90,7 @@ function subscriber(takes = Number.POSITIVE_INFINITY, filter = all) {
     wanted: {
       filter,
       writtenAtMs: performance.now(),
+      silenceMs,
       sink: {
         write(message: string) {
           if (got.length >= takes) {
@@ -236,9 +236,9 @@ test("an event of which no message can be made is not skipped: who wanted it is 
 });
 
 test("silence is broken by a heartbeat with the place up to which all is written", async (t) => {
-  const { broadcast, happen, made } = startBroadcast(t, { headSeq: 3, silenceMs: 150 });
-  const silent = [1, 2].map(() => subscriber(9, { ...all, topics: ["volumes"] }));
-  const ahead = subscriber(9);
+  const { broadcast, happen, made } = startBroadcast(t, { headSeq: 3 });
+  const silent = [1, 2].map(() => subscriber(9, { ...all, topics: ["volumes"] }, 150));
+  const ahead = subscriber(9, all, 150);
   for (const each of silent) {
     void join(broadcast, 3, each);
   }
@@ -259,8 +259,8 @@ test("silence is broken by a heartbeat with the place up to which all is written
 });
 
 test("a heartbeat that is not taken ends the subscriber too", async (t) => {
-  const { broadcast } = startBroadcast(t, { headSeq: 3, silenceMs: 30 });
-  t.match(await errorOf(join(broadcast, 3, subscriber(0))), {
+  const { broadcast } = startBroadcast(t, { headSeq: 3 });
+  t.match(await errorOf(join(broadcast, 3, subscriber(0, all, 30))), {
     reason: "SUBSCRIBER_TOO_SLOW",
     metadata: { cursor: "c3" },
   });
@@ -295,7 +295,6 @@ test("what cannot be followed is not tried again without a pause", async (t) => 
     events,
     messageOf: String,
     heartbeatOf: String,
-    silenceMs: 60_000,
     recheckMs: 1000,
   });
   await new Promise((resolve) => setTimeout(resolve, 300));

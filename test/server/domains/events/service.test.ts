@@ -1,5 +1,5 @@
 import * as http2 from "node:http2";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ConnectError } from "@connectrpc/connect";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { type Test, test } from "tap";
@@ -156,6 +156,8 @@ test("what is asked wrongly is refused with field and limit", async (t) => {
     [{ resources: ["a/"] }, "resources[0]", /no "\/" at either end/],
     [{ start: { case: "cursor", value: "" } }, "cursor", /a cursor that the gateway has given/],
     [{ start: { case: "cursor", value: `${events.cursorOf(0)}A` } }, "cursor", /a cursor/],
+    [{ heartbeatAfter: durationFromMs(999) }, "heartbeat_after", /1 to 60 seconds, got 0.999/],
+    [{ heartbeatAfter: durationFromMs(60_001) }, "heartbeat_after", /1 to 60 seconds, got 60.001/],
     [{ start: { case: "time", value: { seconds: 1n << 60n, nanos: 0 } } }, "time", /expected a time/],
   ];
   for (const [request, field, words] of wrong) {
@@ -186,6 +188,15 @@ test("after silence there is a heartbeat to go on from, also for who gets nothin
   const resumed = subscribe(t, clientOf(protocol), { start });
   await resumed.next();
   t.same(await resumed.names(1), ["c"], "nothing is told twice");
+});
+
+test("a subscriber that asks for more frequent heartbeats gets them", async (t) => {
+  const { clientOf } = await startEventsUnderTest(t);
+  for (const each of streamForms) {
+    const { next } = subscribe(t, clientOf(each), { heartbeatAfter: durationFromMs(1000) });
+    t.match(await next(), { case: "snapshot" });
+    t.match(await next(), { case: "heartbeat" }, each.name);
+  }
 });
 
 test("who still reads what was before gets heartbeats with its own place", async (t) => {

@@ -40,7 +40,6 @@ test("a subscriber that was overtaken while it joined reads on, and joins behind
       },
     },
     messages,
-    silenceMs: 60_000,
     onSubscriber(topics: readonly string[]) {
       told.push(`came for ${topics}`);
       return () => told.push("left");
@@ -49,7 +48,7 @@ test("a subscriber that was overtaken while it joined reads on, and joins behind
   const filter = { topics: ["test"], resources: [], services: undefined };
   const call = { signal: new AbortController().signal, openSink: () => sink };
   const cursors: unknown[] = [];
-  for await (const { message } of subscription(options, 1, filter, call)) {
+  for await (const { message } of subscription(options, 1, filter, 60_000, call)) {
     cursors.push(message?.value);
   }
   t.match(
