@@ -24,6 +24,8 @@ export interface BackupLabOptions {
   /** An empty volume group with room for six volumes of `sizeMib` and of whole GiB. */
   readonly volumeGroup: string;
   readonly sizeMib: number;
+  /** Whether the gateway is killed in the middle of a backup and a restore as well. */
+  readonly isKilled: boolean;
   /** With a gate in front of it: s3-gate.ts. */
   readonly endpoint: string;
   readonly accessKeyId: string;

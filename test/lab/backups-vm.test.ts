@@ -7,11 +7,11 @@ import { startS3Gate } from "./s3-gate.ts";
 import { createVm, vmSkipReason } from "./vm.ts";
 
 const skip = (await vmSkipReason()) || cephSkipReason();
-const timeout = process.env.LAB_FULL === "1" ? 5_400_000 : 1_800_000;
-tap.setTimeout(timeout);
-
 /** The long form, for `npm run test:full`; restic moves some 8 MiB a second in an emulated machine. */
-const sizeMib = process.env.LAB_FULL === "1" ? 1024 : 32;
+const isFull = process.env.LAB_FULL === "1";
+const sizeMib = isFull ? 1024 : 32;
+const timeout = isFull ? 5_400_000 : 1_800_000;
+tap.setTimeout(timeout);
 
 test("volumes on real device-mapper go to real S3 and come back", { skip, timeout }, async (t) => {
   const ceph = await startCeph(t);
@@ -23,6 +23,7 @@ test("volumes on real device-mapper go to real S3 and come back", { skip, timeou
   const options: BackupLabOptions = {
     volumeGroup: "dmvg",
     sizeMib,
+    isKilled: isFull,
     endpoint: (await startS3Gate(t, ceph.s3Url)).replace("127.0.0.1", "10.0.2.2"),
     ...(await ceph.createS3User()),
   };
