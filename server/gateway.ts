@@ -247,8 +247,9 @@ export async function openGateway(
   opened.defer(() => certificates.close());
 
   const tellCut = createRefusalLog((cut) => logger.warn(cut, "request cut"));
-  const { unknown, caller } = config.limits;
-  const unknownCallers = createUnknownCallers(unknown, caller.requestsPerSecond, tellCut);
+  const { unknown, caller, writeTimeoutMs } = config.limits;
+  const { requestsPerSecond } = caller;
+  const unknownCallers = createUnknownCallers(unknown, { requestsPerSecond, writeTimeoutMs }, tellCut);
   opened.defer(() => unknownCallers.close());
 
   const listeners: Listener[] = [];

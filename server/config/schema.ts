@@ -127,6 +127,10 @@ export const configSchema = z.strictObject({
         .max(1024 * 1024)
         .default(16 * 1024)
         .meta({ description: "All headers of one request together, in bytes." }),
+      writeTimeoutMs: z.int().min(1000).max(86_400_000).default(30_000).meta({
+        description:
+          "How long an answer or a stream may wait for its client to read on, in milliseconds, besides a second for each 16 KiB that wait; it is cut then. Ten seconds at most for callers who are not authenticated.",
+      }),
       tools: z.int().min(1).max(1024).default(8).meta({ description: "Processes of host tools at once." }),
       toolsWaiting: z.int().min(0).max(65_535).default(256).meta({
         description: "Calls that may wait for a process; further ones are refused as BUSY.",
@@ -142,6 +146,19 @@ export const configSchema = z.strictObject({
           mutations: z.int().min(1).max(65_535).default(32).meta({
             description: "Changes that one caller may have under way at once.",
           }),
+          cpuMsPerSecond: z.int().min(1).max(1_000_000).default(500).meta({
+            description:
+              "CPU time of the gateway's event loop, in milliseconds, that the calls of one caller may take in a second.",
+          }),
+          unreadBytes: z
+            .int()
+            .min(1024)
+            .max(2 ** 40)
+            .default(64 * 1024 * 1024)
+            .meta({
+              description:
+                "Bytes of answers that may wait for one caller to read them; beyond it further calls are refused.",
+            }),
         })
         .prefault({})
         .meta({

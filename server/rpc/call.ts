@@ -1,6 +1,7 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import type { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Caller } from "./caller.ts";
+import type { CostAccount } from "./cost-account.ts";
 import type { DirectSink } from "./direct-sink.ts";
 import type { ClientCertificate } from "./listener/client-certificate.ts";
 import type { MethodRule } from "./method-rule.ts";
@@ -45,6 +46,8 @@ export interface Call {
   /** Who calls; anonymous until the call is told otherwise by `identify`. */
   readonly caller: Caller;
   identify(caller: Caller): void;
+  /** Charges what the call costs, and has cost so far, to an account. */
+  chargeTo(account: CostAccount): void;
   /**
    * The one message of a unary or server-streaming call, read when it is first asked for, and no longer than the
    * call lasts.

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Around, Call, Output } from "./call.ts";
+import type { CostAccount } from "./cost-account.ts";
 import type { LinkFor } from "./method-links.ts";
 import { networkOf } from "./network-of.ts";
 
@@ -9,6 +10,10 @@ export interface CallerLimitValues {
   readonly requestsPerSecond: number;
   readonly streams: number;
   readonly mutations: number;
+  /** Of the event loop. */
+  readonly cpuMsPerSecond: number;
+  /** Of answers that wait for the caller to read them. */
+  readonly unreadBytes: number;
 }
 
 export interface CallerLimits {
@@ -17,7 +22,7 @@ export interface CallerLimits {
    * @throws InfraError CALLER_LIMIT
    */
   countDenied(call: Call): void;
-  /** Limits calls per second and open streams; belongs behind authorization. */
+  /** Limits calls per second, what they cost, and open streams; belongs behind authorization. */
   readonly around: Around;
   /**
    * Limits changes under way. Belongs around the work, so that one whose caller has left counts until it has ended,
@@ -32,13 +37,19 @@ export interface CallerLimits {
 interface Usage {
   /** Calls that may begin at once: grows by requestsPerSecond a second, up to `burstSeconds` of it. */
   tokens: number;
+  /** CPU time that calls may take: grows by cpuMsPerSecond a second. Below 0 it is owed, as a call is paid behind. */
+  cpuMs: number;
   refilledAtMs: number;
   streams: number;
   mutations: number;
+  unreadBytes: number;
 }
 
 /** A caller that was silent may begin as many calls at once as are allowed in this time. */
 const burstSeconds = 2;
+
+/** CPU time is owed for so long at most. */
+const debtSeconds = 10;
 
 /** Room for addresses; accounts are as many as admins have made. */
 const addressesMax = 10_000;
@@ -58,8 +69,10 @@ export function createCallerLimits(
   limits: CallerLimitValues,
   nowMs: () => number = () => performance.now(),
 ): CallerLimits {
-  const { requestsPerSecond } = limits;
+  const { requestsPerSecond, cpuMsPerSecond } = limits;
   const burst = requestsPerSecond * burstSeconds;
+  const cpuBurstMs = cpuMsPerSecond * burstSeconds;
+  const cpuDebtMs = cpuMsPerSecond * debtSeconds;
   const accounts = new Map<string, Usage>();
   const addresses = new Map<string, Usage>();
   /** Which addresses meet in one place must not be for an attacker to choose. */
@@ -71,16 +84,21 @@ export function createCallerLimits(
     for (const usages of [accounts, addresses]) {
       for (const [key, usage] of usages) {
         refill(usage, now);
-        if (usage.tokens === burst && usage.streams === 0 && usage.mutations === 0) {
+        if (isIdle(usage)) {
           usages.delete(key);
         }
       }
     }
   }
 
+  function isIdle({ tokens, cpuMs, streams, mutations, unreadBytes }: Usage): boolean {
+    return tokens === burst && cpuMs === cpuBurstMs && streams === 0 && mutations === 0 && unreadBytes === 0;
+  }
+
   function refill(usage: Usage, now: number): void {
-    const earned = ((now - usage.refilledAtMs) / 1000) * requestsPerSecond;
-    usage.tokens = Math.min(usage.tokens + earned, burst);
+    const seconds = (now - usage.refilledAtMs) / 1000;
+    usage.tokens = Math.min(usage.tokens + seconds * requestsPerSecond, burst);
+    usage.cpuMs = Math.min(usage.cpuMs + seconds * cpuMsPerSecond, cpuBurstMs);
     usage.refilledAtMs = now;
   }
 
@@ -107,7 +125,14 @@ export function createCallerLimits(
   function usageIn(usages: Map<string, Usage>, key: string, now: number): Usage {
     let usage = usages.get(key);
     if (usage === undefined) {
-      usage = { tokens: burst, refilledAtMs: now, streams: 0, mutations: 0 };
+      usage = {
+        tokens: burst,
+        cpuMs: cpuBurstMs,
+        refilledAtMs: now,
+        streams: 0,
+        mutations: 0,
+        unreadBytes: 0,
+      };
       usages.set(key, usage);
     }
     return usage;
@@ -125,6 +150,33 @@ export function createCallerLimits(
       );
     }
     usage.tokens--;
+  }
+
+  /** @throws InfraError CALLER_LIMIT when earlier calls have cost too much */
+  function assertAffordable(call: Call, { cpuMs, unreadBytes }: Usage): void {
+    if (cpuMs <= 0) {
+      const retryAfterMs = ((1 - cpuMs) / cpuMsPerSecond) * 1000;
+      throw refusal(call, "cpuMsPerSecond", cpuMsPerSecond, "takes more CPU time", retryAfterMs);
+    }
+    if (unreadBytes >= limits.unreadBytes) {
+      throw refusal(call, "unreadBytes", limits.unreadBytes, "has more bytes of answers to read");
+    }
+  }
+
+  function accountOf(call: Call, usage: Usage): CostAccount {
+    return {
+      spend(cpuMs) {
+        usage.cpuMs = Math.max(usage.cpuMs - cpuMs, -cpuDebtMs);
+      },
+      hold(bytes) {
+        usage.unreadBytes += bytes;
+      },
+      countMessage() {
+        refill(usage, nowMs());
+        takeToken(call, usage);
+        assertAffordable(call, usage);
+      },
+    };
   }
 
   async function aroundStream(call: Call, usage: Usage, next: () => Promise<Output>): Promise<Output> {
@@ -177,6 +229,8 @@ export function createCallerLimits(
       }
       const usage = usageOf(call);
       takeToken(call, usage);
+      assertAffordable(call, usage);
+      call.chargeTo(accountOf(call, usage));
       return call.method.methodKind === "unary" ? next() : aroundStream(call, usage, next);
     },
     aroundWork: (_method, rule) => (rule.mutation ? aroundMutation : undefined),

@@ -39,6 +39,7 @@ export interface SinkLimits {
  * A sink on a response whose headers are out.
  * @param end ends the call with MESSAGE_TOO_LARGE
  * @param onWrite told of each message that was written
+ * @param onLeft told when one has left
  */
 export function createDirectSink(
   response: HttpResponse,
@@ -46,6 +47,7 @@ export function createDirectSink(
   limits: SinkLimits,
   end: (error: InfraError) => void,
   onWrite?: () => void,
+  onLeft?: () => void,
 ): ClosableSink {
   const { stream } = response;
   // Over HTTP/2 the response adds nothing to what its stream does, but costs.
@@ -68,7 +70,7 @@ export function createDirectSink(
         end(messageTooLarge(sizeBytes, maxMessageBytes));
         return false;
       }
-      target.write(frame);
+      target.write(frame, onLeft);
       onWrite?.();
       return true;
     },

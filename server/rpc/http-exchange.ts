@@ -18,7 +18,7 @@ export interface HttpRequest {
   /** Whether its `end` has passed. */
   readonly readableEnded: boolean;
   readonly destroyed: boolean;
-  /** As long as its caller is not authenticated, where that is limited. */
+  /** Where it is limited what it takes. */
   hold?: RequestHold | undefined;
   on(event: "data", listener: (chunk: Buffer) => void): unknown;
   on(event: "end", listener: () => void): unknown;
@@ -111,4 +111,5 @@ export function endResponse(request: HttpRequest, response: HttpResponse, body?:
       request.destroy();
     }
   });
+  request.hold?.wrote();
 }

@@ -4,13 +4,15 @@ import type { ContextValues } from "@connectrpc/connect";
 import type { UniversalServerRequest, UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { callerLeft } from "./caller-left.ts";
 import { dropEndlessTimeout } from "./endless-timeout.ts";
-import { endResponse, isGone } from "./http-exchange.ts";
+import { endResponse, type HttpRequest, isGone } from "./http-exchange.ts";
 
 /**
  * A request and its response as node:http gives them. Over HTTP/2 they are those of its compatibility API,
  * which promises the same methods; only `stream` is its own.
  */
-export type NodeRequest = IncomingMessage & Partial<Pick<Http2ServerRequest, "stream">>;
+export type NodeRequest = IncomingMessage &
+  Partial<Pick<Http2ServerRequest, "stream">> &
+  Pick<HttpRequest, "hold">;
 export type NodeResponse = ServerResponse & Partial<Pick<Http2ServerResponse, "stream">>;
 
 /**
@@ -78,7 +80,7 @@ export async function writeUniversalResponse(
     response.writeHead(answer.status, nodeHeadersFrom(answer.header, headers));
     while (chunk !== undefined && chunk.done !== true) {
       const isWritten = isStream
-        ? await handedOver(response, chunk.value)
+        ? await handedOver(response, chunk.value, () => request.hold?.left())
         : response.write(chunk.value) || (await drained(response));
       if (!isWritten) {
         return;
@@ -121,12 +123,13 @@ export function nodeHeadersFrom(
 }
 
 /** Writes a chunk. Whether it has gone to the connection, which takes no more than the client; false when it left instead. */
-function handedOver(response: NodeResponse, chunk: Uint8Array): Promise<boolean> {
+function handedOver(response: NodeResponse, chunk: Uint8Array, onLeft: () => void): Promise<boolean> {
   return new Promise((resolve) => {
     const onClose = () => resolve(false);
     response.once("close", onClose);
     response.write(chunk, (error) => {
       response.off("close", onClose);
+      onLeft();
       resolve(error === undefined || error === null);
     });
   });

@@ -9,7 +9,7 @@ export interface RequestFacts {
   readonly requestId: string;
   /** What the answer is written to. */
   readonly response?: HttpResponse;
-  /** As long as the caller is not authenticated. */
+  /** Where it is limited what the request takes. */
   readonly hold?: RequestHold | undefined;
   /** Told of each message that a sink of the call has written past its outputs. */
   readonly onDirectWrite?: () => void;

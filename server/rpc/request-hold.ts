@@ -1,4 +1,9 @@
-/** What a request takes of the memory for callers that are not authenticated, from its arrival on. */
+import type { CostAccount } from "./cost-account.ts";
+
+/**
+ * What a request takes, from its arrival until its answer has left: of the memory for callers that are not authenticated, as long
+ * as its caller is not, and of its caller's own limits.
+ */
 export interface RequestHold {
   /** Counts bytes that are kept for it. */
   add(bytes: number): void;
@@ -6,8 +11,13 @@ export interface RequestHold {
   drop(bytes: number): void;
   /** Says whether its body is waited for, which may take a limited time. */
   awaitBody(isAwaited: boolean): void;
-  /** The caller is known: neither the request nor its connection counts any more. */
+  /** The caller is known: neither the request nor its connection counts for callers who are not. */
   identified(): void;
-  /** The request counts no more; its caller is not known. */
+  /** Counts the bytes of its answer that wait for the client for an account. */
+  chargeTo(account: CostAccount): void;
+  /** Part of the answer has been written, or has left. */
+  wrote(): void;
+  left(): void;
+  /** Nothing is limited any more. */
   release(): void;
 }

@@ -2,10 +2,12 @@ import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { type Call, type OverListener, operationHeader, type Peer } from "./call.ts";
 import { anonymous, type Caller } from "./caller.ts";
+import type { CostAccount } from "./cost-account.ts";
 import { type ClosableSink, createDirectSink, type DirectSink } from "./direct-sink.ts";
 import { infraErrorFrom } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { deadlinePassed, untilCallEnds } from "./guard.ts";
+import type { Charged } from "./loop-time.ts";
 import type { MethodRule } from "./method-rule.ts";
 import type { Link } from "./ring.ts";
 import { requestTimeoutMs } from "./timeouts.ts";
@@ -29,7 +31,7 @@ const callOver = new InfraError("CALLER_LEFT", "the call is over");
  * A call as its router has it. A class, so that its signal is made when it is asked for: V8 makes the accessor of an
  * object literal in the old generation, where it keeps the call through every scavenge until a full collection.
  */
-export class RoutedCall implements Call, Link {
+export class RoutedCall implements Call, Link, Charged {
   readonly method: DescMethod;
   readonly rule: MethodRule;
   readonly protocol: Call["protocol"];
@@ -44,6 +46,9 @@ export class RoutedCall implements Call, Link {
   /** When the gateway's own limit for it is over, by performance.now(); undefined for a stream. */
   readonly capAtMs: number | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #account: CostAccount | undefined;
+  /** Not charged to an account yet. */
+  #spentMs = 0;
   #input: Promise<Message> | undefined;
   #sink: ClosableSink | undefined;
   #resource: string | undefined;
@@ -78,6 +83,26 @@ export class RoutedCall implements Call, Link {
     if (caller.credential !== "none") {
       this.#exchange.facts.hold?.identified();
     }
+  }
+
+  chargeTo(account: CostAccount): void {
+    this.#account = account;
+    account.spend(this.#spentMs);
+    this.#spentMs = 0;
+    this.#exchange.facts.hold?.chargeTo(account);
+  }
+
+  spend(cpuMs: number): void {
+    if (this.#account === undefined) {
+      this.#spentMs += cpuMs;
+    } else {
+      this.#account.spend(cpuMs);
+    }
+  }
+
+  /** Counts a message of a request stream. @throws InfraError CALLER_LIMIT */
+  countMessage(): void {
+    this.#account?.countMessage();
   }
 
   input(): Promise<Message> {
@@ -204,7 +229,7 @@ export class RoutedCall implements Call, Link {
 
   openSink(maxUnsentBytes = maxUnsentBytesDefault): DirectSink {
     const { facts, protocol, codec, method } = this.#exchange;
-    const { response, onDirectWrite } = facts;
+    const { response, onDirectWrite, hold } = facts;
     if (protocol === "rest") {
       throw new InfraError("NOT_BUILT", `${method.name} cannot be streamed over REST`);
     }
@@ -213,7 +238,8 @@ export class RoutedCall implements Call, Link {
     }
     const { maxMessageBytes } = this.#limits;
     const limits = { maxUnsentBytes, maxMessageBytes, lingerMs: sinkLingerMs };
-    this.#sink ??= createDirectSink(response, codec, limits, (error) => this.end(error), onDirectWrite);
+    const end = (error: InfraError) => this.end(error);
+    this.#sink ??= createDirectSink(response, codec, limits, end, onDirectWrite, () => hold?.left());
     return this.#sink;
   }
 }

@@ -8,6 +8,7 @@ import { createDirectHandler, type DirectHandler } from "./direct/direct-handler
 import { infraErrorFrom } from "./errors.ts";
 import { streamUntilCallEnds, untilCallEnds } from "./guard.ts";
 import { callFromHandlerContext, callFromRefusedRequest } from "./handler-call.ts";
+import { chargeLoopTime } from "./loop-time.ts";
 import type { LinksFor } from "./method-links.ts";
 import { type MethodRule, methodPathOf } from "./method-rule.ts";
 import type { OpenCalls } from "./open-calls.ts";
@@ -87,6 +88,7 @@ function createRouteHandler(
     return effect.aroundCall(() =>
       runChain(around, call, async () => {
         const input = await call.input();
+        chargeLoopTime(call);
         const work = runChain(aroundWork, call, () => effect.aroundHandler(async () => handler(input, call)));
         return untilCallEnds(call, work, effect.asLeft);
       }),
@@ -97,7 +99,8 @@ function createRouteHandler(
     call: RoutedCall,
     inputs: AsyncIterable<unknown> | undefined,
   ): Promise<Output> {
-    const input = isSingle ? await call.input() : inputs;
+    const input = isSingle ? await call.input() : counted(inputs, call);
+    chargeLoopTime(call);
     if (method.methodKind === "unary") {
       return untilCallEnds(
         call,
@@ -118,8 +121,12 @@ function createRouteHandler(
     try {
       const output = await answer(call, inputs.all);
       if (Symbol.asyncIterator in output) {
-        yield* output;
+        for await (const message of output) {
+          chargeLoopTime(call);
+          yield message;
+        }
       } else {
+        chargeLoopTime(call);
         yield output;
       }
     } catch (error) {
@@ -172,4 +179,16 @@ function createRouteHandler(
         });
   const handle = createProtocolHandler(method, serve, protocolOptions, onRefused);
   return { readMaxBytes, handle, serve, direct };
+}
+
+/** The messages of a request stream, each of which counts as a call. @throws InfraError CALLER_LIMIT */
+async function* counted(
+  messages: AsyncIterable<unknown> | undefined,
+  call: RoutedCall,
+): AsyncGenerator<unknown, void> {
+  for await (const message of messages ?? []) {
+    call.countMessage();
+    chargeLoopTime(call);
+    yield message;
+  }
 }

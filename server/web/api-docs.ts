@@ -3,11 +3,11 @@ import { compressionNegotiate } from "@connectrpc/connect/protocol";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { compressions } from "../rpc/compression.ts";
 import { matchesEtag } from "../rpc/etag.ts";
+import { inSlices } from "../rpc/in-slices.ts";
 import type { ListenerFacts } from "../rpc/listener-facts.ts";
 import type { RestRoute } from "../rpc/rest/rest-routes.ts";
 import type { Route } from "../rpc/router.ts";
 import type { PageContract } from "./api-docs-page.ts";
-import { inSlices } from "./in-slices.ts";
 import { addPageHeaders } from "./security-headers.ts";
 
 export interface ApiDocsOptions

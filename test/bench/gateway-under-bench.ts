@@ -52,7 +52,9 @@ export async function startGatewayUnderBench(
   const config = configSchema.parse({
     data: directory,
     listen: [{ address: "127.0.0.1:0" }],
-    limits: { caller: { requestsPerSecond: 1_000_000, streams: 65_535, mutations: 65_535 } },
+    limits: {
+      caller: { requestsPerSecond: 1_000_000, streams: 65_535, mutations: 65_535, cpuMsPerSecond: 1_000_000 },
+    },
   });
   const { limits, keepAliveMs } = config;
   const logger = pino({ level: "warn" }, process.stderr);

@@ -50,6 +50,8 @@ const server: ServerArgv = (port, directory) => [
   "--set",
   "limits.caller.requestsPerSecond=1000000",
   "--set",
+  "limits.caller.cpuMsPerSecond=1000000",
+  "--set",
   "limits.caller.streams=65535",
 ];
 const { port, pid, stop } = await startServer(server);

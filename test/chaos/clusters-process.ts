@@ -54,7 +54,9 @@ export function makeClustersHome(t: Test, world: ClustersWorld, options: HomeOpt
     data: join(directory, "data"),
     ...(shared && { store: shared.storeUrl, keyFile: shared.keyFile }),
     log: { format: "json", level: "debug" },
-    limits: { caller: { requestsPerSecond: 1_000_000, streams: 10_000, mutations: 10_000 } },
+    limits: {
+      caller: { requestsPerSecond: 1_000_000, streams: 10_000, mutations: 10_000, cpuMsPerSecond: 1_000_000 },
+    },
     clusters: {
       maas: { url: world.maas.url, apiKeyFile: keyFile },
       cni: { manifest },

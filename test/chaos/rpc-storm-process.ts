@@ -19,7 +19,7 @@ await startGateway({
   config: configSchema.parse({
     data: directory,
     listen: [{ address: `127.0.0.1:${port}`, auth: "none", role: "operator", services }],
-    limits: { caller: { requestsPerSecond: 10_000, mutations: 1000 } },
+    limits: { caller: { requestsPerSecond: 10_000, mutations: 1000, cpuMsPerSecond: 1_000_000 } },
     host: "storm",
   }),
   isSandbox: true,

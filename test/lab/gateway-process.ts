@@ -57,7 +57,9 @@ export async function startGatewayProcess(
     listen: [{ address: "127.0.0.1:0", auth: "none", role: "operator", services }],
     data: join(dirname(configFile), "data"),
     log: { format: "json" },
-    limits: { caller: { requestsPerSecond: 1_000_000, streams: 10_000, mutations: 10_000 } },
+    limits: {
+      caller: { requestsPerSecond: 1_000_000, streams: 10_000, mutations: 10_000, cpuMsPerSecond: 1_000_000 },
+    },
     ...(volumes === undefined ? {} : { volumes }),
     ...more,
   };

@@ -4,6 +4,7 @@ import { createMethodSerializationLookup } from "@connectrpc/connect/protocol";
 import type { Output } from "../call.ts";
 import { callerLeft } from "../caller-left.ts";
 import { type AnswerHeaders, type HttpRequest, type HttpResponse, isGone } from "../http-exchange.ts";
+import { chargeLoopTime } from "../loop-time.ts";
 import type { OpenCalls } from "../open-calls.ts";
 import type { RequestFacts } from "../request-facts.ts";
 import type { RoutedCall } from "../routed-call.ts";
@@ -68,12 +69,18 @@ export function createDirectHandler(options: DirectHandlerOptions): DirectHandle
   const json = serialization.getO(false);
   const writing: AnswerWriting = { method, writeMaxBytes, isShared, binary, json, jsonOptions };
 
-  async function writeAll(exchange: DirectExchange, response: HttpResponse, output: Output): Promise<void> {
+  async function writeAll(
+    exchange: DirectExchange,
+    call: RoutedCall,
+    response: HttpResponse,
+    output: Output,
+  ): Promise<void> {
     if (Symbol.asyncIterator in output) {
-      await writeStream(exchange, response, output);
+      await writeStream(exchange, call, response, output);
       return;
     }
-    const encoded = encodeAnswer(output, exchange.head, writing);
+    chargeLoopTime(call);
+    const encoded = encodeAnswer(output, exchange.head, writing, call);
     const answer = encoded instanceof Promise ? await encoded : encoded;
     if (!isGone(response)) {
       writeUnary(exchange, response, answer);
@@ -82,11 +89,13 @@ export function createDirectHandler(options: DirectHandlerOptions): DirectHandle
 
   async function writeStream(
     exchange: DirectExchange,
+    call: RoutedCall,
     response: HttpResponse,
     output: AsyncIterable<object>,
   ): Promise<void> {
     const messages = output[Symbol.asyncIterator]();
-    const pace = createPace(response);
+    const { hold } = exchange.request;
+    const pace = createPace(response, () => hold?.left());
     try {
       for (;;) {
         // Asked for the next state only when the one before has left: a watcher that is slow then gets the newest one next.
@@ -105,7 +114,8 @@ export function createDirectHandler(options: DirectHandlerOptions): DirectHandle
           writeEnd(exchange, response, undefined);
           return;
         }
-        const encoded = encodeAnswer(next.value, exchange.head, writing);
+        chargeLoopTime(call);
+        const encoded = encodeAnswer(next.value, exchange.head, writing, call);
         const { body } = encoded instanceof Promise ? await encoded : encoded;
         pace.write(body);
       }
@@ -137,6 +147,7 @@ export function createDirectHandler(options: DirectHandlerOptions): DirectHandle
       const reading = head.form.isBinary ? readings.binary : readings.json;
       const exchange = new DirectExchange(head, request, facts, headers, reading);
       const call = options.begin(exchange);
+      chargeLoopTime(call);
       const onClose = () => call.end(callerLeft);
       response.once("close", onClose);
       if (head.timeoutMs !== undefined) {
@@ -145,7 +156,7 @@ export function createDirectHandler(options: DirectHandlerOptions): DirectHandle
       openCalls.add(call);
       let isAnswered = false;
       try {
-        await writeAll(exchange, response, await options.run(call));
+        await writeAll(exchange, call, response, await options.run(call));
         isAnswered = method.methodKind === "unary";
       } catch (thrown) {
         await answerError(exchange, call, response, thrown);

@@ -7,11 +7,15 @@ import {
 } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type Compression, compressedFlag, type Serialization } from "@connectrpc/connect/protocol";
+import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { compressMinBytes } from "../compression.ts";
 import type { EncodedMessage } from "../encoded-message.ts";
 import { envelopeHeadBytes, envelopeOf } from "../envelope.ts";
+import { inSlices } from "../in-slices.ts";
+import type { Charged } from "../loop-time.ts";
 import { messageTooLarge } from "../message-too-large.ts";
 import { sharedMessageOf } from "../shared-answers.ts";
+import { binaryInSteps, hasLongList, jsonInSteps } from "./encode-in-slices.ts";
 import type { RequestHead } from "./request-head.ts";
 
 /** How the messages of a method's answer are written. */
@@ -41,11 +45,15 @@ export interface EncodedAnswer {
   readonly shared: EncodedMessage | undefined;
 }
 
-/** @throws InfraError MESSAGE_TOO_LARGE, ConnectError for a message that cannot be encoded */
+/**
+ * @param charged what the CPU time of a long list counts for, which is encoded in slices
+ * @throws InfraError MESSAGE_TOO_LARGE, ConnectError for a message that cannot be encoded
+ */
 export function encodeAnswer(
   output: object,
   head: RequestHead,
   writing: AnswerWriting,
+  charged: Charged,
 ): EncodedAnswer | Promise<EncodedAnswer> {
   const { form, answerCompression } = head;
   const shared = writing.isShared ? sharedMessageOf(output) : undefined;
@@ -62,11 +70,60 @@ export function encodeAnswer(
       .compressed(form.isBinary ? "binary" : "json", asked)
       .then((compressed) => sharedAnswer(compressed, form.isEnveloped, true));
   }
+  if (hasLongList(writing.method.output, output)) {
+    return longAnswer(output, head, writing, charged);
+  }
   const message = create(writing.method.output, output as Record<string, unknown>);
   if (!form.isBinary && !form.isEnveloped) {
-    return textAnswer(message, answerCompression, writing);
+    return textAnswer(textOf(writing.method, message, writing.jsonOptions), answerCompression, writing);
   }
   const data = (form.isBinary ? writing.binary : writing.json).serialize(message);
+  return dataAnswer(data, head);
+}
+
+async function longAnswer(
+  output: object,
+  head: RequestHead,
+  writing: AnswerWriting,
+  charged: Charged,
+): Promise<EncodedAnswer> {
+  const { form, answerCompression } = head;
+  const { method, writeMaxBytes, jsonOptions } = writing;
+  try {
+    if (form.isBinary) {
+      const data = await inSlices(binaryInSteps(method.output, output), charged);
+      assertSize(data.byteLength, writeMaxBytes);
+      return await dataAnswer(data, head);
+    }
+    const text = await inSlices(jsonInSteps(method.output, output, jsonOptions), charged);
+    if (!form.isEnveloped) {
+      return await textAnswer(text, answerCompression, writing);
+    }
+    const data = Buffer.from(text);
+    assertSize(data.byteLength, writeMaxBytes);
+    return await dataAnswer(data, head);
+  } catch (error) {
+    throw error instanceof InfraError ? error : ConnectError.from(error, Code.Internal);
+  }
+}
+
+function textAnswer(
+  text: string,
+  compression: Compression | null,
+  { writeMaxBytes }: AnswerWriting,
+): EncodedAnswer | Promise<EncodedAnswer> {
+  const sizeBytes = Buffer.byteLength(text);
+  assertSize(sizeBytes, writeMaxBytes);
+  if (compression !== null && sizeBytes >= compressMinBytes) {
+    return compression.compress(Buffer.from(text)).then((compressed) => ownAnswer(compressed, true));
+  }
+  return { body: text, sizeBytes, isCompressed: false, shared: undefined };
+}
+
+function dataAnswer(
+  data: Uint8Array,
+  { form, answerCompression }: RequestHead,
+): EncodedAnswer | Promise<EncodedAnswer> {
   if (answerCompression !== null && data.byteLength >= compressMinBytes) {
     return answerCompression
       .compress(data)
@@ -77,20 +134,10 @@ export function encodeAnswer(
   return ownAnswer(form.isEnveloped ? envelopeOf(data) : data, false);
 }
 
-function textAnswer(
-  message: Message,
-  compression: Compression | null,
-  { method, writeMaxBytes, jsonOptions }: AnswerWriting,
-): EncodedAnswer | Promise<EncodedAnswer> {
-  const text = textOf(method, message, jsonOptions);
-  const sizeBytes = Buffer.byteLength(text);
-  if (sizeBytes > writeMaxBytes) {
-    throw messageTooLarge(sizeBytes, writeMaxBytes);
+function assertSize(sizeBytes: number, maxBytes: number): void {
+  if (sizeBytes > maxBytes) {
+    throw messageTooLarge(sizeBytes, maxBytes);
   }
-  if (compression !== null && sizeBytes >= compressMinBytes) {
-    return compression.compress(Buffer.from(text)).then((compressed) => ownAnswer(compressed, true));
-  }
-  return { body: text, sizeBytes, isCompressed: false, shared: undefined };
 }
 
 function textOf({ output }: DescMethod, message: Message, options: Partial<JsonWriteOptions>): string {

@@ -15,7 +15,8 @@ export interface Pace {
 /** What may be written in one turn of the event loop. */
 const turnMaxBytes = 64 * 1024;
 
-export function createPace(response: HttpResponse): Pace {
+/** @param onLeft told when something has gone to the connection */
+export function createPace(response: HttpResponse, onLeft: () => void): Pace {
   // Over HTTP/2 the response adds nothing to what its stream does, but costs.
   const target = response.stream ?? response;
   let openWrites = 0;
@@ -30,6 +31,7 @@ export function createPace(response: HttpResponse): Pace {
   };
   const onWritten = (error: Error | null | undefined) => {
     openWrites -= 1;
+    onLeft();
     hasFailed ||= error != null;
     if (openWrites === 0) {
       wake?.(!hasFailed && !isGone(response));

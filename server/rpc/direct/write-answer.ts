@@ -140,6 +140,7 @@ function end(
 ): void {
   if (request.complete) {
     response.end(body);
+    request.hold?.wrote();
   } else {
     endResponse(request, response, body);
   }

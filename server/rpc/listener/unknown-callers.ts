@@ -1,10 +1,10 @@
+import { createOpenRequests, type OpenRequests } from "./open-requests.ts";
 import { createUnknownConnections, type UnknownConnections } from "./unknown-connections.ts";
-import { createUnknownRequests, type UnknownRequests } from "./unknown-requests.ts";
 
-/** Limits of callers who are not authenticated, for all listeners together. */
+/** Limits of callers who are not authenticated, for all listeners together, and of the time that all have to read answers. */
 export interface UnknownCallers {
   readonly connections: UnknownConnections;
-  readonly requests: UnknownRequests;
+  readonly requests: OpenRequests;
   close(): void;
 }
 
@@ -16,9 +16,9 @@ export interface UnknownCallerLimits {
   readonly memoryBytesPerAddress: number;
 }
 
-/** How long a body may take, and how long an answer may wait to be read. */
+/** How long a body may take, and how long an answer may wait for the client to read on. */
 const bodyMs = 10_000;
-const unreadMs = 10_000;
+const unknownUnreadMs = 10_000;
 
 /** A caller gets CALLER_LIMIT by `limits.caller.requestsPerSecond`; who goes on is cut at twice as many. */
 const cutFactor = 2;
@@ -29,7 +29,10 @@ const wastePart = 1 / 16;
 /** @param onCut told of each request that is cut */
 export function createUnknownCallers(
   limits: UnknownCallerLimits,
-  requestsPerSecond: number,
+  {
+    requestsPerSecond,
+    writeTimeoutMs,
+  }: { readonly requestsPerSecond: number; readonly writeTimeoutMs: number },
   onCut: (address: string | undefined, why: string) => void,
 ): UnknownCallers {
   const { connections, connectionsPerAddress, memoryBytes, memoryBytesPerAddress } = limits;
@@ -39,8 +42,14 @@ export function createUnknownCallers(
     requestsPerSecond: cutFactor * requestsPerSecond,
     wasteBytes: memoryBytesPerAddress * wastePart,
   });
-  const requests = createUnknownRequests(
-    { bytes: memoryBytes, bytesPerAddress: memoryBytesPerAddress, bodyMs, unreadMs },
+  const requests = createOpenRequests(
+    {
+      bytes: memoryBytes,
+      bytesPerAddress: memoryBytesPerAddress,
+      bodyMs,
+      unreadMs: writeTimeoutMs,
+      unknownUnreadMs: Math.min(writeTimeoutMs, unknownUnreadMs),
+    },
     onCut,
   );
   return {

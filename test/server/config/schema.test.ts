@@ -26,9 +26,16 @@ test("an empty configuration has every default", async (t) => {
       maxDeadlineMs: 60000,
       maxConcurrentStreams: 128,
       headerBytes: 16384,
+      writeTimeoutMs: 30000,
       tools: 8,
       toolsWaiting: 256,
-      caller: { requestsPerSecond: 1000, streams: 256, mutations: 32 },
+      caller: {
+        requestsPerSecond: 1000,
+        streams: 256,
+        mutations: 32,
+        cpuMsPerSecond: 500,
+        unreadBytes: 67_108_864,
+      },
       unknown: {
         connections: 1024,
         connectionsPerAddress: 256,

@@ -69,6 +69,7 @@ export function createCall(
     identify: (who) => {
       caller = who;
     },
+    chargeTo: () => {},
     input: async () => facts.input ?? create(method.input),
     header: (name) => facts.headers?.[name],
     headerNames: () => Object.keys(facts.headers ?? {}),

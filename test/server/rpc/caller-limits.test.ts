@@ -6,6 +6,7 @@ import { createAuthorization } from "../../../server/rpc/authorize.ts";
 import type { Call, Output } from "../../../server/rpc/call.ts";
 import { anonymous, type Caller } from "../../../server/rpc/caller.ts";
 import { createCallerLimits } from "../../../server/rpc/caller-limits.ts";
+import type { CostAccount } from "../../../server/rpc/cost-account.ts";
 import { aroundOf } from "./around-of.ts";
 import { createCall } from "./call-under-test.ts";
 
@@ -38,6 +39,9 @@ async function refusalOf(work: Promise<unknown>): Promise<InfraError | undefined
   }
 }
 
+/** Of what is no subject of a test. */
+const loose = { cpuMsPerSecond: 1000, unreadBytes: 1_000_000 };
+
 /** The limits, with a link that rejects as a chain does. */
 function createLimits(...options: Parameters<typeof createCallerLimits>) {
   const limits = createCallerLimits(...options);
@@ -46,7 +50,7 @@ function createLimits(...options: Parameters<typeof createCallerLimits>) {
 
 test("a caller may begin two seconds' worth of calls at once, and then as many as the limit says", async (t) => {
   let nowMs = 0;
-  const { around } = createLimits({ requestsPerSecond: 10, streams: 1, mutations: 1 }, () => nowMs);
+  const { around } = createLimits({ ...loose, requestsPerSecond: 10, streams: 1, mutations: 1 }, () => nowMs);
   for (let i = 0; i < 20; i++) {
     await around(by("a"), answer);
   }
@@ -66,7 +70,7 @@ test("a caller may begin two seconds' worth of calls at once, and then as many a
 });
 
 test("who may not call is limited by its address, and a call is counted once", async (t) => {
-  const limits = createCallerLimits({ requestsPerSecond: 5, streams: 1, mutations: 1 }, () => 0);
+  const limits = createCallerLimits({ ...loose, requestsPerSecond: 5, streams: 1, mutations: 1 }, () => 0);
   const authenticate = ({ caller, peer }: Call) =>
     peer.address === "192.0.2.9" ? Promise.reject(new InfraError("TOKEN_INVALID", "not yours")) : caller;
   const authorization = aroundOf(createAuthorization(authenticate, limits.countDenied));
@@ -89,7 +93,10 @@ test("who may not call is limited by its address, and a call is counted once", a
 });
 
 test("the calls of one caller all succeed while another is refused 10,000 times", async (t) => {
-  const { around, callerCount } = createLimits({ requestsPerSecond: 10, streams: 1, mutations: 1 }, () => 0);
+  const { around, callerCount } = createLimits(
+    { ...loose, requestsPerSecond: 10, streams: 1, mutations: 1 },
+    () => 0,
+  );
   for (const [greedy, other] of [
     [() => by("greedy"), () => by("other")],
     [() => from("192.0.2.1"), () => from("192.0.2.2")],
@@ -107,7 +114,7 @@ test("the calls of one caller all succeed while another is refused 10,000 times"
 });
 
 test("open streams are limited and free their place however they end", async (t) => {
-  const { around } = createLimits({ requestsPerSecond: 1000, streams: 2, mutations: 1 });
+  const { around } = createLimits({ ...loose, requestsPerSecond: 1000, streams: 2, mutations: 1 });
   async function* endless() {
     for (;;) {
       yield {};
@@ -142,7 +149,7 @@ test("open streams are limited and free their place however they end", async (t)
 });
 
 test("changes under way are limited, until they have ended and not until their callers leave", async (t) => {
-  const limits = createCallerLimits({ requestsPerSecond: 1000, streams: 1, mutations: 2 });
+  const limits = createCallerLimits({ ...loose, requestsPerSecond: 1000, streams: 1, mutations: 2 });
   const aroundWork = aroundOf(limits.aroundWork);
   const first = Promise.withResolvers<Output>();
   const second = Promise.withResolvers<Output>();
@@ -162,7 +169,7 @@ test("changes under way are limited, until they have ended and not until their c
 });
 
 test("who has no account counts by address; the admin socket does not count", async (t) => {
-  const { around } = createLimits({ requestsPerSecond: 1, streams: 1, mutations: 1 }, () => 0);
+  const { around } = createLimits({ ...loose, requestsPerSecond: 1, streams: 1, mutations: 1 }, () => 0);
   const spend = async (call: () => Call) => {
     await around(call(), answer);
     await around(call(), answer);
@@ -193,7 +200,7 @@ test("who has no account counts by address; the admin socket does not count", as
 
 test("idle callers are forgotten, and more addresses than there is room for share places", async (t) => {
   let nowMs = 0;
-  const limits = { requestsPerSecond: 1, streams: 1, mutations: 1 };
+  const limits = { ...loose, requestsPerSecond: 1, streams: 1, mutations: 1 };
   const { around, callerCount } = createLimits(limits, () => nowMs);
   for (let i = 0; i < 20_000; i++) {
     await refusalOf(around(from(`10.1.${i >> 8}.${i & 255}`), answer));
@@ -205,4 +212,68 @@ test("idle callers are forgotten, and more addresses than there is room for shar
   nowMs += 10_000;
   t.notOk(await refusalOf(around(from("10.2.0.1"), answer)));
   t.equal(callerCount(), 1);
+});
+
+/** A call whose costs the test says. */
+function costly(made: Call): { readonly call: Call; account(): CostAccount } {
+  let charged: CostAccount | undefined;
+  return {
+    call: Object.assign(made, { chargeTo: (account: CostAccount) => (charged = account) }),
+    account: () => charged ?? raise("nothing is charged"),
+  };
+}
+
+function raise(message: string): never {
+  throw new Error(message);
+}
+
+test("who takes more CPU time than the limit is refused until it is paid, and others are not", async (t) => {
+  let nowMs = 0;
+  const values = { ...loose, requestsPerSecond: 1000, streams: 1, mutations: 1, cpuMsPerSecond: 100 };
+  for (const [greedy, other] of [
+    [() => by("greedy"), () => by("other")],
+    [() => from("192.0.2.1"), () => from("192.0.2.2")],
+  ] as const) {
+    const { around } = createLimits(values, () => nowMs);
+    const { call, account } = costly(greedy());
+    await around(call, answer);
+    account().spend(199);
+    t.notOk(await refusalOf(around(greedy(), answer)), "two seconds' worth at once");
+    account().spend(51);
+    const refused = await refusalOf(around(greedy(), answer));
+    t.match(refused, { reason: "CALLER_LIMIT", code: "RESOURCE_EXHAUSTED", retryAfterMs: 510 });
+    t.match(refused?.message, /takes more CPU time.*limits\.caller\.cpuMsPerSecond.*\(100\)/);
+    t.notOk(await refusalOf(around(other(), answer)));
+    nowMs += 510;
+    t.notOk(await refusalOf(around(greedy(), answer)), "as it is said");
+    account().spend(1_000_000);
+    nowMs += 10_010;
+    t.notOk(await refusalOf(around(greedy(), answer)), "no debt lasts longer than ten seconds");
+  }
+});
+
+test("who does not read answers is refused further ones", async (t) => {
+  const values = { ...loose, requestsPerSecond: 1000, streams: 1, mutations: 1, unreadBytes: 1000 };
+  const { around } = createLimits(values, () => 0);
+  const { call, account } = costly(by("a"));
+  await around(call, answer);
+  account().hold(1000);
+  const refused = await refusalOf(around(by("a"), answer));
+  t.match(refused, { reason: "CALLER_LIMIT", retryAfterMs: 1000 });
+  t.match(refused?.message, /limits\.caller\.unreadBytes.*\(1000\)/);
+  t.notOk(await refusalOf(around(by("b"), answer)));
+  account().hold(-1);
+  t.notOk(await refusalOf(around(by("a"), answer)));
+});
+
+test("each message of a request stream counts as a call", async (t) => {
+  const values = { ...loose, requestsPerSecond: 2, streams: 1, mutations: 1 };
+  const { around } = createLimits(values, () => 0);
+  const { call, account } = costly(by("a", { method: watch }));
+  await around(call, answer);
+  for (let count = 0; count < 3; count += 1) {
+    account().countMessage();
+  }
+  t.throws(() => account().countMessage(), { message: /limits\.caller\.requestsPerSecond/ });
+  t.ok(await refusalOf(around(by("a"), answer)), "and is taken from the calls");
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { create, type DescMethod } from "@bufbuild/protobuf";
+import { create, type DescMethod, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { createMethodSerializationLookup } from "@connectrpc/connect/protocol";
 import fc from "fast-check";
 import { test } from "tap";
@@ -25,6 +25,7 @@ const writing: AnswerWriting = {
   jsonOptions: {},
 };
 const [gzip] = compressions;
+const charged = { spend: () => {} };
 
 function headOf(
   form: RequestHead["form"],
@@ -43,6 +44,7 @@ test("JSON without an envelope is the text whose bytes connect-es would write, w
         listOf(name),
         headOf(unaryForms.json),
         writing,
+        charged,
       );
       assert.equal(typeof body, "string");
       assert.equal(isCompressed, false);
@@ -55,10 +57,10 @@ test("JSON without an envelope is the text whose bytes connect-es would write, w
 
 test("JSON that a client takes compressed is compressed from the size on that is worth it", async (t) => {
   const head = headOf(unaryForms.json, gzip);
-  const small = await encodeAnswer(listOf("a"), head, writing);
+  const small = await encodeAnswer(listOf("a"), head, writing, charged);
   t.equal(typeof small.body, "string");
   const name = "a".repeat(compressMinBytes);
-  const large = await encodeAnswer(listOf(name), head, writing);
+  const large = await encodeAnswer(listOf(name), head, writing, charged);
   t.equal(large.isCompressed, true);
   assert(typeof large.body !== "string" && gzip !== undefined);
   t.equal(large.sizeBytes, large.body.byteLength);
@@ -70,25 +72,56 @@ test("the limit of an answer is one of bytes, for text as well", (t) => {
   const head = headOf(unaryForms.json);
   // Of a character each of which has three bytes.
   t.throws(
-    () => encodeAnswer(listOf("\u20ac".repeat(writeMaxBytes / 3)), head, writing),
+    () => encodeAnswer(listOf("\u20ac".repeat(writeMaxBytes / 3)), head, writing, charged),
     new InfraError(
       "MESSAGE_TOO_LARGE",
       "message size 8036 is larger than the limit of 8000 bytes (limits.maxMessageBytes)",
     ),
   );
-  t.doesNotThrow(() => encodeAnswer(listOf("a".repeat(writeMaxBytes / 3)), head, writing));
+  t.doesNotThrow(() => encodeAnswer(listOf("a".repeat(writeMaxBytes / 3)), head, writing, charged));
   t.end();
 });
 
 test("text is written by the options that the method has for JSON", async (t) => {
-  const { body } = await encodeAnswer({ volumes: [{ sizeGb: 1n }] }, headOf(unaryForms.json), {
-    ...writing,
-    jsonOptions: { useProtoFieldName: true },
-  });
+  const { body } = await encodeAnswer(
+    { volumes: [{ sizeGb: 1n }] },
+    headOf(unaryForms.json),
+    {
+      ...writing,
+      jsonOptions: { useProtoFieldName: true },
+    },
+    charged,
+  );
   t.equal(body, '{"volumes":[{"size_gb":"1"}]}');
 });
 
 test("an answer that has no JSON is a fault, and not one of the caller", (t) => {
-  t.throws(() => encodeAnswer({ volumes: [{ name: 7 }] }, headOf(unaryForms.json), writing), { code: 13 });
+  t.throws(() => encodeAnswer({ volumes: [{ name: 7 }] }, headOf(unaryForms.json), writing, charged), {
+    code: 13,
+  });
   t.end();
+});
+
+test("a long list is encoded in slices, with the bytes that it has otherwise", async (t) => {
+  const volumes = Array.from({ length: 3000 }, (_, index) => ({ name: `volume-${index}`, sizeGb: 1n }));
+  const message = create(method.output, { volumes });
+  const unlimited = { ...writing, writeMaxBytes: 2 ** 22 };
+  let turns = 0;
+  let spentMs = 0;
+  let pumping = setImmediate(function pump() {
+    turns += 1;
+    pumping = setImmediate(pump);
+  });
+  t.teardown(() => clearImmediate(pumping));
+  const spending = { spend: (cpuMs: number) => (spentMs += cpuMs) };
+  for (const form of [unaryForms.json, unaryForms.proto]) {
+    const { body } = await encodeAnswer({ volumes }, headOf(form), unlimited, spending);
+    const whole = form.isBinary ? toBinary(method.output, message) : toJsonString(method.output, message);
+    t.ok(Buffer.from(body as string).equals(Buffer.from(whole as string)));
+  }
+  t.ok(turns > 0, "others had their turn");
+  t.ok(spentMs > 0, "and its CPU time is charged");
+  await t.rejects(Promise.resolve(encodeAnswer({ volumes }, headOf(unaryForms.json), writing, charged)), {
+    message: /limits\.maxMessageBytes/,
+  });
 });

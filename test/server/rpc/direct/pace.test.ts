@@ -24,7 +24,7 @@ async function startResponse(t: Test) {
     server.close();
   });
   await once(client, "response");
-  return { pace: createPace(response), client };
+  return { pace: createPace(response, () => {}), client };
 }
 
 test("messages of one turn leave together, and the next one waits until they have left", async (t) => {
@@ -68,7 +68,7 @@ test("an endless stream ends when its connection does, and lets the event loop t
   client.on("error", () => {});
   client.on("response", (answer) => answer.on("error", () => {}).resume());
   const [request, response] = (await once(server, "request")) as [http.IncomingMessage, NodeResponse];
-  const pace = createPace(response);
+  const pace = createPace(response, () => {});
   const turns = { seen: 0 };
   const timer = setInterval(() => {
     turns.seen += 1;

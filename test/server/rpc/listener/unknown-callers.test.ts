@@ -12,7 +12,12 @@ import {
 import { readBody } from "../../../../server/rpc/read-body.ts";
 
 /** Answers `/known` as to a caller who is authenticated, `/body` when its body is read, and anything else at once. */
-async function listen(t: Test, limits: Partial<UnknownCallerLimits>, requestsPerSecond = 1000) {
+async function listen(
+  t: Test,
+  limits: Partial<UnknownCallerLimits>,
+  requestsPerSecond = 1000,
+  writeTimeoutMs = 30_000,
+) {
   const cut: string[] = [];
   const unknownCallers = createUnknownCallers(
     {
@@ -22,7 +27,7 @@ async function listen(t: Test, limits: Partial<UnknownCallerLimits>, requestsPer
       memoryBytesPerAddress: 2 ** 30,
       ...limits,
     },
-    requestsPerSecond,
+    { requestsPerSecond, writeTimeoutMs },
     (address, why) => cut.push(`${address} ${why}`),
   );
   const listener = createListener({
@@ -34,7 +39,7 @@ async function listen(t: Test, limits: Partial<UnknownCallerLimits>, requestsPer
     keepAliveMs: 15_000,
     unknownCallers,
     async onRequest(request: HttpRequest, response) {
-      if (request.url === "/known") {
+      if (request.url?.startsWith("/known") === true) {
         request.hold?.identified();
       }
       if (request.url === "/body") {
@@ -138,4 +143,21 @@ test("a connection may send in vain a sixteenth of its address's memory", async 
     }
     t.equal(!session.closed, isKept);
   }
+});
+
+test("a known caller who answers PINGs and reads nothing loses the answer", async (t) => {
+  const { port, cut } = await listen(t, {}, 1000, 1000);
+  const session = http2.connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } });
+  session.on("error", () => {});
+  t.teardown(() => session.destroy());
+  const stream = session.request({ ":path": "/known" });
+  stream.on("error", () => {});
+  await once(stream.pause(), "response");
+  await new Promise<void>((resolve, reject) => {
+    session.ping((error) => (error === null ? resolve() : reject(error)));
+  });
+  await new Promise((resolve) => stream.once("close", resolve));
+  t.equal(stream.rstCode, http2.constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  t.same(cut, ["127.0.0.1 its answer is not read"]);
+  t.notOk(session.destroyed);
 });

@@ -1,23 +1,26 @@
 import { constants } from "node:http2";
+import type { CostAccount } from "../cost-account.ts";
 import type { HttpRequest, HttpResponse } from "../http-exchange.ts";
 import { networkOf } from "../network-of.ts";
 import type { RequestHold } from "../request-hold.ts";
 import { createFairShares, type Share } from "./fair-shares.ts";
 import type { UnknownConnection } from "./unknown-connections.ts";
 
-/** Requests whose callers are not authenticated, or not yet. */
-export interface UnknownRequests {
+/** Requests whose answers have not left yet. */
+export interface OpenRequests {
   /** @param connection that it came by; undefined when somebody on it is known */
   hold(request: HttpRequest, response: HttpResponse, connection: UnknownConnection | undefined): RequestHold;
   close(): void;
 }
 
-export interface UnknownRequestLimits {
+export interface OpenRequestLimits {
+  /** For requests whose callers are not authenticated. */
   readonly bytes: number;
   readonly bytesPerAddress: number;
-  /** For a body. */
+  /** For a body of such a request. */
   readonly bodyMs: number;
-  /** For an answer, besides a second for each 16 KiB of it. */
+  /** For the client to read on, besides a second for each 16 KiB that wait. */
+  readonly unknownUnreadMs: number;
   readonly unreadMs: number;
 }
 
@@ -30,14 +33,14 @@ const sweepMs = 1000;
 const cutWasteBytes = 65_536;
 
 /**
- * Limits what requests take whose callers are not authenticated: memory, shared fairly by source address, the time of their
- * bodies, and the time their answers wait to be read.
+ * Limits what requests take: the time their answers wait to be read; and of those whose callers are not authenticated, or not
+ * yet, memory, shared fairly by source address, and the time of their bodies.
  * @param onCut told of each request that is cut
  */
-export function createUnknownRequests(
-  limits: UnknownRequestLimits,
+export function createOpenRequests(
+  limits: OpenRequestLimits,
   onCut: (address: string | undefined, why: string) => void,
-): UnknownRequests {
+): OpenRequests {
   const shares = createFairShares({ total: limits.bytes, perKey: limits.bytesPerAddress });
   const held = new Set<Held>();
   let timer: NodeJS.Timeout | undefined;
@@ -46,8 +49,12 @@ export function createUnknownRequests(
   class Held implements RequestHold {
     readonly #request: HttpRequest;
     readonly #response: HttpResponse;
-    readonly #connection: UnknownConnection | undefined;
     readonly #share: Share;
+    /** Undefined once the caller is known. */
+    #connection: UnknownConnection | undefined;
+    #isKnown = false;
+    #account: CostAccount | undefined;
+    #unreadBytes = 0;
     #bodySinceMs: number | undefined;
     #unreadSinceMs: number | undefined;
 
@@ -78,26 +85,46 @@ export function createUnknownRequests(
     }
 
     identified(): void {
-      this.release();
+      this.#isKnown = true;
+      this.#share.release();
       this.#connection?.identified();
+      this.#connection = undefined;
+    }
+
+    chargeTo(account: CostAccount): void {
+      this.#account = account;
+    }
+
+    wrote(): void {
+      if (held.has(this)) {
+        this.#countUnread(this.#response.writableLength);
+      }
+    }
+
+    left(): void {
+      this.#unreadSinceMs = undefined;
     }
 
     release(): void {
-      held.delete(this);
       this.#share.release();
+      this.#countUnread(0);
     }
 
     keepTime(nowMs: number): void {
-      const unsentBytes = this.#response.writableLength;
-      this.#unreadSinceMs = unsentBytes === 0 ? undefined : (this.#unreadSinceMs ?? nowMs);
-      if (this.#bodySinceMs !== undefined && nowMs - this.#bodySinceMs > limits.bodyMs) {
+      this.wrote();
+      this.#unreadSinceMs = this.#unreadBytes === 0 ? undefined : (this.#unreadSinceMs ?? nowMs);
+      const unreadMs =
+        (this.#isKnown ? limits.unreadMs : limits.unknownUnreadMs) + this.#unreadBytes / readBytesPerMs;
+      if (!this.#isKnown && this.#bodySinceMs !== undefined && nowMs - this.#bodySinceMs > limits.bodyMs) {
         this.#cut("its body is late");
-      } else if (
-        this.#unreadSinceMs !== undefined &&
-        nowMs - this.#unreadSinceMs > limits.unreadMs + unsentBytes / readBytesPerMs
-      ) {
+      } else if (this.#unreadSinceMs !== undefined && nowMs - this.#unreadSinceMs > unreadMs) {
         this.#cut("its answer is not read");
       }
+    }
+
+    #countUnread(bytes: number): void {
+      this.#account?.hold(bytes - this.#unreadBytes);
+      this.#unreadBytes = bytes;
     }
 
     #cut(why: string): void {
@@ -106,10 +133,14 @@ export function createUnknownRequests(
       const { stream } = this.#request;
       if (stream === undefined || this.#connection?.refusesWaste(cutWasteBytes) === true) {
         this.#destroyConnection();
-      } else {
-        // Not while Node reads the connection, which may be what has led here.
-        setImmediate(() => stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM));
+        return;
       }
+      // Not while Node reads the connection, which may be what has led here.
+      setImmediate(() => {
+        stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+        // A reset waits behind what is not read.
+        stream.destroy();
+      });
     }
 
     #destroyConnection(): void {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { test } from "tap";
-import { inSlices } from "../../../server/web/in-slices.ts";
+import { inSlices } from "../../../server/rpc/in-slices.ts";
 
 test("steps run to their end, and others have their turn between them", async (t) => {
   let turns = 0;

@@ -1,0 +1,52 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { createClient } from "@connectrpc/connect";
+import { test } from "tap";
+import {
+  ServerReflection,
+  type ServerReflectionRequestSchema,
+} from "../../gen/grpc/reflection/v1/reflection_pb.ts";
+import { SystemService } from "../../gen/hostplane/v1/system_pb.ts";
+import { startGatewayUnderTest } from "./gateway-under-test.ts";
+import { type Protocol, protocols } from "./protocols.ts";
+import { rpcErrorFrom, rpcErrorOf } from "./rpc-error.ts";
+
+const [connectJson] = protocols as readonly [Protocol];
+const [grpc] = protocols.filter(({ name }) => name.startsWith("gRPC binary")) as [Protocol];
+
+test("calls that cost more CPU time than the limit are refused, and the error names it", async (t) => {
+  const { url } = await startGatewayUnderTest(t, { limits: { caller: { cpuMsPerSecond: 1 } } });
+  const client = createClient(SystemService, connectJson.createTransport(url));
+  for (;;) {
+    const refused = await rpcErrorOf(client.getInfo({}));
+    if (refused.code !== "OK") {
+      t.match(refused, {
+        code: "RESOURCE_EXHAUSTED",
+        reason: "CALLER_LIMIT",
+        message: /takes more CPU time than limits\.caller\.cpuMsPerSecond allows \(1\)/,
+      });
+      return;
+    }
+  }
+});
+
+test("messages of a request stream are limited as calls are", async (t) => {
+  const { url } = await startGatewayUnderTest(t, { limits: { caller: { requestsPerSecond: 5 } } });
+  const client = createClient(ServerReflection, grpc.createTransport(url));
+  async function* requests(): AsyncGenerator<MessageInitShape<typeof ServerReflectionRequestSchema>> {
+    for (;;) {
+      yield { messageRequest: { case: "listServices", value: "" } };
+      await delay(1);
+    }
+  }
+  const thrown = await (async () => {
+    for await (const _answer of client.serverReflectionInfo(requests())) {
+      // Each answer costs the gateway as much as a call.
+    }
+  })().catch((error: unknown) => error);
+  t.match(rpcErrorFrom(thrown), {
+    code: "RESOURCE_EXHAUSTED",
+    reason: "CALLER_LIMIT",
+    message: /limits\.caller\.requestsPerSecond/,
+  });
+});

@@ -1,0 +1,84 @@
+import { EventEmitter } from "node:events";
+import { type Test, test } from "tap";
+import type { HttpRequest, HttpResponse } from "../../../../server/rpc/http-exchange.ts";
+import { createOpenRequests } from "../../../../server/rpc/listener/open-requests.ts";
+
+/** Requests whose time the test lets pass. */
+function begin(t: Test) {
+  let nowMs = 0;
+  let sweep = () => {};
+  t.intercept(performance, "now", { value: () => nowMs });
+  t.intercept(globalThis, "setInterval", {
+    value(callback: () => void) {
+      sweep = callback;
+      return { unref: () => ({}) };
+    },
+  });
+  const cut: string[] = [];
+  const requests = createOpenRequests(
+    { bytes: 2 ** 20, bytesPerAddress: 2 ** 20, bodyMs: 10_000, unreadMs: 30_000, unknownUnreadMs: 10_000 },
+    (address, why) => cut.push(`${address} ${why}`),
+  );
+  const hold = (remoteAddress: string) => {
+    const response = Object.assign(new EventEmitter(), { writableLength: 16_000 });
+    const request = { socket: { remoteAddress, destroy: () => {} } };
+    const held = requests.hold(
+      request as unknown as HttpRequest,
+      response as unknown as HttpResponse,
+      undefined,
+    );
+    return { held, response };
+  };
+  const pass = (ms: number) => {
+    nowMs += ms;
+    sweep();
+  };
+  return { hold, pass, cut };
+}
+
+test("an answer that is not read is cut, whoever its caller is, and sooner for callers who are not known", (t) => {
+  const { hold, pass, cut } = begin(t);
+  hold("192.0.2.1");
+  hold("192.0.2.2").held.identified();
+  pass(1);
+  pass(11_001);
+  t.same(cut, ["192.0.2.1 its answer is not read"]);
+  pass(19_000);
+  t.equal(cut.length, 1);
+  pass(1000);
+  t.equal(cut[1], "192.0.2.2 its answer is not read");
+  t.end();
+});
+
+test("a stream that is read, however slowly, is not cut", (t) => {
+  const { hold, pass, cut } = begin(t);
+  const { held, response } = hold("192.0.2.1");
+  held.identified();
+  for (let count = 0; count < 10; count += 1) {
+    pass(25_000);
+    held.left();
+  }
+  response.writableLength = 0;
+  pass(25_000);
+  response.writableLength = 16_000;
+  pass(25_000);
+  t.same(cut, []);
+  t.end();
+});
+
+test("bytes that wait for a client count for its caller until they have left or the answer is over", (t) => {
+  const { hold, pass } = begin(t);
+  const { held, response } = hold("192.0.2.1");
+  let unreadBytes = 0;
+  held.chargeTo({ spend: () => {}, countMessage: () => {}, hold: (bytes) => (unreadBytes += bytes) });
+  held.wrote();
+  t.equal(unreadBytes, 16_000);
+  response.writableLength = 6_000;
+  pass(1000);
+  t.equal(unreadBytes, 6_000);
+  response.emit("close");
+  t.equal(unreadBytes, 0);
+  held.wrote();
+  t.equal(unreadBytes, 0, "also when something is written behind its end");
+  t.end();
+});
