@@ -33,13 +33,14 @@ export function createReflectionServices(services: readonly DescService[]): Serv
   const files = [...new Set(roots.flatMap(withImports))];
   const registry = createRegistry(...files);
   const serviceNames = listed.map(({ typeName }) => typeName);
+  const encodedOf = createEncodedFiles();
 
   async function* answer(requests: AsyncIterable<ServerReflectionRequest>) {
     for await (const request of requests) {
       yield {
         validHost: request.host,
         originalRequest: request,
-        messageResponse: responseTo(request.messageRequest, files, registry, serviceNames),
+        messageResponse: responseTo(request.messageRequest, files, registry, serviceNames, encodedOf),
       };
     }
   }
@@ -55,7 +56,12 @@ function responseTo(
   files: readonly DescFile[],
   registry: Registry,
   serviceNames: readonly string[],
+  encodedOf: (file: DescFile) => Uint8Array[],
 ): NonNullable<Response> {
+  const filesOrNotFound = (file: DescFile | undefined, name: string): NonNullable<Response> =>
+    file === undefined
+      ? notFound(name)
+      : { case: "fileDescriptorResponse", value: { fileDescriptorProto: encodedOf(file) } };
   switch (request.case) {
     case "listServices":
       return {
@@ -110,13 +116,15 @@ function fileOfSymbol(registry: Registry, symbol: string): DescFile | undefined 
   return hasMember ? owner?.file : undefined;
 }
 
-/** The file and all it imports, so that a client need not ask for them one by one. */
-function filesOrNotFound(file: DescFile | undefined, name: string): NonNullable<Response> {
-  if (file === undefined) {
-    return notFound(name);
-  }
-  const files = withImports(file).map(({ proto }) => toBinary(FileDescriptorProtoSchema, proto));
-  return { case: "fileDescriptorResponse", value: { fileDescriptorProto: files } };
+/** A file and all it imports, so that a client need not ask for them one by one; each is encoded once. */
+function createEncodedFiles(): (file: DescFile) => Uint8Array[] {
+  const encoded = new Map<DescFile, Uint8Array>();
+  return (file) =>
+    withImports(file).map((one) => {
+      const bytes = encoded.get(one) ?? toBinary(FileDescriptorProtoSchema, one.proto);
+      encoded.set(one, bytes);
+      return bytes;
+    });
 }
 
 function withImports(file: DescFile): DescFile[] {
