@@ -2,7 +2,12 @@ import { createServer } from "node:http";
 import type { DescMethod, Registry } from "@bufbuild/protobuf";
 import { cors as connectCors } from "@connectrpc/connect";
 import cors from "@fastify/cors";
-import fastify, { type FastifyBaseLogger, type FastifyRequest, LogController } from "fastify";
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from "fastify";
 import type { InfraError } from "../adapters/host/infra-error.ts";
 import type { Backend } from "./backend.ts";
 import { methodRuleOf } from "./method-table.ts";
@@ -119,6 +124,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     reply.headers(headersOf(listenerOf(request)));
     done();
   });
+  app.addHook("onSend", (request, reply, payload, done) => {
+    (request.raw as NodeRequest).hold?.sendsPage(sizeOf(reply, payload));
+    done();
+  });
   leaveBodiesUnread(app);
   app.addHook("onRequest", refuseGrpcOverHttp1);
   const rest = restRoutes(options.registrations);
@@ -181,4 +190,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     handleStream: (exchange, listener) => answerDirectly(exchange, exchange, listener),
     close: () => app.close(),
   };
+}
+
+/** Of a page; that of a file is in its headers. */
+function sizeOf(reply: FastifyReply, payload: unknown): number {
+  return payload instanceof Uint8Array || typeof payload === "string"
+    ? payload.length
+    : Number(reply.getHeader("content-length") ?? 0);
 }

@@ -95,6 +95,10 @@ export function createOpenRequests(
       this.#account = account;
     }
 
+    sendsPage(bytes: number): void {
+      this.#connection?.countPage(bytes);
+    }
+
     wrote(): void {
       if (held.has(this)) {
         this.#countUnread(this.#response.writableLength);
@@ -106,6 +110,7 @@ export function createOpenRequests(
     }
 
     release(): void {
+      held.delete(this);
       this.#share.release();
       this.#countUnread(0);
     }
@@ -124,6 +129,7 @@ export function createOpenRequests(
 
     #countUnread(bytes: number): void {
       this.#account?.hold(bytes - this.#unreadBytes);
+      this.#share.add(bytes - this.#unreadBytes);
       this.#unreadBytes = bytes;
     }
 

@@ -5,6 +5,8 @@ import { networkOf } from "../network-of.ts";
 export interface UnknownConnection {
   /** Counts a request. Returns whether the connection has to end because its address sends too many. */
   refusesRequest(): boolean;
+  /** Counts a page that is sent as so many requests as it has 16 KiB. */
+  countPage(bytes: number): void;
   /** Counts what a client has sent in vain. Returns whether the connection has to end. */
   refusesWaste(bytes: number): boolean;
   /** Somebody on it is authenticated. */
@@ -41,6 +43,8 @@ const placeMs = 250;
 const penaltyMs = 2000;
 /** After so long a connection may send as much in vain again. */
 const wasteForgottenMs = 256_000;
+/** To send so much of a page takes about as long as to answer a request. */
+const pageBytesOfRequest = 16_384;
 /** Requests beyond a second's that may come at once. */
 const burstSeconds = 2;
 
@@ -130,6 +134,9 @@ export function createUnknownConnections(limits: UnknownConnectionLimits): Unkno
         isCut ||= address.tokens < 0;
         address.tokens = Math.max(address.tokens, 0);
         return isCut;
+      },
+      countPage(bytes) {
+        address.tokens = Math.max(address.tokens - bytes / pageBytesOfRequest, 0);
       },
       refusesWaste(bytes) {
         const now = performance.now();

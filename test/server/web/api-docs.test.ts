@@ -79,3 +79,21 @@ test("a listener tells of its own services alone", async (t) => {
   t.match(page, "rpc-proto.VGService.Watch");
   t.notMatch(page, "rpc-proto.LVService.CreateLV");
 });
+
+test("pages count by their size among the requests of an address without a login", async (t) => {
+  const limits = { caller: { requestsPerSecond: 20 } };
+  const { url } = await startGatewayUnderTest(t, { limits }, { hasLogin: true });
+  const isServed = () =>
+    fetch(`${url}/openapi.json`).then(
+      (answer) => answer.arrayBuffer().then(() => true),
+      () => false,
+    );
+  await isServed();
+  for (let round = 0; round < 10; round += 1) {
+    const served = await Promise.all(Array.from({ length: 5 }, isServed));
+    if (served.includes(false)) {
+      return;
+    }
+  }
+  t.fail("51 pages of a megabyte are as many requests");
+});

@@ -42,10 +42,13 @@ async function listen(
       if (request.url?.startsWith("/known") === true) {
         request.hold?.identified();
       }
+      if (request.url === "/page") {
+        request.hold?.sendsPage(1_000_000);
+      }
       if (request.url === "/body") {
         await readBody(request, 1_000_000, false);
       }
-      endResponse(request, response, request.url);
+      endResponse(request, response, request.url === "/large" ? "a".repeat(400_000) : request.url);
     },
   });
   await listener.listen();
@@ -160,4 +163,32 @@ test("a known caller who answers PINGs and reads nothing loses the answer", asyn
   t.equal(stream.rstCode, http2.constants.NGHTTP2_ENHANCE_YOUR_CALM);
   t.same(cut, ["127.0.0.1 its answer is not read"]);
   t.notOk(session.destroyed);
+});
+
+test("a page counts by its size among the requests of an address without a login", async (t) => {
+  for (const [path, isKept] of [
+    ["/page", false],
+    ["/a", true],
+  ] as const) {
+    const { connect } = await listen(t, {}, 10);
+    const socket = connect();
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`.repeat(20));
+    socket.write("GET /a HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+    const answers = await text(socket).catch(() => "");
+    t.equal(answers.split("200 OK").length === 22, isKept);
+  }
+});
+
+test("answers that wait count as memory of an address without a login", async (t) => {
+  const { port, cut } = await listen(t, { memoryBytesPerAddress: 2 ** 20 });
+  const session = http2.connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } });
+  session.on("error", () => {});
+  t.teardown(() => session.destroy());
+  const streams = Array.from({ length: 5 }, () => {
+    const stream = session.request({ ":path": "/large" });
+    stream.on("error", () => {});
+    return new Promise((resolve) => stream.pause().once("close", resolve));
+  });
+  await Promise.race(streams);
+  t.match(cut[0], /127\.0\.0\.1 callers without a login take too much memory/);
 });
