@@ -1,5 +1,6 @@
 # Reads tap's output, and prints for each assertion that failed a line "FILE > TEST > ASSERTION", and the first lines of its
-# diagnosis below (-v diagnosisLines=15). Of a file that failed outside of any it tells the error or the signal it died by.
+# diagnosis below (-v diagnosisLines=15). For a file that failed outside of any assertion it prints the
+# error, the signal, or that it timed out.
 
 function depthOf(line) {
   match(line, /[^ ]/)
@@ -32,12 +33,18 @@ function depthOf(line) {
       path = path name[i] " > "
       hasFailed[i] = 1
     }
-    print path what (depth > 0 ? "" : " > " (lastError == "" ? "failed" : lastError))
+    if (what != "timeout!" || depth > 0) {
+      print path what (depth > 0 ? "" : " > " (lastError == "" ? "failed" : lastError))
+    }
     linesLeft = depth == 0 ? 0 : diagnosisLines
   }
   hasFailed[depth] = 0
   isDiagnosis = 1
   next
+}
+
+isDiagnosis && depth == 0 && /^  expired: / {
+  print $2 " > timed out"
 }
 
 isDiagnosis && depth == 0 && /^  signal: SIG/ {
