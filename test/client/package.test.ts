@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { type Test, test } from "tap";
+import { after, test } from "tap";
 import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -24,14 +24,13 @@ console.log(refusal.reason, caller.actor, caller.role === Role.ADMIN, volumes.le
 `;
 
 /** A project that has installed the package, as `npm run build` makes it, with the libraries of the client alone. */
-async function makeProject(t: Test): Promise<string> {
+async function makeProject(): Promise<string> {
   const project = await mkdtemp(join(tmpdir(), "hostplane-package-"));
-  t.teardown(() => rm(project, { recursive: true }));
   const modules = join(project, "node_modules");
   const installed = join(modules, "hostplane");
   await mkdir(installed, { recursive: true });
   await cp(join(root, "package.json"), join(installed, "package.json"));
-  await run(process.execPath, [tsc, "-p", join(root, "client"), "--outDir", join(installed, "dist")]);
+  await run(process.execPath, [tsc, "--noCheck", "-p", join(root, "client"), "--outDir", join(installed, "dist")]);
   for (const scope of ["@bufbuild", "@connectrpc", "@types", "undici-types"]) {
     await symlink(join(root, "node_modules", scope), join(modules, scope));
   }
@@ -39,6 +38,9 @@ async function makeProject(t: Test): Promise<string> {
   await writeFile(join(project, "main.ts"), program);
   return project;
 }
+
+const made = makeProject();
+after(async () => rm(await made, { recursive: true }));
 
 /** The Node that came with the machine, which may be older than the gateway's; that one when there is no other. */
 function machineNode(): string {
@@ -49,7 +51,7 @@ function machineNode(): string {
 test("a program that has installed the package compiles, and runs under the machine's Node", {
   timeout: 240_000,
 }, async (t) => {
-  const project = await makeProject(t);
+  const project = await made;
   const { url } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   for (const [module, moduleResolution, lib] of [
     ["esnext", "bundler", "es2022,dom"],
@@ -79,7 +81,7 @@ test("a program that has installed the package compiles, and runs under the mach
 test("nothing but the client and the generated code can be imported of the package", {
   timeout: 240_000,
 }, async (t) => {
-  const project = await makeProject(t);
+  const project = await made;
   for (const name of ["hostplane", "hostplane/dist/client/client.js", "hostplane/client/client.js"]) {
     const importing = run(machineNode(), ["-e", `import("${name}")`], { cwd: project });
     await t.rejects(importing, { message: /ERR_PACKAGE_PATH_NOT_EXPORTED/ }, name);
