@@ -30,7 +30,14 @@ async function makeProject(): Promise<string> {
   const installed = join(modules, "hostplane");
   await mkdir(installed, { recursive: true });
   await cp(join(root, "package.json"), join(installed, "package.json"));
-  await run(process.execPath, [tsc, "--noCheck", "-p", join(root, "client"), "--outDir", join(installed, "dist")]);
+  await run(process.execPath, [
+    tsc,
+    "--noCheck",
+    "-p",
+    join(root, "client"),
+    "--outDir",
+    join(installed, "dist"),
+  ]);
   for (const scope of ["@bufbuild", "@connectrpc", "@types", "undici-types"]) {
     await symlink(join(root, "node_modules", scope), join(modules, scope));
   }
