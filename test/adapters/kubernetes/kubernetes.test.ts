@@ -81,7 +81,7 @@ test("the right to watch is named when only that is missing", async (t) => {
 
 test("a cluster that takes requests and answers none is away, and no reader waits longer for it than an answer may take", async (t) => {
   const server = await startServer(t);
-  const kubernetes = connect(t, server);
+  const kubernetes = connect(t, server, { patienceMs: 300 });
   await kubernetes.read();
   server.setHanging(true);
   // This process' own turns: a busy machine makes them longer, not more.
@@ -108,7 +108,7 @@ test("a cluster that takes requests and answers none is away, and no reader wait
 test("a cluster that hangs from the start is away after one answer's time", async (t) => {
   const server = await startServer(t);
   server.setHanging(true);
-  const kubernetes = connect(t, server);
+  const kubernetes = connect(t, server, { patienceMs: 300 });
   await t.rejects(kubernetes.read(), {
     reason: "KUBERNETES_UNAVAILABLE",
     message: /does not answer in time.*127\.0\.0\.1/,
