@@ -10,7 +10,7 @@ import { readDocumentedContract } from "../server/rpc/openapi/contract-under-tes
 import { goTool, systemTool } from "./foreign-tool.ts";
 import { runTool, startTool } from "./tool-process.ts";
 
-tap.setTimeout(600_000);
+tap.setTimeout(900_000);
 const { skip: noCurl } = await systemTool("curl");
 const { path: grpcurl, skip: noGrpcurl } = await goTool(
   "github.com/fullstorydev/grpcurl/cmd/grpcurl",
@@ -46,7 +46,7 @@ async function startSandbox(t: Test): Promise<Record<string, string>> {
 /** What an example never ends with: the sandbox serves it and takes its request. */
 const wrong = /unimplemented|invalid_argument|InvalidArgument|"internal"|Unimplemented|Code: Internal/;
 
-test("the curl examples of every read work in a sandbox", { skip: noCurl, timeout: 300_000 }, async (t) => {
+test("the curl examples of every read work in a sandbox", { skip: noCurl, timeout: 900_000 }, async (t) => {
   const env = await startSandbox(t);
   for (const title of ["curl", "curl, by GET", "curl, REST"]) {
     const commands = commandsOf(title);
@@ -61,7 +61,7 @@ test("the curl examples of every read work in a sandbox", { skip: noCurl, timeou
   }
 });
 
-test("the curl examples of watches show what happens", { skip: noCurl, timeout: 300_000 }, async (t) => {
+test("the curl examples of watches show what happens", { skip: noCurl, timeout: 900_000 }, async (t) => {
   const env = await startSandbox(t);
   for (const name of [
     "proto.VGService/Watch",
@@ -82,7 +82,7 @@ for (const { title, skip } of [
   { title: "buf curl", skip: noCurl },
   { title: "grpcurl", skip: noGrpcurl },
 ]) {
-  test(`a sample of the ${title} examples works in a sandbox`, { skip, timeout: 300_000 }, async (t) => {
+  test(`a sample of the ${title} examples works in a sandbox`, { skip, timeout: 900_000 }, async (t) => {
     const env = await startSandbox(t);
     for (const { path, command } of commandsOf(title).filter((_one, index) => index % 4 === 0)) {
       const { stdout, stderr } = await runTool("sh", ["-c", command], { env });

@@ -9,12 +9,12 @@ import { createCertificate } from "../server/rpc/listener/certificate.ts";
 import { chromium, openPage } from "./browser/chromium.ts";
 import { startPageServer } from "./browser/page-server.ts";
 
-tap.setTimeout(300_000);
+tap.setTimeout(900_000);
 const { path, skip } = await chromium();
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-test("connect-web in Chromium, on a page of another origin", { skip, timeout: 90_000 }, async (t) => {
+test("connect-web in Chromium, on a page of another origin", { skip, timeout: 900_000 }, async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
   t.teardown(() => rm(directory, { recursive: true }));
   const [cert, key] = [join(directory, "cert"), join(directory, "key")];

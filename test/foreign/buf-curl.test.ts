@@ -25,7 +25,7 @@ for (const protocol of ["connect", "grpc", "grpcweb"]) {
   // Reflection streams both ways, which over cleartext needs HTTP/2 from the first byte.
   const flags = ["curl", "--protocol", protocol, "--http2-prior-knowledge"];
 
-  test(`buf curl over ${protocol}, by reflection`, { timeout: 60_000 }, async (t) => {
+  test(`buf curl over ${protocol}, by reflection`, { timeout: 900_000 }, async (t) => {
     const { url, socket } = await startGateway(t);
 
     await t.test("lists methods", async (t) => {
@@ -73,7 +73,7 @@ for (const protocol of ["connect", "grpc", "grpcweb"]) {
 }
 
 for (const protocol of ["connect", "grpcweb"]) {
-  test(`buf curl over ${protocol} and HTTP/1.1, with the schema`, { timeout: 60_000 }, async (t) => {
+  test(`buf curl over ${protocol} and HTTP/1.1, with the schema`, { timeout: 900_000 }, async (t) => {
     const { url } = await startGateway(t);
     const flags = ["curl", "--protocol", protocol, "--schema", root];
     const { stdout, stderr } = await runTool(buf, [...flags, `${url}/proto.VGService/GetFreeBytes`]);

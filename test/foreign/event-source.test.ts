@@ -9,7 +9,7 @@ import { openCutRelay } from "../chaos/cut-relay.ts";
 import { adminPassword, startGatewayUnderTest } from "../server/gateway-under-test.ts";
 import { chromium } from "./browser/chromium.ts";
 
-tap.setTimeout(300_000);
+tap.setTimeout(900_000);
 const { path, skip } = await chromium();
 
 /** What a stream has told its page, which asks for nothing but its URL. */
@@ -20,7 +20,7 @@ interface Seen {
   readyState: number;
 }
 
-test("EventSource in Chromium, on a page of the gateway", { skip, timeout: 120_000 }, async (t) => {
+test("EventSource in Chromium, on a page of the gateway", { skip, timeout: 900_000 }, async (t) => {
   const { url, log } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const relay = await openCutRelay(t, url);
   const admin = { username: "admin", password: adminPassword };

@@ -63,7 +63,7 @@ export async function install(
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   tap.comment(what);
-  const { code, stderr } = await runTool(command, args, { env, timeoutMs: 300_000 });
+  const { code, stderr } = await runTool(command, args, { env, timeoutMs: 900_000 });
   if (code !== 0) {
     throw new Error(`${what} ended with ${code}: ${stderr.trim().slice(-500)}`);
   }

@@ -7,7 +7,7 @@ import { startFrameCounter } from "./frame-counter.ts";
 import { pythonEnvironment } from "./python/python-environment.ts";
 import { runTool } from "./tool-process.ts";
 
-tap.setTimeout(300_000);
+tap.setTimeout(900_000);
 const { path: python, skip } = await pythonEnvironment("grpcio");
 
 const script = join(import.meta.dirname, "python/lvmd_client.py");
@@ -28,7 +28,7 @@ async function runSteps(target: string, ...steps: string[]): Promise<Record<stri
   );
 }
 
-test("grpcio", { skip, timeout: 60_000 }, async (t) => {
+test("grpcio", { skip, timeout: 900_000 }, async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
   t.teardown(() => rm(directory, { recursive: true }));
   const socket = join(directory, "socket");

@@ -8,7 +8,7 @@ import { goTool } from "./foreign-tool.ts";
 import { runTool, startTool } from "./tool-process.ts";
 import { changedFreeBytes } from "./watch-output.ts";
 
-tap.setTimeout(300_000);
+tap.setTimeout(900_000);
 const { path: grpcurl, skip } = await goTool("github.com/fullstorydev/grpcurl/cmd/grpcurl", "v1.9.4");
 
 const listed = [
@@ -67,7 +67,7 @@ function withData(data: object): string[] {
   return ["-d", JSON.stringify(data)];
 }
 
-test("grpcurl, which knows no proto file", { skip, timeout: 60_000 }, async (t) => {
+test("grpcurl, which knows no proto file", { skip, timeout: 900_000 }, async (t) => {
   const ways = await startListeners(t);
   for (const [name, way] of Object.entries(ways)) {
     await t.test(`lists and calls over ${name}`, async (t) => {
@@ -149,7 +149,7 @@ test("grpcurl, which knows no proto file", { skip, timeout: 60_000 }, async (t) 
   });
 });
 
-test("grpcurl falls back to reflection v1alpha", { skip, timeout: 60_000 }, async (t) => {
+test("grpcurl falls back to reflection v1alpha", { skip, timeout: 900_000 }, async (t) => {
   const services = ["grpc.reflection.v1alpha.ServerReflection", "proto.VGService"];
   const { gateway } = await startGatewayUnderTest(t, { listen: [{ address: "127.0.0.1:0", services }] });
   const way = ["-plaintext", ...gateway.addresses];
@@ -157,7 +157,7 @@ test("grpcurl falls back to reflection v1alpha", { skip, timeout: 60_000 }, asyn
   t.match(await call(way, "proto.VGService/GetFreeBytes"), { answer: { freeBytes: /^\d+$/ } });
 });
 
-test("grpcurl logs in, and calls with the token", { skip, timeout: 60_000 }, async (t) => {
+test("grpcurl logs in, and calls with the token", { skip, timeout: 900_000 }, async (t) => {
   const { gateway } = await startGatewayUnderTest(t, {}, { hasLogin: true });
   const way = ["-plaintext", ...gateway.addresses];
   t.match(await call(way, "proto.VGService/GetFreeBytes"), {

@@ -14,7 +14,7 @@ export interface ToolOptions {
   /** Added to the environment of the test. */
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string | Uint8Array;
-  /** After that long it is killed. 30 s if absent. */
+  /** After that long it is killed. 120 s if absent. */
   readonly timeoutMs?: number;
 }
 
@@ -98,7 +98,7 @@ function start(command: string, args: readonly string[], options: ToolOptions) {
       // It has just ended, and its output is still to be read.
     }
   };
-  const timer = setTimeout(kill, options.timeoutMs ?? 30_000);
+  const timer = setTimeout(kill, options.timeoutMs ?? 120_000);
   const ended = once(child, "close")
     .then(([code]) => code as number | null)
     .finally(() => {

@@ -11,7 +11,7 @@ import { startGatewayUnderTest } from "../../server/gateway-under-test.ts";
 import { systemTool } from "../foreign-tool.ts";
 import { buildGoClient, type GoCall, type GrpcGoVersion } from "./build-client.ts";
 
-tap.setTimeout(300_000);
+tap.setTimeout(900_000);
 const { skip } = await systemTool("go");
 
 const versions: readonly GrpcGoVersion[] = ["1.32", "current"];
@@ -53,7 +53,7 @@ async function makeDirectory(t: Test): Promise<string> {
 }
 
 for (const version of versions) {
-  test(`grpc-go ${version} that dials a socket by its path`, { skip, timeout: 300_000 }, async (t) => {
+  test(`grpc-go ${version} that dials a socket by its path`, { skip, timeout: 900_000 }, async (t) => {
     const directory = await makeDirectory(t);
     const client = await buildGoClient(version, directory);
 

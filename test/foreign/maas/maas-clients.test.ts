@@ -6,7 +6,7 @@ import { startMaasFake } from "../../../adapters/maas/fake/server.ts";
 import { systemTool } from "../foreign-tool.ts";
 import { runTool } from "../tool-process.ts";
 
-tap.setTimeout(300_000);
+tap.setTimeout(900_000);
 const { skip } = await systemTool("go");
 
 const machines = ["abcdef", "bcdefg", "cdefgh"].map((systemId, index) => {
@@ -18,7 +18,7 @@ test("the clients that Juju and Terraform have take the fake for a MAAS", { skip
   const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
   t.teardown(() => rm(directory, { recursive: true }));
   const program = join(directory, "maas-clients");
-  const build = { cwd: import.meta.dirname, timeoutMs: 240_000 };
+  const build = { cwd: import.meta.dirname, timeoutMs: 900_000 };
   t.match(await runTool("go", ["build", "-o", program, "."], build), { code: 0 });
 
   const fake = await startMaasFake({
