@@ -8,10 +8,10 @@ import {
 import { createHandlerFactory as createConnectFactory } from "@connectrpc/connect/protocol-connect";
 import { createHandlerFactory as createGrpcFactory } from "@connectrpc/connect/protocol-grpc";
 import { createHandlerFactory as createGrpcWebFactory } from "@connectrpc/connect/protocol-grpc-web";
+import { withJsonRequests } from "./json-request.ts";
 import { reachedKey } from "./request-facts.ts";
 import { singleOf } from "./single-of.ts";
 import { type OnRefused, withUnaryErrorReason } from "./unary-error.ts";
-import { withUnknownFieldsHeader } from "./unknown-fields-header.ts";
 
 /** The request of a call, read when it is asked for. What is wrong with it is thrown by the reading. */
 export interface Inputs {
@@ -51,18 +51,19 @@ export function createProtocolHandler(
   const streamSpec = { kind: "bidi_streaming", method, impl: stream } as unknown as MethodImplSpec;
   const unarySpec = { kind: "unary", method, impl: unary } as unknown as MethodImplSpec;
   const connect = createConnectFactory(options);
-  const unaryHandler = () => {
-    const handler = withUnaryErrorReason(connect(unarySpec), onRefused);
-    return options.jsonOptions?.ignoreUnknownFields === true
-      ? withUnknownFieldsHeader(handler, method)
-      : handler;
-  };
-  const connectHandler = method.methodKind === "unary" ? unaryHandler() : connect(streamSpec);
-  return createUniversalMethodHandler(streamSpec, [
+  const isUnary = method.methodKind === "unary";
+  const connectHandler = isUnary ? withUnaryErrorReason(connect(unarySpec), onRefused) : connect(streamSpec);
+  const handler = createUniversalMethodHandler(streamSpec, [
     createGrpcFactory(options),
     createGrpcWebFactory(options),
     Object.assign(() => connectHandler, { protocolName: connect.protocolName }),
   ]);
+  return isUnary || method.methodKind === "server_streaming"
+    ? withJsonRequests(handler, method, {
+        readMaxBytes: options.readMaxBytes ?? Number.POSITIVE_INFINITY,
+        ignoresUnknownFields: options.jsonOptions?.ignoreUnknownFields === true,
+      })
+    : handler;
 }
 
 async function answerOf(outputs: AsyncIterable<object>, method: DescMethod): Promise<object> {

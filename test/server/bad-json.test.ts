@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { test } from "tap";
-import { assertUnharmed, json, malformed, readPath, refuses, send } from "./carriers.ts";
+import { assertUnharmed, json, malformed, readPath, refuses, send, watchPath } from "./carriers.ts";
 import { startGatewayUnderTest } from "./gateway-under-test.ts";
 import { errorFromAnswer } from "./raw-error.ts";
 import { type RawAnswer, requestOver } from "./raw-request.ts";
@@ -12,7 +12,7 @@ test("JSON that is none is refused", async (t) => {
   }
   const notUtf8 = Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]);
   await refuses(t, gateway.url, json, "text for a message", { message: '{"dataSource":"s3"}' }, malformed);
-  await refuses(t, gateway.url, json, "not UTF-8", { message: notUtf8 }, { code: "INVALID_ARGUMENT" });
+  await refuses(t, gateway.url, json, "not UTF-8", { message: notUtf8 }, malformed);
   await refuses(t, gateway.url, json, "deep", { message: "[".repeat(100_000) }, malformed);
   await assertUnharmed(t, gateway);
 });
@@ -56,6 +56,7 @@ test("a field that the message does not have is accepted in a read, and named to
       body: gzipSync(post.body),
     });
     t.equal(compressed.status, 200);
+    t.equal(names(compressed), named, "gzip");
     const many = JSON.stringify(
       Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x${index}`, 1])),
     );
@@ -77,6 +78,23 @@ test("a field that the message does not have is accepted in a read, and named to
       message: '{"deviceclass":"x","y":{}}',
     });
     t.equal(errorFromAnswer(answer), undefined, carrier.name);
+    t.equal(names(answer), "deviceclass, y", carrier.name);
+  }
+  await assertUnharmed(t, gateway);
+});
+
+test("text that is not UTF-8 is refused, in a read and compressed, too", async (t) => {
+  const gateway = await startGatewayUnderTest(t);
+  const message = Buffer.concat([Buffer.from('{"deviceClass":"'), Buffer.from([0xff]), Buffer.from('"}')]);
+  const refusal = { ...malformed, message: /^the body is not UTF-8$/ };
+  for (const path of [readPath, watchPath]) {
+    const carriers = path === readPath ? json : json.filter(({ isEnveloped }) => isEnveloped);
+    await refuses(t, gateway.url, carriers, path, { path, message }, refusal);
+    for (const carrier of carriers) {
+      const headers = { [carrier.encodingHeader]: "gzip" };
+      const sent = { path, message: gzipSync(message), compressed: true, headers };
+      await refuses(t, gateway.url, [carrier], `${path} gzip`, sent, refusal);
+    }
   }
   await assertUnharmed(t, gateway);
 });

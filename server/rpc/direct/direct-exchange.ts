@@ -84,14 +84,15 @@ export class DirectExchange implements Exchange {
   async readInput(): Promise<Message> {
     const { head, request } = this;
     const reading = this.#reading;
+    const note = (names: readonly string[]) => this.noteUnknownFields(names);
     if (head.form.isEnveloped) {
-      return readEnvelopedMessage(await readBody(request, reading.readMaxBytes, true), head, reading);
+      return readEnvelopedMessage(await readBody(request, reading.readMaxBytes, true), head, reading, note);
     }
     const body =
       head.query === undefined
         ? await readBody(request, reading.readMaxBytes, false)
         : bytesOfQuery(head.query);
-    return readPlainMessage(body, head, reading, (names) => this.noteUnknownFields(names));
+    return readPlainMessage(body, head, reading, note);
   }
 
   noteUnknownFields(names: readonly string[]): void {

@@ -18,6 +18,7 @@ import { endStreamFlag } from "@connectrpc/connect/protocol-connect";
 import { trailerFlag } from "@connectrpc/connect/protocol-grpc-web";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { envelopeHeadBytes } from "../envelope.ts";
+import { jsonTextOf } from "../json-text.ts";
 import { messageTooLarge } from "../message-too-large.ts";
 import { assertOneEnvelope } from "../one-envelope.ts";
 import { singleOf } from "../single-of.ts";
@@ -34,6 +35,9 @@ export interface MessageReading {
   readonly jsonOptions: Partial<JsonReadOptions>;
 }
 
+/** Gets the names of what is not in the message and is ignored. */
+type NoteUnknownFields = (names: readonly string[]) => void;
+
 /**
  * The one message of an enveloped request. One whole message, as nearly every request is, is read here; anything else by
  * connect-es, whose errors it then gets.
@@ -42,8 +46,11 @@ export interface MessageReading {
 export function readEnvelopedMessage(
   body: Buffer,
   { form, requestCompression }: RequestHead,
-  { serialization, readMaxBytes }: MessageReading,
+  reading: MessageReading,
+  noteUnknownFields: NoteUnknownFields,
 ): Message | Promise<Message> {
+  const { readMaxBytes } = reading;
+  const serialization = serializationOf(form, reading, noteUnknownFields);
   assertOneEnvelope(body);
   const isWhole =
     body.byteLength >= envelopeHeadBytes && body.byteLength === envelopeHeadBytes + body.readUInt32BE(1);
@@ -73,38 +80,54 @@ function parsing({ protocol }: WireForm, serialization: Serialization<Message>) 
 
 /**
  * The message of a unary Connect request.
- * @param noteUnknownFields told of what is not in the message and is ignored, if there is any
  * @throws InfraError MESSAGE_TOO_LARGE, ConnectError
  */
 export async function readPlainMessage(
   body: Uint8Array,
   { form, requestCompression }: RequestHead,
   reading: MessageReading,
-  noteUnknownFields: (names: readonly string[]) => void,
+  noteUnknownFields: NoteUnknownFields,
 ): Promise<Message> {
-  const { readMaxBytes, serialization } = reading;
+  const { readMaxBytes } = reading;
+  const serialization = serializationOf(form, reading, noteUnknownFields);
   if (body.byteLength > readMaxBytes) {
     throw messageTooLarge(body.byteLength, readMaxBytes);
   }
-  if (requestCompression !== null) {
-    return serialization.parse(await requestCompression.decompress(bytesOf(body), readMaxBytes));
-  }
-  return form.isBinary ? serialization.parse(bytesOf(body)) : readJson(body, reading, noteUnknownFields);
+  const isCompressed = requestCompression !== null;
+  return serialization.parse(
+    isCompressed ? await requestCompression.decompress(bytesOf(body), readMaxBytes) : bytesOf(body),
+  );
+}
+
+/** How connect-es reads a message; JSON is read with checks that it does not have. */
+function serializationOf(
+  { isBinary }: WireForm,
+  reading: MessageReading,
+  noteUnknownFields: NoteUnknownFields,
+): Serialization<Message> {
+  const { serialization } = reading;
+  return isBinary
+    ? serialization
+    : {
+        serialize: serialization.serialize,
+        parse: (bytes) => readJson(bytesOf(bytes), reading, noteUnknownFields),
+      };
 }
 
 function readJson(
-  body: Uint8Array,
+  body: Uint8Array<ArrayBuffer>,
   { method, serialization, jsonOptions }: MessageReading,
-  noteUnknownFields: (names: readonly string[]) => void,
+  noteUnknownFields: NoteUnknownFields,
 ): Message {
+  const text = jsonTextOf(body);
   let json: JsonValue;
   let message: Message;
   try {
-    json = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString());
+    json = JSON.parse(text);
     message = fromJson(method.input, json, jsonOptions);
   } catch {
     // It fails once more, in the words that connect-es has for it.
-    return serialization.parse(bytesOf(body));
+    return serialization.parse(body);
   }
   if (jsonOptions.ignoreUnknownFields === true) {
     noteUnknownFields(unknownFieldsOf(method.input, json));

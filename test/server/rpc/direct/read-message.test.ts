@@ -80,7 +80,7 @@ test("any body, in whatever chunks it comes, reads as connect-es reads it", asyn
     fc.asyncProperty(chunked, async (chunks) => {
       const ours = await outcomeOf(async () => {
         const body = await readBody(requestOf({}, chunks), readMaxBytes, true);
-        return head === undefined ? head : readEnvelopedMessage(body, head, reading);
+        return head === undefined ? head : readEnvelopedMessage(body, head, reading, () => {});
       });
       const theirs = pipe(
         oneMessageBody(requestOf({}, chunks), readMaxBytes, true),
