@@ -124,7 +124,7 @@ export const reasons = {
     code: "PERMISSION_DENIED",
     retryable: false,
     meaning:
-      "The request has a header of a proxy; a listener without login takes none, since it could not tell who asks.",
+      "The request has a header of a proxy; a listener without login refuses them unless it has `allowForwarded: true`.",
   },
 
   // Who may

@@ -9,6 +9,7 @@ interface ListenerKeys {
   readonly role?: string;
   readonly hosts?: readonly string[];
   readonly allowFrom?: readonly string[];
+  readonly allowForwarded?: boolean;
   readonly insecure?: boolean;
   readonly mode?: string;
   readonly tls?: object;
@@ -16,7 +17,7 @@ interface ListenerKeys {
 
 /** Adds an issue for each key of a listener that another one makes necessary, or senseless. */
 export function assertListenerRules(listener: ListenerKeys, context: z.RefinementCtx): void {
-  const { auth, services, role, hosts, allowFrom, insecure = false, mode, tls } = listener;
+  const { auth, services, role, hosts, allowFrom, allowForwarded, insecure = false, mode, tls } = listener;
   const address = parseListenAddress(listener.address);
   if (typeof address === "string") {
     return;
@@ -39,6 +40,9 @@ export function assertListenerRules(listener: ListenerKeys, context: z.Refinemen
   }
   if (role !== undefined && !isOpen) {
     mistake("role", "expected only with auth: none");
+  }
+  if (allowForwarded !== undefined && (!isOpen || isUnix)) {
+    mistake("allowForwarded", "expected only with auth: none on a host:port address");
   }
   if (isOpen && services === undefined) {
     mistake("services", "expected the services that are open to everybody here, since auth is none");

@@ -83,6 +83,10 @@ export const listenerSchema = z
       description:
         "IP addresses and ranges (192.0.2.0/24, 2001:db8::/32) that may connect; a connection from elsewhere is closed before anything is read of it. All if absent.",
     }),
+    allowForwarded: z.boolean().exactOptional().meta({
+      description:
+        "`true` accepts requests that a proxy has marked (`forwarded`, `via`, `x-real-ip`, `x-forwarded-*`) where `auth` is `none` on a TCP address. `allowFrom` then sees the proxy alone: everybody who can reach the proxy has the `role`. Refused if absent.",
+    }),
     errorDetails: z.boolean().exactOptional().meta({
       description:
         "`false` leaves out the details that hostplane adds to the errors of gRPC, gRPC-Web and Connect (`google.rpc.ErrorInfo`, `RetryInfo` and others), for clients that cannot read them, such as grpc-gateway before 1.9. `true` if absent.",

@@ -9,6 +9,8 @@ export interface GuardedListener {
   /** Whether everybody who reaches it may call, without a login. */
   readonly isOpen: boolean;
   readonly isTls: boolean;
+  /** Whether it takes requests that a proxy has marked although it is open. */
+  readonly allowsForwarded: boolean;
   /** Further names that clients reach it by. */
   readonly hosts: readonly string[];
 }
@@ -26,7 +28,7 @@ const forwardedHeaders: ReadonlySet<string> = new Set(["forwarded", "via", "x-re
  * - Any other page is known by its Origin, which must be the listener itself or one of `origins`. To a unix socket a
  *   browser comes through a proxy alone: where no login is asked for there, its mode says who may.
  * - Behind a proxy every client has the proxy's address, so that `allowFrom` and loopback would mean nothing: where no
- *   login is asked for on TCP, what a proxy has marked is refused.
+ *   login is asked for on TCP, what a proxy has marked is refused, unless `allowForwarded` says otherwise.
  *
  * @param origins those configured for CORS
  * @returns for a request: HOST_NOT_ALLOWED, ORIGIN_NOT_ALLOWED or FORWARDED_NOT_ALLOWED if it is such a one
@@ -35,7 +37,7 @@ export function createBrowserGuard(
   listener: GuardedListener,
   origins: readonly string[],
 ): (request: HttpRequest) => InfraError | undefined {
-  const { address, isOpen, isTls } = listener;
+  const { address, isOpen, isTls, allowsForwarded } = listener;
   const isTcp = address.kind === "tcp";
   const checksOrigin = isTcp || !isOpen;
   const checksHost = isTcp && (isOpen || isLoopbackHost(address.host));
@@ -65,14 +67,14 @@ export function createBrowserGuard(
     ) {
       return new InfraError("ORIGIN_NOT_ALLOWED", `the origin ${origin} is not in cors.origins`);
     }
-    if (isOpen && isTcp) {
+    if (isOpen && isTcp && !allowsForwarded) {
       const mark = Object.keys(request.headers).find(
         (name) => forwardedHeaders.has(name) || name.startsWith("x-forwarded-"),
       );
       if (mark !== undefined) {
         return new InfraError(
           "FORWARDED_NOT_ALLOWED",
-          `the header ${mark} says that a proxy has forwarded the request, which a listener without login does not take`,
+          `the header ${mark} says that a proxy has forwarded the request, which a listener without login refuses unless it has allowForwarded: true`,
         );
       }
     }

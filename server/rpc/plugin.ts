@@ -4,13 +4,17 @@ import { createContextValues } from "@connectrpc/connect";
 import {
   createAsyncIterable,
   type UniversalHandlerFn,
+  type UniversalServerRequest,
   type UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
+import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { limitBodyTime } from "./body-time.ts";
+import { compressions } from "./compression.ts";
 import type { DirectHandler } from "./direct/direct-handler.ts";
 import type { RequestHead } from "./direct/request-head.ts";
+import { connectErrorFromInfraError } from "./errors.ts";
 import { type AnswerHeaders, dropRest } from "./http-exchange.ts";
 import type { ListenerFacts } from "./listener-facts.ts";
 import { universalRequestFrom, writeUniversalResponse } from "./node-adapter.ts";
@@ -44,8 +48,8 @@ export function leaveBodiesUnread(app: FastifyInstance): void {
  */
 export async function rpcPlugin(app: FastifyInstance, options: RpcPluginOptions): Promise<void> {
   leaveBodiesUnread(app);
-  // OPTIONS belongs to CORS.
-  const verbs = app.supportedMethods.filter((name) => name !== "OPTIONS");
+  // A preflight is answered by CORS before it comes here.
+  const verbs = [...app.supportedMethods];
   // One route for all methods of a service: thousands of them, for each verb of each method, would take a fifth of a start.
   for (const [service, methods] of methodsOfServices(options)) {
     const handler = (request: FastifyRequest, reply: FastifyReply) => {
@@ -55,7 +59,9 @@ export async function rpcPlugin(app: FastifyInstance, options: RpcPluginOptions)
       }
       if (!served.verbs.includes(request.method)) {
         const allowed = served.verbs.filter((name) => name !== "HEAD").join(", ");
-        return reply.code(405).header("allow", allowed).type("text/plain").send(`${bareAnswers[405]}\n`);
+        return request.method === "OPTIONS"
+          ? reply.code(204).header("allow", `${allowed}, OPTIONS`).send()
+          : sendRefusal(reply.header("allow", allowed), 405, request, options.listenerOf);
       }
       return served.answer(request, reply);
     };
@@ -82,7 +88,7 @@ function methodsOfServices({
     const served: Served = {
       method,
       readMaxBytes,
-      handle: async (request) => withWords(await handle(request)),
+      handle: async (request) => withWords(method, request, await handle(request)),
       refuse,
     };
     const answer = (request: FastifyRequest, reply: FastifyReply) => {
@@ -97,7 +103,7 @@ function methodsOfServices({
         return serve(other, request, reply, listenerOf);
       }
       return other !== undefined && request.method === "GET"
-        ? reply.code(406).type("text/plain").send(`${bareAnswers[406]}\n`)
+        ? sendRefusal(reply, 406, request, listenerOf)
         : answer(request, reply);
     };
     const get = other?.byGet === true ? ["GET"] : rule.get ? ["GET", "HEAD"] : [];
@@ -108,13 +114,51 @@ function methodsOfServices({
   return services;
 }
 
-/** What is answered with a status alone, because no protocol's error form applies. */
-const bareAnswers: Readonly<Record<number, string>> = {
-  405: "this RPC takes POST, and GET only where it has no side effects and tells no secrets (Connect GET; of streams, server-sent events)",
+/** Why a request is refused that no protocol's handler takes, by HTTP status. */
+const refusals: Readonly<Record<number, string>> = {
+  405: "this RPC takes POST, and GET only where it has no side effects and returns no secrets (Connect GET; of streams, server-sent events)",
   406: "GET of this stream needs the header accept: text/event-stream (server-sent events)",
-  415: "the content type is none of this RPC's. A unary RPC takes application/json or application/proto (Connect), a stream application/connect+json or application/connect+proto (Connect, with five bytes before each message), both application/grpc-web+proto (gRPC-Web) and application/grpc+proto (gRPC). A stream of answers takes application/json with the header accept: text/event-stream (server-sent events)",
   505: "this RPC needs HTTP/2",
 };
+
+function describeUnsupported(
+  { methodKind }: DescMethod,
+  { method, url, header }: UniversalServerRequest,
+): string {
+  if (method === "GET") {
+    const encoding = new URL(url).searchParams.get("encoding") ?? "";
+    return `unsupported encoding "${encoding}" in the query (supported: json, proto)`;
+  }
+  const type = header.get("content-type");
+  const supported =
+    methodKind === "unary"
+      ? ["application/json", "application/proto"]
+      : [
+          "application/connect+json",
+          "application/connect+proto",
+          ...(methodKind === "server_streaming"
+            ? ["application/json with the header accept: text/event-stream"]
+            : []),
+        ];
+  const all = [...supported, "application/grpc-web+proto", "application/grpc+proto"].join(", ");
+  return `${type === null ? "no content type" : `unsupported content type "${type}"`} (supported: ${all})`;
+}
+
+/** The body of such an answer, in the form that Connect gives an error. */
+function refusalBody(message: string, errorDetails: boolean): Uint8Array {
+  const error = connectErrorFromInfraError(new InfraError("MALFORMED_REQUEST", message), errorDetails);
+  return errorToJsonBytes(error, undefined);
+}
+
+function sendRefusal(
+  reply: FastifyReply,
+  status: number,
+  request: FastifyRequest,
+  listenerOf: RpcPluginOptions["listenerOf"],
+): FastifyReply {
+  const body = refusalBody(refusals[status] ?? "", listenerOf(request).errorDetails);
+  return reply.code(status).type("application/json").send(Buffer.from(body));
+}
 
 /** Content types whose messages come in envelopes. */
 const envelopedTypes = /^application\/(?:grpc|connect\+)/i;
@@ -190,14 +234,35 @@ function arrivedFrom(
   return { request: request.raw, response: reply.raw, listener, headers, log: request.log };
 }
 
-function withWords(answer: UniversalServerResponse): UniversalServerResponse {
-  const words = answer.body === undefined ? bareAnswers[answer.status] : undefined;
-  if (words === undefined) {
-    return answer;
+function withWords(
+  method: DescMethod,
+  request: UniversalServerRequest,
+  answer: UniversalServerResponse,
+): UniversalServerResponse {
+  const message = answer.status === 415 ? describeUnsupported(method, request) : refusals[answer.status];
+  if (answer.body !== undefined || message === undefined) {
+    return withAcceptedEncodings(request, answer);
   }
+  const facts = request.contextValues?.get(requestFactsKey) ?? requestFactsKey.defaultValue;
   const header = new Headers(answer.header);
-  header.set("content-type", "text/plain");
-  return { ...answer, header, body: createAsyncIterable([Buffer.from(`${words}\n`)]) };
+  header.set("content-type", "application/json");
+  return { ...answer, header, body: createAsyncIterable([refusalBody(message, facts.peer.errorDetails)]) };
+}
+
+/** Names the compressions that the gateway reads in the answer to a request that has another one. */
+function withAcceptedEncodings(
+  { header }: UniversalServerRequest,
+  answer: UniversalServerResponse,
+): UniversalServerResponse {
+  const [, protocol] = /^application\/(grpc|connect\+)/i.exec(header.get("content-type") ?? "") ?? [];
+  const prefix = protocol === undefined ? "" : protocol === "grpc" ? "grpc-" : "connect-";
+  const encoding = header.get(protocol === "grpc" ? "grpc-encoding" : `${prefix}content-encoding`);
+  const isKnown =
+    encoding === null || encoding === "identity" || compressions.some(({ name }) => name === encoding);
+  if (!isKnown) {
+    answer.header?.set(`${prefix}accept-encoding`, compressions.map(({ name }) => name).join(","));
+  }
+  return answer;
 }
 
 /** gRPC's trailers need HTTP/2; what a gRPC client sends over HTTP/1.1 is refused, whatever its path. */

@@ -172,6 +172,34 @@ test("a GET whose query is wrong is refused", async (t) => {
   await assertUnharmed(t, gateway);
 });
 
+test("an answer to an unknown compression names those that are read", async (t) => {
+  const gateway = await startGatewayUnderTest(t);
+  for (const carrier of [...json, ...binary]) {
+    const headers = { [carrier.encodingHeader]: "zstd" };
+    const answer = await send(gateway.url, carrier, {
+      path: readPath,
+      message: "{}",
+      headers,
+      compressed: true,
+    });
+    t.match(errorFromAnswer(answer), { code: "UNIMPLEMENTED", reason: "UNSUPPORTED_COMPRESSION" });
+    const accepted =
+      answer.headers[carrier.encodingHeader.replace("encoding", "accept-encoding").replace("content-", "")];
+    t.equal(accepted, "gzip,br", carrier.name);
+  }
+  await assertUnharmed(t, gateway);
+});
+
+test("a request may have as many header fields over HTTP/2 as over HTTP/1.1", async (t) => {
+  const gateway = await startGatewayUnderTest(t);
+  const fields = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`x-${index}`, "1"]));
+  for (const version of ["1.1", "2"] as const) {
+    const headers = { "content-type": "application/json", ...fields };
+    const answer = await requestOver[version](gateway.url, { path: readPath, headers, body: "{}" });
+    t.equal(answer.status, 200, `over HTTP/${version}`);
+  }
+});
+
 test("headers beyond the limit are refused, and so is a path that is none", async (t) => {
   const gateway = await startGatewayUnderTest(t, { limits: { headerBytes: 4096 } });
   const headers = { "content-type": "application/json", "x-large": "x".repeat(20_000) };

@@ -113,6 +113,9 @@ test("a content type that is no protocol's gets 415, for RPCs of every kind", as
           body: "{}",
         });
         t.equal(answer.status, 415, `${type} ${path} over HTTP/${version}`);
+        const message = new RegExp(`^unsupported content type "${type}" \\(supported: application/`);
+        t.match(errorFromAnswer({ ...answer, headers: { "content-type": "application/json" } }), { message });
+        t.equal(answer.headers["content-type"], "application/json");
       }
       t.equal((await requestOver[version](url, { path, body: "{}" })).status, 415, "none at all");
     }
@@ -133,6 +136,14 @@ test("a verb that no protocol uses gets 405 and the verbs it may use", async (t)
       t.match(read, { status: 405, headers: { allow: /GET.*POST/ } }, `${method} of a read`);
       const mutation = await requestOver[version](url, { method, path: "/api/proto.LVService/CreateLV" });
       t.match(mutation, { status: 405, headers: { allow: "POST" } }, `${method} of a mutation`);
+    }
+    for (const [path, allow] of [
+      ["/proto.VGService/GetFreeBytes", "GET, POST, OPTIONS"],
+      ["/api/proto.LVService/CreateLV", "POST, OPTIONS"],
+      ["/api/v1/cluster", "DELETE, GET, POST, OPTIONS"],
+    ] as const) {
+      const options = await requestOver[version](url, { method: "OPTIONS", path });
+      t.match(options, { status: 204, headers: { allow } }, `OPTIONS ${path}`);
     }
     const head = await requestOver[version](url, { method: "HEAD", path: "/proto.LVService/CreateLV" });
     t.match(head, { status: 405 }, "HEAD of a mutation");

@@ -35,7 +35,7 @@ export function createConfiguredListener(
   entry: ListenerConfig,
   { config, certificates, logger, unknownCallers, onRequest, onStream }: ConfiguredListenerOptions,
 ): Listener {
-  const { services, role, tls, hosts = [], allowFrom } = entry;
+  const { services, role, tls, hosts = [], allowFrom, allowForwarded = false } = entry;
   const address = valid(parseListenAddress(entry.address), entry.address);
   const facts: ListenerFacts = {
     address: entry.address,
@@ -46,7 +46,7 @@ export function createConfiguredListener(
     errorDetails: entry.errorDetails ?? true,
   };
   const guard = createBrowserGuard(
-    { address, isOpen: entry.auth === "none", isTls: facts.isTls, hosts },
+    { address, isOpen: entry.auth === "none", isTls: facts.isTls, allowsForwarded: allowForwarded, hosts },
     config.cors.origins,
   );
   const refusalLog = (what: string) =>

@@ -130,6 +130,8 @@ export function createListener(options: ListenerOptions): Listener {
         maxConcurrentStreams: options.maxConcurrentStreams,
         maxHeaderListSize: options.headerBytes,
       },
+      // Node resets a stream with more than 128 header fields without a word; HTTP/1.1 takes 2,000 of them.
+      maxHeaderListPairs: 2000,
       // nghttp2 would take 1,000 resets at once and then 33 a second before it closes the connection; a client
       // that opens and cancels as many streams as it may is no attack.
       streamResetBurst: 10 * options.maxConcurrentStreams,

@@ -33,7 +33,7 @@ export const errorMessages: readonly MessageForm[] = (["Connect", "Rest"] as con
   details.map((message) => ({ message, form: formOf(style) })),
 );
 
-/** Of what speaks Connect, an answer without an error's form. */
+/** Of what speaks Connect. */
 export const unsupportedMediaType: JsonObject = {
   "415": { $ref: "#/components/responses/UnsupportedMediaType" },
 };
@@ -43,12 +43,12 @@ export const notAcceptable: JsonObject = { "406": { $ref: "#/components/response
 
 /** Those that name no reason. */
 const bareResponses: JsonObject = {
-  UnsupportedMediaType: bareResponse("The content type is none of the RPC's."),
+  UnsupportedMediaType: bareResponse("The RPC does not support the content type."),
   NotAcceptable: bareResponse("The request does not accept `text/event-stream` by name."),
 };
 
 function bareResponse(description: string): JsonObject {
-  return { description, content: { "text/plain": { schema: { type: "string" } } } };
+  return { description, content: { "application/json": { schema: refToSchema("ConnectError") } } };
 }
 
 /** The answers of operations that are errors, each of which is a component once, however many operations have it. */
@@ -98,18 +98,12 @@ function statusOf({ connectStatus, restStatus }: ErrorRow, style: ErrorStyle): n
 }
 
 function errorResponse(style: ErrorStyle, rows: readonly ErrorRow[]): JsonObject {
-  const codes = [...new Set(rows.map((row) => (style === "Connect" ? row.connectCode : row.codeNumber)))];
   const lines = rows.map(({ reason, meaning }) => `- \`${reason}\`: ${meaning}`);
   return {
     description: `${[...new Set(rows.map(({ code }) => code))].join(" or ")}, by reason:\n\n${lines.join("\n")}`,
     headers: headerRefs(["hostplane-request-id"]),
-    content: {
-      "application/json": {
-        schema: {
-          allOf: [refToSchema(`${style}Error`), { type: "object", properties: { code: { enum: codes } } }],
-        },
-      },
-    },
+    // One schema for all of them: generators make a type of each one that differs.
+    content: { "application/json": { schema: refToSchema(`${style}Error`) } },
   };
 }
 
@@ -140,7 +134,7 @@ export function errorSchemas(schemas: MessageSchemas): JsonObject {
       type: "object",
       description: "An error as Connect writes it (connectrpc.com/docs/protocol).",
       properties: {
-        code: { type: "string" },
+        code: { type: "string", enum: [...new Set(errorRows.map(({ connectCode }) => connectCode))] },
         message: { type: "string", description: "A sentence for people." },
         details: detailsOf(connectDetails),
       },

@@ -32,7 +32,7 @@ interface Endpoint extends RestRoute {
 export async function restPlugin(app: FastifyInstance, options: RestPluginOptions): Promise<void> {
   const { restRoutes, routes, listenerOf } = options;
   leaveBodiesUnread(app);
-  // OPTIONS belongs to CORS; HEAD comes with GET.
+  // A preflight is answered by CORS before it comes here; HEAD comes with GET.
   const allVerbs = app.supportedMethods.filter((name) => name !== "OPTIONS" && name !== "HEAD");
   const servedByMethod = new Map(routes.map((route) => [route.handle.method, route]));
   const endpoints = restRoutes.map((route): Endpoint => {
@@ -72,6 +72,9 @@ export async function restPlugin(app: FastifyInstance, options: RestPluginOption
     if (found.length > 0) {
       const verbs = new Set(found.flatMap(({ endpoint }) => [...endpoint.verbs]));
       const allowed = [...verbs].toSorted().join(", ");
+      if (request.method === "OPTIONS") {
+        return reply.code(204).header("allow", `${allowed}, OPTIONS`).send();
+      }
       return reply.code(405).header("allow", allowed).type("text/plain").send(`this path takes ${allowed}\n`);
     }
     // RPCs and pages are there as well.
@@ -81,7 +84,11 @@ export async function restPlugin(app: FastifyInstance, options: RestPluginOption
 
   for (const folder of new Set(endpoints.map(({ template }) => folderOf(template)))) {
     for (const url of folder === "" ? ["/*"] : [folder, `${folder}/*`]) {
-      app.route({ method: allVerbs, url, handler: (request, reply) => answer(request, reply, folder) });
+      app.route({
+        method: [...allVerbs, "OPTIONS"],
+        url,
+        handler: (request, reply) => answer(request, reply, folder),
+      });
     }
   }
 }

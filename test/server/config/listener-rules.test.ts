@@ -72,3 +72,10 @@ test("further names are for listeners that look at the name", async (t) => {
     t.match(messagesOf({ address: "127.0.0.1:1", hosts: [host] }), [/^hosts\.0: expected the name/], host);
   }
 });
+
+test("allowForwarded is for TCP addresses without login", (t) => {
+  t.same(messagesOf({ address: "127.0.0.1:1", ...open, allowForwarded: true }), []);
+  t.match(messagesOf({ address: "127.0.0.1:1", allowForwarded: true }), [/^allowForwarded/]);
+  t.match(messagesOf({ address: "unix:/a", ...open, allowForwarded: true }), [/^allowForwarded/]);
+  t.end();
+});

@@ -17,7 +17,10 @@ function guardOf(text: string, listener: Partial<GuardedListener> = {}) {
   if (typeof address === "string") {
     throw new Error(address);
   }
-  const guard = createBrowserGuard({ address, isOpen: false, isTls: false, hosts: [], ...listener }, origins);
+  const guard = createBrowserGuard(
+    { address, isOpen: false, isTls: false, allowsForwarded: false, hosts: [], ...listener },
+    origins,
+  );
   return (headers: Record<string, string>, localAddress = "127.0.0.1") =>
     guard({ headers, socket: { localAddress } } as unknown as NodeRequest)?.reason;
 }
@@ -122,6 +125,7 @@ test("what a proxy has forwarded is refused on TCP without login, and nowhere el
     const headers = { host: "localhost", [mark]: "192.0.2.1" };
     t.equal(guardOf("127.0.0.1:1", { isOpen: true })(headers), "FORWARDED_NOT_ALLOWED", mark);
     t.equal(guardOf("0.0.0.0:1", { isOpen: true })(headers), "FORWARDED_NOT_ALLOWED", mark);
+    t.equal(guardOf("127.0.0.1:1", { isOpen: true, allowsForwarded: true })(headers), undefined, mark);
     t.equal(guardOf("127.0.0.1:1")(headers), undefined, mark);
     t.equal(guardOf("unix:/a", { isOpen: true })(headers), undefined, mark);
   }
