@@ -12,22 +12,20 @@ export interface Lane {
 /** Keeps questions that hang from piling up. @param what who is asked, e.g. `the manager` */
 export function createLane(what: string, patienceMs: number): Lane {
   let overdueCount = 0;
-  /** When the oldest question was asked that is still not answered. */
-  let askedAtMs = 0;
+  /** When the last answer came; before the first one, when the lane was made. */
+  let answeredAtMs = Date.now();
 
   return {
     async ask(work) {
       if (overdueCount > 0) {
-        const since = new Date(askedAtMs).toISOString();
+        const since = new Date(answeredAtMs).toISOString();
         throw new InfraError("CEPH_UNAVAILABLE", `${what} has not answered since ${since}`);
       }
-      const beganAtMs = Date.now();
       const working = work();
       const { promise: late, reject } = Promise.withResolvers<never>();
       let isOverdue = false;
       const timer = setTimeout(() => {
         isOverdue = true;
-        askedAtMs = overdueCount === 0 ? beganAtMs : askedAtMs;
         overdueCount += 1;
         reject(new InfraError("CEPH_UNAVAILABLE", `${what} did not answer within ${patienceMs} ms`));
       }, patienceMs);
@@ -37,7 +35,10 @@ export function createLane(what: string, patienceMs: number): Lane {
           overdueCount -= 1;
         }
       };
-      working.then(end, end);
+      working.then(() => {
+        answeredAtMs = Date.now();
+        end();
+      }, end);
       return Promise.race([working, late]);
     },
   };

@@ -331,7 +331,7 @@ export const reasons = {
   },
   NO_SPACE: {
     code: "RESOURCE_EXHAUSTED",
-    retryable: true,
+    retryable: false,
     meaning: "The volume group or thin pool has less free space than asked; the message has both figures.",
   },
   SHRINK_NOT_ALLOWED: {

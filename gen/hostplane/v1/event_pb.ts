@@ -588,7 +588,7 @@ export type ClusterHealthEvent = Message<"hostplane.v1.ClusterHealthEvent"> & {
   cluster: string;
 
   /**
-   * As Ceph writes it: "HEALTH_OK", "HEALTH_WARN" or "HEALTH_ERR".
+   * As Ceph writes it: "HEALTH_OK", "HEALTH_WARN" or "HEALTH_ERR"; "UNREACHABLE" while it cannot be read.
    *
    * @generated from field: string status = 2;
    */

@@ -78,6 +78,7 @@ test("whatever is thrown becomes an InfraError, and a fault of ours tells a clie
   }
   const own = new InfraError("NO_SPACE", "full");
   t.equal(infraErrorFrom(own), own);
+  t.notOk(own.retryable, "there is no more room unless somebody makes it");
   t.equal(infraErrorFrom(new ConnectError("x", Code.DeadlineExceeded)).reason, "DEADLINE");
   t.equal(infraErrorFrom(new ConnectError(secret, Code.Unknown)).code, "INTERNAL", "nothing is UNKNOWN");
 });

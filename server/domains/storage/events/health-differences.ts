@@ -28,6 +28,23 @@ export function healthDifferences(
   return [{ type: "cluster.health", part: [], detail: { clusterHealth: facts } }];
 }
 
+/** The status and the complaint of a cluster that cannot be read. */
+export const unreachable = "UNREACHABLE";
+
+/**
+ * That a cluster cannot be read any more, as a change of its health: once, until it has been read again.
+ * @param why for people, with the time of the last answer
+ */
+export function unreachableCluster(before: ObservedCluster, why: string): StorageDifference | undefined {
+  const { fsid, health } = before;
+  if (health === undefined || health.status === unreachable) {
+    return undefined;
+  }
+  const raised = [`${unreachable}: ${why}`];
+  const facts = { cluster: fsid, status: unreachable, previousStatus: health.status, raised, cleared: [] };
+  return { type: "cluster.health", part: [], detail: { clusterHealth: facts } };
+}
+
 function hasEased(before: string | undefined, after: string): boolean {
   return before === "HEALTH_ERR" && after === "HEALTH_WARN";
 }

@@ -8,7 +8,7 @@ import {
   type SystemObserverOptions,
 } from "../../../events/observe-system.ts";
 import { type ObservedCluster, parseObservedCluster } from "./observed-cluster.ts";
-import { services, tellCluster } from "./tell-cluster.ts";
+import { services, tellCluster, tellUnreachable } from "./tell-cluster.ts";
 
 /** What `observeStorageChanges` needs. */
 export interface StorageObserverOptions extends SystemObserverOptions {
@@ -27,25 +27,36 @@ export function cephSource({ kind }: Pick<CephAdapter, "kind">): string {
 }
 
 /**
- * Tells each change of a Ceph cluster as events, as soon as a refresh shows it. While the cluster cannot be read nothing is
- * told; once it can, what has changed, and that changes may have been missed.
+ * Tells each change of a Ceph cluster as events, as soon as a refresh shows it. When the cluster cannot be read any more,
+ * that is an event with the time of the last read; once it can, what has changed, and that changes may have been missed.
  */
 export function observeStorageChanges(options: StorageObserverOptions): SystemObserver {
   const { ceph } = options;
+  let lastReadAt: Date | undefined;
+  const noteRead = ({ readAtMs }: CephSnapshot) => {
+    lastReadAt = new Date(Date.now() - (performance.now() - readAtMs));
+  };
   const system: ObservedSystem<CephState, ObservedCluster> = {
     source: cephSource(ceph),
     name: "Ceph",
     subscribe: (onChange) => ceph.subscribe(onChange, passive),
     async read(sinceMs, signal) {
-      let snapshot = await readFresh(ceph, signal, passive);
+      let snapshot = await readFresh(ceph, signal, noteRead, passive);
       while (snapshot.readAtMs < sinceMs) {
         await sleep(lookMs, undefined, { signal });
-        snapshot = await readFresh(ceph, signal);
+        snapshot = await readFresh(ceph, signal, noteRead);
       }
       return snapshot;
     },
     parse: parseObservedCluster,
     tell: tellCluster,
+    tellUnreadable(before, error) {
+      if (before === undefined || !(error instanceof InfraError)) {
+        return undefined;
+      }
+      const since = lastReadAt === undefined ? "" : `; it was last read at ${lastReadAt.toISOString()}`;
+      return tellUnreachable(before, `${error.message}${since}`);
+    },
     gapOrigin: { topic: "storage", resource: "cephClusters", host: "", services },
   };
   return observeSystem(system, options);
@@ -55,9 +66,11 @@ export function observeStorageChanges(options: StorageObserverOptions): SystemOb
 async function readFresh(
   ceph: StorageObserverOptions["ceph"],
   signal: AbortSignal,
+  noteRead: (snapshot: CephSnapshot) => void,
   reader?: CephReader,
 ): Promise<CephSnapshot> {
   const snapshot = await ceph.read(signal, reader);
+  noteRead(snapshot);
   if (snapshot.staleBecause !== undefined) {
     throw new InfraError("CEPH_UNAVAILABLE", snapshot.staleBecause);
   }

@@ -11,7 +11,7 @@ import {
   monDifferences,
   rgwDifferences,
 } from "./daemon-differences.ts";
-import { healthDifferences } from "./health-differences.ts";
+import { healthDifferences, unreachable, unreachableCluster } from "./health-differences.ts";
 import { type ObservedCluster, observeCluster } from "./observed-cluster.ts";
 import { osdDifferences } from "./osd-differences.ts";
 import { type Space, spaceDifferences, spacesOfOsds, spacesOfPools } from "./space-differences.ts";
@@ -48,6 +48,19 @@ export function tellCluster(lastTold: ObservedCluster | undefined, state: CephSt
   return {
     observed: { ...after, nearFullOsds: osds.nearFull, nearFullPools: pools.nearFull },
     events: differences.map((difference) => eventOf(difference, state.fsid)),
+  };
+}
+
+/** What there is to tell of a cluster that cannot be read; undefined when that was told before. */
+export function tellUnreachable(before: ObservedCluster, why: string): Told<ObservedCluster> | undefined {
+  const difference = unreachableCluster(before, why);
+  if (difference === undefined) {
+    return undefined;
+  }
+  const checks = [...(before.health?.checks ?? []), { code: unreachable, severity: "HEALTH_ERR" }];
+  return {
+    observed: { ...before, health: { status: unreachable, checks } },
+    events: [eventOf(difference, before.fsid)],
   };
 }
 

@@ -58,21 +58,35 @@ test("what happens to a cluster is told, and who may learn of it", async (t) => 
   t.equal(all.filter(({ type }) => type === "crash.reported").length, 1);
 });
 
-test("a cluster that cannot be read tells nothing; once it can, what changed, and the gap", async (t) => {
+test("a cluster that cannot be read is one event; once it can be read, what changed, and the gap", async (t) => {
   const store = await openOwnStore(t);
   const ceph = makeCeph(t);
   const failures: unknown[] = [];
+  const startedAtMs = Date.now();
   await startObserver(t, ceph, store, (error) => failures.push(error));
   await ceph.setOutage(outage);
+  const outageAtMs = Date.now();
   await ceph.stopOsd(1);
-  while (failures.length === 0) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  const [away] = await untilTold(store, (told) => told.length > 0);
+  t.match(away, {
+    type: "cluster.health",
+    payload: {
+      clusterHealth: {
+        status: "UNREACHABLE",
+        previousStatus: "HEALTH_OK",
+        raised: [/^UNREACHABLE: the monitors do not answer; it was last read at 20.*Z$/],
+      },
+    },
+  });
+  const { raised } = (away?.payload as { clusterHealth: { raised: string[] } }).clusterHealth;
+  const lastReadAtMs = Date.parse(/ at (.*)$/.exec(raised[0] ?? "")?.[1] ?? "");
+  t.ok(lastReadAtMs >= startedAtMs - 1 && lastReadAtMs <= outageAtMs + 1, "the time of the last read");
   await ceph.setOutage(undefined);
   const events = await untilTold(store, (told) => told.some(({ type }) => type === "gap"));
+  t.match(events[1]?.payload, { clusterHealth: { previousStatus: "UNREACHABLE", cleared: ["UNREACHABLE"] } });
   t.strictSame(
     events.map(({ type }) => type),
-    ["cluster.health", "osd.down", "gap"],
+    ["cluster.health", "cluster.health", "osd.down", "gap"],
   );
   const { resource, payload } = events.at(-1) ?? {};
   t.equal(resource, "cephClusters");
