@@ -15,6 +15,8 @@ interface CommonRunOptions {
   readonly onToolEnd?: ((end: ToolEnd) => void) | undefined;
   /** What the tool is, for observers; the program's file name alone unless told. */
   readonly tool?: { readonly program: string; readonly subcommand: string };
+  /** The argv that observers get, which does the same from a shell; the one that is run unless given. */
+  readonly shownArgv?: readonly string[];
 }
 
 /** A tool that changes nothing: it may be stopped at any time. */

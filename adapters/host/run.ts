@@ -42,8 +42,8 @@ export function run(argv: readonly string[], options: RunOptions): Promise<ToolR
   if (!toolChannel.hasSubscribers) {
     return start(program, args, options);
   }
-  const { tool = { program: basename(program), subcommand: "" }, kind } = options;
-  const observation: ToolObservation = { ...tool, kind, argv, outcome: undefined };
+  const { tool = { program: basename(program), subcommand: "" }, kind, shownArgv = argv } = options;
+  const observation: ToolObservation = { ...tool, kind, argv: shownArgv, outcome: undefined };
   const onToolEnd = (end: ToolEnd) => {
     observation.outcome = end;
     options.onToolEnd?.(end);

@@ -173,7 +173,7 @@ export interface LvmAdapter {
    */
   subscribe(onChange: () => void): () => void;
 
-  /** The command that `run` or `runOnDevices` would start for the step, as argv. */
+  /** The command that `run` or `runOnDevices` would start for the step, as argv; behind `env` with the LVM_SYSTEM_DIR that it has. */
   commandOf(step: LvmStep | LvmDeviceStep): readonly string[];
 
   /**

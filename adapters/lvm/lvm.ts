@@ -52,6 +52,9 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     LVM_SUPPRESS_FD_WARNINGS: "1",
     ...(options.systemDir === undefined ? {} : { LVM_SYSTEM_DIR: options.systemDir }),
   };
+  /** The command as it does the same in a shell, which has not the gateway's environment. */
+  const shown = (argv: readonly string[]) =>
+    options.systemDir === undefined ? argv : ["env", `LVM_SYSTEM_DIR=${options.systemDir}`, ...argv];
   const limiter = createLimiter({ what: "lvm commands", maxRunning, maxWaiting });
   // Moves take hours, and are not to keep other changes waiting.
   const moves = createLimiter({ what: "moves of data", maxRunning: 1, maxWaiting: 16 });
@@ -180,7 +183,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     const argv = deviceCommandOf(options, checked);
     const tool = toolOf(options, argv);
     if (step.kind !== "moveAway") {
-      return run(argv, { kind: "mutate", tool, env, onToolEnd });
+      return run(argv, { kind: "mutate", tool, shownArgv: shown(argv), env, onToolEnd });
     }
     if (options.activation === "none") {
       // pvmove writes down that it has begun, says `Interrupted: No longer active.` and ends with 0.
@@ -197,7 +200,15 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     const stop = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
     for (let kills = 0; ; kills += 1) {
       stop.throwIfAborted();
-      const result = await run(argv, { kind: "mutate", tool, env, onToolEnd, output, stop });
+      const result = await run(argv, {
+        kind: "mutate",
+        tool,
+        shownArgv: shown(argv),
+        env,
+        onToolEnd,
+        output,
+        stop,
+      });
       stop.throwIfAborted();
       // What somebody killed has left the move where it was, for the next one to go on with.
       if (result.signal === null || kills === maxKills) {
@@ -215,7 +226,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
       return cache.read(signal);
     },
     subscribe: cache.subscribe,
-    commandOf: (step) => anyCommandOf(options, step),
+    commandOf: (step) => shown(anyCommandOf(options, step)),
     async run(step) {
       closing.signal.throwIfAborted();
       if (step.kind === "snapshot" && step.roomBytes !== undefined) {
@@ -225,7 +236,10 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
       const tool = toolOf(options, argv);
       await change(
         limiter,
-        () => turnsOf(step.volumeGroupName).run(() => run(argv, { kind: "mutate", tool, env, onToolEnd })),
+        () =>
+          turnsOf(step.volumeGroupName).run(() =>
+            run(argv, { kind: "mutate", tool, shownArgv: shown(argv), env, onToolEnd }),
+          ),
         (result) => errorFromStepResult(step, result),
       );
     },

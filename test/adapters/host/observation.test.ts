@@ -85,3 +85,12 @@ test("only work that has to wait for its turn is told to wait", async (t) => {
   await Promise.all([first, second]);
   t.equal(ended.length, 2);
 });
+
+test("observers get the argv that does the same in a shell", async (t) => {
+  const seen: (readonly string[])[] = [];
+  const onStart = (message: unknown) => seen.push((message as ToolObservation).argv);
+  toolChannel.start.subscribe(onStart);
+  t.teardown(() => toolChannel.start.unsubscribe(onStart));
+  await run(["true"], { kind: "read", env: { A: "1" }, shownArgv: ["env", "A=1", "true"] });
+  t.strictSame(seen, [["env", "A=1", "true"]]);
+});

@@ -14,7 +14,7 @@ const words = process.argv.slice(2);
 if (words[0] === "fullreport") {
   process.stdout.write(readFileSync(new URL("report.json", import.meta.url)));
 } else if (words[0] !== "lvmconfig") {
-  appendFileSync(new URL("ran.jsonl", import.meta.url), JSON.stringify(words) + "\\n");
+  appendFileSync(new URL("ran.jsonl", import.meta.url), JSON.stringify([\`LVM_SYSTEM_DIR=\${process.env.LVM_SYSTEM_DIR}\`, ...process.argv.slice(0, 2), ...words]) + "\\n");
   process.stdout.write("  Logical volume successfully removed.\\n");
 }
 `;
@@ -66,7 +66,7 @@ async function startWithStandIn(t: Test) {
   const ran = async () =>
     (await readFile(join(folder, "ran.jsonl"), "utf8"))
       .split("\n")
-      .flatMap((line) => (line === "" ? [] : [[...command, ...JSON.parse(line)]]));
+      .flatMap((line) => (line === "" ? [] : [["env", ...JSON.parse(line)]]));
   return { ...createPlanUnderTest(systems), ran };
 }
 
