@@ -93,14 +93,19 @@ export async function createRealClusters(config: ClustersConfig): Promise<Cluste
     import("../adapters/maas/maas.ts"),
     import("../adapters/workload/workload.ts"),
   ]);
-  const { url, apiKeyFile, caFile } = config.maas;
+  const { url, apiKeyFile, caFile, eraseDisks } = config.maas;
   const [key, ca, cni] = await Promise.all([
     readNamed("clusters.maas.apiKeyFile", apiKeyFile),
     caFile === undefined ? undefined : readNamed("clusters.maas.caFile", caFile),
     readCni(config.cni),
   ]);
   const apiKey = parseApiKey(key, "clusters.maas.apiKeyFile");
-  const maas = createMaas({ url: parseMaasUrl(url, "clusters.maas.url"), apiKey, ca });
+  const maas = createMaas({
+    url: parseMaasUrl(url, "clusters.maas.url"),
+    apiKey,
+    ca,
+    ...(eraseDisks === undefined ? {} : { eraseDisks }),
+  });
   const workload = createWorkload();
   return clusterSystem(maas, workload, clusterSettingsFrom(config, cni));
 }

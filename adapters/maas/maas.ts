@@ -1,5 +1,5 @@
 import { invalidField } from "../host/infra-error.ts";
-import type { MaasAdapter } from "./adapter.ts";
+import type { MaasAdapter, MaasRelease } from "./adapter.ts";
 import { acceptedValue, createMaasCalls, sameMachine } from "./calls.ts";
 import { createMaasClient, type Fields, type MaasClientOptions } from "./client.ts";
 import { errorFromReservation } from "./errors.ts";
@@ -27,6 +27,8 @@ import {
 } from "./parse-reply.ts";
 
 export interface MaasOptions extends MaasClientOptions {
+  /** How disks are erased at a release that does not say; what MAAS is set to unless given. */
+  readonly eraseDisks?: MaasRelease["erase"];
   /** What the sandbox is, whose server has another address each time. */
   readonly as?: Pick<MaasAdapter, "kind" | "url"> | undefined;
 }
@@ -36,6 +38,7 @@ const maxEvents = 1000;
 /** A MAAS region. Connects with the first call. */
 export function createMaas(options: MaasOptions): MaasAdapter {
   const { kind, url } = options.as ?? { kind: "real", url: options.url };
+  const erasing = options.eraseDisks === undefined ? {} : { erase: options.eraseDisks };
   const client = createMaasClient(options);
 
   const { read, change, changeMachine, machine, machines, whoami } = createMaasCalls(client);
@@ -79,7 +82,7 @@ export function createMaas(options: MaasOptions): MaasAdapter {
     },
     async release(systemId, release = {}) {
       assertSystemId(systemId, "system_id");
-      return changeMachine(systemId, "release", "release", releaseFields(release));
+      return changeMachine(systemId, "release", "release", releaseFields({ ...erasing, ...release }));
     },
     async lock(systemId, comment) {
       assertSystemId(systemId, "system_id");

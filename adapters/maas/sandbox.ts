@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { MaasAdapter } from "./adapter.ts";
+import type { MaasAdapter, MaasRelease } from "./adapter.ts";
 import type { FakeRange } from "./fake/addresses.ts";
 import type { FakeMachineOptions } from "./fake/machine.ts";
 import type { FakeImage } from "./fake/region.ts";
@@ -15,6 +15,8 @@ export interface MaasSandboxOptions {
   readonly deployMs?: number;
   readonly releaseMs?: number;
   readonly eraseMs?: number;
+  /** As `MaasOptions` has it. */
+  readonly eraseDisks?: MaasRelease["erase"];
   /** What is set apart in the subnet 10.20.0.0/24, and whether MAAS manages it; as the fake's default. */
   readonly ranges?: readonly FakeRange[];
   readonly isManaged?: boolean;
@@ -84,7 +86,14 @@ export async function createMaasSandbox(options: MaasSandboxOptions = {}): Promi
   const { readPatienceMs, changePatienceMs } = options;
   const as = { kind: "sandbox", url: "http://sandbox.invalid/MAAS" } as const;
   const connect = (apiKey: MaasApiKey) =>
-    createMaas({ url: fake.url, apiKey, as, readPatienceMs, changePatienceMs });
+    createMaas({
+      url: fake.url,
+      apiKey,
+      as,
+      readPatienceMs,
+      changePatienceMs,
+      ...(options.eraseDisks === undefined ? {} : { eraseDisks: options.eraseDisks }),
+    });
   const [ours, admin, other] = [connect(ourKey), connect(adminKey), connect(otherKey)];
   return {
     ...ours,

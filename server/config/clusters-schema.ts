@@ -22,6 +22,10 @@ const maas = z.strictObject({
   caFile: path.exactOptional().meta({
     description: "File with a certificate (PEM) to trust for https instead of the usual ones.",
   }),
+  eraseDisks: z.enum(["quick", "full"]).exactOptional().meta({
+    description:
+      "Has MAAS erase the disks of a machine when it is released: `quick` overwrites where their tables are, `full` everything, which may take hours. What MAAS itself is set to if absent.",
+  }),
 });
 
 const cni = z

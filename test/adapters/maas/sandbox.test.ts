@@ -71,6 +71,13 @@ test("a release takes its time, in which the machine is still ours by name", asy
   t.match(await sandbox.machine(systemId), { status: "ready", owner: undefined });
 });
 
+test("disks are erased at every release where that is configured", async (t) => {
+  const sandbox = await startSandbox(t, { eraseMs: Number.POSITIVE_INFINITY, eraseDisks: "quick" });
+  const systemId = await startDeployment(sandbox);
+  sandbox.fake.region.finish(systemId);
+  t.match(await sandbox.release(systemId, { comment: "no longer needed" }), { status: "diskErasing" });
+});
+
 test("disks are erased before a machine is free, and cannot be released meanwhile", async (t) => {
   const sandbox = await startSandbox(t, { eraseMs: Number.POSITIVE_INFINITY });
   const systemId = await startDeployment(sandbox);
