@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { buildSandbox } from "./built-gateway.ts";
+import { buildSandbox, sandboxPassword } from "./built-gateway.ts";
 import { callGrpc, grpcFrame } from "./grpc-call.ts";
 import { median } from "./measure.ts";
 import { readProcessMemory } from "./process-memory.ts";
@@ -31,7 +31,6 @@ const maxBytesPerIdleStream = 25_000;
 const intervals = 10;
 const connections = 100;
 const watch = "/proto.VGService/Watch";
-const password = "only-for-a-bench-1";
 
 await using opened = new AsyncDisposableStack();
 const heapFile = join(tmpdir(), `hostplane-heap-${process.pid}`);
@@ -44,8 +43,6 @@ const sandbox = await buildSandbox(opened, [
   `data:text/javascript,${encodeURIComponent(collect)}`,
 ]);
 const server: ServerArgv = (port, directory) => [
-  "env",
-  `HOSTPLANE_ADMIN_PASSWORD=${password}`,
   ...sandbox(port, directory),
   "--set",
   "limits.caller.requestsPerSecond=1000000",
@@ -161,7 +158,7 @@ async function logIn(): Promise<string> {
   const answer = await fetch(`${url}/services.auth.AuthService/Login`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ username: "admin", password }),
+    body: JSON.stringify({ username: "admin", password: sandboxPassword }),
   });
   const { token: taken } = (await answer.json()) as { readonly token?: string };
   if (taken === undefined) {

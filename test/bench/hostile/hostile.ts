@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import * as http from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { startBenchProcess } from "../bench-process.ts";
+import { sandboxPassword } from "../built-gateway.ts";
 import { loadCore, pinned, pinProcess, serverCore } from "../pinned.ts";
 import { type ServerArgv, startServer } from "../started-server.ts";
 import type { Attacker } from "./attacker.ts";
@@ -31,7 +32,6 @@ export interface HostileReport {
 }
 
 const memoryLimitBytes = 768 * 2 ** 20;
-const password = "a password of the bench";
 const probeEveryMs = 20;
 const loginEveryMs = 1000;
 /** Other addresses of loopback than those of the attackers. */
@@ -45,8 +45,8 @@ export async function runHostile(options: HostileOptions): Promise<HostileReport
   const group = await createMemoryGroup(memoryLimitBytes);
   opened.defer(() => group?.remove());
   const server = await startServer((port, data) => {
-    const argv = ["env", `HOSTPLANE_ADMIN_PASSWORD=${password}`, ...argvOf(port, data)] as const;
-    const kept: [string, ...string[]] = isPinned ? pinned(serverCore, [...argv]) : [...argv];
+    const argv = argvOf(port, data);
+    const kept: [string, ...string[]] = isPinned ? pinned(serverCore, argv) : argv;
     return group?.argvOf(kept) ?? kept;
   });
   opened.defer(() => server.stop());
@@ -128,7 +128,7 @@ async function measureFor(
 }
 
 async function logIn(port: number): Promise<string> {
-  const body = JSON.stringify({ username: "admin", password });
+  const body = JSON.stringify({ username: "admin", password: sandboxPassword });
   const answer = await call(port, "/services.auth.AuthService/Login", body, loginAddress, false);
   return (JSON.parse(answer) as { readonly token: string }).token;
 }
