@@ -16,7 +16,7 @@ test("volumes on real device-mapper", { skip, timeout }, async (t) => {
 
   await t.test("devices, open volumes, snapshots and thin pools", { timeout }, async (t) => {
     const result = await vm.run(["node", "test/lab/volumes-on-dm.ts", "dmvg"], {
-      timeoutMs: 280_000,
+      timeoutMs: 1_500_000,
     });
     t.equal(result.exitCode, 0, result.stderr);
   });
