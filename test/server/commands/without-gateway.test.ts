@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { test } from "tap";
 import { dataWithStore, stop } from "./data-under-test.ts";
 import { hostplane } from "./run-hostplane.ts";
+import { runInProcess } from "./run-in-process.ts";
 
 test("the commands work while no gateway runs, also after one was killed", async (t) => {
   const data = await dataWithStore(t);
@@ -24,21 +25,6 @@ test("the commands work while no gateway runs, also after one was killed", async
   await stop(gateway);
 });
 
-test("commands at once wait for each other", async (t) => {
-  const data = await dataWithStore(t);
-  await stop(await data.serve());
-  const names = ["one", "two", "three"];
-  const ends = await Promise.all(
-    names.map((name) => data.inOwnProcess(["token", "create", name, "--role", "viewer"])),
-  );
-  t.match(ends, [{ code: 0 }, { code: 0 }, { code: 0 }]);
-  const tokens: { name: string }[] = JSON.parse(await data.run(["token", "list", "--json"]));
-  t.same(
-    tokens.map(({ name }) => name),
-    names.toSorted(),
-  );
-});
-
 test("without a store nothing is made, and what makes one is said", async (t) => {
   const { data, refused } = await dataWithStore(t);
   const ended = await refused(["user", "list"]);
@@ -51,51 +37,66 @@ test("without a store nothing is made, and what makes one is said", async (t) =>
   await t.rejects(stat(join(data, "sandbox")), { code: "ENOENT" });
 });
 
-test("the real gateway's store and the sandbox' are two", async (t) => {
-  const { data, serve } = await dataWithStore(t);
-  const gateway = await serve();
-  const ended = await hostplane(["user", "list", "--data", data]);
-  t.match(ended, { code: 1, stderr: /there is no database/ });
-  await stop(gateway);
-});
+test("on the store of a sandbox that has stopped", async (t) => {
+  const served = await dataWithStore(t);
+  await stop(await served.serve());
 
-test("who holds the store is said", async (t) => {
-  const { data, serve, inOwnProcess } = await dataWithStore(t);
-  await stop(await serve());
-  // Something that has the database, and no admin socket.
-  const { openStore } = await import("../../../server/store/open-store.ts");
-  const { loadMasterKey } = await import("../../../server/crypto/master-key.ts");
-  const directory = join(data, "sandbox");
-  const key = loadMasterKey({
-    environmentKey: undefined,
-    keyFile: undefined,
-    defaultFile: join(directory, "key"),
-    isStoreNew: false,
+  await t.test("commands at once wait for each other", async (t) => {
+    const names = ["one", "two"];
+    const ends = await Promise.all(
+      names.map((name) => served.inOwnProcess(["token", "create", name, "--role", "viewer"])),
+    );
+    t.match(ends, [{ code: 0 }, { code: 0 }]);
+    const tokens: { name: string }[] = JSON.parse((await served.refused(["token", "list", "--json"])).stdout);
+    t.same(
+      tokens.map(({ name }) => name),
+      names.toSorted(),
+    );
   });
-  const log = { info() {}, warn() {}, fatal() {} };
-  const store = await openStore({
-    url: "sqlite",
-    directory,
-    kind: "sandbox",
-    keyCheck: key.fingerprint,
-    log,
-  });
-  t.teardown(() => store.close());
-  const ended = await inOwnProcess(["user", "list"]);
-  t.match(ended, { code: 1, stderr: new RegExp(`is in use by process ${process.pid}\\b`) });
-});
 
-test("store copy goes to the PostgreSQL database of the configuration, and nowhere else", async (t) => {
-  const { data, serve } = await dataWithStore(t);
-  await stop(await serve());
-  const nowhere = await hostplane(["store", "copy", "--data", data]);
-  t.match(nowhere, { code: 2, stderr: /^hostplane: nothing to copy to: .*HOSTPLANE_STORE\n$/ });
-  const secret = "postgres://user:a-secret@127.0.0.1:1/nothing";
-  const argument = await hostplane(["store", "copy", "--data", data, "--set", `store=${secret}`]);
-  t.match(argument, { code: 2, stderr: /every user of the host can read arguments/ });
-  const unreachable = await hostplane(["store", "copy", "--data", join(data, "none")], {
-    HOSTPLANE_STORE: secret,
+  await t.test("the real gateway's store and the sandbox' are two", async (t) => {
+    const ended = await runInProcess(["user", "list", "--data", served.data]);
+    t.match(ended, { code: 1, stderr: /there is no database/ });
   });
-  t.equal(unreachable.code, 1);
-  t.notMatch(argument.stderr + unreachable.stderr, /a-secret/);
+
+  await t.test(
+    "store copy goes to the PostgreSQL database of the configuration, and nowhere else",
+    async (t) => {
+      const { data } = served;
+      const nowhere = await runInProcess(["store", "copy", "--data", data]);
+      t.match(nowhere, { code: 2, stderr: /^hostplane: nothing to copy to: .*HOSTPLANE_STORE\n$/ });
+      const secret = "postgres://user:a-secret@127.0.0.1:1/nothing";
+      const argument = await runInProcess(["store", "copy", "--data", data, "--set", `store=${secret}`]);
+      t.match(argument, { code: 2, stderr: /every user of the host can read arguments/ });
+      const unreachable = await hostplane(["store", "copy", "--data", join(data, "none")], {
+        HOSTPLANE_STORE: secret,
+      });
+      t.equal(unreachable.code, 1);
+      t.notMatch(argument.stderr + unreachable.stderr, /a-secret/);
+    },
+  );
+
+  await t.test("who holds the store is said", async (t) => {
+    // Something that has the database, and no admin socket.
+    const { openStore } = await import("../../../server/store/open-store.ts");
+    const { loadMasterKey } = await import("../../../server/crypto/master-key.ts");
+    const directory = join(served.data, "sandbox");
+    const key = loadMasterKey({
+      environmentKey: undefined,
+      keyFile: undefined,
+      defaultFile: join(directory, "key"),
+      isStoreNew: false,
+    });
+    const log = { info() {}, warn() {}, fatal() {} };
+    const store = await openStore({
+      url: "sqlite",
+      directory,
+      kind: "sandbox",
+      keyCheck: key.fingerprint,
+      log,
+    });
+    t.teardown(() => store.close());
+    const ended = await served.inOwnProcess(["user", "list"]);
+    t.match(ended, { code: 1, stderr: new RegExp(`is in use by process ${process.pid}\\b`) });
+  });
 });
