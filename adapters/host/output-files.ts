@@ -10,7 +10,7 @@ const discardAfterBytes = 1024 * 1024;
 
 /** Files for the output of a tool. */
 export interface OutputFiles {
-  /** Undefined when nobody takes stdout. */
+  /** Undefined when stdout is not read. */
   readonly stdout: number | undefined;
   readonly stderr: number;
   /** Hands over what is left, and closes the files. */

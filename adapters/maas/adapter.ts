@@ -203,7 +203,7 @@ export interface MaasAdapter {
 
   subnets(signal?: AbortSignal): Promise<readonly MaasSubnet[]>;
 
-  /** The ranges of all subnets, whoever made them. */
+  /** The ranges of all subnets, of every owner. */
   addressRanges(signal?: AbortSignal): Promise<readonly MaasAddressRange[]>;
 
   /**

@@ -37,10 +37,15 @@ export function bannerLines(options: {
     `hostplane ${version} serves ${what}`,
     ...listeners.map((listener) => `  ${urlOf(listener)}`),
     ...(admin === undefined ? [] : adminLines(admin)),
+    ...(admin === undefined && isSandbox ? [laterStart] : []),
     ...(isSandbox && example !== undefined ? ["Try it:", `  ${curlLine(example, token)}`] : []),
     ...(token === undefined ? [] : ["For the examples of the README:", `  export TOKEN=${token}`]),
   ];
 }
+
+/** The password is kept as a hash, and cannot be printed again. */
+const laterStart =
+  "The first start printed the password of admin; hostplane user passwd admin --sandbox sets another";
 
 function adminLines({ name, password }: BannerAdmin): string[] {
   switch (password.kind) {

@@ -38,7 +38,7 @@ export function inspectEndpoints({ endpoints, reserved, subnets, ranges }: Endpo
 }
 
 interface Verdict {
-  /** The same for addresses of which the same is to be said. */
+  /** The same for addresses that share a finding. */
   readonly name: string;
   readonly finding: (listed: string) => Finding;
 }

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from "@prometheus-io/client";
 
-/** What the metrics tell of the gateway's own store. */
+/** Metrics of the gateway's own store. */
 export interface MeasuredStore {
   /** Whether the last change could be written. */
   readonly isWritable: () => boolean;

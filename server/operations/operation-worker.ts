@@ -46,7 +46,7 @@ export function createOperationWorker(
     },
     leaseMs,
     onStore,
-    // A store of one gateway lets nobody else take an operation. When it stops, it must not wait for a store that is away.
+    // With a single-gateway store no other gateway can take an operation. When it stops, it must not wait for a store that is away.
     () => store.isShared || closing.signal.aborted,
   );
 

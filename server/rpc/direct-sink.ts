@@ -38,8 +38,8 @@ export interface SinkLimits {
 /**
  * A sink on a response whose headers are out.
  * @param end ends the call with MESSAGE_TOO_LARGE
- * @param onWrite told of each message that was written
- * @param onLeft told when one has left
+ * @param onWrite called with each message that was written
+ * @param onLeft called when one has been written
  */
 export function createDirectSink(
   response: HttpResponse,

@@ -8,7 +8,7 @@ export interface FakeUser {
   readonly apiKey: MaasApiKey;
 }
 
-/** A request that is signed, and by whom. */
+/** A signed request and its signer. */
 export interface SignedRequest extends FakeRequest {
   readonly user: FakeUser;
   readonly form: URLSearchParams;

@@ -15,7 +15,7 @@ export interface Pace {
 /** What may be written in one turn of the event loop. */
 const turnMaxBytes = 64 * 1024;
 
-/** @param onLeft told when something has gone to the connection */
+/** @param onLeft called when data has been written to the connection */
 export function createPace(response: HttpResponse, onLeft: () => void): Pace {
   // Over HTTP/2 the response adds nothing to what its stream does, but costs.
   const target = response.stream ?? response;

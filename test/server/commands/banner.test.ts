@@ -9,6 +9,7 @@ test("a sandbox says what it is, where it is and how to try it", async (t) => {
   t.same(bannerLines({ version: "1.2.3", isSandbox: true, listeners: [tcp], ...nothing, token: "abc" }), [
     "hostplane 1.2.3 serves a sandbox: nothing in it is real, nothing on this host is touched",
     "  http://127.0.0.1:8080",
+    "The first start printed the password of admin; hostplane user passwd admin --sandbox sets another",
     "Try it:",
     "  curl -H 'authorization: Bearer abc' -H 'content-type: application/json' -d '{}' http://127.0.0.1:8080/proto.VGService/GetLVList",
     "For the examples of the README:",
@@ -23,7 +24,7 @@ test("the example goes to a listener that serves it, by its own scheme", async (
     bannerLines({ version: "1", isSandbox: true, listeners, ...nothing });
   t.match(lines(health, socket).at(-1), /curl --unix-socket \/run\/a\.sock .* http:\/\/localhost\/proto/);
   t.match(lines({ ...tcp, isTls: true }).at(-1), /curl --insecure .* https:\/\/127\.0\.0\.1:8080\/proto/);
-  t.equal(lines(health).length, 2);
+  t.equal(lines(health).length, 3);
 });
 
 test("a real gateway has no example to paste", async (t) => {

@@ -21,7 +21,7 @@ export async function joinNode(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   const name = slot.hostname ?? machine.hostname;
   const [ipAddress] = machine.ipAddresses;
   const address = ipAddress === undefined ? {} : { ipAddress };
-  // Before its node is looked at: that of a machine half made may be ready. One that somebody asked to keep stays.
+  // Before its node is looked at: that of a half-built machine may be ready. A machine that a user asked to keep stays.
   const failure = isAdopted(slot) ? undefined : await reportedFailure(pass, machine);
   if (failure !== undefined) {
     return failed(`${name} could not be made a node: ${failure}`);
@@ -33,7 +33,7 @@ export async function joinNode(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   const { api } = pass.view;
   const isFirst = makesCluster(pass.cluster, pass.slots.all(), slot);
   // A cluster that does not answer says nothing of those that join it; that it does not is the first one's own failure.
-  // One that somebody asked to keep is not given back by itself.
+  // A machine that a user asked to keep is not released automatically.
   const isOverdue = !isAdopted(slot) && pass.nowMs() - slot.stateSinceMs > pass.tools.settings.joinTimeoutMs;
   if (isOverdue && (api?.isReachable === true || isFirst)) {
     const minutes = Math.ceil(pass.tools.settings.joinTimeoutMs / 60_000);

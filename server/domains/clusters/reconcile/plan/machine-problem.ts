@@ -36,7 +36,7 @@ export function isMisconfigured({ reason }: SlotRecord): boolean {
   return configurationReasons.includes(reason);
 }
 
-/** Whether an error stays until somebody changes MAAS or the configuration. */
+/** Whether an error stays until MAAS or the configuration is changed. */
 export function isConfigurationError(error: unknown): error is InfraError {
   return error instanceof InfraError && configurationReasons.includes(error.reason);
 }
