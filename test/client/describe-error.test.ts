@@ -36,7 +36,7 @@ test("an error of the gateway is described by its details", async (t) => {
     t.match(await failure(client.logicalVolumes.createLV({ name: "large", sizeGb: 1000n })), {
       code: "RESOURCE_EXHAUSTED",
       reason: "NO_SPACE",
-      retryable: true,
+      retryable: false,
     });
     t.match(await failure(client.system.getInfo({}, { timeoutMs: 1 })), {
       code: "DEADLINE_EXCEEDED",
