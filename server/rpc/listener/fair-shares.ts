@@ -1,3 +1,5 @@
+import { createRing, type Link, type Ring } from "../ring.ts";
+
 /** A part of something that there is a limited amount of. */
 export interface Share {
   add(amount: number): void;
@@ -17,10 +19,10 @@ export interface FairShares {
 interface Holder {
   held: number;
   /** The oldest first. */
-  readonly shares: Set<Taken>;
+  readonly shares: Ring<Taken>;
 }
 
-interface Taken {
+interface Taken extends Link {
   amount: number;
   readonly holder: Holder;
   readonly onCut: () => void;
@@ -39,19 +41,20 @@ export function createFairShares(limits: { readonly total: number; readonly perK
 
   function release(taken: Taken, key: string): boolean {
     const { holder } = taken;
-    if (!holder.shares.delete(taken)) {
+    if (taken.previous === undefined) {
       return false;
     }
+    holder.shares.delete(taken);
     total -= taken.amount;
     holder.held -= taken.amount;
-    if (holder.shares.size === 0) {
+    if (holder.shares.size() === 0) {
       holders.delete(key);
     }
     return true;
   }
 
   function cutOldest(holder: Holder, key: string): void {
-    const [oldest] = holder.shares;
+    const oldest = holder.shares.first();
     if (oldest !== undefined && release(oldest, key)) {
       oldest.onCut();
     }
@@ -75,10 +78,10 @@ export function createFairShares(limits: { readonly total: number; readonly perK
     take(key, amount, onCut) {
       let holder = holders.get(key);
       if (holder === undefined) {
-        holder = { held: 0, shares: new Set() };
+        holder = { held: 0, shares: createRing() };
         holders.set(key, holder);
       }
-      const taken: Taken = { amount, holder, onCut };
+      const taken: Taken = { amount, holder, onCut, previous: undefined, next: undefined };
       const of = holder;
       of.shares.add(taken);
       of.held += amount;
@@ -86,7 +89,7 @@ export function createFairShares(limits: { readonly total: number; readonly perK
       keepToLimits(of, key);
       return {
         add(more) {
-          if (of.shares.has(taken)) {
+          if (taken.previous !== undefined) {
             taken.amount += more;
             of.held += more;
             total += more;

@@ -3,6 +3,7 @@ import type { CostAccount } from "../cost-account.ts";
 import type { HttpRequest, HttpResponse } from "../http-exchange.ts";
 import { networkOf } from "../network-of.ts";
 import type { RequestHold } from "../request-hold.ts";
+import { createRing, type Link } from "../ring.ts";
 import { createFairShares, type Share } from "./fair-shares.ts";
 import type { UnknownConnection } from "./unknown-connections.ts";
 
@@ -42,11 +43,13 @@ export function createOpenRequests(
   onCut: (address: string | undefined, why: string) => void,
 ): OpenRequests {
   const shares = createFairShares({ total: limits.bytes, perKey: limits.bytesPerAddress });
-  const held = new Set<Held>();
+  const held = createRing<Held>();
   let timer: NodeJS.Timeout | undefined;
 
   /** A class, as one is made for every request. */
-  class Held implements RequestHold {
+  class Held implements RequestHold, Link {
+    previous: Link | undefined;
+    next: Link | undefined;
     readonly #request: HttpRequest;
     readonly #response: HttpResponse;
     readonly #share: Share;
@@ -100,7 +103,7 @@ export function createOpenRequests(
     }
 
     wrote(): void {
-      if (held.has(this)) {
+      if (this.previous !== undefined) {
         this.#countUnread(this.#response.writableLength);
       }
     }
@@ -160,7 +163,7 @@ export function createOpenRequests(
     for (const one of held) {
       one.keepTime(now);
     }
-    if (held.size === 0) {
+    if (held.size() === 0) {
       clearInterval(timer);
       timer = undefined;
     }
