@@ -7,14 +7,12 @@ import {
   type UniversalServerRequest,
   type UniversalServerResponse,
 } from "@connectrpc/connect/protocol";
-import { errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { limitBodyTime } from "./body-time.ts";
 import { compressions } from "./compression.ts";
 import type { DirectHandler } from "./direct/direct-handler.ts";
 import type { RequestHead } from "./direct/request-head.ts";
-import { connectErrorFromInfraError } from "./errors.ts";
 import { type AnswerHeaders, dropRest } from "./http-exchange.ts";
 import type { ListenerFacts } from "./listener-facts.ts";
 import { universalRequestFrom, writeUniversalResponse } from "./node-adapter.ts";
@@ -61,7 +59,7 @@ export async function rpcPlugin(app: FastifyInstance, options: RpcPluginOptions)
         const allowed = served.verbs.filter((name) => name !== "HEAD").join(", ");
         return request.method === "OPTIONS"
           ? reply.code(204).header("allow", `${allowed}, OPTIONS`).send()
-          : sendRefusal(reply.header("allow", allowed), 405, request, options.listenerOf);
+          : sendRefusal(reply.header("allow", allowed), 405);
       }
       return served.answer(request, reply);
     };
@@ -103,7 +101,7 @@ function methodsOfServices({
         return serve(other, request, reply, listenerOf);
       }
       return other !== undefined && request.method === "GET"
-        ? sendRefusal(reply, 406, request, listenerOf)
+        ? sendRefusal(reply, 406)
         : answer(request, reply);
     };
     const get = other?.byGet === true ? ["GET"] : rule.get ? ["GET", "HEAD"] : [];
@@ -114,7 +112,10 @@ function methodsOfServices({
   return services;
 }
 
-/** Why a request is refused that no protocol's handler takes, by HTTP status. */
+/**
+ * Why a request is refused that no protocol's handler takes, by HTTP status. It is answered as text: in Connect's form an error
+ * would need a code, and the protocols have their clients take one from the status (the conformance suite expects `unknown`).
+ */
 const refusals: Readonly<Record<number, string>> = {
   405: "this RPC takes POST, and GET only where it has no side effects and returns no secrets (Connect GET; of streams, server-sent events)",
   406: "GET of this stream needs the header accept: text/event-stream (server-sent events)",
@@ -144,20 +145,8 @@ function describeUnsupported(
   return `${type === null ? "no content type" : `unsupported content type "${type}"`} (supported: ${all})`;
 }
 
-/** The body of such an answer, in the form that Connect gives an error. */
-function refusalBody(message: string, errorDetails: boolean): Uint8Array {
-  const error = connectErrorFromInfraError(new InfraError("MALFORMED_REQUEST", message), errorDetails);
-  return errorToJsonBytes(error, undefined);
-}
-
-function sendRefusal(
-  reply: FastifyReply,
-  status: number,
-  request: FastifyRequest,
-  listenerOf: RpcPluginOptions["listenerOf"],
-): FastifyReply {
-  const body = refusalBody(refusals[status] ?? "", listenerOf(request).errorDetails);
-  return reply.code(status).type("application/json").send(Buffer.from(body));
+function sendRefusal(reply: FastifyReply, status: number): FastifyReply {
+  return reply.code(status).type("text/plain").send(`${refusals[status]}\n`);
 }
 
 /** Content types whose messages come in envelopes. */
@@ -243,10 +232,9 @@ function withWords(
   if (answer.body !== undefined || message === undefined) {
     return withAcceptedEncodings(request, answer);
   }
-  const facts = request.contextValues?.get(requestFactsKey) ?? requestFactsKey.defaultValue;
   const header = new Headers(answer.header);
-  header.set("content-type", "application/json");
-  return { ...answer, header, body: createAsyncIterable([refusalBody(message, facts.peer.errorDetails)]) };
+  header.set("content-type", "text/plain");
+  return { ...answer, header, body: createAsyncIterable([Buffer.from(`${message}\n`)]) };
 }
 
 /** Names the compressions that the gateway reads in the answer to a request that has another one. */

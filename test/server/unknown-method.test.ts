@@ -114,8 +114,8 @@ test("a content type that is no protocol's gets 415, for RPCs of every kind", as
         });
         t.equal(answer.status, 415, `${type} ${path} over HTTP/${version}`);
         const message = new RegExp(`^unsupported content type "${type}" \\(supported: application/`);
-        t.match(errorFromAnswer({ ...answer, headers: { "content-type": "application/json" } }), { message });
-        t.equal(answer.headers["content-type"], "application/json");
+        t.match(String(answer.body), message);
+        t.match(answer.headers["content-type"], /^text\/plain/);
       }
       t.equal((await requestOver[version](url, { path, body: "{}" })).status, 415, "none at all");
     }

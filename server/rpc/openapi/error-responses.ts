@@ -33,7 +33,7 @@ export const errorMessages: readonly MessageForm[] = (["Connect", "Rest"] as con
   details.map((message) => ({ message, form: formOf(style) })),
 );
 
-/** Of what speaks Connect. */
+/** Of what speaks Connect: a line of text. Without a schema, since generators add a `string` to each error type for one. */
 export const unsupportedMediaType: JsonObject = {
   "415": { $ref: "#/components/responses/UnsupportedMediaType" },
 };
@@ -48,7 +48,7 @@ const bareResponses: JsonObject = {
 };
 
 function bareResponse(description: string): JsonObject {
-  return { description, content: { "application/json": { schema: refToSchema("ConnectError") } } };
+  return { description: `${description} The body is a line of text.` };
 }
 
 /** The answers of operations that are errors, each of which is a component once, however many operations have it. */
