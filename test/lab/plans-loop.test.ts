@@ -44,8 +44,9 @@ test("a plan leaves LVM's metadata alone and shows the commands that are then st
     t.same(started(), []);
     await call(method, json);
     t.same(
-      started(),
+      started().map((argv) => ["env", `LVM_SYSTEM_DIR=${options.systemDir}`, ...argv]),
       steps.map(({ command }) => command),
+      "ready to paste",
     );
     t.notSame(await changeCount(), before);
   }
