@@ -192,10 +192,12 @@ test("after silence there is a heartbeat to go on from, also for who gets nothin
 
 test("a subscriber that asks for more frequent heartbeats gets them", async (t) => {
   const { clientOf } = await startEventsUnderTest(t);
-  for (const each of streamForms) {
-    const { next } = subscribe(t, clientOf(each), { heartbeatAfter: durationFromMs(1000) });
-    t.match(await next(), { case: "snapshot" });
-    t.match(await next(), { case: "heartbeat" }, each.name);
+  const request = { heartbeatAfter: durationFromMs(1000) };
+  const subscribed = streamForms.map((each) => subscribe(t, clientOf(each), request));
+  for (const expected of [{ case: "snapshot" }, { case: "heartbeat" }]) {
+    for (const message of await Promise.all(subscribed.map(({ next }) => next()))) {
+      t.match(message, expected);
+    }
   }
 });
 
