@@ -82,7 +82,9 @@ export async function refreshSession(): Promise<void> {
 }
 
 async function askSession(): Promise<Session & { readonly state: "in" }> {
-  const [caller, info] = await Promise.all([client.users.getCaller({}), client.system.getInfo({})]);
+  // One after the other: without a login the first is refused, and a second refusal would be one of a stranger.
+  const caller = await client.users.getCaller({});
+  const info = await client.system.getInfo({});
   loadedVersion.value ??= info.version;
   return { state: "in", caller, info };
 }

@@ -1,6 +1,7 @@
 import { type DescMessage, type Message, toJsonString } from "@bufbuild/protobuf";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { ErrorCode, ReasonName } from "../../adapters/host/reasons.ts";
+import { UserService } from "../../gen/hostplane/v1/user_pb.ts";
 import type { Around, Call, Output } from "./call.ts";
 import { infraErrorFrom } from "./errors.ts";
 import type { LinkFor } from "./method-links.ts";
@@ -117,6 +118,10 @@ export function createCallAudit(port: AuditPort): CallAudit {
   }
 
   async function noteRefusal(call: Call, error: InfraError): Promise<void> {
+    // The answer to a page that asks whether there is a login, as the dashboard does first of all.
+    if (call.method === UserService.method.getCaller && error.reason === "LOGIN_REQUIRED") {
+      return;
+    }
     // A stranger's mistakes are summed as well, or they would fill the disk.
     const isStranger = call.rule.mutation && call.caller.role === undefined;
     if (begun.has(call) || !(isStranger || isRefusedForCaller(error) || call.rule.mutation)) {

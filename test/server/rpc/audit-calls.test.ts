@@ -264,6 +264,20 @@ test("calls refused for who makes them are summed, of any method; a million writ
   );
 });
 
+test("a page that asks whether there is a login leaves no row, and one whose login has ended does", async (t) => {
+  const { audit, rows, sums } = createMemoryAudit();
+  for (const reason of ["LOGIN_REQUIRED", "TOKEN_EXPIRED"] as const) {
+    const call = createCall({ method: UserService.method.getCaller });
+    await reasonOf(pass(audit, call, async () => ({}), [refuse(reason)]));
+  }
+  await audit.close();
+  t.same(rows, []);
+  t.same(
+    sums.map(({ last }) => last.outcome.reason),
+    ["TOKEN_EXPIRED"],
+  );
+});
+
 test("no refusal stands under the name of another caller from the same address", async (t) => {
   const { audit, sums } = createMemoryAudit();
   const denied = async (name: string | undefined) => {
