@@ -44,8 +44,13 @@ start() {
     "XDG_DATA_HOME=$dir/data" /usr/sbin/libvirtd --pid-file "$dir/libvirtd.pid")
   ! pid >/dev/null || return 0
   [ "$(id -u)" != 0 ] || command=(setpriv --reuid=nobody --regid=nogroup --clear-groups "${command[@]}")
-  setsid "${command[@]}" </dev/null >>"$dir/libvirtd.log" 2>&1 &
-  for _ in $(seq 200); do
+  local daemon=
+  for _ in $(seq 600); do
+    # Again, when the lock of its pid file was still with the one that was killed.
+    if [ -z "$daemon" ] || ! kill -0 "$daemon" 2>/dev/null; then
+      setsid "${command[@]}" </dev/null >>"$dir/libvirtd.log" 2>&1 &
+      daemon=$!
+    fi
     ! virsh -c "$uri" uri >/dev/null 2>&1 || return 0
     sleep 0.05
   done
