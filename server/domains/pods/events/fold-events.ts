@@ -114,6 +114,10 @@ function foldContainer(draft: PodsDraft, event: ContainerEvent, isUnsure: boolea
   const life = known ?? draft.addLife({ id: podId, uuid, name });
   if (event.kind === "containerRemoved") {
     life.removeContainer(id, moment);
+    // Of a pod whose making failed nothing is left.
+    if (!life.pod.isCreated && life.pod.containers.length === 0) {
+      draft.lives.delete(podId);
+    }
     return;
   }
   life.addContainer({ id, name: event.containerName, isInfra: event.isInfra });

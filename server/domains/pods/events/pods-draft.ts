@@ -39,8 +39,7 @@ export function createPodsDraft({ pods, images }: Pick<ObservedPods, "pods" | "i
       return {
         observed: {
           ...rest,
-          // Of a pod whose making failed nothing is left.
-          pods: inOrder(all.filter(({ isCreated, containers }) => isCreated || containers.length > 0)),
+          pods: inOrder(all),
           images: inOrder([...known.values()]),
         },
         facts,

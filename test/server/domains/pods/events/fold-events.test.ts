@@ -124,6 +124,14 @@ test("a container that is renamed is told by its new name from then on", async (
   t.match(observed.pods[0]?.containers.map(({ name }) => name).toSorted(), ["infra", "renamed"]);
 });
 
+test("of a pod whose making failed nothing is left, in one batch as in two", async (t) => {
+  const failed = [eventAt("containerCreated", 10, app), eventAt("containerRemoved", 10, app)];
+  const late = eventAt("containerExited", 10, { pod: "web", container: "infra" }, 0);
+  const { observed } = tellAll(failed);
+  t.strictSame(observed.pods, []);
+  t.strictSame(tellAll([...failed, late]).observed.pods, tellAll([late], observed).observed.pods);
+});
+
 test("images are told once, by their last names", async (t) => {
   const image = (kind: "imageAdded" | "imageRemoved", atMs: number, imageNames: readonly string[]) => ({
     kind,
