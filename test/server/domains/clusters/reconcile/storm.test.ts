@@ -55,7 +55,8 @@ async function live(clusters: TestClusters, name: string): Promise<void> {
 test("clusters come and go while gateways die and MAAS fails, and every machine is a cluster's or free", async (t) => {
   const clusters = await createTestClusters(t, {
     machines: 36,
-    settings: { leaseMs: 600 },
+    // A third of it has to pass before each renewal, also where the event loop stands for a while.
+    settings: { leaseMs: 1_500 },
     patienceMs: 120_000,
   });
   let isOver = false;
