@@ -74,7 +74,7 @@ function createProgram(output: Output, onExit: (code: number) => void): Command 
       onExit((await import("./commands/config.ts")).printConfigSchema(options, output)),
     );
   withGatewayFlags(config.command("check"))
-    .description("check file, environment and flags; tells every mistake with its line")
+    .description("check file, environment and flags; reports every mistake with its line")
     .action(async (options) =>
       onExit(await (await import("./commands/config.ts")).checkConfig(options, output)),
     );

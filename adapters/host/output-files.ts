@@ -22,7 +22,7 @@ export type TakeOutput = (chunk: Buffer) => void;
 
 /**
  * Opens files in memory for the output of a tool that must reach its end even if the gateway dies: writing to them neither
- * blocks nor fails, and raises no SIGPIPE, whoever reads them. They are read every 250 ms, and what was read is given back once
+ * blocks nor fails nor raises SIGPIPE, even without a reader. They are read every 250 ms, and what was read is given back once
  * it is more than a MiB, so that a tool that prints without end takes little memory while the gateway runs.
  */
 export function openOutputFiles(take: {

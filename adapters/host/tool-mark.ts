@@ -19,7 +19,7 @@ export interface ToolMark {
 }
 
 let ownGateway: string | undefined;
-let owner = "nobody";
+let owner = "unset";
 
 /** Sets whose tools this process starts from now on: those are the left tools that it may end, and waits for. */
 export function setToolOwner(name: string): void {

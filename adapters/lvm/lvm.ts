@@ -166,7 +166,7 @@ export function createLvm(options: LvmOptions = {}): LvmAdapter {
     return value;
   }
 
-  /** From its end to LVM's own exclusive open nobody holds the devices. LVM looks for signatures once more, and refuses. */
+  /** The devices are not held between its end and LVM's own exclusive open; LVM then checks for signatures itself and refuses. */
   async function checkAdded(
     step: Extract<LvmDeviceStep, { kind: "addDevices" }>,
   ): Promise<readonly string[]> {

@@ -22,7 +22,7 @@ export function inspectEndpoints({ endpoints, reserved, subnets, ranges }: Endpo
     ];
   }
   const count = endpoints.filter((address) => reserved.includes(address)).length;
-  const counts = `addresses for clusters: ${endpoints.length}, of which the gateway has reserved ${count} in MAAS`;
+  const counts = `addresses for clusters: ${endpoints.length}; the gateway has reserved ${count} of them in MAAS`;
   const groups = new Map<
     string,
     { readonly finding: (listed: string) => Finding; readonly addresses: string[] }

@@ -21,7 +21,7 @@ const introduction = `# Configuration
 
 A key is taken from the first of these that has it: a flag, an environment variable, the YAML file named by
 \`--config FILE\` or \`HOSTPLANE_CONFIG\`, the default. A list replaces a list as a whole. An unknown key, variable or
-flag is an error, and so is a key given twice; \`hostplane config check --config FILE\` tells every mistake with its
+flag is an error, and so is a key given twice; \`hostplane config check --config FILE\` reports every mistake with its
 line. Paths are relative to the directory the gateway is started in.
 
 In a variable or after \`--set\`, entries of a list of text are separated by commas, and a list of groups is written

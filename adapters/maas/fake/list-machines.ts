@@ -20,7 +20,7 @@ const keys = [
   "tags",
 ];
 
-/** `GET machines/`, of which `?op=list_allocated` is a part. */
+/** `GET machines/`; `?op=list_allocated` limits it to allocated machines. */
 export function listMachines(region: FakeRegion, { query, user, op }: SignedRequest): FakeAnswer {
   const errors = filterErrors(region, query);
   if (Object.keys(errors).length > 0) {

@@ -59,7 +59,7 @@ test("the example of docs/configuration.md is accepted", async (t) => {
   });
 });
 
-test("config check tells every mistake", async (t) => {
+test("config check reports every mistake", async (t) => {
   const file = join(t.testdir({ "a.yaml": "dta: /x\nlog: { level: loud }\n" }), "a.yaml");
   const { code, stderr } = await hostplane(["config", "check"], { HOSTPLANE_CONFIG: file });
   t.equal(code, 2);

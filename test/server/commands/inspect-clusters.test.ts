@@ -45,7 +45,7 @@ test("doctor tells the account, images, tags and addresses of a MAAS that has al
     /^images for gpu machines: /m,
     /^MAAS has the tag standard$/m,
     /resource pool kube$/m,
-    /^addresses for clusters: 2, of which the gateway has reserved 0 in MAAS$/m,
+    /^addresses for clusters: 2; the gateway has reserved 0 of them in MAAS$/m,
     /^the addresses 10\.20\.0\.220-10\.20\.0\.221 .* reserved range 10\.20\.0\.220-10\.20\.0\.221 of the managed subnet 10\.20\.0\.0\/24, which MAAS gives to no machine$/m,
     /in images of machines, as \/opt\/cni\.yaml$/m,
   ]) {
