@@ -75,8 +75,9 @@ test("every commit waits for the disk", { skip: skipTrace }, async (t) => {
 
 test("a second process is refused, and told which file and by whom it is held", async (t) => {
   const directory = await makeDirectory(t);
-  const child = spawn(process.execPath, [processFile("./writing-process.ts"), "sqlite", directory], {
-    stdio: ["ignore", "pipe", "inherit"],
+  // It is idle: between transactions it must hold the file as well.
+  const child = spawn(process.execPath, [processFile("./holding-process.ts"), directory], {
+    stdio: ["pipe", "pipe", "inherit"],
   });
   t.teardown(() => child.kill("SIGKILL"));
   await once(child.stdout, "data");
