@@ -247,9 +247,8 @@ export async function openGateway(
   opened.defer(() => certificates.close());
 
   const tellCut = createRefusalLog((cut) => logger.warn(cut, "request cut"));
-  const { unknown, caller, writeTimeoutMs } = config.limits;
-  const { requestsPerSecond } = caller;
-  const unknownCallers = createUnknownCallers(unknown, { requestsPerSecond, writeTimeoutMs }, tellCut);
+  const { unknown, writeTimeoutMs } = config.limits;
+  const unknownCallers = createUnknownCallers(unknown, writeTimeoutMs, tellCut);
   opened.defer(() => unknownCallers.close());
 
   const listeners: Listener[] = [];

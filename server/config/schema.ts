@@ -172,6 +172,10 @@ export const configSchema = z.strictObject({
           connectionsPerAddress: z.int().min(1).max(65_535).default(256).meta({
             description: "Connections of one address; further ones wait unread for up to ten seconds.",
           }),
+          cpuMsPerSecond: z.int().min(10).max(1_000_000).default(200).meta({
+            description:
+              "Milliseconds of CPU time a second for connections, requests, bodies and pages, as estimated from their number and size. Addresses share it evenly; one without any left is cut, and its new connections wait unread.",
+          }),
           memoryBytes: z
             .int()
             .min(1024 * 1024)

@@ -15,7 +15,7 @@ export interface RequestHold {
   identified(): void;
   /** Counts the bytes of its answer that wait for the client for an account. */
   chargeTo(account: CostAccount): void;
-  /** Counts a page, which no login is needed for, among the requests of its address, by its size. */
+  /** Counts a page, which no login is needed for, by its size as CPU time of its address. */
   sendsPage(bytes: number): void;
   /** Part of the answer has been written, or has left. */
   wrote(): void;

@@ -54,6 +54,7 @@ export async function startGatewayUnderBench(
     listen: [{ address: "127.0.0.1:0" }],
     limits: {
       caller: { requestsPerSecond: 1_000_000, streams: 65_535, mutations: 65_535, cpuMsPerSecond: 1_000_000 },
+      unknown: { cpuMsPerSecond: 1_000_000 },
     },
   });
   const { limits, keepAliveMs } = config;

@@ -50,6 +50,8 @@ const server: ServerArgv = (port, directory) => [
   "limits.caller.cpuMsPerSecond=1000000",
   "--set",
   "limits.caller.streams=65535",
+  "--set",
+  "limits.unknown.cpuMsPerSecond=1000000",
 ];
 const { port, pid, stop } = await startServer(server);
 opened.defer(stop);

@@ -27,7 +27,7 @@ const defaultMessageBytes = 4 * 1024 * 1024;
 const unlimited = {
   caller: { requestsPerSecond: 1_000_000, streams: 65_535, mutations: 65_535, cpuMsPerSecond: 1_000_000 },
   // Its client, which has no login, sends on for what was refused.
-  unknown: { memoryBytes: 2 ** 34, memoryBytesPerAddress: 2 ** 34 },
+  unknown: { cpuMsPerSecond: 1_000_000, memoryBytes: 2 ** 34, memoryBytesPerAddress: 2 ** 34 },
 };
 
 const rule: MethodRule = {

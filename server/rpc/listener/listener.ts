@@ -167,6 +167,21 @@ export function createListener(options: ListenerOptions): Listener {
     h2.on("stream", listener);
   }
 
+  /** Begins a new connection, now or when it is its turn. It is paused, and `begin` resumes it. */
+  function accept(socket: net.Socket, begin: () => void): void {
+    if (admission.refuses(socket)) {
+      socket.destroy();
+      return;
+    }
+    sockets.add(socket);
+    socket.on("error", ignore);
+    if (unknownCallers === undefined) {
+      begin();
+    } else {
+      unknownCallers.connections.admit(socket, begin);
+    }
+  }
+
   function createCleartext() {
     const h1 = http.createServer({ maxHeaderSize: options.headerBytes, ...http1Timeouts }, onRequest);
     // A server that never listens checks no timeouts; this starts it, `h1.close()` stops it.
@@ -174,19 +189,9 @@ export function createListener(options: ListenerOptions): Listener {
     const h2 = http2.createServer(http2Options());
     takeRequests(h2);
     // As node:http has it for its own connections: an event is not to wait until the one before has been acknowledged.
-    const server = net.createServer({ noDelay: true, pauseOnConnect: true }, (socket) => {
-      if (admission.refuses(socket)) {
-        socket.destroy();
-        return;
-      }
-      sockets.add(socket);
-      socket.on("error", ignore);
-      if (unknownCallers === undefined) {
-        begin(socket);
-      } else if (!unknownCallers.connections.admit(socket, true, () => begin(socket))) {
-        socket.destroy();
-      }
-    });
+    const server = net.createServer({ noDelay: true, pauseOnConnect: true }, (socket) =>
+      accept(socket, () => begin(socket)),
+    );
     function begin(socket: net.Socket): void {
       sniffProtocol(socket, firstByteTimeoutMs, (protocol) => {
         sockets.setProtocol(socket, protocol);
@@ -202,7 +207,7 @@ export function createListener(options: ListenerOptions): Listener {
       });
       socket.resume();
     }
-    return { server, http2: h2, closeHttp1: () => h1.close(), reload: (_renewed: Certificate) => {} };
+    return { server, http2: h2, stopTimeouts: () => h1.close(), reload: (_renewed: Certificate) => {} };
   }
 
   function createTls(certificate: Certificate) {
@@ -215,28 +220,26 @@ export function createListener(options: ListenerOptions): Listener {
       requestCert: options.clientCertificate !== undefined,
       rejectUnauthorized: options.clientCertificate === "required",
       allowHTTP1: true,
-      noDelay: true,
       maxHeaderSize: options.headerBytes,
       ...http1Timeouts,
       handshakeTimeout: firstByteTimeoutMs,
     } as http2.SecureServerOptions);
-    h2.on("connection", (socket: net.Socket) => {
-      if (admission.refuses(socket)) {
-        socket.destroy();
-        return;
-      }
-      sockets.add(socket);
-      // It lies under the TLS socket that is added below: draining must not take it for a silent one.
-      sockets.setProtocol(socket, "http2");
-    });
+    // As for cleartext: it never listens.
+    h2.emit("listening");
+    const server = net.createServer({ noDelay: true, pauseOnConnect: true }, (socket) =>
+      accept(socket, () => {
+        // It lies under a TLS socket that is added below: draining must not take it for a silent one.
+        sockets.setProtocol(socket, "http2");
+        unknownCallers?.connections.of(socket)?.countHandshake();
+        h2.emit("connection", socket);
+      }),
+    );
     h2.on("secureConnection", (socket) => {
-      const isAdmitted =
-        !admission.refusesAfterHandshake(socket) &&
-        unknownCallers?.connections.admit(socket, false, () => {}) !== false;
-      if (!isAdmitted) {
+      if (admission.refusesAfterHandshake(socket)) {
         socket.destroy();
         return;
       }
+      unknownCallers?.connections.passToTls(socket);
       sockets.add(socket);
       sockets.setProtocol(socket, socket.alpnProtocol === "h2" ? "http2" : "http1");
     });
@@ -247,9 +250,9 @@ export function createListener(options: ListenerOptions): Listener {
     });
     takeRequests(h2);
     return {
-      server: h2 as net.Server,
+      server,
       http2: h2,
-      closeHttp1: () => {},
+      stopTimeouts: () => h2.close(),
       reload: (renewed: Certificate) => h2.setSecureContext(secureContextFrom(renewed)),
     };
   }
@@ -286,7 +289,7 @@ export function createListener(options: ListenerOptions): Listener {
       await sockets.waitUntilEmpty(graceMs);
       sessions.destroy();
       sockets.destroy();
-      servers.closeHttp1();
+      servers.stopTimeouts();
       await isClosed;
     },
   };

@@ -74,10 +74,12 @@ export function createOpenRequests(
     }
 
     add(bytes: number): void {
+      this.#countBody(bytes);
       this.#share.add(bytes);
     }
 
     drop(bytes: number): void {
+      this.#countBody(bytes);
       if (this.#connection?.refusesWaste(bytes) === true) {
         this.#destroyConnection();
       }
@@ -127,6 +129,12 @@ export function createOpenRequests(
         this.#cut("its body is late");
       } else if (this.#unreadSinceMs !== undefined && nowMs - this.#unreadSinceMs > unreadMs) {
         this.#cut("its answer is not read");
+      }
+    }
+
+    #countBody(bytes: number): void {
+      if (this.#connection?.refusesBody(bytes) === true) {
+        this.#destroyConnection();
       }
     }
 

@@ -12,6 +12,7 @@ export interface UnknownCallers {
 export interface UnknownCallerLimits {
   readonly connections: number;
   readonly connectionsPerAddress: number;
+  readonly cpuMsPerSecond: number;
   readonly memoryBytes: number;
   readonly memoryBytesPerAddress: number;
 }
@@ -20,26 +21,23 @@ export interface UnknownCallerLimits {
 const bodyMs = 10_000;
 const unknownUnreadMs = 10_000;
 
-/** A caller gets CALLER_LIMIT by `limits.caller.requestsPerSecond`; who goes on is cut at twice as many. */
-const cutFactor = 2;
-
 /** The part of an address's memory that one connection may send in vain. */
 const wastePart = 1 / 16;
 
-/** @param onCut told of each request that is cut */
+/**
+ * @param writeTimeoutMs how long an answer may wait for any client to read on
+ * @param onCut told of each request that is cut
+ */
 export function createUnknownCallers(
   limits: UnknownCallerLimits,
-  {
-    requestsPerSecond,
-    writeTimeoutMs,
-  }: { readonly requestsPerSecond: number; readonly writeTimeoutMs: number },
+  writeTimeoutMs: number,
   onCut: (address: string | undefined, why: string) => void,
 ): UnknownCallers {
-  const { connections, connectionsPerAddress, memoryBytes, memoryBytesPerAddress } = limits;
+  const { connections, connectionsPerAddress, cpuMsPerSecond, memoryBytes, memoryBytesPerAddress } = limits;
   const open = createUnknownConnections({
     connections,
     connectionsPerAddress,
-    requestsPerSecond: cutFactor * requestsPerSecond,
+    cpuMsPerSecond,
     wasteBytes: memoryBytesPerAddress * wastePart,
   });
   const requests = createOpenRequests(

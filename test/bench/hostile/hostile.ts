@@ -66,8 +66,21 @@ export async function runHostile(options: HostileOptions): Promise<HostileReport
   };
   const probesFor = (durationMs: number) => measureFor(durationMs, probeEveryMs, probe, failures);
 
+  const loginsFor = (durationMs: number) =>
+    measureFor(
+      durationMs,
+      loginEveryMs,
+      async () => {
+        const beganAtMs = performance.now();
+        await logIn(port);
+        return performance.now() - beganAtMs;
+      },
+      failures,
+    );
+
   await probesFor(options.quietMs / 4);
-  const quiet = await probesFor(options.quietMs);
+  // A login's hash takes the gateway's core from the probes in either part.
+  const [quiet] = await Promise.all([probesFor(options.quietMs), loginsFor(options.quietMs)]);
   const quietRssMib = await rssMibOf(pid, "VmRSS");
   const attacker = await startBenchProcess<Attacker>(
     new URL("attacker.ts", import.meta.url).pathname,
@@ -76,19 +89,7 @@ export async function runHostile(options: HostileOptions): Promise<HostileReport
   );
   opened.defer(() => attacker.stop());
   await attacker.ask("begin", { port, connections });
-  const [attacked, logins] = await Promise.all([
-    probesFor(options.attackMs),
-    measureFor(
-      options.attackMs,
-      loginEveryMs,
-      async () => {
-        const beganAtMs = performance.now();
-        await logIn(port);
-        return performance.now() - beganAtMs;
-      },
-      failures,
-    ),
-  ]);
+  const [attacked, logins] = await Promise.all([probesFor(options.attackMs), loginsFor(options.attackMs)]);
   const hasSurvived = await rssMibOf(pid, "VmHWM").then(
     () => true,
     () => false,

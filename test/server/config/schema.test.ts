@@ -39,6 +39,7 @@ test("an empty configuration has every default", async (t) => {
       unknown: {
         connections: 1024,
         connectionsPerAddress: 256,
+        cpuMsPerSecond: 200,
         memoryBytes: 33554432,
         memoryBytesPerAddress: 16777216,
       },

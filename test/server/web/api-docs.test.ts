@@ -80,8 +80,8 @@ test("a listener tells of its own services alone", async (t) => {
   t.notMatch(page, "rpc-proto.LVService.CreateLV");
 });
 
-test("pages count by their size among the requests of an address without a login", async (t) => {
-  const limits = { caller: { requestsPerSecond: 20 } };
+test("pages count by their size as CPU time of an address without a login", async (t) => {
+  const limits = { unknown: { cpuMsPerSecond: 10 } };
   const { url } = await startGatewayUnderTest(t, { limits }, { hasLogin: true });
   const isServed = () =>
     fetch(`${url}/openapi.json`).then(
@@ -95,5 +95,5 @@ test("pages count by their size among the requests of an address without a login
       return;
     }
   }
-  t.fail("51 pages of a megabyte are as many requests");
+  t.fail("51 pages of a megabyte take more than an address has");
 });

@@ -2,38 +2,42 @@ import { once } from "node:events";
 import * as http2 from "node:http2";
 import * as net from "node:net";
 import { text } from "node:stream/consumers";
+import * as tls from "node:tls";
 import { type Test, test } from "tap";
 import { endResponse, type HttpRequest } from "../../../../server/rpc/http-exchange.ts";
+import type { Certificate } from "../../../../server/rpc/listener/certificate.ts";
 import { createListener } from "../../../../server/rpc/listener/listener.ts";
 import {
   createUnknownCallers,
   type UnknownCallerLimits,
 } from "../../../../server/rpc/listener/unknown-callers.ts";
 import { readBody } from "../../../../server/rpc/read-body.ts";
+import { createCertificate } from "./certificate.ts";
 
 /** Answers `/known` as to a caller who is authenticated, `/body` when its body is read, and anything else at once. */
 async function listen(
   t: Test,
   limits: Partial<UnknownCallerLimits>,
-  requestsPerSecond = 1000,
   writeTimeoutMs = 30_000,
+  certificate?: Certificate,
 ) {
   const cut: string[] = [];
   const unknownCallers = createUnknownCallers(
     {
       connections: 100,
       connectionsPerAddress: 100,
+      cpuMsPerSecond: 10_000,
       memoryBytes: 2 ** 30,
       memoryBytesPerAddress: 2 ** 30,
       ...limits,
     },
-    { requestsPerSecond, writeTimeoutMs },
+    writeTimeoutMs,
     (address, why) => cut.push(`${address} ${why}`),
   );
   const listener = createListener({
     address: { kind: "tcp", host: "127.0.0.1", port: 0 },
     mode: 0o600,
-    tls: undefined,
+    tls: certificate,
     maxConcurrentStreams: 100,
     headerBytes: 16_384,
     keepAliveMs: 15_000,
@@ -46,7 +50,8 @@ async function listen(
         request.hold?.sendsPage(1_000_000);
       }
       if (request.url === "/body") {
-        await readBody(request, 1_000_000, false);
+        // It is rejected when the connection is cut.
+        await readBody(request, 2 ** 27, false).catch(() => {});
       }
       endResponse(request, response, request.url === "/large" ? "a".repeat(400_000) : request.url);
     },
@@ -120,11 +125,11 @@ test("unfinished bodies of one address are cut, and another address is served", 
 });
 
 test("who sends many requests without a login loses the connection", async (t) => {
-  const { connect } = await listen(t, {}, 10);
+  const { connect } = await listen(t, { cpuMsPerSecond: 10 });
   const socket = connect();
-  socket.write("GET /a HTTP/1.1\r\nhost: a\r\n\r\n".repeat(100));
+  socket.write("GET /a HTTP/1.1\r\nhost: a\r\n\r\n".repeat(200));
   const answers = await text(socket).catch(() => "");
-  t.ok(answers.split("200 OK").length < 60, "not all are answered");
+  t.ok(answers.split("200 OK").length < 100, "not all are answered");
   t.ok(socket.destroyed || socket.readableEnded);
 });
 
@@ -149,7 +154,7 @@ test("a connection may send in vain a sixteenth of its address's memory", async 
 });
 
 test("a known caller who answers PINGs and reads nothing loses the answer", async (t) => {
-  const { port, cut } = await listen(t, {}, 1000, 1000);
+  const { port, cut } = await listen(t, {}, 1000);
   const session = http2.connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } });
   session.on("error", () => {});
   t.teardown(() => session.destroy());
@@ -165,12 +170,12 @@ test("a known caller who answers PINGs and reads nothing loses the answer", asyn
   t.notOk(session.destroyed);
 });
 
-test("a page counts by its size among the requests of an address without a login", async (t) => {
+test("a page counts by its size as CPU time of an address without a login", async (t) => {
   for (const [path, isKept] of [
     ["/page", false],
     ["/a", true],
   ] as const) {
-    const { connect } = await listen(t, {}, 10);
+    const { connect } = await listen(t, { cpuMsPerSecond: 50 });
     const socket = connect();
     socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`.repeat(20));
     socket.write("GET /a HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
@@ -191,4 +196,69 @@ test("answers that wait count as memory of an address without a login", async (t
   });
   await Promise.race(streams);
   t.match(cut[0], /127\.0\.0\.1 callers without a login take too much memory/);
+});
+
+test("new connections of an address without CPU time left wait, and those of another are served", async (t) => {
+  const { connect, answerOf } = await listen(t, { cpuMsPerSecond: 50 });
+  const greedy = connect();
+  for (let page = 0; page < 5; page += 1) {
+    t.equal(await answerOf(greedy, "/page"), "/page");
+  }
+  const waiting = connect();
+  let hasAnswer = false;
+  const answer = answerOf(waiting, "/late").finally(() => {
+    hasAnswer = true;
+  });
+  t.equal(await answerOf(connect("127.0.0.2"), "/b"), "/b", "another address is served");
+  t.notOk(hasAnswer, "at that time the first address has none left");
+  t.equal(await answer, "/late", "it waits, and is served when its address has earned time");
+});
+
+test("a login gives back the CPU time that its connection has taken", async (t) => {
+  // So little that a connection which gives nothing back is followed by one that waits in vain.
+  const { connect, answerOf } = await listen(t, { cpuMsPerSecond: 0.001 });
+  for (let index = 0; index < 10; index += 1) {
+    const socket = connect();
+    t.equal(await Promise.race([answerOf(socket, "/known"), once(socket, "close")]), "/known");
+    socket.destroy();
+  }
+});
+
+test("bodies count as CPU time of an address without a login", async (t) => {
+  const { connect } = await listen(t, { cpuMsPerSecond: 20 });
+  const socket = connect();
+  socket.write(`POST /body HTTP/1.1\r\nhost: a\r\ncontent-length: ${2 ** 26}\r\n\r\n`);
+  const zeros = Buffer.alloc(2 ** 16);
+  const write = () => {
+    while (socket.writable && socket.write(zeros)) {}
+  };
+  socket.resume().on("drain", write);
+  write();
+  await new Promise((resolve) => socket.once("close", resolve));
+  t.ok(socket.bytesWritten < 2 ** 25, `the connection ends after ${socket.bytesWritten} bytes`);
+});
+
+test("a connection with TLS waits for its address's room before the handshake", async (t) => {
+  const certificate = await createCertificate("localhost");
+  const { port, answerOf } = await listen(t, { connectionsPerAddress: 2 }, 30_000, certificate);
+  const connect = (localAddress = "127.0.0.1") => {
+    const lower = net.connect({ port, host: "127.0.0.1", localAddress });
+    const socket = tls.connect({ socket: lower, rejectUnauthorized: false });
+    socket.on("error", () => {});
+    t.teardown(() => socket.destroy());
+    return socket;
+  };
+  const [first, second] = [connect(), connect()];
+  t.equal(await answerOf(first, "/a"), "/a");
+  t.equal(await answerOf(second, "/a"), "/a");
+  const third = connect();
+  let isSecure = false;
+  third.once("secureConnect", () => {
+    isSecure = true;
+  });
+  const answer = answerOf(third, "/third");
+  t.equal(await answerOf(connect("127.0.0.2"), "/b"), "/b", "another address is served");
+  t.notOk(isSecure);
+  t.equal(await answerOf(first, "/known"), "/known", "that of a known caller counts no more");
+  t.equal(await answer, "/third");
 });

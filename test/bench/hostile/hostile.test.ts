@@ -1,0 +1,19 @@
+import { test } from "tap";
+import { buildSandbox } from "../built-gateway.ts";
+import { runHostile } from "./hostile.ts";
+
+test("a gateway whose strangers do their worst serves those who log in", async (t) => {
+  await using opened = new AsyncDisposableStack();
+  const report = await runHostile({
+    argvOf: await buildSandbox(opened),
+    connections: 400,
+    quietMs: 200,
+    attackMs: 4000,
+    isPinned: false,
+  });
+  t.same(report.failures, []);
+  t.ok(report.hasSurvived);
+  t.ok(report.logins > 0);
+  t.ok(report.connections >= 400, `${report.connections} connections`);
+  t.ok(report.maxRssMib < 300, `${report.maxRssMib} MiB`);
+});
