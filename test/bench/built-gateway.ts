@@ -47,21 +47,7 @@ export async function buildSandbox(
   }
   const cache = join(directory, "cache");
   await mkdir(cache);
-  const argv: ServerArgv = (port, data) => [
-    "env",
-    `XDG_CACHE_HOME=${cache}`,
-    `HOSTPLANE_ADMIN_PASSWORD=${sandboxPassword}`,
-    process.execPath,
-    "--max-semi-space-size=4",
-    ...nodeFlags,
-    join(directory, "bin/hostplane.js"),
-    "serve",
-    "--sandbox",
-    "--listen",
-    `127.0.0.1:${port}`,
-    "--data",
-    data,
-  ];
+  const argv = sandboxArgv(join(directory, "bin/hostplane.js"), () => cache, nodeFlags);
   const { stop } = await startServer(argv);
   try {
     await untilKept(cache);
@@ -69,6 +55,33 @@ export async function buildSandbox(
     await stop();
   }
   return argv;
+}
+
+/** The sandbox of this checkout, built or not, for what is not about speed. */
+export const sourceSandbox: ServerArgv = sandboxArgv(join(root, "bin/hostplane.js"), (data) => data, []);
+
+function sandboxArgv(
+  launcher: string,
+  cacheOf: (data: string) => string,
+  nodeFlags: readonly string[],
+): ServerArgv {
+  return (port, data) => [
+    "env",
+    // Set by `npm test`, and stronger than the next.
+    "--unset=NODE_COMPILE_CACHE",
+    `XDG_CACHE_HOME=${cacheOf(data)}`,
+    `HOSTPLANE_ADMIN_PASSWORD=${sandboxPassword}`,
+    process.execPath,
+    "--max-semi-space-size=4",
+    ...nodeFlags,
+    launcher,
+    "serve",
+    "--sandbox",
+    "--listen",
+    `127.0.0.1:${port}`,
+    "--data",
+    data,
+  ];
 }
 
 async function untilKept(cache: string): Promise<void> {

@@ -112,7 +112,11 @@ function statusOfRaw(url: string, bytes: Uint8Array): Promise<number> {
 const timeout = Math.max(120_000, count * 2);
 
 test(`${count} random credentials and logins: no crash, no 500, nobody let in`, { timeout }, async (t) => {
-  const limits = { caller: { requestsPerSecond: 1_000_000, streams: 256, mutations: 10_000 } };
+  const limits = {
+    caller: { requestsPerSecond: 1_000_000, streams: 256, mutations: 10_000 },
+    // Beyond its CPU time an address without a login is cut off.
+    unknown: { cpuMsPerSecond: 1_000_000 },
+  };
   const listen = [{ address: "127.0.0.1:0" }];
   const options = { hasLogin: true, logLevel: "info" };
   const { url, log } = await startGatewayUnderTest(t, { listen, limits }, options);

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import * as http from "node:http";
 import * as http2 from "node:http2";
 import type { Readable } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
@@ -138,6 +138,8 @@ async function cancelOverHttp2(session: http2.ClientHttp2Session, cancelled: Can
   stream.on("error", () => {});
   const closed = new Promise((resolve) => stream.once("close", resolve));
   stream.end(body);
+  // Node's client may never close a stream, or abort the process, if it is reset before its request is sent (nodejs/node#38964).
+  await nextTurn();
   if (cancelled.moment === "during") {
     await sleep(3);
   } else if (cancelled.moment !== "before") {

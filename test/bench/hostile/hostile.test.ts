@@ -1,11 +1,10 @@
 import { test } from "tap";
-import { buildSandbox } from "../built-gateway.ts";
+import { sourceSandbox } from "../built-gateway.ts";
 import { runHostile } from "./hostile.ts";
 
 test("a gateway whose strangers do their worst serves those who log in", async (t) => {
-  await using opened = new AsyncDisposableStack();
   const report = await runHostile({
-    argvOf: await buildSandbox(opened),
+    argvOf: sourceSandbox,
     connections: 400,
     quietMs: 200,
     attackMs: 4000,
