@@ -1,12 +1,17 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Test, test } from "tap";
 import { parse as parseYaml } from "yaml";
+import { createMaasSandbox } from "../../adapters/maas/sandbox.ts";
 import { renderCloudConfig } from "../../server/domains/clusters/bootstrap/cloud-config.ts";
 import { createKubeadmRenderer } from "../../server/domains/clusters/bootstrap/kubeadm-renderer.ts";
+import { reportedFailure } from "../../server/domains/clusters/reconcile/reported-failure.ts";
 import { cluster, nodeOf, pki, ticket, token } from "../server/domains/clusters/bootstrap/cluster-plan.ts";
 
 /** Debian's cloud-init and what of its dependencies reading a file takes; not installed, since it would do its work at the next start. */
@@ -40,20 +45,58 @@ util.write_file(root + "/commands", util.shellify(commands), 0o700)
 
 const execute = promisify(execFile);
 
-/** Runs Python with cloud-init's code; rejects when it fails. */
-async function unpackCloudInit(t: Test): Promise<(...args: readonly string[]) => Promise<string>> {
+interface CloudInit {
+  /** Where its packages are unpacked, with its own configuration in `etc/cloud`. */
+  readonly root: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Runs Python with cloud-init's code; rejects when it fails. */
+  readonly python: (...args: readonly string[]) => Promise<string>;
+}
+
+async function unpackCloudInit(t: Test): Promise<CloudInit> {
   const folder = await mkdtemp(join(tmpdir(), "hostplane-cloud-init-"));
   t.teardown(() => rm(folder, { recursive: true }));
   await execute("apt-get", ["download", "-qq", ...packages], { cwd: folder });
   for (const file of await readdir(folder)) {
     await execute("dpkg", ["-x", file, "root"], { cwd: folder });
   }
-  const env = { PATH: process.env.PATH, PYTHONPATH: join(folder, "root/usr/lib/python3/dist-packages") };
-  return async (...args) => (await execute("/usr/bin/python3", args, { env })).stdout;
+  const root = join(folder, "root");
+  const env = { PATH: process.env.PATH, PYTHONPATH: join(root, "usr/lib/python3/dist-packages") };
+  return {
+    root,
+    env,
+    python: async (...args) => (await execute("/usr/bin/python3", args, { env })).stdout,
+  };
 }
 
-test("cloud-init understands what machines are told", { skip, timeout: 120_000 }, async (t) => {
-  const python = await unpackCloudInit(t);
+/** What cloud-init posts of an event, as MAAS reads it. */
+interface StatusMessage {
+  readonly name: string;
+  readonly origin: string;
+  readonly description: string;
+  readonly event_type: string;
+  readonly result: string;
+}
+
+/** The region's `metadata/status/SYSTEM_ID`, to which cloud-init posts its events one by one. */
+async function startStatusEndpoint(t: Test) {
+  const posted: { readonly url: string; readonly authorization: string; readonly message: StatusMessage }[] =
+    [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = await request.toArray();
+    const { url = "", headers } = request;
+    const message = JSON.parse(Buffer.concat(chunks).toString());
+    posted.push({ url: `${request.method} ${url}`, authorization: headers.authorization ?? "", message });
+    response.writeHead(204).end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.teardown(() => server.close());
+  return { posted, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/MAAS/metadata/status` };
+}
+
+test("cloud-init understands the user data of machines", { skip, timeout: 120_000 }, async (t) => {
+  const { root: packagesRoot, env, python } = await unpackCloudInit(t);
   const folder = t.testdir();
   const renderer = createKubeadmRenderer();
   const path = (name: string) => join(folder, name);
@@ -108,4 +151,57 @@ test("cloud-init understands what machines are told", { skip, timeout: 120_000 }
     const last = path(`root-${texts.length - 1}`);
     t.equal(await readFile(join(last, "hostile"), "utf8"), hostile);
   });
+
+  await t.test(
+    "a machine that cannot become a node reports that to MAAS by cloud-init's webhook",
+    async (t) => {
+      const { posted, url } = await startStatusEndpoint(t);
+      const maas = await createMaasSandbox();
+      t.teardown(() => maas.close());
+      const systemId = maas.fake.region.machines()[0]?.systemId ?? "";
+      // MAAS 3.4 has curtin write this file (`maas-reporting` of its preseed).
+      const reporting = {
+        type: "webhook",
+        endpoint: `${url}/${systemId}`,
+        consumer_key: "consumer",
+        token_key: "token",
+        token_secret: "secret",
+      };
+      const file = "etc/cloud/cloud.cfg.d/90_maas_cloud_init_reporting.cfg";
+      await writeFile(
+        join(packagesRoot, file),
+        `#cloud-config\n${JSON.stringify({ reporting: { maas: reporting } })}\n`,
+      );
+      const programs = path("programs");
+      await mkdir(programs);
+      for (const program of ["kubeadm", "systemctl"]) {
+        await writeFile(join(programs, program), "#!/bin/sh\nexit 1\n");
+        await chmod(join(programs, program), 0o755);
+      }
+      // In a mount namespace, so that the script reads cloud-init's configuration where it always is.
+      const mounted = 'mount --bind "$1" /etc && exec sh "$2" join';
+      const script = path("root-0/etc/hostplane/make-node.sh");
+      const argv = ["--mount", "sh", "-c", mounted, "sh", join(packagesRoot, "etc"), script];
+      const ended = execute("unshare", argv, { env: { ...env, PATH: `${programs}:${env.PATH}` } });
+      await t.rejects(ended, { code: 1, stderr: /^hostplane: kubeadm join failed\n/ });
+      t.match(posted, [
+        {
+          url: `POST /MAAS/metadata/status/${systemId}`,
+          authorization: /^OAuth .*oauth_token="token"/,
+          message: {
+            name: "modules-final/hostplane",
+            origin: "cloudinit",
+            description: "hostplane: kubeadm join failed",
+            event_type: "finish",
+            result: "FAIL",
+          },
+        },
+      ]);
+      t.equal(posted.length, 1);
+      // MAAS keeps it so (`add_event_to_node_event_log` of 3.4.10), and the gateway finds it there.
+      const { origin = "", description = "" } = posted[0]?.message ?? {};
+      maas.fake.region.reportFailure(systemId, `'${origin}' ${description}`);
+      t.equal(await reportedFailure({ tools: { maas } }, { systemId }), "kubeadm join failed");
+    },
+  );
 });

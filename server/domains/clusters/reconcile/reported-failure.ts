@@ -1,6 +1,6 @@
+import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
 import { nodeFailurePrefix } from "../bootstrap/node-script.ts";
-import type { Pass } from "./pass.ts";
 
 /** cloud-init reports the start of each of its modules. */
 const maxEvents = 300;
@@ -11,8 +11,8 @@ const failures = ["Node post-installation failure", "Node installation failure"]
  * @throws InfraError as `MaasAdapter.events`
  */
 export async function reportedFailure(
-  { tools }: Pick<Pass, "tools">,
-  { systemId }: MaasMachine,
+  { tools }: { readonly tools: { readonly maas: Pick<MaasAdapter, "events"> } },
+  { systemId }: Pick<MaasMachine, "systemId">,
 ): Promise<string | undefined> {
   const events = await tools.maas.events(systemId, maxEvents);
   const begun = events.findIndex(({ type }) => type === "Deploying");
