@@ -5,7 +5,8 @@ import { marksFrom } from "../machine-marks.ts";
 
 /**
  * Reads whose API key the gateway has, and compares it with the account that took the machines of its clusters. MAAS hides machines of other
- * users: to another account all of them would look as if others had taken them.
+ * users: to another account all of them would look as if others had taken them. A store from before the account was recorded takes that of
+ * the key only if MAAS shows it such a machine, or hides none of them.
  * @throws InfraError MAAS_DENIED when they are another account's; and as MAAS and the store do
  */
 export async function readAccount(
@@ -19,9 +20,16 @@ export async function readAccount(
     return username;
   }
   // An account may be renamed in MAAS; then the machines are shown as those of the new name.
-  if (account !== undefined && hasMachines && !(await hasMarkedMachine(maas, store, username))) {
-    const message = `the gateway's MAAS API key is ${username}'s, and the machines of its clusters are ${account}'s: put an API key of ${account} into the file of clusters.maas.apiKeyFile`;
-    throw new InfraError("MAAS_DENIED", message);
+  if (hasMachines && !(await hasMarkedMachine(maas, store, username))) {
+    if (account !== undefined) {
+      const message = `the gateway's MAAS API key is ${username}'s, and the machines of its clusters are ${account}'s: put an API key of ${account} into the file of clusters.maas.apiKeyFile`;
+      throw new InfraError("MAAS_DENIED", message);
+    }
+    const hidden = await hiddenMachines(maas, store);
+    if (hidden.length > 0) {
+      const message = `the gateway's MAAS API key is ${username}'s, to whom MAAS shows no machine of its clusters (${hidden.slice(0, 3).join(", ")}): put an API key of the account that took them into the file of clusters.maas.apiKeyFile`;
+      throw new InfraError("MAAS_DENIED", message);
+    }
   }
   await store.run("clusters.setAccount", { backend, account: username });
   return username;
@@ -35,4 +43,17 @@ async function hasMarkedMachine(
   const { installationId } = await store.run("clusters.installation", {});
   const machines = await maas.machines({ owner });
   return machines.some(({ annotations }) => marksFrom(annotations)?.installationId === installationId);
+}
+
+/** Machines of the clusters that MAAS does not list: another user's, or deleted. Of a free machine the account is not known yet. */
+async function hiddenMachines(
+  { url, machines }: Pick<MaasAdapter, "url" | "machines">,
+  store: Pick<Store, "run">,
+): Promise<readonly string[]> {
+  const clusters = await store.run("clusters.states", {});
+  const systemIds = clusters
+    .filter(({ cluster }) => cluster.backend === url)
+    .flatMap(({ slots }) => slots.flatMap(({ systemId }) => systemId ?? []));
+  const listed = new Set((await machines({ systemIds })).map(({ systemId }) => systemId));
+  return systemIds.filter((systemId) => !listed.has(systemId));
 }

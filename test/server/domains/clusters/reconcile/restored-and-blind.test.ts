@@ -4,7 +4,9 @@ import { type Test, test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import type { MaasAdapter } from "../../../../../adapters/maas/adapter.ts";
 import type { MaasMachine, MaasMachineFilter } from "../../../../../adapters/maas/machine.ts";
+import { readAccount } from "../../../../../server/domains/clusters/reconcile/read-account.ts";
 import { databaseFile } from "../../../../../server/store/open-store.ts";
+import type { Store } from "../../../../../server/store/store.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 import { makeDirectory } from "../../../store/store-under-test.ts";
 import { type ClusterState, createTestClusters, type TestClusters } from "./clusters-under-test.ts";
@@ -123,6 +125,64 @@ test("by the API key of another account no machine is given up", async (t) => {
   await clusters.untilGone("prod");
   t.same(await clusters.differences(), []);
   t.ok(clusters.maas.fake.region.machines().every(({ status }) => status === "ready"));
+});
+
+test("a store without a recorded account takes none that sees no machine of its clusters", async (t) => {
+  const clusters = await createTestClusters(t);
+  const first = clusters.start();
+  await clusters.create("prod", { pools: { web: 1 } });
+  await clusters.untilRunning("prod");
+  await first.close();
+  const recorded: string[] = [];
+  const run: Store["run"] = async (name, args) => {
+    const answer: unknown = await clusters.store.run(name, args);
+    if (name === "clusters.setAccount") {
+      recorded.push((args as { readonly account: string }).account);
+    }
+    const isBefore = name === "clusters.account" && recorded.length === 0;
+    return (isBefore ? { ...(answer as object), account: undefined } : answer) as never;
+  };
+  const store = { isShared: clusters.store.isShared, run, subscribe: clusters.store.subscribe };
+
+  const wrong = clusters.start({ store, maas: clusters.maas.other });
+  const shown = await clusters.until("prod", ({ cluster }) =>
+    cluster.message.includes("MAAS cannot be read"),
+  );
+  t.match(shown.cluster.message, "sandbox-other's, to whom MAAS shows no machine of its clusters");
+  t.ok(shown.slots.every(({ state }) => state === "joined"));
+  t.same(recorded, []);
+  await wrong.close();
+
+  clusters.start({ store });
+  await clusters.untilRunning("prod");
+  await clusters.change("prod", { set: { isDeleting: true } });
+  await clusters.untilGone("prod");
+  t.same(recorded, ["sandbox"]);
+  t.equal(eventsOf(clusters, "Allocated"), 2);
+  t.same(await clusters.differences(), []);
+});
+
+test("a store without a recorded account takes one to whom no machine is hidden, though none is marked", async (t) => {
+  const machines = [{ systemId: "sbxaaa", owner: undefined, annotations: new Map() }];
+  const maas = {
+    url: "http://maas",
+    whoami: async () => ({ username: "sandbox", isAdmin: false }),
+    machines: async ({ owner }: MaasMachineFilter = {}) =>
+      (owner === undefined ? machines : []) as unknown as readonly MaasMachine[],
+  };
+  const states = (systemId: string) => [{ cluster: { backend: maas.url }, slots: [{ systemId }] }];
+  const storeOf = (systemId: string): Pick<Store, "run"> => ({
+    run: async (name: string) => {
+      const answers: Record<string, unknown> = {
+        "clusters.account": { account: undefined, hasMachines: true },
+        "clusters.installation": { installationId: randomUUID() },
+        "clusters.states": states(systemId),
+      };
+      return answers[name] as never;
+    },
+  });
+  t.equal(await readAccount(maas, storeOf("sbxaaa")), "sandbox");
+  await t.rejects(readAccount(maas, storeOf("sbxbbb")), { reason: "MAAS_DENIED", message: /\(sbxbbb\)/ });
 });
 
 test("of a machine that goes on for another slot of its cluster node and etcd stay; else they go", async (t) => {
