@@ -38,6 +38,24 @@ test("a read gives up after a few tries, with the words of the last", async (t) 
   t.equal(sandbox.fake.requests.length, 4);
 });
 
+test("a region controller that is down behind a proxy is the same message to every call", async (t) => {
+  const sandbox = await startSandbox(t);
+  const page = "<html><h1>502 Bad Gateway</h1><p>to whoami, allocate</p></html>";
+  const answer = { status: 502, text: page, headers: { "content-type": "text/html" } };
+  sandbox.fake.inject({}, { kind: "answer", answer, times: 100 });
+  const errors = await Promise.all([
+    errorOf(sandbox.whoami()),
+    errorOf(sandbox.choose({ tags: ["standard"] })),
+    errorOf(sandbox.machines()),
+    errorOf(sandbox.reserveAddress({ address: "10.20.0.9" })),
+  ]);
+  const message = `MAAS at ${sandbox.fake.url} is unavailable: it, or a proxy in front of it, answered 502; check that the region controller runs`;
+  t.same(
+    errors.map((error) => [error.reason, error.message]),
+    errors.map(() => ["MAAS_UNAVAILABLE", message]),
+  );
+});
+
 test("a change is never asked again when nobody knows whether it was made", async (t) => {
   const sandbox = await startSandbox(t);
   const { fake } = sandbox;

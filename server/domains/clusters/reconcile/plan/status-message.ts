@@ -40,12 +40,13 @@ export function statusMessageOf(
   view: ClusterView,
   facts: StatusFacts,
 ): string {
-  const { problems } = facts;
+  const unreadableWhy = "unreadable" in view.machines ? view.machines.unreadable : undefined;
+  // The same cause is shown once.
+  const problems = new Map([...facts.problems].filter(([, problem]) => problem !== unreadableWhy));
   const atWork = slots.filter(
     (slot) => !problems.has(slot.uid) && (slot.state !== "joined" || readinessOf(slot, view) === "notReady"),
   );
-  const unreadable =
-    "unreadable" in view.machines ? [`MAAS cannot be read: ${view.machines.unreadable}`] : [];
+  const unreadable = unreadableWhy === undefined ? [] : [`MAAS cannot be read: ${unreadableWhy}`];
   const parts = [
     ...situationOf(cluster, slots, view, facts),
     ...unreadable,

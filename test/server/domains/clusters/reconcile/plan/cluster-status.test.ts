@@ -66,6 +66,19 @@ test("what was wrongly configured is an error before a cluster has run, and some
   t.same(found(slots), ["degraded", message, false, false]);
 });
 
+test("a MAAS that is away is one cause, whichever call met it", async (t) => {
+  const why = "MAAS at http://maas/MAAS is unavailable: it, or a proxy in front of it, answered 502";
+  const away = { reason: "MAAS_UNAVAILABLE", message: why, attempts: 3 };
+  const slots = [...rest.slice(0, 3), wantedOf("w1", away), wantedOf("w2", away)];
+  const cluster = clusterOf({ hasRun: false });
+  const messageOf = (view = viewOf(slots)) => clusterStatusOf(cluster, slots, view).message;
+  t.equal(messageOf(), `3 of 5 machines are ready; ${why} for 2`);
+  t.equal(
+    messageOf(viewOf(slots, { unreadable: why })),
+    `3 of 5 machines are ready; MAAS cannot be read: ${why}; 2 machines are being chosen`,
+  );
+});
+
 test("work that goes on by itself is told", async (t) => {
   const slots = [...rest, slotOf("w2", { state: "booted" }), slotOf("x", { state: "releasing" })];
   t.same(found(slots), [
