@@ -87,14 +87,18 @@ function verdictOf(
     finding: (listed) => ({
       ok: false,
       what: `MAAS may give the addresses ${listed} of clusters to machines, since the subnet ${cidr} is managed and they are in no reserved range`,
-      fix: `maas PROFILE ipranges create type=reserved subnet=${cidr} ${boundsOf(listed)}`,
+      fix: reservationsOf(listed, cidr),
     }),
   };
 }
 
-function boundsOf(listed: string): string {
-  const [first = "", last = first] = (listed.split(", ")[0] ?? "").split("-");
-  return `start_ip=${first} end_ip=${last}`;
+/** The commands that reserve addresses, one for each run of them, as one line for a shell. */
+function reservationsOf(listed: string, cidr: string): string {
+  const commands = listed.split(", ").map((run) => {
+    const [first = "", last = first] = run.split("-");
+    return `maas PROFILE ipranges create type=reserved subnet=${cidr} start_ip=${first} end_ip=${last}`;
+  });
+  return commands.join(" && ");
 }
 
 /** As `10.20.0.200-10.20.0.250, 10.20.1.7`. */

@@ -86,6 +86,14 @@ test("doctor says which addresses for clusters MAAS may give to machines, and wh
       fix: "maas PROFILE ipranges create type=reserved subnet=10.20.0.0/24 start_ip=10.20.0.200 end_ip=10.20.0.203",
     },
   ]);
+  const reserve = "maas PROFILE ipranges create type=reserved subnet=10.20.0.0/24";
+  t.match(await findingOf(["10.20.0.200-10.20.0.203", "10.20.0.207"]), [
+    {
+      ok: false,
+      what: /the addresses 10\.20\.0\.200-10\.20\.0\.203, 10\.20\.0\.207 of clusters/,
+      fix: `${reserve} start_ip=10.20.0.200 end_ip=10.20.0.203 && ${reserve} start_ip=10.20.0.207 end_ip=10.20.0.207`,
+    },
+  ]);
   t.match(await findingOf(["10.20.0.200"], { isManaged: false }), [{ ok: true, what: /to no machine/ }]);
   const ranges = [{ type: "reserved", first: 200, last: 210 } as const];
   t.match(await findingOf(["10.20.0.200"], { isManaged: false, ranges }), [
