@@ -140,6 +140,10 @@ export const configSchema = z.strictObject({
           requestsPerSecond: z.int().min(1).max(1_000_000).default(1000).meta({
             description: "Calls that one caller may begin in a second.",
           }),
+          reads: z.int().min(1).max(65_535).default(16).meta({
+            description:
+              "Calls without a stream that change nothing, and that one caller may have running at once; further ones wait.",
+          }),
           streams: z.int().min(1).max(65_535).default(256).meta({
             description: "Streams that one caller may have open at once.",
           }),

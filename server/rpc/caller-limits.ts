@@ -4,10 +4,13 @@ import type { Around, Call, Output } from "./call.ts";
 import type { CostAccount } from "./cost-account.ts";
 import type { LinkFor } from "./method-links.ts";
 import { networkOf } from "./network-of.ts";
+import { createPlaces, type Place, type Places } from "./places.ts";
 
 /** `limits.caller` of the configuration. */
 export interface CallerLimitValues {
   readonly requestsPerSecond: number;
+  /** Unary calls that change nothing; further ones wait. */
+  readonly reads: number;
   readonly streams: number;
   readonly mutations: number;
   /** Of the event loop. */
@@ -22,7 +25,7 @@ export interface CallerLimits {
    * @throws InfraError CALLER_LIMIT
    */
   countDenied(call: Call): void;
-  /** Limits calls per second, what they cost, and open streams; belongs behind authorization. */
+  /** Limits calls per second, what they cost, reads at once, and open streams; belongs behind authorization. */
   readonly around: Around;
   /**
    * Limits changes under way. Belongs around the work, so that one whose caller has left counts until it has ended,
@@ -40,6 +43,7 @@ interface Usage {
   /** CPU time that calls may take: grows by cpuMsPerSecond a second. Below 0 it is owed, as a call is paid behind. */
   cpuMs: number;
   refilledAtMs: number;
+  readonly reads: Places;
   streams: number;
   mutations: number;
   unreadBytes: number;
@@ -91,8 +95,9 @@ export function createCallerLimits(
     }
   }
 
-  function isIdle({ tokens, cpuMs, streams, mutations, unreadBytes }: Usage): boolean {
-    return tokens === burst && cpuMs === cpuBurstMs && streams === 0 && mutations === 0 && unreadBytes === 0;
+  function isIdle({ tokens, cpuMs, reads, streams, mutations, unreadBytes }: Usage): boolean {
+    const isFull = tokens === burst && cpuMs === cpuBurstMs;
+    return isFull && reads.takenCount() === 0 && streams === 0 && mutations === 0 && unreadBytes === 0;
   }
 
   function refill(usage: Usage, now: number): void {
@@ -129,6 +134,7 @@ export function createCallerLimits(
         tokens: burst,
         cpuMs: cpuBurstMs,
         refilledAtMs: now,
+        reads: createPlaces(limits.reads),
         streams: 0,
         mutations: 0,
         unreadBytes: 0,
@@ -163,7 +169,7 @@ export function createCallerLimits(
     }
   }
 
-  function accountOf(call: Call, usage: Usage): CostAccount {
+  function accountOf(call: Call, usage: Usage, place: Place | undefined): CostAccount {
     return {
       spend(cpuMs) {
         usage.cpuMs = Math.max(usage.cpuMs - cpuMs, -cpuDebtMs);
@@ -176,7 +182,31 @@ export function createCallerLimits(
         takeToken(call, usage);
         assertAffordable(call, usage);
       },
+      close: () => place?.leave(),
     };
+  }
+
+  /**
+   * What reads cost is known only afterwards: those that begin together could each pass the limits, and exceed them by far. So few
+   * run at once, and of those only the last is answered once a limit is met.
+   */
+  async function aroundRead(
+    call: Call,
+    usage: Usage,
+    entered: Promise<void> | undefined,
+    next: () => Promise<Output>,
+  ): Promise<Output> {
+    if (entered !== undefined) {
+      await entered;
+      refill(usage, nowMs());
+      assertAffordable(call, usage);
+    }
+    const output = await next();
+    if (usage.reads.takenCount() > 1) {
+      refill(usage, nowMs());
+      assertAffordable(call, usage);
+    }
+    return output;
   }
 
   async function aroundStream(call: Call, usage: Usage, next: () => Promise<Output>): Promise<Output> {
@@ -230,7 +260,12 @@ export function createCallerLimits(
       const usage = usageOf(call);
       takeToken(call, usage);
       assertAffordable(call, usage);
-      call.chargeTo(accountOf(call, usage));
+      const isRead = call.method.methodKind === "unary" && !call.rule.mutation;
+      const place = isRead ? usage.reads.enter(call) : undefined;
+      call.chargeTo(accountOf(call, usage, place));
+      if (place !== undefined) {
+        return aroundRead(call, usage, place.entered, next);
+      }
       return call.method.methodKind === "unary" ? next() : aroundStream(call, usage, next);
     },
     aroundWork: (_method, rule) => (rule.mutation ? aroundMutation : undefined),

@@ -9,4 +9,6 @@ export interface CostAccount extends Charged {
    * @throws InfraError CALLER_LIMIT
    */
   countMessage(): void;
+  /** The call is over, and its answer handed over. */
+  close(): void;
 }

@@ -55,7 +55,7 @@ export function callFromRefusedRequest(
   request: UniversalServerRequest,
   header: Headers,
   error: InfraError,
-): Call {
+): RoutedCall {
   const exchange: Exchange = {
     method,
     protocol: "connect",

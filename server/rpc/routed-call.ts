@@ -177,6 +177,7 @@ export class RoutedCall implements Call, Link, Charged {
    */
   close(isAnswered = false): void {
     this.#sink?.close();
+    this.#account?.close();
     clearTimeout(this.#timer);
     this.#listeners = undefined;
     if (isAnswered) {

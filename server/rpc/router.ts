@@ -144,6 +144,8 @@ function createRouteHandler(
       await (isUnaryChange ? createChangeEffect().aroundCall(refuse) : refuse());
     } catch (thrown) {
       return infraErrorFrom(thrown);
+    } finally {
+      call.close();
     }
     return error;
   };

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect, type IncomingHttpHeaders } from "node:http2";
 import { setTimeout as delay } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
@@ -6,6 +8,7 @@ import {
   ServerReflection,
   type ServerReflectionRequestSchema,
 } from "../../gen/grpc/reflection/v1/reflection_pb.ts";
+import { PodService } from "../../gen/hostplane/v1/pod_pb.ts";
 import { SystemService } from "../../gen/hostplane/v1/system_pb.ts";
 import { startGatewayUnderTest } from "./gateway-under-test.ts";
 import { type Protocol, protocols } from "./protocols.ts";
@@ -28,6 +31,34 @@ test("calls that cost more CPU time than the limit are refused, and the error na
       return;
     }
   }
+});
+
+const callsAtOnce = 64;
+
+test("calls of one caller that begin together and are not read cost no more than the limits allow", async (t) => {
+  const unreadBytes = 4096;
+  const { url } = await startGatewayUnderTest(t, { limits: { caller: { unreadBytes, reads: 2 } } });
+  const pods = createClient(PodService, connectJson.createTransport(url));
+  await pods.pullImage({ reference: "docker.io/library/alpine:3.20" });
+  const session = connect(url, { settings: { initialWindowSize: 0 } });
+  t.teardown(() => session.destroy());
+  await once(session, "remoteSettings");
+  const statuses = await Promise.all(
+    Array.from({ length: callsAtOnce }, async () => {
+      const stream = session.request({
+        ":method": "POST",
+        ":path": "/hostplane.v1.OperationService/ListOperations",
+        "content-type": "application/json",
+      });
+      stream.end("{}");
+      const [headers] = (await once(stream, "response")) as [IncomingHttpHeaders];
+      return { status: Number(headers[":status"]), bytes: Number(headers["content-length"]) };
+    }),
+  );
+  const answered = statuses.filter(({ status }) => status === 200);
+  const [{ bytes = 0 } = {}] = answered;
+  t.ok(answered.length <= Math.ceil(unreadBytes / bytes) + 1, `${answered.length} answers of ${bytes} bytes`);
+  t.ok(statuses.filter(({ status }) => status === 429).length >= callsAtOnce / 2, "the others are refused");
 });
 
 test("messages of a request stream are limited as calls are", async (t) => {

@@ -73,7 +73,9 @@ export function createListener(options: ListenerOptions): Listener {
       options.onRequest(request, response);
     }
   };
-  const unknownCallers = options.address.kind === "tcp" ? options.unknownCallers : undefined;
+  const requests = options.unknownCallers?.requests;
+  /** A unix socket's mode says who may open it. */
+  const connections = options.address.kind === "tcp" ? options.unknownCallers?.connections : undefined;
   const headersMs = options.headersMs ?? headersTimeoutMs;
   const http1Timeouts = {
     headersTimeout: headersMs,
@@ -103,16 +105,16 @@ export function createListener(options: ListenerOptions): Listener {
 
   /** Counts a request for its caller until that is known. Returns whether the request is served. */
   function hold(request: HttpRequest, response: HttpResponse): boolean {
-    if (unknownCallers === undefined) {
-      return true;
-    }
-    const connection = unknownCallers.connections.of(request.socket);
+    const connection = connections?.of(request.socket);
     if (connection?.refusesRequest() === true) {
       // Not while Node reads the connection.
       setImmediate(() => (request.stream?.session ?? request.socket).destroy());
       return false;
     }
-    request.hold = unknownCallers.requests.hold(request, response, connection);
+    request.hold = requests?.hold(request, response, connection);
+    if (connections === undefined) {
+      request.hold?.identified();
+    }
     return true;
   }
 
@@ -175,10 +177,10 @@ export function createListener(options: ListenerOptions): Listener {
     }
     sockets.add(socket);
     socket.on("error", ignore);
-    if (unknownCallers === undefined) {
+    if (connections === undefined) {
       begin();
     } else {
-      unknownCallers.connections.admit(socket, begin);
+      connections.admit(socket, begin);
     }
   }
 
@@ -230,7 +232,7 @@ export function createListener(options: ListenerOptions): Listener {
       accept(socket, () => {
         // It lies under a TLS socket that is added below: draining must not take it for a silent one.
         sockets.setProtocol(socket, "http2");
-        unknownCallers?.connections.of(socket)?.countHandshake();
+        connections?.of(socket)?.countHandshake();
         h2.emit("connection", socket);
       }),
     );
@@ -239,7 +241,7 @@ export function createListener(options: ListenerOptions): Listener {
         socket.destroy();
         return;
       }
-      unknownCallers?.connections.passToTls(socket);
+      connections?.passToTls(socket);
       sockets.add(socket);
       sockets.setProtocol(socket, socket.alpnProtocol === "h2" ? "http2" : "http1");
     });

@@ -31,6 +31,7 @@ test("an empty configuration has every default", async (t) => {
       toolsWaiting: 256,
       caller: {
         requestsPerSecond: 1000,
+        reads: 16,
         streams: 256,
         mutations: 32,
         cpuMsPerSecond: 500,

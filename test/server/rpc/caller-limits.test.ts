@@ -3,7 +3,7 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { Health } from "../../../gen/grpc/health/v1/health_pb.ts";
 import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
 import { createAuthorization } from "../../../server/rpc/authorize.ts";
-import type { Call, Output } from "../../../server/rpc/call.ts";
+import type { Around, Call, Output } from "../../../server/rpc/call.ts";
 import { anonymous, type Caller } from "../../../server/rpc/caller.ts";
 import { createCallerLimits } from "../../../server/rpc/caller-limits.ts";
 import type { CostAccount } from "../../../server/rpc/cost-account.ts";
@@ -40,12 +40,28 @@ async function refusalOf(work: Promise<unknown>): Promise<InfraError | undefined
 }
 
 /** Of what is no subject of a test. */
-const loose = { cpuMsPerSecond: 1000, unreadBytes: 1_000_000 };
+const loose = { cpuMsPerSecond: 1000, unreadBytes: 1_000_000, reads: 1_000_000 };
 
-/** The limits, with a link that rejects as a chain does. */
+/** The limits, with a link that rejects as a chain does; a call that nobody else closes is closed when it is answered. */
 function createLimits(...options: Parameters<typeof createCallerLimits>) {
   const limits = createCallerLimits(...options);
-  return { ...limits, around: aroundOf(() => limits.around) };
+  const link = aroundOf(() => limits.around);
+  const around: Around = async (call, next) => {
+    let account: CostAccount | undefined;
+    const { chargeTo } = call;
+    const charged = Object.assign(call, {
+      chargeTo(to: CostAccount) {
+        account = to;
+        chargeTo(to);
+      },
+    });
+    try {
+      return await link(charged, next);
+    } finally {
+      account?.close();
+    }
+  };
+  return { ...limits, around };
 }
 
 test("a caller may begin two seconds' worth of calls at once, and then as many as the limit says", async (t) => {
@@ -265,6 +281,68 @@ test("who does not read answers is refused further ones", async (t) => {
   account().hold(-1);
   t.notOk(await refusalOf(around(by("a"), answer)));
 });
+
+test("reads beyond the limit wait for one to be over, and are refused once those before have cost too much", async (t) => {
+  let nowMs = 0;
+  const values = {
+    ...loose,
+    requestsPerSecond: 1000,
+    streams: 1,
+    mutations: 1,
+    reads: 2,
+    cpuMsPerSecond: 100,
+  };
+  const { around } = createCallerLimits(values, () => nowMs);
+  const begun: string[] = [];
+  const begin = (name: string, made = by("a")) => {
+    const { call, account } = costly(made);
+    const { promise, resolve } = Promise.withResolvers<Output>();
+    const result = around(call, () => {
+      begun.push(name);
+      return promise;
+    });
+    return { result, finish: () => resolve({}), account };
+  };
+  const first = begin("first");
+  const second = begin("second");
+  const third = begin("third");
+  const left = new AbortController();
+  const impatient = begin("impatient", by("a", { ending: left }));
+  const fourth = begin("fourth");
+  begin("of another caller", by("b"));
+  begin("mutation", by("a", { method: mutation }));
+  await turn();
+  t.same(begun, ["first", "second", "of another caller", "mutation"]);
+
+  left.abort(new InfraError("CALLER_LEFT", "gone"));
+  t.match(await refusalOf(impatient.result), { reason: "CALLER_LEFT" });
+  impatient.account().close();
+  first.finish();
+  await first.result;
+  await turn();
+  t.notOk(begun.includes("third"), "an answer that is not handed over yet keeps its place");
+  first.account().close();
+  first.account().close();
+  await turn();
+  t.same(begun.slice(4), ["third"], "a place is given back once");
+
+  second.account().spend(300);
+  second.finish();
+  t.match(await refusalOf(second.result), { reason: "CALLER_LIMIT" }, "another read runs beside it");
+  second.account().close();
+  t.match(await refusalOf(fourth.result), { reason: "CALLER_LIMIT" });
+  t.notOk(begun.includes("fourth"));
+  fourth.account().close();
+  third.finish();
+  t.notOk(await refusalOf(third.result), "the last one is answered, whatever it has cost");
+  third.account().close();
+  nowMs += 2000;
+  t.notOk(await refusalOf(around(by("a"), answer)));
+});
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
 
 test("each message of a request stream counts as a call", async (t) => {
   const values = { ...loose, requestsPerSecond: 2, streams: 1, mutations: 1 };

@@ -70,7 +70,12 @@ test("bytes that wait for a client count for its caller until they have left or 
   const { hold, pass } = begin(t);
   const { held, response } = hold("192.0.2.1");
   let unreadBytes = 0;
-  held.chargeTo({ spend: () => {}, countMessage: () => {}, hold: (bytes) => (unreadBytes += bytes) });
+  held.chargeTo({
+    spend: () => {},
+    countMessage: () => {},
+    hold: (bytes) => (unreadBytes += bytes),
+    close: () => {},
+  });
   held.wrote();
   t.equal(unreadBytes, 16_000);
   response.writableLength = 6_000;
