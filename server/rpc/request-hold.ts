@@ -9,6 +9,8 @@ export interface RequestHold {
   add(bytes: number): void;
   /** Counts bytes that are dropped unread; beyond what a connection may waste it is cut. */
   drop(bytes: number): void;
+  /** Counts a message of a request stream as a request. */
+  countMessage(): void;
   /** Says whether its body is waited for, which may take a limited time. */
   awaitBody(isAwaited: boolean): void;
   /** The caller is known: neither the request nor its connection counts for callers who are not. */

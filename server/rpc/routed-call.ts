@@ -102,6 +102,7 @@ export class RoutedCall implements Call, Link, Charged {
 
   /** Counts a message of a request stream. @throws InfraError CALLER_LIMIT */
   countMessage(): void {
+    this.#exchange.facts.hold?.countMessage();
     this.#account?.countMessage();
   }
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type IncomingHttpHeaders } from "node:http2";
 import { setTimeout as delay } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { createClient } from "@connectrpc/connect";
+import { ConnectError, createClient } from "@connectrpc/connect";
 import { test } from "tap";
 import {
   ServerReflection,
@@ -80,4 +80,26 @@ test("messages of a request stream are limited as calls are", async (t) => {
     reason: "CALLER_LIMIT",
     message: /limits\.caller\.requestsPerSecond/,
   });
+});
+
+/** Far more than an address without a login has CPU time for. */
+const messagesMost = 3000;
+
+test("messages of a request stream count as CPU time of an address without a login", async (t) => {
+  const { url } = await startGatewayUnderTest(t, {
+    limits: { caller: { requestsPerSecond: 1_000_000 }, unknown: { cpuMsPerSecond: 10 } },
+  });
+  const client = createClient(ServerReflection, grpc.createTransport(url));
+  let answers = 0;
+  async function* requests(): AsyncGenerator<MessageInitShape<typeof ServerReflectionRequestSchema>> {
+    for (let sent = 0; sent < messagesMost; sent += 1) {
+      yield { messageRequest: { case: "listServices", value: "" } };
+    }
+  }
+  const thrown = await (async () => {
+    for await (const _answer of client.serverReflectionInfo(requests())) {
+      answers += 1;
+    }
+  })().catch((error: unknown) => error);
+  t.ok(thrown instanceof ConnectError, `the connection is cut after ${answers} answers`);
 });

@@ -85,6 +85,12 @@ export function createOpenRequests(
       }
     }
 
+    countMessage(): void {
+      if (this.#connection?.refusesRequest() === true) {
+        this.#destroyConnection();
+      }
+    }
+
     awaitBody(isAwaited: boolean): void {
       this.#bodySinceMs = isAwaited ? performance.now() : undefined;
     }
