@@ -1,4 +1,5 @@
 import type { LvmAdapter } from "../../adapters/lvm/adapter.ts";
+import { createShownCommand } from "../backups/lvm/shown-command.ts";
 import type { DeviceClassConfig } from "../config/schema.ts";
 import type { Finding, Inspector } from "./inspection.ts";
 import { messageFromError } from "./output.ts";
@@ -20,12 +21,13 @@ export function createLvmInspector(lvm: LvmAdapter, classes: readonly DeviceClas
 async function inspectClasses(lvm: LvmAdapter, classes: readonly DeviceClassConfig[]): Promise<Finding[]> {
   try {
     const { value } = await lvm.read();
+    const shown = createShownCommand(lvm);
     return classes.map(({ name, volumeGroup, thinPool }) => {
       if (!value.volumeGroups.some((group) => group.name === volumeGroup)) {
         return {
           ok: false,
           what: `device class ${name}: there is no volume group ${volumeGroup}`,
-          fix: `sudo vgs -a shows the groups there are; sudo vgimport ${volumeGroup} if it was exported; correct volumes.deviceClasses if it has another name`,
+          fix: `sudo ${shown(["vgs", "-a"])} shows the groups there are; sudo ${shown(["vgimport", volumeGroup])} if it was exported; correct volumes.deviceClasses if it has another name`,
         };
       }
       const isPool = value.volumes.some(
@@ -41,7 +43,7 @@ async function inspectClasses(lvm: LvmAdapter, classes: readonly DeviceClassConf
       return {
         ok: false,
         what: `device class ${name}: ${volumeGroup} has no thin pool ${thinPool}`,
-        fix: `sudo lvcreate --type thin-pool -L SIZE -n ${thinPool} ${volumeGroup}`,
+        fix: `sudo ${shown(["lvcreate", "--type", "thin-pool", "-L", "SIZE", "-n", thinPool, volumeGroup])}`,
       };
     });
   } catch (error) {

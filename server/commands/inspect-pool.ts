@@ -5,18 +5,18 @@ import { messageFromError } from "./output.ts";
 
 /** The storage pool, its devices, and whether each spare could be added. */
 export function createPoolInspector(
-  pool: Pick<StoragePool, "read" | "readSpares" | "kind" | "name">,
+  pool: Pick<StoragePool, "read" | "readSpares" | "kind" | "name" | "shown">,
 ): Inspector {
   return {
     name: "pool",
     async inspect() {
       try {
-        return { findings: findingsOf((await pool.read()).value) };
+        return { findings: findingsOf((await pool.read()).value, pool) };
       } catch (error) {
         const fix =
           pool.kind === "directory"
             ? `mkdir ${pool.name}, or mount it; correct hypervisors.pool.directory if it has another name`
-            : "sudo vgs -a shows the groups there are; correct hypervisors.pool if it has another name, and run the gateway as root";
+            : `sudo ${pool.shown(["vgs", "-a"])} shows the groups there are; correct hypervisors.pool if it has another name, and run the gateway as root`;
         // Of a tool that does not work once more would say nothing new.
         const spares = await pool.readSpares().catch(() => []);
         return { findings: [{ ok: false, what: messageFromError(error), fix }, ...spares.map(spareFinding)] };
@@ -25,7 +25,10 @@ export function createPoolInspector(
   };
 }
 
-function findingsOf({ name, kind, sizeBytes, freeBytes, devices, spares }: PoolState): Finding[] {
+function findingsOf(
+  { name, kind, sizeBytes, freeBytes, devices, spares }: PoolState,
+  { shown }: Pick<StoragePool, "shown">,
+): Finding[] {
   const what = `${kind === "directory" ? "directory" : "volume group"} ${name}: ${describeSize(freeBytes)} free of ${describeSize(sizeBytes)}`;
   const missing = devices.filter((device) => device.missing);
   return [
@@ -33,7 +36,7 @@ function findingsOf({ name, kind, sizeBytes, freeBytes, devices, spares }: PoolS
     ...missing.map(({ path }) => ({
       ok: false,
       what: `${name} misses its device ${path}: nothing is added or taken out until it is back`,
-      fix: `sudo pvs -a -o pv_name,vg_name,pv_missing shows the devices; plug it in, then sudo vgextend --restoremissing ${name} DEVICE`,
+      fix: `sudo ${shown(["pvs", "-a", "-o", "pv_name,vg_name,pv_missing"])} shows the devices; plug it in, then sudo ${shown(["vgextend", "--restoremissing", name, "DEVICE"])}`,
     })),
     ...spares.map(spareFinding),
   ];

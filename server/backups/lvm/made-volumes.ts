@@ -9,6 +9,7 @@ import type {
 import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
 import type { InlineRunner } from "../../operations/run-inline.ts";
 import { operationTag } from "./operation-marks.ts";
+import { createShownCommand, type ShownCommand } from "./shown-command.ts";
 
 /** A volume group by its name and by what no other has. */
 export interface GroupIdentity {
@@ -28,6 +29,7 @@ export interface VolumePlace extends GroupIdentity {
  * volume group that was meant.
  */
 export interface MadeVolumes {
+  readonly shown: ShownCommand;
   /** A state that was read after this call began. */
   readState(): Promise<LvmState>;
   /**
@@ -69,6 +71,7 @@ export function createMadeVolumes(lvm: LvmAdapter, runner: InlineRunner): MadeVo
     await runner.run(volumeResource(volumeGroup, thinPool ?? volume), describe, signal);
   };
   return {
+    shown: createShownCommand(lvm),
     readState: async () => (await lvm.refresh()).value,
     change,
     remove: (place, kind, operationId, signal) =>

@@ -74,14 +74,18 @@ export function unmarkRestored(
 }
 
 /** What may be left of a volume that could not be removed, and what to do. */
-export function leftOfRestored({ volumeGroup, volume }: Name, operationId: string) {
+export function leftOfRestored(
+  { shown }: Pick<MadeVolumes, "shown">,
+  { volumeGroup, volume }: Name,
+  operationId: string,
+) {
   const path = `${volumeGroup}/${marksOf(volume, operationId).name}`;
   return {
     left: [
       `The volume ${path}, which was to become ${volume}, may still be there; it holds no whole backup.`,
     ],
     advice: [
-      `See what has it open (\`lsof /dev/${path}\`), then retry the operation; or remove it by \`lvremove ${path}\`.`,
+      `See what has it open (\`lsof /dev/${path}\`), then retry the operation; or remove it by \`${shown(["lvremove", path])}\`.`,
     ],
   };
 }

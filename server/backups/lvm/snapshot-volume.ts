@@ -3,6 +3,7 @@ import type { LogicalVolume, LvmState, LvmStep, VolumeGroup } from "../../../ada
 import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
 import { snapshotRoomBytes } from "../../../adapters/lvm/snapshot-room.ts";
 import { roundUpToExtents } from "./extents.ts";
+import type { ShownCommand } from "./shown-command.ts";
 import { assertWhole, isProtected } from "./volume-refusals.ts";
 
 /** A snapshot of a volume that is wanted. */
@@ -15,14 +16,16 @@ export interface WantedSnapshot {
   readonly percent: number;
   /** Where `snapshotPercent` is configured, e.g. `volumes.backup`. */
   readonly configKey: string;
+  readonly shown: ShownCommand;
 }
 
 /**
  * The step that makes a snapshot of a volume, thin of a thin volume and copy-on-write of any other.
  * @throws InfraError VOLUME_PROTECTED, VOLUME_INACTIVE, VOLUME_GROUP_GONE, NO_SPACE
  */
-export function snapshotStep({ volume, group, name, tags, percent, configKey }: WantedSnapshot): LvmStep {
-  assertBackable(volume);
+export function snapshotStep(wanted: WantedSnapshot): LvmStep {
+  const { volume, group, name, tags, percent, configKey, shown } = wanted;
+  assertBackable(volume, shown);
   assertWhole(group);
   const step = {
     kind: "snapshot",
@@ -46,7 +49,7 @@ export function snapshotStep({ volume, group, name, tags, percent, configKey }: 
 }
 
 /** @throws InfraError VOLUME_PROTECTED, VOLUME_INACTIVE */
-function assertBackable(volume: LogicalVolume): void {
+function assertBackable(volume: LogicalVolume, shown: ShownCommand): void {
   if (volume.kind === "thinPool") {
     throw isProtected(volume, "it is a thin pool; its volumes can be backed up");
   }
@@ -58,7 +61,7 @@ function assertBackable(volume: LogicalVolume): void {
   if (!volume.active && volume.thinPoolName === undefined) {
     throw new InfraError(
       "VOLUME_INACTIVE",
-      `${volumeGroupName}/${name} is not active, so it cannot be read: lvchange -ay ${volumeGroupName}/${name}`,
+      `${volumeGroupName}/${name} is not active, so it cannot be read: ${shown(["lvchange", "-ay", `${volumeGroupName}/${name}`])}`,
       { resource: volumeResource(volumeGroupName, name) },
     );
   }

@@ -31,6 +31,7 @@ export function createDirectoryPool({ directory, lookEveryMs = 30_000 }: Directo
     name: directory,
     kind: "directory",
     backendKind: "real",
+    shown: (argv) => argv.join(" "),
     read(signal, sinceMs = performance.now() - maxAgeMs) {
       // Nothing announces a change.
       if (loadedAtMs < sinceMs) {

@@ -1,25 +1,21 @@
 import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import type { LvmAdapter, LvmState, VolumeGroup } from "../../../../adapters/lvm/adapter.ts";
-import type { DeviceFacts, LvmDeviceStep } from "../../../../adapters/lvm/device-adapter.ts";
+import type { LvmAdapter, VolumeGroup } from "../../../../adapters/lvm/adapter.ts";
+import type { LvmDeviceStep } from "../../../../adapters/lvm/device-adapter.ts";
 import { type Candidate, chooseGrowth, chooseShrinkage } from "./choose-devices.ts";
 import type { PlannedPoolChange } from "./storage-pool.ts";
-import { devicesOf, givenBytes, groupNamed, poolStateFrom } from "./volume-group-state.ts";
+import { devicesOf, type GroupRead, givenBytes, groupNamed, poolStateFrom } from "./volume-group-state.ts";
 
 /** What a plan is made from. */
-export interface GroupFacts {
-  readonly state: LvmState;
-  readonly name: string;
-  /** Of the configured devices, in their order. */
-  readonly devices: readonly DeviceFacts[];
+export interface GroupFacts extends GroupRead {
   readonly commandOf: LvmAdapter["commandOf"];
 }
 
 /** @throws InfraError POOL_CANNOT_GROW, VOLUME_GROUP_GONE */
 export function planGroupGrowth(facts: GroupFacts, minBytes: bigint): PlannedPoolChange {
-  const { state, name, devices, commandOf } = facts;
+  const { state, name, commandOf } = facts;
   const group = groupNamed(state, name);
-  const { spares } = poolStateFrom(state, name, devices);
+  const { spares } = poolStateFrom(facts);
   const usable = spares.filter(({ unusable }) => unusable === "");
   const given = usable.map(({ sizeBytes }) => givenBytes(sizeBytes, group));
   const candidates = given.map((bytes) => ({ extents: extentsOf(bytes, group), usedExtents: 0 }));

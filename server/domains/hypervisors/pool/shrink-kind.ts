@@ -61,7 +61,10 @@ function reserveStep({ pool }: PoolTools): PoolStep {
       left: [`${namesOf(run)} may be closed to new data still.`],
       advice: chosenBy(run)
         .devices.filter(({ allocatable }) => allocatable)
-        .map(({ path }) => `Open it by \`pvchange --allocatable y ${path}\`, or retry the operation.`),
+        .map(
+          ({ path }) =>
+            `Open it by \`${pool.shown(["pvchange", "--allocatable", "y", path])}\`, or retry the operation.`,
+        ),
     }),
   };
 }
@@ -80,7 +83,9 @@ function moveStep({ pool }: PoolTools): PoolStep {
     undo: (run) => pool.abortMove(run.input.identity, chosenBy(run).devices),
     attention: (run) => ({
       left: [`Data of ${namesOf(run)} may be on its way to other devices; all of it is there.`],
-      advice: ["`pvmove` without arguments goes on with it, `pvmove --abort` ends it."],
+      advice: [
+        `\`${pool.shown(["pvmove"])}\` without arguments goes on with it, \`${pool.shown(["pvmove", "--abort"])}\` ends it.`,
+      ],
     }),
   };
 }

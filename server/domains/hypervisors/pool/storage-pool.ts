@@ -1,4 +1,5 @@
 import type { Snapshot } from "../../../../adapters/host/snapshot.ts";
+import type { ShownCommand } from "../../../backups/lvm/shown-command.ts";
 import type { PlannedStep } from "../../../operations/mutation.ts";
 
 /** A device that a pool stands on. Sizes are bytes. */
@@ -76,6 +77,8 @@ export interface StoragePool {
   readonly kind: PoolState["kind"];
   /** Sandbox or real, as the adapter behind it. */
   readonly backendKind: "real" | "sandbox";
+  /** Formats commands that texts advise. */
+  readonly shown: ShownCommand;
 
   /**
    * The newest state. Readers share it; the state of a spare may be some seconds old.

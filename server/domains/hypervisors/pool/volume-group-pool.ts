@@ -1,10 +1,10 @@
 import { createSnapshotCache } from "../../../../adapters/host/snapshot.ts";
-import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
-import type { DeviceFacts } from "../../../../adapters/lvm/device-adapter.ts";
+import type { LvmAdapter, LvmState } from "../../../../adapters/lvm/adapter.ts";
+import { createShownCommand } from "../../../backups/lvm/shown-command.ts";
 import { type GroupFacts, planGroupGrowth, planGroupShrinkage } from "./plan-volume-group.ts";
 import type { PoolState, StoragePool } from "./storage-pool.ts";
 import { createVolumeGroupChanges } from "./volume-group-changes.ts";
-import { poolStateFrom, sparesFrom } from "./volume-group-state.ts";
+import { type GroupRead, poolStateFrom, sparesFrom } from "./volume-group-state.ts";
 
 export interface VolumeGroupPoolOptions {
   readonly lvm: LvmAdapter;
@@ -22,13 +22,14 @@ export interface VolumeGroupPoolOptions {
 /** A volume group as a pool, and the devices of the configuration that may be added to it. */
 export function createVolumeGroupPool(options: VolumeGroupPoolOptions): StoragePool {
   const { lvm, volumeGroup, devices, canMove, maxAgeMs = 2_000, lookEveryMs = 30_000 } = options;
+  const shown = createShownCommand(lvm);
   const cache = createSnapshotCache<PoolState>({
     system: "storagePool",
     async load(signal) {
       const { value, revision } = await lvm.read(signal);
       loadedRevision = revision;
       loadedAtMs = performance.now();
-      return poolStateFrom(value, volumeGroup, await lvm.devices(devices));
+      return poolStateFrom(await groupRead(value));
     },
   });
   /** Of LVM's state, and when: what the cached pool was made of. */
@@ -46,16 +47,20 @@ export function createVolumeGroupPool(options: VolumeGroupPoolOptions): StorageP
     };
   }
 
+  async function groupRead(state: LvmState): Promise<GroupRead> {
+    return { state, name: volumeGroup, devices: await lvm.devices(devices), shown };
+  }
+
   async function groupFacts(signal: AbortSignal | undefined): Promise<GroupFacts> {
     const { value: state } = await lvm.refresh(signal);
-    const facts: readonly DeviceFacts[] = await lvm.devices(devices);
-    return { state, name: volumeGroup, devices: facts, commandOf: lvm.commandOf };
+    return { ...(await groupRead(state)), commandOf: lvm.commandOf };
   }
 
   return {
     name: volumeGroup,
     kind: "volumeGroup",
     backendKind: lvm.kind,
+    shown,
     async read(signal, sinceMs = performance.now() - maxAgeMs) {
       const { revision } = await lvm.read(signal);
       if (revision !== loadedRevision || loadedAtMs < sinceMs) {
@@ -65,7 +70,7 @@ export function createVolumeGroupPool(options: VolumeGroupPoolOptions): StorageP
     },
     async readSpares(signal) {
       const { value } = await lvm.read(signal);
-      return sparesFrom(value, volumeGroup, await lvm.devices(devices));
+      return sparesFrom(await groupRead(value));
     },
     subscribe(onChange) {
       const unsubscribe = cache.subscribe(onChange);

@@ -2,6 +2,7 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LvmState, VolumeGroup } from "../../../../adapters/lvm/adapter.ts";
 import type { DeviceFacts, PhysicalVolume } from "../../../../adapters/lvm/device-adapter.ts";
 import { volumeGroupResource } from "../../../../adapters/lvm/names.ts";
+import type { ShownCommand } from "../../../backups/lvm/shown-command.ts";
 import type { PoolSpare, PoolState } from "./storage-pool.ts";
 
 /** What LVM keeps of a device for itself, at its beginning, unless it was told otherwise. */
@@ -13,6 +14,18 @@ export interface GroupDevice {
   /** Undefined for one that the configuration does not list. */
   readonly configuredPath: string | undefined;
 }
+
+/** What was read of a group. */
+export interface GroupRead {
+  readonly state: LvmState;
+  readonly name: string;
+  /** Of the configured devices, in their order. */
+  readonly devices: readonly DeviceFacts[];
+  readonly shown: ShownCommand;
+}
+
+/** Where a spare could be added. */
+type SparePlace = Pick<GroupRead, "state" | "shown"> & { readonly group: VolumeGroup | undefined };
 
 /** @throws InfraError VOLUME_GROUP_GONE */
 export function groupNamed({ volumeGroups }: LvmState, name: string): VolumeGroup {
@@ -40,7 +53,8 @@ export function devicesOf(
 }
 
 /** The pool as its readers see it. @throws InfraError VOLUME_GROUP_GONE */
-export function poolStateFrom(state: LvmState, name: string, facts: readonly DeviceFacts[]): PoolState {
+export function poolStateFrom(read: GroupRead): PoolState {
+  const { state, name, devices: facts } = read;
   const group = groupNamed(state, name);
   const devices = devicesOf(state, name, facts);
   return {
@@ -57,35 +71,29 @@ export function poolStateFrom(state: LvmState, name: string, facts: readonly Dev
       missing: physicalVolume.missing,
       configured: configuredPath !== undefined,
     })),
-    spares: sparesFrom(state, name, facts),
+    spares: sparesFrom(read),
   };
 }
 
-/** The configured devices that are not in a group, be it there or not. @param facts of them all, in their order */
-export function sparesFrom(state: LvmState, name: string, facts: readonly DeviceFacts[]): PoolSpare[] {
+/** The configured devices that are not in a group, be it there or not. */
+export function sparesFrom({ state, name, devices: facts, shown }: GroupRead): PoolSpare[] {
   const group = state.volumeGroups.find((one) => one.name === name);
   const inPool = new Set(devicesOf(state, name, facts).map(({ configuredPath }) => configuredPath));
   return facts
     .map((one, index) => ({ one, index }))
     .filter(({ one }) => !inPool.has(one.path))
-    .map(({ one, index }) => spareFrom(one, facts.slice(0, index), state, group));
+    .map(({ one, index }) => spareFrom(one, facts.slice(0, index), { state, group, shown }));
 }
 
-function spareFrom(
-  facts: DeviceFacts,
-  earlier: readonly DeviceFacts[],
-  state: LvmState,
-  group: VolumeGroup | undefined,
-): PoolSpare {
+function spareFrom(facts: DeviceFacts, earlier: readonly DeviceFacts[], place: SparePlace): PoolSpare {
   const { path, sizeBytes } = facts;
-  return { path, sizeBytes, unusable: whyUnusable(facts, earlier, state, group) };
+  return { path, sizeBytes, unusable: whyUnusable(facts, earlier, place) };
 }
 
 function whyUnusable(
   facts: DeviceFacts,
   earlier: readonly DeviceFacts[],
-  { physicalVolumes }: LvmState,
-  group: VolumeGroup | undefined,
+  { state: { physicalVolumes }, group, shown }: SparePlace,
 ): string {
   const twin = earlier.find((one) => one.device !== undefined && isSameDevice(facts, one));
   if (twin !== undefined) {
@@ -94,7 +102,7 @@ function whyUnusable(
   const marked = physicalVolumes.find((one) => isSameDevice(facts, one));
   if (marked !== undefined) {
     return marked.volumeGroupName === undefined
-      ? `it is a physical volume of LVM in no group: \`pvremove ${facts.path}\` makes it free`
+      ? `it is a physical volume of LVM in no group: \`${shown(["pvremove", facts.path])}\` makes it free`
       : `it is in the volume group ${marked.volumeGroupName}`;
   }
   if (facts.obstacles.length > 0) {

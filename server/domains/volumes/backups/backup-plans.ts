@@ -2,6 +2,7 @@ import { describeSize } from "../../../../adapters/host/describe-size.ts";
 import type { LvmStep } from "../../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import { operationTag, temporaryName, wantedNameTag } from "../../../backups/lvm/operation-marks.ts";
+import { createShownCommand } from "../../../backups/lvm/shown-command.ts";
 import { snapshotStep } from "../../../backups/lvm/snapshot-volume.ts";
 import { describePlace, type RepositoryPlace } from "../../../backups/repository-place.ts";
 import type { PlannedMutation } from "../../../operations/mutation.ts";
@@ -36,6 +37,7 @@ export function createBackupPlans({ lvm, restic }: Pick<BackupParts, "lvm" | "re
         tags: [operationTag(operationId)],
         percent: input.snapshotPercent,
         configKey,
+        shown: createShownCommand(lvm),
       });
       const key =
         typeof named.secrets?.encryptionKey === "string" ? "the key of the request" : "the gateway's key";

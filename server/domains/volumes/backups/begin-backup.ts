@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmState, VolumeGroup } from "../../../../adapters/lvm/adapter.ts";
 import { assertSameGroup } from "../../../backups/lvm/made-volumes.ts";
+import { createShownCommand } from "../../../backups/lvm/shown-command.ts";
 import { snapshotStep } from "../../../backups/lvm/snapshot-volume.ts";
 import type { NamedRepository, S3Fields } from "../../../backups/repositories.ts";
 import type { RepositorySecrets } from "../../../backups/repository-place.ts";
@@ -43,7 +44,7 @@ export interface BeginBackup {
 const s3Prefix = "backup.data_source.s3.";
 
 export function createBeginBackup(
-  { repositories, keys, settings, host }: BackupParts,
+  { lvm, repositories, keys, settings, host }: BackupParts,
   starter: OperationStarter<BackupInput, RepositorySecrets | null>,
 ): BeginBackup {
   function describe(request: BackupRequest, volume: LogicalVolume, state: LvmState): PlannedBackup {
@@ -71,7 +72,8 @@ export function createBeginBackup(
     const percent = settings.snapshotPercent;
     // Nobody hears what a schedule is refused: its operation fails, and that is seen.
     if (request.schedule === undefined) {
-      snapshotStep({ volume, group, name: "", tags: [], percent, configKey });
+      const shown = createShownCommand(lvm);
+      snapshotStep({ volume, group, name: "", tags: [], percent, configKey, shown });
     }
     return { volume, group, named, input };
   }

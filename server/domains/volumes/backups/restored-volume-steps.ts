@@ -59,7 +59,7 @@ export function createStep({ made, deviceClasses }: RestoreTools): RestoreStep {
     async undo({ input, operationId, signal }) {
       await made.remove(input, "volumes.remove", operationId, signal);
     },
-    attention: ({ input, operationId }) => leftOfRestored(input, operationId),
+    attention: ({ input, operationId }) => leftOfRestored(made, input, operationId),
   };
 }
 

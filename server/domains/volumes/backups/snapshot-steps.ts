@@ -46,7 +46,10 @@ export function snapshotVolumeStep({ made }: BackupTools): BackupStep {
             throw volumeGone(input);
           }
           const tags = [operationTag(operationId), `${timeTag}${Date.now()}`];
-          return [snapshotStep({ volume, group, name, tags, percent: input.snapshotPercent, configKey })];
+          const { shown } = made;
+          return [
+            snapshotStep({ volume, group, name, tags, percent: input.snapshotPercent, configKey, shown }),
+          ];
         },
         signal,
       );
@@ -57,7 +60,7 @@ export function snapshotVolumeStep({ made }: BackupTools): BackupStep {
       return output;
     },
     undo: (run) => removeSnapshot(made, run),
-    attention: (run) => leftSnapshot(run),
+    attention: (run) => leftSnapshot(made, run),
   };
 }
 
@@ -84,7 +87,7 @@ export function removeSnapshotStep({ made, restic, repositories }: BackupTools):
       return null;
     },
     attention(run) {
-      const { left, advice } = leftSnapshot(run);
+      const { left, advice } = leftSnapshot(made, run);
       const { otherIds } = verifiedBy(run);
       const inRepository = `${describePlace(run.input.place)} may still hold the snapshots ${otherIds.join(", ")} of attempts that failed.`;
       return { left: otherIds.length === 0 ? left : [...left, inRepository], advice };
@@ -97,14 +100,14 @@ export function removeSnapshot(made: MadeVolumes, { input, operationId, signal }
   return made.remove(input, "volumes.removeSnapshot", operationId, signal);
 }
 
-function leftSnapshot({ input, operationId }: BackupRun) {
+function leftSnapshot({ shown }: Pick<MadeVolumes, "shown">, { input, operationId }: BackupRun) {
   const name = `${input.volumeGroup}/${temporaryName("backup", operationId)}`;
   return {
     left: [
       `The snapshot ${name} of ${input.volume} may still be there, and takes up room of ${input.volumeGroup}.`,
     ],
     advice: [
-      `See what has it open (\`lsof /dev/${name}\`), then retry the operation; or remove it by \`lvremove ${name}\`.`,
+      `See what has it open (\`lsof /dev/${name}\`), then retry the operation; or remove it by \`${shown(["lvremove", name])}\`.`,
     ],
   };
 }

@@ -109,7 +109,7 @@ export function createVolumeGroupRestores({
     remove: (wanted, _made, holder) =>
       made.remove(placeOf(wanted, holder), "storagePool.removeVolume", holder.operationId, holder.signal),
 
-    leftOf: ({ name }, operationId) => leftOfRestored({ volumeGroup, volume: name }, operationId),
+    leftOf: ({ name }, operationId) => leftOfRestored(made, { volumeGroup, volume: name }, operationId),
 
     createCommand: (wanted) => lvm.commandOf(createStep(wanted, "OPERATION")),
   };

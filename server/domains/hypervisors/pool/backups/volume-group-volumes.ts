@@ -25,7 +25,11 @@ export function createVolumeGroupVolumes(options: VolumeGroupVolumesOptions): Po
   const { made, volumeGroup, snapshotPercent } = options;
 
   function snapshotOf(volume: LogicalVolume, group: VolumeGroup, name: string, tags: readonly string[]) {
-    return snapshotStep({ volume, group, name, tags, percent: snapshotPercent, configKey: poolBackupKey });
+    const { shown } = made;
+    return snapshotStep({
+      ...{ volume, group, name, tags, percent: snapshotPercent },
+      ...{ configKey: poolBackupKey, shown },
+    });
   }
 
   function volumeFrom(volume: LogicalVolume, group: VolumeGroup): PoolVolume {
