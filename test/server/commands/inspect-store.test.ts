@@ -1,8 +1,11 @@
+import { execFile } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { pino } from "pino";
 import { type Test, test } from "tap";
 import { createStoreInspector } from "../../../server/commands/inspect-store.ts";
@@ -36,6 +39,14 @@ async function usedDirectory(t: Test, isSandbox = false): Promise<string> {
 
 async function findingsOf(data: string, environmentKey?: string) {
   return (await createStoreInspector({ data, store: "sqlite" }, environmentKey).inspect()).findings;
+}
+
+const program = fileURLToPath(new URL("./inspect-store-process.ts", import.meta.url));
+
+/** The findings of a user who is not root, also where the test runs as root. */
+async function unprivilegedFindingsOf(data: string) {
+  const { stdout } = await promisify(execFile)(process.execPath, [program, data]);
+  return JSON.parse(stdout);
 }
 
 test("before the first start nothing is missing", async (t) => {
@@ -116,13 +127,18 @@ test("a store of a newer version is not for this program", async (t) => {
   t.match(await findingsOf(data), [{ ok: false, what: /newer version of hostplane/ }, { ok: true }]);
 });
 
-test("a directory that may not be looked into is told, not taken for an empty one", {
-  skip: process.getuid?.() === 0 ? "root may look into every directory" : false,
-}, async (t) => {
+test("a data directory or database that this user may not read is a matter of permissions", async (t) => {
   const data = await usedDirectory(t);
-  await chmod(data, 0o000);
+  const fix = /^run this as the user that the gateway runs as \(`sudo -u hostplane hostplane doctor`\)/;
   t.teardown(() => chmod(data, 0o700));
-  t.match(await findingsOf(data), [{ ok: false, what: /EACCES/ }]);
+  await chmod(data, 0o000);
+  t.match(await unprivilegedFindingsOf(data), [{ ok: false, what: new RegExp(`EACCES.*${data}'$`), fix }]);
+  const database = join(data, "hostplane.db");
+  await chmod(data, 0o755);
+  await chmod(database, 0o000);
+  t.match(await unprivilegedFindingsOf(data), [
+    { ok: false, what: new RegExp(`EACCES.*${database}'$`), fix },
+  ]);
 });
 
 test("a store in use is fine when it is a gateway that uses it", async (t) => {

@@ -1,0 +1,13 @@
+import { createStoreInspector } from "../../../server/commands/inspect-store.ts";
+
+/** Prints doctor's findings about the store of a data directory as JSON, as a user who is not root. Argument: the directory. */
+const data = process.argv[2] ?? "";
+const unprivilegedId = 65_534;
+// Everything is loaded by now: this user may not read the source.
+if (process.getuid?.() === 0) {
+  process.setgroups?.([]);
+  process.setgid?.(unprivilegedId);
+  process.setuid?.(unprivilegedId);
+}
+const { findings } = await createStoreInspector({ data, store: "sqlite" }, undefined).inspect();
+process.stdout.write(JSON.stringify(findings));
