@@ -114,7 +114,8 @@ test("operations on one PostgreSQL", { skip, timeout }, async (t) => {
     t.equal(alive.length, 2);
     await at(alive, 0).until(id, ({ attempt }) => attempt === 2);
     const tookMs = Math.round(performance.now() - diedMs);
-    t.ok(tookMs < 2 * leaseMs, `after ${tookMs} ms, of a lease of ${leaseMs} ms`);
+    // Twice the lease at most, and some seconds for a machine that is busy.
+    t.ok(tookMs < 2 * leaseMs + 10_000, `after ${tookMs} ms, of a lease of ${leaseMs} ms`);
     t.match(await at(alive, 1).end(id), { state: "completed", attempt: 2 });
     t.ok([...counting.made.values()].every((times) => times === 1));
   });

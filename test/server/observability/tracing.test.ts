@@ -225,6 +225,6 @@ test("a collector that is not there costs calls nothing, is told once, and holds
   }
   const closingAtMs = performance.now();
   await gateway.close();
-  t.ok(performance.now() - closingAtMs < 3_000, `closed after ${performance.now() - closingAtMs} ms`);
+  t.ok(performance.now() - closingAtMs < 9_000, `closed after ${performance.now() - closingAtMs} ms`);
   t.ok(log.filter(({ msg }) => String(msg).startsWith("traces cannot be sent")).length <= 1);
 });

@@ -33,6 +33,6 @@ test("no compression that a caller may ask for costs more than gzip does, by muc
     const { user, system } = process.cpuUsage(before);
     const costMs = (user + system) / 10_000;
     // Brotli at its default quality took 50 ms.
-    t.ok(costMs < 15, `${name}: ${costMs.toFixed(1)} ms of CPU for ${list.byteLength} bytes`);
+    t.ok(costMs < 30, `${name}: ${costMs.toFixed(1)} ms of CPU for ${list.byteLength} bytes`);
   }
 });

@@ -220,7 +220,7 @@ test("a cluster is made also while MAAS does not answer, or is slow", async (t) 
   const slow = await startClusters(t, { images: { read: () => new Promise(() => {}) } });
   const beganMs = performance.now();
   await slow.call(createCluster, small);
-  t.ok(performance.now() - beganMs < 4_000);
+  t.ok(performance.now() - beganMs < 20_000);
 });
 
 test("a cluster of another MAAS is told with a message, and left alone", async (t) => {

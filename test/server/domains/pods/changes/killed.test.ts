@@ -154,7 +154,7 @@ test("the gateway's stop does not wait for a grace or a pull, and its heir goes 
   await untilIn(first, pull, "pull");
   const beganMs = performance.now();
   await first.close();
-  t.ok(performance.now() - beganMs < 2_000);
+  t.ok(performance.now() - beganMs < 3_900);
   const quick = createRuntime(t);
   const heir = createChangesUnderTest(t, { runtime: quick, store });
   t.match(await heir.end(stop), { state: "completed", steps: [{ attempt: 1 }, { attempt: 2 }] });

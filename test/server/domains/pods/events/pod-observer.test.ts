@@ -54,7 +54,7 @@ test("a restart is no exit of the pod; the end of its last app is, once there is
   lab.runtime.pods.endContainer(appId, 2);
   const endedMs = performance.now();
   const told = await lab.eventsUntil(from, isWord("pod.exited job"));
-  t.ok(performance.now() - endedMs < 3_000, `${performance.now() - endedMs} ms`);
+  t.ok(performance.now() - endedMs < 20_000, `${performance.now() - endedMs} ms`);
   t.strictSame(told.map(wordOf).slice(-5), [
     "container.started job/app",
     "container.exited job/app 1",
