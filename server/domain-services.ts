@@ -35,6 +35,8 @@ export interface ServicesOptions {
   readonly systems: Systems;
   readonly runner: InlineRunner;
   readonly operations: Operations;
+  /** Resolves when no command of an earlier gateway changes LVM any more. @throws InfraError SHUTTING_DOWN */
+  readonly leftCommandsSettled?: () => Promise<void>;
   readonly events: Events;
   readonly auth: Pick<DomainServices, "registrations" | "planners">;
   readonly store: Pick<Store, "run" | "subscribe" | "isShared">;

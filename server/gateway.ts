@@ -4,7 +4,8 @@ import { rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { FastifyBaseLogger } from "fastify";
 import { InfraError } from "../adapters/host/infra-error.ts";
-import { endLeftReaders, settleLeftTools } from "../adapters/host/left-tools.ts";
+import { settleLeftCommands, settleLeftTools } from "../adapters/host/left-tools.ts";
+import { makeOnce } from "../adapters/host/make-once.ts";
 import { setToolOwner } from "../adapters/host/tool-mark.ts";
 import { type AppOptions, createApp } from "./app.ts";
 import { createCallChain } from "./call-chain.ts";
@@ -133,6 +134,16 @@ export async function openGateway(
       "undo failed",
     ),
   );
+  const settleCommands = (signal: AbortSignal) =>
+    settleLeftCommands({
+      signal,
+      onWaiting: (tools) =>
+        logger.warn({ tools }, "changes of volumes wait for tools that an earlier gateway started"),
+    });
+  const leftCommands = makeOnce(async () => {
+    await settleCommands(shutdown.signal);
+    shutdown.signal.throwIfAborted();
+  });
   const log: OperationsLog = {
     info: (message) => logger.info(message),
     warn: (message, err) => logger.warn({ err }, message),
@@ -162,12 +173,14 @@ export async function openGateway(
         onWaiting: (tools) =>
           logger.warn({ tools }, "an operation waits for tools that an earlier gateway started"),
       }),
+    settleLeftCommands: settleCommands,
     ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
   });
   const { registrations, backends, storeBackend, isPlannable, observe, beginSchedules } = createServices({
     systems,
     runner,
     operations,
+    leftCommandsSettled: leftCommands.get,
     events,
     repositoryKeySeal: createSeal(data.masterKey, "repository-key"),
     clusterSeal: createSeal(data.masterKey, "cluster"),
@@ -280,10 +293,11 @@ export async function openGateway(
   }
 
   if (options.isForCommand !== true) {
-    const readersEnded = endLeftReaders().catch((err: unknown) =>
-      logger.warn({ err }, "reading tools of an earlier gateway may still run"),
-    );
-    opened.defer(() => readersEnded);
+    leftCommands.get().catch((err: unknown) => {
+      if (!shutdown.signal.aborted) {
+        logger.warn({ err }, "tools of an earlier gateway may still run");
+      }
+    });
     operations.begin();
     const schedules = beginSchedules();
     opened.defer(() => schedules.close());

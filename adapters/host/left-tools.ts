@@ -37,9 +37,14 @@ export async function settleLeftTools(
   await pollLeftTools(options, (tools) => tools);
 }
 
-/** Ends the reading tools of gateways that have died; returns once they are gone. */
-export async function endLeftReaders(): Promise<void> {
-  await pollLeftTools({}, (tools) => tools.filter(({ kind }) => kind === "read"));
+/**
+ * As `settleLeftTools`, without interruptible tools: other changes run beside those anyway, and the operation that resumes one
+ * stops it.
+ */
+export async function settleLeftCommands(
+  options: Parameters<typeof settleLeftTools>[0] & object,
+): Promise<void> {
+  await pollLeftTools(options, (tools) => tools.filter(({ kind }) => kind !== "stoppable"));
 }
 
 async function pollLeftTools(

@@ -36,6 +36,7 @@ export function createOperationWorker(
   // An operation is no part of the call that happened to wake who claims it.
   const outside = AsyncLocalStorage.snapshot();
   const running = new Set<Promise<void>>();
+  let hasSettledCommands = false;
   const onStore = createOutageLog(log);
 
   const leases = createLeases(
@@ -109,11 +110,17 @@ export function createOperationWorker(
     }
   }
 
-  /** Tools of the gateway that ran it before may still be at work on this host. */
+  /** Waits for tools of an earlier gateway that still run on this host. An aborted signal ends the wait. */
   async function settleEarlierRun({ kind, operation, lease }: OperationRun): Promise<void> {
-    const wasBegun = operation.steps.some(({ state }) => state !== "pending");
-    if (wasBegun && kind.runsOn === "host") {
-      await options.settleLeftTools?.(AbortSignal.any([closing.signal, lease.lost]));
+    if (kind.runsOn !== "host") {
+      return;
+    }
+    const stopped = AbortSignal.any([closing.signal, lease.lost]);
+    if (operation.steps.some(({ state }) => state !== "pending")) {
+      await options.settleLeftTools?.(stopped);
+    } else if (!hasSettledCommands) {
+      await options.settleLeftCommands?.(stopped);
+      hasSettledCommands ||= !stopped.aborted;
     }
   }
 

@@ -17,6 +17,8 @@ export interface OperationsOptions {
    * that an earlier gateway began, so that its steps see all effects. An aborted signal ends the wait.
    */
   readonly settleLeftTools?: (signal: AbortSignal) => Promise<void>;
+  /** The same, except for interruptible tools. Called once, before the first new operation of this host. */
+  readonly settleLeftCommands?: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface OperationLimits {

@@ -31,6 +31,8 @@ export interface VolumesOptions {
   readonly protect: readonly string[];
   readonly runner: InlineRunner;
   readonly operations: Pick<Operations, "assertFree">;
+  /** Resolves when no command of an earlier gateway changes LVM any more: changes wait for it. @throws InfraError SHUTTING_DOWN */
+  readonly leftCommandsSettled?: () => Promise<void>;
 }
 
 /** Who asks for a change: told what it is about, and may leave before it begins. */
@@ -119,6 +121,9 @@ export function createVolumes(options: VolumesOptions): Volumes {
     const resource = volumeResource(volumeGroup, name);
     asker.noteResource(resource);
     const describeFree = async () => {
+      // Before LVM is read, so that the checks see what those commands have done.
+      await options.leftCommandsSettled?.();
+      asker.signal.throwIfAborted();
       await operations.assertFree(resource);
       return checkTwice(await lvm.read(), ({ value }) => describe(value), 0);
     };

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Test, test } from "tap";
-import { endLeftReaders, settleLeftTools } from "../../../adapters/host/left-tools.ts";
+import { settleLeftCommands, settleLeftTools } from "../../../adapters/host/left-tools.ts";
 import type { RunOptions } from "../../../adapters/host/run-options.ts";
 import { setToolOwner } from "../../../adapters/host/tool-mark.ts";
 
@@ -60,15 +60,13 @@ function isAlive(pid: number): boolean {
 
 test("a reading tool that a dead gateway has left is ended", { skip }, async (t) => {
   const directory = await leaveTool(t, "trap '' TERM; while :; do sleep 0.1; done", { kind: "read" });
-  await endLeftReaders();
+  await settleLeftCommands({});
   t.notOk(isAlive(pidIn(directory)));
 });
 
 test("a mutating tool that a dead gateway has left is waited for", { skip }, async (t) => {
   const script = "trap 'touch term' TERM; while [ ! -e go ]; do sleep 0.05; done; touch done";
   const directory = await leaveTool(t, script, { kind: "mutate" });
-  await endLeftReaders();
-  t.ok(isAlive(pidIn(directory)), "what ends readers leaves it alone");
   const waitedFor: string[] = [];
   const settled = settleLeftTools({
     onWaiting(tools) {
@@ -99,6 +97,8 @@ test("a tool of another owner is left alone", { skip }, async (t) => {
 test("an interruptible tool is asked to stop, and waited for", { skip }, async (t) => {
   const script = "trap 'sleep 0.3; touch stopped; exit 0' TERM; while :; do sleep 0.05; done";
   const directory = await leaveTool(t, script, { kind: "mutate", isStoppable: true });
+  await settleLeftCommands({});
+  t.ok(isAlive(pidIn(directory)), "other changes run beside it");
   await settleLeftTools();
   t.ok(existsSync(join(directory, "stopped")));
 });

@@ -142,3 +142,23 @@ test("an operation that a dead gateway began goes on only once its tools have en
     await heir.operations.close();
   }
 });
+
+test("the first new operation of a host waits for commands that an earlier gateway left", async (t) => {
+  const store = await openOwnStore(t);
+  const counting = createCountingKind({ kind: `test.${randomUUID()}`, runsOn: "host" });
+  let settled = 0;
+  const engine = createEngine(t, {
+    store,
+    kind: counting.kind,
+    async settleLeftCommands() {
+      settled += 1;
+      t.equal(counting.done.length, 0, "nothing is done before");
+    },
+  });
+  for (let count = 0; count < 2; count += 1) {
+    const { id } = await engine.start();
+    t.equal((await engine.end(id)).state, "completed");
+  }
+  t.equal(settled, 1);
+  await engine.operations.close();
+});

@@ -19,6 +19,7 @@ export interface EngineOptions {
   readonly limits?: Partial<OperationLimits>;
   readonly boundary?: (name: string) => void | Promise<void>;
   readonly settleLeftTools?: OperationsOptions["settleLeftTools"];
+  readonly settleLeftCommands?: OperationsOptions["settleLeftCommands"];
   readonly seal?: OperationsOptions["seal"];
   readonly firstPauseMs?: number;
   /** Only asks: it runs nothing. */
@@ -69,6 +70,7 @@ export function createEngine(t: Test, options: EngineOptions): TestEngine {
     firstPauseMs: options.firstPauseMs ?? 5,
     ...(options.boundary === undefined ? {} : { boundary: options.boundary }),
     ...(options.settleLeftTools === undefined ? {} : { settleLeftTools: options.settleLeftTools }),
+    ...(options.settleLeftCommands === undefined ? {} : { settleLeftCommands: options.settleLeftCommands }),
   });
   const starter = operations.register(options.kind);
   if (options.isIdle !== true) {
