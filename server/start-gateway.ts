@@ -11,7 +11,7 @@ import { assertAddressesFree } from "./rpc/listener/assert-addresses-free.ts";
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { config, isSandbox, logger, secrets, onFatal } = options;
   assertServicesExist(config.listen);
-  await assertAddressesFree(config.listen);
+  await assertAddressesFree(config);
   // What was opened last is closed first.
   const opened = new AsyncDisposableStack();
   try {

@@ -97,6 +97,26 @@ test("an address that is taken is one line on stderr and exit code 1", async (t)
   t.notMatch(stderr, /^ {4}at /m);
 });
 
+test("a socket that is taken, or has no directory, is told before anything is created", async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
+  t.teardown(() => rm(directory, { recursive: true }));
+  const taken = createServer();
+  const path = join(directory, "taken.sock");
+  await new Promise<void>((done) => taken.listen(path, done));
+  t.teardown(() => taken.close());
+  for (const [socket, code] of [
+    [path, "EADDRINUSE"],
+    [join(directory, "absent/a.sock"), "ENOENT"],
+  ] as const) {
+    const data = join(directory, "data");
+    const listen = ["--listen", `unix:${socket}`];
+    const ended = await hostplane(["serve", "--sandbox", "--data", data, ...listen]);
+    t.equal(ended.code, 1);
+    t.match(ended.stderr, `hostplane: cannot start: cannot listen on unix:${socket} (${code}): `);
+    t.notOk(existsSync(data), "nothing was created");
+  }
+});
+
 test("the sandbox tells its first password once, and a token that can be used at every start", async (t) => {
   const { data, serve } = await dataWithStore(t);
   const first = await serve();
