@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { discardMemoryFile } from "./memory-file.ts";
 import { outputFileName } from "./output-files.ts";
 import {
   isRunning,
@@ -26,6 +27,8 @@ export interface LeftTool {
 /**
  * Waits until no tool of a gateway that has died can change anything any more. Reading tools are ended (SIGTERM, SIGKILL half a
  * second later), interruptible ones get SIGTERM and are waited for, other mutating tools are waited for however long they take.
+ *
+ * The output of tools that are waited for is discarded.
  *
  * Finds tools of the same owner (`setToolOwner`), started by this user in this pid namespace. A tool started by sudo is not found: sudo drops the mark.
  * @param options.onWaiting called once if a tool has to be waited for longer than a second
@@ -57,6 +60,7 @@ async function pollLeftTools(
   // Twice: a process that becomes another program by execve(2) has no environment for a moment.
   for (let emptyPolls = 0; emptyPolls < 2 && signal?.aborted !== true; ) {
     const tools = choose(await listLeftTools());
+    await Promise.all(tools.map(discardOutput));
     emptyPolls = tools.length === 0 ? emptyPolls + 1 : 0;
     const elapsedMs = performance.now() - startedAtMs;
     for (const { pid, kind, group } of tools) {
@@ -72,6 +76,15 @@ async function pollLeftTools(
       onWaiting?.(tools);
     }
     await sleep(elapsedMs < 1_000 ? pollEveryMs : slowPollEveryMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Nothing reads it any more, and it would grow for as long as the tool runs. */
+async function discardOutput({ pid, kind }: LeftTool): Promise<void> {
+  if (kind !== "read") {
+    const files = ["1", "2"].map((fd) => discardMemoryFile(`/proc/${pid}/fd/${fd}`, outputFileName));
+    // A tool that has just ended has no files.
+    await Promise.allSettled(files);
   }
 }
 

@@ -1,4 +1,5 @@
 import { existsSync, openSync, unlinkSync } from "node:fs";
+import { open, readlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,6 +33,29 @@ export function createMemoryFile(name: string): MemoryFile {
   const { create, discard } = calls;
   const fd = create(name);
   return { fd, discard: (bytes) => discard(fd, bytes) };
+}
+
+/**
+ * Gives back the memory of what a process of this user has written to its memory file so far.
+ * @param path `/proc/PID/fd/N`; left alone unless it leads to a memory file of that name
+ * @throws Error when the process is gone or may not be looked into
+ */
+export async function discardMemoryFile(path: string, name: string): Promise<void> {
+  const isMemoryFile = async (link: string) => (await readlink(link)).startsWith(`/memfd:${name} `);
+  if (!(await isMemoryFile(path))) {
+    return;
+  }
+  const file = await open(path, "r+");
+  try {
+    // The process may have opened something else there in the meantime.
+    if (await isMemoryFile(`/proc/self/fd/${file.fd}`)) {
+      const { size } = await file.stat();
+      calls ??= loadCalls();
+      calls.discard(file.fd, size);
+    }
+  } finally {
+    await file.close();
+  }
 }
 
 function loadCalls(): MemoryFileCalls {

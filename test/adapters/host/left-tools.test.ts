@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Test, test } from "tap";
@@ -78,6 +78,40 @@ test("a mutating tool that a dead gateway has left is waited for", { skip }, asy
   t.ok(existsSync(join(directory, "done")));
   t.notOk(existsSync(join(directory, "term")), "it got no signal");
   t.ok(waitedFor.includes(String(pidIn(directory))), "that it is waited for is reported");
+});
+
+test("the output of a tool that is waited for takes no memory", { skip }, async (t) => {
+  const script = `
+    head -c 20000000 /dev/zero; touch filled
+    while [ ! -e more ]; do sleep 0.05; done
+    head -c 20000000 /dev/zero >&2; echo end; touch again
+    while [ ! -e go ]; do sleep 0.05; done`;
+  const directory = await leaveTool(t, script, { kind: "mutate" });
+  const pid = pidIn(directory);
+  const memoryOf = (fd: number) => statSync(`/proc/${pid}/fd/${fd}`).blocks * 512;
+  const untilThere = async (file: string) => {
+    while (!existsSync(join(directory, file))) {
+      await sleep(10);
+    }
+  };
+  await untilThere("filled");
+  t.ok(memoryOf(1) > 10_000_000, "it grows while there is no gateway");
+  const settled = settleLeftTools();
+  for (const [fd, file] of [
+    [1, "more"],
+    [2, "go"],
+  ] as const) {
+    while (memoryOf(fd) > 100_000) {
+      await sleep(10);
+    }
+    t.ok(isAlive(pid));
+    writeFileSync(join(directory, file), "");
+    if (file === "more") {
+      await untilThere("again");
+    }
+  }
+  await settled;
+  t.notOk(isAlive(pid));
 });
 
 test("a wait for a mutating tool can be given up", { skip }, async (t) => {
