@@ -119,6 +119,10 @@ export async function createApp(options: AppOptions): Promise<App> {
     // A server that never listens; requests of HTTP/1.1 and HTTP/2 come in by `routing`.
     serverFactory: () => createServer(),
     routerOptions: { caseSensitive: true, maxParamLength: 256 },
+    // No route has a schema; without these Fastify loads Ajv and its serializer at every start.
+    schemaController: {
+      compilersFactory: { buildValidator: assertNoSchema, buildSerializer: assertNoSchema },
+    },
   });
   app.addHook("onRequest", (request, reply, done) => {
     reply.headers(headersOf(listenerOf(request)));
@@ -197,4 +201,8 @@ function sizeOf(reply: FastifyReply, payload: unknown): number {
   return payload instanceof Uint8Array || typeof payload === "string"
     ? payload.length
     : Number(reply.getHeader("content-length") ?? 0);
+}
+
+function assertNoSchema(): never {
+  throw new TypeError("routes of the gateway have no schemas");
 }
