@@ -104,3 +104,47 @@ test("GET of a stream tells of the header that it needs, and of the query in Con
   t.notMatch(parameters, '"required":true', "fields as parameters need none of them");
   t.notOk(Object.hasOwn(paths["/hostplane.v1.EventService/Subscribe"]?.post?.responses as object, "406"));
 });
+
+test("every error has the one schema of its style, so that generators make one error type of each", async (t) => {
+  const responses = (document.components as Record<string, Record<string, JsonObject>>).responses ?? {};
+  const resolved = (response: JsonObject) => {
+    const name = typeof response.$ref === "string" ? response.$ref.split("/").at(-1) : undefined;
+    return name === undefined ? response : (responses[name] ?? {});
+  };
+  const bare = new Set<string>();
+  const styles = new Map<string, Set<string>>();
+  const bothWays = new Set(
+    operations
+      .filter((operation) => operation["x-hostplane-kind"] === "bidi_streaming")
+      .map(({ operationId }) => operationId),
+  );
+  for (const { operationId, responses: own } of operations) {
+    const schemas = new Set<string>();
+    for (const [status, response] of Object.entries(own as Record<string, JsonObject>)) {
+      if (status < "400") {
+        continue;
+      }
+      const { content } = resolved(response);
+      if (content === undefined) {
+        bare.add(status);
+        continue;
+      }
+      t.same(Object.keys(content as JsonObject), ["application/json"], `${operationId} ${status}`);
+      const { schema } = (content as Record<string, JsonObject>)["application/json"] ?? {};
+      t.same(Object.keys(schema as JsonObject), ["$ref"], `${operationId} ${status}`);
+      schemas.add(String((schema as JsonObject).$ref));
+    }
+    styles.set(String(operationId), schemas);
+  }
+  t.same([...bare].toSorted(), ["406", "415"], "a line of text, without a schema that adds a string");
+  const known = ["#/components/schemas/ConnectError", "#/components/schemas/RestError"];
+  for (const [operationId, schemas] of styles) {
+    // A stream in both directions has its errors in its last message.
+    t.equal(schemas.size, bothWays.has(operationId) ? 0 : 1, operationId);
+    t.ok(
+      [...schemas].every((schema) => known.includes(schema)),
+      operationId,
+    );
+  }
+  t.same([...new Set([...styles.values()].flatMap((each) => [...each]))].toSorted(), known);
+});
