@@ -116,6 +116,23 @@ test("a path without its slash is not there", async (t) => {
   t.equal((await send({ path: "nothing/" })).status, 404);
 });
 
+test("details that clients may read are as the real one's", async (t) => {
+  const { send } = await startRegion(t, {
+    machines: [{ systemId: "abcdef", hostname: "sandbox", tags: ["standard", "gpu"] }],
+    images: [
+      { name: "ubuntu/jammy", type: "Synced" },
+      { name: "k8s-1.36.3", type: "Uploaded" },
+    ],
+  });
+  const missing = await send({ path: "machines/zzzzzz/" });
+  t.equal(missing.headers.get("content-type"), "text/plain", "without a charset");
+  const images = JSON.parse((await send({ path: "boot-resources/" })).text);
+  t.match(images, [{ type: "Synced" }, { type: "Uploaded", title: "k8s-1.36.3" }]);
+  t.notOk(Object.hasOwn(images[0], "title"));
+  const machine = JSON.parse((await send({ path: "machines/abcdef/" })).text);
+  t.same(machine.tag_names, ["gpu", "standard"], "in the order of the region's tags");
+});
+
 test("a form comes in two encodings, and JSON is none", async (t) => {
   const send = await startFake(t);
   const allocate = { method: "POST", path: "machines/?op=allocate" };
