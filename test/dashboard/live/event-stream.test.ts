@@ -1,0 +1,98 @@
+import { mock } from "node:test";
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import type { Client } from "@connectrpc/connect";
+import { type Test, test } from "tap";
+import { type WatchEventsOptions, watchEvents } from "../../../client/watch-events.ts";
+import type { EventService, SubscribeRequest } from "../../../gen/hostplane/v1/event_pb.ts";
+
+type Subscribe = Client<typeof EventService>["subscribe"];
+type EventStream = typeof import("../../../dashboard/live/event-stream.ts");
+
+/** Lets what awaits go on: none of it waits for a timer, for their clock is the test's. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) {
+    await new Promise(setImmediate);
+  }
+}
+
+/** A gateway that sends a first message and then what `send` is called for; each connection ends with its signal. */
+function createSilentGateway() {
+  const requests: Partial<SubscribeRequest>[] = [];
+  let answers = true;
+  let wake = () => {};
+  const heartbeat = { message: { case: "heartbeat", value: { cursor: "c" } } };
+  const subscribe = async function* (
+    request: Partial<SubscribeRequest>,
+    { signal }: { readonly signal: AbortSignal },
+  ) {
+    requests.push(request);
+    if (answers) {
+      yield heartbeat;
+    }
+    for (;;) {
+      await new Promise<void>((resolve, reject) => {
+        wake = resolve;
+        signal.addEventListener("abort", () => reject(signal.reason));
+      });
+      yield heartbeat;
+    }
+  };
+  return {
+    requests,
+    subscribe: subscribe as unknown as Subscribe,
+    beat: () => wake(),
+    /** What comes after this connects and gets nothing. */
+    hang: () => {
+      answers = false;
+    },
+  };
+}
+
+async function followOn(t: Test, gateway: ReturnType<typeof createSilentGateway>): Promise<EventStream> {
+  const global = globalThis as unknown as Record<string, unknown>;
+  global.document = Object.assign(new EventTarget(), { visibilityState: "visible" });
+  mock.timers.enable({ apis: ["setTimeout", "Date"] });
+  t.teardown(() => {
+    mock.timers.reset();
+    delete global.document;
+  });
+  const events = { subscribe: gateway.subscribe } as unknown as Client<typeof EventService>;
+  const client = { events, watchEvents: (options: WatchEventsOptions) => watchEvents(events, options) };
+  const stream: EventStream = await t.mockImport("../../../dashboard/live/event-stream.ts", {
+    "../../../dashboard/session.ts": { client },
+  });
+  const stop = stream.followEvents();
+  t.teardown(stop);
+  await settle();
+  return stream;
+}
+
+test("a gateway that hangs is not shown as live five seconds later", async (t) => {
+  const gateway = createSilentGateway();
+  const { connection } = await followOn(t, gateway);
+  t.equal(connection.value.state, "live");
+  gateway.hang();
+  mock.timers.tick(4_000);
+  await settle();
+  t.equal(connection.value.state, "live", "a heartbeat may be late");
+  mock.timers.tick(1_000);
+  await settle();
+  t.equal(connection.value.state, "connecting");
+});
+
+test("a quiet gateway is shown as live: it sends a heartbeat within three seconds", async (t) => {
+  const gateway = createSilentGateway();
+  const { connection } = await followOn(t, gateway);
+  // It looks once a second whether a heartbeat is due.
+  const { heartbeatAfter } = gateway.requests.at(-1) ?? {};
+  t.ok(heartbeatAfter !== undefined && durationMs(heartbeatAfter) + 1_000 <= 3_000);
+  const before = gateway.requests.length;
+  for (let beats = 0; beats < 20; beats += 1) {
+    mock.timers.tick(3_000);
+    await settle();
+    t.equal(connection.value.state, "live");
+    gateway.beat();
+    await settle();
+  }
+  t.equal(gateway.requests.length, before, "on the same connection");
+});
