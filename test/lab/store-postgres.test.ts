@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
-import { test } from "tap";
+import { type Test, test } from "tap";
 import { copyStore } from "../../server/store/copy-store.ts";
+import { assertRunsOnce } from "../server/rpc/idempotency-contract.ts";
 import { errorOf, testStoreContract } from "../server/store/contract.ts";
+import { openOwnStore } from "../server/store/own-store.ts";
 import { keepLog, makeDirectory, openTestStore, testModules } from "../server/store/store-under-test.ts";
 import { assertNothingLost, killRounds, startWriter } from "../server/store/writer.ts";
 import { postgresPassword, reasonToSkipPostgres, startPostgres } from "./postgres.ts";
@@ -112,6 +114,79 @@ test("while PostgreSQL is away calls fail as unavailable, and work again after",
   t.equal(await store.run("counter.read", { name: "a" }), 1);
   await back;
 });
+
+for (const isSent of [true, false]) {
+  const when = isSent ? "after the server has got the commit" : "before the server gets the commit";
+  test(`a connection that is lost ${when} leaves open what became of it`, { skip, timeout }, async (t) => {
+    const postgres = await startPostgres(t);
+    const direct = await postgres.createDatabase();
+    const relay = await startCuttingRelay(t, direct, isSent);
+    const observer = await openTestStore(t, { url: direct });
+    const store = await openTestStore(t, { url: relay.url });
+    t.equal(await store.run("counter.add", { name: "a", by: 1 }), 1);
+    relay.cutAtCommit();
+    const lost = await errorOf(store.run("counter.add", { name: "a", by: 1 }));
+    t.match(lost, {
+      reason: "STORE_UNAVAILABLE",
+      effect: "possible",
+      retryable: false,
+      message: /during a commit/,
+    });
+    t.equal(await observer.run("counter.read", { name: "a" }), isSent ? 2 : 1);
+    t.equal(await store.run("counter.add", { name: "a", by: 1 }), isSent ? 3 : 2, "a new connection is made");
+    await assertRunsOnce(t, await openOwnStore(t), () => {
+      relay.cutAtCommit();
+      return store.run("counter.add", { name: "a", by: 1 });
+    });
+    t.equal(await observer.run("counter.read", { name: "a" }), isSent ? 4 : 2);
+  });
+}
+
+/** A relay to a database that cuts the connection at the next commit, which it hands on before if `isSent`. */
+async function startCuttingRelay(t: Test, direct: string, isSent: boolean) {
+  const target = new URL(direct);
+  const sockets = new Set<Socket>();
+  let isArmed = false;
+  const relay = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname);
+    for (const socket of [near, far]) {
+      sockets.add(socket.on("error", () => undefined));
+    }
+    far.pipe(near);
+    near.on("data", (chunk: Buffer) => {
+      const isCut = isArmed && chunk.includes("commit\0");
+      isArmed &&= !isCut;
+      if (!isCut) {
+        far.write(chunk);
+        return;
+      }
+      far.unpipe(near);
+      if (isSent) {
+        // The server has done it once it answers.
+        far.once("data", () => near.destroy()).resume();
+        far.write(chunk);
+      } else {
+        near.destroy();
+        far.destroy();
+      }
+    });
+    near.on("close", () => far.destroy());
+    far.on("close", () => near.destroy());
+  }).listen(0, "127.0.0.1");
+  t.teardown(() => {
+    relay.close();
+    for (const socket of sockets) {
+      socket.destroy();
+    }
+  });
+  await once(relay, "listening");
+  function cutAtCommit(): void {
+    isArmed = true;
+  }
+  const url = new URL(direct);
+  url.port = String((relay.address() as { port: number }).port);
+  return { url: url.href, cutAtCommit };
+}
 
 test("a PostgreSQL that falls silent is given up", { skip, timeout }, async (t) => {
   const postgres = await startPostgres(t);

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { create, type DescMethod, type Message } from "@bufbuild/protobuf";
 import type { Test } from "tap";
+import { trackEffect } from "../../../adapters/host/effect.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import {
   CreateLVRequestSchema,
@@ -48,6 +49,40 @@ function callOf({ key = "key-1", name = "data", accountId = "account-1", ...fact
   });
   call.identify({ ...anonymous, accountId, role: "operator" });
   return call;
+}
+
+/** Sends a call twice with one key, whose handler fails in a way that may have changed something: it runs once. */
+export async function assertRunsOnce(t: Test, store: Store, fail: () => Promise<unknown>): Promise<void> {
+  const masterKey = masterKeyFromText(randomBytes(32).toString("base64"), "a test");
+  const kept = createKeptResults({
+    store,
+    seal: createSeal(masterKey, "idempotency"),
+    hashKey: randomBytes(32),
+    instanceId: randomUUID(),
+    onFailed: (what) => t.fail(what),
+  });
+  t.teardown(() => kept.close());
+  const around = aroundOf(createIdempotency(kept));
+  let runs = 0;
+  for (const attempt of ["first", "second"]) {
+    const call = callOf({});
+    const handle = () =>
+      trackEffect(async () => {
+        runs += 1;
+        await fail();
+        return {};
+      });
+    await t.rejects(
+      async () => around(call, handle),
+      {
+        reason: "STORE_UNAVAILABLE",
+        effect: "possible",
+        retryable: false,
+      },
+      `the ${attempt} call`,
+    );
+  }
+  t.equal(runs, 1);
 }
 
 /** What calls with a key promise, on two gateways that share one database. */

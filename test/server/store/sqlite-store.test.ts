@@ -15,8 +15,10 @@ import { promisify } from "node:util";
 import { test } from "tap";
 import { openStore } from "../../../server/store/open-store.ts";
 import { readStoreFacts } from "../../../server/store/read-store-facts.ts";
+import { assertRunsOnce } from "../rpc/idempotency-contract.ts";
 import { errorOf, makeSqlitePlace, testStoreContract } from "./contract.ts";
 import { newerModules } from "./newer-program.ts";
+import { openOwnStore } from "./own-store.ts";
 import { keepLog, makeDirectory, openTestStore } from "./store-under-test.ts";
 
 const runFile = promisify(execFile);
@@ -159,12 +161,22 @@ test("when its thread dies, who waits is told so, and who comes later too", asyn
   const log = keepLog();
   const store = await openTestStore(t, { directory: await makeDirectory(t), log });
   const dying = [store.run("process.end", undefined), store.run("counter.add", { name: "a", by: 1 })];
-  for (const { reason } of await Promise.all(dying.map(errorOf))) {
-    t.equal(reason, "STORE_UNAVAILABLE");
+  for (const error of await Promise.all(dying.map(errorOf))) {
+    t.match(error, { reason: "STORE_UNAVAILABLE", effect: "possible" }, "the thread had it");
   }
-  t.equal((await errorOf(store.run("counter.read", { name: "a" }))).reason, "STORE_UNAVAILABLE");
+  t.match(
+    await errorOf(store.run("counter.read", { name: "a" })),
+    { reason: "STORE_UNAVAILABLE", effect: undefined },
+    "the thread never had it",
+  );
   t.match(log.lines.at(-1), /^fatal: the thread of the database died/);
   await store.close();
+});
+
+test("a change that met the death of the store's thread is not made again for the same key", async (t) => {
+  const open = async () => openTestStore(t, { directory: await makeDirectory(t) });
+  const stores = [await open(), await open()];
+  await assertRunsOnce(t, await openOwnStore(t), () => stores.pop()?.run("process.end", undefined) as never);
 });
 
 const ownNamespace = ["--user", "--map-root-user", "--mount"];
