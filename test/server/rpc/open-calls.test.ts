@@ -22,7 +22,7 @@ test("a call ends when its cap is over, those that came later do not, and a stre
     createCall(10),
     createCall(10),
     createCall(12),
-    createCall(50),
+    createCall(1500),
     createCall(),
   ];
   for (const { call } of [gone, first, second, later, stream]) {
@@ -35,7 +35,7 @@ test("a call ends when its cap is over, those that came later do not, and a stre
     await sleep(2);
   }
   t.strictSame(ends(), [undefined, "DEADLINE", "DEADLINE", undefined, undefined]);
-  const third = createCall(60);
+  const third = createCall(1600);
   open.add(third.call);
   open.delete(later.call);
   while (third.ended.reason === undefined) {
