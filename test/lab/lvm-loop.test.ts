@@ -205,6 +205,22 @@ if (skip !== undefined) {
     }
   });
 
+  test("a disk that is replaced at once by another of its size is noticed", async (t) => {
+    const { names, options, moveDisk } = await makeLoopVolumeGroups(t, 1);
+    const [name = ""] = names;
+    const lvm = createLvm(options);
+    t.teardown(() => lvm.close());
+    const before = (await lvm.read()).readAtMs;
+    await moveDisk(name, false);
+    await moveDisk(name, true);
+    const isReadAgain = async () => (await lvm.read()).readAtMs > before;
+    const deadlineMs = performance.now() + 10_000;
+    while (!(await isReadAgain()) && performance.now() < deadlineMs) {
+      await sleep(50);
+    }
+    t.ok(await isReadAgain());
+  });
+
   test("creates and removes at once end with documented reasons, and the state agrees with lvm", async (t) => {
     const { names, options, shell } = await makeLoopVolumeGroups(t, 1, 12);
     const [volumeGroupName = ""] = names;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Test, test } from "tap";
 import { watchBlockDevices } from "../../../adapters/lvm/block-devices.ts";
+import { isBlockDeviceChange, openKernelEvents } from "../../../adapters/lvm/kernel-events.ts";
 
 const header = "major minor  #blocks  name\n\n";
 const disk = " 254        0   10485760 vda\n";
@@ -14,6 +15,10 @@ async function startWatch(t: Test, againMs: number) {
   const reported: number[] = [];
   const watch = watchBlockDevices({
     path,
+    // Those of this machine are none of the test's.
+    openEvents: () => {
+      throw new Error("there are none here");
+    },
     pollMs: 10,
     againMs,
     onChange: () => reported.push(performance.now()),
@@ -55,4 +60,45 @@ test("devices of device-mapper are left to the watch of /dev/mapper", async (t) 
   write(mapper);
   await until(() => reported.length === 1);
   t.pass("the disk beside them is not");
+});
+
+test("a device that is replaced by one of the same name and size is reported by the kernel's event", async (t) => {
+  const path = join(t.testdir({ partitions: header + disk }), "partitions");
+  const queue: string[] = [];
+  let reports = 0;
+  let isClosed = false;
+  const watch = watchBlockDevices({
+    path,
+    openEvents: () => ({
+      drain: () => queue.splice(0).some(isBlockDeviceChange),
+      close: () => {
+        isClosed = true;
+      },
+    }),
+    pollMs: 10,
+    againMs: 600_000,
+    onChange: () => {
+      reports += 1;
+    },
+  });
+  await watch.ready;
+  const variables = "SUBSYSTEM=block\0MAJOR=254\0MINOR=16\0DEVNAME=vdb\0";
+  queue.push(`remove@/devices/pci0/block/vdb\0ACTION=remove\0${variables}`);
+  queue.push(`add@/devices/pci0/block/vdb\0ACTION=add\0${variables}`);
+  await until(() => reports === 1);
+  queue.push(`change@/devices/pci0/block/vdb\0ACTION=change\0SYNTH_UUID=0\0${variables}`);
+  queue.push("change@/devices/virtual/block/dm-1\0SUBSYSTEM=block\0DEVNAME=dm-1\0DM_COOKIE=1\0");
+  queue.push("add@/devices/virtual/net/eth1\0SUBSYSTEM=net\0INTERFACE=eth1\0");
+  await sleep(50);
+  t.equal(reports, 1, "neither udev, device-mapper nor another subsystem");
+  watch.close();
+  t.ok(isClosed);
+});
+
+const skipEvents = process.platform !== "linux" && "only Linux has netlink";
+
+test("the kernel's queue of events is emptied without waiting", { skip: skipEvents }, async (t) => {
+  const events = openKernelEvents();
+  t.type(events.drain(), "boolean");
+  events.close();
 });
