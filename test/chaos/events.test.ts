@@ -14,6 +14,8 @@ import { openCutRelay } from "./cut-relay.ts";
 import { subscribeThroughDrops } from "./dropped-subscriber.ts";
 import { type AppendedEvent, historyFailures, type SubscriberHistory } from "./event-history.ts";
 
+// No gateway is killed here: rpc-storm.test.ts has subscribers whose gateway is.
+
 /** How often connections are dropped, all subscribers together. */
 const dropCount = Number(process.env.EVENT_DROPS ?? 400);
 const subscriberCount = 20;

@@ -4,20 +4,25 @@ import { createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@connectrpc/connect";
-import { createConnectTransport } from "@connectrpc/connect-node";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import type { Test } from "tap";
+import { BackupService } from "../../gen/hostplane/v1/backup_pb.ts";
 import { EventService } from "../../gen/hostplane/v1/event_pb.ts";
 import { OperationService, OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
 import { PodService } from "../../gen/hostplane/v1/pod_pb.ts";
 import { StoragePoolService } from "../../gen/hostplane/v1/storage_pool_pb.ts";
+import { OperationsService } from "../../gen/operations/v1/operations_pb.ts";
+import { LVService } from "../../gen/proto/lvmd_pb.ts";
+import { parseCursor } from "../../server/events/cursor.ts";
 import { rpcErrorFrom } from "../server/rpc-error.ts";
 import type { ConnectionHistory, HistoryMessage } from "./event-history.ts";
 import type { RpcStormArgs } from "./rpc-storm-process.ts";
 
 const program = fileURLToPath(new URL("./rpc-storm-process.ts", import.meta.url));
-const services = [EventService, OperationService, PodService, StoragePoolService].map(
-  ({ typeName }) => typeName,
-);
+const services = [
+  ...[BackupService, EventService, LVService, OperationService, OperationsService],
+  ...[PodService, StoragePoolService],
+].map(({ typeName }) => typeName);
 const boundaries = ["before", "after"].flatMap((when) =>
   ["beginStep", "endStep", "complete"].map((name) => `${when} operations.${name}`),
 );
@@ -34,11 +39,23 @@ export interface KeyedCall {
 /** What was seen of a storm. */
 export interface RpcStormReport {
   readonly calls: readonly KeyedCall[];
+  readonly followers: readonly FollowerHistory[];
+}
+
+/** What a subscriber got through all lives of the gateway. */
+export interface FollowerHistory {
+  /** Its protocol. */
+  readonly name: string;
   readonly connections: readonly ConnectionHistory[];
 }
 
 /** What callers of a gateway that dies send again with the same key. */
 const unanswered: ReadonlySet<string | undefined> = new Set([undefined, "SHUTTING_DOWN", "CALLER_LEFT"]);
+interface CallOptions {
+  readonly headers: Record<string, string>;
+  readonly timeoutMs: number;
+}
+
 const callers = 6;
 const callTimeoutMs = 20_000;
 const answersOfLife = 40;
@@ -53,9 +70,13 @@ export async function rpcStorm(
   { directory, kills }: { readonly directory: string; readonly kills: number },
 ): Promise<RpcStormReport> {
   const port = await freePort();
-  const transport = createConnectTransport({ baseUrl: `http://127.0.0.1:${port}`, httpVersion: "2" });
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const transport = createConnectTransport({ baseUrl, httpVersion: "2" });
   const pods = createClient(PodService, transport);
   const pool = createClient(StoragePoolService, transport);
+  const volumes = createClient(LVService, transport);
+  const backups = createClient(BackupService, transport);
+  const hypervisors = createClient(OperationsService, transport);
   const operations = createClient(OperationService, transport);
   const events = createClient(EventService, transport);
   const calls: KeyedCall[] = [];
@@ -65,15 +86,57 @@ export async function rpcStorm(
   /** Resolves once the gateway of this life serves. */
   let up = Promise.withResolvers<void>();
 
+  /** Its answer names no operation. */
+  async function createBackup(index: number, options: CallOptions) {
+    const backup = { name: `storm-${index}`, volumeHandle: "sandbox-db", fsName: "ext4" };
+    await volumes.createBackup({ backup }, options);
+    return {};
+  }
+
+  /** By key: what is sent again must be the same. */
+  const restored = new Map<number, string>();
+  async function restoreBackup(index: number, options: CallOptions) {
+    if (!restored.has(index)) {
+      const { backups: found } = await backups.listBackups({ pageSize: 1 }, { timeoutMs: callTimeoutMs });
+      restored.set(index, found[0]?.id ?? "none");
+    }
+    return backups.restoreBackup({ id: restored.get(index) ?? "", volumeName: `storm-${index}` }, options);
+  }
+
+  /** A stream takes no key, and its messages name no operation; it goes on without its caller. */
+  async function changeHypervisor(index: number, { timeoutMs }: CallOptions) {
+    const leaving = new AbortController();
+    const request = { id: "sandbox-hv-1" };
+    const options = { timeoutMs, signal: leaving.signal };
+    const isCreate = index % 16 === 7;
+    const stream = isCreate
+      ? hypervisors.createHypervisor(request, options)
+      : hypervisors.destroyHypervisor(request, options);
+    for await (const _ of stream) {
+      break;
+    }
+    leaving.abort();
+    return {};
+  }
+
   /** By turns a change of its own, and some that meet others'. */
-  function send(index: number, options: { headers: Record<string, string>; timeoutMs: number }) {
-    switch (index % 5) {
+  function send(
+    index: number,
+    options: CallOptions,
+  ): Promise<{ readonly operation?: { readonly id: string } | undefined }> {
+    switch (index % 8) {
       case 1:
         return pods.stopPod({ pod: "sandbox-web" }, options);
       case 2:
         return pods.startPod({ pod: "sandbox-web" }, options);
       case 3:
         return pool.expandStoragePool({ minBytes: 1n }, options);
+      case 5:
+        return createBackup(index, options);
+      case 6:
+        return restoreBackup(index, options);
+      case 7:
+        return changeHypervisor(index, options);
       default:
         return pods.pullImage({ reference: referenceOf(index) ?? "" }, options);
     }
@@ -102,12 +165,15 @@ export async function rpcStorm(
   let next = 0;
   async function callOnAndOn(): Promise<void> {
     while (killed < kills) {
-      const index = next++;
-      const key = `storm-${index}`;
-      const first = await answerOf(index, key);
-      await delay(Math.random() * 200);
-      calls.push({ key, reference: referenceOf(index), answers: [first, await answerOf(index, key)] });
+      await callTwice(next++);
     }
+  }
+
+  async function callTwice(index: number): Promise<void> {
+    const key = `storm-${index}`;
+    const first = await answerOf(index, key);
+    await delay(Math.random() * 200);
+    calls.push({ key, reference: referenceOf(index), answers: [first, await answerOf(index, key)] });
   }
 
   async function begin(failpoint: string | undefined) {
@@ -141,8 +207,16 @@ export async function rpcStorm(
     killed += 1;
   }
 
-  const connections: ConnectionHistory[] = [];
-  async function follow(): Promise<void> {
+  const subscribers = [
+    { name: "Connect", events, connections: [] as ConnectionHistory[] },
+    {
+      name: "gRPC",
+      events: createClient(EventService, createGrpcTransport({ baseUrl })),
+      connections: [] as ConnectionHistory[],
+    },
+  ];
+  const followers: readonly FollowerHistory[] = subscribers;
+  async function follow({ events: own, connections }: (typeof subscribers)[number]): Promise<void> {
     let cursor: string | undefined;
     while (!isOver.signal.aborted) {
       await up.promise;
@@ -150,7 +224,7 @@ export async function rpcStorm(
       const start = cursor === undefined ? {} : { start: { case: "cursor" as const, value: cursor } };
       connections.push({ from: cursor, messages });
       try {
-        const stream = events.subscribe({ topics: ["operations"], ...start }, { signal: isOver.signal });
+        const stream = own.subscribe({ topics: ["operations"], ...start }, { signal: isOver.signal });
         for await (const { message } of stream) {
           if (message.case !== undefined) {
             cursor = message.value.cursor;
@@ -168,7 +242,7 @@ export async function rpcStorm(
     }
   }
 
-  const following = follow();
+  const following = Promise.all(subscribers.map(follow));
   const calling = Promise.all(Array.from({ length: callers }, callOnAndOn));
   while (killed < kills) {
     await liveAndDie();
@@ -176,21 +250,27 @@ export async function rpcStorm(
   const { child, exited } = await begin(undefined);
   await calling;
   await untilAllEnded(operations);
-  const head = await headOf(events);
-  while (connections.at(-1)?.messages.at(-1)?.cursor !== head) {
-    // A heartbeat brings the last cursor when no event does.
+  // Each kind once more, whatever the lives before had time for. What is restored was backed up in this life, and what is destroyed created.
+  const last = Math.ceil(next / 16) * 16;
+  for (const turns of [[5, 7], [0, 1, 3, 6, 15], [2]]) {
+    await Promise.all(turns.map((turn) => callTwice(last + turn)));
+    await untilAllEnded(operations);
+  }
+  const headSeq = parseCursor(await headOf(events)).seq;
+  // A heartbeat brings the last cursor when no event does. It may be beyond the head: of what the systems do after their operations.
+  while (followers.some(({ connections }) => seqOf(connections) < headSeq)) {
     await delay(50);
   }
   isOver.abort();
   await following;
   child.kill("SIGKILL");
   await exited;
-  return { calls, connections };
+  return { calls, followers };
 }
 
 /** Of a pull, which no other call asks for. */
 function referenceOf(index: number): string | undefined {
-  return index % 5 === 0 || index % 5 === 4 ? `localhost/storm/image:${index}` : undefined;
+  return index % 4 === 0 ? `localhost/storm/image:${index}` : undefined;
 }
 
 async function untilReady({ stdout }: ChildProcess): Promise<void> {
@@ -230,4 +310,10 @@ async function freePort(): Promise<number> {
   server.close();
   await once(server, "close");
   return port;
+}
+
+/** The place that a subscriber has reached. */
+function seqOf(connections: readonly ConnectionHistory[]): number {
+  const cursor = connections.at(-1)?.messages.at(-1)?.cursor;
+  return cursor === undefined ? -1 : parseCursor(cursor).seq;
 }
