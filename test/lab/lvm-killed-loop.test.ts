@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import tap, { test } from "tap";
+import tap, { type Test, test } from "tap";
 import { isRunning, readProcessFacts } from "../../adapters/host/process-facts.ts";
 import type { LvmStep } from "../../adapters/lvm/adapter.ts";
 import type { LvmDeviceStep } from "../../adapters/lvm/device-adapter.ts";
@@ -13,8 +14,8 @@ import { loopActivation, makeLoopVolumeGroups, reasonToSkip } from "./loop-volum
 const skip = await reasonToSkip();
 const extent = 4n << 20n;
 
-// An lvm command takes a second or more in an emulated machine.
-tap.setTimeout(300_000);
+// An lvm command takes a second or more in an emulated machine, and each test prepares fifteen groups.
+tap.setTimeout(900_000);
 
 /** Runs `lvm` at once if it reads, otherwise once the file `go` is there; each that waits leaves a file with its pid as name. */
 const gate = `
@@ -24,20 +25,31 @@ const gate = `
   : > "$folder/$$"
   while [ ! -e "$folder/go" ]; do sleep 0.05; done
   "$@"
-  echo "$2 $?" > "$folder/end-$2"`;
+  echo "$2 $?" > "$folder/end-$2-$$"`;
 
-test("each changing command of LVM reaches its end after its gateway was killed", {
-  skip: skip ?? false,
-}, async (t) => {
-  const activates = skip === undefined && (await loopActivation()) === "auto";
-  const { names, options, shell, spares } = await makeLoopVolumeGroups(t, activates ? 13 : 10, 20, 4);
+/** Where the commands are when their gateway dies. */
+type KilledWhere = "before they begin" | "while they wait for a lock inside LVM";
+
+for (const where of ["before they begin", "while they wait for a lock inside LVM"] as const) {
+  test(
+    `the changing commands of LVM reach their end after their gateway was killed ${where}`,
+    {
+      skip: skip ?? false,
+    },
+    (t) => checkKilled(t, where),
+  );
+}
+
+async function checkKilled(t: Test, where: KilledWhere): Promise<void> {
+  const activates = (await loopActivation()) === "auto";
+  const { names, options, shell, spares } = await makeLoopVolumeGroups(t, activates ? 15 : 11, 20, 5);
   // Changes of one group take turns: one for each command, so that all run at once.
-  const [growing = "", shrinking = "", marking = "", freeing = "", ...others] = names;
-  const moving = others.pop() ?? "";
-  const volumes = ["created", "grown", "renamed", "tagged", "removed", "origin", "idle", "busy"];
-  const [added = "", taken = "", freed = "", target = ""] = spares;
+  const [growing = "", shrinking = "", marking = "", freeing = "", moving = "", aborting = "", ...others] =
+    names;
+  const volumes = ["created", "grown", "renamed", "tagged", "removed", "origin", "idle", "busy", "thin"];
+  const [added = "", taken = "", freed = "", target = "", abortTarget = ""] = spares;
   const create = activates ? ["--yes"] : ["-an", "-Zn", "-Wn"];
-  for (const name of volumes.slice(1, others.length)) {
+  for (const name of volumes.slice(1, Math.min(others.length, volumes.indexOf("thin")))) {
     await shell("lvcreate", ...create, "-L4m", "-n", name, groupOf(name));
   }
   await shell("vgextend", shrinking, taken);
@@ -47,7 +59,7 @@ test("each changing command of LVM reaches its end after its gateway was killed"
   await firstLvm.close();
   const deviceOf = (name: string) =>
     physicalVolumes.find(({ volumeGroupName }) => volumeGroupName === name)?.path ?? "";
-  const [closed, source] = [deviceOf(marking), deviceOf(moving)];
+  const [closed, source, abortSource] = [deviceOf(marking), deviceOf(moving), deviceOf(aborting)];
   const steps: (LvmStep | LvmDeviceStep)[] = [
     { kind: "create", ...at("created"), sizeBytes: extent, tags: ["a"] },
     { kind: "resize", ...at("grown"), sizeBytes: 2n * extent },
@@ -63,7 +75,13 @@ test("each changing command of LVM reaches its end after its gateway was killed"
     await shell("lvchange", "-an", `${groupOf("idle")}/idle`);
     await shell("lvcreate", "--yes", "-L4m", "-n", "moved", moving);
     await shell("vgextend", moving, target);
+    await shell("lvcreate", "--yes", "--type", "thin-pool", "-L8m", "-n", "pool", groupOf("thin"));
+    await shell("lvcreate", "--yes", "-L4m", "-n", "stays", aborting);
+    await shell("vgextend", aborting, abortTarget);
+    await interruptMove(abortSource, () => shell("lvs", "-a", "--noheadings", "-o", "lv_name", aborting));
     steps.push(
+      { kind: "create", ...at("thin"), sizeBytes: extent, tags: [], thinPoolName: "pool" },
+      { kind: "abortMove", volumeGroupName: aborting, path: abortSource },
       { kind: "snapshot", ...at("origin"), name: "snap", originName: "origin", tags: [], roomBytes: extent },
       { kind: "activate", ...at("idle") },
       { kind: "deactivate", ...at("busy") },
@@ -71,7 +89,9 @@ test("each changing command of LVM reaches its end after its gateway was killed"
     );
   }
 
-  const folder = t.testdir();
+  // In the virtual machine the repository is read-only.
+  const folder = mkdtempSync(join(tmpdir(), "hostplane-killed-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const gateway = spawn(
     process.execPath,
     [
@@ -93,9 +113,17 @@ test("each changing command of LVM reaches its end after its gateway was killed"
       return { pid, startedAt };
     }),
   );
+  const locks = where === "before they begin" ? undefined : await holdLocks();
+  if (locks !== undefined) {
+    writeFileSync(join(folder, "go"), "");
+    while (locks.countWaiting() < steps.length) {
+      await sleep(50);
+    }
+  }
   process.kill(-(gateway.pid ?? 0), "SIGKILL");
   await ended;
   writeFileSync(join(folder, "go"), "");
+  await locks?.release();
   for (const { pid, startedAt } of tools) {
     while (await isRunning(pid, startedAt)) {
       await sleep(50);
@@ -126,9 +154,54 @@ test("each changing command of LVM reaches its end after its gateway was killed"
     t.match(volume("busy"), { active: false });
     t.equal(device(source)?.usedBytes, 0n);
     t.equal(device(target)?.usedBytes, extent);
+    t.match(volume("thin"), { thinPoolName: "pool", sizeBytes: extent, active: true });
+    t.equal((device(abortSource)?.usedBytes ?? 0n) + (device(abortTarget)?.usedBytes ?? 0n), extent);
   }
   await shell("vgck", ...names);
   await lvm.close();
+
+  /** Takes the locks of all groups and LVM's global one, as LVM does. */
+  async function holdLocks() {
+    const directory = join(options.systemDir ?? "", "..", "lock");
+    const files = ["P_global", ...names.map((name) => `V_${name}`)].map((file) => join(directory, file));
+    // A reading lvm removes the file when it lets go of the lock.
+    const script = `for file; do
+      until exec {fd}>>"$file"; flock --exclusive $fd; [ "/proc/$$/fd/$fd" -ef "$file" ]; do exec {fd}>&-; done
+    done; echo held; read -r`;
+    const holder = spawn("bash", ["-c", script, "bash", ...files], { stdio: ["pipe", "pipe", "inherit"] });
+    const left = once(holder, "exit");
+    t.teardown(() => holder.kill());
+    await once(holder.stdout, "data");
+    return {
+      /**
+       * How many processes wait for one of them, or in the queue for one (`P_global:aux`):
+       *   5: -> FLOCK  ADVISORY  WRITE 4242 00:2f:1234 0 EOF
+       */
+      countWaiting() {
+        const inodes = new Set(
+          readdirSync(directory).map((file) => String(statSync(join(directory, file)).ino)),
+        );
+        const waiting = readFileSync("/proc/locks", "utf8").matchAll(/-> FLOCK .* \S+:(\d+) 0 EOF/g);
+        return [...waiting].filter(([, inode = ""]) => inodes.has(inode)).length;
+      },
+      async release() {
+        holder.stdin.end();
+        await left;
+      },
+    };
+  }
+
+  /** Begins a move, and kills it while the group's metadata has it. */
+  async function interruptMove(path: string, listVolumes: () => Promise<string>): Promise<void> {
+    const env = { ...process.env, LVM_SYSTEM_DIR: options.systemDir };
+    const move = spawn("lvm", ["pvmove", "--interval", "60", path], { env, stdio: "ignore" });
+    const left = once(move, "exit");
+    while (!(await listVolumes()).includes("pvmove")) {
+      t.equal(move.exitCode, null, "the move runs");
+    }
+    move.kill("SIGKILL");
+    await left;
+  }
 
   function groupOf(name: string): string {
     return others[volumes.indexOf(name)] ?? "";
@@ -137,4 +210,4 @@ test("each changing command of LVM reaches its end after its gateway was killed"
   function at(name: string): { readonly volumeGroupName: string; readonly name: string } {
     return { volumeGroupName: groupOf(name), name };
   }
-});
+}

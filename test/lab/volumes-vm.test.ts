@@ -45,7 +45,7 @@ test("volumes on real device-mapper", { skip, timeout }, async (t) => {
     async (t) => {
       const files = ["lvm-loop", "lvm-killed-loop", "volume-events-loop"];
       const tests = files.map((file) => `node test/lab/${file}.test.ts`).join(" && ");
-      const result = await vm.run(`export HOSTPLANE_LAB=required; ${tests}`, { timeoutMs: 1_200_000 });
+      const result = await vm.run(`export HOSTPLANE_LAB=required; ${tests}`, { timeoutMs: 1_700_000 });
       t.equal(result.exitCode, 0, result.stdout.slice(-20_000));
     },
   );
