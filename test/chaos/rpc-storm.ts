@@ -108,7 +108,8 @@ export async function rpcStorm(
     const leaving = new AbortController();
     const request = { id: "sandbox-hv-1" };
     const options = { timeoutMs, signal: leaving.signal };
-    const isCreate = index % 16 === 7;
+    // The sandbox's runs at first.
+    const isCreate = index % 16 === 15;
     const stream = isCreate
       ? hypervisors.createHypervisor(request, options)
       : hypervisors.destroyHypervisor(request, options);
@@ -250,7 +251,7 @@ export async function rpcStorm(
   const { child, exited } = await begin(undefined);
   await calling;
   await untilAllEnded(operations);
-  // Each kind once more, whatever the lives before had time for. What is restored was backed up in this life, and what is destroyed created.
+  // Each kind once more, whatever the lives before had time for. What is restored was backed up in this life, and what is created destroyed.
   const last = Math.ceil(next / 16) * 16;
   for (const turns of [[5, 7], [0, 1, 3, 6, 15], [2]]) {
     await Promise.all(turns.map((turn) => callTwice(last + turn)));
