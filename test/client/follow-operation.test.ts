@@ -49,21 +49,18 @@ test("an operation is followed over a restart of the gateway; how it fails is to
   const gateway = await startRestartableGateway(t);
   const client = await clientOf(gateway.url);
   const id = await beginBackup(client, "monday");
-  const live = Promise.withResolvers<void>();
+  const opened = Promise.withResolvers<void>();
   const states: ConnectionState[] = [];
   const following = client.followOperation(id, {
-    onState: (state) => {
-      states.push(state);
-      if (state.state === "live") {
-        live.resolve();
-      }
-    },
+    onState: (state) => states.push(state),
+    // Before it has stored anything it would begin again, and succeed or fail otherwise.
+    onProgress: ({ step }) => step === "store" && opened.resolve(),
   });
   const failure = following.then(
     () => undefined,
     (error: unknown) => error,
   );
-  await live.promise;
+  await opened.promise;
   await gateway.stop();
   await gateway.start();
   const error = await failure;
