@@ -55,7 +55,8 @@ async function pollLeftTools(
   choose: (tools: readonly LeftTool[]) => readonly LeftTool[],
 ): Promise<void> {
   const startedAtMs = performance.now();
-  const asked = new Set<string>();
+  // Groups, not processes: a tool that starts others while it stops would be asked again for each of them.
+  const askedGroups = new Set<number>();
   let hasWarned = false;
   // Twice: a process that becomes another program by execve(2) has no environment for a moment.
   for (let emptyPolls = 0; emptyPolls < 2 && signal?.aborted !== true; ) {
@@ -63,11 +64,11 @@ async function pollLeftTools(
     await Promise.all(tools.map(discardOutput));
     emptyPolls = tools.length === 0 ? emptyPolls + 1 : 0;
     const elapsedMs = performance.now() - startedAtMs;
-    for (const { pid, kind, group } of tools) {
+    for (const { kind, group } of tools) {
       if (kind === "read") {
         killGroup(group, elapsedMs < killAfterMs ? "SIGTERM" : "SIGKILL");
-      } else if (kind === "stoppable" && !asked.has(pid)) {
-        asked.add(pid);
+      } else if (kind === "stoppable" && !askedGroups.has(group)) {
+        askedGroups.add(group);
         killGroup(group, "SIGTERM");
       }
     }
