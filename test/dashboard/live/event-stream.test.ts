@@ -51,16 +51,20 @@ function createSilentGateway() {
 async function followOn(t: Test, gateway: ReturnType<typeof createSilentGateway>): Promise<EventStream> {
   const global = globalThis as unknown as Record<string, unknown>;
   global.document = Object.assign(new EventTarget(), { visibilityState: "visible" });
+  global.location = { origin: "http://localhost" };
   mock.timers.enable({ apis: ["setTimeout", "Date"] });
   t.teardown(() => {
     mock.timers.reset();
     delete global.document;
+    delete global.location;
   });
   const events = { subscribe: gateway.subscribe } as unknown as Client<typeof EventService>;
-  const client = { events, watchEvents: (options: WatchEventsOptions) => watchEvents(events, options) };
-  const stream: EventStream = await t.mockImport("../../../dashboard/live/event-stream.ts", {
-    "../../../dashboard/session.ts": { client },
+  const { client } = await import("../../../dashboard/session.ts");
+  t.intercept(client, "events", { value: events });
+  t.intercept(client, "watchEvents", {
+    value: (options: WatchEventsOptions) => watchEvents(events, options),
   });
+  const stream = await import("../../../dashboard/live/event-stream.ts");
   const stop = stream.followEvents();
   t.teardown(stop);
   await settle();

@@ -1,0 +1,24 @@
+import { registerHooks } from "node:module";
+
+// Required, so that it runs before what tap imports into each test process: hooks that tap needs to mock modules, to find the tests of
+// a changed file and to measure coverage. Nothing here uses them, yet they read each module once more, parse its source map, and go
+// on to every process of Node that a test starts. Without them a test file takes a tenth of a second less CPU time, and a gateway
+// that it starts as much.
+
+const unused = /\/@tapjs\/(?:mock|processinfo)\/dist\/esm\/import\.mjs$/;
+let left = 2;
+
+const hooks = registerHooks({
+  resolve: (specifier, context, nextResolve) => {
+    if (!unused.test(specifier)) {
+      return nextResolve(specifier, context);
+    }
+    left -= 1;
+    if (left === 0) {
+      hooks.deregister();
+    }
+    return { url: "data:text/javascript,", format: "module", shortCircuit: true };
+  },
+});
+
+process.setSourceMapsEnabled(false);
