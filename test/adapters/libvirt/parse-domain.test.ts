@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { domainStateOf, parseDomain } from "../../../adapters/libvirt/parse-domain.ts";
+import { codePoint } from "../../code-point.ts";
 import { reasonOfCall } from "../host/reason-of.ts";
 
 const sample = (name: string) => readFileSync(join(import.meta.dirname, "samples", name), "utf8");
@@ -98,7 +99,7 @@ test("property: a sample with anything cut out or put in is read or refused, and
     fc.property(
       fc.nat(text.length),
       fc.nat(80),
-      fc.string({ unit: "binary", maxLength: 20 }),
+      fc.string({ unit: codePoint, maxLength: 20 }),
       (at, cut, put) => {
         try {
           parseDomain(text.slice(0, at) + put + text.slice(at + cut));

@@ -6,6 +6,7 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmState } from "../../../adapters/lvm/adapter.ts";
 import { parseAttributes } from "../../../adapters/lvm/attributes.ts";
 import { parseFullReport } from "../../../adapters/lvm/parse.ts";
+import { codePoint } from "../../code-point.ts";
 
 const sampleNames = [
   "physical-volumes",
@@ -220,7 +221,7 @@ test("lv_attr: health and kind by position", (t) => {
   }
   t.equal(parseAttributes("-wi-ao--"), undefined);
   fc.assert(
-    fc.property(fc.string({ unit: "binary" }), (text) => {
+    fc.property(fc.string({ unit: codePoint }), (text) => {
       const attributes = parseAttributes(text);
       return attributes === undefined || !attributes.open || text.charAt(5) === "o";
     }),

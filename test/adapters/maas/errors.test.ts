@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { test } from "tap";
 import { errorFromRefusal, errorFromReservation, quotedWords } from "../../../adapters/maas/errors.ts";
+import { codePoint } from "../../code-point.ts";
 
 const ofMachine = { what: "release", systemId: "m6rnsc" };
 
@@ -48,7 +49,7 @@ test("what is quoted is one short line of plain words", async (t) => {
   fc.assert(
     fc.property(
       fc.constantFrom("text/plain", "application/json; charset=utf-8", "text/html", "", "image/png"),
-      fc.oneof(fc.string({ unit: "binary" }), fc.json()),
+      fc.oneof(fc.string({ unit: codePoint }), fc.json()),
       (type, body) => {
         const words = quotedWords(type, body);
         return (

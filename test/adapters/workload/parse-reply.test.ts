@@ -13,6 +13,7 @@ import {
   parseVersion,
 } from "../../../adapters/workload/parse-reply.ts";
 import { imageOfVersion } from "../../../adapters/workload/set-version.ts";
+import { codePoint } from "../../code-point.ts";
 import { reasonOfCall } from "../host/reason-of.ts";
 
 const parsers = [
@@ -38,7 +39,7 @@ test("whatever a cluster tells is read or refused", async (t) => {
 
 test("whatever is answered in a refusal is one short line", async (t) => {
   fc.assert(
-    fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.json()), fc.integer(), (text, status) => {
+    fc.property(fc.oneof(fc.string({ unit: codePoint }), fc.json()), fc.integer(), (text, status) => {
       t.equal(parseRefusal(status, text).status, status);
       t.notMatch(quotedWords(text), /[\p{Cc}\n]/u);
       t.ok(quotedWords(text.repeat(100)).length <= 300);

@@ -5,8 +5,9 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { type ReasonName, reasons } from "../../../adapters/host/reasons.ts";
 import { CreateLVResponseSchema } from "../../../gen/proto/lvmd_pb.ts";
 import { decodeKeptAnswer, encodeKeptAnswer } from "../../../server/rpc/kept-answer.ts";
+import { codePoint } from "../../code-point.ts";
 
-const optionalTexts = fc.option(fc.string({ unit: "binary" }), { nil: undefined });
+const optionalTexts = fc.option(fc.string({ unit: codePoint }), { nil: undefined });
 
 test("any message comes back as it was, with what it is about", async () => {
   const volumes = fc.record({ name: fc.string(), sizeGb: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }) });
@@ -29,7 +30,7 @@ test("any error comes back with all that its caller sees, and without its cause"
   const errors = fc
     .record({
       reason: fc.constantFrom(...(Object.keys(reasons) as ReasonName[])),
-      message: fc.string({ unit: "binary" }),
+      message: fc.string({ unit: codePoint }),
       resource: optionalTexts,
       violations: fc.array(fc.record({ field: fc.string(), description: fc.string() })),
       retryAfterMs: fc.option(fc.nat(), { nil: undefined }),

@@ -6,10 +6,11 @@ import { test } from "tap";
 import { SubscribeResponseSchema } from "../../../gen/hostplane/v1/event_pb.ts";
 import { envelopeHeadBytes } from "../../../server/rpc/envelope.ts";
 import { createSharedMessage } from "../../../server/rpc/shared-message.ts";
+import { codePoint } from "../../code-point.ts";
 
 test("a frame is the envelope that connect-es makes, and its message comes back", async () => {
   fc.assert(
-    fc.property(fc.string({ unit: "binary", maxLength: 2_000 }), (cursor) => {
+    fc.property(fc.string({ unit: codePoint, maxLength: 2_000 }), (cursor) => {
       const message = create(SubscribeResponseSchema, { message: { case: "heartbeat", value: { cursor } } });
       const shared = createSharedMessage(SubscribeResponseSchema, message);
       for (const codec of ["binary", "json"] as const) {

@@ -4,6 +4,7 @@ import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { AuthService } from "../../../../gen/services/auth/auth_pb.ts";
 import type { Store } from "../../../../server/store/store.ts";
+import { codePoint } from "../../../code-point.ts";
 import {
   addUser,
   bearer,
@@ -147,7 +148,7 @@ test("CheckToken is true for what would be accepted, and false for all else", as
   await fc.assert(
     fc.asyncProperty(
       fc.oneof(
-        fc.string({ unit: "binary" }),
+        fc.string({ unit: codePoint }),
         fc.string().map((any) => `hpt_${any}`),
       ),
       async (any) => !(await isAccepted(any)),
@@ -245,7 +246,7 @@ test("the sandbox's banner gets a session without a password", async (t) => {
 test("any name and password is an answer", async (t) => {
   const { call } = await startAuth(t, await openAuthStore(t));
   const text = fc.oneof(
-    fc.string({ unit: "binary", maxLength: 100 }),
+    fc.string({ unit: codePoint, maxLength: 100 }),
     fc.constantFrom("admin", "__proto__", "\0", "\ud800"),
   );
   await fc.assert(

@@ -8,6 +8,7 @@ import {
   parseOperationQuery,
 } from "../../../../server/domains/operations/operation-query.ts";
 import { pageTokenFrom } from "../../../../server/rpc/page-token.ts";
+import { codePoint } from "../../../code-point.ts";
 
 type Init = MessageInitShape<typeof ListOperationsRequestSchema>;
 
@@ -82,15 +83,15 @@ test("what is out of its limits is refused by the name of its field, with the li
 test("any request is read or refused by a field", async () => {
   const requests = fc.record({
     pageSize: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
-    pageToken: fc.string({ unit: "binary" }),
+    pageToken: fc.string({ unit: codePoint }),
     states: fc.array(fc.integer({ min: -1, max: 9 }).map((state) => state as OperationState)),
-    kind: fc.string({ unit: "binary" }),
-    resource: fc.string({ unit: "binary" }),
-    actor: fc.string({ unit: "binary" }),
+    kind: fc.string({ unit: codePoint }),
+    resource: fc.string({ unit: codePoint }),
+    actor: fc.string({ unit: codePoint }),
   });
   fc.assert(fc.property(requests, (request) => refusalOf(() => parse(request))?.field !== ""));
   fc.assert(
-    fc.property(fc.string({ unit: "binary" }), (id) => {
+    fc.property(fc.string({ unit: codePoint }), (id) => {
       const refusal = refusalOf(() => parseOperationId(id));
       return refusal === undefined || refusal.field === "id";
     }),

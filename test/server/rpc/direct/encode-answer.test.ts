@@ -9,6 +9,7 @@ import { compressions, compressMinBytes } from "../../../../server/rpc/compressi
 import { type AnswerWriting, encodeAnswer } from "../../../../server/rpc/direct/encode-answer.ts";
 import type { RequestHead } from "../../../../server/rpc/direct/request-head.ts";
 import { unaryForms } from "../../../../server/rpc/direct/wire-form.ts";
+import { codePoint } from "../../../code-point.ts";
 
 const method: DescMethod = VGService.method.getLVList;
 const writeMaxBytes = 8_000;
@@ -39,7 +40,7 @@ const listOf = (name: string) => ({ volumes: [{ name, sizeGb: 1n }] });
 
 test("JSON without an envelope is the text whose bytes connect-es would write, with their number", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.string({ unit: "binary", maxLength: 500 }), async (name) => {
+    fc.asyncProperty(fc.string({ unit: codePoint, maxLength: 500 }), async (name) => {
       const { body, sizeBytes, isCompressed } = await encodeAnswer(
         listOf(name),
         headOf(unaryForms.json),

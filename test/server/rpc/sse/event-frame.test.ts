@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { test } from "tap";
 import { eventFrame, heartbeatFrame, retryFrame } from "../../../../server/rpc/sse/event-frame.ts";
+import { codePoint } from "../../../code-point.ts";
 import { createEventParser } from "./event-parser.ts";
 
 /** Text with much of what means something in a stream of events. */
@@ -10,7 +11,7 @@ const text = fc
     fc.oneof(
       fc.constantFrom("\n", "\r", "\r\n", "\0", "\n\n", ":", ": ", " ", "\uFEFF", "\u2028", "\ud800"),
       fc.constantFrom("data: x", "event: end", "id: forged", "retry: 1", "error"),
-      fc.string({ unit: "binary", maxLength: 8 }),
+      fc.string({ unit: codePoint, maxLength: 8 }),
     ),
     { maxLength: 12 },
   )

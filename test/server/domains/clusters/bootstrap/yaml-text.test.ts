@@ -3,10 +3,11 @@ import fc from "fast-check";
 import { test } from "tap";
 import { parseAllDocuments, parse as parseYaml } from "yaml";
 import { renderYaml } from "../../../../../server/domains/clusters/bootstrap/yaml-text.ts";
+import { codePoint } from "../../../../code-point.ts";
 
 const texts = fc.oneof(
   fc.string(),
-  fc.string({ unit: "binary" }),
+  fc.string({ unit: codePoint }),
   fc.string({ unit: fc.constantFrom(..."a \n\t-#:'\"{}[]&*!|>%@`$\\\u0085\u2028") }),
   fc.constantFrom(
     "on",

@@ -5,13 +5,14 @@ import {
   storedVolumeFrom,
   tagsOfVolume,
 } from "../../../../../../server/domains/hypervisors/pool/backups/stored-marks.ts";
+import { codePoint } from "../../../../../code-point.ts";
 
 const snapshot = { id: "4bd2c3f1", atMs: 1, hostname: "alpha", fileName: "a volume" };
 
 test("what is written on a snapshot is read again, whatever the volume is called", async (t) => {
   fc.assert(
     fc.property(
-      fc.string({ minLength: 1, maxLength: 255, unit: "binary" }),
+      fc.string({ minLength: 1, maxLength: 255, unit: codePoint }),
       fc.uuid(),
       fc.maxSafeNat(),
       fc.maxSafeNat(),
