@@ -6,6 +6,7 @@ import { type MaasFake, startMaasFake } from "../../adapters/maas/fake/server.ts
 import type { BootedMachine } from "../../adapters/workload/fake/boot.ts";
 import { startWorkloadFake, type WorkloadFake } from "../../adapters/workload/fake/server.ts";
 import { bootedMachinesOf } from "../../server/cluster-systems.ts";
+import { nodeFailurePrefix } from "../../server/domains/clusters/bootstrap/node-script.ts";
 
 /** A machine of MAAS that has become another. */
 export interface WorldChange {
@@ -91,6 +92,10 @@ export async function startClustersWorld(t: Test, { standard, gpu }: WorldOption
     machines: installedMachines(maas),
     listen: "own-addresses",
     joinMs: 150,
+    patienceMs: 5_000,
+    // As the node's script does.
+    onRefusal: ({ systemId, why }) =>
+      maas.region.reportFailure(systemId, `'cloudinit' ${nodeFailurePrefix}${why}`),
   });
   t.teardown(async () => {
     await workload.close();

@@ -5,7 +5,7 @@ import { type Fault, type FaultMatch, type Faults, isMeant } from "./faults.ts";
 import { type FakeListener, startListener } from "./listener.ts";
 import { createFakeWorld, type FakeRefusal, type FakeTarget, type WorldOptions } from "./world.ts";
 
-export interface WorkloadFakeOptions extends Pick<WorldOptions, "machines"> {
+export interface WorkloadFakeOptions extends Pick<WorldOptions, "machines" | "onRefusal"> {
   /**
    * `ephemeral`: on ports of 127.0.0.1 that `dial` finds. `own-addresses`: at the very addresses of machines and endpoints, which must be
    * of loopback (127.0.0.0/8), within 50 ms of their being there.
@@ -51,8 +51,8 @@ const keptRequests = 5_000;
 const nobodyThere = () => Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 
 export async function startWorkloadFake(options: WorkloadFakeOptions): Promise<WorkloadFake> {
-  const { machines, listen, joinMs, patienceMs = 20 * 60_000 } = options;
-  const world = createFakeWorld({ machines, joinMs, patienceMs });
+  const { machines, listen, joinMs, patienceMs = 20 * 60_000, onRefusal } = options;
+  const world = createFakeWorld({ machines, joinMs, patienceMs, onRefusal });
   const faults: Faults = createFaultList(isMeant);
   const requests: FakeLogEntry[] = [];
   const unheard = new Map<string, FakeRefusal>();

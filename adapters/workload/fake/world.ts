@@ -37,19 +37,23 @@ export interface WorldOptions {
   readonly joinMs: number;
   /** How long kubeadm waits for an API server that does not answer. */
   readonly patienceMs: number;
+  /** Gets what a machine reports that will never be a node. */
+  readonly onRefusal?: ((refusal: FakeRefusal) => void) | undefined;
 }
 
 export const apiPort = 6443;
 export const etcdPort = 2379;
 
-export function createFakeWorld({ machines, joinMs, patienceMs }: WorldOptions): FakeWorld {
+export function createFakeWorld({ machines, joinMs, patienceMs, onRefusal }: WorldOptions): FakeWorld {
   const boots = new Map<string, Boot | undefined>();
   const refusals: FakeRefusal[] = [];
   const dead = new Set<string>();
   let clusters: FakeCluster[] = [];
 
   function refuse(machine: BootedMachine, nodeName: string, why: string): void {
-    refusals.push({ systemId: machine.systemId, nodeName, why });
+    const refusal = { systemId: machine.systemId, nodeName, why };
+    refusals.push(refusal);
+    onRefusal?.(refusal);
   }
 
   function planOf(machine: BootedMachine): BootPlan | undefined {
