@@ -2,6 +2,7 @@ import type { SlotRecord } from "../../../store/cluster-records.ts";
 import { forgetNode } from "./forget-node.ts";
 import type { GoneMachine } from "./own-machine.ts";
 import type { Pass } from "./pass.ts";
+import { nodeOf } from "./plan/cluster-view.ts";
 import { movedTo, type StepEnd } from "./step.ts";
 
 /** MAAS says that the machine is not the slot's any more: the cluster forgets its node, and the slot is done. */
@@ -10,7 +11,9 @@ export async function goneMachine(pass: Pass, slot: SlotRecord, gone: GoneMachin
   // while nobody looked.
   const wasInstalled =
     slot.ipAddress !== undefined || ["deploying", "booted", "joined", "draining"].includes(slot.state);
-  const isNoMember = !wasInstalled || isHandedOn(pass, slot, gone);
+  // Or a gateway that stopped had it installed, and nobody looked before its slot was given up.
+  const isMember = wasInstalled || nodeOf(slot, pass.view) !== undefined;
+  const isNoMember = !isMember || isHandedOn(pass, slot, gone);
   const left = isNoMember ? "" : await forgetNode(pass, slot);
   const what = slot.state === "releasing" ? "given back" : "taken away";
   const message = `${slot.hostname ?? slot.systemId ?? "the machine"} was ${what}: ${gone.why}${left}`;

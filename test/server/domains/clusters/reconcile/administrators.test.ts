@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "tap";
 import { createTestClusters, type TestClusters } from "./clusters-under-test.ts";
 
@@ -25,6 +26,12 @@ async function replaced(clusters: TestClusters, systemId: string, change: () => 
   await clusters.untilRunning("prod");
 }
 
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) {
+    await sleep(10);
+  }
+}
+
 test("a machine that an administrator releases is replaced, and its node is forgotten", async (t) => {
   const clusters = await runningCluster(t, 1);
   const systemId = await machineOf(clusters, "web");
@@ -47,6 +54,29 @@ test("a machine that an administrator deletes, or another takes, is left alone a
   });
   t.equal(region.machine(others)?.owner, "sandbox-other");
   t.equal(region.machine(others)?.status, "allocated", "it is theirs still");
+  t.same(await clusters.differences(), []);
+});
+
+test("a machine that joined while no gateway ran, and is released when its pool shrinks, leaves no node", async (t) => {
+  const clusters = await createTestClusters(t, { machines: 6 });
+  const first = clusters.start();
+  await clusters.create("prod", { pools: { web: 1 } });
+  await clusters.untilRunning("prod");
+  await first.close();
+  const doomed = clusters.startDoomed((point) => point === "after maas.deploy");
+  await clusters.change("prod", { scale: [{ name: "web", count: 2 }] });
+  await doomed.stopped;
+  const nodes = () => clusters.workload.fake.cluster("prod")?.nodes.size;
+  await until(() => nodes() === 3);
+  const { slots } = (await clusters.state("prod")) ?? { slots: [] };
+  const { systemId = "" } = slots.find(({ state }) => state === "deploying") ?? {};
+  await clusters.change("prod", { scale: [{ name: "web", count: 1 }] });
+  clusters.maas.admin.release(systemId);
+  await until(() => clusters.maas.fake.region.machine(systemId)?.status === "ready");
+  clusters.start();
+  await clusters.until("prod", (state) => state.slots.length === 2);
+  t.equal(nodes(), 2);
+  await doomed.thaw();
   t.same(await clusters.differences(), []);
 });
 
