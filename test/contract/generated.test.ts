@@ -1,6 +1,4 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { type DescField, getOption } from "@bufbuild/protobuf";
@@ -14,63 +12,12 @@ import { generatedFiles, generatedPaths, root } from "./ledger.ts";
 
 const run = promisify(execFile);
 
-/** What `npm run gen` makes beside the code. */
-const contract = "contract.binpb";
-
-/** Runs buf in the repository with a cache of its own, so that nothing is taken from or left in the user's. */
-function buf(cacheFolder: string, ...args: string[]) {
-  return run(join(root, "node_modules/.bin/buf"), args, {
-    cwd: root,
-    env: { ...process.env, BUF_CACHE_DIR: cacheFolder },
-  });
-}
-
-function contentsOf(folder: string): Record<string, string> {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return Object.fromEntries(paths.map((path) => [relative(folder, path), readFileSync(path, "utf8")]));
-}
-
-test("the contract passes its lint: every message, field, value and RPC has a comment", async (t) => {
-  await t.resolves(buf(t.testdir(), "lint"));
-});
-
-test("the contract is formatted", async (t) => {
-  await t.resolves(buf(t.testdir(), "format", "--diff", "--exit-code"));
-});
-
-for (const [folder, template] of [
-  ["gen", "buf.gen.yaml"],
-  ["test/conformance/gen", "test/conformance/buf.gen.yaml"],
-] as const) {
-  test(`${folder} is what ${template} generates`, async (t) => {
-    const fresh = t.testdir({ cache: {}, out: {} });
-    await buf(join(fresh, "cache"), "generate", "--template", template, "--output", join(fresh, "out"));
-    const generated = contentsOf(join(fresh, "out", folder));
-    t.not(Object.keys(generated).length, 0);
-    const { [contract]: _, ...committed } = contentsOf(join(root, folder));
-    const paths = new Set([...Object.keys(generated), ...Object.keys(committed)]);
-    t.strictSame(
-      [...paths].filter((path) => committed[path] !== generated[path]),
-      [],
-    );
-  });
-}
-
-test(`gen/${contract} has the contract with its comments`, async (t) => {
-  const fresh = join(t.testdir(), contract);
-  await buf(t.testdir({ cache: {} }), "build", "--as-file-descriptor-set", "--exclude-imports", "-o", fresh);
-  t.ok(readFileSync(fresh).equals(readFileSync(join(root, "gen", contract))));
-});
-
 test("plain Node imports every generated file", async (t) => {
   const imports = generatedPaths().map((path) => `import ${JSON.stringify(pathToFileURL(path).href)};`);
-  const { stderr } = await run(
-    process.execPath,
-    ["--input-type=module", "--eval", imports.join("\n")],
-    // Without the loader that the test runner puts into NODE_OPTIONS.
-    { cwd: root, env: { ...process.env, NODE_OPTIONS: "--disable-warning=ExperimentalWarning" } },
-  );
+  const { stderr } = await run(process.execPath, ["--input-type=module", "--eval", imports.join("\n")], {
+    cwd: root,
+    env: { ...process.env, NODE_OPTIONS: "--disable-warning=ExperimentalWarning" },
+  });
   t.equal(stderr, "");
 });
 
