@@ -71,7 +71,7 @@ test("a machine that joined while no gateway ran, and is released when its pool 
   const { slots } = (await clusters.state("prod")) ?? { slots: [] };
   const { systemId = "" } = slots.find(({ state }) => state === "deploying") ?? {};
   await clusters.change("prod", { scale: [{ name: "web", count: 1 }] });
-  clusters.maas.admin.release(systemId);
+  await clusters.maas.admin.release(systemId);
   await until(() => clusters.maas.fake.region.machine(systemId)?.status === "ready");
   clusters.start();
   await clusters.until("prod", (state) => state.slots.length === 2);
