@@ -13,10 +13,11 @@ import { limitBodyTime } from "./body-time.ts";
 import { compressions } from "./compression.ts";
 import type { DirectHandler } from "./direct/direct-handler.ts";
 import type { RequestHead } from "./direct/request-head.ts";
+import { grpcWebTextType, grpcWebType, isGrpcWebText, textOfBytes } from "./grpc-web-text.ts";
 import { type AnswerHeaders, dropRest } from "./http-exchange.ts";
 import type { ListenerFacts } from "./listener-facts.ts";
 import { universalRequestFrom, writeUniversalResponse } from "./node-adapter.ts";
-import { oneMessageBody } from "./read-body.ts";
+import { type BodyForm, oneMessageBody } from "./read-body.ts";
 import { refuse } from "./refusal.ts";
 import { requestFactsKey, requestIdHeader } from "./request-facts.ts";
 import type { Route } from "./router.ts";
@@ -141,7 +142,9 @@ function describeUnsupported(
             ? ["application/json with the header accept: text/event-stream"]
             : []),
         ];
-  const all = [...supported, "application/grpc-web+proto", "application/grpc+proto"].join(", ");
+  const all = [...supported, "application/grpc-web+proto", grpcWebTextType, "application/grpc+proto"].join(
+    ", ",
+  );
   return `${type === null ? "no content type" : `unsupported content type "${type}"`} (supported: ${all})`;
 }
 
@@ -151,6 +154,25 @@ function sendRefusal(reply: FastifyReply, status: number): FastifyReply {
 
 /** Content types whose messages come in envelopes. */
 const envelopedTypes = /^application\/(?:grpc|connect\+)/i;
+
+function bodyFormOf(contentType = ""): BodyForm {
+  return isGrpcWebText(contentType) ? "text" : envelopedTypes.test(contentType) ? "enveloped" : "plain";
+}
+
+/** Has a request of gRPC-Web's text mode, whose body is decoded, answered in that mode. */
+async function handleText(
+  handle: UniversalHandlerFn,
+  request: UniversalServerRequest,
+): Promise<UniversalServerResponse> {
+  request.header.set("content-type", grpcWebType);
+  const answer = await handle(request);
+  const header = new Headers(answer.header);
+  if (header.get("content-type")?.startsWith("application/grpc-web") !== true || answer.body === undefined) {
+    return answer;
+  }
+  header.set("content-type", grpcWebTextType);
+  return { ...answer, header, body: textOfBytes(answer.body) };
+}
 
 /** A method as one request calls it. */
 export interface Served {
@@ -177,24 +199,22 @@ export async function serve(
   listenerOf: RpcPluginOptions["listenerOf"],
 ): Promise<void> {
   const { methodKind } = method;
-  const isSingle = methodKind === "unary" || methodKind === "server_streaming";
   await serveRequest(method, refuse, arrivedFrom(request, reply, listenerOf), async (facts, headers) => {
-    if (isSingle) {
-      limitBodyTime(request.raw, requestTimeoutMs);
-    }
     const values = createContextValues().set(requestFactsKey, facts);
     const universal = universalRequestFrom(request.raw, reply.raw, values);
-    const body = isSingle
-      ? oneMessageBody(request.raw, readMaxBytes, envelopedTypes.test(request.headers["content-type"] ?? ""))
-      : universal.body;
-    const answer = await handle({ ...universal, body });
-    if (isSingle) {
-      // Only an error can come before the end of such a request. connect-go ends a request short of its
-      // content-length once it sees response headers, and Node's HTTP/2 library then resets the stream.
-      await dropRest(request.raw);
+    if (methodKind !== "unary" && methodKind !== "server_streaming") {
+      const answer = await handle(universal);
+      await writeUniversalResponse(answer, request.raw, reply.raw, headers, true);
+      return;
     }
-    const isStream = methodKind !== "unary";
-    await writeUniversalResponse(answer, request.raw, reply.raw, headers, isStream);
+    limitBodyTime(request.raw, requestTimeoutMs);
+    const form = bodyFormOf(request.headers["content-type"]);
+    const called = { ...universal, body: oneMessageBody(request.raw, readMaxBytes, form) };
+    const answer = await (form === "text" ? handleText(handle, called) : handle(called));
+    // Only an error can come before the end of such a request. connect-go ends a request short of its
+    // content-length once it sees response headers, and Node's HTTP/2 library then resets the stream.
+    await dropRest(request.raw);
+    await writeUniversalResponse(answer, request.raw, reply.raw, headers, methodKind !== "unary");
   });
 }
 

@@ -1,8 +1,20 @@
 import { callerLeft } from "./caller-left.ts";
 import { envelopeHeadBytes } from "./envelope.ts";
 import { GrowingBytes } from "./growing-bytes.ts";
+import { bytesOfText, textEndOf } from "./grpc-web-text.ts";
 import type { HttpRequest } from "./http-exchange.ts";
 import { assertOneEnvelope, envelopeEndOf } from "./one-envelope.ts";
+
+/** How a message is in a body: all of it, in an envelope, or in an envelope in base64. */
+export type BodyForm = "plain" | "enveloped" | "text";
+
+/** How long a body may be; undefined as long as that is not known. */
+const endOf: Readonly<Record<BodyForm, (body: Buffer, maxBytes: number) => number | undefined>> = {
+  plain: (_body, maxBytes) => maxBytes,
+  enveloped: (body, maxBytes) =>
+    body.byteLength < envelopeHeadBytes ? undefined : envelopeEndOf(body, maxBytes),
+  text: textEndOf,
+};
 
 /**
  * Reads the body of a request for one message: all of it, or no more than shows that it is refused. That is more than `maxBytes`,
@@ -10,7 +22,7 @@ import { assertOneEnvelope, envelopeEndOf } from "./one-envelope.ts";
  * before; that ends its call.
  * @param maxBytes of a message
  */
-export function readBody(request: HttpRequest, maxBytes: number, isEnveloped: boolean): Promise<Buffer> {
+export function readBody(request: HttpRequest, maxBytes: number, form: BodyForm): Promise<Buffer> {
   const body = new GrowingBytes();
   if (request.readableEnded) {
     // Node reads on by itself at the end of a stream of HTTP/2, which an empty body is over with before anybody listens.
@@ -18,7 +30,7 @@ export function readBody(request: HttpRequest, maxBytes: number, isEnveloped: bo
   }
   const { hold } = request;
   hold?.awaitBody(true);
-  let endBytes = isEnveloped ? undefined : maxBytes;
+  let endBytes: number | undefined;
   return new Promise((resolve) => {
     // Nothing of the call is to stay with the request, which Node keeps for longer.
     const onEnd = () => {
@@ -29,9 +41,7 @@ export function readBody(request: HttpRequest, maxBytes: number, isEnveloped: bo
     const onData = (chunk: Buffer) => {
       body.add(chunk);
       hold?.add(chunk.byteLength);
-      if (endBytes === undefined && body.sizeBytes >= envelopeHeadBytes) {
-        endBytes = envelopeEndOf(body.whole(), maxBytes);
-      }
+      endBytes ??= endOf[form](body.whole(), maxBytes);
       if (endBytes !== undefined && body.sizeBytes > endBytes) {
         request.off("data", onData);
         request.off("end", onEnd);
@@ -46,15 +56,15 @@ export function readBody(request: HttpRequest, maxBytes: number, isEnveloped: bo
 }
 
 /**
- * The same for connect-es, which would take apart all that it is given before it refuses the second envelope.
- * @throws InfraError REQUEST_CARDINALITY, CALLER_LEFT
+ * The same for connect-es, which would take apart all that it is given before it refuses the second envelope. Base64 is decoded.
+ * @throws InfraError REQUEST_CARDINALITY, MALFORMED_REQUEST, CALLER_LEFT
  */
 export async function* oneMessageBody(
   request: HttpRequest,
   maxBytes: number,
-  isEnveloped: boolean,
+  form: BodyForm,
 ): AsyncGenerator<Uint8Array, void> {
-  const body = await new Promise<Buffer>((resolve, reject) => {
+  const read = await new Promise<Buffer>((resolve, reject) => {
     const onClose = () => {
       // It comes behind the end of a whole request as well, before promises are settled.
       if (!request.readableEnded) {
@@ -62,15 +72,21 @@ export async function* oneMessageBody(
       }
     };
     request.once("close", onClose);
-    readBody(request, maxBytes, isEnveloped).then((bytes) => {
+    readBody(request, maxBytes, form).then((bytes) => {
       request.off("close", onClose);
       resolve(bytes);
     }, reject);
   });
-  if (isEnveloped) {
+  const body = form === "text" ? bytesOfText(wholeGroups(read, request)) : read;
+  if (form !== "plain") {
     assertOneEnvelope(body);
   }
   if (body.byteLength > 0) {
     yield body;
   }
+}
+
+/** What has been read of base64, up to where it can be decoded if the rest was not read. */
+function wholeGroups(text: Buffer, { readableEnded }: HttpRequest): Buffer {
+  return readableEnded ? text : text.subarray(0, text.byteLength - (text.byteLength % 4));
 }

@@ -86,11 +86,16 @@ export class DirectExchange implements Exchange {
     const reading = this.#reading;
     const note = (names: readonly string[]) => this.noteUnknownFields(names);
     if (head.form.isEnveloped) {
-      return readEnvelopedMessage(await readBody(request, reading.readMaxBytes, true), head, reading, note);
+      return readEnvelopedMessage(
+        await readBody(request, reading.readMaxBytes, "enveloped"),
+        head,
+        reading,
+        note,
+      );
     }
     const body =
       head.query === undefined
-        ? await readBody(request, reading.readMaxBytes, false)
+        ? await readBody(request, reading.readMaxBytes, "plain")
         : bytesOfQuery(head.query);
     return readPlainMessage(body, head, reading, note);
   }

@@ -35,7 +35,7 @@ test("a stream is a request and its response in one", async (t) => {
     t.match(exchange, { method: "POST", url: "/a", httpVersion: "2.0", complete: false, headersSent: false });
     t.equal(exchange.socket.remoteAddress, "127.0.0.1");
     const answer = async () => {
-      const body = await readBody(exchange, 100, false);
+      const body = await readBody(exchange, 100, "plain");
       t.ok(exchange.complete);
       exchange.addTrailers({ "x-trailer": "last" });
       exchange.writeHead(201, { "x-header": "first" });
@@ -73,7 +73,7 @@ test("an empty body is read, however late somebody listens", async (t) => {
       for (let turns = 0; turns < 20; turns += 1) {
         await turn();
       }
-      const body = await readBody(exchange, 100, true);
+      const body = await readBody(exchange, 100, "enveloped");
       exchange.end(Buffer.from(`${body.byteLength} bytes`));
     };
     answer().catch(t.threw);

@@ -79,11 +79,11 @@ test("any body, in whatever chunks it comes, reads as connect-es reads it", asyn
   await fc.assert(
     fc.asyncProperty(chunked, async (chunks) => {
       const ours = await outcomeOf(async () => {
-        const body = await readBody(requestOf({}, chunks), readMaxBytes, true);
+        const body = await readBody(requestOf({}, chunks), readMaxBytes, "enveloped");
         return head === undefined ? head : readEnvelopedMessage(body, head, reading, () => {});
       });
       const theirs = pipe(
-        oneMessageBody(requestOf({}, chunks), readMaxBytes, true),
+        oneMessageBody(requestOf({}, chunks), readMaxBytes, "enveloped"),
         transformSplitEnvelope(readMaxBytes),
         transformDecompressEnvelope(null, readMaxBytes),
         transformParseEnvelope(serialization),
@@ -107,17 +107,17 @@ test("of a body that never ends no more is read than shows that it is too large"
     Object.assign(Readable.from(endless(), { objectMode: false, highWaterMark: 1 }), {
       headers: {},
     }) as unknown as NodeRequest;
-  for (const isEnveloped of [true, false]) {
+  for (const form of ["enveloped", "plain", "text"] as const) {
     readBytes = 0;
-    const body = await readBody(request(), 1000, isEnveloped);
-    t.ok(body.byteLength > (isEnveloped ? 5 : 1000) && readBytes < 4000, `${readBytes} bytes`);
+    const body = await readBody(request(), 1000, form);
+    t.ok(body.byteLength > (form === "plain" ? 1000 : 5) && readBytes < 4000, `${readBytes} bytes`);
   }
   const announcing = new PassThrough();
   announcing.write(encodeEnvelope(0, new Uint8Array(2000)).subarray(0, 7));
   const body = await readBody(
     Object.assign(announcing, { headers: {} }) as unknown as NodeRequest,
     1000,
-    true,
+    "enveloped",
   );
   t.equal(body.byteLength, 7, "what it announces is enough");
 });

@@ -51,7 +51,7 @@ async function listen(
       }
       if (request.url === "/body") {
         // It is rejected when the connection is cut.
-        await readBody(request, 2 ** 27, false).catch(() => {});
+        await readBody(request, 2 ** 27, "plain").catch(() => {});
       }
       endResponse(request, response, request.url === "/large" ? "a".repeat(400_000) : request.url);
     },
