@@ -98,7 +98,7 @@ test("a content type that is no protocol's gets 415, for RPCs of every kind", as
     "text/xml",
     "application/x-www-form-urlencoded",
     "application/jsonp",
-    "application/grpc-web-text+json",
+    "application/grpc-web-texts",
   ];
   for (const version of httpVersions) {
     for (const path of [
