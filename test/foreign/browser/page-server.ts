@@ -11,7 +11,7 @@ const root = resolve(import.meta.dirname, "../../..");
 const packages = ["@bufbuild/protobuf", "@connectrpc/connect", "@connectrpc/connect-web"];
 /** What of the repository a browser may load. */
 const served =
-  /^\/(?:gen|test\/foreign\/browser|node_modules\/(?:@bufbuild|@connectrpc))\/[\w./@-]+\.(?:ts|js)$/;
+  /^\/(?:gen|test\/foreign\/browser|node_modules\/(?:@bufbuild|@connectrpc|grpc-web))\/[\w./@-]+\.(?:ts|js)$/;
 
 export interface PageServer {
   readonly origin: string;
@@ -66,7 +66,7 @@ export async function startPageServer(t: Test, query: () => URLSearchParams): Pr
 }
 
 async function importsOfPackages(): Promise<Record<string, string>> {
-  const imports: Record<string, string> = {};
+  const imports: Record<string, string> = { "grpc-web": "/node_modules/grpc-web/index.esm.js" };
   for (const name of packages) {
     const manifest = JSON.parse(await readFile(join(root, "node_modules", name, "package.json"), "utf8"));
     for (const [entry, target] of Object.entries(manifest.exports as Record<string, { import?: string }>)) {

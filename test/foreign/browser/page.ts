@@ -1,7 +1,11 @@
 import { ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/connect-web";
+import type { RpcError } from "grpc-web";
 import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
+import { HypervisorState, OperationsService } from "../../../gen/operations/v1/operations_pb.ts";
 import { LVService, VGService } from "../../../gen/proto/lvmd_pb.ts";
+import { PublicAPI } from "../../../gen/v1alpha/api_pb.ts";
+import { createGoogleClient, type Format } from "./google.ts";
 
 // What the page's script does in the browser. The base URLs of the gateways are in its own query: `open` lists
 // the page's origin, `tls` is the same over TLS, `closed` does not list it. What each step found goes to
@@ -68,7 +72,7 @@ async function refusal(transport: Transport) {
   return undefined;
 }
 
-const steps: Readonly<Record<string, () => Promise<unknown>>> = {
+const steps: Record<string, () => Promise<unknown>> = {
   connectUnary: () => list(connectTo("open")),
   connectGet: () => list(connectTo("open", true)),
   connectStream: () => watch(connectTo("open"), "by-connect"),
@@ -83,8 +87,70 @@ const steps: Readonly<Record<string, () => Promise<unknown>>> = {
   closedGrpcWeb: () => list(grpcWebTo("closed")),
 };
 
+/**
+ * What Google's client makes of methods of the published APIs. In binary mode it hands over a stream when that is over, so it gets
+ * nothing of a watch.
+ */
+function googleSteps(format: Format): Record<string, () => Promise<unknown>> {
+  const google = createGoogleClient(urls.get("open") ?? "", format);
+  const named = (step: string) => `google-${format}-${step}`;
+  async function watchByGoogle() {
+    let first: bigint | undefined;
+    const name = `seen-by-google-${format}`;
+    const messages = await google.stream(VGService.method.watch, {}, async ({ freeBytes }) => {
+      if (first === undefined) {
+        first = freeBytes;
+        await google.unary(LVService.method.createLV, { name, sizeGb: 1n });
+      }
+      return freeBytes < first;
+    });
+    return { taken: Number((messages[0]?.freeBytes ?? 0n) - (messages.at(-1)?.freeBytes ?? 0n)) };
+  }
+  return {
+    [named("list")]: async () => {
+      const { volumes } = await google.unary(VGService.method.getLVList, {});
+      return { volumes: volumes.map(({ name }) => name) };
+    },
+    [named("error")]: async () => {
+      try {
+        await google.unary(LVService.method.createLV, { name: "sandbox-web", sizeGb: 1n });
+      } catch (thrown) {
+        const { code, message } = thrown as RpcError;
+        return { code, message };
+      }
+      return undefined;
+    },
+    [named("replay")]: async () => {
+      const request = { name: `by-google-${format}`, sizeGb: 1n };
+      const key = { "idempotency-key": crypto.randomUUID() };
+      const made = [];
+      for (const _ of [1, 2]) {
+        const { volume } = await google.unary(LVService.method.createLV, request, key);
+        made.push(volume?.name);
+      }
+      return made;
+    },
+    ...(format === "text" ? { [named("watch")]: watchByGoogle } : {}),
+    [named("listenEvents")]: async () => {
+      const untilTime = BigInt(Math.ceil(Date.now() / 1000) + 3);
+      const messages = await google.stream(PublicAPI.method.listenEvents, { filter: { untilTime } });
+      return { hasEnded: true, events: messages.flatMap(({ events }) => events).length };
+    },
+    [named("createHypervisor")]: async () => {
+      const { hypervisors } = await google.unary(OperationsService.method.listHypervisors, {});
+      const free = hypervisors.find(({ state }) => state === HypervisorState.AVAILABLE_TO_CREATE);
+      const request = { id: free?.id ?? "" };
+      const steps = await google.stream(OperationsService.method.createHypervisor, request);
+      return { id: request.id, states: [...new Set(steps.map(({ state }) => state))] };
+    },
+  };
+}
+
+Object.assign(steps, googleSteps("text"), googleSteps("binary"));
+
 const results: Record<string, unknown> = {};
 for (const [name, step] of Object.entries(steps)) {
-  results[name] = await step().catch((error: unknown) => String(error));
+  const late = new Promise((resolve) => setTimeout(() => resolve("no answer within 30 s"), 30_000));
+  results[name] = await Promise.race([step().catch((error: unknown) => String(error)), late]);
 }
 await fetch("/results", { method: "POST", body: JSON.stringify(results) });
