@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { DescMethod, Registry } from "@bufbuild/protobuf";
-import { cors as connectCors } from "@connectrpc/connect";
+import { cors as ofProtocols } from "@connectrpc/connect";
 import cors from "@fastify/cors";
 import fastify, {
   type FastifyBaseLogger,
@@ -13,6 +13,7 @@ import type { Backend } from "./backend.ts";
 import { methodRuleOf } from "./method-table.ts";
 import type { Metrics } from "./observability/metrics.ts";
 import { metricsPage } from "./observability/metrics-page.ts";
+import { allowedHeaders, exposedHeaders } from "./rpc/cors-headers.ts";
 import { createDirectEntry } from "./rpc/direct/direct-entry.ts";
 import type { Http2Exchange } from "./rpc/http2-exchange.ts";
 import type { ListenerFacts } from "./rpc/listener-facts.ts";
@@ -68,24 +69,6 @@ export interface AppOptions {
   readonly shutdownSignal: AbortSignal;
 }
 
-/** Response headers of the gateway that a browser's script may read. */
-const exposedHeaders = [
-  "etag",
-  "hostplane-backend",
-  "hostplane-clamped",
-  "hostplane-idempotent-replay",
-  "hostplane-missing",
-  "hostplane-operation",
-  "hostplane-radar",
-  "hostplane-request-id",
-  "hostplane-snapshot-age",
-  "hostplane-unknown-fields",
-  "traceparent",
-];
-
-/** Request headers that a browser's script may send, beside those of the protocols. */
-const allowedHeaders = ["authorization", "idempotency-key", "last-event-id", "traceparent", "tracestate"];
-
 /** Everything that answers requests. It does not listen: any number of listeners share it. */
 export interface App {
   /** Answers a request that came by a listener of which this is known. */
@@ -138,9 +121,9 @@ export async function createApp(options: AppOptions): Promise<App> {
   if (options.corsOrigins.length > 0) {
     await app.register(cors, {
       origin: [...options.corsOrigins],
-      methods: [...new Set([...connectCors.allowedMethods, ...rest.map(({ httpMethod }) => httpMethod)])],
-      allowedHeaders: [...connectCors.allowedHeaders, ...allowedHeaders],
-      exposedHeaders: [...connectCors.exposedHeaders, ...exposedHeaders],
+      methods: [...new Set([...ofProtocols.allowedMethods, ...rest.map(({ httpMethod }) => httpMethod)])],
+      allowedHeaders: [...allowedHeaders],
+      exposedHeaders: [...exposedHeaders],
       maxAge: 7200,
     });
   }

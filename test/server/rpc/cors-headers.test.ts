@@ -1,0 +1,79 @@
+import { test } from "tap";
+import { startGatewayUnderTest } from "../gateway-under-test.ts";
+
+const origin = "http://localhost:5173";
+
+/** What docs/ has pages send, by the page that tells of it. */
+const documented: Readonly<Record<string, readonly string[]>> = {
+  "clients.md": ["connect-timeout-ms", "grpc-timeout", "idempotency-key", "if-none-match", "last-event-id"],
+  "access.md": ["authorization"],
+  "observability.md": ["traceparent", "tracestate"],
+  "the protocols": [
+    "accept-encoding",
+    "connect-accept-encoding",
+    "connect-content-encoding",
+    "connect-protocol-version",
+    "content-encoding",
+    "content-type",
+    "grpc-accept-encoding",
+    "grpc-encoding",
+    "x-grpc-web",
+    "x-user-agent",
+  ],
+};
+
+async function preflight(url: string, method: string, headers: readonly string[]): Promise<Headers> {
+  const answer = await fetch(url, {
+    method: "OPTIONS",
+    headers: {
+      origin,
+      "access-control-request-method": method,
+      "access-control-request-headers": headers.join(","),
+    },
+  });
+  return answer.headers;
+}
+
+function listOf(headers: Headers, name: string): readonly string[] {
+  return (headers.get(name) ?? "").toLowerCase().split(/, */);
+}
+
+test("a page of a listed origin may send every header that is documented", async (t) => {
+  const { url } = await startGatewayUnderTest(t, { cors: { origins: [origin] } });
+  const all = Object.values(documented).flat();
+  for (const path of ["/proto.VGService/GetLVList", "/api/proto.VGService/Watch", "/api/v1/cluster/pool"]) {
+    const headers = await preflight(`${url}${path}`, "POST", all);
+    t.equal(headers.get("access-control-allow-origin"), origin);
+    const allowed = new Set(listOf(headers, "access-control-allow-headers"));
+    t.same(
+      all.filter((name) => !allowed.has(name)),
+      [],
+      path,
+    );
+    // The cookie of a session counts for the gateway's own pages alone.
+    t.notOk(allowed.has("hostplane-session") || headers.has("access-control-allow-credentials"), path);
+  }
+});
+
+test("it may read the headers of the answer", async (t) => {
+  const { url } = await startGatewayUnderTest(t, { cors: { origins: [origin] } });
+  const answer = await fetch(`${url}/proto.VGService/GetLVList?encoding=json&message={}`, {
+    headers: { origin },
+  });
+  const exposed = listOf(answer.headers, "access-control-expose-headers");
+  const own = [...answer.headers.keys()].filter((name) => /^(hostplane-|etag$|traceparent$)/.test(name));
+  t.ok(own.includes("etag") && own.includes("hostplane-request-id"), own.join());
+  t.same(
+    [...own, "retry-after", "grpc-status", "grpc-message"].filter((name) => !exposed.includes(name)),
+    [],
+  );
+});
+
+test("a page of another origin gets no permission", async (t) => {
+  const { url } = await startGatewayUnderTest(t, { cors: { origins: [origin] } });
+  const answer = await fetch(`${url}/proto.VGService/GetLVList`, {
+    method: "OPTIONS",
+    headers: { origin: "http://elsewhere.example", "access-control-request-method": "POST" },
+  });
+  t.not(answer.headers.get("access-control-allow-origin"), "http://elsewhere.example");
+});
