@@ -15,7 +15,8 @@ import { OperationsService } from "../../gen/operations/v1/operations_pb.ts";
 import { LVService } from "../../gen/proto/lvmd_pb.ts";
 import { parseCursor } from "../../server/events/cursor.ts";
 import { rpcErrorFrom } from "../server/rpc-error.ts";
-import type { ConnectionHistory, HistoryMessage } from "./event-history.ts";
+import { createStormCalls, referenceOf, stormPeriod } from "./rpc-storm-calls.ts";
+import { type Follower, type FollowerHistory, followEvents, seqOf } from "./rpc-storm-followers.ts";
 import type { RpcStormArgs } from "./rpc-storm-process.ts";
 
 const program = fileURLToPath(new URL("./rpc-storm-process.ts", import.meta.url));
@@ -42,19 +43,8 @@ export interface RpcStormReport {
   readonly followers: readonly FollowerHistory[];
 }
 
-/** What a subscriber got through all lives of the gateway. */
-export interface FollowerHistory {
-  /** Its protocol. */
-  readonly name: string;
-  readonly connections: readonly ConnectionHistory[];
-}
-
 /** What callers of a gateway that dies send again with the same key. */
 const unanswered: ReadonlySet<string | undefined> = new Set([undefined, "SHUTTING_DOWN", "CALLER_LEFT"]);
-interface CallOptions {
-  readonly headers: Record<string, string>;
-  readonly timeoutMs: number;
-}
 
 const callers = 6;
 const callTimeoutMs = 20_000;
@@ -72,11 +62,7 @@ export async function rpcStorm(
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const transport = createConnectTransport({ baseUrl, httpVersion: "2" });
-  const pods = createClient(PodService, transport);
-  const pool = createClient(StoragePoolService, transport);
-  const volumes = createClient(LVService, transport);
-  const backups = createClient(BackupService, transport);
-  const hypervisors = createClient(OperationsService, transport);
+  const { send } = createStormCalls(transport, callTimeoutMs);
   const operations = createClient(OperationService, transport);
   const events = createClient(EventService, transport);
   const calls: KeyedCall[] = [];
@@ -85,63 +71,6 @@ export async function rpcStorm(
   let answered = 0;
   /** Resolves once the gateway of this life serves. */
   let up = Promise.withResolvers<void>();
-
-  /** Its answer names no operation. */
-  async function createBackup(index: number, options: CallOptions) {
-    const backup = { name: `storm-${index}`, volumeHandle: "sandbox-db", fsName: "ext4" };
-    await volumes.createBackup({ backup }, options);
-    return {};
-  }
-
-  /** By key: what is sent again must be the same. */
-  const restored = new Map<number, string>();
-  async function restoreBackup(index: number, options: CallOptions) {
-    if (!restored.has(index)) {
-      const { backups: found } = await backups.listBackups({ pageSize: 1 }, { timeoutMs: callTimeoutMs });
-      restored.set(index, found[0]?.id ?? "none");
-    }
-    return backups.restoreBackup({ id: restored.get(index) ?? "", volumeName: `storm-${index}` }, options);
-  }
-
-  /** A stream takes no key, and its messages name no operation; it goes on without its caller. */
-  async function changeHypervisor(index: number, { timeoutMs }: CallOptions) {
-    const leaving = new AbortController();
-    const request = { id: "sandbox-hv-1" };
-    const options = { timeoutMs, signal: leaving.signal };
-    // The sandbox's runs at first.
-    const isCreate = index % 16 === 15;
-    const stream = isCreate
-      ? hypervisors.createHypervisor(request, options)
-      : hypervisors.destroyHypervisor(request, options);
-    for await (const _ of stream) {
-      break;
-    }
-    leaving.abort();
-    return {};
-  }
-
-  /** By turns a change of its own, and some that meet others'. */
-  function send(
-    index: number,
-    options: CallOptions,
-  ): Promise<{ readonly operation?: { readonly id: string } | undefined }> {
-    switch (index % 8) {
-      case 1:
-        return pods.stopPod({ pod: "sandbox-web" }, options);
-      case 2:
-        return pods.startPod({ pod: "sandbox-web" }, options);
-      case 3:
-        return pool.expandStoragePool({ minBytes: 1n }, options);
-      case 5:
-        return createBackup(index, options);
-      case 6:
-        return restoreBackup(index, options);
-      case 7:
-        return changeHypervisor(index, options);
-      default:
-        return pods.pullImage({ reference: referenceOf(index) ?? "" }, options);
-    }
-  }
 
   /** Sends it until a gateway has answered: an operation's id, or the reason of an error. */
   async function answerOf(index: number, key: string): Promise<string> {
@@ -208,42 +137,12 @@ export async function rpcStorm(
     killed += 1;
   }
 
-  const subscribers = [
-    { name: "Connect", events, connections: [] as ConnectionHistory[] },
-    {
-      name: "gRPC",
-      events: createClient(EventService, createGrpcTransport({ baseUrl })),
-      connections: [] as ConnectionHistory[],
-    },
+  const byGrpc = createClient(EventService, createGrpcTransport({ baseUrl }));
+  const followers: readonly Follower[] = [
+    { name: "Connect", events, connections: [] },
+    { name: "gRPC", events: byGrpc, connections: [] },
   ];
-  const followers: readonly FollowerHistory[] = subscribers;
-  async function follow({ events: own, connections }: (typeof subscribers)[number]): Promise<void> {
-    let cursor: string | undefined;
-    while (!isOver.signal.aborted) {
-      await up.promise;
-      const messages: HistoryMessage[] = [];
-      const start = cursor === undefined ? {} : { start: { case: "cursor" as const, value: cursor } };
-      connections.push({ from: cursor, messages });
-      try {
-        const stream = own.subscribe({ topics: ["operations"], ...start }, { signal: isOver.signal });
-        for await (const { message } of stream) {
-          if (message.case !== undefined) {
-            cursor = message.value.cursor;
-            messages.push(
-              message.case === "event"
-                ? { kind: "event", cursor, id: cursor }
-                : { kind: message.case, cursor },
-            );
-          }
-        }
-      } catch {
-        // The gateway was killed, or is not there yet.
-      }
-      await delay(isOver.signal.aborted ? 0 : 30);
-    }
-  }
-
-  const following = Promise.all(subscribers.map(follow));
+  const following = Promise.all(followers.map((one) => followEvents(one, () => up.promise, isOver.signal)));
   const calling = Promise.all(Array.from({ length: callers }, callOnAndOn));
   while (killed < kills) {
     await liveAndDie();
@@ -252,7 +151,7 @@ export async function rpcStorm(
   await calling;
   await untilAllEnded(operations);
   // Each kind once more, whatever the lives before had time for. What is restored was backed up in this life, and what is created destroyed.
-  const last = Math.ceil(next / 16) * 16;
+  const last = Math.ceil(next / stormPeriod) * stormPeriod;
   for (const turns of [[5, 7], [0, 1, 3, 6, 15], [2]]) {
     await Promise.all(turns.map((turn) => callTwice(last + turn)));
     await untilAllEnded(operations);
@@ -267,11 +166,6 @@ export async function rpcStorm(
   child.kill("SIGKILL");
   await exited;
   return { calls, followers };
-}
-
-/** Of a pull, which no other call asks for. */
-function referenceOf(index: number): string | undefined {
-  return index % 4 === 0 ? `localhost/storm/image:${index}` : undefined;
 }
 
 async function untilReady({ stdout }: ChildProcess): Promise<void> {
@@ -311,10 +205,4 @@ async function freePort(): Promise<number> {
   server.close();
   await once(server, "close");
   return port;
-}
-
-/** The place that a subscriber has reached. */
-function seqOf(connections: readonly ConnectionHistory[]): number {
-  const cursor = connections.at(-1)?.messages.at(-1)?.cursor;
-  return cursor === undefined ? -1 : parseCursor(cursor).seq;
 }
