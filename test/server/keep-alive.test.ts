@@ -46,10 +46,15 @@ test(
     // The first watcher of all is told twice: its own read is what made the state known.
     await createClient(VGService, createGrpcTransport({ baseUrl: url })).getFreeBytes({});
     const watchers = streamProtocols.map((protocol) => collect(t, url, protocol));
-    await sleep(3.5 * keepAliveMs);
+    const beganMs = performance.now();
+    const repeated = watchers.filter(({ httpVersion }) => httpVersion === "1.1");
+    while (repeated.some(({ messages }) => messages.length < 3)) {
+      await sleep(keepAliveMs / 10);
+    }
+    const most = 1 + Math.ceil((performance.now() - beganMs) / keepAliveMs);
     for (const { name, httpVersion, messages } of watchers) {
       if (httpVersion === "1.1") {
-        t.ok(messages.length >= 3 && messages.length <= 4, `${name}: ${messages.length} messages`);
+        t.ok(messages.length <= most, `${name}: ${messages.length} messages`);
       } else {
         t.equal(messages.length, 1, name);
       }
