@@ -33,14 +33,16 @@ export function textEndOf(body: Buffer, maxBytes: number): number | undefined {
 }
 
 /**
- * Bytes of a body in base64: one text, or several with their padding one after the other, as clients send that encode each part.
+ * Decodes a request body: one base64 text, or two if the client encodes the head of the envelope separately. Not more: decoding
+ * millions of four-character texts would take many times the memory of the body.
  * @throws InfraError MALFORMED_REQUEST
  */
 export function bytesOfText(body: Buffer): Buffer {
   const text = body.toString("latin1");
-  const parts = text.match(/[^=]+=*/g) ?? [];
-  const isBase64 = parts.every((part) => part.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(part));
-  if (!isBase64 || text.startsWith("=")) {
+  const padding = text.indexOf("=");
+  const firstEnd = padding === -1 ? text.length : text.startsWith("==", padding) ? padding + 2 : padding + 1;
+  const parts = [text.slice(0, firstEnd), text.slice(firstEnd)];
+  if (!parts.every((part) => part.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(part))) {
     throw new InfraError("MALFORMED_REQUEST", "the body of application/grpc-web-text is not base64");
   }
   return Buffer.concat(parts.map((part) => Buffer.from(part, "base64")));

@@ -30,25 +30,28 @@ function binaryAnswerOf(answer: RawAnswer): RawAnswer {
   };
 }
 
-test("base64 is decoded in as many parts as it was encoded in; anything else is refused", async (t) => {
+test("base64 is decoded whether it was encoded in one part or in two; anything else is refused", async (t) => {
   const bytes = fc.uint8Array({ maxLength: 40 });
   fc.assert(
-    fc.property(fc.array(bytes, { maxLength: 5 }), (parts) => {
+    fc.property(fc.array(bytes, { maxLength: 2 }), (parts) => {
       t.ok(bytesOfText(Buffer.from(textOf(...parts))).equals(Buffer.concat(parts)));
     }),
   );
   fc.assert(
     fc.property(fc.oneof(bytes, fc.base64String().map(Buffer.from)), (body) => {
       try {
-        const text = Buffer.from(body).toString("latin1");
-        const again = bytesOfText(Buffer.from(body)).toString("base64");
-        t.equal(again.replaceAll("=", "").length <= text.length, true);
+        const charCounts = Buffer.from(body)
+          .toString("latin1")
+          .split(/=+/)
+          .map(({ length }) => length);
+        const byteCount = charCounts.reduce((sum, count) => sum + Math.floor((count * 3) / 4), 0);
+        t.equal(bytesOfText(Buffer.from(body)).byteLength, byteCount);
       } catch (error) {
         t.ok(error instanceof InfraError && error.reason === "MALFORMED_REQUEST");
       }
     }),
   );
-  for (const body of ["AAAA=", "=", "AAA", "AA*A", "AAAA\n", "====", "AAAA===="]) {
+  for (const body of ["AAAA=", "=", "AAA", "AA*A", "AAAA\n", "====", "AAAA====", "AA==AA==AA=="]) {
     t.throws(
       () => bytesOfText(Buffer.from(body)),
       new InfraError("MALFORMED_REQUEST", "the body of application/grpc-web-text is not base64"),
@@ -86,9 +89,9 @@ test("a unary call is answered as in binary mode, in base64", async (t) => {
         for (const body of [textOf(envelope), textOf(envelope.subarray(0, 5), envelope.subarray(5))]) {
           const answer = await call(type, body);
           t.equal(answer.headers["content-type"], grpcWebTextType);
-          const told = binaryAnswerOf(answer);
-          t.match(errorFromAnswer(told)?.reason, errorFromAnswer(binary)?.reason ?? undefined);
-          t.same(messagesOf(told), messagesOf(binary), `${type} over HTTP/${httpVersion}`);
+          const decoded = binaryAnswerOf(answer);
+          t.equal(errorFromAnswer(decoded)?.reason, errorFromAnswer(binary)?.reason);
+          t.same(messagesOf(decoded), messagesOf(binary), `${type} over HTTP/${httpVersion}`);
         }
       }
     }
