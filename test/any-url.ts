@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { codePoint } from "./code-point.ts";
 
-/** A path of URLs, empty or from "/" on. fast-check's own lists all of Unicode first, as its unit "binary" does. */
+/** The path of a URL, empty or with a leading slash. `fc.webUrl` builds the same table as the unit "binary" (code-point.ts). */
 export const anyUrlPath: fc.Arbitrary<string> = fc
   .array(fc.string({ unit: codePoint, maxLength: 8 }), { maxLength: 4 })
   .map((segments) => segments.map((segment) => `/${encodeURIComponent(segment)}`).join(""));
 
-/** A URL of HTTP with or without a port and a path. */
+/** An http or https URL with an optional port and path. */
 export const anyUrl: fc.Arbitrary<string> = fc
   .tuple(
     fc.constantFrom("http", "https"),

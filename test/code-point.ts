@@ -1,8 +1,8 @@
 import fc from "fast-check";
 
 /**
- * The unit of strings of any code points, without lone surrogates, as fast-check's own unit "binary" is, which takes a second or
- * more of CPU time in each process to list all of Unicode.
+ * Unit for `fc.string`: any code point except surrogates. fast-check's own unit "binary" first builds a table of all of Unicode,
+ * which takes over a second of CPU time in each process.
  */
 export const codePoint: fc.Arbitrary<string> = fc
   .oneof(

@@ -55,7 +55,7 @@ async function pollLeftTools(
   choose: (tools: readonly LeftTool[]) => readonly LeftTool[],
 ): Promise<void> {
   const startedAtMs = performance.now();
-  // Groups, not processes: a tool that starts others while it stops would be asked again for each of them.
+  // By group: a tool that starts processes while it stops would get another SIGTERM for each of them.
   const askedGroups = new Set<number>();
   let hasWarned = false;
   // Twice: a process that becomes another program by execve(2) has no environment for a moment.

@@ -2,25 +2,25 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import { envelopeHeadBytes } from "./envelope.ts";
 import { envelopeEndOf } from "./one-envelope.ts";
 
-// gRPC-Web's text mode: what its binary mode sends, in base64, because browsers that Google's client supports cannot read the bytes of
-// an answer that is not over (grpc-web's PROTOCOL-WEB.md).
+// gRPC-Web's text mode is its binary mode in base64. Google's client reads answers by XMLHttpRequest, which shows bytes only at the
+// end of an answer and text as it arrives (PROTOCOL-WEB.md of grpc-web).
 
-/** Of the binary mode that the text mode stands for. */
+/** Content type of the binary mode. */
 export const grpcWebType = "application/grpc-web+proto";
 
-/** Of answers. */
+/** Content type of answers in text mode. */
 export const grpcWebTextType = "application/grpc-web-text+proto";
 
 export function isGrpcWebText(contentType = ""): boolean {
   return /^application\/grpc-web-text(?:\+proto)?(?:$|[ ;])/i.test(contentType);
 }
 
-/** How many characters have the head of an envelope in them. */
+/** Base64 characters that contain the five bytes of an envelope's head. */
 const headChars = 8;
 
 /**
- * How long a body in base64 may be that has to be one envelope, as its head says.
- * @returns undefined as long as the head is not there; 0 for a message larger than `maxBytes`, and for what is not base64
+ * The largest size in bytes of a base64 body that holds one envelope, as the head of the envelope says.
+ * @returns undefined until the head has arrived; 0 for a message larger than `maxBytes`, and for what is not base64
  */
 export function textEndOf(body: Buffer, maxBytes: number): number | undefined {
   if (body.byteLength < headChars) {
@@ -28,7 +28,7 @@ export function textEndOf(body: Buffer, maxBytes: number): number | undefined {
   }
   const head = Buffer.from(body.toString("latin1", 0, headChars), "base64");
   const endBytes = head.byteLength < envelopeHeadBytes ? 0 : envelopeEndOf(head, maxBytes);
-  // Some encode the head for itself, with padding.
+  // A head that is encoded separately has padding of its own.
   return endBytes === 0 ? 0 : 4 * Math.ceil(endBytes / 3) + 4;
 }
 
@@ -48,7 +48,7 @@ export function bytesOfText(body: Buffer): Buffer {
   return Buffer.concat(parts.map((part) => Buffer.from(part, "base64")));
 }
 
-/** Each chunk by itself, so that a client can read it before the next one comes. */
+/** Encodes each chunk separately, so that a client can decode it before the next one arrives. */
 export async function* textOfBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of chunks) {
     const { buffer, byteOffset, byteLength } = chunk;

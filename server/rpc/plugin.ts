@@ -142,9 +142,7 @@ function describeUnsupported(
             ? ["application/json with the header accept: text/event-stream"]
             : []),
         ];
-  const all = [...supported, "application/grpc-web+proto", grpcWebTextType, "application/grpc+proto"].join(
-    ", ",
-  );
+  const all = [...supported, grpcWebType, grpcWebTextType, "application/grpc+proto"].join(", ");
   return `${type === null ? "no content type" : `unsupported content type "${type}"`} (supported: ${all})`;
 }
 

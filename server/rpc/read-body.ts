@@ -5,10 +5,10 @@ import { bytesOfText, textEndOf } from "./grpc-web-text.ts";
 import type { HttpRequest } from "./http-exchange.ts";
 import { assertOneEnvelope, envelopeEndOf } from "./one-envelope.ts";
 
-/** How a message is in a body: all of it, in an envelope, or in an envelope in base64. */
+/** How a body carries its message: without an envelope, in an envelope, or in an envelope in base64. */
 export type BodyForm = "plain" | "enveloped" | "text";
 
-/** How long a body may be; undefined as long as that is not known. */
+/** The largest size of a body in bytes; undefined until enough of it has arrived to know. */
 const endOf: Readonly<Record<BodyForm, (body: Buffer, maxBytes: number) => number | undefined>> = {
   plain: (_body, maxBytes) => maxBytes,
   enveloped: (body, maxBytes) =>
@@ -86,7 +86,7 @@ export async function* oneMessageBody(
   }
 }
 
-/** What has been read of base64, up to where it can be decoded if the rest was not read. */
+/** The part of a base64 body that can be decoded: all of it, or whole groups of four characters if reading stopped early. */
 function wholeGroups(text: Buffer, { readableEnded }: HttpRequest): Buffer {
   return readableEnded ? text : text.subarray(0, text.byteLength - (text.byteLength % 4));
 }

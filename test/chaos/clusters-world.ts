@@ -93,7 +93,7 @@ export async function startClustersWorld(t: Test, { standard, gpu }: WorldOption
     listen: "own-addresses",
     joinMs: 150,
     patienceMs: 5_000,
-    // As the node's script does.
+    // The node script of a real machine reports its failure through cloud-init.
     onRefusal: ({ systemId, why }) =>
       maas.region.reportFailure(systemId, `'cloudinit' ${nodeFailurePrefix}${why}`),
   });

@@ -10,10 +10,10 @@ interface CallOptions {
   readonly timeoutMs: number;
 }
 
-/** So many indices have a call of each kind. */
+/** Any so many consecutive indices have a call of each kind. */
 export const stormPeriod = 16;
 
-/** Of a pull, which no other call asks for. */
+/** The image of a pull, which no other call names; undefined for an index with another call. */
 export function referenceOf(index: number): string | undefined {
   return index % 4 === 0 ? `localhost/storm/image:${index}` : undefined;
 }

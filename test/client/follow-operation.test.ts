@@ -53,7 +53,7 @@ test("an operation is followed over a restart of the gateway; how it fails is to
   const states: ConnectionState[] = [];
   const following = client.followOperation(id, {
     onState: (state) => states.push(state),
-    // Before it has stored anything it would begin again, and succeed or fail otherwise.
+    // A backup that is interrupted before its store step starts again and does not fail.
     onProgress: ({ step }) => step === "store" && opened.resolve(),
   });
   const failure = following.then(

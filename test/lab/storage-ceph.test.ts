@@ -364,8 +364,8 @@ test("what clients do now, as texts", { skip }, async (t) => {
     }
   };
   await Promise.all([load, listen(), listen(), ask()]);
-  // A figure stands for two seconds at the gateway, and for one in Ceph, whose program takes as long to start, or longer: how many
-  // both have seen depends on the machine. Four texts that agree are no accident.
+  // The gateway refreshes its figures every two seconds, Ceph every second, and its program takes at least as long to start: how
+  // many figures both have seen depends on the machine. Four equal texts are not a coincidence.
   const figures = [...new Set(told.filter(isBusy).map((texts) => JSON.stringify(texts)))];
   const same = figures.filter((text) => said.some((texts) => JSON.stringify(texts) === text));
   t.comment(`${same.length} of ${figures.length} figures were also seen by the ceph program`);

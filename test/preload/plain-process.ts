@@ -1,10 +1,9 @@
 import { registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 
-// Required, so that it runs before what tap imports into each test process: hooks that tap needs to mock modules, to find the tests of
-// a changed file and to measure coverage. Nothing here uses them, yet they read each module once more, parse its source map, and go
-// on to every process of Node that a test starts. Without them a test file takes a tenth of a second less CPU time, and a gateway
-// that it starts as much.
+// Loaded with --require, so that it runs before tap's own imports. It replaces those for module mocks and coverage, which no test
+// uses: they read each module again, parse its source map, and spread to every Node process that a test starts, at 0.1 s of CPU
+// time for each process.
 
 const unused = /\/@tapjs\/(?:mock|processinfo)\/dist\/esm\/import\.mjs$/;
 const testFile = pathToFileURL(process.argv[1] ?? "").href;
@@ -22,5 +21,5 @@ const hooks = registerHooks({
 });
 
 process.setSourceMapsEnabled(false);
-// tap's own processes have them there as well, for all that they start.
+// tap passes the same imports to child processes here.
 delete process.env.NODE_OPTIONS;

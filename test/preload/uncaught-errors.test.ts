@@ -39,7 +39,7 @@ test("a test file that passes ends with 0", async (t) => {
 });
 
 for (const [fault, code] of Object.entries(failing)) {
-  test(`${fault} fails the test file, and is told`, async (t) => {
+  test(`${fault} fails the test file and is reported`, async (t) => {
     t.match(await runTestFile(t, code), { code: 1, output: /\blost\b/ });
   });
 }

@@ -1,7 +1,7 @@
 import asyncHooks from "node:async_hooks";
 import { syncBuiltinESMExports } from "node:module";
 
-// Each test process imports this first (.taprc). tap asks Node to report the creation and end of every promise and resource, in
+// tap asks Node to report the creation and end of every promise and resource, in
 // order to name the subtest an uncaught error belongs to, which takes 5 to 10 % of the CPU of tests with many calls. Without it such
 // an error, or a rejection that nothing handles, ends the process with its stack, and the file has failed.
 

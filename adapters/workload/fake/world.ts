@@ -37,7 +37,7 @@ export interface WorldOptions {
   readonly joinMs: number;
   /** How long kubeadm waits for an API server that does not answer. */
   readonly patienceMs: number;
-  /** Gets what a machine reports that will never be a node. */
+  /** Called when a machine reports that it cannot become a node. */
   readonly onRefusal?: ((refusal: FakeRefusal) => void) | undefined;
 }
 

@@ -86,12 +86,8 @@ export class DirectExchange implements Exchange {
     const reading = this.#reading;
     const note = (names: readonly string[]) => this.noteUnknownFields(names);
     if (head.form.isEnveloped) {
-      return readEnvelopedMessage(
-        await readBody(request, reading.readMaxBytes, "enveloped"),
-        head,
-        reading,
-        note,
-      );
+      const body = await readBody(request, reading.readMaxBytes, "enveloped");
+      return readEnvelopedMessage(body, head, reading, note);
     }
     const body =
       head.query === undefined

@@ -9,11 +9,11 @@ import {
 } from "@bufbuild/protobuf";
 import { GrpcWebClientBase, MethodDescriptor, type RpcError } from "grpc-web";
 
-/** Google's client for browsers; `text` is base64, in which it can read streams. */
+/** Mode of Google's client. Only in text mode, which is base64, it delivers messages of a stream as they arrive. */
 export type Format = "binary" | "text";
 
-/** A method as the code that protoc-gen-grpc-web makes describes it, with messages of protobuf-es. */
-function describe<I extends DescMessage, O extends DescMessage>(
+/** The descriptor that protoc-gen-grpc-web would generate for a method, with messages of protobuf-es. */
+function descriptorOf<I extends DescMessage, O extends DescMessage>(
   method: DescMethod & { input: I; output: O },
 ) {
   return new MethodDescriptor<MessageShape<I>, MessageShape<O>>(
@@ -41,12 +41,12 @@ export function createGoogleClient(baseUrl: string, format: Format) {
       metadata: Record<string, string> = {},
     ): Promise<MessageShape<O>> {
       const message = create(method.input, request);
-      return client.unaryCall(urlOf(method), message, metadata, describe(method));
+      return client.unaryCall(urlOf(method), message, metadata, descriptorOf(method));
     },
 
     /**
-     * The messages of a stream, until it ends or `isLast` says so.
-     * @param onMessage gets each as it comes
+     * Collects the messages of a stream until it ends.
+     * @param isLast called for each message; true cancels the stream
      * @throws RpcError
      */
     stream<I extends DescMessage, O extends DescMessage>(
@@ -57,7 +57,7 @@ export function createGoogleClient(baseUrl: string, format: Format) {
       const { promise, resolve, reject } = Promise.withResolvers<readonly MessageShape<O>[]>();
       const messages: MessageShape<O>[] = [];
       const message = create(method.input, request);
-      const stream = client.serverStreaming(urlOf(method), message, {}, describe(method));
+      const stream = client.serverStreaming(urlOf(method), message, {}, descriptorOf(method));
       stream.on("data", async (next) => {
         messages.push(next);
         if (await isLast(next)) {

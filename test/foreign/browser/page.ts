@@ -87,10 +87,7 @@ const steps: Record<string, () => Promise<unknown>> = {
   closedGrpcWeb: () => list(grpcWebTo("closed")),
 };
 
-/**
- * What Google's client makes of methods of the published APIs. In binary mode it hands over a stream when that is over, so it gets
- * nothing of a watch.
- */
+/** Steps with Google's client. In binary mode it delivers a stream only when the stream ends, so a watch is tried in text mode alone. */
 function googleSteps(format: Format): Record<string, () => Promise<unknown>> {
   const google = createGoogleClient(urls.get("open") ?? "", format);
   const named = (step: string) => `google-${format}-${step}`;

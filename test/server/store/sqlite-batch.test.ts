@@ -11,7 +11,7 @@ import type { Transactions } from "../../../server/store/transaction.ts";
 
 const skip = process.platform !== "linux" && "prlimit(1) is Linux's";
 
-/** Has writes of this process beyond a place in a file fail with EFBIG, which SQLite takes for an error of the disk. */
+/** Makes writes of this process beyond a file size fail with EFBIG, which SQLite reports as an I/O error. */
 function limitFiles(sizeBytes: number | "unlimited"): void {
   const { status } = spawnSync("prlimit", [`--pid=${process.pid}`, `--fsize=${sizeBytes}:unlimited`]);
   if (status !== 0) {
@@ -26,7 +26,7 @@ const transactions = {
   },
 } as unknown as Transactions;
 
-test("a commit whose writing fails may count after a crash, and says so", { skip }, async (t) => {
+test("a commit that fails with an I/O error has the effect possible", { skip }, async (t) => {
   const file = join(t.testdir(), "store.db");
   const database = openSqliteFile(file, true);
   t.teardown(() => database.close());
@@ -35,7 +35,7 @@ test("a commit whose writing fails may count after a crash, and says so", { skip
   const add = (text: string) => runBatch(database, db, transactions, [{ name: "texts.add", args: text }]);
 
   t.match(await add("before"), [{ ok: true, result: 6 }]);
-  // With the default action of SIGXFSZ the process would end.
+  // The default action of SIGXFSZ ends the process.
   const onSignal = () => {};
   process.on("SIGXFSZ", onSignal);
   limitFiles(statSync(`${file}-wal`).size);
@@ -57,7 +57,7 @@ test("a commit whose writing fails may count after a crash, and says so", { skip
   );
 });
 
-test("a transaction that fails is taken back alone, and has had no effect", async (t) => {
+test("a transaction that fails is rolled back, and the others of its batch are committed", async (t) => {
   const database = new DatabaseSync(":memory:");
   t.teardown(() => database.close());
   database.exec("create table texts (text text check (text <> 'no'))");

@@ -7,14 +7,13 @@ import { movedTo, type StepEnd } from "./step.ts";
 
 /** MAAS says that the machine is not the slot's any more: the cluster forgets its node, and the slot is done. */
 export async function goneMachine(pass: Pass, slot: SlotRecord, gone: GoneMachine): Promise<StepEnd> {
-  // An address comes with the beginning of an installation; there are machines of which MAAS tells none, and those that were installed
-  // while nobody looked.
-  const wasInstalled =
-    slot.ipAddress !== undefined || ["deploying", "booted", "joined", "draining"].includes(slot.state);
-  // Or a gateway that stopped had it installed, and nobody looked before its slot was given up.
-  const isMember = wasInstalled || nodeOf(slot, pass.view) !== undefined;
-  const isNoMember = !isMember || isHandedOn(pass, slot, gone);
-  const left = isNoMember ? "" : await forgetNode(pass, slot);
+  // MAAS assigns an address when an installation begins, but not to every machine. A gateway that is killed during maas.deploy
+  // does not record it: then only the node in the cluster shows that the machine was installed.
+  const mayBeMember =
+    slot.ipAddress !== undefined ||
+    ["deploying", "booted", "joined", "draining"].includes(slot.state) ||
+    nodeOf(slot, pass.view) !== undefined;
+  const left = mayBeMember && !isHandedOn(pass, slot, gone) ? await forgetNode(pass, slot) : "";
   const what = slot.state === "releasing" ? "given back" : "taken away";
   const message = `${slot.hostname ?? slot.systemId ?? "the machine"} was ${what}: ${gone.why}${left}`;
   return movedTo("released", { message, history: { message } });

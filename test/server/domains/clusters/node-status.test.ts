@@ -150,7 +150,7 @@ test("however many ask at once, MAAS lists its machines for all of them", async 
   await createCluster(clusterName);
   await writeSlots([newSlot("cp-1")], moves("cp-1", { state: "joined", systemId: "sbxaaa" }));
   await Promise.all(Array.from({ length: 20 }, () => call(getClusterNodesStatus, { clusterName })));
-  // One for those that come together: how many do so depends on the machine.
+  // Calls that arrive together share a list; how many do depends on the machine.
   t.ok(lists < 10, `${lists}`);
   await t.rejects(call(getClusterNodesStatus, { clusterName: "none" }), {
     name: "InfraError",
