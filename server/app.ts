@@ -1,6 +1,5 @@
 import { createServer } from "node:http";
 import type { DescMethod, Registry } from "@bufbuild/protobuf";
-import { cors as ofProtocols } from "@connectrpc/connect";
 import cors from "@fastify/cors";
 import fastify, {
   type FastifyBaseLogger,
@@ -13,7 +12,7 @@ import type { Backend } from "./backend.ts";
 import { methodRuleOf } from "./method-table.ts";
 import type { Metrics } from "./observability/metrics.ts";
 import { metricsPage } from "./observability/metrics-page.ts";
-import { allowedHeaders, exposedHeaders } from "./rpc/cors-headers.ts";
+import { createCorsOptions } from "./rpc/cors-options.ts";
 import { createDirectEntry } from "./rpc/direct/direct-entry.ts";
 import type { Http2Exchange } from "./rpc/http2-exchange.ts";
 import type { ListenerFacts } from "./rpc/listener-facts.ts";
@@ -119,13 +118,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.addHook("onRequest", refuseGrpcOverHttp1);
   const rest = restRoutes(options.registrations);
   if (options.corsOrigins.length > 0) {
-    await app.register(cors, {
-      origin: [...options.corsOrigins],
-      methods: [...new Set([...ofProtocols.allowedMethods, ...rest.map(({ httpMethod }) => httpMethod)])],
-      allowedHeaders: [...allowedHeaders],
-      exposedHeaders: [...exposedHeaders],
-      maxAge: 7200,
-    });
+    const restMethods = rest.map(({ httpMethod }) => httpMethod);
+    await app.register(cors, createCorsOptions(options.corsOrigins, restMethods));
   }
   const routes = createRoutes({
     registrations: options.registrations,

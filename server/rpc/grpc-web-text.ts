@@ -1,3 +1,8 @@
+import type {
+  UniversalHandlerFn,
+  UniversalServerRequest,
+  UniversalServerResponse,
+} from "@connectrpc/connect/protocol";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { envelopeHeadBytes } from "./envelope.ts";
 import { envelopeEndOf } from "./one-envelope.ts";
@@ -48,8 +53,27 @@ export function bytesOfText(body: Buffer): Buffer {
   return Buffer.concat(parts.map((part) => Buffer.from(part, "base64")));
 }
 
+/**
+ * Has a request in text mode answered in text mode.
+ * @param handle answers requests in binary mode
+ * @param request with its body decoded already
+ */
+export async function handleGrpcWebText(
+  handle: UniversalHandlerFn,
+  request: UniversalServerRequest,
+): Promise<UniversalServerResponse> {
+  request.header.set("content-type", grpcWebType);
+  const answer = await handle(request);
+  const header = new Headers(answer.header);
+  if (header.get("content-type")?.startsWith("application/grpc-web") !== true || answer.body === undefined) {
+    return answer;
+  }
+  header.set("content-type", grpcWebTextType);
+  return { ...answer, header, body: textOfBytes(answer.body) };
+}
+
 /** Encodes each chunk separately, so that a client can decode it before the next one arrives. */
-export async function* textOfBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+async function* textOfBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of chunks) {
     const { buffer, byteOffset, byteLength } = chunk;
     yield Buffer.from(Buffer.from(buffer, byteOffset, byteLength).toString("base64"), "latin1");

@@ -13,7 +13,7 @@ import { limitBodyTime } from "./body-time.ts";
 import { compressions } from "./compression.ts";
 import type { DirectHandler } from "./direct/direct-handler.ts";
 import type { RequestHead } from "./direct/request-head.ts";
-import { grpcWebTextType, grpcWebType, isGrpcWebText, textOfBytes } from "./grpc-web-text.ts";
+import { grpcWebTextType, grpcWebType, handleGrpcWebText, isGrpcWebText } from "./grpc-web-text.ts";
 import { type AnswerHeaders, dropRest } from "./http-exchange.ts";
 import type { ListenerFacts } from "./listener-facts.ts";
 import { universalRequestFrom, writeUniversalResponse } from "./node-adapter.ts";
@@ -157,21 +157,6 @@ function bodyFormOf(contentType = ""): BodyForm {
   return isGrpcWebText(contentType) ? "text" : envelopedTypes.test(contentType) ? "enveloped" : "plain";
 }
 
-/** Has a request of gRPC-Web's text mode, whose body is decoded, answered in that mode. */
-async function handleText(
-  handle: UniversalHandlerFn,
-  request: UniversalServerRequest,
-): Promise<UniversalServerResponse> {
-  request.header.set("content-type", grpcWebType);
-  const answer = await handle(request);
-  const header = new Headers(answer.header);
-  if (header.get("content-type")?.startsWith("application/grpc-web") !== true || answer.body === undefined) {
-    return answer;
-  }
-  header.set("content-type", grpcWebTextType);
-  return { ...answer, header, body: textOfBytes(answer.body) };
-}
-
 /** A method as one request calls it. */
 export interface Served {
   readonly method: DescMethod;
@@ -208,7 +193,7 @@ export async function serve(
     limitBodyTime(request.raw, requestTimeoutMs);
     const form = bodyFormOf(request.headers["content-type"]);
     const called = { ...universal, body: oneMessageBody(request.raw, readMaxBytes, form) };
-    const answer = await (form === "text" ? handleText(handle, called) : handle(called));
+    const answer = await (form === "text" ? handleGrpcWebText(handle, called) : handle(called));
     // Only an error can come before the end of such a request. connect-go ends a request short of its
     // content-length once it sees response headers, and Node's HTTP/2 library then resets the stream.
     await dropRest(request.raw);
