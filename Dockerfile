@@ -36,6 +36,7 @@ COPY --from=build /src/node_modules node_modules
 COPY --from=build /src/dist dist
 # What /docs and /openapi.json are made of.
 COPY --from=build /src/gen/contract.binpb gen/contract.binpb
+COPY --from=build /src/gen/lvmd/current/contract.binpb gen/lvmd/current/contract.binpb
 COPY bin bin
 RUN ln -s /opt/hostplane/bin/hostplane.js /usr/local/bin/hostplane \
     && install -d -o node -g node -m 0700 /var/lib/hostplane

@@ -33,10 +33,14 @@ export function generatedPaths(): string[] {
     .map((name) => join(root, "gen", name));
 }
 
-/** The descriptors of all generated files. */
+/** The folder below gen/ of the lvmd protocols that have the package and the names of proto/proto/lvmd.proto. */
+const lvmdFolder = join(root, "gen/lvmd/");
+
+/** The descriptors of the contract's generated files. */
 export async function generatedFiles(): Promise<DescFile[]> {
+  const paths = generatedPaths().filter((path) => !path.startsWith(lvmdFolder));
   const modules = await Promise.all(
-    generatedPaths().map((path) => import(pathToFileURL(path).href) as Promise<Record<string, unknown>>),
+    paths.map((path) => import(pathToFileURL(path).href) as Promise<Record<string, unknown>>),
   );
   return modules.flatMap((module) => Object.values(module).filter(isDescFile));
 }

@@ -2,11 +2,14 @@ import { globSync } from "node:fs";
 import { resolve } from "node:path";
 import type { DescService } from "@bufbuild/protobuf";
 
-/** Every service that the generated contract declares, whoever registers it or forgets to. */
+/**
+ * Every service that the generated contract declares, whoever registers it or forgets to; of the lvmd protocols that of the branch
+ * with backups.
+ */
 export async function readContractServices(): Promise<DescService[]> {
   const folder = resolve(import.meta.dirname, "../../gen");
   const modules: Record<string, unknown>[] = await Promise.all(
-    globSync("**/*_pb.ts", { cwd: folder }).map((file) => import(resolve(folder, file))),
+    globSync("**/*_pb.ts", { cwd: folder, exclude: ["lvmd"] }).map((file) => import(resolve(folder, file))),
   );
   return modules.flatMap((module) => Object.values(module).filter(isService));
 }
