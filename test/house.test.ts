@@ -168,7 +168,7 @@ const wiring =
 
 /** What a domain may see of an adapter: its interface and its rules, never the implementation. */
 const adapterInterfaces =
-  /^adapters\/\w+\/(adapter|backup-adapter|device-adapter|machine|names|runtime-state|snapshot-room)\.ts$/;
+  /^adapters\/\w+\/(adapter|backup-adapter|create-options|device-adapter|machine|names|runtime-state|snapshot-room)\.ts$/;
 
 interface Import {
   readonly from: string;
@@ -244,9 +244,13 @@ test("domains see of an adapter only its interface", async (t) => {
   }
 });
 
-test("the configuration sees of an adapter only its rules for names", async (t) => {
+test("the configuration sees of an adapter only its rules for names and options", async (t) => {
   for (const { from, to } of imports) {
-    if (from.startsWith("server/config/") && /^adapters\/(?!host\/)/.test(to) && !to.endsWith("/names.ts")) {
+    if (
+      from.startsWith("server/config/") &&
+      /^adapters\/(?!host\/)/.test(to) &&
+      !/\/(names|create-options)\.ts$/.test(to)
+    ) {
       t.fail(`${from} imports ${to}`);
     }
   }

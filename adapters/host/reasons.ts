@@ -54,12 +54,6 @@ export const reasons = {
     retryable: false,
     meaning: "The request has a `hostplane-*` header that the gateway does not know; nothing was done.",
   },
-  NEWER_LVMD_PROTOCOL: {
-    code: "INVALID_ARGUMENT",
-    retryable: false,
-    meaning:
-      "The request is of today's lvmd protocol (`size_bytes`); this gateway speaks the one with `size_gb`.",
-  },
   METHOD_NOT_FOUND: {
     code: "UNIMPLEMENTED",
     retryable: false,
@@ -433,7 +427,7 @@ export const reasons = {
   VOLUME_TOO_SMALL: {
     code: "OUT_OF_RANGE",
     retryable: false,
-    meaning: "The volume that was asked for is smaller than the backup; nothing was made.",
+    meaning: "The volume that was asked for is smaller than what it is to hold; nothing was made.",
   },
   ENDPOINT_NOT_ALLOWED: {
     code: "PERMISSION_DENIED",

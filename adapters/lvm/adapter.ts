@@ -49,6 +49,10 @@ export interface LogicalVolume {
   /** Kernel device number; undefined while the volume is not active. */
   readonly device: { readonly major: number; readonly minor: number } | undefined;
   readonly active: boolean;
+  /** Nothing can be written to it. */
+  readonly readOnly: boolean;
+  /** The ten characters of `lv_attr` (lvs(8)), e.g. `-wi-ao----`. */
+  readonly attributes: string;
   /** Something has the block device open. Only an active volume can be open. */
   readonly open: boolean;
   /** The thin pool of a thin volume. */
@@ -82,6 +86,8 @@ export type LvmStep =
       readonly tags: readonly string[];
       /** Make a thin volume in this pool instead of a thick one. */
       readonly thinPoolName?: string;
+      /** Words for lvcreate that have passed `create-options.ts`; of a thick volume alone. */
+      readonly options?: readonly string[];
     }
   | {
       readonly kind: "resize";
@@ -104,6 +110,7 @@ export type LvmStep =
        * snapshot, which takes what it needs from the pool; only of a thin volume.
        */
       readonly roomBytes?: bigint;
+      readonly readOnly?: boolean;
     }
   | {
       /** Renames a volume, open or not; its snapshots, device numbers and UUID stay. */

@@ -5,6 +5,7 @@ export interface LogicalVolumeAttributes {
   readonly kind: LogicalVolumeKind;
   readonly health: LogicalVolumeHealth;
   readonly active: boolean;
+  readonly readOnly: boolean;
   readonly open: boolean;
 }
 
@@ -70,6 +71,8 @@ export function parseAttributes(attributes: string): LogicalVolumeAttributes | u
     kind: isOrigin ? (originKinds[at(6)] ?? "linear") : (kinds[at(0)] ?? "other"),
     health: stateHealth[at(4)] ?? volumeHealth[at(8)] ?? "unknown",
     active: /[asIScCmM]/.test(at(4)),
+    // `R`: read-only to the kernel, though the metadata would allow writing.
+    readOnly: at(1) === "r" || at(1) === "R",
     open: at(5) === "o",
   };
 }

@@ -77,6 +77,7 @@ export function commandOf(options: LvmCommandOptions, step: LvmStep): string[] {
         ...(step.thinPoolName === undefined
           ? ["--size", sizeOf(step.sizeBytes)]
           : ["--virtualsize", sizeOf(step.sizeBytes), "--thinpool", step.thinPoolName]),
+        ...(step.options ?? []),
         ...step.tags.flatMap((tag) => ["--addtag", tag]),
         ...["--", step.volumeGroupName],
       ]);
@@ -87,6 +88,7 @@ export function commandOf(options: LvmCommandOptions, step: LvmStep): string[] {
       return lvmCommand(options, "lvcreate", [
         "--snapshot",
         ...roomOptions(step.roomBytes),
+        ...(step.readOnly === true ? ["--permission", "r"] : []),
         ...["--name", step.name],
         ...step.tags.flatMap((tag) => ["--addtag", tag]),
         ...["--", `${step.volumeGroupName}/${step.originName}`],

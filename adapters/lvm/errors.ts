@@ -33,6 +33,8 @@ const patterns: readonly (readonly [RegExp, ReasonName])[] = [
   [/^Insufficient free space/, "NO_SPACE"],
   // Insufficient suitable allocatable extents for logical volume striped: 2 more required
   [/^Insufficient suitable (allocatable )?(extents|space|contiguous)/i, "NO_SPACE"],
+  // Number of stripes (2) must not exceed number of physical volumes (1)
+  [/^Number of stripes \(\d+\) must not exceed number of physical volumes/, "NO_SPACE"],
   // Volume too large (1.00 EiB) for extent size 4.00 MiB. Upper limit is less than <16.00 PiB.
   [/^Volume too large/, "NO_SPACE"],
   // New size given (1 extents) not larger than existing size (3 extents)

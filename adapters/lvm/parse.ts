@@ -36,7 +36,7 @@ const logicalVolumeRow = z.object({
   lv_attr: z.string().transform((text, context) => {
     const attributes = parseAttributes(text);
     if (attributes !== undefined) {
-      return attributes;
+      return { ...attributes, text };
     }
     context.addIssue({ code: "custom", message: "has too few characters" });
     return z.NEVER;
@@ -184,6 +184,8 @@ function logicalVolumeFromRow(
     tags: row.lv_tags === "" ? [] : row.lv_tags.split(","),
     device: major === undefined || minor === undefined ? undefined : { major, minor },
     active: attributes.active,
+    readOnly: attributes.readOnly,
+    attributes: attributes.text,
     open: attributes.open,
     thinPoolName: row.pool_lv === "" ? undefined : withoutBrackets(row.pool_lv),
     originName: row.origin === "" ? undefined : withoutBrackets(row.origin),

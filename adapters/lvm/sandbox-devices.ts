@@ -21,8 +21,12 @@ export interface SandboxDevices {
   /** Takes LVM's mark from a device. */
   free(path: string): void;
   setAllocatable(path: string, allocatable: boolean): void;
-  /** Gives a volume room on allocatable devices of a group. @returns false, and nothing, when there is not enough */
-  allocate(volumeGroupName: string, volumeUuid: string, bytes: bigint): boolean;
+  /**
+   * Gives a volume room on allocatable devices of a group.
+   * @param stripes on so many of them the same; 1: wherever there is room
+   * @returns false, and nothing, when there is not enough
+   */
+  allocate(volumeGroupName: string, volumeUuid: string, bytes: bigint, stripes: number): boolean;
   /** Takes back all that a volume has. */
   release(volumeUuid: string): void;
   /** Moves all that is on a device to others. @returns false, and nothing moved, when they have no room */
@@ -70,6 +74,22 @@ export function createSandboxDevices(): SandboxDevices {
       }
     }
     return left === 0n ? taken : undefined;
+  }
+
+  /** The same room on each of so many devices. */
+  function stripedRoom(
+    volumeGroupName: string,
+    volumeUuid: string,
+    bytes: bigint,
+    stripes: number,
+  ): Segment[] | undefined {
+    const part = bytes / BigInt(stripes);
+    const roomy = physicalVolumes().filter(
+      (one) =>
+        one.volumeGroupName === volumeGroupName && one.allocatable && one.sizeBytes - one.usedBytes >= part,
+    );
+    const taken = roomy.slice(0, stripes).map(({ path }) => ({ volumeUuid, path, bytes: part }));
+    return taken.length === stripes ? taken : undefined;
   }
 
   function alter(path: string, change: Partial<PhysicalVolume>): void {
@@ -121,8 +141,11 @@ export function createSandboxDevices(): SandboxDevices {
       marked = marked.filter((one) => one.path !== path);
     },
     setAllocatable: (path, allocatable) => alter(path, { allocatable }),
-    allocate(volumeGroupName, volumeUuid, bytes) {
-      const taken = room(volumeGroupName, volumeUuid, bytes);
+    allocate(volumeGroupName, volumeUuid, bytes, stripes) {
+      const taken =
+        stripes === 1
+          ? room(volumeGroupName, volumeUuid, bytes)
+          : stripedRoom(volumeGroupName, volumeUuid, bytes, stripes);
       segments = [...segments, ...(taken ?? [])];
       return taken !== undefined;
     },

@@ -4,12 +4,15 @@ import type { LogicalVolume, LvmState, LvmStep, VolumeGroup } from "./adapter.ts
 import { resourceOf } from "./errors.ts";
 import { createSandboxDevices, type SandboxDevice, type SandboxDevices } from "./sandbox-devices.ts";
 
+/** A volume as it is kept: its `attributes` follow from the rest. */
+export type SandboxVolume = Omit<LogicalVolume, "attributes">;
+
 /** What a volume is made with; the rest is the same for all. */
 export type NewSandboxVolume = Pick<
-  LogicalVolume,
+  SandboxVolume,
   "volumeGroupName" | "name" | "kind" | "sizeBytes" | "tags"
 > &
-  Partial<LogicalVolume>;
+  Partial<SandboxVolume>;
 
 /** Volume groups in memory, with the space that volumes take of them. */
 export interface SandboxGroups {
@@ -21,24 +24,25 @@ export interface SandboxGroups {
   groupNamed(name: string): VolumeGroup | undefined;
   /** @throws InfraError VOLUME_GROUP_GONE */
   groupOf(step: LvmStep): VolumeGroup;
-  find(volumeGroupName: string, name: string): LogicalVolume | undefined;
+  find(volumeGroupName: string, name: string): SandboxVolume | undefined;
   /** The volume that the step changes. @throws InfraError VOLUME_GROUP_GONE, VOLUME_NOT_FOUND */
-  volumeOf(step: LvmStep): LogicalVolume;
+  volumeOf(step: LvmStep): SandboxVolume;
   /** The copy-on-write snapshots of a volume. */
-  snapshotsOf(volume: LogicalVolume): LogicalVolume[];
+  snapshotsOf(volume: SandboxVolume): SandboxVolume[];
   /**
    * Adds a volume, active unless told, that takes `groupBytes` of its group.
+   * @param stripes on so many devices, the same on each; 1 unless told: wherever there is room
    * @throws InfraError NO_SPACE
    */
-  add(step: LvmStep, volume: NewSandboxVolume, groupBytes: bigint): void;
+  add(step: LvmStep, volume: NewSandboxVolume, groupBytes: bigint, stripes?: number): void;
   /** @throws InfraError NO_SPACE */
-  grow(step: LvmStep, volume: LogicalVolume, sizeBytes: bigint): void;
-  alter(volume: LogicalVolume, change: Partial<LogicalVolume>): void;
+  grow(step: LvmStep, volume: SandboxVolume, sizeBytes: bigint): void;
+  alter(volume: SandboxVolume, change: Partial<SandboxVolume>): void;
   /** Gives the volume a new name wherever it is named. */
-  rename(volume: LogicalVolume, newName: string): void;
-  setActive(volume: LogicalVolume, active: boolean): void;
+  rename(volume: SandboxVolume, newName: string): void;
+  setActive(volume: SandboxVolume, active: boolean): void;
   /** Gives back what it takes of its group. A thin snapshot of it lives on without an origin. */
-  remove(volume: LogicalVolume): void;
+  remove(volume: SandboxVolume): void;
 }
 
 /** A refusal in LVM's words. */
@@ -50,7 +54,7 @@ export function sandboxFailure(reason: ReasonName, step: LvmStep, words: string)
 export function createSandboxGroups(): SandboxGroups {
   const devices = createSandboxDevices();
   let volumeGroups: readonly Omit<VolumeGroup, "sizeBytes" | "freeBytes">[] = [];
-  let volumes: readonly LogicalVolume[] = [];
+  let volumes: readonly SandboxVolume[] = [];
   let volumesMade = 0;
   let devicesMade = 0;
 
@@ -73,13 +77,13 @@ export function createSandboxGroups(): SandboxGroups {
     return group;
   }
 
-  function find(volumeGroupName: string, name: string): LogicalVolume | undefined {
+  function find(volumeGroupName: string, name: string): SandboxVolume | undefined {
     return volumes.find((one) => one.volumeGroupName === volumeGroupName && one.name === name);
   }
 
-  function take(step: LvmStep, uuid: string, bytes: bigint): void {
+  function take(step: LvmStep, uuid: string, bytes: bigint, stripes = 1): void {
     const group = groupOf(step);
-    if (!devices.allocate(group.name, uuid, bytes)) {
+    if (!devices.allocate(group.name, uuid, bytes, stripes)) {
       const free = group.freeBytes / group.extentSizeBytes;
       const needed = bytes / group.extentSizeBytes;
       const words = `Volume group "${group.name}" has insufficient free space (${free} extents): ${needed} required.`;
@@ -87,15 +91,21 @@ export function createSandboxGroups(): SandboxGroups {
     }
   }
 
-  function alter(volume: LogicalVolume, change: Partial<LogicalVolume>): void {
+  function alter(volume: SandboxVolume, change: Partial<SandboxVolume>): void {
     volumes = volumes.map((one) => (one.uuid === volume.uuid ? { ...one, ...change } : one));
   }
+
+  const snapshotsOf = (volume: SandboxVolume): SandboxVolume[] =>
+    volumes.filter((one) => one.kind === "snapshot" && isSnapshotOf(one, volume));
 
   return {
     devices,
     state: () => ({
       volumeGroups: volumeGroups.map(withSizes),
-      volumes,
+      volumes: volumes.map((volume) => ({
+        ...volume,
+        attributes: attributesOf(volume, snapshotsOf(volume).length > 0),
+      })),
       physicalVolumes: devices.physicalVolumes(),
     }),
     addGroup(name, extentSizeBytes, ownDevices) {
@@ -118,15 +128,16 @@ export function createSandboxGroups(): SandboxGroups {
       }
       return volume;
     },
-    snapshotsOf: (volume) => volumes.filter((one) => one.kind === "snapshot" && isSnapshotOf(one, volume)),
-    add(step, volume, groupBytes) {
+    snapshotsOf,
+    add(step, volume, groupBytes, stripes) {
       const uuid = `sandbox-volume-${volumesMade + 1}`;
-      take(step, uuid, groupBytes);
+      take(step, uuid, groupBytes, stripes);
       volumesMade += 1;
-      const made: LogicalVolume = {
+      const made: SandboxVolume = {
         uuid,
         health: "ok",
         active: true,
+        readOnly: false,
         open: false,
         thinPoolName: undefined,
         originName: undefined,
@@ -169,6 +180,22 @@ export function createSandboxGroups(): SandboxGroups {
   };
 }
 
-function isSnapshotOf(one: LogicalVolume, origin: LogicalVolume): boolean {
+/** `lv_attr` (lvs(8)) of the kinds that the sandbox makes; all are inherited, and none has a fixed device number. */
+function attributesOf({ kind, readOnly, active, open }: SandboxVolume, isOrigin: boolean): string {
+  const letter = { linear: "-", snapshot: "s", thinPool: "t", thinVolume: "V" }[kind as string] ?? "-";
+  const isThin = kind === "thinPool" || kind === "thinVolume";
+  const isInSnapshot = isOrigin || kind === "snapshot";
+  return [
+    isOrigin ? "o" : letter,
+    readOnly ? "r" : "w",
+    "i-",
+    active ? "a" : "-",
+    open ? "o" : "-",
+    isThin ? "tz" : isInSnapshot ? "s-" : "--",
+    "--",
+  ].join("");
+}
+
+function isSnapshotOf(one: SandboxVolume, origin: SandboxVolume): boolean {
   return one.volumeGroupName === origin.volumeGroupName && one.originName === origin.name;
 }

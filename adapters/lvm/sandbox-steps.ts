@@ -1,7 +1,7 @@
 import { invalidField } from "../host/infra-error.ts";
 import type { LogicalVolume, LvmStep } from "./adapter.ts";
 import { assertSnapshotNames, assertTag, assertVolumeName } from "./names.ts";
-import { type SandboxGroups, sandboxFailure } from "./sandbox-groups.ts";
+import { type SandboxGroups, type SandboxVolume, sandboxFailure } from "./sandbox-groups.ts";
 import { snapshotRoomBytes } from "./snapshot-room.ts";
 
 type StepOf<Kind extends LvmStep["kind"]> = Extract<LvmStep, { kind: Kind }>;
@@ -48,9 +48,10 @@ function create(groups: SandboxGroups, step: StepOf<"create">): void {
   }
   const { extentSizeBytes } = groups.groupOf(step);
   assertNameFree(groups, step, name);
-  const sizeBytes = roundUp(step.sizeBytes, extentSizeBytes);
+  const stripes = stripesOf(step);
+  const sizeBytes = roundUp(step.sizeBytes, BigInt(stripes) * extentSizeBytes);
   if (thinPoolName === undefined) {
-    groups.add(step, { volumeGroupName, name, kind: "linear", sizeBytes, tags }, sizeBytes);
+    groups.add(step, { volumeGroupName, name, kind: "linear", sizeBytes, tags }, sizeBytes, stripes);
     return;
   }
   if (groups.find(volumeGroupName, thinPoolName)?.kind !== "thinPool") {
@@ -59,6 +60,18 @@ function create(groups: SandboxGroups, step: StepOf<"create">): void {
   }
   const thin = { kind: "thinVolume", thinPoolName, dataPercent: 0 } as const;
   groups.add(step, { volumeGroupName, name, sizeBytes, tags, ...thin }, 0n);
+}
+
+/** On how many devices a volume lies side by side. @throws InfraError TOOL_FAILED for types that take a real LVM */
+function stripesOf(step: StepOf<"create">): number {
+  const { options = [] } = step;
+  const wordBehind = (name: string) =>
+    options.includes(name) ? options[options.indexOf(name) + 1] : undefined;
+  const type = wordBehind("--type") ?? "linear";
+  if (!["linear", "striped"].includes(type) || Number(wordBehind("--mirrors") ?? 0) > 0) {
+    throw sandboxFailure("TOOL_FAILED", step, "The sandbox makes linear and striped volumes only.");
+  }
+  return Number(wordBehind("--stripes") ?? 1);
 }
 
 function resize(groups: SandboxGroups, step: StepOf<"resize">): void {
@@ -82,14 +95,14 @@ function resize(groups: SandboxGroups, step: StepOf<"resize">): void {
 }
 
 function snapshot(groups: SandboxGroups, step: StepOf<"snapshot">): void {
-  const { volumeGroupName, name, originName, tags, roomBytes } = step;
+  const { volumeGroupName, name, originName, tags, roomBytes, readOnly = false } = step;
   assertVolumeName(name, "name", volumeGroupName);
   assertTags(tags);
   const { extentSizeBytes } = groups.groupOf(step);
   const origin = originOf(groups, step);
   assertNameFree(groups, step, name);
   const { sizeBytes, active } = origin;
-  const made = { volumeGroupName, name, originName, sizeBytes, tags };
+  const made = { volumeGroupName, name, originName, sizeBytes, tags, readOnly };
   if (roomBytes !== undefined) {
     assertSnapshotNames(volumeGroupName, name, originName);
     assertOrigin(step, origin);
@@ -106,7 +119,7 @@ function snapshot(groups: SandboxGroups, step: StepOf<"snapshot">): void {
   groups.add(step, { ...made, kind: "thinVolume", thinPoolName, dataPercent }, 0n);
 }
 
-function originOf(groups: SandboxGroups, step: StepOf<"snapshot">): LogicalVolume {
+function originOf(groups: SandboxGroups, step: StepOf<"snapshot">): SandboxVolume {
   const { volumeGroupName, originName } = step;
   const origin = groups.find(volumeGroupName, originName);
   if (origin === undefined) {
@@ -116,7 +129,7 @@ function originOf(groups: SandboxGroups, step: StepOf<"snapshot">): LogicalVolum
   return origin;
 }
 
-function assertOrigin(step: LvmStep, { kind }: LogicalVolume): void {
+function assertOrigin(step: LvmStep, { kind }: Pick<LogicalVolume, "kind">): void {
   if (kind === "snapshot" || kind === "thinPool") {
     const what = kind === "snapshot" ? "snapshots" : "thin pool type volumes";
     throw sandboxFailure("VOLUME_PROTECTED", step, `Snapshots of ${what} are not supported.`);
@@ -182,7 +195,7 @@ function assertTags(tags: readonly string[]): void {
   }
 }
 
-function pathOf({ volumeGroupName, name }: LogicalVolume): string {
+function pathOf({ volumeGroupName, name }: Pick<LogicalVolume, "volumeGroupName" | "name">): string {
   return `${volumeGroupName}/${name}`;
 }
 

@@ -68,6 +68,23 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     t.equal((await group()).freeBytes, BigInt(extentCount - 2) * extent);
   });
 
+  contractTest("a volume has the attributes that lvs shows", async (t, { create, volume, activates }) => {
+    await create("data", extent);
+    const made = await volume("data");
+    t.equal(made?.readOnly, false);
+    t.match(made?.attributes, activates ? /^-wi-a-----$/ : /^-wi.{7}$/);
+  });
+
+  contractTest("a volume lies on its devices as the options say, or is not made", async (t, subject) => {
+    const { lvm, volumeGroupName, volume, state } = subject;
+    const create = (name: string, options: readonly string[]) =>
+      lvm.run({ kind: "create", volumeGroupName, name, sizeBytes: extent, tags: [], options });
+    await create("one", ["--type", "linear", "--contiguous", "y"]);
+    t.match(await volume("one"), { kind: "linear", sizeBytes: extent });
+    t.equal(await reasonOf(create("two", ["--stripes", "2"])), "NO_SPACE", "the group has one device");
+    t.equal((await state()).volumes.length, 1);
+  });
+
   contractTest("a refresh is read after it was asked for, and shared", async (t, { lvm }) => {
     await lvm.read();
     const askedAtMs = performance.now();
@@ -258,6 +275,23 @@ export function testLvmContract(kind: string, makeSubject: (t: Test) => Promise<
     await remove("snap");
     t.equal((await group()).freeBytes, BigInt(extentCount - 10) * extent);
     await remove("origin");
+  });
+
+  snapshotTest("a snapshot may be read-only", async (t, subject) => {
+    const { lvm, volumeGroupName, create, volume } = subject;
+    await create("data", extent);
+    const snapshot = {
+      kind: "snapshot",
+      volumeGroupName,
+      originName: "data",
+      tags: [],
+      roomBytes: extent,
+    } as const;
+    await lvm.run({ ...snapshot, name: "read", readOnly: true });
+    await lvm.run({ ...snapshot, name: "written" });
+    t.match(await volume("read"), { readOnly: true, attributes: "sri-a-s---" });
+    t.match(await volume("written"), { readOnly: false, attributes: "swi-a-s---" });
+    t.match(await volume("data"), { readOnly: false, attributes: "owi-a-s---" });
   });
 
   snapshotTest("a snapshot takes no more room than it can ever need", async (t, subject) => {

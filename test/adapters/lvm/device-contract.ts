@@ -73,6 +73,29 @@ export function testDeviceContract(
     t.equal(await reasonOf(add(first)), "DEVICE_NOT_USABLE", "it is in the group already");
   });
 
+  deviceTest("a striped volume lies on several devices, in whole extents of each", async (t, subject) => {
+    const { lvm, spares, add, devices, volumeGroupName } = subject;
+    const create = (name: string, sizeBytes: bigint, stripes: number) =>
+      lvm.run({
+        kind: "create",
+        volumeGroupName,
+        name,
+        sizeBytes,
+        tags: [],
+        options: ["--stripes", String(stripes), "--stripesize", "64k"],
+      });
+    await add(spares[0] ?? "");
+    await create("data", 3n * extent, 2);
+    const { value } = await lvm.read();
+    t.equal(value.volumes.find(({ name }) => name === "data")?.sizeBytes, 4n * extent, "two on each");
+    t.same(
+      (await devices()).map(({ usedBytes }) => usedBytes),
+      [2n * extent, 2n * extent],
+    );
+    t.equal(await reasonOf(create("more", extent, 3)), "NO_SPACE");
+    t.equal((await lvm.read()).value.volumes.length, 1);
+  });
+
   deviceTest("a device that holds nothing is taken out and free again", async (t, subject) => {
     const { lvm, spares, devices, add, run, group } = subject;
     const [first = ""] = spares;

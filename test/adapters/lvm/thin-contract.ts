@@ -38,6 +38,20 @@ export function testThinContract(kind: string, makeSubject: (t: Test) => Promise
     t.ok(snap?.device, "although LVM makes thin snapshots that are skipped by activation");
     t.equal(await freeBytes(), freeBefore, "it takes nothing of the group");
 
+    const readOnly = {
+      kind: "snapshot",
+      ...at("read"),
+      originName: "data",
+      tags: [],
+      readOnly: true,
+    } as const;
+    await run(readOnly);
+    t.match(await volume("read"), { readOnly: true, active: true, attributes: "Vri-a-tz--" });
+    await run({ kind: "resize", ...at("read"), sizeBytes: 12n * extent });
+    t.match(await volume("read"), { readOnly: true, sizeBytes: 12n * extent }, "it can grow");
+    t.match(await volume("data"), { readOnly: false, attributes: "Vwi-a-tz--" });
+    await run({ kind: "remove", ...at("read") });
+
     await run({ kind: "deactivate", ...at("snap") });
     await run({ kind: "activate", ...at("snap") });
     t.equal((await volume("snap"))?.active, true);
