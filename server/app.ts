@@ -85,6 +85,7 @@ const nowhere: ListenerFacts = {
   isTls: false,
   isLocal: false,
   errorDetails: true,
+  lvmd: "backups",
 };
 
 /** The application with everything registered. */

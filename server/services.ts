@@ -6,7 +6,7 @@ import { EventService } from "../gen/hostplane/v1/event_pb.ts";
 import { OperationService } from "../gen/hostplane/v1/operation_pb.ts";
 import { PlanService } from "../gen/hostplane/v1/plan_pb.ts";
 import { SystemService } from "../gen/hostplane/v1/system_pb.ts";
-import { LVService, VGService } from "../gen/proto/lvmd_pb.ts";
+import { LVService, VGService } from "../gen/lvmd/served/lvmd_pb.ts";
 import { type Backend, createAbsentBackend } from "./backend.ts";
 import { createBackupsDomain } from "./backup-services.ts";
 import { createAbsentBackupSource } from "./backups/backup-source.ts";
@@ -35,12 +35,18 @@ import { createVolumeBackups } from "./domains/volumes/backups/volume-backups.ts
 import { createOwnChanges } from "./domains/volumes/events/own-changes.ts";
 import { observeVolumeChanges } from "./domains/volumes/events/volume-observer.ts";
 import { createLvPlanners } from "./domains/volumes/planners.ts";
-import { createLvService, createVgService } from "./domains/volumes/service.ts";
+import {
+  createLvService,
+  createVgService,
+  shownLvServices,
+  shownVgServices,
+} from "./domains/volumes/service.ts";
 import { createVolumes } from "./domains/volumes/volumes.ts";
 import { createHypervisorsDomain } from "./hypervisor-services.ts";
 import { methodRuleOf, storeServices } from "./method-table.ts";
 import { registerPlanRefusal } from "./operations/planner.ts";
 import { createPodsDomain } from "./pod-services.ts";
+import type { LvmdProtocol } from "./rpc/call.ts";
 import { registerRefusal } from "./rpc/service-handlers.ts";
 import { createStorageDomain } from "./storage-services.ts";
 import type { Systems } from "./systems.ts";
@@ -80,13 +86,11 @@ export function createServices(options: ServicesOptions): Services {
     .concat(storeBackend)
     .toSorted((a, b) => (`${a.domain}/${a.name}` < `${b.domain}/${b.name}` ? -1 : 1));
   const registrations = domains.flatMap((domain) => domain.registrations);
-  const services = [
-    ...registrations.map(({ service }) => service),
-    OperationService,
-    EventService,
-    PlanService,
-    SystemService,
-    Health,
+  const otherServices = [OperationService, EventService, PlanService, SystemService, Health];
+  const services = [...registrations.map(({ service }) => service), ...otherServices];
+  const shownServices = (lvmd: LvmdProtocol) => [
+    ...registrations.map(({ service, shown }) => shown?.[lvmd] ?? service),
+    ...otherServices,
   ];
   const allServices = [...services, ...reflectionServices];
   const planners = domains.flatMap((domain) => domain.planners);
@@ -113,12 +117,13 @@ export function createServices(options: ServicesOptions): Services {
       createPlanService({ services: allServices, planners, ruleOf: methodRuleOf }),
       createSystemService(options.facts, backends),
       createHealthService(backends, names),
-      ...createReflectionServices(services),
+      ...createReflectionServices({ backups: shownServices("backups"), current: shownServices("current") }),
     ],
     backends,
     storeBackend,
     isPlannable: (method) =>
-      planners.find(({ service }) => service === method.parent)?.plannerOf(method) !== undefined,
+      planners.find(({ service }) => service.typeName === method.parent.typeName)?.plannerOf(method) !==
+      undefined,
     observe: () => allOf(domains.flatMap(({ observe }) => observe?.() ?? [])),
     beginSchedules: () => allOf(domains.flatMap(({ beginSchedules }) => beginSchedules?.() ?? [])),
   };
@@ -137,7 +142,9 @@ function createVolumesDomain(options: ServicesOptions): DomainServices {
     const missing = "volumes are off: set `volumes.deviceClasses` in the configuration";
     const refusal = () => new InfraError("DOMAIN_OFF", missing);
     return {
-      registrations: services.map((service) => registerRefusal(service, refusal)),
+      registrations: services.map((service) =>
+        registerRefusal(service, refusal, service === LVService ? shownLvServices : shownVgServices),
+      ),
       planners: services.map((service) => registerPlanRefusal(service, refusal)),
       backends: [
         createAbsentBackend("volumes", "lvm", "off", namesOf([...services, BackupService]), missing),

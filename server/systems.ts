@@ -5,7 +5,7 @@ import type { ResticAdapter } from "../adapters/restic/adapter.ts";
 import { type ClusterSystem, createRealClusters } from "./cluster-systems.ts";
 import type { Config, VolumesConfig } from "./config/schema.ts";
 import type { BackupSettings } from "./domains/volumes/backups/backup-settings.ts";
-import type { DeviceClass } from "./domains/volumes/device-class.ts";
+import type { DeviceClass, LvcreateOptionClass } from "./domains/volumes/device-class.ts";
 import { createRealHypervisors, type HypervisorSystem } from "./hypervisor-systems.ts";
 import { createRealPods, type PodSystem } from "./pod-systems.ts";
 import { createRealStorage, type StorageSystem } from "./storage-systems.ts";
@@ -16,6 +16,7 @@ export interface Systems {
     | {
         readonly lvm: LvmAdapter;
         readonly deviceClasses: readonly DeviceClass[];
+        readonly lvcreateOptionClasses?: readonly LvcreateOptionClass[];
         readonly protect: readonly string[];
         /** A volume group or thin pool with less free space is told to be low. */
         readonly lowSpacePercent: number;
@@ -57,9 +58,10 @@ async function createRealVolumes(
     onToolEnd,
   });
   opened.push(lvm);
-  const { deviceClasses, protect, lowSpacePercent, backup } = volumes;
+  const { deviceClasses, lvcreateOptionClasses, protect, lowSpacePercent, backup } = volumes;
+  const system = { lvm, deviceClasses, lvcreateOptionClasses, protect, lowSpacePercent };
   if (backup === undefined) {
-    return { lvm, deviceClasses, protect, lowSpacePercent };
+    return system;
   }
   const { createRestic } = await import("../adapters/restic/restic.ts");
   const restic = createRestic({
@@ -69,7 +71,7 @@ async function createRealVolumes(
     onToolEnd,
   });
   opened.push(restic);
-  return { lvm, deviceClasses, protect, lowSpacePercent, backup: { restic, settings: backup } };
+  return { ...system, backup: { restic, settings: backup } };
 }
 
 /** Closes them at once. */

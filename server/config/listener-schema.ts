@@ -91,6 +91,10 @@ export const listenerSchema = z
       description:
         "`false` leaves out the details that hostplane adds to the errors of gRPC, gRPC-Web and Connect (`google.rpc.ErrorInfo`, `RetryInfo` and others), for clients that cannot read them, such as grpc-gateway before 1.9. `true` if absent.",
     }),
+    lvmd: z.enum(["current"]).exactOptional().meta({
+      description:
+        "`current` follows today's lvmd (TopoLVM since 0.36.5) where a request does not tell which protocol its client speaks: RemoveLV of a volume that is not there is NOT_FOUND, ResizeLV to a smaller size leaves the volume as it is, thin volumes are listed by their own class alone, and reflection, `/openapi.json` and `/docs` show its messages. The branch with backups if absent. Requests of both are understood in either case.",
+    }),
     insecure: z.boolean().exactOptional().meta({
       description:
         "`true` says that others on the network may read along and may be anybody: needed by a cleartext address beyond loopback, and by `auth: none` there.",

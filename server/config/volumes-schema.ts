@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseCreateOptions } from "../../adapters/lvm/create-options.ts";
 import { assertVolumeGroupName, assertVolumeName } from "../../adapters/lvm/names.ts";
 import { backupSchema } from "./backup-schema.ts";
 import { lvmSchema } from "./lvm-schema.ts";
@@ -6,15 +7,19 @@ import { assertByAdapter, assertOneDefault, assertUnique } from "./schema-rules.
 
 const lvmName = "a name of LVM";
 
+const className = z
+  .string()
+  .max(63)
+  .regex(/^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/, {
+    error: "expected letters, digits, '-', '_' and '.', with a letter or digit at both ends",
+  });
+const createOptions = z.array(z.string()).superRefine((words, context) => {
+  assertByAdapter(() => parseCreateOptions(words, "options"), context, "options of lvcreate");
+});
+
 const deviceClass = z
   .strictObject({
-    name: z
-      .string()
-      .max(63)
-      .regex(/^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/, {
-        error: "expected letters, digits, '-', '_' and '.', with a letter or digit at both ends",
-      })
-      .meta({ description: "What clients call the class; at most 63 characters." }),
+    name: className.meta({ description: "What clients call the class; at most 63 characters." }),
     volumeGroup: z
       .string()
       .superRefine((name, context) =>
@@ -36,8 +41,31 @@ const deviceClass = z
     overprovision: z.number().min(1).max(1000).exactOptional().meta({
       description: "How many times its size a thin pool may promise to its volumes, at least 1. 1 if absent.",
     }),
+    stripe: z.int().min(1).max(128).exactOptional().meta({
+      description:
+        "On how many devices of the group each volume lies side by side (`--stripes` of lvcreate).",
+    }),
+    stripeSize: z
+      .string()
+      .regex(/^[1-9]\d{0,9}[bskmg]?$/i, { error: 'expected a size of lvcreate, such as "64k"' })
+      .exactOptional()
+      .meta({
+        description:
+          "How much of a striped volume is on one device before it goes on with the next (`--stripesize` of lvcreate).",
+        examples: ["64k"],
+      }),
+    lvcreateOptions: createOptions.exactOptional().meta({
+      description:
+        "Further options of lvcreate for the volumes of the class: those that say how a volume lies on its devices.",
+      examples: [["--type=raid1", "--nosync"]],
+    }),
   })
-  .superRefine(({ volumeGroup, thinPool, overprovision }, context) => {
+  .superRefine(({ volumeGroup, thinPool, overprovision, stripe, stripeSize, lvcreateOptions }, context) => {
+    for (const [key, value] of Object.entries({ stripe, stripeSize, lvcreateOptions })) {
+      if (thinPool !== undefined && value !== undefined) {
+        context.addIssue({ code: "custom", path: [key], message: "expected only without thinPool" });
+      }
+    }
     if (thinPool !== undefined) {
       assertByAdapter(() => assertVolumeName(thinPool, "name", volumeGroup), context, lvmName, ["thinPool"]);
     }
@@ -63,6 +91,21 @@ export const volumesSchema = z
         assertOneDefault(classes, context);
       })
       .meta({ description: "What clients can order volumes from. At least one, one of them the default." }),
+    lvcreateOptionClasses: z
+      .array(
+        z.strictObject({
+          name: className.meta({ description: "What `lvcreate_option_class` of CreateLV calls it." }),
+          options: createOptions.meta({
+            description: "Options of lvcreate, in the place of those of the device class.",
+          }),
+        }),
+      )
+      .default([])
+      .superRefine((classes, context) => assertUnique(classes, context, "name", ({ name }) => name))
+      .meta({
+        description: "Options of lvcreate that a client of today's lvmd protocol may choose by name.",
+        examples: [[{ name: "mirrored", options: ["--type=raid1", "--mirrors=1"] }]],
+      }),
     protect: z
       .array(z.string().min(1))
       .default([])

@@ -11,6 +11,8 @@ import type { PlannedMutation } from "./mutation.ts";
 /** Who asks for a plan, and may leave before there is one. */
 export interface PlanAsker {
   readonly signal: AbortSignal;
+  /** Of how it reached the gateway, what decides on rules of the domains. */
+  readonly peer: { readonly lvmd: "backups" | "current" };
 }
 
 /**

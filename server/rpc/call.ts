@@ -13,6 +13,12 @@ import { watchedStream } from "./watched-stream.ts";
  */
 export type ListenerAccess = "login" | "viewer" | "operator" | "adminSocket";
 
+/**
+ * Which rules hold where a request does not tell which protocol of lvmd its client speaks: those of the branch with backups, or
+ * today's.
+ */
+export type LvmdProtocol = "backups" | "current";
+
 /** How a call reached the gateway. */
 export interface Peer {
   /** IP address of the client; `unix` for a unix socket. */
@@ -30,6 +36,7 @@ export interface Peer {
   readonly httpVersion: "1.0" | "1.1" | "2.0";
   /** Whether errors carry the details that the gateway adds to them; REST and server-sent events always have them. */
   readonly errorDetails: boolean;
+  readonly lvmd: LvmdProtocol;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ListenerAccess } from "./call.ts";
+import type { ListenerAccess, LvmdProtocol } from "./call.ts";
 
 /** What a listener allows, found for each request by the socket it came in on. */
 export interface ListenerFacts {
@@ -11,4 +11,5 @@ export interface ListenerFacts {
   readonly isLocal: boolean;
   /** Whether errors carry the details that the gateway adds to them. */
   readonly errorDetails: boolean;
+  readonly lvmd: LvmdProtocol;
 }

@@ -31,6 +31,7 @@ export const requestFactsKey = createContextKey<RequestFacts>(
       certificate: undefined,
       httpVersion: "1.1",
       errorDetails: true,
+      lvmd: "backups",
     },
     requestId: "",
   },

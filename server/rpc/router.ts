@@ -8,6 +8,7 @@ import { createDirectHandler, type DirectHandler } from "./direct/direct-handler
 import { infraErrorFrom } from "./errors.ts";
 import { streamUntilCallEnds, untilCallEnds } from "./guard.ts";
 import { callFromHandlerContext, callFromRefusedRequest } from "./handler-call.ts";
+import type { ListenerFacts } from "./listener-facts.ts";
 import { chargeLoopTime } from "./loop-time.ts";
 import type { LinksFor } from "./method-links.ts";
 import { type MethodRule, methodPathOf } from "./method-rule.ts";
@@ -42,6 +43,8 @@ export interface Route {
   /** `/package.Service/Method` */
   readonly path: string;
   readonly rule: MethodRule;
+  /** What clients are shown of it, by the listener they come by; undefined where its service is shown without it. */
+  shownOn(listener: Pick<ListenerFacts, "lvmd">): DescMethod | undefined;
   /** The largest message read, in bytes, after decompression. */
   readonly readMaxBytes: number;
   readonly handle: UniversalHandler;
@@ -62,6 +65,10 @@ export function createRoutes(options: RouterOptions): ServedRoute[] {
       return {
         path: `/${methodPathOf(method)}`,
         rule,
+        shownOn: ({ lvmd }: Pick<ListenerFacts, "lvmd">) =>
+          (registration.shown?.[lvmd] ?? registration.service).methods.find(
+            ({ name }) => name === method.name,
+          ),
         ...createRouteHandler(method, rule, registration.handlerOf(method), options),
       };
     }),

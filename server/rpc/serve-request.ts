@@ -73,5 +73,6 @@ export function peerFromRequest(request: HttpRequest, listener: ListenerFacts): 
     certificate: certificate?.kind === "verified" ? certificate.certificate : undefined,
     httpVersion: request.httpVersion as Peer["httpVersion"],
     errorDetails: listener.errorDetails,
+    lvmd: listener.lvmd,
   };
 }

@@ -7,7 +7,7 @@ import type {
   MessageInitShape,
   MessageShape,
 } from "@bufbuild/protobuf";
-import type { Call } from "./call.ts";
+import type { Call, LvmdProtocol } from "./call.ts";
 
 type MethodHandler<M extends DescMethod> =
   M extends DescMethodUnary<infer I, infer O>
@@ -29,9 +29,14 @@ export type ServiceHandlers<S extends DescService> = {
 /** Any handler, as the router calls it: the method's kind says which shape `input` and the result have. */
 export type AnyHandler = (input: unknown, call: Call) => Promise<object> | AsyncIterable<object>;
 
+/** The published forms of a service that is served with the messages of all of them. */
+export type ShownServices = Readonly<Record<LvmdProtocol, DescService>>;
+
 /** A service and who answers each of its methods. */
 export interface ServiceRegistration {
   readonly service: DescService;
+  /** What clients are shown of it, by the listener they come by; `service` itself if absent. */
+  readonly shown?: ShownServices;
   handlerOf(method: DescMethod): AnyHandler;
 }
 
@@ -39,10 +44,12 @@ export interface ServiceRegistration {
 export function registerService<S extends DescService>(
   service: S,
   handlers: ServiceHandlers<S>,
+  shown?: ShownServices,
 ): ServiceRegistration {
   const byName = handlers as Record<string, AnyHandler>;
   return {
     service,
+    ...(shown === undefined ? {} : { shown }),
     handlerOf(method) {
       const handler = byName[method.localName];
       if (handler === undefined) {
@@ -54,9 +61,14 @@ export function registerService<S extends DescService>(
 }
 
 /** Registers a service that refuses every call with the same error, made anew for each. */
-export function registerRefusal(service: DescService, refusal: () => Error): ServiceRegistration {
+export function registerRefusal(
+  service: DescService,
+  refusal: () => Error,
+  shown?: ShownServices,
+): ServiceRegistration {
   return {
     service,
+    ...(shown === undefined ? {} : { shown }),
     handlerOf: () => async () => {
       throw refusal();
     },

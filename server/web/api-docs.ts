@@ -37,9 +37,10 @@ export async function apiDocs(app: FastifyInstance, options: ApiDocsOptions): Pr
   function keptByListener(make: (contract: PageContract) => Promise<string>) {
     const kept = new Map<string, Promise<Kept>>();
     return (request: FastifyRequest): Promise<Kept> => {
-      const { services } = options.listenerOf(request);
-      const key = services === undefined ? "*" : [...services].toSorted().join(" ");
-      const known = kept.get(key) ?? keep(contractOf(options, services).then(make));
+      const listener = options.listenerOf(request);
+      const { services, lvmd } = listener;
+      const key = [lvmd, ...(services === undefined ? ["*"] : [...services].toSorted())].join(" ");
+      const known = kept.get(key) ?? keep(contractOf(options, listener).then(make));
       kept.set(key, known);
       // What failed is tried again by the next who asks.
       known.catch(() => kept.delete(key));
@@ -78,13 +79,15 @@ function* jsonOf(making: Generator<void, object>): Generator<void, string> {
 /** What is documented of the services of a listener. */
 async function contractOf(
   { routes, restRoutes, ...limits }: ApiDocsOptions,
-  services: ReadonlySet<string> | undefined,
+  listener: ListenerFacts,
 ): Promise<PageContract> {
   const { readContractComments } = await import("../rpc/openapi/contract-comments.ts");
-  const methods = routes
-    .map(({ rule, handle: { method } }) => ({ method, rule }))
-    .filter(({ method }) => services?.has(method.parent.typeName) !== false);
-  return { ...limits, methods, restRoutes, commentOf: await readContractComments() };
+  const { services, lvmd } = listener;
+  const methods = routes.flatMap(({ rule, shownOn }) => {
+    const method = shownOn(listener);
+    return method === undefined || services?.has(method.parent.typeName) === false ? [] : [{ method, rule }];
+  });
+  return { ...limits, methods, restRoutes, commentOf: await readContractComments(lvmd) };
 }
 
 async function keep(making: Promise<string>): Promise<Kept> {

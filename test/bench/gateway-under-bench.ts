@@ -127,6 +127,7 @@ export async function startGatewayUnderBench(
     isTls: false,
     isLocal: true,
     errorDetails: true,
+    lvmd: "backups",
   } as const;
   const listener = createListener({
     address: { kind: "tcp", host: "127.0.0.1", port: 0 },

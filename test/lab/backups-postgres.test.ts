@@ -1,7 +1,7 @@
 import { type Test, test } from "tap";
 import { createResticSandbox } from "../../adapters/restic/sandbox.ts";
 import { BackupService } from "../../gen/hostplane/v1/backup_pb.ts";
-import { LVService, StateType } from "../../gen/proto/lvmd_pb.ts";
+import { LVService, StateType } from "../../gen/lvmd/served/lvmd_pb.ts";
 import {
   createGateway,
   createHost,

@@ -80,6 +80,7 @@ export async function startAppUnderTest(
     isTls: false,
     isLocal: true,
     errorDetails: true,
+    lvmd: "backups",
   } as const;
   const listener = createListener({
     address: { kind: "tcp", host: "127.0.0.1", port: 0 },

@@ -116,7 +116,10 @@ async function createDomain(t: Test, sources: readonly BackupSource[]) {
       request: MessageInitShape<I>,
     ) {
       const { signal } = new AbortController();
-      return planners[0]?.plannerOf(method)?.(create(method.input, request), { signal });
+      return planners[0]?.plannerOf(method)?.(create(method.input, request), {
+        signal,
+        peer: { lvmd: "backups" },
+      });
     },
   };
 }

@@ -247,30 +247,52 @@ test("a megabyte of noise to the port harms nothing", async (t) => {
   await assertUnharmed(t, gateway);
 });
 
-test("an lvmd request with size_bytes is refused, also when it carries size_gb", async (t) => {
+test("an lvmd request whose fields contradict each other is refused with both", async (t) => {
   const gateway = await startGatewayUnderTest(t);
-  const expected = {
+  const contradiction = (fields: RegExp) => ({
     code: "INVALID_ARGUMENT",
-    reason: "NEWER_LVMD_PROTOCOL",
-    message: /size_bytes.*size_gb/,
-  };
+    reason: "INVALID_FIELD",
+    message: fields,
+  });
   const name = [0x0a, 0x01, 0x61];
-  const oneGb = [0x10, 0x01];
+  const threeGb = [0x10, 0x03];
   // 1,610,612,736 bytes, which TopoLVM 0.36.0 rounds down to size_gb: 1.
   const varint = [0x80, 0x80, 0x80, 0x80, 0x06];
-  for (const fields of [[], oneGb]) {
-    const create = { message: Uint8Array.from([...name, ...fields, 0x30, ...varint]) };
-    await refuses(t, gateway.url, binary, "CreateLV", create, expected);
-    const resize = {
-      path: "/proto.LVService/ResizeLV",
-      message: Uint8Array.from([...name, ...fields, 0x38, ...varint]),
-    };
-    await refuses(t, gateway.url, binary, "ResizeLV", resize, expected);
+  const sizes = contradiction(/size_gb.*size_bytes/);
+  const create = { message: Uint8Array.from([...name, ...threeGb, 0x30, ...varint]) };
+  await refuses(t, gateway.url, binary, "CreateLV", create, sizes);
+  const resize = {
+    path: "/proto.LVService/ResizeLV",
+    message: Uint8Array.from([...name, ...threeGb, 0x38, ...varint]),
+  };
+  await refuses(t, gateway.url, binary, "ResizeLV", resize, sizes);
+  // Without size_bytes, field 5 is a message.
+  const optionClass = { message: Uint8Array.from([...name, ...threeGb, 0x2a, 0x03, 0x61, 0x62, 0x63]) };
+  await refuses(t, gateway.url, binary, "CreateLV", optionClass, contradiction(/field 5 .*size_bytes/));
+  const notText = { message: Uint8Array.from([...name, 0x2a, 0x01, 0xff, 0x30, ...varint]) };
+  await refuses(t, gateway.url, binary, "CreateLV", notText, contradiction(/lvcreate_option_class.*UTF-8/));
+  for (const [other, fields] of [
+    [{ sizeGb: "3" }, /size_gb.*size_bytes/],
+    [{ dataSource: { synchronousRestore: true } }, /data_source.*size_bytes/],
+    [{ lvcreateOptionClass: "none" }, /lvcreate_option_class.*there are: none/],
+  ] as const) {
+    const message = JSON.stringify({ name: "a", sizeBytes: "1610612736", ...other });
+    await refuses(t, gateway.url, json, "CreateLV", { message }, contradiction(fields));
   }
-  const message = JSON.stringify({ name: "a", sizeGb: "1", sizeBytes: "1610612736" });
-  const unknownField = { code: "INVALID_ARGUMENT", reason: "UNKNOWN_FIELD" };
-  await refuses(t, gateway.url, json, "CreateLV", { message }, unknownField);
+  const both = JSON.stringify({ name: "a", sizeGb: "3", lvcreateOptionClass: "x", dataSource: {} });
+  await refuses(
+    t,
+    gateway.url,
+    json,
+    "CreateLV",
+    { message: both },
+    contradiction(/data_source.*lvcreate_option_class/),
+  );
   const [carrier] = binary;
-  const ours = { message: Uint8Array.from([...name, ...oneGb]) };
-  t.equal(carrier && errorFromAnswer(await send(gateway.url, carrier, ours)), undefined);
+  const rounded = { message: Uint8Array.from([...name, 0x10, 0x01, 0x30, ...varint]) };
+  t.equal(
+    carrier && errorFromAnswer(await send(gateway.url, carrier, rounded)),
+    undefined,
+    "size_gb rounded down",
+  );
 });

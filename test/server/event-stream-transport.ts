@@ -82,7 +82,8 @@ async function* messagesOf<O extends DescMessage>(
       if (event.type === "end") {
         return;
       }
-      yield fromJsonString(desc, event.data);
+      // As every generated client does, which a later server may tell more than it knows.
+      yield fromJsonString(desc, event.data, { ignoreUnknownFields: true });
     }
   } finally {
     answer.close();

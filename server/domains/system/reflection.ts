@@ -15,6 +15,7 @@ import {
   type ServerReflectionResponseSchema,
 } from "../../../gen/grpc/reflection/v1/reflection_pb.ts";
 import { ServerReflection as ServerReflectionV1alpha } from "../../../gen/grpc/reflection/v1alpha/reflection_pb.ts";
+import type { Call, LvmdProtocol } from "../../rpc/call.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 
 /** The reflection services themselves. */
@@ -25,22 +26,21 @@ type Response = MessageInitShape<typeof ServerReflectionResponseSchema>["message
 /**
  * grpc.reflection.v1 and v1alpha, which are the same messages under two names: from them grpcurl, `buf curl`
  * and others learn the contract without a proto file, and the details of errors.
- * @param services those to list beside reflection itself; everything their files import is answered too
+ * @param services those to list beside reflection itself, by the protocol of lvmd that a listener shows; everything their files
+ *   import is answered too
  */
-export function createReflectionServices(services: readonly DescService[]): ServiceRegistration[] {
-  const listed = [...services, ...reflectionServices];
-  const roots = [...listed.map(({ file }) => file), file_google_rpc_error_details];
-  const files = [...new Set(roots.flatMap(withImports))];
-  const registry = createRegistry(...files);
-  const serviceNames = listed.map(({ typeName }) => typeName);
+export function createReflectionServices(
+  services: Readonly<Record<LvmdProtocol, readonly DescService[]>>,
+): ServiceRegistration[] {
   const encodedOf = createEncodedFiles();
+  const answers = { backups: contractOf(services.backups), current: contractOf(services.current) };
 
-  async function* answer(requests: AsyncIterable<ServerReflectionRequest>) {
+  async function* answer(requests: AsyncIterable<ServerReflectionRequest>, { peer }: Call) {
     for await (const request of requests) {
       yield {
         validHost: request.host,
         originalRequest: request,
-        messageResponse: responseTo(request.messageRequest, files, registry, serviceNames, encodedOf),
+        messageResponse: responseTo(request.messageRequest, answers[peer.lvmd], encodedOf),
       };
     }
   }
@@ -51,11 +51,23 @@ export function createReflectionServices(services: readonly DescService[]): Serv
   ];
 }
 
+/** What is told of services. */
+interface ReflectedContract {
+  readonly files: readonly DescFile[];
+  readonly registry: Registry;
+  readonly serviceNames: readonly string[];
+}
+
+function contractOf(services: readonly DescService[]): ReflectedContract {
+  const listed = [...services, ...reflectionServices];
+  const roots = [...listed.map(({ file }) => file), file_google_rpc_error_details];
+  const files = [...new Set(roots.flatMap(withImports))];
+  return { files, registry: createRegistry(...files), serviceNames: listed.map(({ typeName }) => typeName) };
+}
+
 function responseTo(
   request: ServerReflectionRequest["messageRequest"],
-  files: readonly DescFile[],
-  registry: Registry,
-  serviceNames: readonly string[],
+  { files, registry, serviceNames }: ReflectedContract,
   encodedOf: (file: DescFile) => Uint8Array[],
 ): NonNullable<Response> {
   const filesOrNotFound = (file: DescFile | undefined, name: string): NonNullable<Response> =>

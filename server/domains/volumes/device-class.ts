@@ -1,5 +1,6 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { LogicalVolume, LvmState, VolumeGroup } from "../../../adapters/lvm/adapter.ts";
+import { parseCreateOptions } from "../../../adapters/lvm/create-options.ts";
 import { volumeGroupResource } from "../../../adapters/lvm/names.ts";
 import { isBackupSnapshot } from "../../backups/lvm/operation-marks.ts";
 import { bytesPerGiB } from "./size.ts";
@@ -14,6 +15,27 @@ export interface DeviceClass {
   readonly thinPool?: string;
   /** How many times its size a thin pool may promise to its volumes. */
   readonly overprovision?: number;
+  /** On how many devices its volumes lie side by side. */
+  readonly stripe?: number;
+  /** How much of a volume is on one device before it goes on with the next, as lvcreate reads it: `64k`. */
+  readonly stripeSize?: string;
+  /** Further words for lvcreate. */
+  readonly lvcreateOptions?: readonly string[];
+}
+
+/** Words for lvcreate that a request may name instead of those of its device class. */
+export interface LvcreateOptionClass {
+  readonly name: string;
+  readonly options: readonly string[];
+}
+
+/** What lvcreate is told for volumes of a class, in its long form. */
+export function createOptionsOf({ stripe, stripeSize, lvcreateOptions = [] }: DeviceClass): string[] {
+  return [
+    ...(stripe === undefined ? [] : ["--stripes", String(stripe)]),
+    ...(stripeSize === undefined ? [] : ["--stripesize", stripeSize]),
+    ...parseCreateOptions(lvcreateOptions, "lvcreateOptions"),
+  ];
 }
 
 /** A device class together with what LVM has for it at this moment. */
@@ -106,9 +128,12 @@ export function allocatableBytes(resolved: ResolvedClass, state: LvmState): bigi
 /** Bytes that GetFreeBytes and Watch report: what is allocatable, less the class's spare. */
 export function reportedFreeBytes(resolved: ResolvedClass, state: LvmState): bigint {
   const allocatable = allocatableBytes(resolved, state);
-  return resolved.pool === undefined
-    ? atLeastZero(allocatable - BigInt(resolved.deviceClass.spareGiB) * bytesPerGiB)
-    : allocatable;
+  return resolved.pool === undefined ? lessSpare(resolved.deviceClass, allocatable) : allocatable;
+}
+
+/** Free space less what the class keeps back. */
+export function lessSpare({ spareGiB }: DeviceClass, bytes: bigint): bigint {
+  return atLeastZero(bytes - BigInt(spareGiB) * bytesPerGiB);
 }
 
 function atLeastZero(bytes: bigint): bigint {

@@ -1,22 +1,23 @@
-import { LVService } from "../../../gen/proto/lvmd_pb.ts";
+import { LVService } from "../../../gen/lvmd/served/lvmd_pb.ts";
 import { type PlannerRegistration, registerPlanners } from "../../operations/planner.ts";
-import { assertBackups, sourceFromCreate } from "./backups/backup-messages.ts";
+import { assertBackups } from "./backups/backup-messages.ts";
 import { planCreateBackup, planRestore } from "./backups/planners.ts";
 import type { VolumeBackups } from "./backups/volume-backups.ts";
-import { wantedFromCreate, wantedFromRemove, wantedFromResize } from "./volume-requests.ts";
+import { parseCreate, wantedFromRemove, wantedFromResize, wantedFromSnapshot } from "./volume-requests.ts";
 import type { Volumes } from "./volumes.ts";
 
 /** What the calls of proto.LVService would do. */
 export function createLvPlanners(volumes: Volumes, backups: VolumeBackups | undefined): PlannerRegistration {
   return registerPlanners(LVService, {
     createLV: async (request, asker) => {
-      const source = sourceFromCreate(request);
+      const { wanted, source } = parseCreate(request, asker.peer.lvmd);
       return source === undefined
-        ? volumes.planCreate(wantedFromCreate(request), asker)
-        : planRestore(assertBackups(backups), request, source, asker);
+        ? volumes.planCreate(wanted, asker)
+        : planRestore(assertBackups(backups), wanted, source, asker);
     },
-    resizeLV: async (request, asker) => volumes.planResize(wantedFromResize(request), asker),
-    removeLV: async (request, asker) => volumes.planRemove(wantedFromRemove(request), asker),
+    createLVSnapshot: async (request, asker) => volumes.planSnapshot(wantedFromSnapshot(request), asker),
+    resizeLV: async (request, asker) => volumes.planResize(wantedFromResize(request, asker.peer.lvmd), asker),
+    removeLV: async (request, asker) => volumes.planRemove(wantedFromRemove(request, asker.peer.lvmd), asker),
     createBackup: async (request, asker) => planCreateBackup(assertBackups(backups), request, asker),
   });
 }

@@ -1,88 +1,130 @@
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
+import type { LogicalVolume, LvmState } from "../../../adapters/lvm/adapter.ts";
+import {
+  LVService as CurrentLVService,
+  VGService as CurrentVGService,
+} from "../../../gen/lvmd/current/lvmd_pb.ts";
 import {
   GetFreeBytesResponseSchema,
   GetLVListResponseSchema,
   LVService,
   VGService,
   WatchResponseSchema,
+} from "../../../gen/lvmd/served/lvmd_pb.ts";
+import {
+  LVService as PublishedLVService,
+  VGService as PublishedVGService,
 } from "../../../gen/proto/lvmd_pb.ts";
 import { shownVolume } from "../../backups/lvm/operation-marks.ts";
 import { askerFrom } from "../../rpc/asker.ts";
-import type { Call } from "../../rpc/call.ts";
-import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
+import type { Call, LvmdProtocol } from "../../rpc/call.ts";
+import { registerService, type ServiceRegistration, type ShownServices } from "../../rpc/service-handlers.ts";
 import { createSharedAnswers } from "../../rpc/shared-answers.ts";
 import { watchState } from "../../rpc/watch-state.ts";
-import {
-  assertBackups,
-  backupStateMessage,
-  sourceFromCreate,
-  wantedFromCreateBackup,
-} from "./backups/backup-messages.ts";
+import { assertBackups, backupStateMessage, wantedFromCreateBackup } from "./backups/backup-messages.ts";
 import type { VolumeBackups } from "./backups/volume-backups.ts";
-import { reportedFreeBytes, volumesOf } from "./device-class.ts";
+import {
+  allocatableBytes,
+  lessSpare,
+  type ResolvedClass,
+  reportedFreeBytes,
+  volumesOf,
+} from "./device-class.ts";
 import { volumeMessage, watchMessage } from "./volume-messages.ts";
-import { wantedFromCreate, wantedFromRemove, wantedFromResize } from "./volume-requests.ts";
+import { parseCreate, wantedFromRemove, wantedFromResize, wantedFromSnapshot } from "./volume-requests.ts";
 import type { Volumes } from "./volumes.ts";
 
+/** proto.LVService and proto.VGService as each lvmd protocol publishes them. */
+export const shownLvServices: ShownServices = { backups: PublishedLVService, current: CurrentLVService };
+export const shownVgServices: ShownServices = { backups: PublishedVGService, current: CurrentVGService };
+
 /**
- * proto.LVService: what changes volumes.
+ * proto.LVService of both lvmd protocols: what changes volumes.
  * @param backups undefined where they are not configured
  */
 export function createLvService(volumes: Volumes, backups: VolumeBackups | undefined): ServiceRegistration {
-  return registerService(LVService, {
-    async createLV(request, call) {
-      const wanted = wantedFromCreate(request);
-      const source = sourceFromCreate(request);
-      const made =
-        source === undefined
-          ? await volumes.create(wanted, call)
-          : await assertBackups(backups).restoreVolume.create(wanted, source, askerFrom(call));
-      return { volume: volumeMessage(made) };
+  return registerService(
+    LVService,
+    {
+      async createLV(request, call) {
+        const { wanted, source } = parseCreate(request, call.peer.lvmd);
+        const made =
+          source === undefined
+            ? await volumes.create(wanted, call)
+            : await assertBackups(backups).restoreVolume.create(wanted, source, askerFrom(call));
+        return { volume: volumeMessage(made) };
+      },
+      async removeLV(request, call) {
+        await volumes.remove(wantedFromRemove(request, call.peer.lvmd), call);
+        return {};
+      },
+      async resizeLV(request, call) {
+        return { sizeBytes: await volumes.resize(wantedFromResize(request, call.peer.lvmd), call) };
+      },
+      async createLVSnapshot(request, call) {
+        const made = await volumes.createSnapshot(wantedFromSnapshot(request), call);
+        return { snapshot: volumeMessage(made) };
+      },
+      async createBackup(request, call) {
+        const wanted = wantedFromCreateBackup(request);
+        const poll = await assertBackups(backups).createBackup.poll(wanted, askerFrom(call));
+        return backupStateMessage(wanted.name, poll);
+      },
     },
-    async removeLV(request, call) {
-      await volumes.remove(wantedFromRemove(request), call);
-      return {};
-    },
-    async resizeLV(request, call) {
-      await volumes.resize(wantedFromResize(request), call);
-      return {};
-    },
-    async createBackup(request, call) {
-      const wanted = wantedFromCreateBackup(request);
-      const poll = await assertBackups(backups).createBackup.poll(wanted, askerFrom(call));
-      return backupStateMessage(wanted.name, poll);
-    },
-  });
+    shownLvServices,
+  );
 }
 
-/** proto.VGService: what tells of volumes. */
+/** proto.VGService of both lvmd protocols: what tells of volumes. */
 export function createVgService(volumes: Volumes): ServiceRegistration {
   const lists = createSharedAnswers(GetLVListResponseSchema);
   const freeBytes = createSharedAnswers(GetFreeBytesResponseSchema);
   const watched = createSharedAnswers(WatchResponseSchema);
-  return registerService(VGService, {
-    async getLVList({ deviceClass }, call) {
-      const { resolved, snapshot } = await volumes.resolve(deviceClass, call.signal);
-      tellAge(call, snapshot);
-      return lists.of(snapshot.value, resolved.deviceClass.name, () => ({
-        volumes: volumesOf(resolved, snapshot.value).map(shownVolume).map(volumeMessage),
-      }));
+  return registerService(
+    VGService,
+    {
+      async getLVList({ deviceClass }, call) {
+        const { resolved, snapshot } = await volumes.resolve(deviceClass, call.signal);
+        tellAge(call, snapshot);
+        const { lvmd } = call.peer;
+        return lists.of(snapshot.value, `${lvmd} ${resolved.deviceClass.name}`, () => ({
+          volumes: listedVolumes(resolved, snapshot.value, lvmd).map(shownVolume).map(volumeMessage),
+        }));
+      },
+      async getFreeBytes({ deviceClass }, call) {
+        const { resolved, snapshot } = await volumes.resolve(deviceClass, call.signal);
+        tellAge(call, snapshot);
+        const { lvmd } = call.peer;
+        return freeBytes.of(snapshot.value, `${lvmd} ${resolved.deviceClass.name}`, () => ({
+          freeBytes: freeBytesLessSpare(resolved, snapshot.value, lvmd),
+        }));
+      },
+      async *watch(_request, call) {
+        const { lvmd } = call.peer;
+        const read = () => volumes.readState(call.signal);
+        const states = watchState(volumes.subscribe, read, call.signal);
+        for await (const { value } of states) {
+          yield watched.of(value, lvmd, () => watchMessage(volumes.deviceClasses, value, lvmd));
+        }
+      },
     },
-    async getFreeBytes({ deviceClass }, call) {
-      const { resolved, snapshot } = await volumes.resolve(deviceClass, call.signal);
-      tellAge(call, snapshot);
-      return freeBytes.of(snapshot.value, resolved.deviceClass.name, () => ({
-        freeBytes: reportedFreeBytes(resolved, snapshot.value),
-      }));
-    },
-    async *watch(_request, call) {
-      const read = () => volumes.readState(call.signal);
-      const states = watchState(volumes.subscribe, read, call.signal);
-      for await (const { value } of states) {
-        yield watched.of(value, "", () => watchMessage(volumes.deviceClasses, value));
-      }
-    },
-  });
+    shownVgServices,
+  );
+}
+
+/** Today's protocol does not list the thin volumes of a group with its thick ones. */
+function listedVolumes(resolved: ResolvedClass, state: LvmState, lvmd: LvmdProtocol): LogicalVolume[] {
+  const volumes = volumesOf(resolved, state);
+  return lvmd === "current" && resolved.pool === undefined
+    ? volumes.filter(({ thinPoolName }) => thinPoolName === undefined)
+    : volumes;
+}
+
+/** Today's protocol keeps the spare of a thin class back as well. */
+function freeBytesLessSpare(resolved: ResolvedClass, state: LvmState, lvmd: LvmdProtocol): bigint {
+  return lvmd === "current"
+    ? lessSpare(resolved.deviceClass, allocatableBytes(resolved, state))
+    : reportedFreeBytes(resolved, state);
 }
 
 function tellAge(call: Call, { readAtMs }: Snapshot<unknown>): void {

@@ -1,37 +1,66 @@
 import { invalidField } from "../../../adapters/host/infra-error.ts";
 import type { LvmAdapter, LvmState } from "../../../adapters/lvm/adapter.ts";
+import { parseCreateOptions } from "../../../adapters/lvm/create-options.ts";
 import { assertTag, assertVolumeName, isReservedVolumeName } from "../../../adapters/lvm/names.ts";
 import { reservedTagStart } from "../../backups/lvm/operation-marks.ts";
 import { assertWhole, isProtected } from "../../backups/lvm/volume-refusals.ts";
 import type { Mutation } from "../../operations/mutation.ts";
-import { assertResolved, type DeviceClass, findDeviceClass, type ResolvedClass } from "./device-class.ts";
+import {
+  assertResolved,
+  createOptionsOf,
+  type DeviceClass,
+  findDeviceClass,
+  type LvcreateOptionClass,
+  type ResolvedClass,
+} from "./device-class.ts";
 import { assertClosed, assertNoActiveOrigin, type IsProtectedName } from "./protection.ts";
-import { bytesFromSizeGb } from "./size.ts";
+import { bytesFromSize, type WantedSize } from "./size.ts";
 import { describeCreate, describeRemove, describeResize } from "./volume-mutations.ts";
+import { describeSnapshot } from "./volume-snapshots.ts";
 
-export interface WantedRemove {
+interface WantedVolume {
   readonly name: string;
   /** Name of the device class; empty for the default one. */
   readonly deviceClass: string;
 }
 
-export interface WantedResize extends WantedRemove {
-  readonly sizeGb: bigint;
+export interface WantedRemove extends WantedVolume {
+  /** Whether a volume that is not there is VOLUME_NOT_FOUND; otherwise it is as good as removed. */
+  readonly mustExist?: boolean;
 }
 
-export interface WantedCreate extends WantedResize {
+export interface WantedResize extends WantedVolume {
+  readonly size: WantedSize;
+  /** Whether a volume that is larger stays as it is; otherwise it is SHRINK_NOT_ALLOWED. */
+  readonly skipsShrinking?: boolean;
+}
+
+export interface WantedCreate extends WantedVolume {
+  readonly size: WantedSize;
   readonly tags: readonly string[];
   /** What the request calls the name, for a refusal; `name` when absent. */
   readonly nameField?: string;
+  /** Name of the option class whose words lvcreate gets instead of the device class's. */
+  readonly optionClass?: string;
+}
+
+export interface WantedSnapshot extends WantedVolume {
+  readonly sourceName: string;
+  /** Undefined: as large as the source. */
+  readonly size: WantedSize | undefined;
+  readonly tags: readonly string[];
+  readonly readOnly: boolean;
 }
 
 /** A change of one volume, whose request has passed every check that needs no look at LVM. */
 export interface VolumeChange {
   readonly name: string;
+  /** The volume that it reads, if it does. */
+  readonly sourceName?: string;
   readonly deviceClass: DeviceClass;
   /**
    * Checks the change against LVM's state and describes what it would do.
-   * @throws InfraError VOLUME_GROUP_GONE, and as `describeCreate`, `describeResize` and `describeRemove`
+   * @throws InfraError VOLUME_GROUP_GONE, and as `describeCreate`, `describeResize`, `describeRemove` and `describeSnapshot`
    */
   describe(state: LvmState): Mutation;
   /**
@@ -49,6 +78,8 @@ export interface VolumeChanges {
   resize(wanted: WantedResize): VolumeChange;
   /** @throws InfraError DEVICE_CLASS_NOT_FOUND, INVALID_FIELD, VOLUME_PROTECTED */
   remove(wanted: WantedRemove): VolumeChange;
+  /** @throws InfraError DEVICE_CLASS_NOT_FOUND, INVALID_FIELD */
+  snapshot(wanted: WantedSnapshot): VolumeChange;
 }
 
 /** Each is two words of one command line, whose length the system limits. */
@@ -57,9 +88,27 @@ const maxTagCount = 256;
 export function createVolumeChanges(options: {
   readonly lvm: LvmAdapter;
   readonly deviceClasses: readonly DeviceClass[];
+  readonly lvcreateOptionClasses?: readonly LvcreateOptionClass[];
   readonly isProtectedName: IsProtectedName;
 }): VolumeChanges {
-  const { lvm, deviceClasses, isProtectedName } = options;
+  const { lvm, deviceClasses, lvcreateOptionClasses = [], isProtectedName } = options;
+
+  /** @throws InfraError INVALID_FIELD */
+  function wordsFor(deviceClass: DeviceClass, optionClass: string | undefined): readonly string[] {
+    if (optionClass === undefined) {
+      return createOptionsOf(deviceClass);
+    }
+    const field = "lvcreate_option_class";
+    if (deviceClass.thinPool !== undefined) {
+      throw invalidField(field, `${deviceClass.name} makes thin volumes, which take no options`);
+    }
+    const found = lvcreateOptionClasses.find(({ name }) => name === optionClass);
+    if (found === undefined) {
+      const known = lvcreateOptionClasses.map(({ name }) => name).join(", ") || "none";
+      throw invalidField(field, `${JSON.stringify(optionClass)} is not configured (there are: ${known})`);
+    }
+    return parseCreateOptions(found.options, field);
+  }
 
   function changeOf(
     name: string,
@@ -81,24 +130,26 @@ export function createVolumeChanges(options: {
       const deviceClass = findDeviceClass(deviceClasses, wanted.deviceClass);
       assertVolumeName(name, nameField, deviceClass.volumeGroup);
       assertTags(tags);
-      const sizeBytes = bytesFromSizeGb(wanted.sizeGb);
+      const sizeBytes = bytesFromSize(wanted.size);
+      const options = wordsFor(deviceClass, wanted.optionClass);
       return changeOf(
         name,
         deviceClass,
-        (state, resolved) => describeCreate(lvm, state, resolved, { name, sizeBytes, tags }),
+        (state, resolved) => describeCreate(lvm, state, resolved, { name, sizeBytes, tags, options }),
         (_state, { group }) => assertWhole(group),
       );
     },
 
     resize(wanted) {
-      const { name } = wanted;
+      const { name, skipsShrinking = false } = wanted;
       const deviceClass = findDeviceClass(deviceClasses, wanted.deviceClass);
       assertChangeable(name, deviceClass);
-      const sizeBytes = bytesFromSizeGb(wanted.sizeGb);
+      const sizeBytes = bytesFromSize(wanted.size);
       return changeOf(
         name,
         deviceClass,
-        (state, resolved) => describeResize(lvm, state, resolved, { name, sizeBytes }, isProtectedName),
+        (state, resolved) =>
+          describeResize(lvm, state, resolved, { name, sizeBytes, skipsShrinking }, isProtectedName),
         (state, { group }) => {
           assertWhole(group);
           assertNoActiveOrigin(state, group.name, name);
@@ -107,15 +158,32 @@ export function createVolumeChanges(options: {
     },
 
     remove(wanted) {
-      const { name } = wanted;
+      const { name, mustExist = false } = wanted;
       const deviceClass = findDeviceClass(deviceClasses, wanted.deviceClass);
       assertChangeable(name, deviceClass);
       return changeOf(
         name,
         deviceClass,
-        (state, resolved) => describeRemove(lvm, state, resolved, name, isProtectedName),
+        (state, resolved) => describeRemove(lvm, state, resolved, { name, mustExist }, isProtectedName),
         (state, { group }) => assertClosed(state, group.name, name),
       );
+    },
+
+    snapshot(wanted) {
+      const { name, sourceName, tags, readOnly } = wanted;
+      const deviceClass = findDeviceClass(deviceClasses, wanted.deviceClass);
+      assertVolumeName(name, "name", deviceClass.volumeGroup);
+      assertVolumeName(sourceName, "source_volume");
+      assertTags(tags);
+      const sizeBytes = wanted.size && bytesFromSize(wanted.size);
+      const change = changeOf(
+        name,
+        deviceClass,
+        (state, resolved) =>
+          describeSnapshot(lvm, state, resolved, { name, sourceName, sizeBytes, tags, readOnly }),
+        (_state, { group }) => assertWhole(group),
+      );
+      return { ...change, sourceName };
     },
   };
 }

@@ -6,7 +6,13 @@ import { roundUpToExtents } from "../../backups/lvm/extents.ts";
 import { shownName } from "../../backups/lvm/operation-marks.ts";
 import { isProtected } from "../../backups/lvm/volume-refusals.ts";
 import type { Mutation, MutationStep } from "../../operations/mutation.ts";
-import { allocatableBytes, describeStore, type ResolvedClass, volumesOf } from "./device-class.ts";
+import {
+  allocatableBytes,
+  createOptionsOf,
+  describeStore,
+  type ResolvedClass,
+  volumesOf,
+} from "./device-class.ts";
 import { assertRemovable, assertResizable, type IsProtectedName } from "./protection.ts";
 
 /**
@@ -18,7 +24,7 @@ export function describeCreate(
   lvm: LvmAdapter,
   state: LvmState,
   resolved: ResolvedClass,
-  wanted: { readonly name: string; readonly sizeBytes: bigint; readonly tags: readonly string[] },
+  wanted: WantedCreateStep,
 ): Mutation {
   const { group } = resolved;
   const step = createVolumeStep(state, resolved, wanted);
@@ -33,6 +39,14 @@ export function describeCreate(
   };
 }
 
+interface WantedCreateStep {
+  readonly name: string;
+  readonly sizeBytes: bigint;
+  readonly tags: readonly string[];
+  /** Words for lvcreate; those of the device class if absent. */
+  readonly options?: readonly string[];
+}
+
 /** The step that makes a volume. */
 export type LvmCreateStep = Extract<LvmStep, { kind: "create" }>;
 
@@ -40,32 +54,41 @@ export type LvmCreateStep = Extract<LvmStep, { kind: "create" }>;
 export function createVolumeStep(
   state: LvmState,
   resolved: ResolvedClass,
-  wanted: { readonly name: string; readonly sizeBytes: bigint; readonly tags: readonly string[] },
+  { name, sizeBytes, tags, options = createOptionsOf(resolved.deviceClass) }: WantedCreateStep,
 ): LvmCreateStep {
   const { group, pool } = resolved;
-  if (state.volumes.some((one) => one.volumeGroupName === group.name && shownName(one) === wanted.name)) {
-    throw new InfraError("VOLUME_EXISTS", `${group.name}/${wanted.name} already exists`, {
-      resource: volumeResource(group.name, wanted.name),
-    });
-  }
-  assertSpace(resolved, state, roundUpToExtents(wanted.sizeBytes, group.extentSizeBytes));
+  assertNameFree(state, group.name, name);
+  assertSpace(resolved, state, roundUpToExtents(sizeBytes, group.extentSizeBytes));
   return {
     kind: "create",
     volumeGroupName: group.name,
-    ...wanted,
+    name,
+    sizeBytes,
+    tags,
+    ...(options.length === 0 ? {} : { options }),
     ...(pool === undefined ? {} : { thinPoolName: pool.name }),
   };
 }
 
+/** @throws InfraError VOLUME_EXISTS */
+export function assertNameFree(state: LvmState, volumeGroupName: string, name: string): void {
+  if (state.volumes.some((one) => one.volumeGroupName === volumeGroupName && shownName(one) === name)) {
+    throw new InfraError("VOLUME_EXISTS", `${volumeGroupName}/${name} already exists`, {
+      resource: volumeResource(volumeGroupName, name),
+    });
+  }
+}
+
 /**
- * Describes the growing of a volume to `sizeBytes`. A volume that has that size needs no step.
+ * Describes the growing of a volume to `sizeBytes`. A volume that has that size needs no step, nor does one that is larger
+ * where that is skipped.
  * @throws InfraError VOLUME_NOT_FOUND, VOLUME_PROTECTED, SHRINK_NOT_ALLOWED, NO_SPACE
  */
 export function describeResize(
   lvm: LvmAdapter,
   state: LvmState,
   resolved: ResolvedClass,
-  wanted: { readonly name: string; readonly sizeBytes: bigint },
+  wanted: { readonly name: string; readonly sizeBytes: bigint; readonly skipsShrinking: boolean },
   isProtectedName: IsProtectedName,
 ): Mutation {
   const { group } = resolved;
@@ -75,13 +98,9 @@ export function describeResize(
     throw new InfraError("VOLUME_NOT_FOUND", `logical volume ${wanted.name} is not found`, { resource });
   }
   assertResizable(volume, isProtectedName);
-  if (resolved.pool === undefined && volume.thinPoolName !== undefined) {
-    throw isProtected(
-      volume,
-      `it is a thin volume of ${volume.thinPoolName}: name the device class of that pool`,
-    );
-  }
-  const sizeBytes = roundUpToExtents(wanted.sizeBytes, group.extentSizeBytes);
+  assertOfClass(volume, resolved);
+  const wantedBytes = roundUpToExtents(wanted.sizeBytes, group.extentSizeBytes);
+  const sizeBytes = wanted.skipsShrinking && wantedBytes < volume.sizeBytes ? volume.sizeBytes : wantedBytes;
   if (sizeBytes < volume.sizeBytes) {
     throw new InfraError(
       "SHRINK_NOT_ALLOWED",
@@ -105,20 +124,24 @@ export function describeResize(
 }
 
 /**
- * Describes the removal of a volume. A volume that is not there needs no step.
- * @throws InfraError VOLUME_PROTECTED
+ * Describes the removal of a volume. A volume that is not there needs no step, unless it must be there.
+ * @throws InfraError VOLUME_NOT_FOUND, VOLUME_PROTECTED
  */
 export function describeRemove(
   lvm: LvmAdapter,
   state: LvmState,
   resolved: ResolvedClass,
-  name: string,
+  { name, mustExist }: { readonly name: string; readonly mustExist: boolean },
   isProtectedName: IsProtectedName,
 ): Mutation {
   const { group } = resolved;
   const volume = findVolume(resolved, state, name);
   if (volume !== undefined) {
     assertRemovable(volume, state, isProtectedName);
+  } else if (mustExist) {
+    throw new InfraError("VOLUME_NOT_FOUND", `logical volume ${name} is not found`, {
+      resource: volumeResource(group.name, name),
+    });
   }
   const step: LvmStep = { kind: "remove", volumeGroupName: group.name, name };
   return {
@@ -134,8 +157,22 @@ export function describeRemove(
   };
 }
 
+/** @throws InfraError VOLUME_PROTECTED for a thin volume, where its group is named instead of its pool */
+export function assertOfClass(volume: LogicalVolume, { pool }: ResolvedClass): void {
+  if (pool === undefined && volume.thinPoolName !== undefined) {
+    throw isProtected(
+      volume,
+      `it is a thin volume of ${volume.thinPoolName}: name the device class of that pool`,
+    );
+  }
+}
+
 /** @throws InfraError VOLUME_PROTECTED for a thin pool, which is a store of volumes and not one of them */
-function findVolume(resolved: ResolvedClass, state: LvmState, name: string): LogicalVolume | undefined {
+export function findVolume(
+  resolved: ResolvedClass,
+  state: LvmState,
+  name: string,
+): LogicalVolume | undefined {
   const isPool = state.volumes.find(
     (one) => one.volumeGroupName === resolved.group.name && one.name === name && one.kind === "thinPool",
   );
@@ -146,7 +183,7 @@ function findVolume(resolved: ResolvedClass, state: LvmState, name: string): Log
 }
 
 /** @throws InfraError NO_SPACE */
-function assertSpace(resolved: ResolvedClass, state: LvmState, neededBytes: bigint): void {
+export function assertSpace(resolved: ResolvedClass, state: LvmState, neededBytes: bigint): void {
   const freeBytes = allocatableBytes(resolved, state);
   if (freeBytes < neededBytes) {
     throw new InfraError(
@@ -159,12 +196,17 @@ function assertSpace(resolved: ResolvedClass, state: LvmState, neededBytes: bigi
 
 function describeNewVolume(
   { group, pool }: ResolvedClass,
-  { name, tags }: { readonly name: string; readonly tags: readonly string[] },
+  { name, tags, options = [] }: WantedCreateStep,
   sizeBytes: bigint,
 ): string {
   const place = pool === undefined ? "" : ` in thin pool ${group.name}/${pool.name}`;
-  const marks = tags.length === 0 ? "" : `, tagged ${tags.join(", ")}`;
-  return `${group.name}/${name} is made with ${describeSize(sizeBytes)}${place}${marks}`;
+  const words = options.length === 0 ? "" : `, by lvcreate ${options.join(" ")}`;
+  return `${group.name}/${name} is made with ${describeSize(sizeBytes)}${place}${words}${describeTags(tags)}`;
+}
+
+/** The end of a sentence on a volume that is made. */
+export function describeTags(tags: readonly string[]): string {
+  return tags.length === 0 ? "" : `, tagged ${tags.join(", ")}`;
 }
 
 function describeLoss({ volumeGroupName, name, kind, originName, sizeBytes }: LogicalVolume): string {
@@ -173,6 +215,6 @@ function describeLoss({ volumeGroupName, name, kind, originName, sizeBytes }: Lo
     : `all data on ${volumeGroupName}/${name}, ${describeSize(sizeBytes)}`;
 }
 
-function stepOf(lvm: LvmAdapter, step: LvmStep): MutationStep {
+export function stepOf(lvm: LvmAdapter, step: LvmStep): MutationStep {
   return { name: step.kind, command: lvm.commandOf(step), forward: () => lvm.run(step) };
 }

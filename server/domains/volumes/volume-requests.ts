@@ -1,38 +1,150 @@
-import { InfraError } from "../../../adapters/host/infra-error.ts";
-import type { CreateLVRequest, RemoveLVRequest, ResizeLVRequest } from "../../../gen/proto/lvmd_pb.ts";
-import type { WantedCreate, WantedRemove, WantedResize } from "./volume-changes.ts";
+import { fromBinary } from "@bufbuild/protobuf";
+import { invalidField } from "../../../adapters/host/infra-error.ts";
+import {
+  type CreateLVRequest,
+  type CreateLVSnapshotRequest,
+  type DataSource,
+  DataSourceSchema,
+  type RemoveLVRequest,
+  type ResizeLVRequest,
+} from "../../../gen/lvmd/served/lvmd_pb.ts";
+import type { LvmdProtocol } from "../../rpc/call.ts";
+import type { RestoreSource } from "./backups/restore-volume.ts";
+import { bytesPerGiB, sizeGbFromBytes, type WantedSize } from "./size.ts";
+import type { WantedCreate, WantedRemove, WantedResize, WantedSnapshot } from "./volume-changes.ts";
 
-/** Field numbers of `size_bytes` in today's lvmd protocol, whose messages have the same names. */
-const upstreamSizeBytes = { CreateLV: 6, ResizeLV: 7 } as const;
-
-/** @throws InfraError NEWER_LVMD_PROTOCOL */
-export function wantedFromCreate(request: CreateLVRequest): WantedCreate {
-  assertThisProtocol(request, upstreamSizeBytes.CreateLV);
-  const { name, sizeGb, tags, deviceClass } = request;
-  return { name, sizeGb, tags, deviceClass };
-}
-
-/** @throws InfraError NEWER_LVMD_PROTOCOL */
-export function wantedFromResize(request: ResizeLVRequest): WantedResize {
-  assertThisProtocol(request, upstreamSizeBytes.ResizeLV);
-  const { name, sizeGb, deviceClass } = request;
-  return { name, sizeGb, deviceClass };
-}
-
-export function wantedFromRemove({ name, deviceClass }: RemoveLVRequest): WantedRemove {
-  return { name, deviceClass };
+/** What CreateLV asks for. */
+export interface CreateRequest {
+  readonly wanted: WantedCreate;
+  /** What the volume is to be filled from; undefined: nothing. */
+  readonly source: RestoreSource | undefined;
 }
 
 /**
- * Refuses a request that carries `size_bytes` of today's lvmd protocol. Clients from TopoLVM 0.23 to 0.36.4 send `size_gb`
- * as well, rounded down: a volume of that size would be smaller than the requested one.
- * @throws InfraError NEWER_LVMD_PROTOCOL
+ * Reads a CreateLV of either lvmd protocol: one with `size_bytes` is today's.
+ * @throws InfraError INVALID_FIELD for fields that contradict each other
  */
-function assertThisProtocol(request: CreateLVRequest | ResizeLVRequest, sizeBytesField: number): void {
-  if (request.$unknown?.some(({ no }) => no === sizeBytesField) === true) {
-    throw new InfraError(
-      "NEWER_LVMD_PROTOCOL",
-      `the request carries size_bytes (field ${sizeBytesField}) of today's lvmd protocol, but this gateway reads only size_gb (field 2), which such a client leaves out or rounds down; send size_gb alone`,
+export function parseCreate(request: CreateLVRequest, protocol: LvmdProtocol): CreateRequest {
+  const { name, tags, deviceClass, sizeBytes } = request;
+  const isCurrent = protocol === "current" || sizeBytes !== undefined;
+  const { dataSource, optionClass } = sourceOrOptionClass(request, isCurrent);
+  if (dataSource !== undefined && sizeBytes !== undefined) {
+    throw contradiction(
+      "data_source",
+      "size_bytes",
+      "with a backup to fill the volume from, its size is size_gb",
     );
   }
+  if (dataSource !== undefined && optionClass !== "") {
+    throw contradiction("data_source", "lvcreate_option_class", "they belong to different lvmd protocols");
+  }
+  return {
+    wanted: {
+      name,
+      tags,
+      deviceClass,
+      size: sizeFrom(request),
+      ...(optionClass === "" ? {} : { optionClass }),
+    },
+    source: dataSource && { isSynchronous: dataSource.synchronousRestore, s3: dataSource.type.value },
+  };
+}
+
+/** @throws InfraError INVALID_FIELD for sizes that contradict each other */
+export function wantedFromResize(request: ResizeLVRequest, protocol: LvmdProtocol): WantedResize {
+  const { name, deviceClass } = request;
+  return { name, deviceClass, size: sizeFrom(request), skipsShrinking: protocol === "current" };
+}
+
+export function wantedFromRemove(
+  { name, deviceClass }: RemoveLVRequest,
+  protocol: LvmdProtocol,
+): WantedRemove {
+  return { name, deviceClass, mustExist: protocol === "current" };
+}
+
+/** @throws InfraError INVALID_FIELD */
+export function wantedFromSnapshot(request: CreateLVSnapshotRequest): WantedSnapshot {
+  const { name, tags, deviceClass, sourceVolume, accessType } = request;
+  if (accessType !== "ro" && accessType !== "rw") {
+    throw invalidField("access_type", "must be ro or rw");
+  }
+  const isAsSource = request.sizeGb === 0n && (request.sizeBytes ?? 0n) === 0n;
+  return {
+    name,
+    tags,
+    deviceClass,
+    sourceName: sourceVolume,
+    size: isAsSource ? undefined : sizeFrom(request),
+    readOnly: accessType === "ro",
+  };
+}
+
+/**
+ * Field 5 of a binary request is the option class of today's protocol or the data source of the branch with backups; JSON has a
+ * name for each.
+ * @throws InfraError INVALID_FIELD
+ */
+function sourceOrOptionClass(
+  request: CreateLVRequest,
+  isCurrent: boolean,
+): { readonly dataSource: DataSource | undefined; readonly optionClass: string } {
+  const { dataSource, lvcreateOptionClass: optionClass, sourceOrOptionClass: parts } = request;
+  const last = parts.at(-1);
+  if (last === undefined) {
+    return { dataSource, optionClass };
+  }
+  return isCurrent
+    ? { dataSource, optionClass: optionClassFrom(last) }
+    : { dataSource: dataSourceFrom(Buffer.concat(parts)), optionClass };
+}
+
+function optionClassFrom(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw invalidField("lvcreate_option_class", "must be UTF-8");
+  }
+}
+
+function dataSourceFrom(bytes: Uint8Array): DataSource {
+  try {
+    return fromBinary(DataSourceSchema, new Uint8Array(bytes));
+  } catch {
+    throw invalidField(
+      "data_source",
+      "field 5 is no DataSource; it is lvcreate_option_class only in a request that has size_bytes (field 6), or on a listener with lvmd: current",
+    );
+  }
+}
+
+/**
+ * The size of a request that has `size_gb`, `size_bytes`, or both, as clients from TopoLVM 0.23 to 0.36.4 do, which round
+ * `size_gb` down.
+ * @throws InfraError INVALID_FIELD when the two contradict each other
+ */
+function sizeFrom({
+  sizeGb,
+  sizeBytes,
+}: {
+  readonly sizeGb: bigint;
+  readonly sizeBytes?: bigint | undefined;
+}): WantedSize {
+  if (sizeBytes === undefined) {
+    return { gib: sizeGb };
+  }
+  const isRounded =
+    sizeGb === 0n || sizeGb === sizeBytes / bytesPerGiB || sizeGb === sizeGbFromBytes(sizeBytes);
+  if (!isRounded) {
+    throw contradiction(
+      "size_gb",
+      "size_bytes",
+      `${sizeGb} GiB are not ${sizeBytes} bytes, rounded either way`,
+    );
+  }
+  return { bytes: sizeBytes };
+}
+
+function contradiction(field: string, other: string, why: string) {
+  return invalidField(field, `contradicts ${other}: ${why}`);
 }

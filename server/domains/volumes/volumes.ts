@@ -12,21 +12,25 @@ import {
   assertResolved,
   type DeviceClass,
   findDeviceClass,
+  type LvcreateOptionClass,
   type ResolvedClass,
   volumesOf,
 } from "./device-class.ts";
-import { bytesFromSizeGb } from "./size.ts";
+import { bytesFromSize } from "./size.ts";
 import {
   createVolumeChanges,
   type VolumeChange,
   type WantedCreate,
   type WantedRemove,
   type WantedResize,
+  type WantedSnapshot,
 } from "./volume-changes.ts";
+import type { ShownVolume } from "./volume-messages.ts";
 
 export interface VolumesOptions {
   readonly lvm: LvmAdapter;
   readonly deviceClasses: readonly DeviceClass[];
+  readonly lvcreateOptionClasses?: readonly LvcreateOptionClass[];
   /** Patterns of names that are never removed or resized. */
   readonly protect: readonly string[];
   readonly runner: InlineRunner;
@@ -37,9 +41,6 @@ export interface VolumesOptions {
 
 /** Who asks for a change: told what it is about, and may leave before it begins. */
 export type Asker = Pick<Call, "signal" | "noteResource">;
-
-/** A volume as the answer of CreateLV shows it. */
-export type CreatedVolume = Pick<LogicalVolume, "name" | "sizeBytes" | "device" | "tags">;
 
 /** The volumes of this host: the rules of the contract over LVM, without protocol or messages. */
 export interface Volumes {
@@ -57,17 +58,21 @@ export interface Volumes {
    * When LVM cannot be read afterwards, the volume is returned as it was asked for, without a device.
    * @throws InfraError as `VolumeChanges.create` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses
    */
-  create(wanted: WantedCreate, asker: Asker): Promise<CreatedVolume>;
-  /** @throws InfraError as `VolumeChanges.resize` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses */
-  resize(wanted: WantedResize, asker: Asker): Promise<void>;
+  create(wanted: WantedCreate, asker: Asker): Promise<ShownVolume>;
+  /** Returns the size that the volume then has, in bytes. @throws InfraError as `VolumeChanges.resize` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses */
+  resize(wanted: WantedResize, asker: Asker): Promise<bigint>;
   /** @throws InfraError as `VolumeChanges.remove` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses */
   remove(wanted: WantedRemove, asker: Asker): Promise<void>;
+  /** @throws InfraError as `VolumeChanges.snapshot` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses */
+  createSnapshot(wanted: WantedSnapshot, asker: Asker): Promise<ShownVolume>;
   /** What `create` would do now. @throws InfraError as `create` would, as far as LVM's state shows that */
   planCreate(wanted: WantedCreate, asker: PlanAsker): Promise<PlannedMutation>;
   /** What `resize` would do now. @throws InfraError as `resize` would, as far as LVM's state shows that */
   planResize(wanted: WantedResize, asker: PlanAsker): Promise<PlannedMutation>;
   /** What `remove` would do now. @throws InfraError as `remove` would, as far as LVM's state shows that */
   planRemove(wanted: WantedRemove, asker: PlanAsker): Promise<PlannedMutation>;
+  /** What `createSnapshot` would do now. @throws InfraError as it would, as far as LVM's state shows that */
+  planSnapshot(wanted: WantedSnapshot, asker: PlanAsker): Promise<PlannedMutation>;
   /** Calls back when LVM's state has changed, and after a resize to the same size, as clients expect. */
   subscribe(onChange: () => void): () => void;
 }
@@ -76,9 +81,9 @@ export interface Volumes {
 const refusalMaxAgeMs = 1_000;
 
 export function createVolumes(options: VolumesOptions): Volumes {
-  const { lvm, deviceClasses, runner, operations } = options;
+  const { lvm, deviceClasses, lvcreateOptionClasses = [], runner, operations } = options;
   const isProtectedName = createNameMatch(options.protect);
-  const changes = createVolumeChanges({ lvm, deviceClasses, isProtectedName });
+  const changes = createVolumeChanges({ lvm, deviceClasses, lvcreateOptionClasses, isProtectedName });
   const listeners = new Set<() => void>();
 
   async function resolve(deviceClassName: string, signal?: AbortSignal) {
@@ -116,7 +121,8 @@ export function createVolumes(options: VolumesOptions): Volumes {
    * when its caller has left by then, or an operation works on the volume. Volumes of a thin pool take turns with each other: how much a pool may
    * promise is for us alone to hold, while LVM itself holds the space of a group.
    */
-  function run({ name, deviceClass, describe }: VolumeChange, asker: Asker): Promise<Mutation> {
+  function run(change: VolumeChange, asker: Asker): Promise<Mutation> {
+    const { name, deviceClass, describe } = change;
     const { volumeGroup, thinPool } = deviceClass;
     const resource = volumeResource(volumeGroup, name);
     asker.noteResource(resource);
@@ -124,23 +130,56 @@ export function createVolumes(options: VolumesOptions): Volumes {
       // Before LVM is read, so that the checks see what those commands have done.
       await options.leftCommandsSettled?.();
       asker.signal.throwIfAborted();
-      await operations.assertFree(resource);
+      await assertFree(change);
       return checkTwice(await lvm.read(), ({ value }) => describe(value), 0);
     };
     return runner.run(volumeResource(volumeGroup, thinPool ?? name), describeFree, asker.signal);
   }
 
-  async function plan(
-    { name, deviceClass, describe, foresee }: VolumeChange,
-    { signal }: PlanAsker,
-  ): Promise<PlannedMutation> {
+  /** @throws InfraError OPERATION_IN_PROGRESS */
+  async function assertFree({ name, sourceName, deviceClass: { volumeGroup } }: VolumeChange): Promise<void> {
+    await operations.assertFree(volumeResource(volumeGroup, name));
+    if (sourceName !== undefined) {
+      await operations.assertFree(volumeResource(volumeGroup, sourceName));
+    }
+  }
+
+  async function plan(change: VolumeChange, { signal }: PlanAsker): Promise<PlannedMutation> {
     const { value: state } = await lvm.refresh(signal);
-    await operations.assertFree(volumeResource(deviceClass.volumeGroup, name));
-    const mutation = describe(state);
+    await assertFree(change);
+    const mutation = change.describe(state);
     if (mutation.steps.length > 0) {
-      foresee(state);
+      change.foresee(state);
     }
     return mutation;
+  }
+
+  /** The volumes of a class after a change; undefined while LVM cannot be read: the change is done all the same. */
+  async function readVolumes({ deviceClass }: VolumeChange): Promise<readonly LogicalVolume[] | undefined> {
+    const read = await resolve(deviceClass.name).catch(() => undefined);
+    return read && volumesOf(read.resolved, read.snapshot.value);
+  }
+
+  /** Makes a volume, and tells of it as it then is. */
+  async function make(
+    change: VolumeChange,
+    { sizeBytes, tags }: Pick<ShownVolume, "sizeBytes" | "tags">,
+    asker: Asker,
+  ): Promise<ShownVolume> {
+    const { name, deviceClass } = change;
+    const { resource } = await run(change, asker);
+    const volumes = await readVolumes(change);
+    if (volumes === undefined) {
+      const { volumeGroup: volumeGroupName } = deviceClass;
+      return { volumeGroupName, name, sizeBytes, tags, device: undefined, attributes: "" };
+    }
+    const made = volumes.find((one) => one.name === name);
+    if (made === undefined) {
+      throw new InfraError("VOLUME_NOT_FOUND", `${name} was made, and removed by somebody else at once`, {
+        resource,
+      });
+    }
+    return made;
   }
 
   return {
@@ -148,31 +187,19 @@ export function createVolumes(options: VolumesOptions): Volumes {
     readState: (signal) => lvm.read(signal),
     resolve,
 
-    async create(wanted, asker) {
-      const { name, deviceClass, tags } = wanted;
-      const { resource } = await run(changes.create(wanted), asker);
-      // The volume exists: that LVM cannot be read now does not make the call fail.
-      const read = await resolve(deviceClass).catch(() => undefined);
-      if (read === undefined) {
-        return { name, sizeBytes: bytesFromSizeGb(wanted.sizeGb), tags, device: undefined };
-      }
-      const { resolved, snapshot } = read;
-      const made = volumesOf(resolved, snapshot.value).find((volume) => volume.name === name);
-      if (made === undefined) {
-        throw new InfraError("VOLUME_NOT_FOUND", `${name} was made, and removed by somebody else at once`, {
-          resource,
-        });
-      }
-      return made;
-    },
+    create: async (wanted, asker) =>
+      make(changes.create(wanted), { sizeBytes: bytesFromSize(wanted.size), tags: wanted.tags }, asker),
 
     async resize(wanted, asker) {
-      const { steps } = await run(changes.resize(wanted), asker);
+      const change = changes.resize(wanted);
+      const { steps } = await run(change, asker);
       if (steps.length === 0) {
         for (const listener of listeners) {
           listener();
         }
       }
+      const volume = (await readVolumes(change))?.find(({ name }) => name === wanted.name);
+      return volume?.sizeBytes ?? bytesFromSize(wanted.size);
     },
 
     async remove(wanted, asker) {
@@ -180,15 +207,24 @@ export function createVolumes(options: VolumesOptions): Volumes {
         await run(changes.remove(wanted), asker);
       } catch (error) {
         // Somebody else has removed it between the check and the command: it is gone, as was asked.
-        if (!(error instanceof InfraError && error.reason === "VOLUME_NOT_FOUND")) {
+        const isGone = error instanceof InfraError && error.reason === "VOLUME_NOT_FOUND";
+        if (!isGone || wanted.mustExist === true) {
           throw error;
         }
       }
     },
 
+    createSnapshot: async ({ size, ...wanted }, asker) =>
+      make(
+        changes.snapshot({ ...wanted, size }),
+        { sizeBytes: size === undefined ? 0n : bytesFromSize(size), tags: wanted.tags },
+        asker,
+      ),
+
     planCreate: async (wanted, asker) => plan(changes.create(wanted), asker),
     planResize: async (wanted, asker) => plan(changes.resize(wanted), asker),
     planRemove: async (wanted, asker) => plan(changes.remove(wanted), asker),
+    planSnapshot: async (wanted, asker) => plan(changes.snapshot(wanted), asker),
 
     subscribe(onChange) {
       listeners.add(onChange);

@@ -34,6 +34,7 @@ export function createAdminListener({ path, config, onRequest, onStream }: Admin
     isTls: false,
     isLocal: true,
     errorDetails: true,
+    lvmd: "backups",
   };
   return createListener({
     address: { kind: "unix", path: shortSocketPath(path) },

@@ -44,6 +44,7 @@ export function createConfiguredListener(
     isTls: tls !== undefined,
     isLocal: address.kind === "unix" || isLoopbackHost(address.host),
     errorDetails: entry.errorDetails ?? true,
+    lvmd: entry.lvmd ?? "backups",
   };
   const guard = createBrowserGuard(
     { address, isOpen: entry.auth === "none", isTls: facts.isTls, allowsForwarded: allowForwarded, hosts },

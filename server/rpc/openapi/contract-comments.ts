@@ -12,6 +12,7 @@ import {
   fromBinary,
 } from "@bufbuild/protobuf";
 import { type FileDescriptorSet, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import type { LvmdProtocol } from "../call.ts";
 import { pathNames } from "./path-names.ts";
 
 /** What the contract can have a comment on. */
@@ -27,22 +28,29 @@ export type Commented =
 /** The comment that stands above something in the contract, as it is written there; empty where there is none. */
 export type CommentOf = (desc: Commented) => string;
 
+/** Where the comments are, below the package: those of a later file count. */
+const commentFiles: Readonly<Record<LvmdProtocol, readonly string[]>> = {
+  backups: ["gen/contract.binpb"],
+  current: ["gen/contract.binpb", "gen/lvmd/current/contract.binpb"],
+};
+
 /**
  * Reads the comments of the contract, which the generated code does not have: `npm run gen` puts them into the package beside
  * it. Found from source and from dist alike.
  * @throws Error when the package has no such file
  */
-export async function readContractComments(): Promise<CommentOf> {
+export async function readContractComments(lvmd: LvmdProtocol): Promise<CommentOf> {
   const manifest = findPackageJSON(import.meta.url);
   if (manifest === undefined) {
     throw new Error("the package that has the contract's comments is not found");
   }
-  const bytes = await readFile(join(dirname(manifest), "gen/contract.binpb"));
-  return commentsFrom(fromBinary(FileDescriptorSetSchema, bytes));
+  const files = commentFiles[lvmd].map((name) => readFile(join(dirname(manifest), name)));
+  const sets = (await Promise.all(files)).map((bytes) => fromBinary(FileDescriptorSetSchema, bytes));
+  return commentsFrom({ file: sets.flatMap(({ file }) => file) });
 }
 
 /** The comments of descriptors that have source info. */
-export function commentsFrom({ file: files }: FileDescriptorSet): CommentOf {
+export function commentsFrom({ file: files }: Pick<FileDescriptorSet, "file">): CommentOf {
   const comments = new Map<string, string>();
   for (const file of files) {
     const names = pathNames(file);

@@ -63,7 +63,7 @@ const workload: readonly ReasonName[] = [
 
 const domains: Readonly<Record<string, DomainReasons>> = {
   volumes: {
-    every: [...system, ...tools, "DEVICE_CLASS_NOT_FOUND", "VOLUME_GROUP_GONE", "NEWER_LVMD_PROTOCOL"],
+    every: [...system, ...tools, "DEVICE_CLASS_NOT_FOUND", "VOLUME_GROUP_GONE"],
     change: [...operation, ...volume, "SHRINK_NOT_ALLOWED", ...repository],
   },
   backups: {

@@ -57,6 +57,7 @@ test("an empty configuration has every default", async (t) => {
 test("volumes need no more than one class", async (t) => {
   t.same(configSchema.parse({ volumes: { deviceClasses: [ssd] } }).volumes, {
     deviceClasses: [{ ...ssd, spareGiB: 10 }],
+    lvcreateOptionClasses: [],
     protect: [],
     lowSpacePercent: 10,
     lvm: { command: ["lvm"], activation: "auto" },

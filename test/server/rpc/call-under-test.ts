@@ -41,6 +41,7 @@ export function createCall(
       certificate: undefined,
       httpVersion: "2.0",
       errorDetails: true,
+      lvmd: "backups",
       ...facts.peer,
     },
     requestId: "test",

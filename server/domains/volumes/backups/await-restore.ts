@@ -1,15 +1,12 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
-import type { LogicalVolume } from "../../../../adapters/lvm/adapter.ts";
 import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import { findVolume } from "../../../backups/lvm/made-volumes.ts";
 import { hasEnded, type Operation } from "../../../operations/operation.ts";
 import { operationFromNow } from "../../../operations/operation-changes.ts";
+import type { ShownVolume } from "../volume-messages.ts";
 import type { BackupParts } from "./backup-parts.ts";
 import { backupFailed } from "./backup-words.ts";
 import type { RestoreInput } from "./restore-run.ts";
-
-/** A volume as the answer of CreateLV tells it. */
-export type RestoredVolume = Pick<LogicalVolume, "name" | "sizeBytes" | "device" | "tags">;
 
 type AwaitedParts = Pick<BackupParts, "lvm" | "operations" | "events">;
 
@@ -22,7 +19,7 @@ export async function untilRestored(
   parts: AwaitedParts,
   { id, isSynchronous }: { readonly id: string; readonly isSynchronous: boolean },
   signal: AbortSignal,
-): Promise<RestoredVolume> {
+): Promise<ShownVolume> {
   try {
     return await (isSynchronous ? untilFilled(parts, id, signal) : untilMade(parts, id, signal));
   } catch (error) {
@@ -30,12 +27,12 @@ export async function untilRestored(
   }
 }
 
-async function untilFilled(parts: AwaitedParts, id: string, signal: AbortSignal): Promise<RestoredVolume> {
+async function untilFilled(parts: AwaitedParts, id: string, signal: AbortSignal): Promise<ShownVolume> {
   return readFilled(parts, await parts.operations.ended(id, signal));
 }
 
 /** Waits until the volume is made, or the operation has to wait for others; the volume has no device then. */
-async function untilMade(parts: AwaitedParts, id: string, signal: AbortSignal): Promise<RestoredVolume> {
+async function untilMade(parts: AwaitedParts, id: string, signal: AbortSignal): Promise<ShownVolume> {
   for await (const { operation } of operationFromNow(parts, id, signal)) {
     const isMade = operation.steps.some(({ name, state }) => name === "create" && state === "done");
     const waits = operation.state === "scheduled" && operation.waitingFor !== "";
@@ -50,7 +47,7 @@ async function untilMade(parts: AwaitedParts, id: string, signal: AbortSignal): 
 }
 
 /** The volume of a restore that has ended. @throws InfraError why it has failed */
-async function readFilled({ lvm }: AwaitedParts, operation: Operation): Promise<RestoredVolume> {
+async function readFilled({ lvm }: AwaitedParts, operation: Operation): Promise<ShownVolume> {
   const { state, failure, resource } = operation;
   if (state !== "completed") {
     const reason = state === "cancelled" ? "OPERATION_CANCELLED" : (failure?.reason ?? "INTERNAL");
@@ -73,7 +70,7 @@ async function readFilled({ lvm }: AwaitedParts, operation: Operation): Promise<
   return made;
 }
 
-function askedVolume({ input }: Operation): RestoredVolume {
-  const { volume: name, sizeBytes, tags } = input as RestoreInput;
-  return { name, sizeBytes: BigInt(sizeBytes), tags, device: undefined };
+function askedVolume({ input }: Operation): ShownVolume {
+  const { volumeGroup: volumeGroupName, volume: name, sizeBytes, tags } = input as RestoreInput;
+  return { volumeGroupName, name, sizeBytes: BigInt(sizeBytes), tags, device: undefined, attributes: "" };
 }

@@ -3,13 +3,11 @@ import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import {
   type CreateBackupRequest,
   type CreateBackupResponseSchema,
-  type CreateLVRequest,
   StateType,
-} from "../../../../gen/proto/lvmd_pb.ts";
+} from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import { backupsOff } from "../../../backups/backups-off.ts";
 import { backupConfigKey as configKey } from "./backup-settings.ts";
 import type { BackupPoll, WantedBackup } from "./create-backup.ts";
-import type { RestoreSource } from "./restore-volume.ts";
 import type { VolumeBackups } from "./volume-backups.ts";
 
 const numberOfState: Readonly<Record<BackupPoll["state"], StateType>> = {
@@ -32,11 +30,6 @@ export function backupStateMessage(
   { state, message }: BackupPoll,
 ): MessageInitShape<typeof CreateBackupResponseSchema> {
   return { backupState: { name, state: numberOfState[state], msg: message } };
-}
-
-/** What CreateLV is to fill the volume from; undefined: nothing. */
-export function sourceFromCreate({ dataSource }: CreateLVRequest): RestoreSource | undefined {
-  return dataSource && { isSynchronous: dataSource.synchronousRestore, s3: dataSource.type.value };
 }
 
 /** @throws InfraError DOMAIN_OFF */

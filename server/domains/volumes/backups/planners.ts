@@ -1,8 +1,8 @@
-import type { CreateBackupRequest, CreateLVRequest } from "../../../../gen/proto/lvmd_pb.ts";
+import type { CreateBackupRequest } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import { nothingToDo } from "../../../backups/stored-backup-plans.ts";
 import type { PlannedMutation } from "../../../operations/mutation.ts";
 import type { PlanAsker } from "../../../operations/planner.ts";
-import { wantedFromCreate } from "../volume-requests.ts";
+import type { WantedCreate } from "../volume-changes.ts";
 import { backupKindName } from "./backup-kind.ts";
 import { wantedFromCreateBackup } from "./backup-messages.ts";
 import { createBackupPlans } from "./backup-plans.ts";
@@ -25,11 +25,11 @@ export async function planCreateBackup(
 /** What CreateLV would do with a `data_source`. */
 export async function planRestore(
   { restoreVolume, commands }: VolumeBackups,
-  request: CreateLVRequest,
+  wanted: WantedCreate,
   source: RestoreSource,
   { signal }: PlanAsker,
 ): Promise<PlannedMutation> {
-  const { resource, begins } = await restoreVolume.planCreate(wantedFromCreate(request), source, signal);
+  const { resource, begins } = await restoreVolume.planCreate(wanted, source, signal);
   return begins === undefined
     ? nothingToDo(restoreKindName, resource)
     : createBackupPlans(commands).restore(begins);

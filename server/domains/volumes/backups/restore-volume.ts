@@ -7,10 +7,11 @@ import type { Operation } from "../../../operations/operation.ts";
 import type { OperationStarter } from "../../../operations/operations.ts";
 import type { Asker } from "../../../rpc/asker.ts";
 import { assertResolved } from "../device-class.ts";
-import { bytesFromSizeGb } from "../size.ts";
+import { bytesFromSize } from "../size.ts";
 import type { VolumeChange, VolumeChanges, WantedCreate } from "../volume-changes.ts";
+import type { ShownVolume } from "../volume-messages.ts";
 import { createVolumeStep, type LvmCreateStep } from "../volume-mutations.ts";
-import { type RestoredVolume, untilRestored } from "./await-restore.ts";
+import { untilRestored } from "./await-restore.ts";
 import type { BackupParts, Foreseen } from "./backup-parts.ts";
 import { restoreKindName } from "./restore-kind.ts";
 import type { RestoreInput } from "./restore-run.ts";
@@ -51,7 +52,7 @@ export interface RestoreVolume {
    *   OPERATION_CANCELLED, BACKUP_NOT_FOUND, VOLUME_TOO_SMALL, REPOSITORY reasons, and the signal's reason: the operation
    *   goes on then
    */
-  create(wanted: WantedCreate, source: RestoreSource, asker: Asker): Promise<RestoredVolume>;
+  create(wanted: WantedCreate, source: RestoreSource, asker: Asker): Promise<ShownVolume>;
   /**
    * Begins the same for a repository that is known, and returns at once.
    * @throws InfraError as `create` does before it begins
@@ -100,7 +101,7 @@ export function createRestoreVolume(
       volume: wanted.name,
       thinPool: deviceClass.thinPool ?? null,
       deviceClass: deviceClass.name,
-      sizeBytes: Number(bytesFromSizeGb(wanted.sizeGb)),
+      sizeBytes: Number(bytesFromSize(wanted.size)),
       tags: wanted.tags,
       place: named.place,
       selector: named.selector,

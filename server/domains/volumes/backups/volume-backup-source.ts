@@ -46,5 +46,6 @@ function largeEnough(row: BackupRow, wanted: WantedRestore): WantedCreate {
   if (sizeGb * bytesPerGiB < backupBytes) {
     throw tooSmall(resourceOf(row), backupBytes, sizeGb * bytesPerGiB);
   }
-  return { ...wanted, sizeGb, nameField: "volume_name" };
+  const { name, deviceClass, tags } = wanted;
+  return { name, deviceClass, tags, size: { gib: sizeGb }, nameField: "volume_name" };
 }

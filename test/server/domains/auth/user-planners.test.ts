@@ -23,7 +23,10 @@ async function plan<M extends DescMethodUnary>(
   if (planner === undefined) {
     throw new TypeError(`${asked.name} has no plan`);
   }
-  return planner(create(asked.input, input as never), { signal: new AbortController().signal });
+  return planner(create(asked.input, input as never), {
+    signal: new AbortController().signal,
+    peer: { lvmd: "backups" },
+  });
 }
 
 test("a plan tells what would be and be lost, and changes nothing", async (t) => {

@@ -4,7 +4,7 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { createResticSandbox } from "../../../../adapters/restic/sandbox.ts";
 import { BackupService } from "../../../../gen/hostplane/v1/backup_pb.ts";
 import { PlanService } from "../../../../gen/hostplane/v1/plan_pb.ts";
-import { LVService, StateType } from "../../../../gen/proto/lvmd_pb.ts";
+import { LVService, StateType } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import {
   createGateway,
   createHost,

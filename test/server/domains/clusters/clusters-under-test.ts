@@ -185,7 +185,10 @@ export async function startClusters(
       if (planner === undefined) {
         throw new TypeError(`${method.name} has no plan`);
       }
-      return planner(create(method.input, input as never), { signal: new AbortController().signal });
+      return planner(create(method.input, input as never), {
+        signal: new AbortController().signal,
+        peer: { lvmd: "backups" },
+      });
     },
     async createCluster(name, input = {}) {
       await call(createCluster, {

@@ -23,7 +23,7 @@ async function createPlan(t: Test, libvirt: LibvirtAdapter = createLibvirt(t)) {
   const { signal } = new AbortController();
   return async (method: DescMethod, value: Record<string, unknown>) => {
     const planner = planners.plannerOf(method);
-    return planner?.(create(method.input, value) as Message, { signal });
+    return planner?.(create(method.input, value) as Message, { signal, peer: { lvmd: "backups" } });
   };
 }
 

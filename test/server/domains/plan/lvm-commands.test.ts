@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Test, test } from "tap";
 import { createLvm } from "../../../../adapters/lvm/lvm.ts";
-import { LVService } from "../../../../gen/proto/lvmd_pb.ts";
+import { LVService } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import { methodPathOf } from "../../../../server/rpc/method-rule.ts";
 import { createPlanUnderTest } from "./plan-under-test.ts";
 

@@ -6,7 +6,7 @@ import { test } from "tap";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { LvmAdapter } from "../../../../adapters/lvm/adapter.ts";
 import { createLvmSandbox } from "../../../../adapters/lvm/sandbox.ts";
-import { LVService } from "../../../../gen/proto/lvmd_pb.ts";
+import { LVService } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import { methodPathOf } from "../../../../server/rpc/method-rule.ts";
 import type { Systems } from "../../../../server/systems.ts";
 import { createPlanUnderTest } from "./plan-under-test.ts";

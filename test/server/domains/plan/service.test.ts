@@ -201,7 +201,7 @@ test("a binary request is read as the method reads it", async (t) => {
     .tag(6, WireType.Varint)
     .uint64(1n << 30n)
     .finish();
-  await t.rejects(binary(newer), { name: "InfraError", reason: "NEWER_LVMD_PROTOCOL" });
+  t.match(await binary(newer), { changes: [/^.*\/data is made with 1 GiB/] }, "today's lvmd protocol");
   await t.rejects(binary(new Uint8Array([10, 255])), { name: "InfraError", reason: "MALFORMED_REQUEST" });
   await t.rejects(
     plan({ method: create }),

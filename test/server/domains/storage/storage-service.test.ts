@@ -85,7 +85,10 @@ test("a crash is archived once, and told among the archived ones from then on", 
 
   const plan = await planners
     .find(({ service }) => service.typeName === StorageService.typeName)
-    ?.plannerOf(archiveCrash)?.(create(archiveCrash.input, { id }), { signal: new AbortController().signal });
+    ?.plannerOf(archiveCrash)?.(create(archiveCrash.input, { id }), {
+    signal: new AbortController().signal,
+    peer: { lvmd: "backups" },
+  });
   t.match(plan, {
     kind: "storage.archiveCrash",
     plan: { changes: [/warns no more of it: osd\.1 on sandbox-ceph-1 crashed at /], losses: [] },
@@ -113,7 +116,7 @@ test("a crash that is not there, or no second key: neither is archived, nor plan
   const id = await ceph.crash("osd.1");
   await t.rejects(reader.call(archiveCrash, { id }), { name: "InfraError", reason: "CEPH_OPERATOR_MISSING" });
   const planner = reader.planners[0]?.plannerOf(archiveCrash);
-  const asker = { signal: new AbortController().signal };
+  const asker = { signal: new AbortController().signal, peer: { lvmd: "backups" } } as const;
   await t.rejects(async () => planner?.(create(archiveCrash.input, { id }), asker), {
     name: "InfraError",
     reason: "CEPH_OPERATOR_MISSING",

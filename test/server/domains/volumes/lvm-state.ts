@@ -28,6 +28,8 @@ export function volumeOf(
     tags: [],
     device: undefined,
     active: false,
+    readOnly: false,
+    attributes: "-wi-------",
     open: false,
     thinPoolName: undefined,
     originName: undefined,

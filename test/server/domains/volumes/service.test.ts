@@ -1,7 +1,7 @@
 import { create, type DescMethodUnary, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import { test } from "tap";
 import { createLvmSandbox } from "../../../../adapters/lvm/sandbox.ts";
-import { VGService, type WatchResponse } from "../../../../gen/proto/lvmd_pb.ts";
+import { VGService, type WatchResponse } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import { createVgService } from "../../../../server/domains/volumes/service.ts";
 import { createVolumes } from "../../../../server/domains/volumes/volumes.ts";
 import { createInlineRunner } from "../../../../server/operations/run-inline.ts";
@@ -40,7 +40,7 @@ function createSubject() {
       return messages[Symbol.asyncIterator]();
     },
     async create(name: string) {
-      await volumes.create({ name, sizeGb: 1n, tags: [], deviceClass: "ssd" }, createCall());
+      await volumes.create({ name, size: { gib: 1n }, tags: [], deviceClass: "ssd" }, createCall());
     },
   };
 }

@@ -1,11 +1,21 @@
 import fc from "fast-check";
 import { test } from "tap";
-import { bytesFromSizeGb, sizeGbFromBytes } from "../../../../server/domains/volumes/size.ts";
+import { bytesFromSize, sizeGbFromBytes } from "../../../../server/domains/volumes/size.ts";
 
 test("sizes that LVM could not count are refused with the limit", async (t) => {
-  t.throws(() => bytesFromSizeGb(0n), { reason: "INVALID_FIELD", message: "size_gb: must be at least 1" });
-  t.throws(() => bytesFromSizeGb(1n << 34n), { reason: "INVALID_FIELD", message: /17179869184/ });
-  t.equal(bytesFromSizeGb((1n << 34n) - 1n), ((1n << 34n) - 1n) << 30n);
+  t.throws(() => bytesFromSize({ gib: 0n }), {
+    reason: "INVALID_FIELD",
+    message: "size_gb: must be at least 1",
+  });
+  t.throws(() => bytesFromSize({ gib: 1n << 34n }), { reason: "INVALID_FIELD", message: /17179869184/ });
+  t.equal(bytesFromSize({ gib: (1n << 34n) - 1n }), ((1n << 34n) - 1n) << 30n);
+  for (const bytes of [0n, -1n]) {
+    t.throws(() => bytesFromSize({ bytes }), {
+      reason: "INVALID_FIELD",
+      message: /^size_bytes: must be at least 1/,
+    });
+  }
+  t.equal(bytesFromSize({ bytes: (1n << 63n) - 1n }), (1n << 63n) - 1n);
 });
 
 test("a size in GiB is never less than the bytes, and less than one GiB more", async (t) => {

@@ -6,7 +6,11 @@ import { createInlineRunner } from "../../../../server/operations/run-inline.ts"
 import { groupOf, stateOf, volumeOf } from "./lvm-state.ts";
 
 const gib = 1n << 30n;
-const asker = { signal: new AbortController().signal, noteResource: () => {} };
+const asker = {
+  signal: new AbortController().signal,
+  noteResource: () => {},
+  peer: { lvmd: "backups" },
+} as const;
 const deviceClasses = [
   { name: "thick", volumeGroup: "vg0", default: true, spareGiB: 0 },
   { name: "thin", volumeGroup: "vg0", default: false, spareGiB: 0, thinPool: "pool" },
@@ -48,7 +52,7 @@ function createThinVolumes() {
 test("creates at once never promise more than the pool may", async (t) => {
   const volumes = createThinVolumes();
   const creates = ["a", "b", "c", "d"].map((name) =>
-    volumes.create({ name, sizeGb: 8n, tags: [], deviceClass: "thin" }, asker),
+    volumes.create({ name, size: { gib: 8n }, tags: [], deviceClass: "thin" }, asker),
   );
   const results = await Promise.allSettled(creates);
   t.equal(results.filter(({ status }) => status === "fulfilled").length, 1);
@@ -60,22 +64,25 @@ test("creates at once never promise more than the pool may", async (t) => {
 
 test("a thin volume grows only through the class of its pool", async (t) => {
   const volumes = createThinVolumes();
-  await volumes.create({ name: "a", sizeGb: 8n, tags: [], deviceClass: "thin" }, asker);
-  await t.rejects(volumes.resize({ name: "a", sizeGb: 9n, deviceClass: "thick" }, asker), {
+  await volumes.create({ name: "a", size: { gib: 8n }, tags: [], deviceClass: "thin" }, asker);
+  await t.rejects(volumes.resize({ name: "a", size: { gib: 9n }, deviceClass: "thick" }, asker), {
     name: "InfraError",
     reason: "VOLUME_PROTECTED",
     message: /thin volume of pool/,
   });
-  await volumes.resize({ name: "a", sizeGb: 9n, deviceClass: "thin" }, asker);
+  await volumes.resize({ name: "a", size: { gib: 9n }, deviceClass: "thin" }, asker);
 });
 
 test("tags are limited in number", async (t) => {
   const tags = Array.from({ length: 257 }, (_, index) => `t${index}`);
-  await t.rejects(createThinVolumes().create({ name: "a", sizeGb: 1n, tags, deviceClass: "" }, asker), {
-    name: "InfraError",
-    reason: "INVALID_FIELD",
-    message: "tags: must be at most 256, are 257",
-  });
+  await t.rejects(
+    createThinVolumes().create({ name: "a", size: { gib: 1n }, tags, deviceClass: "" }, asker),
+    {
+      name: "InfraError",
+      reason: "INVALID_FIELD",
+      message: "tags: must be at most 256, are 257",
+    },
+  );
 });
 
 test("a plan asks LVM anew, and refuses what LVM would", async (t) => {
@@ -98,10 +105,12 @@ test("a plan asks LVM anew, and refuses what LVM would", async (t) => {
     resource: "volumeGroups/vg0/volumes/data",
   });
   const lacking = { name: "InfraError", reason: "VOLUME_GROUP_GONE", message: /lacks 1 of its physical/ };
-  const wanted = { sizeGb: 2n, tags: [], deviceClass: "" };
+  const wanted = { size: { gib: 2n }, tags: [], deviceClass: "" };
   await t.rejects(volumes.planCreate({ ...wanted, name: "new" }, asker), lacking);
   await t.rejects(volumes.planResize({ ...wanted, name: "data" }, asker), lacking);
-  t.match(await volumes.planResize({ name: "data", sizeGb: 1n, deviceClass: "" }, asker), { steps: [] });
+  t.match(await volumes.planResize({ name: "data", size: { gib: 1n }, deviceClass: "" }, asker), {
+    steps: [],
+  });
 });
 
 test("a plan says what is lost with a snapshot, and where a thin volume is made", async (t) => {
@@ -115,7 +124,7 @@ test("a plan says what is lost with a snapshot, and where a thin volume is made"
   t.match((await volumes.planRemove({ name: "snap", deviceClass: "" }, asker)).plan.losses, [
     "vg0/snap, a snapshot of data: what data held when it was taken",
   ]);
-  const thin = { name: "a", sizeGb: 2n, tags: ["x", "y=1"], deviceClass: "thin" };
+  const thin = { name: "a", size: { gib: 2n }, tags: ["x", "y=1"], deviceClass: "thin" };
   t.match((await volumes.planCreate(thin, asker)).plan.changes, [
     "vg0/a is made with 2 GiB (2147483648 bytes) in thin pool vg0/pool, tagged x, y=1",
   ]);
@@ -129,7 +138,7 @@ test("a volume that an operation works on is left alone, and what an operation h
   };
   const refused = { name: "InfraError", reason: "OPERATION_IN_PROGRESS", message: /vg0\/volumes\/data/ };
   const runner = createInlineRunner(() => {});
-  const data = { name: "data", deviceClass: "", sizeGb: 2n, tags: [] };
+  const data = { name: "data", deviceClass: "", size: { gib: 2n }, tags: [] };
   const working = createVolumes({
     lvm: createThinLvm(),
     deviceClasses,
@@ -176,12 +185,15 @@ test("a refusal is based on a state that was read for it", async (t) => {
   // The disks of the group have come back, which the state does not show yet.
   const old = volumesWith(performance.now() - 60_000);
   t.equal((await old.resolve("", asker.signal)).resolved.group.name, "vg0");
-  t.equal((await old.create({ name: "a", sizeGb: 1n, tags: [], deviceClass: "thin" }, asker)).name, "a");
+  t.equal(
+    (await old.create({ name: "a", size: { gib: 1n }, tags: [], deviceClass: "thin" }, asker)).name,
+    "a",
+  );
   const readsBefore = reads;
   const recent = volumesWith(performance.now());
   await t.rejects(recent.resolve("", asker.signal), { name: "InfraError", reason: "VOLUME_GROUP_GONE" });
   t.equal(reads, readsBefore, "a list that is refused all the time does not keep LVM busy");
-  await t.rejects(recent.resize({ name: "b", sizeGb: 1n, deviceClass: "" }, asker), {
+  await t.rejects(recent.resize({ name: "b", size: { gib: 1n }, deviceClass: "" }, asker), {
     name: "InfraError",
     reason: "VOLUME_NOT_FOUND",
   });
@@ -189,7 +201,7 @@ test("a refusal is based on a state that was read for it", async (t) => {
 });
 
 test("nobody puts the gateway's own tags on a volume", async (t) => {
-  const wanted = { name: "a", sizeGb: 1n, tags: ["x", "hostplane-operation-1"], deviceClass: "" };
+  const wanted = { name: "a", size: { gib: 1n }, tags: ["x", "hostplane-operation-1"], deviceClass: "" };
   await t.rejects(createThinVolumes().create(wanted, asker), {
     name: "InfraError",
     reason: "INVALID_FIELD",

@@ -5,7 +5,7 @@ import { commentsFrom, readContractComments } from "../../../../server/rpc/opena
 import { readContractServices } from "../../contract-services.ts";
 
 test("whatever the contract has carries the comment that stands above it", async (t) => {
-  const commentOf = await readContractComments();
+  const commentOf = await readContractComments("backups");
   t.equal(commentOf(LVService), "Changes the logical volumes of a volume group.");
   t.equal(
     commentOf(LVService.method.createLV),
@@ -25,7 +25,7 @@ test("whatever the contract has carries the comment that stands above it", async
 });
 
 test("every RPC and every field of its messages has a comment", async (t) => {
-  const commentOf = await readContractComments();
+  const commentOf = await readContractComments("backups");
   for (const { methods } of await readContractServices()) {
     for (const method of methods.filter(({ parent }) => !parent.typeName.startsWith("grpc."))) {
       for (const desc of [method, method.input, ...method.input.fields, ...method.output.fields]) {

@@ -13,7 +13,7 @@ export async function readDocumentedContract(): Promise<DocumentedContract> {
       .flatMap(({ methods }) => methods)
       .map((method) => ({ method, rule: methodRuleOf(method) })),
     restRoutes: restRoutes(services.map((service) => ({ service, handlerOf: () => async () => ({}) }))),
-    commentOf: await readContractComments(),
+    commentOf: await readContractComments("backups"),
     isPlannable: () => false,
     version: "0.0.0-test",
     maxMessageBytes: 4 << 20,

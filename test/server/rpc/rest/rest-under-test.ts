@@ -84,6 +84,7 @@ export async function startRestUnderTest(
       isTls: false,
       isLocal: true,
       errorDetails: true,
+      lvmd: "backups" as const,
     }),
   };
   const routes = createRoutes(options);

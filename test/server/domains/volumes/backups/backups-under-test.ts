@@ -5,7 +5,11 @@ import type { LvmAdapter, LvmState } from "../../../../../adapters/lvm/adapter.t
 import { createLvmSandbox } from "../../../../../adapters/lvm/sandbox.ts";
 import type { ResticAdapter } from "../../../../../adapters/restic/adapter.ts";
 import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
-import { type BackupState, type DataSourceSchema, LVService } from "../../../../../gen/proto/lvmd_pb.ts";
+import {
+  type BackupState,
+  type DataSourceSchema,
+  LVService,
+} from "../../../../../gen/lvmd/served/lvmd_pb.ts";
 import { masterKeyFromText } from "../../../../../server/crypto/master-key.ts";
 import { createSeal } from "../../../../../server/crypto/seal.ts";
 import type { BackupSettings } from "../../../../../server/domains/volumes/backups/backup-settings.ts";

@@ -2,7 +2,7 @@ import { type Test, test } from "tap";
 import type { Repository, ResticAdapter } from "../../../../../adapters/restic/adapter.ts";
 import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
 import { BackupService } from "../../../../../gen/hostplane/v1/backup_pb.ts";
-import { LVService } from "../../../../../gen/proto/lvmd_pb.ts";
+import { LVService } from "../../../../../gen/lvmd/served/lvmd_pb.ts";
 import { isLongForm } from "../../../../long-form.ts";
 import { createMortalStore } from "../../../operations/engine-under-test.ts";
 import { isKillPoint } from "../../../operations/kill-point.ts";

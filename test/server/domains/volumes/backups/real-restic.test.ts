@@ -6,7 +6,7 @@ import { createLvmSandbox } from "../../../../../adapters/lvm/sandbox.ts";
 import type { ResticAdapter } from "../../../../../adapters/restic/adapter.ts";
 import { createRestic } from "../../../../../adapters/restic/restic.ts";
 import { BackupService } from "../../../../../gen/hostplane/v1/backup_pb.ts";
-import { LVService, StateType } from "../../../../../gen/proto/lvmd_pb.ts";
+import { LVService, StateType } from "../../../../../gen/lvmd/served/lvmd_pb.ts";
 import { reasonToSkip } from "../../../../adapters/restic/local-repository.ts";
 import { makeDirectory } from "../../../store/store-under-test.ts";
 import { createGateway, createHost, gib, settings, volumeNames } from "./backups-under-test.ts";

@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
 import { BackupService } from "../../../../../gen/hostplane/v1/backup_pb.ts";
-import { StateType } from "../../../../../gen/proto/lvmd_pb.ts";
+import { StateType } from "../../../../../gen/lvmd/served/lvmd_pb.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 import { createGateway, createHost, settings } from "./backups-under-test.ts";
 

@@ -2,7 +2,12 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { test } from "tap";
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import { createResticSandbox } from "../../../../../adapters/restic/sandbox.ts";
-import { type DataSourceSchema, LVService, StateType, VGService } from "../../../../../gen/proto/lvmd_pb.ts";
+import {
+  type DataSourceSchema,
+  LVService,
+  StateType,
+  VGService,
+} from "../../../../../gen/lvmd/served/lvmd_pb.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 import {
   type BackupsGateway,
