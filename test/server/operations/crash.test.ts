@@ -58,7 +58,7 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
   const boundaries: string[] = [];
   const died = Promise.withResolvers<string>();
   const { id } = await asker.start();
-  createEngine(t, {
+  const first = createEngine(t, {
     store: mortal,
     kind: counting.kind,
     boundary(name) {
@@ -72,10 +72,11 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
   });
   const ended = asker.end(id);
   const place = await Promise.race([died.promise, ended.then(() => undefined)]);
-  if (place !== undefined) {
-    createEngine(t, { store, kind: counting.kind });
-  }
-  return { operation: await ended, counting, place };
+  const heir = place === undefined ? first : createEngine(t, { store, kind: counting.kind });
+  const operation = await ended;
+  // To one that knows its own kind alone, the operations of the next story are nobody's.
+  await Promise.all([asker.operations.close(), heir.operations.close()]);
+  return { operation, counting, place };
 }
 
 for (const story of stories) {
