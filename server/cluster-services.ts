@@ -7,6 +7,7 @@ import { createMaasBackend } from "./domains/clusters/backend.ts";
 import { createClusterImages } from "./domains/clusters/cluster-images.ts";
 import { createClusterService } from "./domains/clusters/cluster-service.ts";
 import { createClusters } from "./domains/clusters/clusters.ts";
+import { createClusterOperations } from "./domains/clusters/operations/cluster-operations.ts";
 import { createClusterPlanners } from "./domains/clusters/planners.ts";
 import { createKaasService } from "./domains/clusters/service.ts";
 import { createStrays } from "./domains/clusters/strays/strays.ts";
@@ -36,6 +37,7 @@ export function createClustersDomain(options: ServicesOptions): DomainServices {
   const parts = { ...options, ...system, images, seal: options.clusterSeal };
   const clusters = createClusters(parts);
   const strays = createStrays(parts);
+  const operations = createClusterOperations({ ...options, changes: clusters.changes, maasUrl: maas.url });
 
   function beginSchedules(): Activity {
     const reconciling = beginReconciler();
@@ -58,7 +60,10 @@ export function createClustersDomain(options: ServicesOptions): DomainServices {
   }
 
   return {
-    registrations: [createKaasService(clusters, options.facts), createClusterService(clusters, strays)],
+    registrations: [
+      createKaasService(clusters, operations, options.facts),
+      createClusterService(clusters, strays),
+    ],
     planners: createClusterPlanners(clusters, strays),
     backends: [createMaasBackend(maas, images)],
     beginSchedules,

@@ -51,6 +51,8 @@ export function createOperations(options: OperationsOptions): Operations {
         secrets_sealed: sealSecrets(seal, secrets, id) ?? null,
       },
       steps: kind.steps.map(({ name }) => name),
+      isMade: kind.followsChange === true,
+      isPastReturn: kind.followsChange === true && kind.steps.every(({ undo }) => undo === undefined),
       maxOpen,
     });
     if (!outcome.ok) {

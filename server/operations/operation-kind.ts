@@ -65,6 +65,11 @@ export interface OperationKind<Input extends Json, Secrets extends Json = null> 
   readonly kind: string;
   /** Whose limit of operations at once it counts for, e.g. `lvm`. */
   readonly system: string;
+  /**
+   * Whether it follows a change that is made before it begins, and that others carry out: as many run at once as there are, and one
+   * that is cancelled while it waits is undone. Without anything to undo it cannot be cancelled.
+   */
+  readonly followsChange?: boolean;
   /** `host`: only on the host whose tool it needs. */
   readonly runsOn: "host" | "anywhere";
   /** In order. Kept operations are matched by name, so a new version may add and drop steps. */

@@ -56,6 +56,9 @@ export function createOperationWorker(
       instanceId,
       host,
       kinds: [...kinds.values()].map(({ kind, steps }) => ({ kind, steps: steps.map(({ name }) => name) })),
+      unlimitedKinds: [...kinds.values()].flatMap(({ kind, followsChange }) =>
+        followsChange === true ? kind : [],
+      ),
       runningIds: leases.ids,
       isAlone: !store.isShared,
       perSystem,

@@ -29,6 +29,9 @@ export async function runUndo(run: OperationRun): Promise<RunEnd> {
 
 async function undoStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "undone"> {
   const { lease, closing, write, boundary } = run;
+  // What only waits for others is let go of; it goes on at the next start, or elsewhere.
+  const isReleasable = run.kind.followsChange === true;
+  const signal = isReleasable ? AbortSignal.any([lease.lost, closing]) : lease.lost;
   let error: string | undefined;
   for (let failures = 0; ; ) {
     if (closing.aborted) {
@@ -39,7 +42,7 @@ async function undoStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "und
     if (begun === "lost" || lease.isLost()) {
       return "lost";
     }
-    const around = { name: `undo ${step.name}`, message, signal: lease.lost, ppmOf: () => undefined };
+    const around = { name: `undo ${step.name}`, message, signal, ppmOf: () => undefined };
     const end = await performStep(run, step, around, async (stepRun) => {
       await boundary?.(`before undo ${step.name}`);
       await step.undo?.(stepRun);
@@ -50,6 +53,9 @@ async function undoStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "und
     }
     if (lease.isLost()) {
       return "lost";
+    }
+    if (isReleasable && closing.aborted) {
+      return "released";
     }
     failures += 1;
     const failure = failureOf(run, `undoing step ${step.name}`, end.error);

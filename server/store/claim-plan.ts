@@ -26,6 +26,8 @@ export interface Claimant {
   readonly host: string;
   /** Kinds that it knows. */
   readonly kinds: ReadonlySet<string>;
+  /** Those of which as many run at once as there are. */
+  readonly unlimitedKinds?: ReadonlySet<string>;
   /** What it runs, also if its lease has passed meanwhile. */
   readonly runningIds: ReadonlySet<string>;
   /** Nobody else uses the database: whoever else owns something is dead. */
@@ -66,7 +68,7 @@ export function planClaim(open: readonly OpenOperation[], claimant: Claimant): C
       return `operation ${before.id}, which works on the same, has to end first`;
     }
     const { length } = runningOf.get(placeOf(operation)) ?? [];
-    return length >= claimant.perSystem
+    return length >= claimant.perSystem && claimant.unlimitedKinds?.has(operation.kind) !== true
       ? `${length} operations of ${operation.system} run, which is the limit`
       : "";
   }

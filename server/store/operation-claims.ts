@@ -9,6 +9,8 @@ export interface ClaimArgs {
   readonly host: string;
   /** The kinds it knows, with the names of their steps. */
   readonly kinds: readonly { readonly kind: string; readonly steps: readonly string[] }[];
+  /** Those of which as many run at once as there are. */
+  readonly unlimitedKinds: readonly string[];
   readonly runningIds: readonly string[];
   readonly isAlone: boolean;
   readonly perSystem: number;
@@ -152,6 +154,7 @@ async function planOf({ db, nowMs }: TransactionContext, args: ClaimArgs): Promi
     ...args,
     nowMs,
     kinds: new Set(args.kinds.map(({ kind }) => kind)),
+    unlimitedKinds: new Set(args.unlimitedKinds),
     runningIds: new Set(args.runningIds),
     seenAtMs: new Map(seen.map(({ host, seen_at }) => [host, Number(seen_at)])),
     silentMs: silentLeases * args.leaseMs,

@@ -24,11 +24,22 @@ export type NewOperation = Pick<
 >;
 
 /** What anybody asks of operations; who runs them uses `operation-claims.ts` and `operation-steps.ts`. */
+/** An operation to keep. */
+interface StartArgs {
+  readonly wanted: NewOperation;
+  readonly steps: readonly string[];
+  /** Whether what the first step is to undo is made already. */
+  readonly isMade?: boolean;
+  /** Whether it can be cancelled no more from the start. */
+  readonly isPastReturn?: boolean;
+  readonly maxOpen: number;
+}
+
 export const operationTransactions = {
   /** Keeps a new operation, or finds the open one with its `attach_key`. */
   async "operations.start"(
     context: TransactionContext,
-    { wanted, steps, maxOpen }: { wanted: NewOperation; steps: readonly string[]; maxOpen: number },
+    { wanted, steps, isMade = false, isPastReturn = false, maxOpen }: StartArgs,
   ) {
     const { db, nowMs, notify } = context;
     if (wanted.attach_key !== null) {
@@ -58,7 +69,7 @@ export const operationTransactions = {
         waiting_for: "",
         attempt: 0,
         cancel_requested: 0,
-        past_return: 0,
+        past_return: isPastReturn ? 1 : 0,
         fence: 0,
         lease_until: 0,
         not_before: 0,
@@ -67,6 +78,14 @@ export const operationTransactions = {
       .returningAll()
       .executeTakeFirstOrThrow();
     await insertSteps(context, wanted.id, steps, 0);
+    if (isMade) {
+      await db
+        .updateTable("operation_steps")
+        .set({ state: "running" })
+        .where("operation_id", "=", wanted.id)
+        .where("position", "=", 0)
+        .execute();
+    }
     notify("operations");
     return { ok: true as const, isNew: true, operation: await tellOperation(context, row) };
   },

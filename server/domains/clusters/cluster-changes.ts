@@ -18,9 +18,16 @@ import { assertImages, createdControlPlaneVersion, imagesIfReadable } from "./im
 import { assertClusterSize, assertHasPools, assertNotUpgrading, assertPoolsAreNew } from "./pool-rules.ts";
 import { typesOf, upgradeTo, versionsOf } from "./upgrade-versions.ts";
 
+/** A cluster as it was before a change. */
+export type ChangedCluster = ClusterRecord & {
+  /** The generation that it has with the change; undefined when nothing had to be changed. */
+  readonly changedTo: number | undefined;
+};
+
 /** What is decided of a cluster when it is made. */
 export interface CreatedCluster {
   readonly name: string;
+  readonly uid: string;
   readonly k8sVersion: string;
   readonly controlPlaneVersion: string;
   /** Undefined: it is reached at its first machine. */
@@ -39,18 +46,18 @@ export interface ClusterChanges {
    */
   create(wanted: WantedCluster, actor: string): Promise<CreatedCluster>;
   /** One that is being taken down already is left as it is. */
-  remove(name: string): Promise<ClusterRecord>;
+  remove(name: string): Promise<ChangedCluster>;
   /** @throws InfraError POOL_EXISTS, POOL_STOPPING, NO_IMAGE unless MAAS does not tell in 2 s */
-  addPools(name: string, pools: readonly WantedPool[]): Promise<ClusterRecord>;
+  addPools(name: string, pools: readonly WantedPool[]): Promise<ChangedCluster>;
   /** @throws InfraError POOL_NOT_FOUND */
-  removePools(name: string, names: readonly string[]): Promise<ClusterRecord>;
+  removePools(name: string, names: readonly string[]): Promise<ChangedCluster>;
   /** @throws InfraError POOL_NOT_FOUND */
-  scalePools(name: string, sizes: readonly PoolSize[]): Promise<ClusterRecord>;
+  scalePools(name: string, sizes: readonly PoolSize[]): Promise<ChangedCluster>;
   /** @throws InfraError UPGRADE_REFUSED, NO_IMAGE, CLUSTER_ENDPOINT_MISSING, and as `ClusterImages.read` */
   upgrade(
     name: string,
     version: KubernetesVersion,
-  ): Promise<{ readonly cluster: ClusterRecord; readonly controlPlaneVersion: string }>;
+  ): Promise<{ readonly cluster: ChangedCluster; readonly controlPlaneVersion: string }>;
 }
 
 export interface ClusterChangesOptions {
@@ -80,7 +87,7 @@ export function createClusterChanges(options: ClusterChangesOptions): ClusterCha
   async function change(
     name: string,
     decide: (found: ClusterWithSlots) => Change | undefined | Promise<Change | undefined>,
-  ): Promise<ClusterRecord> {
+  ): Promise<ChangedCluster> {
     for (let tries = 0; tries < maxTries; tries += 1) {
       const found = await findCluster(store, name);
       const { cluster } = found;
@@ -88,11 +95,11 @@ export function createClusterChanges(options: ClusterChangesOptions): ClusterCha
       assertOfMaas(cluster, maasUrl);
       const decided = await decide(found);
       if (decided === undefined) {
-        return cluster;
+        return { ...cluster, changedTo: undefined };
       }
       const result = await store.run("clusters.change", { ...decided, name, uid, generation, dryRun });
       if (result.ok) {
-        return cluster;
+        return { ...cluster, changedTo: result.generation };
       }
     }
     throw new InfraError("CLUSTER_CHANGED", `others change ${name} at the same time`, {
@@ -140,7 +147,7 @@ export function createClusterChanges(options: ClusterChangesOptions): ClusterCha
         dryRun,
       });
       if (result.ok) {
-        return { name, k8sVersion, controlPlaneVersion, endpoint: result.endpoint };
+        return { name, uid, k8sVersion, controlPlaneVersion, endpoint: result.endpoint };
       }
       throw result.why === "exists" ? clusterExists(name) : noEndpoint(name, endpoints.length);
     },

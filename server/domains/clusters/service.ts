@@ -1,4 +1,5 @@
 import { Cluster, ClusterStatus, GetVersionReplySchema } from "../../../gen/cnct/kaas/api/api_pb.ts";
+import { askerFrom } from "../../rpc/asker.ts";
 import type { Call } from "../../rpc/call.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 import { createSharedAnswers } from "../../rpc/shared-answers.ts";
@@ -8,6 +9,7 @@ import { clusterItem, machineStatusMessage } from "./cluster-messages.ts";
 import { poolNamesFrom, poolSizesFrom, wantedClusterFrom, wantedPoolsFrom } from "./cluster-requests.ts";
 import { clusterResource } from "./cluster-resource.ts";
 import type { Clusters } from "./clusters.ts";
+import type { ClusterOperations } from "./operations/cluster-operations.ts";
 import { versionInformation } from "./version-information.ts";
 
 /**
@@ -16,6 +18,7 @@ import { versionInformation } from "./version-information.ts";
  */
 export function createKaasService(
   clusters: Clusters,
+  operations: ClusterOperations,
   facts: { readonly version: string },
 ): ServiceRegistration {
   const { changes } = clusters;
@@ -23,7 +26,9 @@ export function createKaasService(
   return registerService(Cluster, {
     async createCluster(request, call) {
       call.noteResource(clusterResource(request.name));
-      const { name } = await changes.create(wantedClusterFrom(request), call.caller.actor);
+      const created = await changes.create(wantedClusterFrom(request), call.caller.actor);
+      await operations.created(created, askerFrom(call));
+      const { name } = created;
       return { ok: true, cluster: { name, status: ClusterStatus.PROVISIONING } };
     },
     async getCluster(request, call) {
@@ -33,7 +38,7 @@ export function createKaasService(
     },
     async deleteCluster(request, call) {
       const name = namedCluster(call, request.name, "name");
-      await changes.remove(name);
+      await operations.removed(await changes.remove(name), askerFrom(call));
       return { ok: true, status: "Deleting" };
     },
     async getClusterList() {
@@ -52,17 +57,22 @@ export function createKaasService(
     },
     async addNodePool(request, call) {
       const name = namedCluster(call, request.clusterName, "clusterName");
-      await changes.addPools(name, wantedPoolsFrom(request.workerNodePools));
+      const pools = wantedPoolsFrom(request.workerNodePools);
+      const before = await changes.addPools(name, pools);
+      const added = pools.map((pool) => pool.name);
+      await operations.poolsAdded(before, added, askerFrom(call));
       return { ok: true };
     },
     async deleteNodePool(request, call) {
       const name = namedCluster(call, request.clusterName, "clusterName");
-      await changes.removePools(name, poolNamesFrom(request.nodePoolNames));
+      const before = await changes.removePools(name, poolNamesFrom(request.nodePoolNames));
+      await operations.poolsRemoved(before, askerFrom(call));
       return { ok: true };
     },
     async scaleNodePool(request, call) {
       const name = namedCluster(call, request.clusterName, "clusterName");
-      await changes.scalePools(name, poolSizesFrom(request.nodePools));
+      const sizes = poolSizesFrom(request.nodePools);
+      await operations.poolsScaled(await changes.scalePools(name, sizes), sizes, askerFrom(call));
       return { ok: true };
     },
     async getUpgradeClusterInformation(request, call) {
@@ -72,7 +82,8 @@ export function createKaasService(
     },
     async upgradeCluster(request, call) {
       const name = namedCluster(call, request.name, "name");
-      await changes.upgrade(name, parseKubernetesVersion(request.version, "version"));
+      const { cluster } = await changes.upgrade(name, parseKubernetesVersion(request.version, "version"));
+      await operations.upgraded(cluster, askerFrom(call));
       return { ok: true };
     },
   });

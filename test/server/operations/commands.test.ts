@@ -72,6 +72,7 @@ test("of a thousand commands and more the first thousand are kept", async (t) =>
     instanceId: "me",
     host: "alpha",
     kinds: [{ kind: kind.kind, steps: [] }],
+    unlimitedKinds: [],
     runningIds: [],
     isAlone: true,
     perSystem: 1,

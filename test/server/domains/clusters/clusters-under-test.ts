@@ -11,6 +11,7 @@ import { type ClusterImages, offeredImagesFrom } from "../../../../server/domain
 import { createClusterService } from "../../../../server/domains/clusters/cluster-service.ts";
 import type { ClusterSettings } from "../../../../server/domains/clusters/cluster-settings.ts";
 import { type Clusters, createClusters } from "../../../../server/domains/clusters/clusters.ts";
+import type { ClusterOperations } from "../../../../server/domains/clusters/operations/cluster-operations.ts";
 import { createClusterPlanners } from "../../../../server/domains/clusters/planners.ts";
 import { createKaasService } from "../../../../server/domains/clusters/service.ts";
 import type { StrayCalls } from "../../../../server/domains/clusters/stray-calls.ts";
@@ -116,6 +117,15 @@ const noStrays: StrayCalls = {
   plan: { adopt: notAsked, release: notAsked },
 };
 
+const noOperations: ClusterOperations = {
+  created: async () => {},
+  removed: async () => {},
+  poolsAdded: async () => {},
+  poolsRemoved: async () => {},
+  poolsScaled: async () => {},
+  upgraded: async () => {},
+};
+
 async function notAsked(): Promise<never> {
   throw new Error("this was not to be asked for");
 }
@@ -145,7 +155,7 @@ export async function startClusters(
     },
   });
   const registrations = [
-    createKaasService(clusters, { version: "1.2.3" }),
+    createKaasService(clusters, noOperations, { version: "1.2.3" }),
     createClusterService(clusters, strays),
   ];
   const planners = createClusterPlanners(clusters, strays);

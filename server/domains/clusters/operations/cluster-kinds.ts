@@ -1,0 +1,241 @@
+import type { OperationKind, OperationStep, StepRun } from "../../../operations/operation-kind.ts";
+import type { ClusterWithSlots } from "../../../store/cluster-rows.ts";
+import type { Store } from "../../../store/store.ts";
+import type { ClusterChanges } from "../cluster-changes.ts";
+import { assertStays, describeProgress, followCluster, isJoined, isSettled } from "./follow-cluster.ts";
+
+/** A change of a cluster that is written down already: the operation follows what the reconciler makes of it. */
+export type ClusterChangeInput = {
+  readonly name: string;
+  readonly uid: string;
+  /** Of the cluster with this change. */
+  readonly generation: number;
+};
+
+export type AddPoolsInput = ClusterChangeInput & { readonly pools: readonly string[] };
+
+export type ScalePoolsInput = ClusterChangeInput & {
+  /** As the pools were before. */
+  readonly sizes: readonly { readonly name: string; readonly count: number }[];
+};
+
+export interface ClusterKindTools {
+  readonly store: Pick<Store, "run" | "subscribe">;
+  readonly changes: Pick<ClusterChanges, "remove" | "removePools" | "scalePools">;
+}
+
+type Input = ClusterChangeInput;
+type Step<I extends Input> = OperationStep<I, null>;
+type Run<I extends Input = Input> = StepRun<I, null>;
+
+const kindParts = { system: "maas", runsOn: "anywhere", followsChange: true } satisfies Partial<
+  OperationKind<Input>
+>;
+
+/** clusters.create: cancelled, the cluster is taken down again. */
+export function createCreateKind(tools: ClusterKindTools): OperationKind<Input> {
+  const joinedControlPlane = ({ slots }: ClusterWithSlots) =>
+    slots.filter((slot) => slot.pool === undefined && isJoined(slot)).length;
+  return {
+    ...kindParts,
+    kind: "clusters.create",
+    steps: [
+      {
+        ...awaitStep(
+          tools,
+          "firstMachine",
+          "installing the first machine",
+          (found) => joinedControlPlane(found) > 0,
+        ),
+        undo: (run) => takeDown(tools, run),
+      },
+      awaitStep(
+        tools,
+        "controlPlane",
+        "joining the control plane",
+        (found) => joinedControlPlane(found) >= found.cluster.controlPlane.count,
+      ),
+      settleStep(tools, "joining the workers"),
+    ],
+    result: resultOf,
+  };
+}
+
+/** clusters.addPools: cancelled, the pools are removed again. */
+export function createAddPoolsKind(tools: ClusterKindTools): OperationKind<AddPoolsInput> {
+  return {
+    ...kindParts,
+    kind: "clusters.addPools",
+    steps: [
+      {
+        ...settleStep<AddPoolsInput>(tools, "joining the machines of the new pools"),
+        undo: (run) => {
+          const leftOf = ({ cluster }: ClusterWithSlots) =>
+            run.input.pools.filter((name) => cluster.pools.some((pool) => pool.name === name));
+          return changeBack(tools, run, {
+            isBack: (found) => leftOf(found).length === 0,
+            change: (found) => tools.changes.removePools(run.input.name, leftOf(found)),
+          });
+        },
+        attention: () => ({
+          left: ["The cluster was changed by others since, and keeps the new pools."],
+          advice: ["Delete those that are not wanted."],
+        }),
+      },
+    ],
+    result: resultOf,
+  };
+}
+
+/** clusters.scalePools: cancelled, the pools get the sizes that they had. */
+export function createScalePoolsKind(tools: ClusterKindTools): OperationKind<ScalePoolsInput> {
+  return {
+    ...kindParts,
+    kind: "clusters.scalePools",
+    steps: [
+      {
+        ...settleStep<ScalePoolsInput>(tools, "joining and removing machines"),
+        undo: (run) =>
+          changeBack(tools, run, {
+            isBack: ({ cluster }) =>
+              run.input.sizes.every(({ name, count }) =>
+                cluster.pools.some((pool) => pool.name === name && pool.count === count),
+              ),
+            change: () => tools.changes.scalePools(run.input.name, run.input.sizes),
+          }),
+        attention: () => ({
+          left: ["The cluster was changed by others since, and keeps the sizes of its pools."],
+          advice: ["Scale the pools to what is wanted."],
+        }),
+      },
+    ],
+    result: resultOf,
+  };
+}
+
+/** clusters.removePools, clusters.upgrade: what they do cannot be taken back. In a cluster that is taken down it is done. */
+export function createFinalKind(
+  { store }: ClusterKindTools,
+  kind: "clusters.removePools" | "clusters.upgrade",
+): OperationKind<Input> {
+  const title = kind === "clusters.upgrade" ? "replacing the machines" : "emptying and removing the machines";
+  return {
+    ...kindParts,
+    kind,
+    steps: [
+      followStep(store, "settle", title, (found, { generation }, tell) => {
+        tell(found && describeProgress(found));
+        return found === undefined || found.cluster.isDeleting || isSettled(found, generation);
+      }),
+    ],
+    result: resultOf,
+  };
+}
+
+/** clusters.delete */
+export function createDeleteKind({ store }: ClusterKindTools): OperationKind<Input> {
+  return {
+    ...kindParts,
+    kind: "clusters.delete",
+    steps: [
+      followStep(store, "takeDown", "giving the machines back", (found, _input, tell) => {
+        tell(found && describeLeft(found));
+        return found === undefined;
+      }),
+    ],
+    result: resultOf,
+  };
+}
+
+function settleStep<I extends Input>(tools: ClusterKindTools, title: string): Step<I> {
+  return awaitStep(tools, "settle", title, (found, { generation }) => isSettled(found, generation));
+}
+
+function awaitStep<I extends Input>(
+  { store }: ClusterKindTools,
+  name: string,
+  title: string,
+  isThere: (found: ClusterWithSlots, input: I) => boolean,
+): Step<I> {
+  return followStep(store, name, title, (found, input, tell) => {
+    const followed = assertStays(found, input.name);
+    tell(describeProgress(followed));
+    return isThere(followed, input);
+  });
+}
+
+type Tell = (message: string | undefined) => void;
+
+function followStep<I extends Input>(
+  store: ClusterKindTools["store"],
+  name: string,
+  title: string,
+  isThere: (found: ClusterWithSlots | undefined, input: I, tell: Tell) => boolean,
+): Step<I> {
+  return {
+    name,
+    title,
+    isAbortable: true,
+    async forward(run) {
+      const { input, signal } = run;
+      await followCluster(store, input, signal, (found) => isThere(found, input, tellFor(run)));
+      return null;
+    },
+  };
+}
+
+function tellFor({ progress }: Pick<Run, "progress">): Tell {
+  return (message) => message !== undefined && progress({ message });
+}
+
+async function takeDown({ store, changes }: ClusterKindTools, run: Run): Promise<void> {
+  const { input, signal } = run;
+  const found = await store.run("clusters.get", { name: input.name });
+  if (found?.cluster.uid !== input.uid) {
+    return;
+  }
+  await changes.remove(input.name);
+  const tell = tellFor(run);
+  await followCluster(store, input, signal, (left) => {
+    tell(left && describeLeft(left));
+    return left === undefined;
+  });
+}
+
+function describeLeft({ slots }: ClusterWithSlots): string {
+  return `${slots.length} machines are left`;
+}
+
+/**
+ * Changes a cluster back to what it was before, if nobody has changed it since.
+ * @throws Error when somebody has
+ */
+async function changeBack<I extends Input>(
+  { store }: ClusterKindTools,
+  run: Run<I>,
+  back: {
+    readonly isBack: (found: ClusterWithSlots) => boolean;
+    readonly change: (found: ClusterWithSlots) => Promise<{ readonly changedTo: number | undefined }>;
+  },
+): Promise<void> {
+  const { input, signal } = run;
+  const { name, uid, generation } = input;
+  const found = await store.run("clusters.get", { name });
+  if (found?.cluster.uid !== uid || found.cluster.isDeleting) {
+    return;
+  }
+  const isBack = back.isBack(found);
+  if (!isBack && found.cluster.generation !== generation) {
+    throw new Error(`${name} was changed by others since`);
+  }
+  const changedTo = isBack ? found.cluster.generation : (await back.change(found)).changedTo;
+  const tell = tellFor(run);
+  await followCluster(store, input, signal, (now) => {
+    tell(now && describeProgress(now));
+    return now === undefined || now.cluster.isDeleting || isSettled(now, changedTo ?? 0);
+  });
+}
+
+function resultOf({ input }: Pick<Run, "input">) {
+  return { cluster: input.name };
+}

@@ -1,0 +1,111 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import type { Json } from "../../../operations/operation.ts";
+import type { OperationStarter, Operations } from "../../../operations/operations.ts";
+import type { Asker } from "../../../rpc/asker.ts";
+import type { ChangedCluster, CreatedCluster } from "../cluster-changes.ts";
+import type { PoolSize } from "../cluster-requests.ts";
+import { clusterResource } from "../cluster-resource.ts";
+import {
+  type AddPoolsInput,
+  type ClusterChangeInput,
+  type ClusterKindTools,
+  createAddPoolsKind,
+  createCreateKind,
+  createDeleteKind,
+  createFinalKind,
+  createScalePoolsKind,
+  type ScalePoolsInput,
+} from "./cluster-kinds.ts";
+
+/**
+ * Begins the operations that follow changes of clusters, and names them to who asked. The change is made already: that no
+ * operation can be begun is in the log, and fails no call. A change that had nothing to change begins none.
+ */
+export interface ClusterOperations {
+  created(cluster: CreatedCluster, asker: Asker): Promise<void>;
+  removed(before: ChangedCluster, asker: Asker): Promise<void>;
+  poolsAdded(before: ChangedCluster, pools: readonly string[], asker: Asker): Promise<void>;
+  poolsRemoved(before: ChangedCluster, asker: Asker): Promise<void>;
+  poolsScaled(before: ChangedCluster, sizes: readonly PoolSize[], asker: Asker): Promise<void>;
+  upgraded(before: ChangedCluster, asker: Asker): Promise<void>;
+}
+
+export interface ClusterOperationsOptions extends ClusterKindTools {
+  readonly operations: Pick<Operations, "register">;
+  readonly maasUrl: string;
+  readonly log: { warn(message: string, cause?: unknown): void };
+}
+
+type Starter<Input extends Json> = OperationStarter<Input, null>;
+
+/** Makes the kinds of clusters known; before operations begin. */
+export function createClusterOperations(options: ClusterOperationsOptions): ClusterOperations {
+  const { operations, maasUrl, log } = options;
+  const create = operations.register(createCreateKind(options));
+  const addPools = operations.register(createAddPoolsKind(options));
+  const scalePools = operations.register(createScalePoolsKind(options));
+  const removePools = operations.register(createFinalKind(options, "clusters.removePools"));
+  const upgrade = operations.register(createFinalKind(options, "clusters.upgrade"));
+  const remove = operations.register(createDeleteKind(options));
+
+  async function begin<Input extends ClusterChangeInput>(
+    starter: Starter<Input>,
+    input: Input,
+    { actor, accountId, rpc, noteOperation }: Asker,
+  ): Promise<void> {
+    const { name, uid, generation } = input;
+    try {
+      const { operation } = await starter.start({
+        resource: clusterResource(name),
+        backend: maasUrl,
+        input,
+        secrets: null,
+        asker: { actor, accountId, rpc },
+        attachKey: `cluster ${uid} ${generation}`,
+      });
+      noteOperation(operation.id);
+    } catch (error) {
+      if (!(error instanceof InfraError)) {
+        throw error;
+      }
+      log.warn(`cluster ${name}: no operation tells how its change goes on`, error);
+    }
+  }
+
+  async function follow(
+    starter: Starter<ClusterChangeInput>,
+    before: ChangedCluster,
+    asker: Asker,
+  ): Promise<void> {
+    const input = inputOf(before);
+    if (input !== undefined) {
+      await begin(starter, input, asker);
+    }
+  }
+
+  return {
+    created: ({ name, uid }, asker) => begin(create, { name, uid, generation: 1 }, asker),
+    removed: (before, asker) => follow(remove, before, asker),
+    poolsRemoved: (before, asker) => follow(removePools, before, asker),
+    upgraded: (before, asker) => follow(upgrade, before, asker),
+    async poolsAdded(before, pools, asker) {
+      const input = inputOf(before);
+      if (input !== undefined) {
+        await begin<AddPoolsInput>(addPools, { ...input, pools }, asker);
+      }
+    },
+    async poolsScaled(before, sizes, asker) {
+      const input = inputOf(before);
+      if (input !== undefined) {
+        const names = new Set(sizes.map(({ name }) => name));
+        const earlier = before.pools.filter(({ name }) => names.has(name));
+        const sizesBefore = earlier.map(({ name, count }) => ({ name, count }));
+        await begin<ScalePoolsInput>(scalePools, { ...input, sizes: sizesBefore }, asker);
+      }
+    },
+  };
+}
+
+function inputOf({ name, uid, changedTo }: ChangedCluster): ClusterChangeInput | undefined {
+  return changedTo === undefined ? undefined : { name, uid, generation: changedTo };
+}

@@ -1,0 +1,66 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
+import { watchState } from "../../../rpc/watch-state.ts";
+import type { SlotRecord } from "../../../store/cluster-records.ts";
+import type { ClusterWithSlots } from "../../../store/cluster-rows.ts";
+import type { Store } from "../../../store/store.ts";
+import { clusterResource } from "../cluster-resource.ts";
+import { isLive } from "../reconcile/plan/leave-order.ts";
+
+/** Which cluster an operation is about: one that is made later under the same name has another uid. */
+export interface FollowedCluster {
+  readonly name: string;
+  readonly uid: string;
+}
+
+type ClusterStore = Pick<Store, "run" | "subscribe">;
+
+/**
+ * Waits for what the reconciler makes of a cluster.
+ * @param isThere told of the cluster at once and after each change; undefined: it is no more
+ * @throws the signal's reason, and what `isThere` throws
+ */
+export async function followCluster(
+  store: ClusterStore,
+  { name, uid }: FollowedCluster,
+  signal: AbortSignal,
+  isThere: (found: ClusterWithSlots | undefined) => boolean,
+): Promise<void> {
+  const subscribe = (wake: () => void) => store.subscribe("clusters", wake);
+  const read = () => store.run("clusters.get", { name });
+  for await (const found of watchState(subscribe, read, signal)) {
+    if (isThere(found?.cluster.uid === uid ? found : undefined)) {
+      return;
+    }
+  }
+  throw signal.reason;
+}
+
+/**
+ * A cluster that is to stay.
+ * @throws InfraError CLUSTER_STOPPING when it is no more, or is being taken down
+ */
+export function assertStays(found: ClusterWithSlots | undefined, name: string): ClusterWithSlots {
+  if (found === undefined || found.cluster.isDeleting) {
+    const state = found === undefined ? "was taken down" : "is being taken down";
+    throw new InfraError("CLUSTER_STOPPING", `${name} ${state} meanwhile`, {
+      resource: clusterResource(name),
+    });
+  }
+  return found;
+}
+
+/** How far machines are, for people: `2 of 3 machines have joined; …`. */
+export function describeProgress({ cluster, slots }: ClusterWithSlots): string {
+  const wanted = [cluster.controlPlane, ...cluster.pools].reduce((sum, { count }) => sum + count, 0);
+  const joined = `${slots.filter(isJoined).length} of ${wanted} machines have joined`;
+  return cluster.message === "" ? joined : `${joined}; ${cluster.message}`;
+}
+
+export function isJoined({ state }: SlotRecord): boolean {
+  return state === "joined";
+}
+
+/** Whether what was wanted in the generation is there, and every machine that was to go has gone. */
+export function isSettled({ cluster, slots }: ClusterWithSlots, generation: number): boolean {
+  return cluster.settledGeneration >= generation && slots.every(isLive);
+}
