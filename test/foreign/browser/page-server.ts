@@ -9,23 +9,34 @@ import type { Test } from "tap";
 
 const root = resolve(import.meta.dirname, "../../..");
 const packages = ["@bufbuild/protobuf", "@connectrpc/connect", "@connectrpc/connect-web"];
-/** What of the repository a browser may load. */
+/** Where the modules of connect-web 1.x and its generated code are below. */
+const version1 = "/connect-web-1";
+/** What of the repository, or of the directory of connect-web 1.x, a browser may load. */
 const served =
   /^\/(?:gen|test\/foreign\/browser|node_modules\/(?:@bufbuild|@connectrpc|grpc-web))\/[\w./@-]+\.(?:ts|js)$/;
 
+export interface PageServerOptions {
+  /** Directory of `connectWeb1`. */
+  readonly connectWeb1: string;
+  readonly query: () => URLSearchParams;
+  /** What the page has done by a POST to /cut. */
+  readonly cut: () => void;
+}
+
 export interface PageServer {
   readonly origin: string;
-  /** What the page has posted to /results. */
-  readonly results: Promise<Record<string, unknown>>;
+  /** What the page has posted to /results: the result of each step of each client. */
+  readonly results: Promise<Record<string, Record<string, unknown>>>;
 }
 
 /**
  * Serves a page that runs page.ts with a query, and its modules one by one as the repository has them: types
  * are stripped as Node does, and packages are found by an import map. So no bundler is needed.
  */
-export async function startPageServer(t: Test, query: () => URLSearchParams): Promise<PageServer> {
-  const importMap = JSON.stringify({ imports: await importsOfPackages() });
-  const { promise: results, resolve: receive } = Promise.withResolvers<Record<string, unknown>>();
+export async function startPageServer(t: Test, options: PageServerOptions): Promise<PageServer> {
+  const importMap = JSON.stringify(await importMapOf(options.connectWeb1));
+  const { promise: results, resolve: receive } =
+    Promise.withResolvers<Record<string, Record<string, unknown>>>();
 
   async function answer(
     method: string,
@@ -34,7 +45,7 @@ export async function startPageServer(t: Test, query: () => URLSearchParams): Pr
     to: ServerResponse,
   ) {
     if (path === "/") {
-      const script = `/test/foreign/browser/page.ts?${query()}`.replaceAll("&", "&amp;");
+      const script = `/test/foreign/browser/page.ts?${options.query()}`.replaceAll("&", "&amp;");
       to.setHeader("content-type", "text/html");
       to.end(
         `<!doctype html><script type="importmap">${importMap}</script><script type="module" src="${script}"></script>`,
@@ -42,12 +53,11 @@ export async function startPageServer(t: Test, query: () => URLSearchParams): Pr
     } else if (method === "POST" && path === "/results") {
       receive(JSON.parse(await text(request)));
       to.end();
-    } else if (served.test(path) && !path.includes("..")) {
-      const source = await readFile(join(root, path), "utf8");
-      to.setHeader("content-type", "text/javascript");
-      to.end(extname(path) === ".ts" ? stripTypeScriptTypes(source) : source);
+    } else if (method === "POST" && path === "/cut") {
+      options.cut();
+      to.end();
     } else {
-      to.writeHead(404).end();
+      await serveModule(path, options.connectWeb1, to);
     }
   }
 
@@ -65,13 +75,43 @@ export async function startPageServer(t: Test, query: () => URLSearchParams): Pr
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, results };
 }
 
-async function importsOfPackages(): Promise<Record<string, string>> {
-  const imports: Record<string, string> = { "grpc-web": "/node_modules/grpc-web/index.esm.js" };
+async function serveModule(path: string, connectWeb1: string, to: ServerResponse): Promise<void> {
+  const isVersion1 = path.startsWith(`${version1}/`);
+  const relative = isVersion1 ? path.slice(version1.length) : path;
+  if (!served.test(relative) || relative.includes("..")) {
+    to.writeHead(404).end();
+    return;
+  }
+  const source = await readFile(join(isVersion1 ? connectWeb1 : root, relative), "utf8");
+  to.setHeader("content-type", "text/javascript");
+  to.end(extname(relative) === ".ts" ? stripTypeScriptTypes(source) : source);
+}
+
+/** Names of packages mean version 2 to the page's own modules, and version 1 to those below `version1`. */
+async function importMapOf(connectWeb1: string) {
+  const ofVersion1 = await importsOf(connectWeb1, version1);
+  return {
+    imports: {
+      ...(await importsOf(root, "")),
+      "grpc-web": "/node_modules/grpc-web/index.esm.js",
+      "connect-1": ofVersion1["@connectrpc/connect"],
+      "connect-web-1": ofVersion1["@connectrpc/connect-web"],
+      "connect-1-gen/": `${version1}/gen/`,
+    },
+    scopes: { [`${version1}/`]: ofVersion1 },
+  };
+}
+
+/** Where the packages of a directory are, which is served below `prefix`. */
+async function importsOf(directory: string, prefix: string): Promise<Record<string, string>> {
+  const imports: Record<string, string> = {};
   for (const name of packages) {
-    const manifest = JSON.parse(await readFile(join(root, "node_modules", name, "package.json"), "utf8"));
+    const manifest = JSON.parse(
+      await readFile(join(directory, "node_modules", name, "package.json"), "utf8"),
+    );
     for (const [entry, target] of Object.entries(manifest.exports as Record<string, { import?: string }>)) {
       if (target.import !== undefined) {
-        imports[name + entry.slice(1)] = `/node_modules/${name}/${target.import.slice(2)}`;
+        imports[name + entry.slice(1)] = `${prefix}/node_modules/${name}/${target.import.slice(2)}`;
       }
     }
   }
