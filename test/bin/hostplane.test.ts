@@ -30,6 +30,8 @@ async function installBuilt(): Promise<{
   const rolldown = join(root, "node_modules/rolldown/bin/cli.mjs");
   const outDir = join(installed, "dist/server");
   await run(process.execPath, [rolldown, "-c", "--log-level", "warn", "-d", outDir], { cwd: root });
+  // npm may leave it newer than what is built.
+  await cp(join(root, "gen/contract.binpb"), join(installed, "gen/contract.binpb"));
   for (const name of await readdir(join(root, "node_modules"))) {
     if (!name.startsWith(".")) {
       await symlink(join(root, "node_modules", name), join(modules, name));
