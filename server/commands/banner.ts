@@ -35,7 +35,9 @@ export function bannerLines(options: {
   const example = listeners.find(({ services }) => services?.includes(exampleService) ?? true);
   return [
     `hostplane ${version} serves ${what}`,
-    ...listeners.map((listener) => `  ${urlOf(listener)}`),
+    ...listeners.map(
+      (listener) => `  ${urlOf(listener)}${isWildcard(listener) ? " (and every other address)" : ""}`,
+    ),
     ...(admin === undefined ? [] : adminLines(admin)),
     ...(admin === undefined && isSandbox ? [laterStart] : []),
     ...(isSandbox && example !== undefined ? ["Try it:", `  ${curlLine(example, token)}`] : []),
@@ -63,8 +65,18 @@ function adminLines({ name, password }: BannerAdmin): string[] {
 
 const exampleService = "proto.VGService";
 
+const wildcard = /^(?:0\.0\.0\.0|\[::\]):/;
+
+/** Whether it listens on every address, of which none is in its name. */
+function isWildcard({ address }: BannerListener): boolean {
+  return wildcard.test(address);
+}
+
+/** What a client on this machine connects to; browsers refuse 0.0.0.0. */
 function urlOf({ address, isTls }: BannerListener): string {
-  return address.startsWith("unix:") ? address : `${isTls ? "https" : "http"}://${address}`;
+  return address.startsWith("unix:")
+    ? address
+    : `${isTls ? "https" : "http"}://${address.replace(wildcard, "127.0.0.1:")}`;
 }
 
 function curlLine(listener: BannerListener, token: string | undefined): string {

@@ -27,6 +27,15 @@ test("the example goes to a listener that serves it, by its own scheme", async (
   t.equal(lines(health).length, 3);
 });
 
+test("a listener on every address is shown by one that clients can connect to", async (t) => {
+  for (const address of ["0.0.0.0:8080", "[::]:8080"]) {
+    const listeners = [{ ...tcp, address }];
+    const lines = bannerLines({ version: "1", isSandbox: true, listeners, ...nothing });
+    t.equal(lines[1], "  http://127.0.0.1:8080 (and every other address)");
+    t.match(lines.at(-1), / http:\/\/127\.0\.0\.1:8080\/proto/);
+  }
+});
+
 test("a real gateway has no example to paste", async (t) => {
   t.same(bannerLines({ version: "1", isSandbox: false, listeners: [tcp], ...nothing }), [
     "hostplane 1 serves this host",
