@@ -10,38 +10,95 @@ import { root } from "../server/commands/run-hostplane.ts";
 
 const compose = readFileSync(join(root, "docker-compose.yml"), "utf8");
 
-/** The keys of the Compose specification that the file uses, for hosts without the compose plugin. */
-const service = z.strictObject({
-  profiles: z.array(z.string()).exactOptional(),
-  build: z.string().exactOptional(),
+const build = z.union([
+  z.literal("."),
+  z.strictObject({ context: z.literal("."), args: z.strictObject({ PACKAGES: z.string() }) }),
+]);
+const profiles = z.tuple([z.literal("host")]);
+const gatewayKeys = {
+  profiles,
+  build,
   image: z.string(),
-  command: z.array(z.string()).exactOptional(),
-  network_mode: z.literal("host").exactOptional(),
-  ports: z
-    .array(z.string().regex(/^127\.0\.0\.1:\d+:\d+$/, "published to this machine alone"))
-    .exactOptional(),
-  environment: z.record(z.string(), z.string()).exactOptional(),
-  volumes: z.array(z.string().regex(/^[\w./-]+:\/[\w./-]+(:ro)?$/)),
-  user: z.string().exactOptional(),
-  read_only: z.boolean().exactOptional(),
-  cap_drop: z.array(z.string()).exactOptional(),
-  security_opt: z.array(z.string()).exactOptional(),
-  privileged: z.boolean().exactOptional(),
-  pid: z.literal("host").exactOptional(),
-  depends_on: z
-    .record(z.string(), z.strictObject({ condition: z.literal("service_healthy") }))
-    .exactOptional(),
-  healthcheck: z
-    .strictObject({ test: z.array(z.string()), interval: z.string(), retries: z.number() })
-    .exactOptional(),
-  restart: z.enum(["no", "always", "on-failure", "unless-stopped"]),
-  stop_grace_period: z.string().regex(/^\d+[ms]$/),
-});
+  pull_policy: z.literal("build"),
+  command: z.array(z.string()),
+  network_mode: z.literal("host"),
+  environment: z.strictObject({ HOSTPLANE_STORE: z.string() }),
+  depends_on: z.strictObject({ postgres: z.strictObject({ condition: z.literal("service_healthy") }) }),
+  restart: z.literal("unless-stopped"),
+  stop_grace_period: z.string().regex(/^\d+m$/),
+};
+const mounts = z.array(z.string().regex(/^[\w./-]+:\/[\w./-]+(:ro)?$/));
+const published = z.array(z.string().regex(/^127\.0\.0\.1:\d+:\d+$/, "published to this machine alone"));
+
+/** The keys of the Compose specification that the file uses, for hosts without the compose plugin. */
 const composeFile = z.strictObject({
-  services: z.strictObject({ hostplane: service, gateway: service, postgres: service }),
+  "x-gateway": z.strictObject(gatewayKeys),
+  services: z.strictObject({
+    hostplane: z.strictObject({
+      build,
+      image: z.string(),
+      pull_policy: z.literal("build"),
+      command: z.array(z.string()),
+      ports: published,
+      environment: z.strictObject({ HOSTPLANE_DATA: z.string() }),
+      tmpfs: z.array(z.string()),
+      read_only: z.literal(true),
+      cap_drop: z.tuple([z.literal("ALL")]),
+      security_opt: z.array(z.string()),
+      restart: z.literal("unless-stopped"),
+      stop_grace_period: z.string().regex(/^\d+s$/),
+    }),
+    gateway: z
+      .strictObject({
+        ...gatewayKeys,
+        user: z.literal("root").exactOptional(),
+        privileged: z.literal(true).exactOptional(),
+        pid: z.literal("host").exactOptional(),
+        group_add: z.array(z.string()).exactOptional(),
+        volumes: mounts,
+      })
+      .exactOptional(),
+    postgres: z.strictObject({
+      profiles,
+      image: z.string(),
+      ports: published,
+      environment: z.record(z.string(), z.string()),
+      volumes: mounts,
+      healthcheck: z.strictObject({ test: z.array(z.string()), interval: z.string(), retries: z.number() }),
+      restart: z.literal("unless-stopped"),
+      stop_grace_period: z.string().regex(/^\d+s$/),
+    }),
+  }),
   volumes: z.record(z.string(), z.strictObject({})),
 });
-const { services, volumes } = composeFile.parse(parse(compose));
+const parseCompose = (text: string) => composeFile.parse(parse(text, { merge: true }));
+const { services, volumes } = parseCompose(compose);
+
+/** A commented section of a real system. */
+interface Section {
+  readonly name: string;
+  /** Its lines for the configuration file. */
+  readonly configuration: string;
+  /** The file with this section uncommented. */
+  readonly uncommented: string;
+}
+
+function sectionsOf(text: string): readonly Section[] {
+  return [...text.matchAll(/^ {2}# -{3,} (.+?) -{3,}\n((?: {2}#.*\n)+)/gm)].map(
+    ([, name = "", body = ""]) => {
+      const configuration = /^ {2}# hostplane\.yaml:\n((?: {2}# {3}.*\n)+)/m.exec(body)?.[1] ?? "";
+      const service = /^ {2}# gateway:\n(?: {2}# {3}.*\n)+/m.exec(body)?.[0] ?? "";
+      return {
+        name,
+        configuration: configuration.replaceAll(/^ {2}# {3}/gm, ""),
+        // By the whole section, as two of them have the same service.
+        uncommented: text.replace(body, () =>
+          body.replace(service, () => service.replaceAll(/^ {2}# /gm, "  ")),
+        ),
+      };
+    },
+  );
+}
 
 /** Instructions of the Dockerfile reference, with continued lines joined. */
 function instructionsOf(dockerfile: string): { readonly name: string; readonly value: string }[] {
@@ -55,17 +112,15 @@ function instructionsOf(dockerfile: string): { readonly name: string; readonly v
     });
 }
 
-test("docker-compose.yml is a sandbox on the host's loopback, without root", async (t) => {
-  const { command: [command, ...args] = [], ports, profiles } = services.hostplane;
-  t.same([command, args[0], ports, profiles], ["serve", "--sandbox", ["127.0.0.1:8080:8080"], undefined]);
-  const [flag, setting = ""] = args.slice(1);
-  t.equal(flag, "--set");
-  t.match(await loadConfig({ env: {}, flags: { set: [setting] } }), {
+test("docker-compose.yml is a sandbox on the host's loopback, without root, that keeps nothing", async (t) => {
+  const { command, ports, environment, tmpfs } = services.hostplane;
+  t.same(command.slice(0, 3), ["serve", "--sandbox", "--set"]);
+  t.same(ports, ["127.0.0.1:8080:8080"]);
+  t.match(await loadConfig({ env: {}, flags: { set: command.slice(3) } }), {
     ok: true,
     config: { listen: [{ address: "0.0.0.0:8080", insecure: true }] },
   });
-  t.match(services.hostplane, { read_only: true, cap_drop: ["ALL"] });
-  t.not(services.hostplane.user, "root");
+  t.ok(tmpfs.some((directory) => environment.HOSTPLANE_DATA.startsWith(`${directory}/`)));
 });
 
 test("docker compose accepts docker-compose.yml", async (t) => {
@@ -93,27 +148,57 @@ test("docker compose accepts docker-compose.yml", async (t) => {
   );
 });
 
-test("its profile `host` is a gateway of the host's LVM, with PostgreSQL and no secret in the file", async (t) => {
-  const { gateway, postgres } = services;
-  t.same([gateway.profiles, postgres.profiles], [["host"], ["host"]]);
-  t.match(gateway, { privileged: true, pid: "host", network_mode: "host" });
-  t.same(Object.keys(gateway.depends_on ?? {}), ["postgres"]);
-  for (const mount of [services.hostplane, gateway, postgres].flatMap((each) => each.volumes)) {
-    const [source = ""] = mount.split(":");
-    t.ok(source.startsWith("/") || source in volumes, mount);
+const variable = /\$\{POSTGRES_PASSWORD:-\}/;
+
+test("its profile `host` has PostgreSQL, and no secret is in the file", async (t) => {
+  t.match(services.postgres.environment.POSTGRES_PASSWORD, variable);
+  t.same(services.gateway, undefined, "a section has to be chosen");
+});
+
+test("each real system has a section, which makes a gateway when it is uncommented", async (t) => {
+  const sections = sectionsOf(compose);
+  t.same(
+    sections.map(({ name }) => name),
+    ["LVM", "libvirt", "Podman", "Ceph", "Kubernetes with Rook", "Kubernetes clusters on MAAS"],
+  );
+  for (const { name, configuration, uncommented } of sections) {
+    const { gateway } = parseCompose(uncommented).services;
+    const store = gateway?.environment.HOSTPLANE_STORE.replace(variable, "secret") ?? "";
+    const file = join(t.testdir({ "hostplane.yaml": configuration }), "hostplane.yaml");
+    t.match(
+      await loadConfig({ file, env: { HOSTPLANE_STORE: store } }),
+      { ok: true, config: { store: "postgres://hostplane:secret@127.0.0.1:5432/hostplane" } },
+      name,
+    );
+    for (const mount of gateway?.volumes ?? []) {
+      const [source = ""] = mount.split(":");
+      t.ok(source.startsWith("/") || source in volumes, `${name}: ${mount}`);
+    }
   }
-  const variable = /\$\{POSTGRES_PASSWORD:-\}/;
-  t.match(postgres.environment?.POSTGRES_PASSWORD, variable);
-  const store = (gateway.environment?.HOSTPLANE_STORE ?? "").replace(variable, "secret");
-  const [comment = ""] = /^ {2}# volumes:\n(?: {2}# .*\n)+/m.exec(compose) ?? [];
-  const yaml = comment.replaceAll(/^ {2}# /gm, "");
-  const file = join(t.testdir({ "hostplane.yaml": yaml }), "hostplane.yaml");
-  t.match(await loadConfig({ file, env: { HOSTPLANE_STORE: store } }), {
-    ok: true,
-    config: {
-      store: "postgres://hostplane:secret@127.0.0.1:5432/hostplane",
-      volumes: { lvm: { command: ["nsenter"] } },
-    },
+});
+
+test("a section asks for the rights of its system alone", async (t) => {
+  const rights = Object.fromEntries(
+    sectionsOf(compose).map(({ name, uncommented }) => {
+      const {
+        user,
+        privileged,
+        pid,
+        build,
+        volumes: own = [],
+      } = parseCompose(uncommented).services.gateway ?? {};
+      const packages = typeof build === "object" ? [build.args.PACKAGES] : [];
+      const rights = [user, privileged && "privileged", pid && "pid"].filter((right) => right !== undefined);
+      return [name, [...rights, ...packages, ...own.slice(2).map((mount) => mount.split(":")[0])]];
+    }),
+  );
+  t.same(rights, {
+    LVM: ["root", "privileged", "pid", "/etc/lvm", "/dev"],
+    libvirt: ["xorriso", "/run/libvirt"],
+    Podman: ["root", "/run/podman"],
+    Ceph: ["librados2", "/etc/ceph"],
+    "Kubernetes with Rook": [],
+    "Kubernetes clusters on MAAS": [],
   });
 });
 
