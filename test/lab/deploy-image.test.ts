@@ -7,14 +7,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import tap, { type Test, test } from "tap";
 import { root } from "../server/commands/run-hostplane.ts";
+import { checkCompose, runCompose } from "./deploy-compose.ts";
 import { createLabScript } from "./lab-script.ts";
 
 const timeout = 2_400_000;
 tap.setTimeout(timeout);
 
-const base = "docker.io/library/node:26-bookworm-slim";
-const baseFile = join(homedir(), ".cache/hostplane-lab/node-26-bookworm-slim.tar");
-const skip = process.env.IMAGE_LAB === "1" ? false : "IMAGE_LAB=1 builds two images, which takes six minutes";
+const bases = join(homedir(), ".cache/hostplane-lab/base-images");
+const skip = process.env.IMAGE_LAB === "1" ? false : "IMAGE_LAB=1 builds two images, which takes ten minutes";
+/** The whole image, as `docker images` counts it: megabytes, uncompressed. */
+const maxSizeMb = 250;
 
 /** Waits until `look` gives no error, and gives what it gave. */
 async function until<T>(look: () => Promise<T>, deadlineMs = 60_000): Promise<T> {
@@ -32,23 +34,35 @@ async function until<T>(look: () => Promise<T>, deadlineMs = 60_000): Promise<T>
 }
 
 test("the image is built of the Dockerfile, and runs", { skip, timeout }, async (t) => {
-  await promisify(execFile)(join(import.meta.dirname, "deploy-node-image.sh"), [baseFile]);
-  const { run, destroy } = await createLabScript("podman", { NETWORK: "host" }, timeout);
+  await promisify(execFile)(join(import.meta.dirname, "deploy-base-images.sh"), [bases]);
+  const { run, destroy, directory } = await createLabScript("podman", { NETWORK: "host" }, timeout);
   t.teardown(destroy);
   await run("up");
   const podman = (...args: readonly string[]) => run("run", ...args);
-  await podman("import", "--quiet", baseFile, base);
+  for (const [file, name] of [
+    ["debian.tar", "debian:bookworm-slim"],
+    ["node.tar", "node:26-bookworm-slim"],
+  ] as const) {
+    await podman("import", "--quiet", join(bases, file), `localhost/${name}`);
+  }
+  const options = ["--format=docker", "--pull=never", "--network=host"];
   const build = async (tag: string, ...args: readonly string[]) => {
-    const options = ["--quiet", "--format=docker", "--pull=never", "--network=host", `--from=${base}`];
-    await podman("build", ...options, `--tag=${tag}`, ...args, root);
+    await podman("build", "--quiet", ...options, `--tag=${tag}`, ...args, root);
   };
 
-  await build("localhost/hostplane");
-  const size = async (image: string) => Number(await podman("image", "inspect", "--format={{.Size}}", image));
-  const addedMib = ((await size("localhost/hostplane")) - (await size(base))) / 2 ** 20;
-  t.comment(`the image adds ${addedMib.toFixed(0)} MiB to that of Node`);
-  t.ok(addedMib < 120, `${addedMib} MiB`);
-
+  const startedAtMs = performance.now();
+  await runCompose(directory, `--podman-build-args=${options.join(" ")}`, "build", "hostplane");
+  t.comment(`the build took ${((performance.now() - startedAtMs) / 1000).toFixed(0)} s`);
+  await checkSize(t, podman);
+  await t.test(
+    "docker-compose.yml serves the sandbox, with its password in the log",
+    { timeout },
+    async (t) => {
+      const archive = join(directory, "hostplane.tar");
+      await podman("save", "--quiet", `--output=${archive}`, "localhost/hostplane");
+      await checkCompose(t, archive);
+    },
+  );
   await t.test("without root, capabilities, network and a root that can be written", { timeout }, (t) =>
     checkSandbox(t, podman),
   );
@@ -65,6 +79,17 @@ test("the image is built of the Dockerfile, and runs", { skip, timeout }, async 
 });
 
 type Podman = (...args: readonly string[]) => Promise<string>;
+
+async function checkSize(t: Test, podman: Podman): Promise<void> {
+  const sizeMb = async (image: string) =>
+    Number(await podman("image", "inspect", "--format={{.Size}}", image)) / 1e6;
+  const [whole, debian] = [
+    await sizeMb("localhost/hostplane"),
+    await sizeMb("localhost/debian:bookworm-slim"),
+  ];
+  t.comment(`the image has ${whole.toFixed(0)} MB, of which Debian has ${debian.toFixed(0)}`);
+  t.ok(whole <= maxSizeMb, `${whole} MB`);
+}
 
 async function checkSandbox(t: Test, podman: Podman): Promise<void> {
   const confined = ["--network=none", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges"];
