@@ -8,6 +8,7 @@ import { createIdleMemory } from "./idle-memory.ts";
 import { createLibvirtList } from "./libvirt-list.ts";
 import { createLvmCreate } from "./lvm/lvm-create.ts";
 import { createLvmList, createLvmListWhileCreating } from "./lvm/lvm-list.ts";
+import { fleetBenches } from "./many-clients/many-clients-benches.ts";
 import { createPodmanList } from "./podman-list.ts";
 import { createSpawnBlock } from "./spawn-block.ts";
 import { createGrpcVolumeList, createJsonVolumeList } from "./volume-list/volume-list.ts";
@@ -26,6 +27,7 @@ export const benches: readonly Bench[] = [
   createColdStart(),
   createIdleMemory(),
   createFanOut(),
+  ...fleetBenches.map(({ bench }) => bench),
   createLibvirtList(),
   createClusterStats(),
   createPodmanList(),

@@ -18,7 +18,6 @@ export interface Result {
  * @param nodeFlags for hostplane's process
  */
 export async function measure(bench: Bench, nodeFlags: readonly string[] = []): Promise<Result> {
-  const { figureOf } = judgeOf(bench);
   const { baseline, ours, stop } = await bench.start(nodeFlags);
   try {
     const pairs: { readonly baseline: number; readonly ours: number }[] = [];
@@ -28,18 +27,27 @@ export async function measure(bench: Bench, nodeFlags: readonly string[] = []): 
         pairs.push(pair);
       }
     }
-    const figures = pairs.map((pair) => figureOf(pair.baseline, pair.ours));
-    return {
-      bench,
-      baseline: median(pairs.map((pair) => pair.baseline)),
-      ours: median(pairs.map((pair) => pair.ours)),
-      figure: median(figures),
-      minFigure: Math.min(...figures),
-      maxFigure: Math.max(...figures),
-    };
+    return resultOf(bench, pairs);
   } finally {
     await stop();
   }
+}
+
+/** @param pairs of the rounds that count, at least one */
+export function resultOf(
+  bench: Bench,
+  pairs: readonly { readonly baseline: number; readonly ours: number }[],
+): Result {
+  const { figureOf } = judgeOf(bench);
+  const figures = pairs.map((pair) => figureOf(pair.baseline, pair.ours));
+  return {
+    bench,
+    baseline: median(pairs.map((pair) => pair.baseline)),
+    ours: median(pairs.map((pair) => pair.ours)),
+    figure: median(figures),
+    minFigure: Math.min(...figures),
+    maxFigure: Math.max(...figures),
+  };
 }
 
 /** Neither side is always the first. */

@@ -14,6 +14,7 @@ import { committedFigure, describeMachine, withResults } from "./report.ts";
 //   --write NAME... only these, and writes their rows
 //   --short         few rounds of what needs Node alone; writes nothing and misses no goal
 //   hostile         what callers without a login can do at worst (hostile/run-hostile.ts); by itself
+//   many-clients    thousands of streams at once (many-clients/run-many-clients.ts); by itself
 //   --profile NAME  one bench, and where hostplane's process spends its time
 
 const { values, positionals } = parseArgs({

@@ -1,0 +1,86 @@
+import type { Bench, BenchRun, Goal, Side } from "../bench.ts";
+import { buildSandbox } from "../built-gateway.ts";
+import { openedRun } from "../opened-run.ts";
+import { type FleetSample, type FleetSize, openFleet } from "./many-clients.ts";
+
+/** Both gateways of the benches, each with its clients. */
+export interface Fleets {
+  readonly quiet: { measure(): Promise<FleetSample> };
+  readonly loaded: { measure(): Promise<FleetSample> };
+}
+
+/** One figure of a sample, as a bench. */
+export interface FleetBench {
+  readonly bench: Bench;
+  figureOf(sample: FleetSample): number;
+}
+
+const size = { connections: 1_000, streamsPerConnection: 5, durationMs: 10_000 } satisfies FleetSize;
+const quietConnections = 1;
+const streams = (size.connections * size.streamsPerConnection).toLocaleString("en");
+const clients = `${streams} Watch streams on ${size.connections.toLocaleString("en")} TLS connections, 100 changes a second`;
+
+/** Opens one gateway after the other: their handshakes would share a core. */
+export async function openFleets(
+  opened: AsyncDisposableStack,
+  nodeFlags: readonly string[] = [],
+  { connections, ...options }: FleetSize = size,
+): Promise<Fleets> {
+  const argvOf = await buildSandbox(opened, nodeFlags);
+  const fleetOf = (count: number) =>
+    openFleet(opened, { ...options, connections: count, argvOf, isPinned: true });
+  const quiet = await fleetOf(quietConnections);
+  return { quiet, loaded: await fleetOf(connections) };
+}
+
+/** The figures of many dashboards at once that have goals. */
+export const fleetBenches: readonly FleetBench[] = [
+  fleetBench(
+    "memory",
+    "resident memory of the gateway at most",
+    "MB",
+    { maxCost: 350 },
+    ({ rssMb }) => rssMb,
+  ),
+  fleetBench(
+    "events",
+    "from a change's request until a stream has it, for 99 % of streams and changes at most",
+    "ms",
+    { maxCost: 250 },
+    ({ eventP99Ms }) => eventP99Ms,
+  ),
+  fleetBench(
+    "lists",
+    "what 99 % of 100 GetLVList a second take at most",
+    "ms",
+    { maxCost: 10 },
+    ({ listP99Ms }) => listP99Ms,
+  ),
+];
+
+function fleetBench(
+  name: string,
+  what: string,
+  unit: string,
+  goal: Goal,
+  figureOf: FleetBench["figureOf"],
+): FleetBench {
+  const sideOf = (fleet: Fleets["quiet"]): Side => ({ measure: async () => figureOf(await fleet.measure()) });
+  const bench: Bench = {
+    name: `many-clients-${name}`,
+    what: `${clients}: ${what}`,
+    baseline: "the same with 5 streams on one connection",
+    unit,
+    ...goal,
+    rounds: 5,
+    coldRounds: 1,
+    isLab: true,
+    skipReason: () => (process.platform === "linux" ? false : "only Linux has the figures in /proc"),
+    start: (nodeFlags) =>
+      openedRun(async (opened): Promise<BenchRun> => {
+        const { quiet, loaded } = await openFleets(opened, nodeFlags);
+        return { baseline: sideOf(quiet), ours: sideOf(loaded), stop: () => opened.disposeAsync() };
+      }),
+  };
+  return { bench, figureOf };
+}

@@ -1,0 +1,186 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { Role, UserService } from "../../../gen/hostplane/v1/user_pb.ts";
+import { AuthService } from "../../../gen/services/auth/auth_pb.ts";
+import { createCertificate } from "../../server/rpc/listener/certificate.ts";
+import { startBenchProcess } from "../bench-process.ts";
+import { sandboxPassword } from "../built-gateway.ts";
+import { loadCore, pinned, serverCore } from "../pinned.ts";
+import { readProcessMemory } from "../process-memory.ts";
+import { freePort, type ServerArgv, startServer } from "../started-server.ts";
+import type { VolumeLoad } from "./volume-load.ts";
+import type { Watchers } from "./watchers.ts";
+
+export interface FleetSize {
+  readonly connections: number;
+  readonly streamsPerConnection: number;
+  /** Of one sample. */
+  readonly durationMs: number;
+}
+
+export interface FleetOptions extends FleetSize {
+  readonly argvOf: ServerArgv;
+  /** Whether the gateway has one core, and its clients another. */
+  readonly isPinned: boolean;
+}
+
+/** A gateway with its clients. */
+export interface Fleet {
+  /** Of the gateway. */
+  readonly pid: number;
+  /** Changes and lists volumes while the streams are open. @throws Error when a stream ends or a call fails */
+  measure(): Promise<FleetSample>;
+}
+
+/** What was seen in one sample. */
+export interface FleetSample {
+  /** The largest resident memory of the gateway. */
+  readonly rssMb: number;
+  /** From the sending of a change to the arrival of a state that has it, for every stream. */
+  readonly eventP50Ms: number;
+  readonly eventP99Ms: number;
+  readonly eventMaxMs: number;
+  /** Streams that have not seen every change of the marker volume. */
+  readonly behind: number;
+  readonly listP99Ms: number;
+  readonly changesPerSecond: number;
+  readonly changeP50Ms: number;
+  readonly changeP99Ms: number;
+  readonly messagesPerSecond: number;
+  /** Of a core: the gateway with all its threads, its main thread, and the watchers. */
+  readonly gatewayCpuShare: number;
+  readonly mainThreadCpuShare: number;
+  readonly watchersCpuShare: number;
+}
+
+const rssEveryMs = 100;
+/** After so long without a change every stream has to have the last state. */
+const settleMs = 1_000;
+const tokensAtOnce = 8;
+
+/**
+ * Starts a sandbox with a TLS listener, and opens connections with Watch streams, each with an API token of its own: a login
+ * for each would be an argon2 hash for each. Another process changes volumes 100 times a second and lists them 100 times a
+ * second, by two more connections.
+ */
+export async function openFleet(opened: AsyncDisposableStack, options: FleetOptions): Promise<Fleet> {
+  const { connections, streamsPerConnection, isPinned } = options;
+  const tlsPort = await freePort();
+  const listen = await listenFlag(opened, tlsPort);
+  const server = await startServer((port, data) => {
+    const argv: [string, ...string[]] = [...options.argvOf(port, data), "--set", listen(port)];
+    return isPinned ? pinned(serverCore, argv) : argv;
+  });
+  opened.defer(() => server.stop());
+  const [operatorToken = "", viewerToken = "", ...tokens] = await createTokens(server.port, connections + 2);
+  const core = isPinned ? loadCore : undefined;
+  const watchers = await startBenchProcess<Watchers>(join(import.meta.dirname, "watchers.ts"), [], core);
+  opened.defer(() => watchers.stop());
+  await watchers.ask("open", { port: tlsPort, tokens, streamsPerConnection });
+  const load = await startBenchProcess<VolumeLoad>(join(import.meta.dirname, "volume-load.ts"), [], core);
+  opened.defer(() => load.stop());
+  await load.ask("open", { port: tlsPort, operatorToken, viewerToken });
+
+  return {
+    pid: server.pid,
+    async measure() {
+      await watchers.ask("begin");
+      const memory = watchRss(server.pid);
+      const before = readCpuMs(server.pid);
+      const beganAtMs = performance.now();
+      const sample = await load.ask("run", options.durationMs);
+      const seconds = (performance.now() - beganAtMs) / 1_000;
+      const after = readCpuMs(server.pid);
+      await delay(settleMs);
+      const { markersSentAtMs, changes, ...latencies } = sample;
+      const { messages, cpuMs, ...arrivals } = await watchers.ask("end", markersSentAtMs);
+      return {
+        ...latencies,
+        ...arrivals,
+        rssMb: memory.stop() / 1e6,
+        changesPerSecond: changes / seconds,
+        messagesPerSecond: messages / seconds,
+        gatewayCpuShare: (after.all - before.all) / (1_000 * seconds),
+        mainThreadCpuShare: (after.main - before.main) / (1_000 * seconds),
+        watchersCpuShare: cpuMs / (1_000 * seconds),
+      };
+    },
+  };
+}
+
+/** The flag that has a gateway listen in cleartext, for what prepares it, and by TLS. */
+async function listenFlag(opened: AsyncDisposableStack, tlsPort: number): Promise<(port: number) => string> {
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-bench-"));
+  opened.defer(() => rm(directory, { recursive: true }));
+  const files = { cert: join(directory, "cert.pem"), key: join(directory, "key.pem") };
+  const { cert, key } = await createCertificate("localhost");
+  await writeFile(files.cert, cert);
+  await writeFile(files.key, key);
+  return (port) =>
+    `listen=${JSON.stringify([
+      { address: `127.0.0.1:${port}` },
+      { address: `127.0.0.1:${tlsPort}`, tls: files },
+    ])}`;
+}
+
+/** API tokens: the first of an operator, the others of viewers. */
+async function createTokens(port: number, count: number): Promise<readonly string[]> {
+  const transport = createGrpcTransport({ baseUrl: `http://127.0.0.1:${port}` });
+  const { token } = await createClient(AuthService, transport).login({
+    username: "admin",
+    password: sandboxPassword,
+  });
+  const users = createClient(UserService, transport);
+  const headers = { authorization: `Bearer ${token}` };
+  const create = async (name: string, role: Role) =>
+    (await users.createApiToken({ name, role }, { headers })).token;
+  const tokens = [await create("operator", Role.OPERATOR)];
+  let begun = 1;
+  const createNext = async () => {
+    while (begun < count) {
+      begun += 1;
+      tokens.push(await create(`dashboard-${begun}`, Role.VIEWER));
+    }
+  };
+  await Promise.all(Array.from({ length: tokensAtOnce }, createNext));
+  return tokens;
+}
+
+function watchRss(pid: number): { stop(): number } {
+  let maxBytes = 0;
+  const read = () => {
+    maxBytes = Math.max(maxBytes, readProcessMemory(pid).rssBytes);
+  };
+  const timer = setInterval(read, rssEveryMs);
+  return {
+    stop() {
+      clearInterval(timer);
+      read();
+      return maxBytes;
+    },
+  };
+}
+
+/** Milliseconds of CPU time that a process has taken: all its threads, and the main one. */
+function readCpuMs(pid: number): { readonly all: number; readonly main: number } {
+  const threads = readdirSync(`/proc/${pid}/task`).map((id) => ({
+    id: Number(id),
+    ms: threadCpuMs(`/proc/${pid}/task/${id}/stat`),
+  }));
+  return {
+    all: threads.reduce((sum, { ms }) => sum + ms, 0),
+    main: threads.find(({ id }) => id === pid)?.ms ?? 0,
+  };
+}
+
+function threadCpuMs(file: string): number {
+  const stat = readFileSync(file, "utf8");
+  // utime and stime (proc(5)), counted from what stands behind the name, in hundredths of a second.
+  const [, , , , , , , , , , , utime = "", stime = ""] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(utime) + Number(stime)) * 10;
+}
