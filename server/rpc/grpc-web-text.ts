@@ -72,10 +72,13 @@ export async function handleGrpcWebText(
   return { ...answer, header, body: textOfBytes(answer.body) };
 }
 
-/** Encodes each chunk separately, so that a client can decode it before the next one arrives. */
 async function* textOfBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of chunks) {
-    const { buffer, byteOffset, byteLength } = chunk;
-    yield Buffer.from(Buffer.from(buffer, byteOffset, byteLength).toString("base64"), "latin1");
+    yield textOfChunk(chunk);
   }
+}
+
+/** Encodes a part of an answer separately, so that a client can decode it before the next one arrives. */
+export function textOfChunk({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(Buffer.from(buffer, byteOffset, byteLength).toString("base64"), "latin1");
 }

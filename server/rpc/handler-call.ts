@@ -24,11 +24,12 @@ export function callFromHandlerContext(
 ): RoutedCall {
   const { requestHeader, responseHeader } = context;
   const protocol = protocolNames.find((name) => name === context.protocolName) ?? "connect";
+  const facts = context.values.get(requestFactsKey);
   const exchange: Exchange = {
     method: context.method,
     protocol,
-    codec: codecOf(protocol, requestHeader),
-    facts: context.values.get(requestFactsKey),
+    codec: facts.isText === true ? "text" : codecOf(protocol, requestHeader),
+    facts,
     ...requestHeadersOf(requestHeader),
     setHeader: (name, value) => responseHeader.set(name, value),
     appendHeader: (name, value) => responseHeader.append(name, value),

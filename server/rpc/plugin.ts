@@ -183,7 +183,8 @@ export async function serve(
 ): Promise<void> {
   const { methodKind } = method;
   await serveRequest(method, refuse, arrivedFrom(request, reply, listenerOf), async (facts, headers) => {
-    const values = createContextValues().set(requestFactsKey, facts);
+    const form = bodyFormOf(request.headers["content-type"]);
+    const values = createContextValues().set(requestFactsKey, { ...facts, isText: form === "text" });
     const universal = universalRequestFrom(request.raw, reply.raw, values);
     if (methodKind !== "unary" && methodKind !== "server_streaming") {
       const answer = await handle(universal);
@@ -191,7 +192,6 @@ export async function serve(
       return;
     }
     limitBodyTime(request.raw, requestTimeoutMs);
-    const form = bodyFormOf(request.headers["content-type"]);
     const called = { ...universal, body: oneMessageBody(request.raw, readMaxBytes, form) };
     const answer = await (form === "text" ? handleGrpcWebText(handle, called) : handle(called));
     // Only an error can come before the end of such a request. connect-go ends a request short of its

@@ -7,6 +7,8 @@ import type { RequestHold } from "./request-hold.ts";
 export interface RequestFacts {
   readonly peer: Peer;
   readonly requestId: string;
+  /** Whether the answer is gRPC-Web in base64. */
+  readonly isText?: boolean;
   /** What the answer is written to. */
   readonly response?: HttpResponse;
   /** Where it is limited what the request takes. */

@@ -2,22 +2,24 @@ import { type DescMessage, type MessageShape, toBinary, toJsonString } from "@bu
 import { type Compression, compressedFlag } from "@connectrpc/connect/protocol";
 import type { EncodedMessage } from "./encoded-message.ts";
 import { envelopeHeadBytes, envelopeOf } from "./envelope.ts";
+import { textOfChunk } from "./grpc-web-text.ts";
 import { messageEvent } from "./sse/message-event.ts";
 
 /** How a call writes its messages. */
-export type Codec = "binary" | "json" | "sse";
+export type Codec = "binary" | "json" | "text" | "sse";
 
 /** One message for many streams: encoded once for each codec, however many it is written to. */
 export interface SharedMessage {
   /**
    * The message as the codec's streams have it, made when it is first asked for. For server-sent events that is an event;
-   * else an envelope: five bytes (no flags, the length) and the message. gRPC, gRPC-Web and Connect have the same envelope.
+   * else an envelope: five bytes (no flags, the length) and the message. gRPC, gRPC-Web and Connect have the same envelope;
+   * `text` is that of the binary message in base64, for gRPC-Web's text mode.
    * It is not compressed, which any of them allows on a stream for which a compression was agreed on. Whoever gets it must
    * not change it.
    */
   encoded(codec: Codec): EncodedMessage;
-  /** The same in a compressed envelope, compressed once for each codec and compression. Not for server-sent events. */
-  compressed(codec: Exclude<Codec, "sse">, compression: Compression): Promise<EncodedMessage>;
+  /** The same in a compressed envelope, compressed once for each codec and compression. */
+  compressed(codec: "binary" | "json", compression: Compression): Promise<EncodedMessage>;
 }
 
 /** The message must not change any more. */
@@ -52,6 +54,10 @@ function encode<Desc extends DescMessage>(
       return envelopedMessage(toBinary(schema, message));
     case "json":
       return envelopedMessage(Buffer.from(toJsonString(schema, message)));
+    case "text": {
+      const { frame, sizeBytes } = encode(schema, message, "binary");
+      return { frame: textOfChunk(frame), sizeBytes };
+    }
     case "sse":
       return messageEvent(schema, message);
   }

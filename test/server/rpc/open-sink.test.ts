@@ -1,10 +1,11 @@
 import { once } from "node:events";
+import { fromBinary } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { encodeEnvelope } from "@connectrpc/connect/protocol";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { type Test, test } from "tap";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
-import { EventService } from "../../../gen/hostplane/v1/event_pb.ts";
+import { EventService, SubscribeResponseSchema } from "../../../gen/hostplane/v1/event_pb.ts";
 import { registerService } from "../../../server/rpc/service-handlers.ts";
 import { startAppUnderTest } from "../app-under-test.ts";
 import { envelopesFrom } from "../envelopes.ts";
@@ -92,6 +93,26 @@ test("a stream on which a compression was agreed on has both kinds of envelopes"
       [0, 0, 1],
     );
     t.equal(errorFromAnswer(answer), undefined);
+  }
+});
+
+test("in gRPC-Web's text mode a sink writes base64 as well", async (t) => {
+  const { url, accepted } = await startSinksUnderTest(t);
+  for (const version of ["1.1", "2"] as const) {
+    const asked = requestOver[version](url, {
+      path: "/hostplane.v1.EventService/Subscribe",
+      headers: { "content-type": "application/grpc-web-text" },
+      body: Buffer.from(encodeEnvelope(0, Buffer.alloc(0))).toString("base64"),
+    });
+    const { sink, end } = await accepted();
+    sink.write(sharedHeartbeat("shared"));
+    end();
+    const text = (await asked).body.toString("latin1");
+    const parts = text.match(/[A-Za-z0-9+/]+={0,2}/g) ?? [];
+    t.equal(parts.join(""), text, "nothing but base64");
+    const envelopes = envelopesFrom(Buffer.concat(parts.map((part) => Buffer.from(part, "base64"))));
+    const names = envelopes.slice(0, 2).map(({ data }) => nameOf(fromBinary(SubscribeResponseSchema, data)));
+    t.same(names, ["first", "shared"], `HTTP/${version}`);
   }
 });
 
