@@ -109,7 +109,7 @@ export interface Call {
   /**
    * A way past the handler's own stream, for messages that many calls get alike. A handler asks for it behind its first
    * `yield`, when headers and that message are out, and then waits: what it yields or throws next comes behind what the
-   * sink has written. The sink writes until the handler has ended. Not for a method whose messages are repeated, nor over REST.
+   * sink has written. The sink writes until the handler has ended. Not where messages are repeated (HTTP/1.1), nor over REST.
    * @param maxUnsentBytes with more than that unsent, the sink writes nothing; 1 MiB by default
    * @throws TypeError when nothing is out
    */

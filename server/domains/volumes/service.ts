@@ -20,7 +20,7 @@ import { askerFrom } from "../../rpc/asker.ts";
 import type { Call, LvmdProtocol } from "../../rpc/call.ts";
 import { registerService, type ServiceRegistration, type ShownServices } from "../../rpc/service-handlers.ts";
 import { createSharedAnswers } from "../../rpc/shared-answers.ts";
-import { watchState } from "../../rpc/watch-state.ts";
+import { createStateBroadcast } from "../../rpc/state-broadcast.ts";
 import { assertBackups, backupStateMessage, wantedFromCreateBackup } from "./backups/backup-messages.ts";
 import type { VolumeBackups } from "./backups/volume-backups.ts";
 import {
@@ -80,6 +80,15 @@ export function createVgService(volumes: Volumes): ServiceRegistration {
   const lists = createSharedAnswers(GetLVListResponseSchema);
   const freeBytes = createSharedAnswers(GetFreeBytesResponseSchema);
   const watched = createSharedAnswers(WatchResponseSchema);
+  const broadcastOf = (lvmd: LvmdProtocol) =>
+    createStateBroadcast({
+      subscribe: volumes.subscribe,
+      async read() {
+        const { value } = await volumes.readState();
+        return watched.of(value, lvmd, () => watchMessage(volumes.deviceClasses, value, lvmd));
+      },
+    });
+  const broadcasts = { backups: broadcastOf("backups"), current: broadcastOf("current") };
   return registerService(
     VGService,
     {
@@ -99,14 +108,7 @@ export function createVgService(volumes: Volumes): ServiceRegistration {
           freeBytes: freeBytesLessSpare(resolved, snapshot.value, lvmd),
         }));
       },
-      async *watch(_request, call) {
-        const { lvmd } = call.peer;
-        const read = () => volumes.readState(call.signal);
-        const states = watchState(volumes.subscribe, read, call.signal);
-        for await (const { value } of states) {
-          yield watched.of(value, lvmd, () => watchMessage(volumes.deviceClasses, value, lvmd));
-        }
-      },
+      watch: (_request, call) => broadcasts[call.peer.lvmd].watch(call),
     },
     shownVgServices,
   );

@@ -45,7 +45,7 @@ export type Asker = Pick<Call, "signal" | "noteResource">;
 /** The volumes of this host: the rules of the contract over LVM, without protocol or messages. */
 export interface Volumes {
   readonly deviceClasses: readonly DeviceClass[];
-  readState(signal: AbortSignal): Promise<Snapshot<LvmState>>;
+  readState(): Promise<Snapshot<LvmState>>;
   /**
    * A device class with the state of its group, as `LvmAdapter.readRecent` has it.
    * @throws InfraError DEVICE_CLASS_NOT_FOUND, VOLUME_GROUP_GONE
@@ -184,7 +184,7 @@ export function createVolumes(options: VolumesOptions): Volumes {
 
   return {
     deviceClasses,
-    readState: (signal) => lvm.read(signal),
+    readState: () => lvm.read(),
     resolve,
 
     create: async (wanted, asker) =>

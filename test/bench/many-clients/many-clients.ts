@@ -90,7 +90,9 @@ export async function openFleet(opened: AsyncDisposableStack, options: FleetOpti
     pid: server.pid,
     async measure() {
       await watchers.ask("begin");
+      await using ending = new AsyncDisposableStack();
       const memory = watchRss(server.pid);
+      ending.defer(memory.stop);
       const before = readCpuMs(server.pid);
       const beganAtMs = performance.now();
       const sample = await load.ask("run", options.durationMs);
@@ -102,7 +104,7 @@ export async function openFleet(opened: AsyncDisposableStack, options: FleetOpti
       return {
         ...latencies,
         ...arrivals,
-        rssMb: memory.stop() / 1e6,
+        rssMb: memory.maxBytes() / 1e6,
         changesPerSecond: changes / seconds,
         messagesPerSecond: messages / seconds,
         gatewayCpuShare: (after.all - before.all) / (1_000 * seconds),
@@ -151,19 +153,12 @@ async function createTokens(port: number, count: number): Promise<readonly strin
   return tokens;
 }
 
-function watchRss(pid: number): { stop(): number } {
+function watchRss(pid: number): { maxBytes(): number; stop(): void } {
   let maxBytes = 0;
-  const read = () => {
+  const timer = setInterval(() => {
     maxBytes = Math.max(maxBytes, readProcessMemory(pid).rssBytes);
-  };
-  const timer = setInterval(read, rssEveryMs);
-  return {
-    stop() {
-      clearInterval(timer);
-      read();
-      return maxBytes;
-    },
-  };
+  }, rssEveryMs);
+  return { maxBytes: () => maxBytes, stop: () => clearInterval(timer) };
 }
 
 /** Milliseconds of CPU time that a process has taken: all its threads, and the main one. */

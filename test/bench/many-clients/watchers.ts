@@ -96,7 +96,7 @@ async function openOne(
 }
 
 // What measures a call beside it comes first: its figure is not to tell how long this process was busy.
-setPriority(10);
+setPriority(5);
 
 answerParent(
   {

@@ -35,7 +35,7 @@ function createSubject() {
       return { message: message as MessageShape<M["output"]>, headers: answered };
     },
     watch(ending: AbortController) {
-      const call = createCall({ method: watch, ending });
+      const call = createCall({ method: watch, ending, peer: { httpVersion: "1.1" } });
       const messages = handlerOf(watch)(create(watch.input), call) as AsyncIterable<WatchResponse>;
       return messages[Symbol.asyncIterator]();
     },
