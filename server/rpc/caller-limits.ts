@@ -169,21 +169,35 @@ export function createCallerLimits(
     }
   }
 
-  function accountOf(call: Call, usage: Usage, place: Place | undefined): CostAccount {
-    return {
-      spend(cpuMs) {
-        usage.cpuMs = Math.max(usage.cpuMs - cpuMs, -cpuDebtMs);
-      },
-      hold(bytes) {
-        usage.unreadBytes += bytes;
-      },
-      countMessage() {
-        refill(usage, nowMs());
-        takeToken(call, usage);
-        assertAffordable(call, usage);
-      },
-      close: () => place?.leave(),
-    };
+  /** A class, as one is made for every call. */
+  class Account implements CostAccount {
+    readonly #call: Call;
+    readonly #usage: Usage;
+    readonly #place: Place | undefined;
+
+    constructor(call: Call, usage: Usage, place: Place | undefined) {
+      this.#call = call;
+      this.#usage = usage;
+      this.#place = place;
+    }
+
+    spend(cpuMs: number): void {
+      this.#usage.cpuMs = Math.max(this.#usage.cpuMs - cpuMs, -cpuDebtMs);
+    }
+
+    hold(bytes: number): void {
+      this.#usage.unreadBytes += bytes;
+    }
+
+    countMessage(): void {
+      refill(this.#usage, nowMs());
+      takeToken(this.#call, this.#usage);
+      assertAffordable(this.#call, this.#usage);
+    }
+
+    close(): void {
+      this.#place?.leave();
+    }
   }
 
   /**
@@ -262,7 +276,7 @@ export function createCallerLimits(
       assertAffordable(call, usage);
       const isRead = call.method.methodKind === "unary" && !call.rule.mutation;
       const place = isRead ? usage.reads.enter(call) : undefined;
-      call.chargeTo(accountOf(call, usage, place));
+      call.chargeTo(new Account(call, usage, place));
       if (place !== undefined) {
         return aroundRead(call, usage, place.entered, next);
       }

@@ -49,42 +49,70 @@ export function createDirectSink(
   onWrite?: () => void,
   onLeft?: () => void,
 ): ClosableSink {
-  const { stream } = response;
-  // Over HTTP/2 the response adds nothing to what its stream does, but costs.
-  const target = stream ?? response;
-  const { maxUnsentBytes, maxMessageBytes } = limits;
-  let isClosed = false;
-  return {
-    write(message) {
-      // With a thousand streams it is memory that takes time, and of a stream these two need no more than writing does.
-      // Not `bufferSize`, which counts twice what is on its way.
-      if (isClosed || !target.writable || target.writableLength > maxUnsentBytes) {
-        return false;
-      }
-      // Over HTTP/1.1 `writable` is always true.
-      if (stream === undefined && (target.destroyed || target.writableEnded)) {
-        return false;
-      }
-      const { frame, sizeBytes } = message.encoded(codec);
-      if (sizeBytes > maxMessageBytes) {
-        end(messageTooLarge(sizeBytes, maxMessageBytes));
-        return false;
-      }
-      target.write(frame, onLeft);
-      onWrite?.();
-      return true;
-    },
-    get unsentBytes() {
-      return target.writableLength;
-    },
-    close() {
-      isClosed = true;
-      if (target.writableLength > 0) {
-        const timer = setTimeout(() => cut(response), limits.lingerMs).unref();
-        response.once("close", () => clearTimeout(timer));
-      }
-    },
-  };
+  return new ResponseSink(response, codec, limits, end, onWrite, onLeft);
+}
+
+/** A class, as thousands may be open: the functions of an object, and its accessor, take five times the memory. */
+class ResponseSink implements ClosableSink {
+  readonly #response: HttpResponse;
+  readonly #codec: Codec;
+  readonly #limits: SinkLimits;
+  readonly #end: (error: InfraError) => void;
+  readonly #onWrite: (() => void) | undefined;
+  readonly #onLeft: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(
+    response: HttpResponse,
+    codec: Codec,
+    limits: SinkLimits,
+    end: (error: InfraError) => void,
+    onWrite: (() => void) | undefined,
+    onLeft: (() => void) | undefined,
+  ) {
+    this.#response = response;
+    this.#codec = codec;
+    this.#limits = limits;
+    this.#end = end;
+    this.#onWrite = onWrite;
+    this.#onLeft = onLeft;
+  }
+
+  write(message: SharedMessage): boolean {
+    const { stream } = this.#response;
+    // Over HTTP/2 the response adds nothing to what its stream does, but costs.
+    const target = stream ?? this.#response;
+    const { maxUnsentBytes, maxMessageBytes } = this.#limits;
+    // With a thousand streams it is memory that takes time, and of a stream these two need no more than writing does.
+    // Not `bufferSize`, which counts twice what is on its way.
+    if (this.#isClosed || !target.writable || target.writableLength > maxUnsentBytes) {
+      return false;
+    }
+    // Over HTTP/1.1 `writable` is always true.
+    if (stream === undefined && (target.destroyed || target.writableEnded)) {
+      return false;
+    }
+    const { frame, sizeBytes } = message.encoded(this.#codec);
+    if (sizeBytes > maxMessageBytes) {
+      this.#end(messageTooLarge(sizeBytes, maxMessageBytes));
+      return false;
+    }
+    target.write(frame, this.#onLeft);
+    this.#onWrite?.();
+    return true;
+  }
+
+  get unsentBytes(): number {
+    return (this.#response.stream ?? this.#response).writableLength;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    if (this.unsentBytes > 0) {
+      const timer = setTimeout(() => cut(this.#response), this.#limits.lingerMs).unref();
+      this.#response.once("close", () => clearTimeout(timer));
+    }
+  }
 }
 
 function cut(response: HttpResponse): void {

@@ -69,16 +69,12 @@ export function createDirectHandler(options: DirectHandlerOptions): DirectHandle
   const json = serialization.getO(false);
   const writing: AnswerWriting = { method, writeMaxBytes, isShared, binary, json, jsonOptions };
 
-  async function writeAll(
+  async function writeMessage(
     exchange: DirectExchange,
     call: RoutedCall,
     response: HttpResponse,
-    output: Output,
+    output: object,
   ): Promise<void> {
-    if (Symbol.asyncIterator in output) {
-      await writeStream(exchange, call, response, output);
-      return;
-    }
     chargeLoopTime(call);
     const encoded = encodeAnswer(output, exchange.head, writing, call);
     const answer = encoded instanceof Promise ? await encoded : encoded;
@@ -156,7 +152,12 @@ export function createDirectHandler(options: DirectHandlerOptions): DirectHandle
       openCalls.add(call);
       let isAnswered = false;
       try {
-        await writeAll(exchange, call, response, await options.run(call));
+        const output = await options.run(call);
+        if (Symbol.asyncIterator in output) {
+          await writeStream(exchange, call, response, output);
+        } else {
+          await writeMessage(exchange, call, response, output);
+        }
         isAnswered = method.methodKind === "unary";
       } catch (thrown) {
         await answerError(exchange, call, response, thrown);

@@ -17,67 +17,74 @@ const turnMaxBytes = 64 * 1024;
 
 /** @param onLeft called when data has been written to the connection */
 export function createPace(response: HttpResponse, onLeft: () => void): Pace {
-  // Over HTTP/2 the response adds nothing to what its stream does, but costs.
-  const target = response.stream ?? response;
-  let openWrites = 0;
-  let isNewTurn = true;
-  let turnBytes = 0;
-  let hasFailed = false;
-  let wake: ((isFlushed: boolean) => void) | undefined;
-  let wakeInNextTurn: (() => void) | undefined;
-  const beginTurn = () => {
-    isNewTurn = true;
-    wakeInNextTurn?.();
-  };
-  const onWritten = (error: Error | null | undefined) => {
-    openWrites -= 1;
-    onLeft();
-    hasFailed ||= error != null;
-    if (openWrites === 0) {
-      wake?.(!hasFailed && !isGone(response));
-    }
-  };
-  response.once("close", () => wake?.(false));
+  return new ResponsePace(response, onLeft);
+}
 
-  function flushed(): true | Promise<boolean> {
+/** A class, as each of thousands of streams has one. */
+class ResponsePace implements Pace {
+  readonly #response: HttpResponse;
+  readonly #onWritten: (error: Error | null | undefined) => void;
+  #openWrites = 0;
+  #isNewTurn = true;
+  #turnBytes = 0;
+  #hasFailed = false;
+  #wake: ((isFlushed: boolean) => void) | undefined;
+  #wakeInNextTurn: (() => void) | undefined;
+
+  constructor(response: HttpResponse, onLeft: () => void) {
+    this.#response = response;
+    this.#onWritten = (error) => {
+      this.#openWrites -= 1;
+      onLeft();
+      this.#hasFailed ||= error != null;
+      if (this.#openWrites === 0) {
+        this.#wake?.(!this.#hasFailed && !isGone(response));
+      }
+    };
+    response.once("close", () => this.#wake?.(false));
+  }
+
+  write(chunk: Uint8Array | string): void {
+    if (this.#isNewTurn) {
+      this.#isNewTurn = false;
+      this.#turnBytes = 0;
+      setImmediate(() => {
+        this.#isNewTurn = true;
+        this.#wakeInNextTurn?.();
+      });
+    }
+    this.#turnBytes += chunk.length;
+    this.#openWrites += 1;
+    // Over HTTP/2 the response adds nothing to what its stream does, but costs.
+    (this.#response.stream ?? this.#response).write(chunk, this.#onWritten);
+  }
+
+  flushed(): true | Promise<boolean> {
     // First, because Node ends the writes of a client that has left by calling their callbacks.
-    if (hasFailed || isGone(response)) {
+    if (this.#hasFailed || isGone(this.#response)) {
       return Promise.resolve(false);
     }
-    if (openWrites === 0) {
+    if (this.#openWrites === 0) {
       return true;
     }
     return new Promise((resolve) => {
-      wake = resolve;
+      this.#wake = resolve;
     });
+  }
+
+  hasRoom(): true | Promise<boolean> {
+    if (this.#isNewTurn) {
+      return this.flushed();
+    }
+    return this.#turnBytes < turnMaxBytes || this.#nextTurn();
   }
 
   // An endless source would keep the event loop from turning: a socket whose client is as fast, or has just
   // left, ends each write in the same turn.
-  async function nextTurn(): Promise<boolean> {
+  async #nextTurn(): Promise<boolean> {
     await new Promise<void>((resolve) => {
-      wakeInNextTurn = resolve;
+      this.#wakeInNextTurn = resolve;
     });
-    return flushed();
+    return this.flushed();
   }
-
-  return {
-    write(chunk) {
-      if (isNewTurn) {
-        isNewTurn = false;
-        turnBytes = 0;
-        setImmediate(beginTurn);
-      }
-      turnBytes += chunk.length;
-      openWrites += 1;
-      target.write(chunk, onWritten);
-    },
-    flushed,
-    hasRoom() {
-      if (isNewTurn) {
-        return flushed();
-      }
-      return turnBytes < turnMaxBytes || nextTurn();
-    },
-  };
 }

@@ -33,6 +33,8 @@ const sweepMs = 1000;
 /** What a request that is cut counts for among what a connection may waste. */
 const cutWasteBytes = 65_536;
 
+const noShare: Share = { add() {}, release() {} };
+
 /**
  * Limits what requests take: the time their answers wait to be read; and of those whose callers are not authenticated, or not
  * yet, memory, shared fairly by source address, and the time of their bodies.
@@ -52,7 +54,7 @@ export function createOpenRequests(
     next: Link | undefined;
     readonly #request: HttpRequest;
     readonly #response: HttpResponse;
-    readonly #share: Share;
+    #share: Share;
     /** Undefined once the caller is known. */
     #connection: UnknownConnection | undefined;
     #isKnown = false;
@@ -98,6 +100,8 @@ export function createOpenRequests(
     identified(): void {
       this.#isKnown = true;
       this.#share.release();
+      // A stream may be open for days, and what its share is made of takes as much memory as the call.
+      this.#share = noShare;
       this.#connection?.identified();
       this.#connection = undefined;
     }
