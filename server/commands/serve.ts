@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import { adminPasswordFile } from "../domains/auth/admin-password-file.ts";
 import type { FirstAdmin } from "../domains/auth/first-admin.ts";
 import type { Gateway } from "../gateway.ts";
@@ -14,6 +15,12 @@ import { untilStopped } from "./until-stopped.ts";
 export interface ServeOptions extends ConfigOptions {
   readonly sandbox?: boolean;
 }
+
+/**
+ * How much garbage V8 lets gather beside what is live before it collects the whole heap, in percent. By default it was 57 with
+ * 5,000 open streams: 395 MB resident instead of 341. Not from the start, which would take a tenth more CPU time.
+ */
+const heapGrowingPercent = 10;
 
 /**
  * Serves until SIGTERM or SIGINT, then lets calls under way end; a second one ends the process at once. SIGHUP
@@ -60,6 +67,7 @@ export async function serve(options: ServeOptions, version: string, output: Outp
     logger.debug({ err: error }, "cannot start");
     return 1;
   }
+  setFlagsFromString(`--heap-growing-percent=${heapGrowingPercent}`);
   const stopped = untilStopped(gateway, logger);
   logger.info({ addresses: gateway.addresses, sandbox: isSandbox, version }, "listening");
   const passwordFile = adminPasswordFile(resolve(dataDirectoryOf(config, isSandbox)));

@@ -60,7 +60,7 @@ export interface FleetSample {
 
 const rssEveryMs = 100;
 /** After so long without a change every stream has to have the last state. */
-const settleMs = 1_000;
+const settleMs = 2_000;
 const tokensAtOnce = 8;
 
 /**

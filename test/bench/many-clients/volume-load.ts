@@ -73,7 +73,7 @@ async function connectTo(port: number): Promise<ClientHttp2Session> {
 
 /**
  * Changes a volume at its rate, one time after the other.
- * @param leastMs between two changes, also when they are late
+ * @param leastMs from the answer of a change to the next request, also when they are late
  */
 async function changeFor(
   volume: typeof marker,
@@ -90,7 +90,7 @@ async function changeFor(
     await delay(Math.max(dueAtMs - sharedClockMs(), 0));
     sentAtMs.push(sharedClockMs());
     tookMs.push(await change(volume));
-    dueAtMs = Math.max(dueAtMs + 1_000 / perSecond, (sentAtMs.at(-1) ?? 0) + leastMs);
+    dueAtMs = Math.max(dueAtMs + 1_000 / perSecond, sharedClockMs() + leastMs);
   }
   return { sentAtMs, tookMs };
 }
