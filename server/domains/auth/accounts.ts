@@ -21,6 +21,7 @@ export interface AuthUser extends Account {
 }
 
 export interface AuthApiToken extends Account {
+  readonly hash: Uint8Array;
   readonly expiresAtMs: number | undefined;
   readonly isRevoked: boolean;
 }
@@ -117,6 +118,7 @@ export function createAccounts(keySeal: Seal): Accounts & { apply(changes: AuthC
       for (const row of tokens) {
         apiTokens.set(textOf(row.hash), {
           ...accountFrom(row),
+          hash: row.hash,
           expiresAtMs: row.expires_at ?? undefined,
           isRevoked: row.revoked_at !== null,
         });

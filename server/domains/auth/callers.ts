@@ -66,7 +66,8 @@ export function createCallers(state: AuthState, sessionTokens: SessionTokens): C
       credential: "apiToken",
       sessionId: undefined,
       expiresAtMs,
-      current: () => ofApiToken(hash),
+      // With the hash that is known anyway: the call's own would be kept for as long as a stream is open.
+      current: () => ofApiToken(token.hash),
     };
   }
 
