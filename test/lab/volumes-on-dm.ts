@@ -4,9 +4,10 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ConnectError, createClient } from "@connectrpc/connect";
+import { ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { ErrorInfoSchema } from "../../gen/google/rpc/error_details_pb.ts";
+import { LVService as CurrentLVService } from "../../gen/lvmd/current/lvmd_pb.ts";
 import { LVService, VGService } from "../../gen/proto/lvmd_pb.ts";
 import { startGatewayProcess } from "./gateway-process.ts";
 
@@ -102,6 +103,8 @@ async function checkVolumesOnDeviceMapper(volumeGroup: string): Promise<void> {
     await lv.removeLV({ name: "thin1", deviceClass: "thin" });
     assert.deepEqual(await namesOf("thin"), []);
 
+    await checkSnapshots(transport, volumeGroup);
+
     // A change made behind its back, and a group that vanishes and comes back.
     await type(
       `vgexport -q ${volumeGroup} 2>/dev/null || { lvchange -an ${volumeGroup}; vgexport -q ${volumeGroup}; }`,
@@ -112,6 +115,39 @@ async function checkVolumesOnDeviceMapper(volumeGroup: string): Promise<void> {
   } finally {
     await gateway.kill("SIGTERM");
     rmSync(folder, { recursive: true });
+  }
+}
+
+/** Snapshots of today's lvmd protocol: of a thick volume, and of one in the empty thin pool. */
+async function checkSnapshots(transport: Transport, volumeGroup: string): Promise<void> {
+  const lv = createClient(CurrentLVService, transport);
+  const write = (name: string, text: string) =>
+    type(`printf ${text} | dd of=/dev/${volumeGroup}/${name} conv=fsync,notrunc status=none`);
+  const assertHolds = (name: string, text: string) =>
+    type(`test "$(dd if=/dev/${volumeGroup}/${name} bs=${text.length} count=1 status=none)" = ${text}`);
+  for (const deviceClass of ["thick", "thin"]) {
+    await lv.createLV({ name: "source", sizeBytes: gib + 1n, deviceClass });
+    await write("source", "before");
+    const snapshot = { sourceVolume: "source", deviceClass };
+    const read = await lv.createLVSnapshot({ ...snapshot, name: "read", accessType: "ro" });
+    assert.equal(read.snapshot?.sizeBytes, gib + (4n << 20n));
+    assert.match(read.snapshot?.attr ?? "", deviceClass === "thin" ? /^Vri-a-tz--/ : /^sri-a-s---/);
+    await lv.createLVSnapshot({ ...snapshot, name: "written", accessType: "rw" });
+    await write("source", "behind");
+    await assertHolds("read", "before");
+    await assert.rejects(write("read", "other"), "it is read-only");
+    await write("written", "rwrite");
+    await assertHolds("written", "rwrite");
+    await assertHolds("source", "behind");
+    if (deviceClass === "thin") {
+      await lv.createLVSnapshot({ ...snapshot, name: "larger", accessType: "ro", sizeBytes: 2n * gib });
+      await type(`test "$(blockdev --getsize64 /dev/${volumeGroup}/larger)" = ${2n * gib}`);
+      await assertHolds("larger", "behind");
+      await lv.removeLV({ name: "larger", deviceClass });
+    }
+    for (const name of ["read", "written", "source"]) {
+      await lv.removeLV({ name, deviceClass });
+    }
   }
 }
 
