@@ -50,6 +50,16 @@ has_image() {
   printf '%s\\n' "$present" | grep -qxF -e "$1" -e "docker.io/$1" -e "docker.io/library/$1"
 }
 
+# Without kubectl kubeadm would make a cluster that has no network; without the kubelet it waits for minutes.
+require_programs() {
+  missing=
+  for program in "$@"; do
+    command -v "$program" >/dev/null || missing="$missing $program"
+  done
+  [ -z "$missing" ] || fail "the machine's image lacks these programs:$missing"
+  systemctl cat kubelet.service >/dev/null 2>&1 || fail "the machine's image lacks the unit kubelet.service"
+}
+
 # A kubelet asks registries for images of static pods that are missing, and kubeadm does not notice before its time is up.
 require_images() {
   wanted=$(kubeadm config images list --kubernetes-version "v$1" 2>/dev/null) || fail "kubeadm cannot list the images of Kubernetes $1"
@@ -88,6 +98,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 
+require_programs kubeadm kubelet \${version:+ctr} \${cni:+kubectl}
 [ -z "$version" ] || require_images "$version" "$role"
 case $mode in
   init)

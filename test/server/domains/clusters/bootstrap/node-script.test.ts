@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Test, test } from "tap";
@@ -19,10 +20,16 @@ interface Machine {
   readonly images?: readonly string[];
   /** Shell commands, by the program and its first argument, as `kubeadm init`. */
   readonly programs?: Readonly<Record<string, string>>;
+  /** Programs that are not there. */
+  readonly lacking?: readonly string[];
 }
 
 /** Runs the last command of a machine's user data, as cloud-init does, with programs of the test in place of the machine's. */
-async function runOn(t: Test, userData: string, { images = allImages, programs = {} }: Machine) {
+async function runOn(
+  t: Test,
+  userData: string,
+  { images = allImages, programs = {}, lacking = [] }: Machine,
+) {
   const folder = t.testdir();
   const { write_files, runcmd } = parseYaml(userData, { version: "1.1" });
   const path = (name: string) => join(folder, name);
@@ -41,7 +48,10 @@ async function runOn(t: Test, userData: string, { images = allImages, programs =
     `"ctr --namespace") cat "${path("images")}" ;;`,
     "esac",
   ].join("\n");
-  for (const program of ["kubeadm", "ctr", "kubectl", "systemctl", "sleep"]) {
+  for (const program of ["kubeadm", "kubelet", "ctr", "kubectl", "systemctl", "sleep"]) {
+    if (lacking.includes(program)) {
+      continue;
+    }
     await writeFile(path(program), stub);
     await chmod(path(program), 0o755);
   }
@@ -90,6 +100,28 @@ test("images that are missing are named before kubeadm begins", async (t) => {
     t.notOk(calls.some((call) => /^kubeadm (init|join)/.test(call)));
     t.match(output, /lacks these images .*: registry\.k8s\.io\/etcd:3\.6\.8-0 kube-vip:v1\.0\.1\n/);
   }
+});
+
+test("programs and the kubelet's unit that are missing are named before kubeadm begins", async (t) => {
+  const worker = renderer.renderWorker(cluster, node, ticket);
+  for (const [text, program] of [
+    [firstMachine(), "kubectl"],
+    [worker, "kubelet"],
+    [worker, "ctr"],
+  ] as const) {
+    // The script finds those of this host as well.
+    if (existsSync(`/usr/bin/${program}`) || existsSync(`/usr/local/bin/${program}`)) {
+      continue;
+    }
+    const { code, calls, output } = await runOn(t, text, { lacking: [program] });
+    t.equal(code, 1);
+    t.notOk(calls.some((call) => /^kubeadm (init|join)/.test(call)));
+    t.match(output, `hostplane: the machine's image lacks these programs: ${program}\n`);
+  }
+  const noUnit = await runOn(t, worker, { programs: { "systemctl cat": "exit 1" } });
+  t.match(noUnit, { code: 1, output: /lacks the unit kubelet\.service\n/ });
+  t.notOk(noUnit.calls.some((call) => call.startsWith("kubeadm join")));
+  t.equal((await runOn(t, worker, { lacking: ["kubectl"] })).code, 0, "a worker applies nothing");
 });
 
 test("a worker needs the images of a worker alone", async (t) => {
