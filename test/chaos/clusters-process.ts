@@ -39,10 +39,17 @@ export interface HomeOptions {
   readonly leaseSeconds?: number;
   /** A PostgreSQL that gateways share, which then need the same key; a SQLite of the directory unless told. */
   readonly shared?: { readonly storeUrl: string; readonly keyFile: string };
+  /** Keys of the configuration's `clusters` that differ from those of the storm. */
+  readonly clusters?: Readonly<Record<string, unknown>>;
+}
+
+/** The MAAS that gateways are configured with. */
+export interface HomeWorld extends Pick<ClustersWorld, "apiKey" | "endpointAddresses"> {
+  readonly maas: { readonly url: string };
 }
 
 /** @param options what configuration and log are written to: a directory that is there */
-export function makeClustersHome(t: Test, world: ClustersWorld, options: HomeOptions): ClustersHome {
+export function makeClustersHome(t: Test, world: HomeWorld, options: HomeOptions): ClustersHome {
   const { directory, pollSeconds, leaseSeconds = 30, shared } = options;
   const [configFile, keyFile, manifest, logFile] = ["hostplane.yaml", "maas.key", "cni.yaml", "log"].map(
     (name) => join(directory, name),
@@ -66,6 +73,7 @@ export function makeClustersHome(t: Test, world: ClustersWorld, options: HomeOpt
       drainTimeoutMinutes: 1,
       pollSeconds,
       leaseSeconds,
+      ...options.clusters,
     },
   };
   // JSON is YAML.

@@ -1,0 +1,210 @@
+#!/usr/bin/env bash
+# Builds an image of a machine for clusters. docs/how-to/machine-image.md describes its use.
+usage() {
+  cat <<'TEXT'
+usage: machine-image.sh --binaries DIR --images DIR [OPTION...] OUTPUT
+
+Makes a Debian system with containerd, kubeadm, kubelet, kubectl and images of containers. OUTPUT is a file that ends in
+.tar.gz or .tar, or a directory that does not exist yet. Needs root and mmdebstrap.
+
+  --binaries DIR   has the programs kubeadm, kubelet and kubectl, all of one version
+  --images DIR     has the images of containers as archives (*.tar) that `ctr images import` reads
+  --image NAME     fail if this image is not among them, as kube-vip; kubeadm's own are always required; may be repeated
+  --package NAME   a further Debian package, such as linux-image-amd64; may be repeated
+  --suite NAME     Debian's release (default bookworm)
+  --mirror SOURCE  a URL or a line of sources.list (default: mmdebstrap's); may be repeated
+TEXT
+}
+set -euo pipefail
+export PATH=$PATH:/usr/sbin:/sbin
+
+say() { echo "machine-image: $*" >&2; }
+
+die() {
+  say "$@"
+  exit 1
+}
+
+binaries=
+archives=
+suite=bookworm
+mirrors=()
+further_images=()
+packages=(
+  systemd systemd-sysv dbus udev kmod cloud-init openssh-server netbase ca-certificates curl
+  iproute2 iptables nftables conntrack ebtables ethtool socat procps util-linux mount e2fsprogs
+  containerd runc containernetworking-plugins
+)
+while [ $# -gt 0 ]; do
+  case $1 in
+    --binaries) binaries=$2; shift 2 ;;
+    --images) archives=$2; shift 2 ;;
+    --image) further_images+=("$2"); shift 2 ;;
+    --package) packages+=("$2"); shift 2 ;;
+    --suite) suite=$2; shift 2 ;;
+    --mirror) mirrors+=("$2"); shift 2 ;;
+    -h | --help) usage; exit ;;
+    -*) die "unknown option $1" ;;
+    *) break ;;
+  esac
+done
+[ $# -eq 1 ] && [ -n "$binaries" ] && [ -n "$archives" ] || { usage >&2; exit 2; }
+output=$1
+
+check_input() {
+  local program
+  [ "$(id -u)" = 0 ] || die "root is needed: containerd unpacks the images of containers"
+  command -v mmdebstrap >/dev/null || die "mmdebstrap is missing: apt-get install mmdebstrap"
+  [ ! -e "$output" ] || die "$output exists"
+  for program in kubeadm kubelet kubectl; do
+    [ -x "$binaries/$program" ] || die "$binaries/$program is missing or not executable"
+  done
+  compgen -G "$archives/*.tar" >/dev/null || die "$archives has no archive of an image (*.tar)"
+}
+
+# With the version kubeadm asks no server for the newest one.
+list_required_images() {
+  "$binaries/kubeadm" config images list --kubernetes-version "$("$binaries/kubeadm" version --output short)"
+  [ ${#further_images[@]} = 0 ] || printf '%s\n' "${further_images[@]}"
+}
+
+make_system() {
+  say "installing Debian $suite"
+  # mmdebstrap tests the permissions of what is above the directory.
+  mmdebstrap --quiet --variant=minbase --mode=root --include="$(IFS=, && echo "${packages[*]}")" \
+    --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
+    "$suite" "$root" "${mirrors[@]}"
+}
+
+install_programs() {
+  install -m 755 "$binaries"/{kubeadm,kubelet,kubectl} "$root/usr/bin/"
+  mkdir -p "$root/opt/cni" "$root/etc/cni/net.d" "$root/etc/kubernetes/manifests"
+  # Where networks of pods look for plugins and install their own.
+  [ -e "$root/opt/cni/bin" ] || ln -s ../../usr/lib/cni "$root/opt/cni/bin"
+}
+
+# As the Kubernetes project's own packages have them.
+write_kubelet_service() {
+  mkdir -p "$root/etc/systemd/system/kubelet.service.d"
+  cat >"$root/etc/systemd/system/kubelet.service" <<'UNIT'
+[Unit]
+Description=kubelet: The Kubernetes Node Agent
+Documentation=https://kubernetes.io/docs/
+Wants=network-online.target
+After=network-online.target containerd.service
+StartLimitIntervalSec=0
+
+[Service]
+ExecStart=/usr/bin/kubelet
+Restart=always
+RestartSec=10
+
+[Install]
+WantedBy=multi-user.target
+UNIT
+  cat >"$root/etc/systemd/system/kubelet.service.d/10-kubeadm.conf" <<'UNIT'
+[Service]
+Environment="KUBELET_KUBECONFIG_ARGS=--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf --kubeconfig=/etc/kubernetes/kubelet.conf"
+Environment="KUBELET_CONFIG_ARGS=--config=/var/lib/kubelet/config.yaml"
+EnvironmentFile=-/var/lib/kubelet/kubeadm-flags.env
+EnvironmentFile=-/etc/default/kubelet
+ExecStart=
+ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELET_KUBEADM_ARGS $KUBELET_EXTRA_ARGS
+UNIT
+}
+
+write_containerd_configuration() {
+  local pause
+  pause=$(grep '/pause:' <<<"$required") || die "kubeadm lists no image of pause"
+  mkdir -p "$root/etc/containerd"
+  cat >"$root/etc/containerd/config.toml" <<TOML
+version = 2
+
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "$pause"
+
+[plugins."io.containerd.grpc.v1.cri".cni]
+  bin_dir = "/opt/cni/bin"
+  conf_dir = "/etc/cni/net.d"
+
+[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+  runtime_type = "io.containerd.runc.v2"
+
+[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+  SystemdCgroup = true
+TOML
+}
+
+# Without the package locales cloud-init cannot set its default one, and reports that as a failure.
+configure_cloud_init() { echo 'locale: C.UTF-8' >"$root/etc/cloud/cloud.cfg.d/80-hostplane.cfg"; }
+
+# Runs in namespaces of its own, so that mounts and processes end with it. containerd unpacks the images too, and a machine starts
+# its containers at once. Prints what is then present.
+load_images='
+  set -euo pipefail
+  mount --bind -o ro "$archives" "$root/mnt"
+  mount -t proc proc "$root/proc"
+  mount -t tmpfs tmpfs "$root/run"
+  mount -t tmpfs tmpfs "$root/tmp"
+  mount --rbind /dev "$root/dev"
+  chroot "$root" bash -euo pipefail -c "
+    containerd --log-level warn >&2 &
+    for _ in {1..600}; do
+      ! ctr version >/dev/null 2>&1 || break
+      sleep 0.1
+    done
+    for archive in /mnt/*.tar; do
+      ctr --namespace k8s.io images import \$archive >&2
+    done
+    ctr --namespace k8s.io images list --quiet
+    kill %1
+    wait %1 || true
+  "
+'
+
+import_images() {
+  local present image missing=()
+  say "importing images of containers"
+  present=$(root=$root archives=$(readlink -f "$archives") \
+    unshare --mount --pid --net --fork --kill-child --propagation private bash -c "$load_images")
+  for image in $required; do
+    grep -qxF -e "$image" -e "docker.io/$image" -e "docker.io/library/$image" <<<"$present" || missing+=("$image")
+  done
+  [ ${#missing[@]} = 0 ] || die "$archives lacks these images: ${missing[*]}"
+}
+
+# The first start gives each machine an id, a name and SSH host keys of its own.
+clean_system() {
+  rm -f "$root"/etc/ssh/ssh_host_*
+  : >"$root/etc/machine-id"
+  rm -rf "$root/var/lib/dbus/machine-id" "$root/etc/hostname" "$root/etc/resolv.conf" "$root/var/lib/cloud"
+  find "$root/var/log" -type f -delete
+}
+
+write_output() {
+  say "writing $output"
+  case $output in
+    *.tar.gz) pack | gzip >"$output.part" ;;
+    *.tar) pack >"$output.part" ;;
+    *) mv "$root" "$output.part" ;;
+  esac
+  mv "$output.part" "$output"
+}
+
+pack() { tar --create --numeric-owner --xattrs --directory "$root" .; }
+
+check_input
+required=$(list_required_images)
+# Beside the output, since /tmp may be in memory.
+work=$(mktemp -d "$(dirname "$output")/machine-image.XXXXXX")
+trap 'rm -rf "$work" "$output.part"' EXIT
+chmod 755 "$work"
+root=$work/root
+make_system
+install_programs
+write_kubelet_service
+write_containerd_configuration
+configure_cloud_init
+import_images
+clean_system
+write_output

@@ -1,0 +1,122 @@
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Test } from "tap";
+import {
+  type ClusterMachine,
+  ClusterMachineState,
+  type ClusterState,
+} from "../../gen/hostplane/v1/cluster_pb.ts";
+import { type ClustersClient, createClustersClient, isSettled } from "../chaos/clusters-client.ts";
+import { type ClustersGateway, type Failpoint, makeClustersHome } from "../chaos/clusters-process.ts";
+import { createKubectl, type Kubectl } from "./kubectl.ts";
+import { type KubernetesImage, kubeVipImage, podNetworkManifest } from "./kubernetes-image.ts";
+import { type KubernetesMachines, startKubernetesMachines } from "./kubernetes-machines.ts";
+
+/** A gateway with a MAAS whose machines boot. */
+export interface ClustersLab {
+  readonly machines: KubernetesMachines;
+  readonly client: ClustersClient;
+  /** Starts a gateway; at its failpoint it kills itself. */
+  start(failpoint?: Failpoint): Promise<ClustersGateway | undefined>;
+  gateway(): ClustersGateway | undefined;
+  /** Waits until a cluster is as its spec says, and comments how long that took. */
+  untilSettled(t: Test, name: string, what: string): Promise<ClusterState>;
+  /** Waits until the state of a cluster is as expected; fails with its status and its machines' logs when the time is up. */
+  until(
+    name: string,
+    isExpected: (state: ClusterState | undefined) => boolean,
+  ): Promise<ClusterState | undefined>;
+  machinesOf(name: string): Promise<readonly ClusterMachine[]>;
+  /** With what GetCluster returns. */
+  kubectlOf(name: string): Promise<Kubectl>;
+}
+
+export interface ClustersLabOptions {
+  /** The lab's, as `KUBELAB_DIR`. */
+  readonly directory: string;
+  readonly images: readonly KubernetesImage[];
+  readonly machines: number;
+  readonly patienceMs: number;
+}
+
+export const imageNameOf = (version: string) => `os=debian-bookworm,k8s=${version},standard`;
+
+export async function startClustersLab(t: Test, options: ClustersLabOptions): Promise<ClustersLab> {
+  const { directory, images, patienceMs } = options;
+  const machines = await startKubernetesMachines(t, {
+    directory,
+    machines: options.machines,
+    images: Object.fromEntries(images.map((image) => [imageNameOf(image.version), image.directory])),
+  });
+  const home = makeClustersHome(t, machines, {
+    directory,
+    pollSeconds: 2,
+    clusters: {
+      cni: { manifest: podNetworkManifest },
+      endpoint: { addresses: [machines.endpointAddresses], kubeVipImage },
+      deployTimeoutMinutes: 10,
+      joinTimeoutMinutes: 20,
+      drainTimeoutMinutes: 2,
+    },
+  });
+  let current: ClustersGateway | undefined;
+  const client = createClustersClient(() => current?.url);
+
+  async function explain(name: string): Promise<string> {
+    const state = await client.state(name);
+    const logs = await Promise.all(
+      machines.owned().map(async ({ hostname }) => `== ${hostname}\n${await machines.log(hostname)}`),
+    );
+    return [`${state?.statusMessage}`, ...logs, home.log().slice(-3000)].join("\n");
+  }
+
+  const lab: ClustersLab = {
+    machines,
+    client,
+    gateway: () => current,
+    async start(failpoint) {
+      const started = await home.start(failpoint);
+      current = started;
+      const forget = () => {
+        if (current === started) {
+          current = undefined;
+        }
+      };
+      started?.ended.then(forget, forget);
+      return started;
+    },
+    async until(name, isExpected) {
+      const endMs = performance.now() + patienceMs;
+      for (;;) {
+        const state = await client.state(name);
+        if (isExpected(state)) {
+          return state;
+        }
+        if (performance.now() > endMs) {
+          throw new Error(`${name} is not as expected in time: ${await explain(name)}`);
+        }
+        await wait(500);
+      }
+    },
+    async untilSettled(t, name, what) {
+      const beganMs = performance.now();
+      const state = await lab.until(name, (each) => each !== undefined && isSettled(each));
+      t.comment(`${what}: ${Math.round((performance.now() - beganMs) / 100) / 10} s`);
+      if (state === undefined) {
+        throw new Error(`there is no cluster ${name}`);
+      }
+      return state;
+    },
+    async machinesOf(name) {
+      const reply = await client.ask((clients) => clients.machines.listMachines({ cluster: name }));
+      return (reply?.machines ?? []).filter(({ state }) => state !== ClusterMachineState.RELEASED);
+    },
+    async kubectlOf(name) {
+      const reply = await client.ask(({ clusters }) => clusters.getCluster({ name }));
+      const [image] = images;
+      const program = join(image?.programs ?? "", "kubectl");
+      return createKubectl(program, join(directory, `${name}.kubeconfig`), reply?.cluster?.kubeconfig ?? "");
+    },
+  };
+  return lab;
+}

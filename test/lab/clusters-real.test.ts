@@ -1,0 +1,50 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import tap, { test } from "tap";
+import { kubernetesSkipReason } from "./kubernetes.ts";
+import { buildKubernetesImage, type KubernetesImage } from "./kubernetes-image.ts";
+import { addressPrefix, machineScript } from "./kubernetes-machines.ts";
+
+const timeout = 14_400_000;
+tap.setTimeout(timeout);
+
+const cases = fileURLToPath(new URL("clusters-real-cases.ts", import.meta.url));
+const execute = promisify(execFile);
+
+/** The newest, and the minor version before it, from which the upgrade starts; empty: no upgrade. */
+const version = process.env.KUBELAB_VERSION ?? "1.36.3";
+const earlier = process.env.KUBELAB_EARLIER_VERSION ?? "1.35.6";
+
+test("machines boot the gateway's user data and become a cluster", {
+  skip: kubernetesSkipReason(),
+  timeout,
+}, async (t) => {
+  const images: KubernetesImage[] = [await buildKubernetesImage(version, earlier === "" ? [] : [earlier])];
+  if (earlier !== "") {
+    images.push(await buildKubernetesImage(earlier));
+  }
+  const directory = await mkdtemp(join(tmpdir(), "hostplane-kubelab-"));
+  const env = {
+    ...process.env,
+    KUBELAB_DIR: directory,
+    KUBELAB_PREFIX: addressPrefix,
+    KUBELAB_OWNER_PID: String(process.pid),
+    KUBELAB_IMAGES: JSON.stringify(images),
+  };
+  t.teardown(async () => {
+    await execute(machineScript, ["destroy"], { env });
+    await rm(directory, { recursive: true, force: true });
+  });
+  await execute(machineScript, ["lan"], { env });
+  // Gateway, MAAS and tests share the machines' network, which the host does not see.
+  await t.spawn(
+    machineScript,
+    ["in-lan", process.execPath, cases],
+    { env, timeout },
+    "in the machines' network",
+  );
+});

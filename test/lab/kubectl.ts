@@ -1,0 +1,37 @@
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
+
+const execute = promisify(execFile);
+
+/** kubectl with a kubeconfig; gives its stdout, and rejects when it fails. */
+export type Kubectl = (...args: readonly string[]) => Promise<string>;
+
+/** @param file where the kubeconfig is written to */
+export async function createKubectl(program: string, file: string, kubeconfig: string): Promise<Kubectl> {
+  await writeFile(file, kubeconfig, { mode: 0o600 });
+  return async (...args) => {
+    const options = ["--kubeconfig", file, "--request-timeout=15s", ...args];
+    return (await execute(program, options, { timeout: 60_000 })).stdout;
+  };
+}
+
+/** Asks again until the answer is as expected; rejects with the last failure when the time is up. */
+export async function untilKubectl(
+  ask: () => Promise<string>,
+  isExpected: (answer: string) => boolean,
+  timeoutMs: number,
+): Promise<string> {
+  const endMs = performance.now() + timeoutMs;
+  for (;;) {
+    const answer = await ask().catch((error: unknown) => error as Error);
+    if (typeof answer === "string" && isExpected(answer)) {
+      return answer;
+    }
+    if (performance.now() > endMs) {
+      throw typeof answer === "string" ? new Error(`kubectl answers: ${answer}`) : answer;
+    }
+    await wait(1_000);
+  }
+}

@@ -1,0 +1,154 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { copyFile, link, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { type ContainerImage, writeContainerArchive } from "./container-archive.ts";
+
+const execute = promisify(execFile);
+const here = dirname(fileURLToPath(import.meta.url));
+const buildScript = join(here, "kubernetes-build.sh");
+const imageScript = join(here, "../../deploy/machine-image.sh");
+const adaptScript = join(here, "kubernetes-machine/adapt-image.sh");
+const sources = join(here, "kubernetes-images");
+
+/** Images of containers that are not Kubernetes' own. */
+export const kubeVipImage = "hostplane-lab/kube-vip:v1";
+export const podNetworkImage = "hostplane-lab/pod-network:v1";
+export const toolboxImage = "hostplane-lab/toolbox:v1";
+export const podNetworkManifest = join(sources, "pod-network.yaml");
+
+const programs = [
+  ...["pause", "kubeadm", "kubelet", "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"],
+  ...["kube-proxy", "kubectl", "coredns", "virtual-address"],
+];
+
+export interface KubernetesImage {
+  /** Without `v`. */
+  readonly version: string;
+  /** A root file system, which machines share and never write to. */
+  readonly directory: string;
+  /** Where the programs are. */
+  readonly programs: string;
+}
+
+/**
+ * Builds a machine's image with the documented script, once for each version: half an hour for the programs, minutes for the rest.
+ * @param version as `1.36.3`
+ * @param earlier versions that clusters are upgraded from, whose CoreDNS stays
+ */
+export async function buildKubernetesImage(
+  version: string,
+  earlier: readonly string[] = [],
+): Promise<KubernetesImage> {
+  const bin = await buildPrograms(version);
+  const cache = dirname(bin);
+  const directory = join(cache, "machine");
+  if (!existsSync(directory)) {
+    const archives = join(cache, "images");
+    for (const [file, image] of await containerImages(version, bin, earlier)) {
+      await writeImage(join(archives, `${file}.tar`), image, bin);
+    }
+    await buildMachine(directory, bin, archives);
+  }
+  return { version, directory, programs: bin };
+}
+
+async function buildPrograms(version: string): Promise<string> {
+  const env = { ...process.env, KUBERNETES_VERSION: `v${version}` };
+  await execute(buildScript, programs, { env, maxBuffer: 64 * 1024 * 1024 });
+  return (await execute(buildScript, ["directory"], { env })).stdout.trim();
+}
+
+interface ProgramImage extends Pick<ContainerImage, "name" | "entrypoint"> {
+  /** Which go to `/usr/local/bin`, by their name there. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly hasSystem: boolean;
+}
+
+async function imageNames(version: string, bin: string): Promise<readonly string[]> {
+  const list = ["config", "images", "list", "--kubernetes-version", `v${version}`];
+  return (await execute(join(bin, "kubeadm"), list)).stdout.trim().split("\n");
+}
+
+async function containerImages(version: string, bin: string, earlier: readonly string[]) {
+  const images = new Map<string, ProgramImage>();
+  const names = [...(await imageNames(version, bin))];
+  for (const each of earlier) {
+    const before = await imageNames(each, await buildPrograms(each));
+    names.push(...before.filter((name) => name.includes("coredns") && !names.includes(name)));
+  }
+  for (const name of names) {
+    const program = /([a-z-]+):[^:]+$/.exec(name)?.[1] ?? name;
+    const isProxy = program === "kube-proxy";
+    const proxy = { "kube-proxy": join(sources, "kube-proxy.sh"), "kube-proxy.real": join(bin, program) };
+    const files = isProxy ? proxy : { [program]: join(bin, program) };
+    const file = name.split("/").at(-1) ?? name;
+    images.set(file, { name, entrypoint: [`/usr/local/bin/${program}`], files, hasSystem: isProxy });
+  }
+  const own = { "virtual-address": join(bin, "virtual-address") };
+  const network = { kubectl: join(bin, "kubectl"), "pod-network": join(sources, "pod-network.sh") };
+  images.set("kube-vip", {
+    ...{ name: kubeVipImage, files: own, hasSystem: false },
+    entrypoint: ["/usr/local/bin/virtual-address"],
+  });
+  images.set("pod-network", {
+    ...{ name: podNetworkImage, files: network, hasSystem: true },
+    entrypoint: ["/usr/local/bin/pod-network"],
+  });
+  images.set("toolbox", { name: toolboxImage, files: {}, hasSystem: true, entrypoint: ["/bin/busybox"] });
+  return images;
+}
+
+async function writeImage(file: string, image: ProgramImage, bin: string): Promise<void> {
+  if (existsSync(file)) {
+    return;
+  }
+  await mkdir(dirname(file), { recursive: true });
+  const layer = await mkdtemp(join(dirname(file), "layer-"));
+  try {
+    const target = join(layer, "usr/local/bin");
+    await mkdir(target, { recursive: true });
+    for (const [name, source] of Object.entries(image.files)) {
+      await (dirname(source) === bin
+        ? link(source, join(target, name))
+        : copyFile(source, join(target, name)));
+    }
+    const layers = image.hasSystem ? [await baseSystem(bin), layer] : [layer];
+    await writeContainerArchive(file, { name: image.name, layers, entrypoint: image.entrypoint });
+  } finally {
+    await rm(layer, { recursive: true, force: true });
+  }
+}
+
+/** Debian's programs that containers of the lab run: a shell, and what kube-proxy calls. */
+async function baseSystem(bin: string): Promise<string> {
+  const directory = join(dirname(bin), "base");
+  if (!existsSync(directory)) {
+    const part = `${directory}.part`;
+    await rm(part, { recursive: true, force: true });
+    const packages = "--include=busybox-static,iptables,nftables,conntrack,iproute2";
+    await execute("mmdebstrap", ["--quiet", "--mode=root", "--variant=extract", packages, "bookworm", part]);
+    // Without dpkg's alternatives iptables has no name.
+    for (const name of ["iptables", "ip6tables"].flatMap((each) => [
+      each,
+      `${each}-save`,
+      `${each}-restore`,
+    ])) {
+      await execute("ln", ["-sf", "xtables-nft-multi", join(part, "usr/sbin", name)]);
+    }
+    await rename(part, directory);
+  }
+  return directory;
+}
+
+async function buildMachine(directory: string, bin: string, archives: string): Promise<void> {
+  const part = `${directory}.part`;
+  await rm(part, { recursive: true, force: true });
+  const required = [kubeVipImage, podNetworkImage, toolboxImage].flatMap((name) => ["--image", name]);
+  const options = ["--binaries", bin, "--images", archives, ...required];
+  await execute("nice", ["-n", "15", imageScript, ...options, part], { maxBuffer: 64 * 1024 * 1024 });
+  await execute(adaptScript, [part]);
+  await rename(part, directory);
+}

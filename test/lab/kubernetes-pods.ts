@@ -1,0 +1,104 @@
+import { writeFile } from "node:fs/promises";
+import type { Test } from "tap";
+import { type Kubectl, untilKubectl } from "./kubectl.ts";
+import { toolboxImage } from "./kubernetes-image.ts";
+
+/** A Deployment whose pods answer with their node's name, by a service `web`; and a pod `client` that asks them. */
+export async function deployWeb(kubectl: Kubectl, file: string, replicas: number): Promise<void> {
+  await writeFile(file, JSON.stringify(manifest(replicas)));
+  await kubectl("apply", "--filename", file);
+  const rollout = ["rollout", "status", "deployment/web", "deployment/client", "--timeout=5s"];
+  await untilKubectl(
+    () => kubectl(...rollout),
+    () => true,
+    180_000,
+  );
+}
+
+/** Asks the service until every pod has answered; gives the names of the nodes that did. */
+export async function askWeb(kubectl: Kubectl, replicas: number): Promise<readonly string[]> {
+  const nodes = new Set<string>();
+  const ask = () =>
+    kubectl("exec", "deployment/client", "--", "/bin/busybox", "wget", "-T", "3", "-qO-", "http://web:8080/");
+  await untilKubectl(
+    ask,
+    (answer) => {
+      nodes.add(answer.trim());
+      return nodes.size >= replicas;
+    },
+    90_000,
+  );
+  return [...nodes];
+}
+
+/** Comments the nodes, as people see them. */
+export async function commentNodes(t: Test, kubectl: Kubectl): Promise<void> {
+  for (const line of (await kubectl("get", "nodes", "--output=wide")).trimEnd().split("\n")) {
+    t.comment(line);
+  }
+}
+
+export interface NodeFacts {
+  readonly name: string;
+  readonly isReady: boolean;
+  readonly version: string;
+}
+
+export async function nodesOf(kubectl: Kubectl): Promise<readonly NodeFacts[]> {
+  const path = "{range .items[*]}{.metadata.name} {.status.nodeInfo.kubeletVersion} ";
+  const ready = '{.status.conditions[?(@.type=="Ready")].status}{"\\n"}{end}';
+  const text = (await kubectl("get", "nodes", `--output=jsonpath=${path}${ready}`)).trim();
+  return text.split("\n").map((line) => {
+    const [name = "", version = "", status] = line.split(" ");
+    return { name, version: version.replace(/^v/, ""), isReady: status === "True" };
+  });
+}
+
+function manifest(replicas: number) {
+  const serve =
+    'busybox mkdir -p /tmp/www; echo "$NODE" >/tmp/www/index.html; exec busybox httpd -f -p 8080 -h /tmp/www';
+  const web = container(serve, [{ name: "NODE", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }]);
+  const spread = {
+    topologySpreadConstraints: [
+      {
+        maxSkew: 1,
+        topologyKey: "kubernetes.io/hostname",
+        whenUnsatisfiable: "ScheduleAnyway",
+        labelSelector: { matchLabels: { app: "web" } },
+      },
+    ],
+  };
+  return {
+    apiVersion: "v1",
+    kind: "List",
+    items: [
+      deployment("web", replicas, { ...spread, containers: [web] }),
+      deployment("client", 1, { containers: [container("exec busybox sleep 1000000")] }),
+      {
+        apiVersion: "v1",
+        kind: "Service",
+        metadata: { name: "web" },
+        spec: { selector: { app: "web" }, ports: [{ port: 8080 }] },
+      },
+    ],
+  };
+}
+
+function container(script: string, env: readonly object[] = []) {
+  const command = ["/bin/busybox", "sh", "-c", `PATH=/bin; ${script}`];
+  return { name: "main", image: toolboxImage, imagePullPolicy: "Never", command, env };
+}
+
+function deployment(name: string, replicas: number, spec: object) {
+  const labels = { app: name };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { terminationGracePeriodSeconds: 1, ...spec } },
+    },
+  };
+}
