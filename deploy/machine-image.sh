@@ -148,7 +148,7 @@ load_images='
   mount -t tmpfs tmpfs "$root/tmp"
   mount --rbind /dev "$root/dev"
   chroot "$root" bash -euo pipefail -c "
-    containerd --log-level warn >&2 &
+    containerd --log-level error >&2 &
     for _ in {1..600}; do
       ! ctr version >/dev/null 2>&1 || break
       sleep 0.1

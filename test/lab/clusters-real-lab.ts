@@ -16,9 +16,14 @@ import { type KubernetesMachines, startKubernetesMachines } from "./kubernetes-m
 export interface ClustersLab {
   readonly machines: KubernetesMachines;
   readonly client: ClustersClient;
+  /** Where files of the lab are. */
+  readonly directory: string;
+  /** Of Kubernetes, as there are images. */
+  readonly versions: { readonly oldest: string; readonly newest: string };
+  /** Kills the gateway, and waits until it is gone. */
+  stop(): Promise<void>;
   /** Starts a gateway; at its failpoint it kills itself. */
   start(failpoint?: Failpoint): Promise<ClustersGateway | undefined>;
-  gateway(): ClustersGateway | undefined;
   /** Waits until a cluster is as its spec says, and comments how long that took. */
   untilSettled(t: Test, name: string, what: string): Promise<ClusterState>;
   /** Waits until the state of a cluster is as expected; fails with its status and its machines' logs when the time is up. */
@@ -26,6 +31,8 @@ export interface ClustersLab {
     name: string,
     isExpected: (state: ClusterState | undefined) => boolean,
   ): Promise<ClusterState | undefined>;
+  /** Waits until a machine of a cluster, a released one too, is as expected. */
+  untilMachine(name: string, isExpected: (machine: ClusterMachine) => boolean): Promise<ClusterMachine>;
   machinesOf(name: string): Promise<readonly ClusterMachine[]>;
   /** With what GetCluster returns. */
   kubectlOf(name: string): Promise<Kubectl>;
@@ -70,10 +77,21 @@ export async function startClustersLab(t: Test, options: ClustersLabOptions): Pr
     return [`${state?.statusMessage}`, ...logs, home.log().slice(-3000)].join("\n");
   }
 
+  async function allMachinesOf(name: string): Promise<readonly ClusterMachine[]> {
+    const reply = await client.ask((clients) => clients.machines.listMachines({ cluster: name }));
+    return reply?.machines ?? [];
+  }
+
   const lab: ClustersLab = {
     machines,
     client,
-    gateway: () => current,
+    directory,
+    versions: { newest: images[0]?.version ?? "", oldest: images.at(-1)?.version ?? "" },
+    async stop() {
+      const last = current;
+      last?.signal("SIGKILL");
+      await last?.ended;
+    },
     async start(failpoint) {
       const started = await home.start(failpoint);
       current = started;
@@ -101,15 +119,27 @@ export async function startClustersLab(t: Test, options: ClustersLabOptions): Pr
     async untilSettled(t, name, what) {
       const beganMs = performance.now();
       const state = await lab.until(name, (each) => each !== undefined && isSettled(each));
-      t.comment(`${what}: ${Math.round((performance.now() - beganMs) / 100) / 10} s`);
+      t.comment(`${what}: ${secondsSince(beganMs)}`);
       if (state === undefined) {
         throw new Error(`there is no cluster ${name}`);
       }
       return state;
     },
+    async untilMachine(name, isExpected) {
+      const endMs = performance.now() + patienceMs;
+      for (;;) {
+        const found = (await allMachinesOf(name)).find(isExpected);
+        if (found !== undefined) {
+          return found;
+        }
+        if (performance.now() > endMs) {
+          throw new Error(`no machine of ${name} is as expected: ${await explain(name)}`);
+        }
+        await wait(300);
+      }
+    },
     async machinesOf(name) {
-      const reply = await client.ask((clients) => clients.machines.listMachines({ cluster: name }));
-      return (reply?.machines ?? []).filter(({ state }) => state !== ClusterMachineState.RELEASED);
+      return (await allMachinesOf(name)).filter(({ state }) => state !== ClusterMachineState.RELEASED);
     },
     async kubectlOf(name) {
       const reply = await client.ask(({ clusters }) => clusters.getCluster({ name }));
@@ -119,4 +149,9 @@ export async function startClustersLab(t: Test, options: ClustersLabOptions): Pr
     },
   };
   return lab;
+}
+
+/** As `12.3 s`. */
+export function secondsSince(beganMs: number): string {
+  return `${((performance.now() - beganMs) / 1000).toFixed(1)} s`;
 }

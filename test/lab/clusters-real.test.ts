@@ -17,7 +17,7 @@ const execute = promisify(execFile);
 
 /** The newest, and the minor version before it, from which the upgrade starts; empty: no upgrade. */
 const version = process.env.KUBELAB_VERSION ?? "1.36.3";
-const earlier = process.env.KUBELAB_EARLIER_VERSION ?? "1.35.6";
+const earlier = process.env.KUBELAB_EARLIER_VERSION ?? "1.35.4";
 
 test("machines boot the gateway's user data and become a cluster", {
   skip: kubernetesSkipReason(),

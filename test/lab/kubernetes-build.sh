@@ -45,6 +45,7 @@ write_module() {
 # coredns_version: the one that kubeadm expects, as it prints it
 coredns_version() { "$bin/kubeadm" config images list --kubernetes-version "$version" | sed -n 's/.*coredns:\(v.*\)/\1/p'; }
 
+# With the plugins of kubeadm's configuration alone: those of clouds take most of the time.
 write_coredns_module() {
   local mod coredns
   coredns=$(coredns_version)
@@ -54,6 +55,13 @@ write_coredns_module() {
     sed -n 's/^go \(.*\)$/go \1/p' "$mod"
     echo "require github.com/coredns/coredns $coredns"
   } >go.mod
+  {
+    echo 'package main'
+    echo 'import "github.com/coredns/coredns/coremain"'
+    printf 'import _ "github.com/coredns/coredns/plugin/%s"\n' \
+      cache errors forward health kubernetes loadbalance loop metrics ready reload
+    echo 'func main() { coremain.Run() }'
+  } >main.go
 }
 
 # The first process of a pod: it waits, and collects the children that the pod's other processes leave.
@@ -87,9 +95,8 @@ GO
 
 package_of() {
   case $1 in
-    pause | virtual-address) echo . ;;
+    pause | virtual-address | coredns) echo . ;;
     etcd) echo go.etcd.io/etcd/server/v3 ;;
-    coredns) echo github.com/coredns/coredns ;;
     *) echo "k8s.io/kubernetes/cmd/$1" ;;
   esac
 }

@@ -138,7 +138,11 @@ export async function startKubernetesMachines(
   async function destroy(systemId: string): Promise<void> {
     const machine = maas.region.machine(systemId);
     await script("down", machine?.hostname ?? "");
-    maas.region.finish(systemId);
+    // MAAS may have given it to someone again: one that was off is free at once.
+    const status = maas.region.machine(systemId)?.status;
+    if (status === "releasing" || status === "diskErasing") {
+      maas.region.finish(systemId);
+    }
   }
 
   const systemIdOf = (hostname: string) =>

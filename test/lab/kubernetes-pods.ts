@@ -1,4 +1,5 @@
 import { writeFile } from "node:fs/promises";
+import { setTimeout as wait } from "node:timers/promises";
 import type { Test } from "tap";
 import { type Kubectl, untilKubectl } from "./kubectl.ts";
 import { toolboxImage } from "./kubernetes-image.ts";
@@ -38,6 +39,37 @@ export async function commentNodes(t: Test, kubectl: Kubectl): Promise<void> {
   }
 }
 
+/** Reads how many pods of the Deployment are available, again and again until ended. */
+export function watchAvailable(kubectl: Kubectl) {
+  let isOver = false;
+  let reads = 0;
+  let failed = 0;
+  let fewest = Number.POSITIVE_INFINITY;
+  const reading = (async () => {
+    while (!isOver) {
+      reads += 1;
+      try {
+        const answer = await kubectl(
+          "get",
+          "deployment/web",
+          "--output=jsonpath={.status.availableReplicas}",
+        );
+        fewest = Math.min(fewest, Number(answer));
+      } catch {
+        failed += 1;
+      }
+      await wait(1_000);
+    }
+  })();
+  return {
+    async end() {
+      isOver = true;
+      await reading;
+      return { fewest, reads, failed };
+    },
+  };
+}
+
 export interface NodeFacts {
   readonly name: string;
   readonly isReady: boolean;
@@ -74,6 +106,12 @@ function manifest(replicas: number) {
     items: [
       deployment("web", replicas, { ...spread, containers: [web] }),
       deployment("client", 1, { containers: [container("exec busybox sleep 1000000")] }),
+      {
+        apiVersion: "policy/v1",
+        kind: "PodDisruptionBudget",
+        metadata: { name: "web" },
+        spec: { minAvailable: 1, selector: { matchLabels: { app: "web" } } },
+      },
       {
         apiVersion: "v1",
         kind: "Service",

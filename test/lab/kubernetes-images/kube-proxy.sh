@@ -1,5 +1,11 @@
 #!/bin/busybox sh
-# The host's limit of connections is not to be changed: kube-proxy finds the one that it would set.
-echo 131072 >/tmp/nf_conntrack_max
-busybox mount -o bind /tmp/nf_conntrack_max /proc/sys/net/netfilter/nf_conntrack_max
+# The host's limits of connections are not to be changed: kube-proxy finds those that it would set.
+pin() {
+  if [ -e "$2" ]; then
+    echo "$1" >"/tmp/$(busybox basename "$2")"
+    busybox mount -o bind "/tmp/$(busybox basename "$2")" "$2"
+  fi
+}
+pin 1048576 /proc/sys/net/netfilter/nf_conntrack_max
+pin 1048576 /sys/module/nf_conntrack/parameters/hashsize
 exec kube-proxy.real "$@"

@@ -53,6 +53,9 @@ for setting in vm/overcommit_memory kernel/panic kernel/panic_on_oops; do
   mount --bind "$settings/$(basename "$setting")" "$root/proc/sys/$setting"
 done
 mount -o remount,bind,ro "$root/proc/sys"
+# User data turns swap off: not the host's.
+echo 'Filename Type Size Used Priority' >"$root/run/no-swaps"
+mount --bind "$root/run/no-swaps" "$root/proc/swaps"
 
 hostname "$KUBELAB_HOSTNAME"
 mkdir -p "$disk/upper/etc"
