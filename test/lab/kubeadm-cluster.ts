@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -9,14 +9,14 @@ import { parse as parseYaml } from "yaml";
 import { createKubeadmRenderer } from "../../server/domains/clusters/bootstrap/kubeadm-renderer.ts";
 import { cluster, nodeOf, pki, token } from "../server/domains/clusters/bootstrap/cluster-plan.ts";
 import { freePorts } from "./kubernetes.ts";
+import { kubernetesPrograms } from "./kubernetes-programs.ts";
 
 const execute = promisify(execFile);
 const scriptPath = fileURLToPath(new URL("kubernetes.sh", import.meta.url));
-const cache = process.env.KUBERNETES_CACHE ?? join(homedir(), ".cache/hostplane-lab/kubernetes");
 
 /** What is built. */
 export const version = "v1.36.3";
-export const kubeadm = (...args: readonly string[]) => execute(join(cache, version, "kubeadm"), args);
+export const kubeadm = (...args: readonly string[]) => execute(join(kubernetesPrograms(), "kubeadm"), args);
 
 interface WrittenFile {
   readonly path: string;

@@ -5,10 +5,10 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type ContainerImage, writeContainerArchive } from "./container-archive.ts";
+import { buildKubernetesPrograms } from "./kubernetes-programs.ts";
 
 const execute = promisify(execFile);
 const here = dirname(fileURLToPath(import.meta.url));
-const buildScript = join(here, "kubernetes-build.sh");
 const imageScript = join(here, "../../deploy/machine-image.sh");
 const adaptScript = join(here, "kubernetes-machine/adapt-image.sh");
 const sources = join(here, "kubernetes-images");
@@ -42,7 +42,7 @@ export async function buildKubernetesImage(
   version: string,
   earlier: readonly string[] = [],
 ): Promise<KubernetesImage> {
-  const bin = await buildPrograms(version);
+  const bin = await buildKubernetesPrograms(version, programs);
   const cache = dirname(bin);
   const directory = join(cache, "machine");
   if (!existsSync(directory)) {
@@ -53,12 +53,6 @@ export async function buildKubernetesImage(
     await buildMachine(directory, bin, archives);
   }
   return { version, directory, programs: bin };
-}
-
-async function buildPrograms(version: string): Promise<string> {
-  const env = { ...process.env, KUBERNETES_VERSION: `v${version}` };
-  await execute(buildScript, programs, { env, maxBuffer: 64 * 1024 * 1024 });
-  return (await execute(buildScript, ["directory"], { env })).stdout.trim();
 }
 
 interface ProgramImage extends Pick<ContainerImage, "name" | "entrypoint"> {
@@ -76,7 +70,7 @@ async function containerImages(version: string, bin: string, earlier: readonly s
   const images = new Map<string, ProgramImage>();
   const names = [...(await imageNames(version, bin))];
   for (const each of earlier) {
-    const before = await imageNames(each, await buildPrograms(each));
+    const before = await imageNames(each, await buildKubernetesPrograms(each, programs));
     names.push(...before.filter((name) => name.includes("coredns") && !names.includes(name)));
   }
   for (const name of names) {
@@ -128,7 +122,7 @@ async function baseSystem(bin: string): Promise<string> {
   if (!existsSync(directory)) {
     const part = `${directory}.part`;
     await rm(part, { recursive: true, force: true });
-    const packages = "--include=busybox-static,iptables,nftables,conntrack,iproute2";
+    const packages = "--include=busybox,iptables,nftables,conntrack,iproute2";
     await execute("mmdebstrap", ["--quiet", "--mode=root", "--variant=extract", packages, "bookworm", part]);
     // Without dpkg's alternatives iptables has no name.
     for (const name of ["iptables", "ip6tables"].flatMap((each) => [

@@ -72,7 +72,7 @@ export async function startKubernetesMachines(
   const maas = await startMaasFake({
     users: [{ username: account, isAdmin: false, apiKey }],
     machines: Array.from({ length: machines }, (_, index) => ({
-      systemId: `kubea${"cdefghkm"[index] ?? index}`,
+      systemId: `kaaaa${"cdefghkm"[index] ?? index}`,
       hostname: `node-${index + 1}`,
       tags: ["standard"],
     })),

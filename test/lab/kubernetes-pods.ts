@@ -19,8 +19,9 @@ export async function deployWeb(kubectl: Kubectl, file: string, replicas: number
 /** Asks the service until every pod has answered; gives the names of the nodes that did. */
 export async function askWeb(kubectl: Kubectl, replicas: number): Promise<readonly string[]> {
   const nodes = new Set<string>();
-  const ask = () =>
-    kubectl("exec", "deployment/client", "--", "/bin/busybox", "wget", "-T", "3", "-qO-", "http://web:8080/");
+  // Not by wget's own -T, with which Debian's busybox 1.35 crashes.
+  const wget = ["/bin/busybox", "timeout", "5", "/bin/busybox", "wget", "-qO-", "http://web:8080/"];
+  const ask = () => kubectl("exec", "deployment/client", "--", ...wget);
   await untilKubectl(
     ask,
     (answer) => {

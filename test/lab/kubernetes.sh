@@ -17,7 +17,7 @@ environment (default)
   KUBERNETES_PORTS (16443 12379 12380)                  of loopback: kube-apiserver, etcd's clients, etcd's peers
   KUBERNETES_OWNER_PID ()                               destroy it when this process ends
   KUBERNETES_VERSION (v1.36.3)                          of the module k8s.io/kubernetes
-  KUBERNETES_CACHE (~/.cache/hostplane-lab/kubernetes)  where what is built is kept
+  KUBERNETES_CACHE (see kubernetes-build.sh)            where what is built is kept
   KUBERNETES_API_FLAGS ()                               further flags of kube-apiserver
 
 In KUBERNETES_DIR: ca.crt of kube-apiserver, and admin.token of a user that may do all. Nothing runs beside these two: no
@@ -30,37 +30,10 @@ lab=kubernetes
 source "$(dirname "$(readlink -f "$0")")/lab.sh"
 read -r api_port etcd_port peer_port <<<"${KUBERNETES_PORTS:-16443 12379 12380}"
 version=${KUBERNETES_VERSION:-v1.36.3}
-cache=${KUBERNETES_CACHE:-$HOME/.cache/hostplane-lab/kubernetes}
-bin=$cache/$version
+builder=$(dirname "$self")/kubernetes-build.sh
+bin=$(KUBERNETES_VERSION=$version "$builder" directory)
 
-# The modules that kubernetes is made of are replaced by paths of its own repository, so that `go install` refuses it: here
-# they are replaced by what is published of them. etcd is of the version that kubernetes itself was built against.
-build() {
-  [ ! -x "$bin/kube-apiserver" ] || [ ! -x "$bin/kubeadm" ] || [ ! -x "$bin/etcd" ] || return 0
-  command -v go >/dev/null || die "go is missing"
-  local source mod staging
-  mkdir -p "$cache"
-  source=$(mktemp -d "$cache/build.XXXXXX")
-  trap 'rm -rf "$source"' RETURN
-  cd "$source"
-  say "building $version, which takes some ten minutes"
-  mod=$(go mod download -json "k8s.io/kubernetes@$version" | sed -n 's/^\t"GoMod": "\(.*\)",$/\1/p')
-  staging=v0.${version#v1.}
-  {
-    echo "module hostplane-lab-kubernetes"
-    sed -n 's/^go \(.*\)$/go \1/p' "$mod"
-    echo "require k8s.io/kubernetes $version"
-    sed -n 's/^\t\(go.etcd.io\/etcd\/server\/v3 [^ ]*\).*/require \1/p' "$mod"
-    sed -n "s/^\t\(k8s.io\/[a-z-]*\) => .\/staging.*/replace \1 => \1 $staging/p" "$mod"
-  } >go.mod
-  export GOFLAGS="-mod=mod -buildvcs=false" CGO_ENABLED=0
-  local stamp="-X k8s.io/component-base/version.gitVersion=$version"
-  nice -n 19 go build -trimpath -ldflags="-s -w" -o built/etcd go.etcd.io/etcd/server/v3
-  nice -n 19 go build -trimpath -ldflags="-s -w $stamp" -o built/ \
-    k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kubeadm
-  mkdir -p "$bin"
-  mv built/* "$bin"
-}
+build() { KUBERNETES_VERSION=$version "$builder" kube-apiserver kubeadm etcd; }
 
 # A process id is only believed when that process was started for this very directory.
 owned() { [ -n "$1" ] && tr '\0' '\n' 2>/dev/null <"/proc/$1/cmdline" | grep -qF -- "$dir/"; }

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -13,10 +13,10 @@ import { createTlsClient } from "../../adapters/workload/tls-client.ts";
 import { createClusterPki } from "../../server/domains/clusters/bootstrap/cluster-pki.ts";
 import { reasonOf } from "../adapters/host/reason-of.ts";
 import { etcdClient } from "../adapters/workload/machine-park.ts";
+import { kubernetesPrograms } from "./kubernetes-programs.ts";
 
 const execute = promisify(execFile);
-const cache = process.env.KUBERNETES_CACHE ?? join(homedir(), ".cache/hostplane-lab/kubernetes");
-const built = join(cache, "v1.36.3/etcd");
+const built = join(kubernetesPrograms(), "etcd");
 const pki = await createClusterPki(Date.now());
 const names = ["cp-1", "cp-2", "cp-3"] as const;
 

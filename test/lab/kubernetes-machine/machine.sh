@@ -205,6 +205,7 @@ command=${1:-}
 [ $# -eq 0 ] || shift
 case $command in
   lan | up | run | off | reboot | down | list | destroy) "$command" "$@" ;;
-  in-lan) exec ip netns exec "$lan" "$@" ;;
+  # Not by `ip netns exec`, whose mounts hide the cgroups and new namespaces.
+  in-lan) exec nsenter --net="/run/netns/$lan" "$@" ;;
   *) usage; exit 2 ;;
 esac

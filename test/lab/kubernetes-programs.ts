@@ -1,0 +1,24 @@
+import { execFile } from "node:child_process";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const script = fileURLToPath(new URL("kubernetes-build.sh", import.meta.url));
+const xdgCache = process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache");
+const cache = process.env.KUBERNETES_CACHE ?? join(xdgCache, "hostplane-kubelab");
+
+/**
+ * Where programs of Kubernetes are once they are built.
+ * @param version as `1.36.3`
+ */
+export function kubernetesPrograms(version = "1.36.3"): string {
+  return join(cache, `v${version}`, "bin");
+}
+
+/** Builds those that are not built yet; gives where they are. */
+export async function buildKubernetesPrograms(version: string, programs: readonly string[]): Promise<string> {
+  const env = { ...process.env, KUBERNETES_CACHE: cache, KUBERNETES_VERSION: `v${version}` };
+  await promisify(execFile)(script, programs, { env, maxBuffer: 64 * 1024 * 1024 });
+  return kubernetesPrograms(version);
+}
