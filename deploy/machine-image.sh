@@ -53,13 +53,13 @@ output=$1
 
 check_input() {
   local program
-  [ "$(id -u)" = 0 ] || die "root is needed: containerd unpacks the images of containers"
-  command -v mmdebstrap >/dev/null || die "mmdebstrap is missing: apt-get install mmdebstrap"
   [ ! -e "$output" ] || die "$output exists"
   for program in kubeadm kubelet kubectl; do
     [ -x "$binaries/$program" ] || die "$binaries/$program is missing or not executable"
   done
   compgen -G "$archives/*.tar" >/dev/null || die "$archives has no archive of an image (*.tar)"
+  [ "$(id -u)" = 0 ] || die "root is needed: containerd unpacks the images of containers"
+  command -v mmdebstrap >/dev/null || die "mmdebstrap is missing: apt-get install mmdebstrap"
 }
 
 # With the version kubeadm asks no server for the newest one.
@@ -70,7 +70,6 @@ list_required_images() {
 
 make_system() {
   say "installing Debian $suite"
-  # mmdebstrap tests the permissions of what is above the directory.
   mmdebstrap --quiet --variant=minbase --mode=root --include="$(IFS=, && echo "${packages[*]}")" \
     --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
     "$suite" "$root" "${mirrors[@]}"

@@ -1,8 +1,9 @@
 #!/bin/busybox sh
 # A network of pods for machines of one subnet: CNI's bridge plugin, and a route to the pods of every other node.
 set -eu
-# The API server answers at its service's address only when kube-proxy has written its rules.
-until own=$(kubectl --request-timeout=2s get node "$NODE" -o jsonpath='{.spec.podCIDR}') && [ -n "$own" ]; do
+# The API server answers at its service's address only when kube-proxy has written its rules. Not by --request-timeout, with which
+# kubectl does not look for the configuration of its pod.
+until own=$(busybox timeout 3 kubectl get node "$NODE" -o jsonpath='{.spec.podCIDR}') && [ -n "$own" ]; do
   busybox sleep 1
 done
 busybox cat >/host-cni/10-lab.conflist.new <<JSON

@@ -30,8 +30,6 @@ printf 'kernel/%s.ko\n' overlay br_netfilter >"$modules/modules.builtin"
 printf 'module.name=%s\n' overlay br_netfilter | tr '\n' '\0' >"$modules/modules.builtin.modinfo"
 chroot "$root" depmod
 
-# There is no name server; CoreDNS and a kubelet want one nevertheless.
-echo 'nameserver 192.0.2.1' >"$root/etc/resolv.conf"
 for unit in systemd-udevd systemd-udev-trigger console-getty; do
   ln -sf /dev/null "$root/etc/systemd/system/$unit.service"
 done

@@ -92,6 +92,14 @@ spoil_disk() {
   fi
 }
 
+# A kubelet resolves its own name before it registers its node. The lab has no name server: it refuses, which takes no time.
+write_names() {
+  local etc=$dir/machines/$1/upper/etc
+  mkdir -p "$etc"
+  printf '%s\n' '127.0.0.1 localhost' "$addresses.$2 $1" >"$etc/hosts"
+  echo "nameserver $addresses.1" >"$etc/resolv.conf"
+}
+
 plug_in() {
   local name=$1 number=$2
   ip netns add "$prefix-$name"
@@ -157,6 +165,7 @@ up() {
   lan
   make_disk "$name" "$image"
   echo "$number" >"$dir/machines/$name/number"
+  write_names "$name" "$number"
   plug_in "$name" "$number"
   make_cgroups "$name"
   power_on "$name"
