@@ -78,6 +78,7 @@ export interface WorkloadCluster {
   /**
    * Tells the cluster which version machines that join its control plane are to run: `kubernetesVersion` of kubeadm's ConfigMap
    * `kube-system/kubeadm-config`, and the image of the DaemonSet `kube-proxy`, whose pods on older machines stay as they are (`OnDelete`).
+   * Also creates the ClusterRoleBindings that kubeadm of newer versions relies on.
    */
   setVersion(version: string, signal?: AbortSignal): Promise<void>;
   /**

@@ -3,6 +3,7 @@ import type { WorkloadAccess, WorkloadCluster } from "./adapter.ts";
 import { type ApiRequest, createApiClient } from "./api-client.ts";
 import { drainNode } from "./drain.ts";
 import { removeMember } from "./etcd.ts";
+import { createKubeadmBindings } from "./kubeadm-bindings.ts";
 import { assertObjectName } from "./names.ts";
 import { parseNode, parseNodes, parseVersion } from "./parse-reply.ts";
 import { setKubeadmVersion, setProxyVersion } from "./set-version.ts";
@@ -87,6 +88,7 @@ export function createWorkloadCluster(access: WorkloadAccess, dial: Dial | undef
     },
     async setVersion(version, signal) {
       await change("set version", version, signal, async (end) => {
+        await createKubeadmBindings(api, end);
         await setKubeadmVersion(api, version, end);
         await setProxyVersion(api, version, end);
       });

@@ -148,9 +148,18 @@ test("a kube-apiserver with the keys of a cluster", { skip, timeout: 2_400_000 }
         strategy: updateStrategy.type,
       };
     },
+    async bindings() {
+      const { items } = (await ask("GET", bindingsPath)).body;
+      return items.map(({ metadata }: { readonly metadata: { readonly name: string } }) => metadata.name);
+    },
+    async deleteBinding(name) {
+      await ask("DELETE", `${bindingsPath}/${name}`);
+    },
   };
   await passesWorkloadContract(t, subject);
 });
+
+const bindingsPath = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
 
 const kubeProxy = {
   metadata: { name: "kube-proxy" },

@@ -12,7 +12,7 @@ import {
   timedOut,
 } from "./answer.ts";
 import { type FakeCluster, isAlive } from "./cluster.ts";
-import { answerConfig, answerProxy } from "./cluster-objects.ts";
+import { answerBinding, answerConfig, answerProxy } from "./cluster-objects.ts";
 import { listOf, renderNode, renderPod } from "./render.ts";
 import { answerSecret } from "./secrets.ts";
 import type { FakeTarget } from "./world.ts";
@@ -27,6 +27,7 @@ const routes: readonly (readonly [pattern: RegExp, handler: Handler])[] = [
   [/^\/api\/v1\/namespaces\/([^/]+)\/secrets(?:\/([^/]+))?$/, answerSecret],
   [/^\/api\/v1\/namespaces\/kube-system\/configmaps\/kubeadm-config$/, answerConfig],
   [/^\/apis\/apps\/v1\/namespaces\/kube-system\/daemonsets\/kube-proxy$/, answerProxy],
+  [/^\/apis\/rbac\.authorization\.k8s\.io\/v1\/clusterrolebindings$/, answerBinding],
 ];
 
 /** What the API server of a machine answers to somebody of `system:masters`. */

@@ -73,3 +73,28 @@ export function answerProxy(cluster: FakeCluster, request: FakeRequest): FakeAns
   proxy.updateStrategy = spec?.updateStrategy?.type ?? proxy.updateStrategy;
   return jsonAnswer(renderProxy(proxy));
 }
+
+/** ClusterRoleBindings, of which only names are kept. */
+export function answerBinding({ bindings }: FakeCluster, request: FakeRequest): FakeAnswer {
+  if (request.method !== "POST") {
+    return methodMissing;
+  }
+  const object = objectFrom(request) as
+    | {
+        readonly kind?: string;
+        readonly metadata?: { readonly name?: string };
+        readonly roleRef?: { readonly name?: string };
+      }
+    | undefined;
+  const name = object?.metadata?.name;
+  if (object?.kind !== "ClusterRoleBinding" || name === undefined || object.roleRef?.name === undefined) {
+    return badRequest("the body is no ClusterRoleBinding with a name and a role");
+  }
+  if (bindings.has(name)) {
+    const details = { name, group: "rbac.authorization.k8s.io", kind: "clusterrolebindings" };
+    const message = `clusterrolebindings.rbac.authorization.k8s.io "${name}" already exists`;
+    return statusAnswer(409, "AlreadyExists", message, details);
+  }
+  bindings.add(name);
+  return jsonAnswer(object, 201);
+}

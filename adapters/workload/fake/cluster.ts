@@ -48,6 +48,8 @@ export interface FakeCluster {
   readonly config: { resourceVersion: number; data: Readonly<Record<string, string>> };
   /** The DaemonSet; undefined where a CNI does without. */
   proxy: { image: string; updateStrategy: string } | undefined;
+  /** Names of the ClusterRoleBindings that kubeadm and the gateway have created. */
+  readonly bindings: Set<string>;
   /** Nothing of it can be reached. */
   isOut: boolean;
   /** Whether so many etcds live that something can be read and written. */
@@ -82,6 +84,7 @@ export function createFakeCluster(start: ClusterStart): FakeCluster {
     pods,
     config: { resourceVersion: randomInt(100, 1000), data: { ClusterConfiguration: configuration } },
     proxy: { image: `registry.k8s.io/kube-proxy:v${version}`, updateStrategy: "RollingUpdate" },
+    bindings: new Set(bindingsOf(version)),
     isOut: false,
     hasQuorum() {
       const living = members.filter(({ boot }) => isAlive(boot));
@@ -122,6 +125,15 @@ export function createFakeCluster(start: ClusterStart): FakeCluster {
       });
     },
   };
+}
+
+/** What `kubeadm init` of a version creates. */
+function bindingsOf(version: string): readonly string[] {
+  const minor = Number(version.split(".")[1]);
+  return [
+    ...(minor >= 29 ? ["kubeadm:cluster-admins"] : []),
+    ...(minor >= 36 ? ["kubeadm:apiserver-kubelet-client"] : []),
+  ];
 }
 
 export function isAlive(boot: Boot | undefined): boolean {

@@ -72,6 +72,8 @@ test("the sandbox of clusters", async (t) => {
         /^kubernetesVersion: "(.*)"$/m.exec(config.data.ClusterConfiguration ?? "") ?? [];
       return { configured, proxyImage: proxy?.image ?? "", strategy: proxy?.updateStrategy ?? "" };
     },
+    bindings: async () => [...cluster().bindings],
+    deleteBinding: async (name) => void cluster().bindings.delete(name),
   };
   await passesWorkloadContract(t, subject);
 });

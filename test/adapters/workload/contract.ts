@@ -46,6 +46,10 @@ export interface WorkloadUnderTest {
     readonly proxyImage: string;
     readonly strategy: string;
   }>;
+  /** Names of ClusterRoleBindings. */
+  bindings(): Promise<readonly string[]>;
+  /** Deletes one, as a cluster of an older version does not have it. */
+  deleteBinding(name: string): Promise<void>;
 }
 
 const hourMs = 3_600_000;
@@ -168,6 +172,21 @@ export async function passesWorkloadContract(t: Test, subject: WorkloadUnderTest
     t.equal(after.strategy, "OnDelete", "old machines have no image of the new one");
     await cluster.setVersion("1.37.1");
     t.same(await subject.versions(), after);
+  });
+
+  await t.test("binds what API servers and administrators of newer versions need", async (t) => {
+    const needed = ["kubeadm:apiserver-kubelet-client", "kubeadm:cluster-admins"];
+    for (const name of needed) {
+      await subject.deleteBinding(name);
+    }
+    await cluster.setVersion("1.37.1");
+    const found = await subject.bindings();
+    t.ok(
+      needed.every((name) => found.includes(name)),
+      found.join(", "),
+    );
+    await cluster.setVersion("1.37.1");
+    t.same(await subject.bindings(), found);
   });
 
   await t.test("forgets a node", async (t) => {
