@@ -32,6 +32,11 @@ const cases: Readonly<Record<string, readonly [string, (t: Test, lab: ClustersLa
     loseControlPlaneMachine,
   ],
 };
+
+// If the test that runs it is killed, the lab is destroyed, and nothing is left to test.
+const parent = process.ppid;
+setInterval(() => process.ppid !== parent && process.exit(1), 500).unref();
+
 const chosen = process.env.KUBELAB_CASES?.split(",") ?? Object.keys(cases);
 
 test("clusters of real machines", { timeout }, async (t) => {

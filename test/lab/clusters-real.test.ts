@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import tap, { test } from "tap";
 import { kubernetesSkipReason } from "./kubernetes.ts";
 import { buildKubernetesImage, type KubernetesImage } from "./kubernetes-image.ts";
-import { addressPrefix, machineScript } from "./kubernetes-machines.ts";
+import { addressPrefix, machineScript, machinesSkipReason } from "./kubernetes-machines.ts";
 
 const timeout = 14_400_000;
 tap.setTimeout(timeout);
@@ -20,7 +20,7 @@ const version = process.env.KUBELAB_VERSION ?? "1.36.3";
 const earlier = process.env.KUBELAB_EARLIER_VERSION ?? "1.35.4";
 
 test("machines boot the gateway's user data and become a cluster", {
-  skip: kubernetesSkipReason(),
+  skip: kubernetesSkipReason() || machinesSkipReason(),
   timeout,
 }, async (t) => {
   const images: KubernetesImage[] = [await buildKubernetesImage(version, earlier === "" ? [] : [earlier])];

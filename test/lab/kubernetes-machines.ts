@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -50,6 +51,14 @@ export interface KubernetesMachinesOptions {
   /** Directories of images by their names in MAAS. */
   readonly images: Readonly<Record<string, string>>;
   readonly machines: number;
+}
+
+/** Why machines cannot be started here, or false when they can; for tap's `skip` option. */
+export function machinesSkipReason(): string | false {
+  if (process.getuid?.() !== 0) {
+    return "machines need root";
+  }
+  return existsSync("/sys/fs/cgroup/memory") ? false : "machines need cgroup v1";
 }
 
 const execute = promisify(execFile);

@@ -75,15 +75,23 @@ export interface NodeFacts {
   readonly name: string;
   readonly isReady: boolean;
   readonly version: string;
+  /** When its kubelet last wrote the condition `Ready`, which it does at its start and every five minutes. */
+  readonly heartbeatAtMs: number;
 }
 
 export async function nodesOf(kubectl: Kubectl): Promise<readonly NodeFacts[]> {
   const path = "{range .items[*]}{.metadata.name} {.status.nodeInfo.kubeletVersion} ";
-  const ready = '{.status.conditions[?(@.type=="Ready")].status}{"\\n"}{end}';
+  const ready =
+    '{range .status.conditions[?(@.type=="Ready")]}{.status} {.lastHeartbeatTime}{"\\n"}{end}{end}';
   const text = (await kubectl("get", "nodes", `--output=jsonpath=${path}${ready}`)).trim();
   return text.split("\n").map((line) => {
-    const [name = "", version = "", status] = line.split(" ");
-    return { name, version: version.replace(/^v/, ""), isReady: status === "True" };
+    const [name = "", version = "", status, heartbeat = ""] = line.split(" ");
+    return {
+      name,
+      version: version.replace(/^v/, ""),
+      isReady: status === "True",
+      heartbeatAtMs: Date.parse(heartbeat),
+    };
   });
 }
 
