@@ -3,7 +3,7 @@
 set -euo pipefail
 root=$1
 
-# A kubelet of 1.35 or later refuses cgroup v1 unless it is told otherwise.
+# A kubelet of 1.35 or later refuses cgroup v1 unless configured otherwise.
 mkdir -p "$root/etc/kubernetes/kubelet.conf.d"
 cat >"$root/etc/kubernetes/kubelet.conf.d/10-lab.conf" <<'YAML'
 apiVersion: kubelet.config.k8s.io/v1beta1
