@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { watchState } from "../../../rpc/watch-state.ts";
 import type { SlotRecord } from "../../../store/cluster-records.ts";
@@ -11,6 +12,9 @@ export interface FollowedCluster {
   readonly name: string;
   readonly uid: string;
 }
+
+/** How long a change may go unseen. */
+const restMs = 500;
 
 type ClusterStore = Pick<Store, "run" | "subscribe">;
 
@@ -31,6 +35,8 @@ export async function followCluster(
     if (isThere(found?.cluster.uid === uid ? found : undefined)) {
       return;
     }
+    // Each change of any cluster wakes the operations of all.
+    await sleep(restMs, undefined, { signal }).catch(() => {});
   }
   throw signal.reason;
 }
