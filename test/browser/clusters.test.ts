@@ -12,12 +12,12 @@ import {
   startBrowser,
 } from "./browser.ts";
 
-/** Agrees to what the dialog asks, and closes it when it is done. */
+/** Agrees to what the dialog asks, and closes it when it shows the operation, which goes on. */
 async function agree(page: Page, label: string): Promise<void> {
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: label, exact: true }).click();
-  await dialog.getByText("Done.").waitFor();
-  await dialog.getByRole("button", { name: "Close" }).click();
+  await dialog.getByRole("link", { name: /^clusters\./ }).waitFor();
+  await dialog.getByRole("button", { name: /^Close/ }).click();
 }
 
 /** Orders the cluster `demo` of one machine that controls it and one that works, at the page of clusters. */
@@ -124,5 +124,7 @@ test("what the gateway refuses is told at its field, pools come and go, and a ku
   await keepScreenshot(page, "cluster-360");
   await assertFits(t, page, "a cluster");
   await page.getByRole("button", { name: "Renew …" }).click();
-  await agree(page, "Renew");
+  const renewal = page.getByRole("dialog");
+  await renewal.getByRole("button", { name: "Renew", exact: true }).click();
+  await renewal.getByText("Done.").waitFor();
 });
