@@ -32,7 +32,7 @@ const createOptions: Readonly<Record<string, CreateOption>> = {
 
 /**
  * Words for lvcreate in their long form: `["-i2", "--type=raid5"]` gives `["--stripes", "2", "--type", "raid5"]`.
- * @param words as somebody would type them, one option and its value in one word or in two
+ * @param words as on a command line; an option and its value may be one word or two
  * @throws InfraError INVALID_FIELD for what is not an option that says how a volume lies on its devices
  */
 export function parseCreateOptions(words: readonly string[], field: string): string[] {

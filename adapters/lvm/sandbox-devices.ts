@@ -23,7 +23,7 @@ export interface SandboxDevices {
   setAllocatable(path: string, allocatable: boolean): void;
   /**
    * Gives a volume room on allocatable devices of a group.
-   * @param stripes on so many of them the same; 1: wherever there is room
+   * @param stripes number of devices that each get an equal share; with 1, any device with room is used
    * @returns false, and nothing, when there is not enough
    */
   allocate(volumeGroupName: string, volumeUuid: string, bytes: bigint, stripes: number): boolean;

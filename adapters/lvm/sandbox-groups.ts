@@ -31,7 +31,7 @@ export interface SandboxGroups {
   snapshotsOf(volume: SandboxVolume): SandboxVolume[];
   /**
    * Adds a volume, active unless told, that takes `groupBytes` of its group.
-   * @param stripes on so many devices, the same on each; 1 unless told: wherever there is room
+   * @param stripes number of devices that each get an equal share (default 1: any device with room)
    * @throws InfraError NO_SPACE
    */
   add(step: LvmStep, volume: NewSandboxVolume, groupBytes: bigint, stripes?: number): void;

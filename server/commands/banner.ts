@@ -67,7 +67,7 @@ const exampleService = "proto.VGService";
 
 const wildcard = /^(?:0\.0\.0\.0|\[::\]):/;
 
-/** Whether it listens on every address, of which none is in its name. */
+/** Whether the host is a wildcard (`0.0.0.0` or `[::]`), which is no address to connect to. */
 function isWildcard({ address }: BannerListener): boolean {
   return wildcard.test(address);
 }

@@ -74,7 +74,7 @@ export function answerProxy(cluster: FakeCluster, request: FakeRequest): FakeAns
   return jsonAnswer(renderProxy(proxy));
 }
 
-/** ClusterRoleBindings, of which only names are kept. */
+/** ClusterRoleBindings; only their names are stored. */
 export function answerBinding({ bindings }: FakeCluster, request: FakeRequest): FakeAnswer {
   if (request.method !== "POST") {
     return methodMissing;

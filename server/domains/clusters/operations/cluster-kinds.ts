@@ -207,8 +207,8 @@ function describeLeft({ slots }: ClusterWithSlots): string {
 }
 
 /**
- * Changes a cluster back to what it was before, if nobody has changed it since.
- * @throws Error when somebody has
+ * Reverts a change, unless the cluster was changed again since then.
+ * @throws Error when it was
  */
 async function changeBack<I extends Input>(
   { store }: ClusterKindTools,

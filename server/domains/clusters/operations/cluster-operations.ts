@@ -68,7 +68,7 @@ export function createClusterOperations(options: ClusterOperationsOptions): Clus
       if (!(error instanceof InfraError)) {
         throw error;
       }
-      log.warn(`cluster ${name}: no operation tells how its change goes on`, error);
+      log.warn(`cluster ${name} was changed, but no operation could be started to follow the change`, error);
     }
   }
 

@@ -20,7 +20,7 @@ type ClusterStore = Pick<Store, "run" | "subscribe">;
 
 /**
  * Waits for what the reconciler makes of a cluster.
- * @param isThere told of the cluster at once and after each change; undefined: it is no more
+ * @param isThere called with the cluster immediately and after each change; with undefined once it is gone
  * @throws the signal's reason, and what `isThere` throws
  */
 export async function followCluster(
