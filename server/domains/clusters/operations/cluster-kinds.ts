@@ -1,7 +1,9 @@
+import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { OperationKind, OperationStep, StepRun } from "../../../operations/operation-kind.ts";
 import type { ClusterWithSlots } from "../../../store/cluster-rows.ts";
 import type { Store } from "../../../store/store.ts";
 import type { ClusterChanges } from "../cluster-changes.ts";
+import { clusterResource } from "../cluster-resource.ts";
 import { assertStays, describeProgress, followCluster, isJoined, isSettled } from "./follow-cluster.ts";
 
 /** A change of a cluster that is written down already: the operation follows what the reconciler makes of it. */
@@ -77,10 +79,6 @@ export function createAddPoolsKind(tools: ClusterKindTools): OperationKind<AddPo
             change: (found) => tools.changes.removePools(run.input.name, leftOf(found)),
           });
         },
-        attention: () => ({
-          left: ["The cluster was changed by others since, and keeps the new pools."],
-          advice: ["Delete those that are not wanted."],
-        }),
       },
     ],
     result: resultOf,
@@ -103,10 +101,6 @@ export function createScalePoolsKind(tools: ClusterKindTools): OperationKind<Sca
               ),
             change: () => tools.changes.scalePools(run.input.name, run.input.sizes),
           }),
-        attention: () => ({
-          left: ["The cluster was changed by others since, and keeps the sizes of its pools."],
-          advice: ["Scale the pools to what is wanted."],
-        }),
       },
     ],
     result: resultOf,
@@ -208,7 +202,7 @@ function describeLeft({ slots }: ClusterWithSlots): string {
 
 /**
  * Reverts a change, unless the cluster was changed again since then.
- * @throws Error when it was
+ * @throws InfraError CLUSTER_CHANGED when it was
  */
 async function changeBack<I extends Input>(
   { store }: ClusterKindTools,
@@ -226,7 +220,9 @@ async function changeBack<I extends Input>(
   }
   const isBack = back.isBack(found);
   if (!isBack && found.cluster.generation !== generation) {
-    throw new Error(`${name} was changed by others since`);
+    throw new InfraError("CLUSTER_CHANGED", `${name} was changed again since then`, {
+      resource: clusterResource(name),
+    });
   }
   const changedTo = isBack ? found.cluster.generation : (await back.change(found)).changedTo;
   const tell = tellFor(run);

@@ -130,3 +130,23 @@ test("deleting a cluster ends the operation that makes it, and cannot be cancell
   t.same(await names(), []);
   await t.rejects(operations.cancelOperation({ id: deleted }));
 });
+
+test("what was changed again since is left as it is, and the cancelled operation says so", async (t) => {
+  const { clusters, operations, begun, follow } = await startSubject(t);
+  await clusters.createCluster({
+    name: "prod",
+    k8sVersion: "v1.35.4",
+    controlPlaneNodes,
+    workerNodePools: [pool("work", 1)],
+  });
+  const scaleTo = (count: number) =>
+    begun((options) =>
+      clusters.scaleNodePool({ clusterName: "prod", nodePools: [{ name: "work", count }] }, options),
+    );
+  const first = await scaleTo(2);
+  await scaleTo(3);
+  await operations.cancelOperation({ id: first });
+  const last = (await follow(first)).at(-1);
+  t.match(last, { state: OperationState.NEEDS_ATTENTION });
+  t.match(last?.attention?.left[0], /prod was changed again since then/);
+});
