@@ -42,7 +42,7 @@ test("a wrong current password is told in its dialog and ends no login; the righ
   await dialog.getByLabel("Current password").fill(adminPassword);
   await dialog.getByRole("button", { name: "Change password" }).click();
   await page.getByRole("status").getByText("Password changed.").waitFor();
-  t.equal(await dialog.count(), 0);
+  await dialog.waitFor({ state: "detached" });
 });
 
 test("a logout that fails is told, and the login goes on", async (t) => {
