@@ -3,22 +3,22 @@ import { nextAuthVersion } from "./auth-version.ts";
 import type { ApiTokensTable, Schema } from "./schema.ts";
 import type { DryRun, TransactionContext } from "./transaction.ts";
 
-/** The token of a machine, without its hash. */
+/** An API token, without its hash. */
 export interface ApiTokenRecord {
   readonly id: string;
   readonly name: string;
   readonly role: string;
-  /** Null: all. */
+  /** Services that the token may call. Null: all of them. */
   readonly services: readonly string[] | null;
-  /** The actor who made it, e.g. `user/admin`. */
+  /** Actor that created it, e.g. `user/admin`. */
   readonly createdBy: string;
   readonly createdAtMs: number;
-  /** Null: never. */
+  /** Null: it never expires. */
   readonly expiresAtMs: number | null;
   readonly lastUsedAtMs: number | null;
 }
 
-/** The token to make. */
+/** An API token to create. */
 export interface NewApiToken {
   readonly id: string;
   readonly name: string;
@@ -26,20 +26,20 @@ export interface NewApiToken {
   readonly role: string;
   readonly services: readonly string[] | null;
   readonly createdBy: string;
-  /** Null: for ever. */
+  /** Null: it never expires. */
   readonly lifetimeMs: number | null;
 }
 
-/** The token that was made or revoked, or why none was. */
+/** The token that was created or revoked, or the reason for the refusal. */
 export type ApiTokenResult =
   | { readonly ok: true; readonly token: ApiTokenRecord }
   | { readonly ok: false; readonly why: "exists" | "notFound" };
 
 type ApiTokenRow = Selectable<ApiTokensTable>;
 
-/** Tokens of machines. Those that are revoked stay as rows, so that an id is never used again. */
+/** API tokens. Revoked tokens stay as rows, so that no ID is ever reused. */
 export const apiTokenTransactions = {
-  /** Those that are not revoked, by name. */
+  /** Lists the tokens that are not revoked, by name. */
   async "apiTokens.list"({ db }: TransactionContext): Promise<readonly ApiTokenRecord[]> {
     return (await tokens(db).orderBy("name").execute()).map(recordFromRow);
   },
@@ -90,8 +90,8 @@ export const apiTokenTransactions = {
   },
 
   /**
-   * Notes when tokens were last used. Takes no version: nothing that decides about a call changes.
-   * `agoMs` is how long before now, as the gateway's clock may differ from the database's.
+   * Records when tokens were last used. Takes no `auth_version`, since the last use does not affect authentication.
+   * `agoMs` is an age, because the clocks of the gateway and the database may differ.
    */
   async "apiTokens.noteUse"(
     { db, nowMs }: TransactionContext,

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { AuditEventsTable } from "./schema.ts";
 import type { TransactionContext } from "./transaction.ts";
 
-/** What is known of a call when it begins. */
+/** The part of an audit row that is known when the call begins. */
 export interface AuditCallRow
   extends Pick<
     AuditEventsTable,
@@ -19,37 +19,37 @@ export interface AuditCallRow
     | "host"
   > {}
 
-/** How it ended. */
+/** The part of an audit row that is known when the call has ended. */
 export type AuditOutcome = Pick<AuditEventsTable, "code" | "reason" | "resource" | "operation_id">;
 
-/** Refused calls with something in common, of which the last is told. */
+/** Refused calls that share a row. `call` and `outcome` describe the most recent one. */
 export interface AuditRefusals {
   readonly call: AuditCallRow;
   readonly outcome: AuditOutcome;
-  /** What they have in common: those of one key and minute share a row. */
+  /** Groups the calls: those with the same key in the same minute share a row. */
   readonly key: string;
   readonly count: number;
 }
 
-/** Which rows to read; every filter that is set must be met. */
+/** Filters for audit rows; a row must match every filter that is set. */
 export interface AuditFilters {
   readonly fromMs?: number;
   readonly toMs?: number;
   readonly actor?: string;
   readonly address?: string;
-  /** A method's full name, or a service's. */
+  /** Full name of a method or of a service. */
   readonly rpc?: string;
-  /** The resource itself, or what is below it. */
+  /** A resource; resources below it match too. */
   readonly resource?: string;
-  /** null: those that have none. */
+  /** Null: rows without a code. */
   readonly code?: string | null;
 }
 
 const minuteMs = 60_000;
 
-/** Who did what. */
+/** The audit log. */
 export const auditTransactions = {
-  /** Writes a call that begins, or one that is over; returns the row's number. */
+  /** Adds a row for a call that begins, or for one that has ended. Returns the row's number. */
   async "audit.add"(
     { db, nowMs }: TransactionContext,
     { call, outcome }: { call: AuditCallRow; outcome: AuditOutcome | undefined },
@@ -75,7 +75,7 @@ export const auditTransactions = {
       .execute();
   },
 
-  /** Adds refused calls to the rows of their keys for this minute. */
+  /** Adds refused calls to the rows of their keys for the current minute. */
   async "audit.addRefusals"(
     { db, nowMs }: TransactionContext,
     { refusals }: { refusals: readonly AuditRefusals[] },
@@ -94,8 +94,8 @@ export const auditTransactions = {
   },
 
   /**
-   * Looks through some rows below a number, from the newest on, and returns those that meet the filters. So that it never
-   * takes long, it looks at no more than `scanned`; `nextSeq` is where to go on, undefined when it has come to the end.
+   * Scans rows below `belowSeq`, newest first, and returns those that match the filters. To bound its duration, it scans at
+   * most `scanned` rows. `nextSeq` is where to continue; undefined at the end of the log.
    */
   async "audit.list"(
     { db }: TransactionContext,
@@ -146,8 +146,8 @@ export const auditTransactions = {
   },
 
   /**
-   * Removes rows that are older than `keepMs`, `limit` at most; returns how many. It looks at the oldest rows alone, which
-   * are the first.
+   * Removes up to `limit` rows that are older than `keepMs` and returns their number. Scans only the rows with the lowest
+   * numbers, which are the oldest.
    */
   async "audit.purge"(
     { db, nowMs }: TransactionContext,
@@ -166,7 +166,7 @@ export const auditTransactions = {
   },
 };
 
-/** Texts are compared byte by byte on either database, and `0` is the character after `/`. */
+/** Builds a prefix condition: both databases compare text byte by byte, and `0` is the character after `/`. */
 function isBelow(column: "rpc" | "resource", parent: string) {
   return sql<boolean>`(${sql.ref(column)} >= ${`${parent}/`} and ${sql.ref(column)} < ${`${parent}0`})`;
 }

@@ -2,9 +2,9 @@ import type { Kysely, Selectable } from "kysely";
 import type { ApiTokensTable, RevocationsTable, Schema, SigningKeysTable, UsersTable } from "./schema.ts";
 import type { TransactionContext } from "./transaction.ts";
 
-/** Rows that have changed since a version, also those that are removed, revoked or retired now. */
+/** Rows that changed since a version, including removed, revoked and retired ones. */
 export interface AuthChanges {
-  /** Of the newest row; with it the next question is asked. */
+  /** Version of the newest row; pass it as the next `sinceVersion`. */
   readonly version: number;
   readonly users: readonly Selectable<UsersTable>[];
   readonly apiTokens: readonly Selectable<ApiTokensTable>[];
@@ -12,9 +12,9 @@ export interface AuthChanges {
   readonly revocations: readonly Selectable<RevocationsTable>[];
 }
 
-/** What decides about calls: users, API tokens, signing keys and revocations. */
+/** Everything that affects authentication and authorization: users, API tokens, signing keys and revocations. */
 export const authChangeTransactions = {
-  /** Everything with a version above `sinceVersion`; 0 is everything there is. */
+  /** Returns all rows with a version above `sinceVersion`; 0 returns all rows. */
   async "auth.changes"(
     { db }: TransactionContext,
     { sinceVersion }: { sinceVersion: number },

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import type { TransactionContext } from "./transaction.ts";
 
 /**
- * Takes the next number of the counter `auth_version` for the rows that the transaction writes, and notifies
- * `auth`. Transactions that take one commit in the order of their numbers.
+ * Increments the counter `auth_version`, notifies `auth`, and returns the number for the rows that the transaction writes.
+ * Transactions that call this commit in the order of their numbers.
  */
 export async function nextAuthVersion({ db, notify }: TransactionContext): Promise<number> {
   const { value } = await db

@@ -6,30 +6,30 @@ import type { TransactionContext } from "./transaction.ts";
 export type BackupRow = Selectable<BackupsTable>;
 export type NewBackupRow = Insertable<BackupsTable>;
 
-/** Which backups to read; every filter that is set must be met. */
+/** Filters for backups; a backup must match every filter that is set. */
 export interface BackupFilters {
-  /** The volume's resource, or what it is below. */
+  /** A volume's resource, or a resource above it. */
   readonly volume?: string;
   readonly name?: string;
   readonly schedule?: string;
   readonly host?: string;
 }
 
-/** A backup by what its owner calls it. */
+/** Identifies a backup by host, volume and name. */
 export interface BackupAddress {
   readonly host: string;
-  /** Resource of the volume. */
+  /** Resource name of the volume. */
   readonly volume: string;
   readonly name: string;
 }
 
-/** Backups of volumes that are stored somewhere, and which operation the polls of CreateBackup ask about. */
+/** Stored backups of volumes, and the operations that polls of CreateBackup ask about. */
 export const backupTransactions = {
   async "backups.get"({ db }: TransactionContext, { id }: { id: string }): Promise<BackupRow | undefined> {
     return db.selectFrom("backups").selectAll().where("id", "=", id).executeTakeFirst();
   },
 
-  /** Newest first, below a number; `nextSeq` is where the next page begins. */
+  /** Lists backups, newest first, starting below `belowSeq`. `nextSeq` is where the next page begins. */
   async "backups.list"(
     { db }: TransactionContext,
     { filters, belowSeq, limit }: { filters: BackupFilters; belowSeq: number | undefined; limit: number },
@@ -61,8 +61,8 @@ export const backupTransactions = {
   },
 
   /**
-   * What is known of a name: for each of the volumes that has one, its backup, or else the operation that was last asked
-   * to make it.
+   * Returns what is known of a backup name: for each volume its backup of this name, or else the operation that was last
+   * asked to create it.
    */
   async "backups.named"(
     { db }: TransactionContext,
@@ -84,9 +84,9 @@ export const backupTransactions = {
   },
 
   /**
-   * Whether backups are stored at a place.
-   * @param repositories the place, as `repository_json` may have it
-   * @param host only those of this host
+   * Reports whether any backups are stored in a repository.
+   * @param repositories the possible values of `repository_json`
+   * @param host if set, only backups of this host count
    */
   async "backups.areAt"(
     { db }: TransactionContext,
@@ -100,8 +100,8 @@ export const backupTransactions = {
   },
 
   /**
-   * Writes a backup down; once more does nothing.
-   * @returns whether it stands there; false when its volume has another backup of this name
+   * Records a backup. Idempotent.
+   * @returns `ok`: false when the volume has another backup of this name
    */
   async "backups.record"({ db }: TransactionContext, { backup }: { backup: NewBackupRow }) {
     await db
@@ -113,7 +113,7 @@ export const backupTransactions = {
     return { ok: row !== undefined };
   },
 
-  /** Writes down what a verification has found: `damage` is null when the backup is whole. */
+  /** Records the result of a verification: `damage` is null when the backup is intact. */
   async "backups.verified"(
     { db, nowMs }: TransactionContext,
     { id, damage }: { id: string; damage: string | null },
@@ -125,9 +125,9 @@ export const backupTransactions = {
       .execute();
   },
 
-  /** Forgets backups, so that their names are free. */
+  /** Removes backups from the catalog and so frees their names. */
   async "backups.remove"({ db }: TransactionContext, { ids }: { ids: readonly string[] }) {
-    // PostgreSQL knows no empty list.
+    // PostgreSQL rejects an empty `in` list.
     if (ids.length === 0) {
       return;
     }
@@ -145,13 +145,13 @@ export const backupTransactions = {
     await db.deleteFrom("backups").where("id", "in", ids).execute();
   },
 
-  /** Forgets all backups of a host. */
+  /** Removes all backups of a host from the catalog. */
   async "backups.removeOf"({ db }: TransactionContext, { host }: { host: string }) {
     await db.deleteFrom("backup_requests").where("host", "=", host).execute();
     await db.deleteFrom("backups").where("host", "=", host).execute();
   },
 
-  /** Keeps which operation the next poll asks about. */
+  /** Stores which operation the next poll of CreateBackup asks about. */
   async "backups.ask"(
     { db }: TransactionContext,
     { address, operationId }: { address: BackupAddress; operationId: string },
@@ -165,7 +165,7 @@ export const backupTransactions = {
       .execute();
   },
 
-  /** Asks about an operation no more; returns whether this call has ended it. */
+  /** Removes the stored operation; `ended` reports whether this call removed it. */
   async "backups.endAsking"(
     { db }: TransactionContext,
     { address, operationId }: { address: BackupAddress; operationId: string },

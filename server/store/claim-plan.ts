@@ -1,7 +1,7 @@
 import type { OperationRow } from "./operation-row.ts";
 import { unknownKindWords } from "./unknown-kind.ts";
 
-/** What of an open operation decides whose turn it is. */
+/** The fields of an open operation that decide when it runs. */
 export type OpenOperation = Pick<
   OperationRow,
   | "id"
@@ -19,39 +19,39 @@ export type OpenOperation = Pick<
   | "created_at"
 >;
 
-/** Who would claim, and what is known of the other gateways. */
+/** The gateway that claims, and what it knows of other gateways. */
 export interface Claimant {
   readonly nowMs: number;
   readonly instanceId: string;
   readonly host: string;
-  /** Kinds that it knows. */
+  /** Operation kinds that this gateway supports. */
   readonly kinds: ReadonlySet<string>;
-  /** Those of which as many run at once as there are. */
+  /** Kinds that the limit `perSystem` does not apply to. */
   readonly unlimitedKinds?: ReadonlySet<string>;
-  /** What it runs, also if its lease has passed meanwhile. */
+  /** Operations that it is running, including those with an expired lease. */
   readonly runningIds: ReadonlySet<string>;
-  /** Nobody else uses the database: whoever else owns something is dead. */
+  /** True when no other gateway uses the database, so that any other owner is stale. */
   readonly isAlone: boolean;
-  /** How many of a system may run at once: on one host, or in all where the host does not matter. */
+  /** Maximum number of running operations of a system: per host, or in total where the operations are not bound to a host. */
   readonly perSystem: number;
-  /** When a gateway of each host was last seen. */
+  /** When a gateway was last seen, by host. */
   readonly seenAtMs: ReadonlyMap<string, number>;
   /** How long the gateways of a host may be silent before they count as away. */
   readonly silentMs: number;
 }
 
 export interface ClaimPlan {
-  /** Whose turn it is; undefined: nobody's. */
+  /** The operation to claim; undefined: none. */
   readonly nextId: string | undefined;
-  /** Why others wait, where that has changed. */
+  /** Operations whose reason for waiting has changed. */
   readonly waiting: readonly { readonly id: string; readonly waitingFor: string }[];
 }
 
 /**
- * Decides which operation a gateway claims next. Those that their gateways have let go come first, from the oldest on;
- * then, of those whose resource is free and whose system has room, one of the caller with the fewest that run, from the
- * oldest on. Operations of one resource begin in their order.
- * @param open every operation that has not ended, from the oldest on
+ * Decides which operation a gateway claims next. Orphans, begun operations without a live owner, come first, oldest first.
+ * Then come operations whose resource is free and whose system is below its limit: from the caller with the fewest running
+ * operations, oldest first. Operations on one resource begin in the order of their creation.
+ * @param open every operation that has not ended, oldest first
  */
 export function planClaim(open: readonly OpenOperation[], claimant: Claimant): ClaimPlan {
   const { nowMs, host, kinds, runningIds } = claimant;
@@ -80,7 +80,7 @@ export function planClaim(open: readonly OpenOperation[], claimant: Claimant): C
         waiting.push({ id: operation.id, waitingFor: away });
       }
     } else if (!kinds.has(operation.kind)) {
-      // Another gateway that knows it would have begun it, or have said why it waits.
+      // A gateway that supports the kind would have begun the operation or recorded why it waits.
       const isLeft = claimant.isAlone || idleSinceMs(operation) < nowMs - claimant.silentMs;
       if (operation.waiting_for === "" && isLeft) {
         waiting.push({ id: operation.id, waitingFor: unknownKindWords(operation.kind) });
@@ -104,7 +104,7 @@ function isBegun({ state }: OpenOperation): boolean {
   return state !== "scheduled";
 }
 
-/** Whether a gateway that may be alive has it. */
+/** Reports whether an operation belongs to a gateway that may still be running. */
 function isHeld(operation: OpenOperation, { nowMs, isAlone, instanceId }: Claimant): boolean {
   return isBegun(operation) && operation.lease_until > nowMs && !(isAlone && operation.owner !== instanceId);
 }
@@ -113,7 +113,7 @@ function idleSinceMs(operation: OpenOperation): number {
   return isBegun(operation) ? operation.lease_until : operation.created_at;
 }
 
-/** Where the limit of its system counts. */
+/** Returns the key that the limit per system applies to. */
 function placeOf({ system, host }: OpenOperation): string {
   return JSON.stringify([system, host]);
 }
@@ -122,7 +122,7 @@ function resourceOf({ host, resource }: OpenOperation): string {
   return JSON.stringify([host, resource]);
 }
 
-/** Of each resource the operation that others wait for: one that was begun, else the oldest. */
+/** Returns, for each resource, the operation that others wait for: the one that has begun, else the oldest. */
 function firstOfEachResource(open: readonly OpenOperation[]): ReadonlyMap<string, OpenOperation> {
   const first = new Map<string, OpenOperation>();
   for (const operation of open) {
@@ -134,13 +134,13 @@ function firstOfEachResource(open: readonly OpenOperation[]): ReadonlyMap<string
   return first;
 }
 
-/** Why an operation of another host stands still, when it does because of that host. */
+/** Returns a reason if an operation of another host waits because that host's gateway is away. */
 function reasonAway(
   { created_at }: OpenOperation,
   host: string,
   { nowMs, seenAtMs, silentMs }: Claimant,
 ): string | undefined {
-  // Only a gateway of the host can have made it.
+  // Only a gateway of that host can have created it.
   const sinceMs = Math.max(seenAtMs.get(host) ?? 0, created_at);
   return sinceMs < nowMs - silentMs
     ? `the gateway of host ${host} is away since ${new Date(sinceMs).toISOString()}`

@@ -3,7 +3,7 @@ import type { TransactionContext } from "./transaction.ts";
 const nameFor = (backend: string) => `cluster_account ${backend}`;
 
 export const clusterAccountTransactions = {
-  /** The account of a MAAS that took the machines of its clusters; undefined when none was recorded. */
+  /** Returns the account that a MAAS backend's machines were allocated with; undefined when none was recorded. */
   async "clusters.account"(
     { db }: TransactionContext,
     { backend }: { backend: string },

@@ -3,7 +3,7 @@ import { statusOnChange, tellCluster } from "./cluster-events.ts";
 import type { ClusterRecord, PoolRecord } from "./cluster-records.ts";
 import type { DryRun, TransactionContext } from "./transaction.ts";
 
-/** A cluster to make. */
+/** A cluster to create. */
 export interface NewCluster
   extends Pick<
     ClusterRecord,
@@ -12,7 +12,7 @@ export interface NewCluster
   readonly secretsSealed: Uint8Array;
 }
 
-/** What else is wanted of a cluster than it was in the generation. */
+/** A change to the spec of a cluster, based on the given generation. */
 export interface ClusterChange extends DryRun {
   readonly name: string;
   readonly uid: string;
@@ -22,18 +22,18 @@ export interface ClusterChange extends DryRun {
     readonly controlPlaneVersion?: string;
     readonly isDeleting?: true;
   };
-  /** Names that the cluster has not, or has no more. */
+  /** Pools to add, under names that the cluster does not use, or that `removePools` frees. */
   readonly addPools?: readonly PoolRecord[];
   readonly removePools?: readonly string[];
-  /** Of pools that the cluster has. */
+  /** New sizes of existing pools. */
   readonly scale?: readonly Pick<PoolRecord, "name" | "count">[];
 }
 
-/** What is wanted of Kubernetes clusters. */
+/** Changes to the specs of Kubernetes clusters. */
 export const clusterChangeTransactions = {
   /**
-   * Writes a new cluster down.
-   * @param endpoints addresses of which it gets the first that no cluster has; empty: it gets none
+   * Adds a cluster.
+   * @param endpoints candidate addresses; the cluster gets the first that no cluster uses. Empty: it gets none.
    */
   async "clusters.create"(
     context: TransactionContext,
@@ -88,7 +88,7 @@ export const clusterChangeTransactions = {
     return { ok: true, endpoint };
   },
 
-  /** Writes down what else is wanted, if the cluster is still as it was in the generation; it is looked at at once. */
+  /** Changes the spec if the generation is unchanged, and makes the cluster due immediately. */
   async "clusters.change"(
     context: TransactionContext,
     args: ClusterChange,

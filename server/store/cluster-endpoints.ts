@@ -1,7 +1,7 @@
 import { type FencedCluster, heldCluster } from "./cluster-fence.ts";
 import type { TransactionContext } from "./transaction.ts";
 
-/** Those of the addresses that no cluster has, in their order. */
+/** Returns the addresses that no cluster uses, in their order. */
 export async function freeEndpoints(
   { db }: TransactionContext,
   endpoints: readonly string[],
@@ -13,9 +13,9 @@ export async function freeEndpoints(
 
 export const clusterEndpointTransactions = {
   /**
-   * Gives a cluster the next address that no cluster has, when its own turned out to be in use by others.
-   * @param endpoints all of the configuration; those behind its own come first
-   * @returns undefined as `endpoint` when there is no other
+   * Moves a cluster to the next address that no cluster uses, because something else turned out to use its own.
+   * @param endpoints all addresses of the configuration; those after the current one are tried first
+   * @returns `endpoint`: undefined when no other address is free
    */
   async "clusters.moveEndpoint"(
     context: TransactionContext,

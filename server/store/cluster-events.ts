@@ -2,21 +2,21 @@ import type { ClusterStatusName, SlotRow } from "./cluster-records.ts";
 import { appendEvents, type NewEvent } from "./events.ts";
 import type { TransactionContext } from "./transaction.ts";
 
-/** What clusters tell, which is the topic of their commits too. */
+/** Event topic of clusters; also the notification topic of their commits. */
 const topic = "clusters";
 const services = ["cnct.kaas.api.Cluster", "hostplane.v1.ClusterService"];
 
-/** How a cluster is after a change. */
+/** State of a cluster after a change, as reported in an event. */
 export interface ToldCluster {
   readonly name: string;
   readonly status: string;
   readonly message: string;
   readonly generation: number;
-  /** Undefined: it was created. */
+  /** Undefined: the cluster was created. */
   readonly previousStatus?: string;
 }
 
-/** Writes down, within the transaction, what has become of a cluster. */
+/** Appends an event about a cluster, within the transaction. */
 export async function tellCluster(
   context: TransactionContext,
   what: "created" | "changed" | "status" | "removed",
@@ -36,7 +36,7 @@ export async function tellCluster(
   ]);
 }
 
-/** The same of machines that have come into another state. */
+/** Appends an event for each machine that changed its state. */
 export async function tellMachines(context: TransactionContext, slots: readonly ToldSlot[]): Promise<void> {
   const events = slots.map(
     ({ uid, cluster, pool, state, system_id, message }): NewEvent => ({
@@ -62,7 +62,7 @@ export async function tellMachines(context: TransactionContext, slots: readonly 
 
 type ToldSlot = Pick<SlotRow, "uid" | "cluster" | "pool" | "state" | "system_id" | "message">;
 
-/** What a cluster is from the moment on in which something else is wanted of it. */
+/** Returns the status of a cluster right after a change to its spec. */
 export function statusOnChange(isDeleting: boolean, hasRun: boolean): ClusterStatusName {
   if (isDeleting) {
     return "stopping";

@@ -2,8 +2,8 @@ import { clusterColumns, type KnownClusterRow } from "./cluster-rows.ts";
 import type { TransactionContext } from "./transaction.ts";
 
 /**
- * Who writes of a cluster: nothing is written unless the cluster is still of this claim (owner and fence), so that a gateway
- * which was replaced while it slept does no harm.
+ * Identifies a claim on a cluster. Writes are refused unless the cluster still has this owner and fence, so that a gateway
+ * that was suspended and replaced can do no harm.
  */
 export interface FencedCluster {
   readonly name: string;
@@ -13,7 +13,7 @@ export interface FencedCluster {
   readonly fence: number;
 }
 
-/** The cluster, if it is still of this claim. */
+/** Returns the cluster if the claim is still valid. */
 export function heldCluster(
   { db }: TransactionContext,
   { name, uid, owner, fence }: FencedCluster,

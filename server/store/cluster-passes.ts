@@ -5,24 +5,24 @@ import type { ClusterStatusName } from "./cluster-records.ts";
 import { type ClusterWithSlots, readClusters, readLiveSlots } from "./cluster-rows.ts";
 import type { TransactionContext } from "./transaction.ts";
 
-/** A cluster that a gateway has to itself for a while. */
+/** A cluster that a gateway has claimed exclusively, until its lease expires. */
 export interface ClaimedCluster extends ClusterWithSlots {
   readonly secretsSealed: Uint8Array;
   readonly fence: number;
-  /** By the store's clock. */
+  /** Current time of the store's clock. */
   readonly nowMs: number;
 }
 
-/** What a pass has found. */
+/** Result of a reconciliation pass. */
 export interface PassResult {
   readonly fenced: FencedCluster;
   readonly status: ClusterStatusName;
   readonly message: string;
-  /** Everything is in place, for the first time or again. */
+  /** Set when the whole spec is in place. */
   readonly hasRun?: true;
-  /** The generation that is in place. */
+  /** Generation that is in place. */
   readonly settledGeneration?: number;
-  /** When it is to be looked at next; an hour at most. */
+  /** Delay before the next pass; one hour at most. */
   readonly dueInMs: number;
 }
 
@@ -30,20 +30,20 @@ interface Kept {
   readonly ok: boolean;
 }
 
-/** Neither a lease nor a wait is longer: what lies further ahead was written while the clock was wrong, and counts no more. */
+/** Upper bound of leases and waits. A time further ahead was written while a clock was wrong, and is ignored. */
 const maxWaitMs = 3_600_000;
 
-/** Who claims. */
+/** The gateway that claims, and which clusters it may claim. */
 export interface ClusterClaimant {
   readonly instanceId: string;
-  /** An hour at most. */
+  /** One hour at most. */
   readonly leaseMs: number;
   readonly backend: string;
-  /** Nobody else uses the database: whoever else has a cluster is dead. */
+  /** True when no other gateway uses the database, so that any other owner is stale. */
   readonly isAlone?: boolean;
 }
 
-/** When a gateway may claim a cluster. */
+/** SQL for the time from which a gateway may claim a cluster. */
 function readyAt(nowMs: number, { instanceId, isAlone = false }: ClusterClaimant) {
   const leaseEnd = isAlone
     ? sql`case when owner <> ${instanceId} then 0 else lease_until end`
@@ -52,11 +52,11 @@ function readyAt(nowMs: number, { instanceId, isAlone = false }: ClusterClaimant
   return sql<number>`case when ${readyAt} > ${nowMs + maxWaitMs} then 0 else ${readyAt} end`;
 }
 
-/** Gateways look at clusters in turn, one at a time each. */
+/** Reconciliation passes: each gateway claims one cluster at a time. */
 export const clusterPassTransactions = {
   /**
-   * Claims that cluster of a backend which is due longest, if one is.
-   * @returns also in how long another will be due; undefined: there is no other
+   * Claims the cluster of a backend that has been due longest, if one is due.
+   * @returns also the delay until another one is due; undefined: there is no other
    */
   async "clusters.claim"(
     context: TransactionContext,
@@ -79,7 +79,7 @@ export const clusterPassTransactions = {
     }
     const { secrets_sealed, fence } = await db
       .updateTable("clusters")
-      // That it is 0 again at the end says that something else is wanted since.
+      // A change to the spec resets `due_at` to 0, which `clusters.settle` checks.
       .set(({ eb }) => ({
         owner: instanceId,
         fence: eb("fence", "+", 1),
@@ -96,7 +96,7 @@ export const clusterPassTransactions = {
     };
   },
 
-  /** Keeps a cluster for another lease. */
+  /** Extends the lease on a cluster. */
   async "clusters.renew"(
     { db, nowMs }: TransactionContext,
     { fenced: { name, uid, owner, fence }, leaseMs }: { fenced: FencedCluster; leaseMs: number },
@@ -110,8 +110,8 @@ export const clusterPassTransactions = {
   },
 
   /**
-   * Ends a pass: writes down how the cluster is, and lets go of it. When something else is wanted of it since the claim,
-   * its status stays as that has made it, and it is due at once.
+   * Ends a pass: records the state of the cluster and releases the claim. If the spec changed since the claim, the status
+   * that the change set is kept, and the cluster is due immediately.
    */
   async "clusters.settle"(context: TransactionContext, args: PassResult): Promise<Kept> {
     const { db, nowMs, notify } = context;
@@ -155,7 +155,7 @@ export const clusterPassTransactions = {
     return { ok: true };
   },
 
-  /** Lets go of a cluster that is not looked at to the end, so that it can be claimed at once. */
+  /** Releases a cluster whose pass was not completed, so that it can be claimed immediately. */
   async "clusters.yieldPass"(
     { db, notify }: TransactionContext,
     { fenced: { name, uid, owner, fence } }: { fenced: FencedCluster },
@@ -170,7 +170,7 @@ export const clusterPassTransactions = {
     }
   },
 
-  /** Forgets a cluster that is wanted no more and all of whose machines are released; what is known of those stays. */
+  /** Removes a cluster that is being deleted and has only released machines. The history of its machines is kept. */
   async "clusters.forget"(context: TransactionContext, { fenced }: { fenced: FencedCluster }): Promise<Kept> {
     const { db, notify } = context;
     const cluster = await heldCluster(context, fenced);

@@ -1,7 +1,7 @@
 import type { TransactionContext } from "./transaction.ts";
 
 export const clusterPurgeTransactions = {
-  /** Forgets all clusters of a MAAS that is gone with all that it had, as that of a sandbox. */
+  /** Removes all clusters of a MAAS that no longer exists, such as a sandbox's. */
   async "clusters.removeOf"({ db }: TransactionContext, { backend }: { backend: string }) {
     const names = db.selectFrom("clusters").select("name").where("backend", "=", backend);
     await db.deleteFrom("cluster_machine_events").where("cluster", "in", names).execute();
@@ -11,9 +11,9 @@ export const clusterPurgeTransactions = {
   },
 
   /**
-   * Forgets machines that were released more than `keepMs` ago, and what has happened so long ago to any.
-   * @param limit of each
-   * @returns how many there were of what was most: when that is `limit` there may be more
+   * Removes machines that were released more than `keepMs` ago, and machine events that are older than that.
+   * @param limit maximum number of machines, and of events
+   * @returns the larger of the two numbers; if it equals `limit`, there may be more
    */
   async "clusters.purge"(
     { db, nowMs }: TransactionContext,
@@ -34,7 +34,7 @@ export const clusterPurgeTransactions = {
       .orderBy("at")
       .limit(limit)
       .execute();
-    // PostgreSQL knows no empty list.
+    // PostgreSQL rejects an empty `in` list.
     if (released.length > 0) {
       await db
         .deleteFrom("cluster_slots")

@@ -6,7 +6,7 @@ import type {
   ClustersTable,
 } from "./cluster-tables.ts";
 
-/** As cnct.kaas.api.ClusterStatus, in small letters. */
+/** Values of `cnct.kaas.api.ClusterStatus`, in lower case. */
 export type ClusterStatusName =
   | "provisioning"
   | "running"
@@ -21,7 +21,7 @@ export interface LabelRecord {
   readonly value: string;
 }
 
-/** A set of machines that is wanted. */
+/** A set of machines in the spec. */
 export interface PoolRecord {
   readonly name: string;
   readonly instanceType: string;
@@ -29,7 +29,7 @@ export interface PoolRecord {
   readonly count: number;
 }
 
-/** What is wanted of a cluster, and how it was last found to be; without its secrets. */
+/** Spec and last observed state of a cluster, without its secrets. */
 export interface ClusterRecord {
   readonly name: string;
   readonly uid: string;
@@ -40,7 +40,7 @@ export interface ClusterRecord {
   readonly controlPlane: Omit<PoolRecord, "name">;
   /** In the order in which they were added. */
   readonly pools: readonly PoolRecord[];
-  /** An IP address; undefined: that of its first machine. */
+  /** An IP address; undefined: the address of its first machine. */
   readonly endpoint: string | undefined;
   readonly secretsVersion: number;
   readonly isDeleting: boolean;
@@ -53,10 +53,10 @@ export interface ClusterRecord {
   readonly createdAtMs: number;
 }
 
-/** A cluster in brief. */
+/** Short form of a cluster. */
 export type ClusterSummary = Pick<ClusterRecord, "name" | "backend" | "status" | "message">;
 
-/** How far a machine is; see `ClusterMachineState` in the contract. */
+/** Progress of a machine; see `ClusterMachineState` in the contract. */
 export type SlotState =
   | "wanted"
   | "candidate"
@@ -69,67 +69,67 @@ export type SlotState =
   | "releasing"
   | "released";
 
-/** The life of one machine in a cluster. */
+/** Life of one machine in a cluster. */
 export interface SlotRecord {
   readonly uid: string;
   readonly cluster: string;
   readonly clusterUid: string;
-  /** Undefined: of the control plane. */
+  /** Undefined: the control plane. */
   readonly pool: string | undefined;
   readonly instanceType: string;
   readonly labels: readonly LabelRecord[];
   readonly k8sVersion: string;
   readonly state: SlotState;
-  /** Written down before it is taken. */
+  /** The machine that is about to be allocated; recorded first. */
   readonly candidateId: string | undefined;
-  /** The machine that it has, or may have. */
+  /** The machine that is, or may be, allocated. */
   readonly systemId: string | undefined;
   readonly hostname: string | undefined;
   readonly ipAddress: string | undefined;
-  /** Grows with each machine that this store takes; 0: none was taken. */
+  /** Increases with each machine that this store allocates; 0: none was allocated. */
   readonly sequence: number;
-  /** For people. */
+  /** Free text for users. */
   readonly message: string;
-  /** Why it last failed: a reason of the error table, or empty. */
+  /** Reason of the last failure from the error table, or empty. */
   readonly reason: string;
-  /** How often in a row it has failed in this state. */
+  /** Number of consecutive failures in this state. */
   readonly attempts: number;
   readonly nextTryAtMs: number;
   readonly stateSinceMs: number;
   readonly createdAtMs: number;
 }
 
-/** Something that happened to a machine. */
+/** An event in the history of a machine. */
 export interface MachineEventRecord {
   readonly atMs: number;
   readonly slotUid: string;
   readonly systemId: string | undefined;
   readonly state: SlotState;
-  /** Whether the machine is to blame. */
+  /** Whether the machine caused a failure. */
   readonly isFailure: boolean;
   readonly message: string;
 }
 
-/** A slot to make, which is `wanted`. */
+/** A slot to create, in state `wanted`. */
 export type NewSlot = Pick<SlotRecord, "uid" | "pool" | "instanceType" | "labels" | "k8sVersion">;
 
-/** What to change of a slot; what is undefined stays, null is unset. Times are told as delays: the clock that counts is the store's. */
+/** Changes to a slot: undefined keeps a value, null clears it. Times are delays, because only the store's clock counts. */
 export interface SlotChange {
   readonly uid: string;
-  /** A slot that is no longer in this state is left alone, and the whole write is refused as lost. */
+  /** Expected state. If the slot is in another state, the whole write is refused. */
   readonly from: SlotState;
   readonly state?: SlotState;
   readonly candidateId?: string | null;
   readonly systemId?: string | null;
   readonly hostname?: string;
   readonly ipAddress?: string;
-  /** Gives it the next number of the store's sequence. */
+  /** Assigns the next number of the store's sequence. */
   readonly takeSequence?: boolean;
   readonly message?: string;
   readonly reason?: string;
   readonly attempts?: number;
   readonly nextTryInMs?: number;
-  /** Writes down in its history what happened; together with `message`. */
+  /** Adds an entry to the machine's history. */
   readonly history?: { readonly message: string; readonly isFailure?: boolean };
 }
 

@@ -11,7 +11,7 @@ import type {
 } from "./cluster-records.ts";
 import type { TransactionContext } from "./transaction.ts";
 
-/** All of a cluster that may be told, and when it is due; its secrets are not. */
+/** Columns of a cluster that may be shown, and when it is due. The secrets are not among them. */
 export const clusterColumns = [
   "name",
   "uid",
@@ -34,21 +34,21 @@ export const clusterColumns = [
   "due_at",
 ] as const;
 
-/** A row without secrets, and without who works on it. */
+/** A row without its secrets and its owner. */
 export type KnownClusterRow = Pick<ClusterRow, (typeof clusterColumns)[number]>;
 
-/** A cluster and its machines that are not released, the oldest first. */
+/** A cluster and those of its machines that are not released, oldest first. */
 export interface ClusterWithSlots {
   readonly cluster: ClusterRecord;
   readonly slots: readonly SlotRecord[];
 }
 
-/** Clusters by name, by as many queries whatever their number. */
+/** Reads clusters by name. The number of queries does not depend on the number of clusters. */
 export async function readClusters(
   { db }: TransactionContext,
   names: readonly string[] | undefined,
 ): Promise<readonly ClusterWithSlots[]> {
-  // PostgreSQL knows no empty list.
+  // PostgreSQL rejects an empty `in` list.
   if (names?.length === 0) {
     return [];
   }
@@ -70,7 +70,7 @@ export async function readClusters(
   }));
 }
 
-/** Machines of a cluster that are not released, the oldest first. */
+/** Reads the machines of a cluster that are not released, oldest first. */
 export function readLiveSlots({ db }: TransactionContext, clusterUid: string): Promise<SlotRow[]> {
   return db
     .selectFrom("cluster_slots")

@@ -2,7 +2,7 @@ import type { TransactionContext } from "./transaction.ts";
 
 const name = "cluster_sequence";
 
-/** The highest number that a machine of a cluster was given; 0: none was. */
+/** Reads the highest sequence number that a machine was given; 0: none was. */
 export async function readSequence({ db }: TransactionContext): Promise<number> {
   const { value } = await db
     .selectFrom("meta")
@@ -12,7 +12,7 @@ export async function readSequence({ db }: TransactionContext): Promise<number> 
   return Number(value);
 }
 
-/** Has the next machine get a higher number than this one. */
+/** Sets the sequence, so that the next machine gets a higher number than this one. */
 export async function writeSequence({ db }: TransactionContext, sequence: number): Promise<void> {
   await db
     .updateTable("meta")

@@ -15,9 +15,9 @@ interface ChangedSlot {
 
 export const clusterSlotTransactions = {
   /**
-   * Writes what a pass has done to machines, all of it or nothing: nothing when the claim is lost, or one of them is no longer
-   * in the state that the pass took it to be in.
-   * @returns the machines of the cluster that are not released, the oldest first, and the highest number one was given
+   * Writes the changes of a pass to machines, all or nothing: it writes nothing if the claim is lost, or if one of the machines
+   * is no longer in the expected state.
+   * @returns those machines of the cluster that are not released, oldest first, and the highest sequence number in use
    */
   async "clusters.writeSlots"(
     context: TransactionContext,
@@ -68,7 +68,7 @@ export const clusterSlotTransactions = {
   },
 };
 
-/** A slot that has no machine. */
+/** Builds the row of a slot without a machine. */
 export function newRow(
   { uid, pool, instanceType, labels, k8sVersion }: NewSlot,
   cluster: { readonly name: string; readonly uid: string },
@@ -108,7 +108,7 @@ async function insertSlots(
   return inserted;
 }
 
-/** Writes down what has happened to machines. */
+/** Adds entries to the history of machines. */
 export async function insertMachineEvents(
   { db, nowMs }: TransactionContext,
   events: readonly Omit<ClusterMachineEventsTable, "seq" | "at">[],
@@ -138,7 +138,7 @@ function changedRow(row: SlotRow, change: SlotChange, nowMs: number): SlotRow {
   };
 }
 
-/** That a machine may be taken is always written down: by that it is known for ours if it is ever found. */
+/** Builds the history entry of a change. A candidate is always recorded, so that its machine can be recognized later. */
 function machineEventOf({ change, before, after }: ChangedSlot) {
   const isCandidate = after.candidate_id !== null && after.candidate_id !== before.candidate_id;
   if (change.history === undefined && !isCandidate) {

@@ -6,23 +6,23 @@ import { insertMachineEvents, newRow } from "./cluster-slots.ts";
 import { holdsPlace } from "./holds-place.ts";
 import type { TransactionContext } from "./transaction.ts";
 
-/** A machine that no slot has, with the slot that it was made for. */
+/** A machine without a slot, and the slot that it was deployed for. */
 export interface AdoptedSlot extends NewSlot {
   readonly cluster: string;
   readonly clusterUid: string;
   readonly systemId: string;
   readonly hostname: string;
   readonly ipAddress?: string;
-  /** As is written on the machine. */
+  /** The number that the machine is marked with. */
   readonly sequence: number;
   readonly state: "booted";
 }
 
-/** What is known of machines, whichever cluster had them. */
+/** Lookup and adoption of machines, across all clusters. */
 export const clusterStrayTransactions = {
   /**
-   * Every slot, also a released one, that has one of the uids, or has or once had one of the machines; and which machines were
-   * ever taken, or were to be taken, for which slots: what was heard of last comes first.
+   * Returns every slot, released ones included, that has one of the UIDs, or has one of the machines as its machine or its
+   * candidate. Also returns for which slots the machines were ever allocated or candidates, most recent first.
    */
   async "clusters.trace"(
     { db }: TransactionContext,
@@ -64,11 +64,11 @@ export const clusterStrayTransactions = {
   },
 
   /**
-   * Takes a machine for one of a cluster, in the slot that is written on it; if that is there and released it is used again.
-   * What is taken later gets a higher number than what is written on it. The cluster is looked at at once. Of all slots only one that
-   * is adopted is `booted` since it was made.
-   * @returns `notFound`: there is no such cluster, or it has no such pool; `taken`: the slot, or another one that is not released, has
-   * this machine or another; `full`: the pool, or the control plane, has as many as it is to have, and one of them would have to go
+   * Adopts a machine into a cluster, in the slot that the machine is marked with; a released slot of this UID is reused. Later
+   * machines get higher sequence numbers than the machine's. The cluster is due immediately. Only an adopted slot is `booted`
+   * from the start.
+   * @returns `notFound`: there is no such cluster, or it has no such pool; `taken`: the slot is in use, or another slot that is
+   * not released has this machine; `full`: the pool or control plane has its full number, and a machine would have to go
    */
   async "clusters.adopt"(
     context: TransactionContext,
@@ -131,7 +131,7 @@ export const clusterStrayTransactions = {
     return { ok: true, slot: slotFromRow(row) };
   },
 
-  /** How often each of the machines was to blame for a failure of late; those that never were are left out. */
+  /** Counts the recent failures that each machine caused; machines without failures are left out. */
   async "clusters.failures"(
     { db, nowMs }: TransactionContext,
     { systemIds, sinceMsAgo }: { systemIds: readonly string[]; sinceMsAgo: number },

@@ -10,13 +10,13 @@ import { type ClusterWithSlots, readClusters, slotFromRow } from "./cluster-rows
 import { readSequence } from "./cluster-sequence.ts";
 import type { TransactionContext } from "./transaction.ts";
 
-/** How much of the past of a cluster is told. */
+/** Bounds on the history that `clusters.machines` returns. */
 const maxReleasedSlots = 200;
 const maxMachineEvents = 5000;
 
-/** What is known of Kubernetes clusters. Secrets are in `clusters.secrets` and `clusters.claim`, and nowhere else. */
+/** Reads of Kubernetes clusters. Only `clusters.secrets` and `clusters.claim` return secrets. */
 export const clusterTransactions = {
-  /** What marks machines as those of this store, and the highest number that one of them was given. */
+  /** Returns the ID that marks machines as this store's, and the highest sequence number that one of them was given. */
   async "clusters.installation"(context: TransactionContext, _args: Record<string, never>) {
     const { value } = await context.db
       .selectFrom("meta")
@@ -26,7 +26,7 @@ export const clusterTransactions = {
     return { installationId: value, sequence: await readSequence(context) };
   },
 
-  /** All clusters in brief, by name. */
+  /** Lists all clusters in short form, by name. */
   async "clusters.list"(
     { db }: TransactionContext,
     _args: Record<string, never>,
@@ -39,7 +39,7 @@ export const clusterTransactions = {
     return rows.map((row) => ({ ...row, status: row.status as ClusterStatusName }));
   },
 
-  /** Clusters by name with their machines that are not released; without `names` all of them. */
+  /** Returns clusters by name, with those of their machines that are not released; without `names`, all clusters. */
   async "clusters.states"(
     context: TransactionContext,
     { names }: { names?: readonly string[] },
@@ -70,7 +70,7 @@ export const clusterTransactions = {
         };
   },
 
-  /** The machines of a cluster, also the newest that are released, and what has happened to them; each the oldest first. */
+  /** Returns the machines of a cluster, including the most recently released ones, and their history; both oldest first. */
   async "clusters.machines"(
     { db }: TransactionContext,
     { name }: { name: string },

@@ -10,31 +10,31 @@ import { loadProgram, ownModules, type ProgramModules } from "./program.ts";
 import { postgresDialect } from "./sql-dialect.ts";
 import { prepareSqlite } from "./sqlite-prepare.ts";
 
-/** What `copyStore` needs. */
+/** Options of `copyStore`. */
 export interface CopyOptions {
-  /** Where the SQLite database is. */
+  /** Directory of the SQLite database. */
   readonly directory: string;
-  /** Of an empty PostgreSQL database. */
+  /** URL of an empty PostgreSQL database. */
   readonly url: string;
   readonly kind: StoreKind;
   readonly keyCheck: string;
-  /** For tests; default: the gateway's own. */
+  /** For tests. Default: the gateway's own modules. */
   readonly modules?: ProgramModules;
 }
 
-/** How many rows of each table were copied. */
+/** Number of rows copied, by table. */
 export type CopiedRows = ReadonlyMap<string, number>;
 
 type Row = Record<string, unknown>;
 
-/** Rows by one INSERT: PostgreSQL takes 65,535 values at once. */
+/** Rows per INSERT: PostgreSQL accepts at most 65,535 values in one statement. */
 const chunkSize = 500;
 
 /**
- * Copies an SQLite database that no gateway uses into an empty PostgreSQL database, in one transaction: when
- * it fails or is killed, the target is as empty as before, and the copy can be begun anew. The source is
- * brought to this version of the program first (with a backup), and otherwise left as it is.
- * @throws InfraError STORE_NOT_EMPTY, and those of `openStore` for either database
+ * Copies an SQLite database that no gateway uses into an empty PostgreSQL database, in one transaction. If the copy fails or
+ * is killed, the target stays empty and the copy can be repeated. The source is first migrated to this version of the
+ * program (after a backup), and otherwise left unchanged.
+ * @throws InfraError STORE_NOT_EMPTY, and the errors of `openStore` for either database
  */
 export async function copyStore(options: CopyOptions): Promise<CopiedRows> {
   const { directory, url, kind, keyCheck, modules = ownModules } = options;
@@ -99,7 +99,7 @@ async function copyTable(database: DatabaseSync, { db }: PostgresConnection, tab
   return expected;
 }
 
-/** A counted key goes on where SQLite would have, also if the row that had the highest is gone. */
+/** Continues identity columns where SQLite would have, even if the row with the highest number no longer exists. */
 async function continueCounting(database: DatabaseSync, { db }: PostgresConnection): Promise<void> {
   for (const { name, seq } of database.prepare("select name, seq from sqlite_sequence").all()) {
     await sql`

@@ -3,29 +3,29 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Schema } from "./schema.ts";
 import type { SqlDialect } from "./sql-dialect.ts";
 
-/** Whether the gateway of the database is a sandbox. */
+/** Whether the database belongs to a sandbox. */
 export type StoreKind = "sandbox" | "real";
 
-/** What a database says of itself. */
+/** Facts that a database records about itself. */
 export interface DatabaseFacts {
   readonly kind: string;
   readonly keyCheck: string;
-  /** How many migrations it has had. */
+  /** Number of migrations that were applied. */
   readonly schemaVersion: number;
 }
 
-/** What the program that opens a database expects of it. */
+/** Expectations of the program that opens a database. */
 export interface Expectations {
   readonly kind: StoreKind;
-  /** Tells one master key from another without telling the key. */
+  /** Identifies the master key without revealing it. */
   readonly keyCheck: string;
-  /** Make the database when there is none. */
+  /** Create the database if there is none. */
   readonly createIfMissing: boolean;
-  /** The database as messages name it, without a password. */
+  /** Name of the database in messages, without a password. */
   readonly shownAs: string;
 }
 
-/** Reads what the database says of itself; undefined: it has no tables yet. */
+/** Reads the facts that a database records about itself; undefined: it has no tables yet. */
 export async function readDatabaseFacts(
   db: Kysely<Schema>,
   dialect: SqlDialect,
@@ -43,8 +43,8 @@ export async function readDatabaseFacts(
 }
 
 /**
- * Throws STORE_MISSING, STORE_NEWER, STORE_KIND_MISMATCH or MASTER_KEY_MISMATCH when the program must not use
- * the database.
+ * Checks that the program may use the database.
+ * @throws InfraError STORE_MISSING, STORE_NEWER, STORE_KIND_MISMATCH, MASTER_KEY_MISMATCH
  */
 export function assertDatabaseFacts(
   facts: DatabaseFacts | undefined,

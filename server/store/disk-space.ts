@@ -1,25 +1,25 @@
 import { statfs } from "node:fs/promises";
 
-/** How full the file system of a directory is, for this process. */
+/** Free space of a directory's file system, as available to this process. */
 export interface DiskSpace {
   readonly freeBytes: number;
   readonly sizeBytes: number;
 }
 
-/** Less is too little for the next changes: SQLite's log grows by the pages that they change. */
+/** Below this, the next changes may not fit: SQLite's log grows by the pages that they modify. */
 const fullBytes = 1024 * 1024;
 
 const nearlyFullShare = 0.05;
 
-/** @throws Error when the directory cannot be asked */
+/** @throws Error when the file system cannot be queried */
 export async function readDiskSpace(directory: string): Promise<DiskSpace> {
   const { bsize, bfree, bavail, blocks } = await statfs(directory);
-  // A file system may keep blocks back for root.
+  // A file system may reserve blocks for root.
   const free = process.geteuid?.() === 0 ? bfree : bavail;
   return { freeBytes: free * bsize, sizeBytes: blocks * bsize };
 }
 
-/** Whether there is no room for another change. */
+/** Reports whether there is no room for another change. */
 export function isFull({ freeBytes }: DiskSpace): boolean {
   return freeBytes < fullBytes;
 }
@@ -28,7 +28,7 @@ export function isNearlyFull({ freeBytes, sizeBytes }: DiskSpace): boolean {
   return freeBytes < nearlyFullShare * sizeBytes;
 }
 
-/** `97 % full, 12 MiB free`. */
+/** Formats disk usage, e.g. `97 % full, 12 MiB free`. */
 export function describeDisk({ freeBytes, sizeBytes }: DiskSpace): string {
   const percent = sizeBytes === 0 ? 100 : Math.floor((100 * (sizeBytes - freeBytes)) / sizeBytes);
   return `${percent} % full, ${Math.floor(freeBytes / 1024 / 1024)} MiB free`;

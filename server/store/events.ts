@@ -2,21 +2,21 @@ import type { Selectable } from "kysely";
 import type { EventsTable } from "./schema.ts";
 import type { TransactionContext } from "./transaction.ts";
 
-/** Something that happened, as it is written down. */
+/** An event to append. */
 export interface NewEvent {
   readonly topic: string;
   readonly type: string;
   readonly resource: string;
-  /** Empty: it happened on none. */
+  /** Empty: it did not happen on a host. */
   readonly host: string;
   readonly operationId?: string;
-  /** Full names of the services by which a caller may see it. */
+  /** Full names of the services that give a caller access to it. */
   readonly services: readonly string[];
-  /** Plain data; what it holds, the topic says. */
+  /** Plain data; its shape depends on the topic. */
   readonly payload: unknown;
 }
 
-/** Writes events within a transaction, with what they tell. */
+/** Appends events within a transaction. */
 export async function appendEvents(
   { db, nowMs, notify, lockEvents }: TransactionContext,
   events: readonly NewEvent[],
@@ -43,28 +43,28 @@ export async function appendEvents(
   notify("events");
 }
 
-/** An event as its table has it. */
+/** An event as stored in its table. */
 export type EventRow = Selectable<EventsTable>;
 
-/** Events are written by several gateways, whose transactions may wait for each other for so long. */
+/** Upper bound of how long transactions that write events, from several gateways, may wait for each other. */
 const disorderMs = 60_000;
 
-/** What happened, in order. */
+/** The event log, in order. */
 export const eventTransactions = {
-  /** Writes events that no other transaction tells. */
+  /** Appends events that belong to no other transaction. */
   async "events.append"(context: TransactionContext, { events }: { events: readonly NewEvent[] }) {
     await appendEvents(context, events);
   },
 
-  /** Where the events stand: their epoch, the newest number, and the highest one that is no longer kept. */
+  /** Returns the epoch, the newest event number, and the highest number that was purged. */
   async "events.head"(context: TransactionContext) {
     const { epoch, goneSeq } = await readFacts(context);
     return { epoch, goneSeq, headSeq: await readHeadSeq(context, goneSeq) };
   },
 
   /**
-   * The next events after a number, in order; with an operation those that are about it. When the number is below `goneSeq`,
-   * others were before them.
+   * Reads the next events after a number, in order; with `operationId` only those about that operation. If the number is below
+   * `goneSeq`, events in between were purged.
    */
   async "events.read"(
     context: TransactionContext,
@@ -89,13 +89,13 @@ export const eventTransactions = {
     return { rows: await query.execute(), goneSeq };
   },
 
-  /** The place before the first event that is not before a time; not known when such events are no longer kept. */
+  /** Returns the position before the first event at or after a time; `isKept` is false when such events were purged. */
   async "events.atTime"(context: TransactionContext, { atMs }: { atMs: number }) {
     const { goneSeq, goneAtMs } = await readFacts(context);
     if (goneAtMs !== undefined && atMs <= goneAtMs) {
       return { isKept: false as const, goneSeq };
     }
-    // Times are those at which transactions began, so an event may be before another of a smaller time.
+    // Event times are when transactions began, so an event can precede another one that has an earlier time.
     const smallest = await context.db
       .selectFrom("events")
       .select("at")
@@ -116,8 +116,9 @@ export const eventTransactions = {
   },
 
   /**
-   * Removes the oldest events as far as they are older than `keepMs`, `limit` at most; returns how many. What lies further
-   * ahead than that was written while the clock was wrong, and would keep all behind it until then.
+   * Removes up to `limit` of the oldest events that are older than `keepMs`, and returns their number. Events that are more
+   * than `keepMs` in the future were written while a clock was wrong; they are removed too, because they would block the purge
+   * until then.
    */
   async "events.purge"(context: TransactionContext, { keepMs, limit }: { keepMs: number; limit: number }) {
     const { db, nowMs } = context;

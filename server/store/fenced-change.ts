@@ -2,25 +2,25 @@ import { type OperationRow, tellOperation } from "./operation-row.ts";
 import type { OperationCommandsTable, OperationStepsTable } from "./schema.ts";
 import type { TransactionContext } from "./transaction.ts";
 
-/** A command that a step has run, as it is kept. */
+/** A command that a step has run, as it is stored. */
 export interface NewCommand
   extends Pick<
     OperationCommandsTable,
     "step" | "argv_json" | "exit_code" | "signal" | "duration_ms" | "host"
   > {
-  /** How long ago it was started: the clock that counts is the store's. */
+  /** Age of its start, because only the store's clock counts. */
   readonly startedMsAgo: number;
 }
 
 /**
- * Who writes: nothing is written unless the operation is still of this claim (owner and fence), so that a gateway which
- * was replaced while it slept does no harm.
+ * Identifies a claim on an operation. Writes are refused unless the operation still has this owner and fence, so that a
+ * gateway that was suspended and replaced can do no harm.
  */
 export interface Fenced {
   readonly id: string;
   readonly owner: string;
   readonly fence: number;
-  /** What was run since the last write. */
+  /** Commands that were run since the last write. */
   readonly commands: readonly NewCommand[];
 }
 
@@ -29,13 +29,13 @@ export type Written = { readonly ok: true } | { readonly ok: false; readonly why
 export const written = { ok: true } as const;
 export const lost = { ok: false, why: "lost" } as const;
 
-/** How many commands of one operation are kept. */
+/** Maximum number of stored commands per operation. */
 const maxCommands = 1000;
 
 export type OperationChange = Partial<Omit<OperationRow, "seq" | "id">>;
 type StepChange = Partial<Omit<OperationStepsTable, "operation_id" | "position" | "name">>;
 
-/** The operation, if it is still of this claim. */
+/** Returns the operation if the claim is still valid. */
 export function held(
   { db }: TransactionContext,
   { id, owner, fence }: Fenced,
@@ -63,7 +63,7 @@ export async function changeStep(
     .execute();
 }
 
-/** Changes an operation that is held, and tells of it. */
+/** Changes a claimed operation and appends an event. */
 export async function change(
   context: TransactionContext,
   fenced: Fenced,
@@ -73,7 +73,7 @@ export async function change(
   return written;
 }
 
-/** Changes an operation that is held, for who asks; nobody is told. */
+/** Changes a claimed operation without an event; the change shows when the operation is read. */
 export async function changeUntold(
   context: TransactionContext,
   { id, commands }: Fenced,
@@ -88,7 +88,7 @@ export async function changeUntold(
     .executeTakeFirstOrThrow();
 }
 
-/** The resource and the place among those that run are free now, so whoever claims is told. */
+/** Ends a claimed operation. Its resource and its running slot are free now, so it notifies the gateways that claim. */
 export async function end(context: TransactionContext, args: Fenced, set: OperationChange): Promise<Written> {
   await change(context, args, {
     ...set,

@@ -1,14 +1,14 @@
 import type { SlotState } from "./cluster-records.ts";
 
 /**
- * Whether a machine has its place for good, so that one that is adopted cannot have it. One of a pool that is only being installed goes
- * without a loss; one of the control plane may be a member of etcd by then.
+ * Reports whether a machine keeps its place, so that an adopted machine cannot take it. A pool machine that is still being
+ * installed can be released without loss; a control-plane machine may already be a member of etcd.
  */
 export function holdsPlace({
   pool,
   state,
 }: {
-  /** Neither: of the control plane. */
+  /** Null or undefined: the control plane. */
   readonly pool: string | null | undefined;
   readonly state: SlotState;
 }): boolean {

@@ -1,23 +1,23 @@
 import type { IdempotencyKeysTable } from "./schema.ts";
 import type { TransactionContext } from "./transaction.ts";
 
-/** Which key: what the table's rows are found by. */
+/** The primary key of a row. */
 export type KeyRow = Pick<IdempotencyKeysTable, "caller" | "method" | "key_hash">;
 
-/** What a key is found to be. */
+/** Result of taking a key. */
 export type TakenKey =
-  /** It was free, and is the instance's now. */
+  /** It was free, and now belongs to the instance. */
   | { readonly state: "taken" }
   | { readonly state: "running" }
   | { readonly state: "done"; readonly result: Uint8Array }
-  /** It stands for another request. */
+  /** It was used with a different request. */
   | { readonly state: "reused" }
-  /** Who had it let the lease pass without a result. */
+  /** Its owner's lease expired without a result. */
   | { readonly state: "lost" };
 
-/** Calls that were made with a key, and their results. */
+/** Idempotency keys of calls, and the results of those calls. */
 export const idempotencyTransactions = {
-  /** Takes a key for a while, unless it is taken. */
+  /** Takes a key for the duration of a lease, unless it is in use. */
   async "idempotency.take"(
     { db, nowMs }: TransactionContext,
     args: { key: KeyRow; requestHash: Uint8Array; instanceId: string; leaseMs: number; keepMs: number },
@@ -55,7 +55,7 @@ export const idempotencyTransactions = {
     return { state: "taken" };
   },
 
-  /** Takes the keys for a while longer. */
+  /** Extends the leases on keys. */
   async "idempotency.renew"(
     { db, nowMs }: TransactionContext,
     { keys, instanceId, leaseMs }: { keys: readonly KeyRow[]; instanceId: string; leaseMs: number },
@@ -69,7 +69,7 @@ export const idempotencyTransactions = {
     }
   },
 
-  /** Keeps the result of a call whose key the instance has; returns whether it still had it. */
+  /** Stores the result of a call if the instance still owns its key; `ok` reports whether it did. */
   async "idempotency.keep"(
     { db, notify }: TransactionContext,
     { key, instanceId, result }: { key: KeyRow; instanceId: string; result: Uint8Array },
@@ -83,7 +83,7 @@ export const idempotencyTransactions = {
     return { ok: numUpdatedRows > 0n };
   },
 
-  /** Sets a key free, so that the next call with it is made. */
+  /** Frees a key, so that the next call with it is executed. */
   async "idempotency.forget"(
     { db, notify }: TransactionContext,
     { key, instanceId }: { key: KeyRow; instanceId: string },
@@ -95,7 +95,7 @@ export const idempotencyTransactions = {
     notify("idempotency");
   },
 
-  /** Removes keys whose time is over, `limit` at most; returns how many. */
+  /** Removes up to `limit` expired keys; returns their number. */
   async "idempotency.purge"({ db, nowMs }: TransactionContext, { limit }: { limit: number }) {
     const expired = await db
       .selectFrom("idempotency_keys")

@@ -1,8 +1,8 @@
 import type { SlotRecord } from "./cluster-records.ts";
 
 /**
- * Whether a machine was adopted, and is no node yet as far as the store knows: all others were wanted before they booted. Somebody
- * has asked that it be kept.
+ * Reports whether a machine was adopted and, as far as the store knows, is not a node yet. All other slots are `wanted` before
+ * they are `booted`. A user asked to keep an adopted machine.
  */
 export function isAdopted({ state, createdAtMs, stateSinceMs }: SlotRecord): boolean {
   return state === "booted" && createdAtMs === stateSinceMs;

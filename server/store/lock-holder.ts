@@ -1,11 +1,11 @@
 import { readFileSync, statSync } from "node:fs";
 
-/** SQLite locks bytes from here on: PENDING_BYTE of its file format (https://www.sqlite.org/lockingv3.html). */
+/** First byte that SQLite locks: PENDING_BYTE of its file format (https://www.sqlite.org/lockingv3.html). */
 const firstLockByte = 0x40000000;
 
 /**
- * Id of the process that has the database file locked, as far as Linux tells; undefined elsewhere and where it
- * is hidden, as in another container.
+ * Returns the ID of the process that has locked the database file. Undefined where the system is not Linux, or the process is
+ * hidden, e.g. in another container.
  */
 export function lockHolder(file: string): number | undefined {
   try {
@@ -16,7 +16,7 @@ export function lockHolder(file: string): number | undefined {
 }
 
 /**
- * Finds who has an SQLite file open in the text of `/proc/locks` (proc_locks(5)), whose lines look like
+ * Finds the process that has an SQLite file open in the text of `/proc/locks` (proc_locks(5)), with lines such as
  * `1: POSIX  ADVISORY  WRITE 4711 fd:01:123456 1073741826 1073742335`.
  */
 export function parseLockHolder(locks: string, inode: number): number | undefined {

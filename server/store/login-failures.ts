@@ -2,13 +2,13 @@ import type { Kysely, Selectable } from "kysely";
 import type { LoginFailuresTable, Schema } from "./schema.ts";
 import type { TransactionContext } from "./transaction.ts";
 
-/** What an attempt counts for, and how many failures of it cost nothing. */
+/** A counter of failed logins, and the number of failures that it allows without a delay. */
 export interface FailureCounter {
   readonly key: string;
   readonly freeFailures: number;
 }
 
-/** What `loginFailures.takeBack` needs to undo a count. */
+/** State that `loginFailures.takeBack` needs to undo a count. */
 export interface CountedFailure {
   readonly before: FailureRow | undefined;
   readonly after: FailureRow;
@@ -23,19 +23,19 @@ export type CountedAttempt =
 
 const firstDelayMs = 1000;
 const maxDelayMs = 15 * 60 * 1000;
-/** Doublings after which the longest delay is reached. */
+/** Number of doublings that reach the longest delay. */
 const maxDoublings = 10;
-/** In this time without a failure one is forgotten, so that an office's daily typing errors never add up. */
+/** Each period of this length without a failure forgives one, so that an office's daily typing errors never add up. */
 const forgetMs = maxDelayMs;
-/** Longer than any count takes to be forgotten as a whole. */
+/** Longer than it takes for any count to drop to zero. */
 const keptMs = 24 * 60 * 60 * 1000;
 const maxRows = 100_000;
 
-/** Failed logins. An attempt is counted as failed before it is known to be, so that many at once count as many. */
+/** Failed logins. Each attempt is counted as failed before its result is known, so that parallel attempts all count. */
 export const loginFailureTransactions = {
   /**
-   * Counts an attempt for each counter, unless one of them has to wait still: then it counts for none.
-   * @param isPurgeDue removes what is forgotten, and the oldest where there are too many
+   * Counts an attempt on each counter, unless one of them is still blocked: then on none.
+   * @param isPurgeDue whether to remove expired rows, and the oldest rows above the limit
    */
   async "loginFailures.count"(
     { db, nowMs }: TransactionContext,
@@ -60,7 +60,7 @@ export const loginFailureTransactions = {
     return { ok: true, counted };
   },
 
-  /** Undoes a count, of an attempt that did not fail. Those that were counted since stay. */
+  /** Undoes the count of an attempt that did not fail. Later counts remain. */
   async "loginFailures.takeBack"(
     { db }: TransactionContext,
     {
@@ -68,7 +68,7 @@ export const loginFailureTransactions = {
       forgottenKeys,
     }: {
       counted: readonly CountedFailure[];
-      /** Of these nothing is held against the caller any more. */
+      /** Counters to reset to zero. */
       forgottenKeys: readonly string[];
     },
   ): Promise<void> {
@@ -86,7 +86,7 @@ export const loginFailureTransactions = {
   },
 };
 
-/** The row after one more failure: after the free ones there is a second to wait, doubled with each. */
+/** Returns the row after one more failure: after the free failures the delay is one second, doubled with each failure. */
 export function rowAfterFailure(
   before: FailureRow | undefined,
   { key, freeFailures }: FailureCounter,

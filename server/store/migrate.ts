@@ -4,21 +4,21 @@ import type { Migration } from "./migrations/migration.ts";
 import type { Schema } from "./schema.ts";
 import type { SqlDialect } from "./sql-dialect.ts";
 
-/** What `migrate` works with. */
+/** Options of `migrate`. */
 export interface MigrateOptions {
-  /** Within a transaction that no other gateway's migration runs beside. */
+  /** Within a transaction that excludes the migrations of other gateways. */
   readonly db: Kysely<Schema>;
   readonly dialect: SqlDialect;
   readonly nowMs: number;
   readonly migrations: readonly Migration[];
-  /** Undefined: the database is made. */
+  /** Undefined: the database is new. */
   readonly facts: DatabaseFacts | undefined;
   readonly expectations: Pick<Expectations, "kind" | "keyCheck">;
 }
 
 /**
- * Brings the tables to the version of the program, from none or from an older one. Forward only.
- * Returns the version.
+ * Creates the tables or migrates them to the version of the program. Forward only.
+ * @returns the version
  */
 export async function migrate(options: MigrateOptions): Promise<number> {
   const { db, dialect, migrations, facts } = options;

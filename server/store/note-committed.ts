@@ -1,10 +1,10 @@
 import { noteEffect } from "../../adapters/host/effect.ts";
 import type { Topic } from "./transaction.ts";
 
-/** What callers ask to change. Events, the audit log and kept answers are written about calls, and for them. */
+/** Topics of changes that callers request. Events, the audit log and stored results only accompany calls. */
 const changes: ReadonlySet<Topic> = new Set(["auth", "clusters", "operations"]);
 
-/** Counts a commit among the changes of the call that asked for it, by the topics that it named. */
+/** Counts a commit as a change of the call that requested it, if the commit has a topic of such changes. */
 export function noteCommitted(topics: Iterable<Topic>): void {
   for (const topic of topics) {
     if (changes.has(topic)) {

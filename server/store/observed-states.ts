@@ -1,26 +1,26 @@
 import { appendEvents, type NewEvent } from "./events.ts";
 import type { TransactionContext } from "./transaction.ts";
 
-/** What was last told of a system. */
+/** Last published state of a system. */
 export interface ObservedState {
-  /** Grows by one with every state that is kept. */
+  /** Incremented by every stored state. */
   readonly version: number;
-  /** Plain data; what it holds, the observer says. */
+  /** Plain data; its shape depends on the observer. */
   readonly state: unknown;
-  /** When it was last found to be so, by the database's clock. */
+  /** When the state was last confirmed, by the database's clock. */
   readonly observedAtMs: number;
 }
 
-/** Systems as their observers have last told them. */
+/** States of systems as their observers last published them. */
 export const observedStateTransactions = {
-  /** What was last told of the source; undefined when it never was. */
+  /** Returns the last published state of a source; undefined when there is none. */
   async "observed.read"(context: TransactionContext, { source }: { source: string }) {
     return { observed: await readObserved(context, source), nowMs: context.nowMs };
   },
 
   /**
-   * Keeps what a source has become, with the events that tell how. Nothing is written when the state with the version, which
-   * the events are the differences to, is no longer the one that is kept; version 0: none was.
+   * Stores the new state of a source, with the events that describe the change. Writes nothing if `version`, the version that
+   * the events were computed against, is no longer the stored one; version 0: none was stored.
    */
   async "observed.write"(
     context: TransactionContext,
@@ -46,7 +46,7 @@ export const observedStateTransactions = {
     return { ok: true, version, nowMs };
   },
 
-  /** Notes that the source is still as it was last told. */
+  /** Records that the published state of a source is still current. */
   async "observed.confirm"(
     { db, nowMs }: TransactionContext,
     { source, version }: { source: string; version: number },

@@ -7,32 +7,32 @@ import type { StoreLog } from "./store-log.ts";
 import type { Transactions } from "./transaction.ts";
 import type { transactions } from "./transactions.ts";
 
-/** What `openStore` needs. */
+/** Options of `openStore`. */
 export interface StoreOptions {
   /** `sqlite`, or the URL of a PostgreSQL database, `postgres://user:password@host:port/database`. */
   readonly url: string;
-  /** Where SQLite's file `hostplane.db` is. */
+  /** Directory of SQLite's file `hostplane.db`. */
   readonly directory: string;
   readonly kind: StoreKind;
-  /** Tells one master key from another without telling the key; kept when the database is made. */
+  /** Identifies the master key without revealing it; stored when the database is created. */
   readonly keyCheck: string;
-  /** Make the database when there is none. Default: true. */
+  /** Create the database if there is none. Default: true. */
   readonly createIfMissing?: boolean;
   readonly log: StoreLog;
-  /** For tests; default: the gateway's own. */
+  /** For tests. Default: the gateway's own modules. */
   readonly modules?: ProgramModules;
 }
 
-/** The database file of a data directory. */
+/** Returns the database file of a data directory. */
 export function databaseFile(directory: string): string {
   return join(directory, "hostplane.db");
 }
 
 /**
- * Opens the database of a gateway, makes it if there is none, and brings its tables to this version of the
- * program (an SQLite database is saved as `hostplane.db.before-<version>` first).
+ * Opens the database of a gateway, creates it if there is none, and migrates it to this version of the program (an SQLite
+ * database is first saved as `hostplane.db.before-<version>`).
  * @throws InfraError STORE_MISSING, STORE_IN_USE, STORE_KIND_MISMATCH, MASTER_KEY_MISMATCH, STORE_NEWER,
- *   STORE_NOT_EMPTY, STORE_DAMAGED, STORE_UNAVAILABLE, BACKUP_REFUSED
+ * STORE_NOT_EMPTY, STORE_DAMAGED, STORE_UNAVAILABLE, BACKUP_REFUSED
  */
 export async function openStore<T extends Transactions = typeof transactions>(
   options: StoreOptions,
@@ -43,7 +43,7 @@ export async function openStore<T extends Transactions = typeof transactions>(
     const file = databaseFile(directory);
     return openSqliteStore({ file, expectations: expectations(file), modules, log });
   }
-  // Its client and what writes its queries: the thread of SQLite has its own.
+  // Imported only here, because SQLite does not need the client and the query builder in this thread.
   const { openPostgresStore } = await import("./postgres-store.ts");
   return openPostgresStore({ url, expectations, modules, log });
 }

@@ -3,13 +3,13 @@ import { type Claimant, type ClaimPlan, type OpenOperation, planClaim } from "./
 import { type OperationRow, stepsOf, tellOperations } from "./operation-row.ts";
 import type { TransactionContext } from "./transaction.ts";
 
-/** Who looks for operations to run. */
+/** The gateway that looks for operations to run. */
 export interface ClaimArgs {
   readonly instanceId: string;
   readonly host: string;
-  /** The kinds it knows, with the names of their steps. */
+  /** Operation kinds that it supports, with the names of their steps. */
   readonly kinds: readonly { readonly kind: string; readonly steps: readonly string[] }[];
-  /** Those of which as many run at once as there are. */
+  /** Kinds that the limit `perSystem` does not apply to. */
   readonly unlimitedKinds: readonly string[];
   readonly runningIds: readonly string[];
   readonly isAlone: boolean;
@@ -17,19 +17,19 @@ export interface ClaimArgs {
   readonly leaseMs: number;
 }
 
-/** A lease, as who has it names it. */
+/** A lease, as identified by its owner. */
 export interface HeldLease {
   readonly id: string;
   readonly fence: number;
 }
 
-/** For so many leases a host's gateways may be silent before they count as away. */
+/** Number of leases that a host's gateways may be silent for before they count as away. */
 const silentLeases = 3;
 
 export const operationClaimTransactions = {
   /**
-   * Whether a claim would do anything now, and which of the operations that it runs were asked to stop. Writes nothing,
-   * so that many may look at once.
+   * Reports whether a claim would do anything now, and which of the running operations were asked to stop. It does not write,
+   * so that gateways can poll in parallel.
    */
   async "operations.look"(context: TransactionContext, args: ClaimArgs) {
     const { nextId, waiting } = await planOf(context, args);
@@ -39,7 +39,7 @@ export const operationClaimTransactions = {
     };
   },
 
-  /** Claims the operation whose turn it is, and writes down why others wait. */
+  /** Claims the next operation, and records why others wait. */
   async "operations.claim"(context: TransactionContext, args: ClaimArgs) {
     const { db, nowMs } = context;
     const { nextId, waiting } = await planOf(context, args);
@@ -85,8 +85,8 @@ export const operationClaimTransactions = {
   },
 
   /**
-   * Says that the gateway lives, and keeps what it runs for another lease. Returns what it has no more, and what was asked
-   * to stop.
+   * Records that the gateway is alive, and extends its leases. Returns the operations that it no longer owns, and those that
+   * were asked to stop.
    */
   async "operations.renew"(
     { db, nowMs }: TransactionContext,
@@ -118,7 +118,7 @@ export const operationClaimTransactions = {
     return { lostIds, cancelledIds };
   },
 
-  /** Lets go of an operation that has not ended, so that it can be claimed at once. */
+  /** Releases an operation that has not ended, so that it can be claimed immediately. */
   async "operations.release"(
     { db, notify }: TransactionContext,
     { id, owner, fence }: HeldLease & { owner: string },
@@ -175,7 +175,7 @@ async function cancelledOf({ db }: TransactionContext, ids: readonly string[]): 
   return rows.map(({ id }) => id);
 }
 
-/** Adds the steps that this version of the kind has and the one that made the operation had not. */
+/** Adds steps that this version of the kind has, and the version that created the operation did not have. */
 async function addMissingSteps(
   context: TransactionContext,
   id: string,
@@ -190,7 +190,7 @@ async function addMissingSteps(
   return row;
 }
 
-/** Writes down steps that are not begun. */
+/** Inserts steps that have not begun. */
 export async function insertSteps(
   { db }: TransactionContext,
   id: string,
@@ -213,7 +213,7 @@ export async function insertSteps(
   }
 }
 
-/** Whether it was waiting for its undoing to go on. */
+/** Reports whether it was waiting to continue being undone. */
 async function hasStepToUndo({ db }: TransactionContext, id: string): Promise<boolean> {
   const step = await db
     .selectFrom("operation_steps")

@@ -10,7 +10,7 @@ import {
 import type { TransactionContext } from "./transaction.ts";
 import { isStranded } from "./unknown-kind.ts";
 
-/** `detail`: the state it is in, or the id of the operation that is in the way. */
+/** `detail`: the current state, or the ID of the conflicting operation. */
 export type Requested<Why extends string> =
   | { readonly ok: true; readonly operation: Operation }
   | { readonly ok: false; readonly why: Why; readonly detail: string };
@@ -18,9 +18,9 @@ export type Requested<Why extends string> =
 export type CancelOutcome = Requested<"missing" | "ended" | "pastReturn">;
 export type RetryOutcome = Requested<"missing" | "state" | "secretsGone" | "attached">;
 
-/** What anybody asks of an operation that is kept, and the end of its keeping. */
+/** Requests of users about an operation, and the purge of old operations. */
 export const operationRequestTransactions = {
-  /** Asks an operation to stop; one that has done nothing is over at once. */
+  /** Requests cancellation; an operation that has not done anything ends immediately. */
   async "operations.cancel"(context: TransactionContext, { id }: { id: string }): Promise<CancelOutcome> {
     const { db, nowMs, notify } = context;
     const row = await rowOf(context, id);
@@ -41,7 +41,7 @@ export const operationRequestTransactions = {
       return { ok: false, why: "pastReturn", detail: row.state };
     }
     const isOver = begun.size === 0 && (row.state === "scheduled" || isStranded(row));
-    // What is being undone has stopped already.
+    // An operation that is being undone has already stopped.
     if (!isOver && (row.cancel_requested === 1 || row.state === "undoing" || begun.has("undoing"))) {
       return { ok: true, operation: await operationOf(context, row) };
     }
@@ -66,9 +66,7 @@ export const operationRequestTransactions = {
     return { ok: true, operation: await tellOperation(context, changed) };
   },
 
-  /**
-   * Lets a failed operation begin anew, and one that needs attention go on with the step or the undoing that failed.
-   */
+  /** Restarts a failed operation, or lets one that needs attention continue with the step or undo that failed. */
   async "operations.retry"(context: TransactionContext, { id }: { id: string }): Promise<RetryOutcome> {
     const { db, notify } = context;
     const row = await rowOf(context, id);
@@ -106,7 +104,7 @@ export const operationRequestTransactions = {
         state: "scheduled",
         message: "",
         attention_json: null,
-        // An undoing that goes on ends as it would have ended.
+        // An undo that continues keeps its original outcome.
         error_json: isUndone && row.cancel_requested === 0 ? row.error_json : null,
         cancel_requested: isUndone ? row.cancel_requested : 0,
         progress_ppm: row.state === "failed" ? null : row.progress_ppm,
@@ -120,8 +118,8 @@ export const operationRequestTransactions = {
   },
 
   /**
-   * Removes operations that ended before `keepMs`, `limit` at most, and returns how many. Those that need attention stay,
-   * without their secrets: nobody else knows what they have left.
+   * Removes up to `limit` operations that ended more than `keepMs` ago, and returns their number. Operations that need
+   * attention stay, without their secrets: they are the only record of what was left behind.
    */
   async "operations.purge"(
     { db, nowMs }: TransactionContext,
@@ -184,7 +182,7 @@ const leftWords: Readonly<Record<string, string>> = {
   undoFailed: "partly undone",
 };
 
-/** Ends an operation that needs attention: whoever cancels it takes over what is left. */
+/** Ends an operation that needs attention: the user who cancels it takes responsibility for what is left. */
 async function giveUp(context: TransactionContext, row: OperationRow): Promise<Operation> {
   const changed = await context.db
     .updateTable("operations")
@@ -195,7 +193,7 @@ async function giveUp(context: TransactionContext, row: OperationRow): Promise<O
   return tellOperation(context, changed);
 }
 
-/** Erases the secrets of operations that have needed attention since before a time; they cannot be retried any more. */
+/** Erases the secrets of operations that have needed attention since before a time; they can no longer be retried. */
 async function forgetSecrets(db: TransactionContext["db"], beforeMs: number): Promise<void> {
   await db
     .updateTable("operations")
@@ -206,7 +204,7 @@ async function forgetSecrets(db: TransactionContext["db"], beforeMs: number): Pr
     .execute();
 }
 
-/** The states of those steps that have done something which is not undone. */
+/** Returns the states of the steps that have begun and are not undone. */
 async function stepStatesOf({ db }: TransactionContext, id: string): Promise<ReadonlySet<string>> {
   const steps = await db
     .selectFrom("operation_steps")
@@ -217,7 +215,7 @@ async function stepStatesOf({ db }: TransactionContext, id: string): Promise<Rea
   return new Set(steps.map(({ state }) => state));
 }
 
-/** The open operation that a request like the one of `row` would be taken for. */
+/** Finds the open operation that would answer a repeat of the request of `row`. */
 async function attachedTo(
   { db }: TransactionContext,
   { attach_key }: OperationRow,

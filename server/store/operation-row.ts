@@ -10,7 +10,7 @@ export type OperationStepRow = Selectable<OperationStepsTable>;
 
 const perMillion = 1_000_000;
 
-/** The operation as anybody may see it: without secrets, and without who runs it. */
+/** Converts a row to the operation that callers see: without its secrets and its owner. */
 function operationFromRow(row: OperationRow, steps: readonly OperationStepRow[]): Operation {
   const state = row.state as Operation["state"];
   return {
@@ -56,12 +56,12 @@ function parsed<T>(json: string | null): T | undefined {
   return json === null ? undefined : (JSON.parse(json) as T);
 }
 
-/** The steps of an operation, in order. */
+/** Reads the steps of an operation, in order. */
 export async function stepsOf(context: TransactionContext, id: string): Promise<OperationStepRow[]> {
   return (await stepsOfAll(context, [id])).get(id) ?? [];
 }
 
-/** The steps of operations by their ids, in order. */
+/** Reads the steps of operations by operation ID, in order. */
 async function stepsOfAll(
   { db }: TransactionContext,
   ids: readonly string[],
@@ -75,7 +75,7 @@ async function stepsOfAll(
   return Map.groupBy(rows, ({ operation_id }) => operation_id);
 }
 
-/** The operations of rows, in their order. */
+/** Converts rows to operations, in their order. */
 export async function operationsFromRows(
   context: TransactionContext,
   rows: readonly OperationRow[],
@@ -85,7 +85,7 @@ export async function operationsFromRows(
   return rows.map((row) => operationFromRow(row, steps.get(row.id) ?? []));
 }
 
-/** Writes down, for whoever watches, how operations are after a change of the same transaction. */
+/** Appends an event with the new state of each operation, in the transaction that changed them. */
 export async function tellOperations(
   context: TransactionContext,
   rows: readonly OperationRow[],
@@ -106,13 +106,13 @@ export async function tellOperations(
   return operations;
 }
 
-/** The same for one. */
+/** Appends an event with the new state of one operation. */
 export async function tellOperation(context: TransactionContext, row: OperationRow): Promise<Operation> {
   const [operation] = await tellOperations(context, [row]);
   return operation as Operation;
 }
 
-/** The operation of one row. */
+/** Converts one row to its operation. */
 export async function operationOf(context: TransactionContext, row: OperationRow): Promise<Operation> {
   const [operation] = await operationsFromRows(context, [row]);
   return operation as Operation;
@@ -122,7 +122,7 @@ export function rowOf({ db }: TransactionContext, id: string): Promise<Operation
   return db.selectFrom("operations").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
-/** Erases the secrets of a row; that there were some is still seen. */
+/** Erases the secrets of a row; an empty value shows that there were some. */
 export function withoutSecrets({ secrets_sealed }: OperationRow): Pick<OperationRow, "secrets_sealed"> {
   return { secrets_sealed: secrets_sealed === null ? null : new Uint8Array() };
 }

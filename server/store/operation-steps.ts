@@ -14,7 +14,7 @@ import {
 import { type OperationRow, withoutSecrets } from "./operation-row.ts";
 import type { TransactionContext } from "./transaction.ts";
 
-/** How far the operation is, as a whole (undefined: as before) and in its current step. */
+/** Progress of the operation, as a whole (undefined: unchanged) and in its current step. */
 export interface ProgressColumns {
   readonly message: string;
   readonly progress_ppm: number | undefined;
@@ -22,9 +22,9 @@ export interface ProgressColumns {
   readonly total_bytes: number | null;
 }
 
-/** What the gateway that has claimed an operation writes down while it runs it. */
+/** Writes of the gateway that has claimed an operation, while it runs. */
 export const operationStepTransactions = {
-  /** A step is about to run, unless the operation was asked to stop and still can. */
+  /** Begins a step, unless the operation was asked to stop and can still be cancelled. */
   async "operations.beginStep"(
     context: TransactionContext,
     args: Fenced & { step: string; attempt: number; message: string; progressPpm: number },
@@ -62,7 +62,7 @@ export const operationStepTransactions = {
     });
   },
 
-  /** A run of a step failed, and there will be another. */
+  /** Records a failed attempt of a step that will be retried. */
   async "operations.failStep"(
     context: TransactionContext,
     args: Fenced & { step: string; error: string; message: string },
@@ -95,7 +95,7 @@ export const operationStepTransactions = {
     return written;
   },
 
-  /** From here on the operation is only undone. `failed` is absent when it was cancelled. */
+  /** Begins undoing the operation; after this it is only undone. `failed` is absent when it was cancelled. */
   async "operations.beginUndo"(
     context: TransactionContext,
     args: Fenced & {
@@ -123,7 +123,7 @@ export const operationStepTransactions = {
     });
   },
 
-  /** A step is about to be taken back. `error`: why that failed before. */
+  /** Begins undoing a step. `error`: why a previous attempt to undo it failed. */
   async "operations.beginUndoStep"(
     context: TransactionContext,
     args: Fenced & { step: string; error: string | undefined; message: string },
@@ -151,7 +151,7 @@ export const operationStepTransactions = {
     return change(context, args, {});
   },
 
-  /** All steps are done; but it is undone after all if it was asked to stop meanwhile and still can. */
+  /** Completes the operation after its last step. If it was asked to stop and can still be cancelled, it is refused. */
   async "operations.complete"(
     context: TransactionContext,
     args: Fenced & { resultJson: string },
@@ -172,7 +172,7 @@ export const operationStepTransactions = {
     });
   },
 
-  /** All that was done is undone. */
+  /** Ends the operation after all steps are undone. */
   async "operations.endUndo"(context: TransactionContext, args: Fenced): Promise<Written> {
     const row = await held(context, args);
     if (row === undefined) {
@@ -185,7 +185,7 @@ export const operationStepTransactions = {
     return end(context, args, { ...outcome, ...withoutSecrets(row) });
   },
 
-  /** It can be neither done nor undone. Its secrets are kept, for it may be retried. */
+  /** Ends an operation that can be neither completed nor undone. Its secrets are kept, because it may be retried. */
   async "operations.giveUp"(
     context: TransactionContext,
     args: Fenced & {

@@ -6,7 +6,7 @@ import { operationOf, operationsFromRows, rowOf, tellOperation } from "./operati
 import type { OperationsTable } from "./schema.ts";
 import type { TransactionContext } from "./transaction.ts";
 
-/** What is known of an operation when it is asked for. */
+/** The fields of an operation that its request determines. */
 export type NewOperation = Pick<
   OperationsTable,
   | "id"
@@ -23,20 +23,20 @@ export type NewOperation = Pick<
   | "secrets_sealed"
 >;
 
-/** What anybody asks of operations; who runs them uses `operation-claims.ts` and `operation-steps.ts`. */
-/** An operation to keep. */
+/** Arguments of `operations.start`. */
 interface StartArgs {
   readonly wanted: NewOperation;
   readonly steps: readonly string[];
-  /** Whether what the first step is to undo is made already. */
+  /** Whether the first step's change already exists and would have to be undone. */
   readonly isMade?: boolean;
-  /** Whether it can be cancelled no more from the start. */
+  /** Whether the operation cannot be cancelled, from the start. */
   readonly isPastReturn?: boolean;
   readonly maxOpen: number;
 }
 
+/** Reads and creation of operations. Gateways that run them use `operation-claims.ts` and `operation-steps.ts`. */
 export const operationTransactions = {
-  /** Keeps a new operation, or finds the open one with its `attach_key`. */
+  /** Creates an operation, or finds the open one with its `attach_key`. */
   async "operations.start"(
     context: TransactionContext,
     { wanted, steps, isMade = false, isPastReturn = false, maxOpen }: StartArgs,
@@ -113,7 +113,7 @@ export const operationTransactions = {
     };
   },
 
-  /** Those of the ids that have ended or are not kept. */
+  /** Returns the operations that have ended or are no longer stored. */
   async "operations.endedOf"(
     context: TransactionContext,
     { ids }: { ids: readonly string[] },
@@ -130,7 +130,7 @@ export const operationTransactions = {
     ];
   },
 
-  /** Newest first, below a number; `nextSeq` is where the next page begins. */
+  /** Lists operations, newest first, starting below `belowSeq`; `nextSeq` is where the next page begins. */
   async "operations.list"(
     context: TransactionContext,
     { filters, belowSeq, limit }: { filters: OperationFilters; belowSeq: number | undefined; limit: number },
@@ -171,7 +171,7 @@ export const operationTransactions = {
     return { operations, nextSeq: rows.length > limit ? page.at(-1)?.seq : undefined };
   },
 
-  /** How many have not ended, or need attention, by their states. */
+  /** Counts the operations that have not ended or need attention, by state. */
   async "operations.counts"({ db }: TransactionContext) {
     const rows = await db
       .selectFrom("operations")
@@ -188,7 +188,7 @@ export const operationTransactions = {
     };
   },
 
-  /** Commands of an operation, oldest first; undefined when there is no such operation. */
+  /** Reads commands of an operation, oldest first; undefined when there is no such operation. */
   async "operations.commands"(
     context: TransactionContext,
     { id, aboveSeq, limit }: { id: string; aboveSeq: number; limit: number },
@@ -206,7 +206,7 @@ export const operationTransactions = {
       .execute();
   },
 
-  /** The operation that works on a resource of a host, or waits for it; undefined: there is none. */
+  /** Returns the operation that works on a resource of a host, or waits for it; undefined: there is none. */
   async "operations.openOf"(
     { db }: TransactionContext,
     { resource, host }: { resource: string; host: string },
@@ -222,12 +222,12 @@ export const operationTransactions = {
   },
 };
 
-/** One caller leaves as many to the others. */
+/** Limits one caller to half of the total, so that the other half is left to others. */
 function maxOpenOfOne(maxOpen: number): number {
   return Math.max(1, Math.floor(maxOpen / 2));
 }
 
-/** How many have not ended; who has no account is told apart by its name. */
+/** Counts open operations in total and of this caller; a caller without an account is identified by its actor name. */
 async function countOpen({ db }: TransactionContext, { account_id, actor }: NewOperation) {
   const { inAll, ofAsker } = await db
     .selectFrom("operations")
@@ -249,7 +249,7 @@ async function countOpen({ db }: TransactionContext, { account_id, actor }: NewO
   return { inAll: Number(inAll), ofAsker: Number(ofAsker) };
 }
 
-/** Texts are compared byte by byte on either database, so that all that begin with a prefix stand together. */
+/** Builds a prefix condition: both databases compare text byte by byte, so that all texts with one prefix are adjacent. */
 function isBelow(column: "kind" | "resource" | "rpc", parent: string, separator: "." | "/") {
   const next = separator === "." ? "/" : "0";
   return sql<boolean>`(${sql.ref(column)} >= ${parent + separator} and ${sql.ref(column)} < ${parent + next})`;

@@ -3,10 +3,10 @@ import { type ClientBase, type ClientConfig, DatabaseError, types } from "pg";
 import { type PostgresErrors, storeUnavailable } from "./postgres-errors.ts";
 import type { Schema } from "./schema.ts";
 
-/** Types of columns by their number in PostgreSQL's catalog. */
+/** Type OIDs of PostgreSQL's catalog. */
 const { INT8, NUMERIC, BYTEA } = types.builtins;
 
-/** Reads whole numbers as numbers (all of ours are below 2^53; sums of them are NUMERIC), and bytes as Uint8Array. */
+/** Parses integers as numbers (all of ours are below 2^53; sums of them are NUMERIC), and bytes as Uint8Array. */
 const typeParsers: ClientConfig["types"] = {
   getTypeParser: ((id: number, format?: "text" | "binary") => {
     if (id === INT8 || id === NUMERIC) {
@@ -17,7 +17,7 @@ const typeParsers: ClientConfig["types"] = {
   }) as typeof types.getTypeParser,
 };
 
-/** For every connection, including those that may take their time. */
+/** Configuration of all connections, including those for long queries. */
 export function patientConfig(url: string): ClientConfig {
   return {
     connectionString: url,
@@ -28,7 +28,7 @@ export function patientConfig(url: string): ClientConfig {
   };
 }
 
-/** For connections whose queries are short: the server gives a statement up after 10 s, we the server after 15 s. */
+/** Configuration of connections for short queries: the server ends a statement after 10 s, the client gives up after 15 s. */
 export function boundedConfig(url: string): ClientConfig {
   return {
     ...patientConfig(url),
@@ -38,12 +38,12 @@ export function boundedConfig(url: string): ClientConfig {
   };
 }
 
-/** Runs SQL on one connection. Several statements without parameters may stand in one text. */
+/** Runs SQL on one connection. A text may contain several statements if it has no parameters. */
 export type RunSql = (text: string, values?: unknown[]) => Promise<unknown>;
 
 /**
- * Runs the queries of one connection one after the other, as `pg` wants it. What the server says is thrown as
- * `pg` throws it; that there is no server any more, as STORE_UNAVAILABLE.
+ * Runs the queries of one connection one after another, as `pg` requires. Errors of the server are thrown as `pg` throws
+ * them; a lost connection is thrown as STORE_UNAVAILABLE.
  */
 export function sqlRunner(client: ClientBase, { plainError }: PostgresErrors): RunSql {
   let previous: Promise<unknown> = Promise.resolve();
@@ -58,7 +58,7 @@ export function sqlRunner(client: ClientBase, { plainError }: PostgresErrors): R
   };
 }
 
-/** Kysely on one connection, whose transactions are begun and ended by who has the connection. */
+/** Returns Kysely for one connection. The connection's owner begins and ends the transactions. */
 export function kyselyOnConnection(run: RunSql): Kysely<Schema> {
   const client = { query: run, release: () => undefined };
   const pool = { connect: async () => client, end: async () => undefined } as unknown as PostgresPool;

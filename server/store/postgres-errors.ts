@@ -1,20 +1,22 @@
 import { DatabaseError } from "pg";
 import { InfraError } from "../../adapters/host/infra-error.ts";
 
-/** Makes errors of one database fit to be told: without its password, and without values of rows. */
+/** Removes the password and the values of rows from the errors of one database. */
 export interface PostgresErrors {
   /** `postgres://host:port/database`. */
   readonly shownAs: string;
-  /** STORE_UNAVAILABLE when it passes by itself or can be mended at the database, else INTERNAL with `fault` as message. */
+  /**
+   * Returns STORE_UNAVAILABLE for transient errors and those to be fixed at the database, else INTERNAL with the message `fault`.
+   */
   infraError(error: unknown, fault: string): InfraError;
-  /** For the log: what an error says, with only its message, stack and SQLSTATE. */
+  /** Returns an error for the log that has only the message, stack and SQLSTATE of the original. */
   plainError(error: unknown): Error;
 }
 
 /**
- * SQLSTATEs of what passes, or is mended at the database: connection (08), login (28), no such database (3D),
- * resources as a full disk (53), an operator's shutdown or a time limit (57), input/output (58), idle for too long
- * (25P0x), a standby that takes no writes (25006), a lock not to be had (55P03).
+ * SQLSTATEs of transient errors and of those to be fixed at the database: connection (08), login (28), no such database (3D),
+ * resources such as a full disk (53), an operator's shutdown or a time limit (57), input/output (58), idle for too long
+ * (25P0x), a standby that refuses writes (25006), a lock that is not available (55P03).
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const unavailable = /^(08|28|3D|53|57|58)|^(25006|25P0[345]|55P03)$/;
@@ -23,8 +25,8 @@ const unavailable = /^(08|28|3D|53|57|58)|^(25006|25P0[345]|55P03)$/;
 const runAgain: ReadonlySet<string | undefined> = new Set(["40001", "40P01"]);
 
 /**
- * Whether a transaction is to be run again. Beside others that is so for a duplicate key too: of a key that it has seen
- * to be free and another has taken since, PostgreSQL may tell in this way
+ * Reports whether to retry a transaction. A duplicate key is a reason too, unless the transaction ran exclusively: PostgreSQL
+ * may report it instead of a serialization failure when another transaction inserts a key that this one has seen as free
  * (https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html).
  */
 export function isToRunAgain(error: unknown, wasAlone: boolean): boolean {
@@ -34,12 +36,12 @@ export function isToRunAgain(error: unknown, wasAlone: boolean): boolean {
   return runAgain.has(error.code) || (error.code === "23505" && !wasAlone);
 }
 
-/** Whether a table that is to be made exists. */
+/** Reports whether the error is that a table to be created already exists. */
 export function isDuplicateTable(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "42P07";
 }
 
-/** @throws InfraError STORE_UNAVAILABLE, which repeats nothing of the text, when it is no URL */
+/** @throws InfraError STORE_UNAVAILABLE if the text is not a URL; the message does not repeat it */
 export function createPostgresErrors(url: string): PostgresErrors {
   if (!URL.canParse(url)) {
     throw new InfraError("STORE_UNAVAILABLE", "the address of the database is no URL");
@@ -50,7 +52,7 @@ export function createPostgresErrors(url: string): PostgresErrors {
 
   function plainError(error: unknown): Error {
     const { code } = error as { code?: unknown };
-    // Class 22 is about a value, which its message repeats.
+    // A message of class 22 repeats the value that it is about.
     const isAboutValue = error instanceof DatabaseError && error.code?.startsWith("22");
     const message = isAboutValue ? "a value was refused" : redacted(messageOf(error));
     const plain = new Error(typeof code === "string" ? `${message} (${code})` : message);
@@ -81,7 +83,7 @@ export function storeUnavailable(cause: unknown): InfraError {
 }
 
 function messageOf(error: unknown): string {
-  // Of a host with several addresses, Node tells of each in an error of its own.
+  // For a host with several addresses, Node reports one error per address.
   if (error instanceof AggregateError) {
     return error.errors.map(messageOf).join("; ");
   }
@@ -93,7 +95,7 @@ function shownUrl(url: string): string {
   return `postgres://${host}${pathname}`;
 }
 
-/** The password as it stands in the URL, and as it is. */
+/** Returns the password both percent-encoded, as in the URL, and decoded. */
 function secretsOf(url: string): string[] {
   const { password, searchParams } = new URL(url);
   const secrets = [password, decoded(password), searchParams.get("password") ?? ""];

@@ -5,29 +5,29 @@ import type { PostgresErrors } from "./postgres-errors.ts";
 import { channel } from "./postgres-transaction.ts";
 import type { StoreLog } from "./store-log.ts";
 
-/** What `startPostgresListener` needs. */
+/** Options of `startPostgresListener`. */
 export interface ListenerOptions {
   readonly config: ClientConfig;
   readonly errors: PostgresErrors;
   readonly log: StoreLog;
   onPayload(payload: string): void;
-  /** Listening again after a loss: notifications may have been missed. */
+  /** Called after a reconnect: notifications may have been missed. */
   onGap(): void;
 }
 
-/** Hears notifications until it is closed. */
+/** Receives notifications until it is closed. */
 export interface PostgresListener {
   close(): Promise<void>;
 }
 
-/** A connection that died without a word is noticed after this and the time limit of a query. */
+/** A connection that died silently is detected after this interval plus the time limit of a query. */
 const heartbeatMs = 15_000;
 
 const pauses = { firstMs: 100, longestMs: 5_000 };
 
 /**
- * Listens on a connection of its own, and connects again, for as long as it takes, when that is lost.
- * @throws what `pg` throws when the first connection cannot be made
+ * Listens on a dedicated connection, and reconnects without a time limit when it is lost.
+ * @throws the error of `pg` when the first connection fails
  */
 export async function startPostgresListener(options: ListenerOptions): Promise<PostgresListener> {
   const { errors, log, onGap } = options;
@@ -51,7 +51,7 @@ export async function startPostgresListener(options: ListenerOptions): Promise<P
         onGap();
         return;
       } catch {
-        // Told when it was lost; each further attempt is no news.
+        // The loss was logged; further failures are not.
         await delay(backOffMs(failures, pauses), undefined, { signal }).catch(() => undefined);
       }
     }
@@ -59,7 +59,7 @@ export async function startPostgresListener(options: ListenerOptions): Promise<P
 
   const heartbeat = setInterval(() => {
     const asked = client;
-    // Ending a connection whose query is unanswered closes it at once, and it is told as lost.
+    // `end` closes a connection with an unanswered query at once, which triggers the reconnect.
     asked.query("select 1").catch(() => void asked.end().catch(() => undefined));
   }, heartbeatMs).unref();
 

@@ -17,9 +17,9 @@ import { postgresDialect } from "./sql-dialect.ts";
 const migrationLock = 0x686f7374;
 
 /**
- * Checks that the database is the expected one, and brings its tables to the version of the program. Gateways
- * that do so at once wait for each other. Returns what an operator should know of.
- * @throws InfraError those of `assertDatabaseFacts`, STORE_NOT_EMPTY, STORE_UNAVAILABLE
+ * Checks that the database is the expected one, and migrates it to the version of the program. Gateways that do so at the
+ * same time wait for each other. Returns messages for the operator.
+ * @throws InfraError the errors of `assertDatabaseFacts`, STORE_NOT_EMPTY, STORE_UNAVAILABLE
  */
 export function preparePostgres(
   url: string,
@@ -42,7 +42,7 @@ export function preparePostgres(
   });
 }
 
-/** `migrate` for PostgreSQL, within the transaction that `withMigrationLock` has begun. */
+/** Runs `migrate` on PostgreSQL, within the transaction of `withMigrationLock`. */
 export async function migratePostgres(
   { run, db }: PostgresConnection,
   { shownAs }: PostgresErrors,
@@ -67,7 +67,7 @@ export async function migratePostgres(
   }
 }
 
-/** Runs `work` in one transaction on a connection of its own, one gateway at a time; what it throws undoes all. */
+/** Runs `work` in one transaction on a dedicated connection, one gateway at a time. An error rolls everything back. */
 export async function withMigrationLock<Result>(
   url: string,
   errors: PostgresErrors,
@@ -75,12 +75,12 @@ export async function withMigrationLock<Result>(
 ): Promise<Result> {
   try {
     const client = new Client(patientConfig(url));
-    // A lost connection is told by the query that meets it.
+    // A lost connection is reported by the next query.
     client.on("error", () => undefined);
     const run = sqlRunner(client, errors);
     try {
       await client.connect();
-      // Not serializable: what another gateway did while we waited for the lock must be seen.
+      // Not serializable: changes that another gateway committed while we waited for the lock must be visible.
       await run("begin isolation level read committed");
       await run(`select pg_advisory_xact_lock(${migrationLock})`);
       const result = await work({ run, db: kyselyOnConnection(run) });
@@ -94,7 +94,7 @@ export async function withMigrationLock<Result>(
   }
 }
 
-/** Before there are clients, the message may say what is wrong. */
+/** Adds the cause to the message: while the store is being opened, no client can see it. */
 function openingError(error: unknown, errors: PostgresErrors): InfraError {
   const known = errors.infraError(error, "");
   if (known.reason !== "STORE_UNAVAILABLE" && known.reason !== "INTERNAL") {

@@ -15,7 +15,7 @@ import type { StoreLog } from "./store-log.ts";
 import { createSubscribers } from "./subscribers.ts";
 import type { Topic, Transaction, Transactions } from "./transaction.ts";
 
-/** What `openPostgresStore` needs. */
+/** Options of `openPostgresStore`. */
 export interface PostgresStoreOptions {
   readonly url: string;
   readonly expectations: (shownAs: string) => Expectations;
@@ -26,8 +26,8 @@ export interface PostgresStoreOptions {
 const maxConnections = 10;
 
 /**
- * How often a transaction is run beside others. One that lost so often would go on losing against those that
- * begin at the right moment, so the next time it runs alone.
+ * Attempts of a transaction in parallel with others. After this many conflicts it would probably keep losing, so it then runs
+ * exclusively.
  */
 const attemptsBesideOthers = 3;
 
@@ -36,8 +36,8 @@ const maxAttempts = 6;
 const longestPauseMs = 10;
 
 /**
- * Opens a PostgreSQL database, which other gateways may use as well. Lost connections are made anew.
- * @throws InfraError as `openStore` says
+ * Opens a PostgreSQL database, which other gateways may use as well. Lost connections are re-established.
+ * @throws InfraError the errors of `openStore`
  */
 export async function openPostgresStore<T extends Transactions>(
   options: PostgresStoreOptions,
@@ -69,7 +69,7 @@ export async function openPostgresStore<T extends Transactions>(
   });
 
   const pool = new Pool({ ...config, max: maxConnections });
-  // A lost connection is told by the query that meets it; an idle one is replaced when it is needed.
+  // A lost connection is reported by the next query; an idle one is replaced when needed.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   const connections = new WeakMap<PoolClient, PostgresConnection>();
@@ -103,7 +103,7 @@ export async function openPostgresStore<T extends Transactions>(
     }
   }
 
-  /** A connection that did not answer is asked nothing more. */
+  /** A connection that did not answer is not used again. */
   async function isRolledBack({ run }: PostgresConnection, error: unknown): Promise<boolean> {
     return error instanceof InfraError
       ? false

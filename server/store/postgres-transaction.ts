@@ -4,32 +4,35 @@ import type { RunSql } from "./postgres-client.ts";
 import type { Schema } from "./schema.ts";
 import type { Topic, Transaction } from "./transaction.ts";
 
-/** The channel of NOTIFY; its payload is a topic and who sent it. */
+/** Channel of NOTIFY. The payload is a topic and the sender. */
 export const channel = "hostplane";
 
-/** A connection that is ours for now. */
+/** A connection that is exclusively ours for now. */
 export interface PostgresConnection {
   readonly run: RunSql;
   readonly db: Kysely<Schema>;
 }
 
-/** What a committed transaction leaves. */
+/** Result of a committed transaction. */
 export interface Committed {
   readonly result: unknown;
   readonly topics: ReadonlySet<Topic>;
 }
 
-/** How a transaction is run. */
+/** Options of `runSerializable`. */
 export interface RunOptions {
-  /** Who the notifications are from. */
+  /** Sender of the notifications. */
   readonly sender: string;
-  /** Waits until no other runs on any replica, and keeps others waiting: then there is nothing to conflict with. */
+  /**
+   * Whether to run exclusively: waits until no transaction runs on any replica, and blocks others, so that there are no
+   * conflicts.
+   */
   readonly isAlone: boolean;
 }
 
 /**
- * Every transaction locks the table `meta`, either beside others or alone. LOCK takes no snapshot, so what the
- * ones before have done is seen after the wait
+ * Every transaction locks the table `meta`, either shared or exclusively. LOCK takes no snapshot, so that after the wait the
+ * transaction sees what earlier ones have committed
  * (https://www.postgresql.org/docs/current/sql-lock.html).
  */
 function beginWith(lock: "row exclusive" | "exclusive"): string {
@@ -39,12 +42,12 @@ function beginWith(lock: "row exclusive" | "exclusive"): string {
 const beginBesideOthers = beginWith("row exclusive");
 const beginAlone = beginWith("exclusive");
 
-/** Held until the end of the transaction; the number is nobody else's in this database. */
+/** Locked until the end of the transaction. The number is unique in this database. */
 const lockEvents = "select pg_advisory_xact_lock(7408330521)";
 
 /**
- * Runs a transaction once. When it throws, the transaction was not committed and is still open, but for
- * STORE_UNAVAILABLE from the commit, after which nobody knows.
+ * Runs a transaction once. If it throws, the transaction was not committed and is still open. The exception is
+ * STORE_UNAVAILABLE from the commit: the outcome is then unknown.
  */
 export async function runSerializable(
   { run, db }: PostgresConnection,
@@ -79,7 +82,7 @@ async function commit(run: RunSql, notifications: readonly string[]): Promise<vo
     throw error;
   }
   const { command } = (Array.isArray(answer) ? answer.at(-1) : answer) as { command: string };
-  // The commit of a transaction with a failed query is no error, but "ROLLBACK".
+  // A commit after a failed query does not fail, but answers "ROLLBACK".
   if (command !== "COMMIT") {
     throw new Error(`the transaction went on after a failed query, and ended with ${command}`);
   }

@@ -2,7 +2,7 @@ import { extname } from "node:path";
 import type { Migration } from "./migrations/migration.ts";
 import type { Transactions } from "./transaction.ts";
 
-/** Where a store finds what it runs: URLs, since the thread that runs it may be another. */
+/** URLs of the modules that a store runs; it may load them in another thread. */
 export interface ProgramModules {
   /** A module that exports `transactions`. */
   readonly transactions: string;
@@ -10,19 +10,19 @@ export interface ProgramModules {
   readonly migrations: string;
 }
 
-/** What a store runs. */
+/** Transactions and migrations of a store. */
 export interface Program {
   readonly transactions: Transactions;
   readonly migrations: readonly Migration[];
 }
 
-/** The gateway's own. The files end in `.ts` in the repository, and in `.js` in the built package. */
+/** The gateway's own modules. The files end in `.ts` in the repository, and in `.js` in the built package. */
 export const ownModules: ProgramModules = {
   transactions: siblingUrl("./transactions"),
   migrations: siblingUrl("./migrations/migrations"),
 };
 
-/** URL of a file beside this one, given without its ending. */
+/** Returns the URL of a file next to this one; `path` has no extension. */
 export function siblingUrl(path: string): string {
   return new URL(`${path}${extname(import.meta.url)}`, import.meta.url).href;
 }

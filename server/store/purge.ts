@@ -1,15 +1,15 @@
 import { setImmediate as turn } from "node:timers/promises";
 
 export interface Purge {
-  /** Resolves once no batch runs any more. */
+  /** Resolves once no batch is running. */
   stop(): Promise<void>;
 }
 
 const hourMs = 3_600_000;
 
 /**
- * Removes what is too old, now and every hour, batch by batch, so that what else the store is asked gets its turn.
- * @param removeBatch removes a few rows, and says whether there may be more
+ * Removes expired rows, now and every hour. It works in batches, so that other transactions can run in between.
+ * @param removeBatch removes a few rows, and returns whether there may be more
  */
 export function startPurge(
   removeBatch: () => Promise<boolean>,

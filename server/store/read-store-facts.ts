@@ -14,10 +14,10 @@ import { infraErrorFromSqlite } from "./sqlite-errors.ts";
 import { assertNotEmptied } from "./sqlite-file.ts";
 
 /**
- * What a database says of itself, read without changing anything of it; undefined when there is none. Of an SQLite
- * file a copy is read, since the file itself cannot be opened without leaving traces; no gateway should use it then.
+ * Reads the facts that a database records about itself, without changing it; undefined when there is none. SQLite cannot open a
+ * file without leaving traces, so a copy of the file is read; no gateway should be using it then.
  * @param url `sqlite`, or the URL of a PostgreSQL database
- * @param directory where SQLite's file is
+ * @param directory directory of SQLite's file
  * @throws InfraError STORE_UNAVAILABLE, STORE_DAMAGED
  */
 export function readStoreFacts(url: string, directory: string): Promise<DatabaseFacts | undefined> {
@@ -32,7 +32,7 @@ async function readSqliteFacts(file: string): Promise<DatabaseFacts | undefined>
   const directory = mkdtempSync(join(tmpdir(), "hostplane-store-"));
   try {
     const copy = databaseFile(directory);
-    // What a killed gateway has committed is in the write-ahead log alone.
+    // Commits of a killed gateway are only in the write-ahead log.
     for (const ending of ["", "-wal"].filter((each) => existsSync(file + each))) {
       copyFileSync(file + ending, copy + ending, constants.COPYFILE_FICLONE);
     }
@@ -65,7 +65,7 @@ function assertIntact(database: DatabaseSync, file: string): void {
 async function readPostgresFacts(url: string): Promise<DatabaseFacts | undefined> {
   const errors = createPostgresErrors(url);
   const client = new Client(boundedConfig(url));
-  // A lost connection is told by the query that meets it.
+  // A lost connection is reported by the next query.
   client.on("error", () => undefined);
   try {
     await client.connect();

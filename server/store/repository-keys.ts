@@ -4,9 +4,9 @@ import type { TransactionContext } from "./transaction.ts";
 
 export type RepositoryKeyRow = Selectable<RepositoryKeysTable>;
 
-/** Keys that the gateway has made for repositories of backups, one for each. */
+/** Keys that the gateway has created for backup repositories, one per repository. */
 export const repositoryKeyTransactions = {
-  /** The key of a repository, or of this name. */
+  /** Returns the key of a repository, or the key with a name. */
   async "repositoryKeys.get"(
     { db }: TransactionContext,
     by: { repository: string } | { name: string },
@@ -18,7 +18,7 @@ export const repositoryKeyTransactions = {
       .executeTakeFirst();
   },
 
-  /** Keeps a key for its repository, unless that has one; returns the one it has. */
+  /** Stores a key for its repository, unless the repository has one; returns the repository's key. */
   async "repositoryKeys.make"(
     { db, nowMs }: TransactionContext,
     { name, repository, secretSealed }: { name: string; repository: string; secretSealed: Uint8Array },

@@ -1,8 +1,11 @@
 import type { TransactionContext } from "./transaction.ts";
 
-/** Who makes a repository of backups at the moment, since two that do so at once would spoil it. */
+/** Locks on the creation of backup repositories: two concurrent creations would damage a repository. */
 export const repositoryMakingTransactions = {
-  /** @returns whether it is the owner's to make, until the lease ends; the same owner may ask again */
+  /**
+   * Claims the creation of a repository until the lease ends. The same owner may claim it again.
+   * @returns `ok`: whether the owner has the claim
+   */
   async "repositoryMakings.claim"(
     { db, nowMs }: TransactionContext,
     { repository, owner, leaseMs }: { repository: string; owner: string; leaseMs: number },
@@ -25,7 +28,7 @@ export const repositoryMakingTransactions = {
     return { ok: numUpdatedRows > 0n };
   },
 
-  /** Lets others make it, unless they do already. */
+  /** Releases the claim, if the owner still has it. */
   async "repositoryMakings.release"(
     { db }: TransactionContext,
     { repository, owner }: { repository: string; owner: string },

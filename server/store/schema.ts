@@ -7,10 +7,9 @@ import type {
 } from "./cluster-tables.ts";
 
 /**
- * The tables, as Kysely's queries see them on either database: times are milliseconds of the database's
- * clock, a boolean is 0 or 1, JSON is text, bytes are a Uint8Array. A row whose `version` is set was written by
- * the transaction that took that number of the counter `auth_version`, so that "all with a version above the
- * last one seen" is all that changed.
+ * The tables, as Kysely's queries see them on either database: times are milliseconds of the database's clock, a boolean is 0
+ * or 1, JSON is text, bytes are a Uint8Array. `version` is the number of the counter `auth_version` that the transaction took
+ * which wrote the row, so that all changes are the rows with a version above the last one seen.
  */
 export interface Schema {
   meta: MetaTable;
@@ -37,16 +36,19 @@ export interface Schema {
   cluster_machine_events: ClusterMachineEventsTable;
 }
 
-/** Facts of the database itself: `kind`, `created_at`, `key_check`, `schema_version`, `auth_version`, `event_epoch`, `events_gone_seq`, `events_gone_at`, `cluster_installation`, `cluster_sequence`. */
+/**
+ * Facts about the database: `kind`, `created_at`, `key_check`, `schema_version`, `auth_version`, `event_epoch`,
+ * `events_gone_seq`, `events_gone_at`, `cluster_installation`, `cluster_sequence`.
+ */
 export interface MetaTable {
   name: string;
   value: string;
 }
 
 export interface UsersTable {
-  /** Never used again for another user. */
+  /** Never reused for another user. */
   id: string;
-  /** Unique among those that are not removed. */
+  /** Unique among the users that are not removed. */
   name: string;
   role: string;
   /** JSON array of service names, or null: all. */
@@ -54,9 +56,9 @@ export interface UsersTable {
   password_hash: string | null;
   /** JSON array. */
   certificate_names: string;
-  /** Tokens issued before are accepted no more, but for that of `kept_session`. */
+  /** Tokens issued earlier are rejected, except the token of `kept_session`. */
   tokens_not_before: number;
-  /** `jti` of the session by which the user last changed the own password, which stays logged in. */
+  /** `jti` of the session that last changed its user's own password; it stays logged in. */
   kept_session: string | null;
   created_at: number;
   changed_at: number;
@@ -66,7 +68,7 @@ export interface UsersTable {
 
 export interface ApiTokensTable {
   id: string;
-  /** Unique among those that are not revoked. */
+  /** Unique among the tokens that are not revoked. */
   name: string;
   hash: Uint8Array;
   role: string;
@@ -84,18 +86,18 @@ export interface SigningKeysTable {
   id: string;
   secret_sealed: Uint8Array;
   created_at: number;
-  /** Signs no more since. */
+  /** When it stopped signing. */
   retired_at: number | null;
-  /** Verifies no more after. */
+  /** When it stops verifying. */
   verify_until: number | null;
   version: number;
 }
 
 export interface RevocationsTable {
-  /** Id of the session token. */
+  /** ID of the session token. */
   jti: string;
   account_id: string;
-  /** When the token would have expired: the row is of no use after. */
+  /** When the token would have expired; after that the row is not needed. */
   expires_at: number;
   version: number;
 }
@@ -118,16 +120,16 @@ export interface AuditEventsTable {
   listener: string;
   rpc: string;
   resource: string | null;
-  /** The outcome, or null: not known, the call is still open or its gateway died. */
+  /** Outcome of the call. Null: unknown, because the call is still open or its gateway died. */
   code: string | null;
   reason: string | null;
   operation_id: string | null;
   request_id: string;
   request_json: string | null;
   backend: string;
-  /** How many calls the row sums. */
+  /** Number of calls that the row stands for. */
   count: Generated<number>;
-  /** What summed calls have in common; null: the row is one call. */
+  /** Key and minute that the calls of the row share; null: the row is one call. */
   sum_key: string | null;
   instance_id: string;
   /** Host name of the gateway. */
@@ -148,7 +150,7 @@ export interface IdempotencyKeysTable {
   expires_at: number;
 }
 
-/** Gateways that use the database, so that each can tell whether those of a host are away. */
+/** Gateways that use the database. Each reads here whether the gateways of a host are away. */
 export interface GatewaysTable {
   instance_id: string;
   host: string;
@@ -160,20 +162,20 @@ export interface OperationsTable {
   id: string;
   kind: string;
   resource: string;
-  /** Identity of the system it is meant for. */
+  /** ID of the system that it targets. */
   backend: string;
-  /** Whose limit of operations at once it counts for. */
+  /** System whose limit on running operations it counts against. */
   system: string;
-  /** Where it has to run; null: anywhere. */
+  /** Host that it must run on; null: any. */
   host: string | null;
-  /** The RPC that began it, whose role and service say who may see, cancel and retry it. */
+  /** RPC that started it. Its role and service decide who may see, cancel and retry the operation. */
   rpc: string;
   actor: string;
   account_id: string;
-  /** What a repeated request is known by while the operation has not ended. */
+  /** Identifies repeats of the request while the operation has not ended. */
   attach_key: string | null;
   input_json: string;
-  /** Null: it was given none. Empty: they were erased at its end; one that needs attention keeps them. */
+  /** Null: it never had any. Empty: they were erased when it ended; an operation that needs attention keeps them. */
   secrets_sealed: Uint8Array | null;
   /** `scheduled`, `active`, `undoing`, `completed`, `failed`, `cancelled`, `needsAttention`. */
   state: string;
@@ -185,17 +187,17 @@ export interface OperationsTable {
   step: string | null;
   attempt: number;
   cancel_requested: number;
-  /** Whether it has passed its point of no return. */
+  /** 0 or 1: whether it has passed its point of no return. */
   past_return: number;
   error_json: string | null;
   attention_json: string | null;
   result_json: string | null;
-  /** Instance id of the gateway that runs it. */
+  /** Instance ID of the gateway that runs it. */
   owner: string | null;
-  /** Counted up by every claim: a write of an older one is refused. */
+  /** Incremented by every claim; writes with an older fence are refused. */
   fence: number;
   lease_until: number;
-  /** Not to be claimed before. */
+  /** Earliest time of a claim. */
   not_before: number;
   created_at: number;
   started_at: number | null;
@@ -228,22 +230,22 @@ export interface OperationCommandsTable {
   host: string;
 }
 
-/** Numbers grow in the order of commits, but not by one. */
+/** Numbers increase in the order of commits, but not always by one. */
 export interface EventsTable {
   seq: Generated<number>;
   at: number;
   topic: string;
   type: string;
   resource: string;
-  /** Empty: it happened on none. */
+  /** Empty: it did not happen on a host. */
   host: string;
   operation_id: string | null;
-  /** JSON array of the services by which a caller may see it. */
+  /** JSON array of the services that give a caller access to it. */
   services: string;
   payload_json: string;
 }
 
-/** What was last told of a system, against which the next look at it is compared. */
+/** Last published state of a system; the next read is compared with it. */
 export interface ObservedStatesTable {
   source: string;
   version: number;
@@ -255,18 +257,18 @@ export interface BackupsTable {
   seq: Generated<number>;
   id: string;
   name: string;
-  /** Resource of the volume. */
+  /** Resource name of the volume. */
   volume: string;
   host: string;
-  /** Identity of the volume group. */
+  /** ID of the volume group. */
   backend: string;
-  /** Identity of the volume: another of the same name has another. */
+  /** UUID of the volume; a later volume of the same name has another one. */
   volume_uuid: string;
   size_bytes: number;
   at: number;
   repository_json: string;
   snapshot_id: string;
-  /** Of `repository_keys`; null: the owner has the key. */
+  /** Name in `repository_keys`; null: the user has the key. */
   key_name: string | null;
   schedule: string | null;
   operation_id: string;
@@ -275,7 +277,7 @@ export interface BackupsTable {
   damage: string | null;
 }
 
-/** Which operation the next poll of CreateBackup asks about. */
+/** Operation that the next poll of CreateBackup asks about. */
 export interface BackupRequestsTable {
   host: string;
   volume: string;
@@ -290,10 +292,10 @@ export interface RepositoryKeysTable {
   created_at: number;
 }
 
-/** Who makes a repository at the moment. */
+/** Locks on the creation of backup repositories. */
 export interface RepositoryMakingsTable {
   repository: string;
-  /** The operation. */
+  /** ID of the operation. */
   owner: string;
   lease_until: number;
 }

@@ -3,33 +3,33 @@ import { nextAuthVersion } from "./auth-version.ts";
 import type { Schema } from "./schema.ts";
 import type { TransactionContext } from "./transaction.ts";
 
-/** A key as it is kept: its secret is encrypted with the master key. */
+/** A signing key as it is stored: its secret is encrypted with the master key. */
 export interface NewSigningKey {
   readonly id: string;
   readonly secretSealed: Uint8Array;
 }
 
-/** What the token of a new session says, or why there is none: the user is gone, or has another password by now. */
+/** Data for the token of a new session; not `ok` if the user is gone or has changed the password. */
 export type OpenedSession =
   | {
       readonly ok: true;
-      /** Of the key that signs now. */
+      /** The key that currently signs. */
       readonly signingKeyId: string;
       readonly issuedAtMs: number;
       readonly expiresAtMs: number;
     }
   | { readonly ok: false };
 
-/** Session tokens: the keys that sign them, and those that were given up before their time. */
+/** Session tokens: the keys that sign them, and revoked tokens. */
 export const sessionTransactions = {
-  /** Adds the key if none signs yet; of several gateways that start at once one does. */
+  /** Adds the key if no key signs yet, so that several gateways that start at once agree on one. */
   async "signingKeys.ensure"(context: TransactionContext, key: NewSigningKey): Promise<void> {
     if ((await currentKey(context.db)) === undefined) {
       await insertKey(context, key, await nextAuthVersion(context));
     }
   },
 
-  /** The key signs from now on. Older ones verify what they have signed; those whose last token has expired are removed. */
+  /** Makes the key the one that signs. Older keys still verify; those whose last token has expired are removed. */
   async "signingKeys.rotate"(context: TransactionContext, key: NewSigningKey): Promise<void> {
     const { db, nowMs } = context;
     const version = await nextAuthVersion(context);
@@ -47,9 +47,9 @@ export const sessionTransactions = {
   },
 
   /**
-   * Begins a session, if the user still has the password that was verified. Takes no version, as nothing that decides
-   * about other calls changes.
-   * @param lifetimeMs how long its token is accepted, down to a whole second since `exp` has no smaller unit
+   * Opens a session, if the user's password is still the one that was verified. Takes no `auth_version`, because other calls
+   * are not affected.
+   * @param lifetimeMs lifetime of the token, rounded down to a whole second, the resolution of `exp`
    */
   async "sessions.open"(
     { db, nowMs }: TransactionContext,
@@ -65,7 +65,7 @@ export const sessionTransactions = {
     if (user === undefined || user.password_hash !== args.passwordHash || key === undefined) {
       return { ok: false };
     }
-    // One of the millisecond in which the password changed must be known from those before.
+    // A session opened in the millisecond of a password change must be later than those that the change ended.
     const issuedAtMs = Math.max(nowMs, user.tokens_not_before + 1);
     const expiresAtMs = Math.floor((issuedAtMs + args.lifetimeMs) / 1000) * 1000;
     if ((key.verify_until ?? 0) < expiresAtMs) {
@@ -78,7 +78,7 @@ export const sessionTransactions = {
     return { ok: true, signingKeyId: key.id, issuedAtMs, expiresAtMs };
   },
 
-  /** Ends a session before its time, once and for all; rows of tokens that have expired since are removed. */
+  /** Revokes a session for good; rows of tokens that have expired since are removed. */
   async "sessions.revoke"(
     context: TransactionContext,
     session: { jti: string; accountId: string; expiresAtMs: number },
@@ -90,7 +90,7 @@ export const sessionTransactions = {
       expires_at: session.expiresAtMs,
       version: await nextAuthVersion(context),
     };
-    // Some time later, since the clocks of the gateways differ.
+    // With a margin, because the clocks of the gateways differ.
     await db
       .deleteFrom("revocations")
       .where("expires_at", "<", nowMs - keptMs)
@@ -103,7 +103,7 @@ export const sessionTransactions = {
   },
 };
 
-/** The row of the key, which all logins share, is then written once an hour. */
+/** Margin, so that logins write the row of the key, which they all share, only once an hour. */
 const spareMs = 60 * 60 * 1000;
 const keptMs = 60 * 60 * 1000;
 

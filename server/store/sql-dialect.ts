@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import type { ColumnTypes } from "./migrations/migration.ts";
 import type { Schema } from "./schema.ts";
 
-/** Where the two databases differ for those who make and copy tables. */
+/** Differences between the two databases for creating and copying tables. */
 export interface SqlDialect extends ColumnTypes {
   tableExists(db: Kysely<Schema>, table: string): Promise<boolean>;
 }

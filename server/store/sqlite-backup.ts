@@ -6,9 +6,9 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import { syncDirectory } from "./sqlite-file.ts";
 
 /**
- * Writes a consistent copy of an open database, outside of a transaction, to a file of mode 0600 that must not
- * exist. Returns its size once it would survive a power cut. A copy that fails leaves no file. Its events are of an epoch of
- * their own: a gateway that goes on from the copy counts numbers that have been given to other events since.
+ * Writes a consistent copy of an open database, outside of a transaction, to a file of mode 0600 that must not exist. Returns
+ * its size once it would survive a power failure. A failed copy leaves no file. The copy gets a new event epoch: a gateway that
+ * continues from it assigns event numbers that were since given to other events.
  * @throws InfraError BACKUP_REFUSED
  */
 export function backupSqlite(database: DatabaseSync, file: string): number {
@@ -18,7 +18,7 @@ export function backupSqlite(database: DatabaseSync, file: string): number {
 function writeCopy(database: DatabaseSync, file: string, change: (file: string) => void): number {
   makeEmptyFile(file);
   try {
-    // VACUUM INTO takes an empty file as a missing one, and thus keeps the mode it was made with.
+    // VACUUM INTO treats an empty file as missing, and so keeps the mode that it was created with.
     database.prepare("vacuum into ?").run(file);
     change(file);
     syncFile(file);
@@ -39,7 +39,7 @@ function giveOwnEpoch(file: string): void {
   }
 }
 
-/** Writes the copy that is made before the tables are changed to `version`. Returns the file's name. */
+/** Writes the backup before the tables are migrated to `version`. Returns the file's name. */
 export function backupBeforeMigration(database: DatabaseSync, file: string, version: number): string {
   const target = freeName(`${file}.before-${version}`);
   const unfinished = `${target}.unfinished`;
@@ -50,7 +50,7 @@ export function backupBeforeMigration(database: DatabaseSync, file: string, vers
   return target;
 }
 
-/** An earlier backup is kept: between the two somebody may have gone back and worked with the older version. */
+/** Picks an unused name. An earlier backup is kept, as the older version may have been used again after it. */
 function freeName(name: string): string {
   let candidate = name;
   for (let count = 2; existsSync(candidate); count += 1) {

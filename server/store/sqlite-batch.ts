@@ -4,21 +4,21 @@ import type { Schema } from "./schema.ts";
 import { infraErrorFromSqlite, isInputOutputError } from "./sqlite-errors.ts";
 import type { Topic, Transaction, Transactions } from "./transaction.ts";
 
-/** One transaction that waits. */
+/** A transaction in the queue. */
 export interface WaitingTransaction {
   readonly name: string;
   readonly args: unknown;
 }
 
-/** How one of them ended. */
+/** Outcome of one transaction. */
 export type Outcome =
   | { readonly ok: true; readonly result: unknown; readonly topics: ReadonlySet<Topic> }
   | { readonly ok: false; readonly error: unknown };
 
 /**
- * Runs the transactions one after the other and commits them together, so that they share the wait for the
- * disk. One that throws is taken back alone. When the commit fails, or SQLite had to give up the whole
- * transaction, all have failed. Outcomes are in the order of the transactions.
+ * Runs the transactions one after another and commits them together, so that they share one sync to disk. A transaction that
+ * throws is rolled back alone. If the commit fails, or SQLite rolls back the whole transaction, all have failed. Outcomes are
+ * in the order of the transactions.
  */
 export async function runBatch(
   database: DatabaseSync,
@@ -41,7 +41,7 @@ export async function runBatch(
       database.exec("rollback");
     }
     const fault = infraErrorFromSqlite(error, "transactions could not be committed");
-    // The commit record may be on the disk although its sync failed, and count after a crash.
+    // The commit record may be on disk although its sync failed, and take effect after a crash.
     const failed = isCommitting && isInputOutputError(error) ? fault.withEffect("possible") : fault;
     return batch.map(() => ({ ok: false, error: failed }));
   }
@@ -61,7 +61,7 @@ async function runOne(
       db,
       nowMs: Date.now(),
       notify: (topic: Topic) => void topics.add(topic),
-      // Transactions run one after the other.
+      // Transactions run one after another.
       lockEvents: async () => {},
     };
     const result = await transaction(context, args);

@@ -2,10 +2,10 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import type { Schema } from "./schema.ts";
 
-/** More statements than the store has; bounds what lists of varying length would add. */
+/** More than the store has statements; bounds those with lists of varying length. */
 const keptStatements = 500;
 
-/** Kysely's own dialect of SQLite over Node's own SQLite. Its queries settle without leaving the thread's turn. */
+/** Returns Kysely on top of `node:sqlite`. Its queries settle without leaving the current turn of the event loop. */
 export function kyselyFromSqlite(database: DatabaseSync): Kysely<Schema> {
   const statements = new Map<string, SqliteStatement>();
   const sqliteDatabase: SqliteDatabase = {
@@ -36,7 +36,7 @@ function kyselyStatement(statement: StatementSync): SqliteStatement {
 }
 
 function inputValue(value: unknown): SQLInputValue {
-  // Node binds every number as a REAL: where a column has no type to turn it back, 5 would become 5.0.
+  // Node binds every number as a REAL: in a column without a type that converts it back, 5 would become 5.0.
   if (Number.isSafeInteger(value)) {
     return BigInt(value as number);
   }

@@ -5,7 +5,7 @@ interface SqliteError extends Error {
   readonly errcode: number;
 }
 
-/** Primary codes of what passes: BUSY, LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN, PROTOCOL. */
+/** Primary codes of transient errors: BUSY, LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN, PROTOCOL. */
 const passing: ReadonlySet<number> = new Set([5, 6, 7, 8, 10, 13, 14, 15]);
 
 /** CORRUPT and NOTADB. */
@@ -19,19 +19,19 @@ function primaryCode(error: unknown): number | undefined {
   return error instanceof Error && "errcode" in error ? (error as SqliteError).errcode & 0xff : undefined;
 }
 
-/** Whether another process has the database. */
+/** Reports whether another process has locked the database. */
 export function isBusy(error: unknown): boolean {
   return primaryCode(error) === busy;
 }
 
-/** Whether the disk failed, rather than being full. */
+/** Reports whether the disk failed; a full disk does not count. */
 export function isInputOutputError(error: unknown): boolean {
   return primaryCode(error) === inputOutput;
 }
 
 /**
- * STORE_UNAVAILABLE when the disk is full or fails, STORE_DAMAGED when the file is no good, and INTERNAL with
- * `fault` as its message for the rest. SQLite's messages hold no values.
+ * Returns STORE_UNAVAILABLE when the disk is full or fails, STORE_DAMAGED when the file is damaged, and INTERNAL with the
+ * message `fault` otherwise. SQLite's messages contain no values.
  */
 export function infraErrorFromSqlite(error: unknown, fault: string): InfraError {
   if (error instanceof InfraError) {

@@ -17,12 +17,12 @@ import { storeMissing } from "./database-facts.ts";
 import { lockHolder } from "./lock-holder.ts";
 import { infraErrorFromSqlite, isBusy } from "./sqlite-errors.ts";
 
-/** How long another process may still take to close the file, e.g. the gateway that this one replaces. */
+/** How long to wait for another process to close the file, e.g. the gateway that this one replaces. */
 const busyTimeoutMs = 5000;
 
 /**
- * Opens the database file for this process alone, so that a commit is on the disk when it returns. Makes the
- * file (mode 0600) and its directory (0700) if wished.
+ * Opens the database file exclusively for this process, so that a commit is on disk when it returns. Creates the file (mode
+ * 0600) and its directory (0700) if requested.
  * @throws InfraError STORE_MISSING, STORE_IN_USE, STORE_DAMAGED, STORE_UNAVAILABLE
  */
 export function openSqliteFile(file: string, createIfMissing: boolean): DatabaseSync {
@@ -38,7 +38,7 @@ export function openSqliteFile(file: string, createIfMissing: boolean): Database
   }
   const database = new DatabaseSync(file, { timeout: busyTimeoutMs });
   try {
-    // EXCLUSIVE has to come first: the lock is then taken with the first access and kept.
+    // EXCLUSIVE must come first, so that the first access takes the lock and keeps it.
     database.exec("pragma locking_mode = exclusive");
     database.exec("pragma journal_mode = wal");
     database.exec("pragma synchronous = full");
@@ -61,14 +61,14 @@ function makePrivateFile(file: string): void {
     makeEmptyDatabase(file);
     syncDirectory(directory);
   } else if ((statSync(file).mode & 0o077) !== 0) {
-    // A backup that was put back by hand may have any mode.
+    // A backup that was restored by hand may have any mode.
     chmodSync(file, 0o600);
   }
 }
 
 /**
- * Makes a database without tables, which is never seen as a file of no bytes: such a file was truncated. Of two processes
- * that make it at once one does.
+ * Creates a database without tables. It never appears as an empty file, because an empty file counts as truncated. If two
+ * processes do this at once, one of them succeeds.
  */
 function makeEmptyDatabase(file: string): void {
   const draft = `${file}.${randomBytes(8).toString("hex")}`;
@@ -76,7 +76,7 @@ function makeEmptyDatabase(file: string): void {
   try {
     const database = new DatabaseSync(draft);
     try {
-      // Writes the header of the file, and syncs it.
+      // Writes the file header and syncs it.
       database.exec("pragma journal_mode = wal");
     } finally {
       database.close();
@@ -92,7 +92,7 @@ function makeEmptyDatabase(file: string): void {
 }
 
 /**
- * Refuses a file of no bytes, which SQLite would take for a new database.
+ * Rejects an empty file, which SQLite would treat as a new database.
  * @throws InfraError STORE_DAMAGED
  */
 export function assertNotEmptied(file: string): void {
@@ -102,7 +102,7 @@ export function assertNotEmptied(file: string): void {
   }
 }
 
-/** Makes new names in the directory outlive a power cut. */
+/** Syncs a directory, so that new names in it survive a power failure. */
 export function syncDirectory(directory: string): void {
   const descriptor = openSync(directory, "r");
   try {

@@ -4,20 +4,20 @@ import type { Expectations } from "./database-facts.ts";
 import type { ProgramModules } from "./program.ts";
 import type { Topic } from "./transaction.ts";
 
-/** What the worker thread is started with. */
+/** Start parameters of the worker thread. */
 export interface WorkerStart {
   readonly file: string;
   readonly expectations: Expectations;
   readonly modules: ProgramModules;
 }
 
-/** What the worker thread is asked. */
+/** Requests to the worker thread. */
 export type WorkerRequest =
   | { readonly ask: "run"; readonly id: number; readonly name: string; readonly args: unknown }
   | { readonly ask: "backup"; readonly id: number; readonly file: string }
   | { readonly ask: "close" };
 
-/** What it answers: first that it is ready or why not, then to each request. */
+/** Messages of the worker thread: first `ready` or `refused`, then an answer to each request. */
 export type WorkerAnswer =
   | { readonly answer: "ready"; readonly notes: readonly string[] }
   | { readonly answer: "refused"; readonly error: PortableError }
@@ -29,13 +29,13 @@ export type WorkerAnswer =
     }
   | { readonly answer: "failed"; readonly id: number; readonly error: PortableError };
 
-/** An InfraError on its way between threads, which lose classes. */
+/** An InfraError in a form that can be sent between threads, which lose classes. */
 export interface PortableError {
   readonly reason: ReasonName;
   readonly message: string;
   readonly retryAfterMs: number | undefined;
   readonly effect: Effect | undefined;
-  /** An Error keeps name, message and stack on the way. */
+  /** An Error keeps its name, message and stack when it is cloned. */
   readonly cause: Error | undefined;
 }
 
@@ -49,7 +49,7 @@ export function portableError({ reason, message, retryAfterMs, effect, cause }: 
   };
 }
 
-/** Of what transactions throw only what can be cloned, and no property that could hold a value. */
+/** Keeps only what can be cloned, and drops properties that could contain a value. */
 function plainError({ message, stack }: Error): Error {
   const plain = new Error(message);
   plain.stack = stack ?? message;

@@ -10,18 +10,18 @@ import { kyselyFromSqlite } from "./sqlite-dialect.ts";
 import { infraErrorFromSqlite } from "./sqlite-errors.ts";
 import { openSqliteFile } from "./sqlite-file.ts";
 
-/** An SQLite database that this program may use, with its tables as the program needs them. */
+/** An SQLite database that this program may use, with its tables up to date. */
 export interface PreparedSqlite {
   readonly database: DatabaseSync;
   readonly db: Kysely<Schema>;
-  /** What was done that an operator should know of. */
+  /** Messages for the operator. */
   readonly notes: readonly string[];
 }
 
 /**
- * Opens the file for this process alone, checks that it is the expected database, and brings its tables to the
- * version of the program, after a backup beside the file if it had any.
- * @throws InfraError those of `openSqliteFile` and `assertDatabaseFacts`, BACKUP_REFUSED, STORE_UNAVAILABLE
+ * Opens the file exclusively for this process, checks that it is the expected database, and migrates it to the version of the
+ * program. An existing database is first backed up next to the file.
+ * @throws InfraError the errors of `openSqliteFile` and `assertDatabaseFacts`, BACKUP_REFUSED, STORE_UNAVAILABLE
  */
 export async function prepareSqlite(
   file: string,

@@ -15,7 +15,7 @@ import type { StoreLog } from "./store-log.ts";
 import { createSubscribers } from "./subscribers.ts";
 import type { Transactions } from "./transaction.ts";
 
-/** What `openSqliteStore` needs. */
+/** Options of `openSqliteStore`. */
 export interface SqliteStoreOptions {
   readonly file: string;
   readonly expectations: Expectations;
@@ -33,13 +33,12 @@ interface Waiting {
 }
 
 type Request = Extract<WorkerRequest, { id: number }>;
-/** A request before it has its number. */
+/** A request without its number. */
 type NewRequest = Request extends infer R ? (R extends Request ? Omit<R, "id"> : never) : never;
 
 /**
- * Opens a database in a file, which one thread of its own uses. If that thread dies, whoever waits gets
- * STORE_UNAVAILABLE, and so does every later call.
- * @throws InfraError as `openStore` says
+ * Opens a database file in a dedicated thread. If the thread dies, pending and later calls fail with STORE_UNAVAILABLE.
+ * @throws InfraError the errors of `openStore`
  */
 export async function openSqliteStore<T extends Transactions>({
   file,
@@ -48,17 +47,17 @@ export async function openSqliteStore<T extends Transactions>({
   log,
 }: SqliteStoreOptions): Promise<Store<T>> {
   const workerData: WorkerStart = { file, expectations, modules };
-  // What the process was told to import first is not for this thread, and would slow its start.
+  // Options such as `--import` are not meant for this thread, and would slow its start.
   const worker = new Worker(new URL(siblingUrl("./sqlite-worker")), {
     workerData,
     execArgv: [],
-    // Rows and messages die young; more room for them would only be more memory.
+    // Rows and messages are short-lived; a larger young generation would only cost memory.
     resourceLimits: { maxYoungGenerationSizeMb: workerYoungMb },
   });
   const subscribers = createSubscribers();
   const waiting = new Map<number, Waiting>();
   let lastId = 0;
-  /** Why nothing is taken any more. */
+  /** Why requests are no longer accepted. */
   let ended: InfraError | undefined;
   let closed: Promise<void> | undefined;
 
@@ -69,7 +68,7 @@ export async function openSqliteStore<T extends Transactions>({
     ended ??= error;
     opened.reject(ended);
     for (const { reject } of waiting.values()) {
-      // The thread may have committed it, and not have answered.
+      // The thread may have committed it without answering.
       reject(ended.withEffect("possible"));
     }
     waiting.clear();

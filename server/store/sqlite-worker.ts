@@ -10,7 +10,7 @@ import type { Transactions } from "./transaction.ts";
 
 type RunRequest = Extract<WorkerRequest, { ask: "run" }>;
 
-/** The thread that alone uses the database file: it opens it, and answers requests until it is asked to close. */
+/** Opens the database file, which only this thread uses, and answers requests until it is asked to close. */
 async function serveDatabase(port: MessagePort, { file, expectations, modules }: WorkerStart): Promise<void> {
   const tell = (answer: WorkerAnswer) => port.postMessage(answer);
   try {
@@ -49,14 +49,14 @@ function answerRequests(
     isWorking = false;
   }
 
-  /** What arrived during a batch goes into the next one, all of it. */
+  /** Moves all messages that arrived during a batch into the next one. */
   function takeAll(): void {
     for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
       waiting.push(next.message);
     }
   }
 
-  /** The runs up to the first request of another kind. */
+  /** Takes the run requests before the first request of another type. */
   function takeRuns(): RunRequest[] {
     const end = waiting.findIndex(({ ask }) => ask !== "run");
     return waiting.splice(0, end === -1 ? waiting.length : end) as RunRequest[];

@@ -1,8 +1,8 @@
 import type { TransactionContext } from "./transaction.ts";
 
-/** Whether the database answers. */
+/** Checks whether the database answers. */
 export const storeCheckTransactions = {
-  /** Reads one row; returns how many migrations the database has had. */
+  /** Reads one row; returns the number of migrations applied. */
   async "store.check"({ db }: TransactionContext, _args: Record<never, never>) {
     const { value } = await db
       .selectFrom("meta")

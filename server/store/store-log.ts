@@ -1,8 +1,8 @@
-/** What the store tells its operator. No message holds a password or a value of a row. */
+/** Log of the store. Messages contain no password and no value of a row. */
 export interface StoreLog {
   info(message: string): void;
-  /** The store goes on by itself. */
+  /** The store recovers by itself. */
   warn(message: string, cause?: unknown): void;
-  /** The store works no more: the process has to end. */
+  /** The store no longer works; the process has to exit. */
   fatal(message: string, cause?: unknown): void;
 }

@@ -1,10 +1,10 @@
 import type { Topic } from "./transaction.ts";
 
-/** Who wants to be called about which topic. */
+/** Callbacks by topic. */
 export interface Subscribers {
   add(topic: Topic, onChange: () => void): () => void;
   call(topic: Topic): void;
-  /** For what may have been missed. */
+  /** Calls every subscriber, because notifications may have been missed. */
   callAll(): void;
 }
 
@@ -19,7 +19,7 @@ export function createSubscribers(): Subscribers {
 
   return {
     add(topic, onChange) {
-      // A function of its own, so that one that subscribes twice can end each for itself.
+      // A new function each time, so that one callback can be subscribed twice and each subscription ended separately.
       const subscriber = () => onChange();
       const subscribers = byTopic.get(topic) ?? new Set();
       byTopic.set(topic, subscribers.add(subscriber));

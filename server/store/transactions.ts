@@ -26,8 +26,8 @@ import type { Transactions } from "./transaction.ts";
 import { userTransactions } from "./users.ts";
 
 /**
- * Every transaction of the store by its name, which is `concern.verb`. A concern is a file beside this one,
- * whose object is spread here.
+ * All transactions of the store by name, in the form `concern.verb`. Each concern is a file next to this one, whose object is
+ * spread here.
  */
 export const transactions = {
   ...auditTransactions,

@@ -1,6 +1,6 @@
 import type { OperationsTable } from "./schema.ts";
 
-/** Why an operation waits whose domain is in the configuration of no gateway. */
+/** Explains why an operation waits that no gateway can run because its domain is not configured. */
 export function unknownKindWords(kind: string): string {
   return `${unknownKindStart(kind)}: configure its domain again, or cancel the operation`;
 }
@@ -10,8 +10,8 @@ function unknownKindStart(kind: string): string {
 }
 
 /**
- * Whether no gateway can run or undo an operation, because none knows its kind. It is so from when a gateway has written
- * that down until one that knows the kind claims it.
+ * Reports whether no gateway can run or undo an operation, because none supports its kind. This holds from when a gateway
+ * records it until a gateway that supports the kind claims the operation.
  */
 export function isStranded({
   kind,

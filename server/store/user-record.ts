@@ -1,12 +1,12 @@
 import type { Selectable } from "kysely";
 import type { UsersTable } from "./schema.ts";
 
-/** A user without the password's hash. */
+/** A user, without the password hash. */
 export interface UserRecord {
   readonly id: string;
   readonly name: string;
   readonly role: string;
-  /** Null: all. */
+  /** Services that the user may call. Null: all of them. */
   readonly services: readonly string[] | null;
   readonly certificateNames: readonly string[];
   readonly hasPassword: boolean;
@@ -14,7 +14,7 @@ export interface UserRecord {
   readonly changedAtMs: number;
 }
 
-/** The user to make. */
+/** A user to create. */
 export interface NewUser {
   readonly id: string;
   readonly name: string;
@@ -24,7 +24,7 @@ export interface NewUser {
   readonly certificateNames: readonly string[];
 }
 
-/** What to change of a user; what is undefined stays as it is. */
+/** Changes to a user; undefined fields stay unchanged. */
 export interface UserChange {
   readonly role?: string | undefined;
   readonly services?: readonly string[] | null | undefined;
@@ -36,7 +36,7 @@ export type UserRefusal =
   | { readonly ok: false; readonly why: "exists" | "notFound" | "lastAdmin" | "passwordChanged" }
   | { readonly ok: false; readonly why: "certificateNameTaken"; readonly certificateName: string };
 
-/** The user as it is after the change, or why there was none. */
+/** The user after the change, or the reason for the refusal. */
 export type UserResult = { readonly ok: true; readonly user: UserRecord } | UserRefusal;
 
 export type UserRow = Selectable<UsersTable>;

@@ -12,9 +12,9 @@ import {
   type UserRow,
 } from "./user-record.ts";
 
-/** Users. Those that are removed stay as rows, so that an id is never used again and the audit log can be read. */
+/** Users. Removed users stay as rows, so that no ID is ever reused and the audit log stays readable. */
 export const userTransactions = {
-  /** All users by name. */
+  /** Lists all users by name. */
   async "users.list"({ db }: TransactionContext): Promise<readonly UserRecord[]> {
     return (await users(db).orderBy("name").execute()).map(recordFromRow);
   },
@@ -28,13 +28,13 @@ export const userTransactions = {
     return taken ?? insertUser(context, args);
   },
 
-  /** Makes the user if there has never been one. */
+  /** Creates the user if there has never been one. */
   async "users.createFirst"(context: TransactionContext, args: NewUser): Promise<UserResult> {
     const any = await context.db.selectFrom("users").select("id").limit(1).executeTakeFirst();
     return any === undefined ? insertUser(context, args) : { ok: false, why: "exists" };
   },
 
-  /** Whether there has never been a user. */
+  /** Reports whether there has never been a user. */
   async "users.isFirstStart"({ db }: TransactionContext): Promise<boolean> {
     return (await db.selectFrom("users").select("id").limit(1).executeTakeFirst()) === undefined;
   },
@@ -65,15 +65,15 @@ export const userTransactions = {
     return writeUser(context, changed, dryRun);
   },
 
-  /** Sets another password, which ends every login. */
+  /** Sets a new password, which ends every login. */
   async "users.setPassword"(
     context: TransactionContext,
     args: {
       name: string;
       passwordHash: string;
-      /** Refuses if the hash is another by now; undefined: whatever it is. */
+      /** Refuses if the current hash differs; undefined: do not check. */
       ifHash?: string | undefined;
-      /** `jti` of the one session that stays; undefined: none. */
+      /** `jti` of the one session that stays logged in; undefined: none. */
       keptSession?: string | undefined;
     } & DryRun,
   ): Promise<UserResult> {
@@ -117,7 +117,7 @@ export const userTransactions = {
     return writeUser(context, removed, dryRun);
   },
 
-  /** The password's hash of a user; undefined: no such user, null: no password. */
+  /** Returns the password hash of a user; undefined: no such user, null: no password. */
   async "users.passwordHash"(
     { db }: TransactionContext,
     { name }: { name: string },
@@ -177,8 +177,8 @@ async function writeUser(
 }
 
 /**
- * The moment up to which no login counts. It grows with each call, whatever the clock says: `sessions.open` may have
- * dated a session a millisecond after the last one.
+ * Returns the time up to which logins are invalid. It always increases, regardless of the clock, because `sessions.open` may
+ * have dated a session one millisecond after the previous value.
  */
 function endOfLogins(row: UserRow, { nowMs }: TransactionContext): number {
   return Math.max(nowMs, row.tokens_not_before + 1);
@@ -208,7 +208,7 @@ async function wouldEndAdmins(db: Kysely<Schema>, before: UserRow, after: UserRo
   return !others.some(isFullAdmin);
 }
 
-/** Whether the user may administer everything, and can log in to do so. */
+/** Reports whether the user may administer everything, and is able to log in. */
 function isFullAdmin(row: UserRow): boolean {
   const canLogIn = row.password_hash !== null || row.certificate_names !== "[]";
   return row.removed_at === null && row.role === "admin" && row.services === null && canLogIn;

@@ -3,7 +3,7 @@ import type { Store, TransactionName } from "./store.ts";
 
 /** Whether changes can be written. */
 export interface WriteHealth {
-  /** Why the last change could not be written; undefined: it could. */
+  /** Returns why the last change could not be written; undefined: it could. */
   failure(): InfraError | undefined;
   close(): void;
 }
@@ -14,16 +14,16 @@ export interface WriteHealthLog {
 }
 
 /**
- * Each gateway writes it at least every `operations.leaseMs`, and every tenth of that while it fails. Other transactions may
- * succeed on a full disk: those that only read, and those that change nothing.
+ * Every gateway runs this transaction at least every `operations.leaseMs`, and ten times as often while it fails. Others may
+ * succeed on a full disk, because they only read or change nothing.
  */
 const heartbeat: TransactionName = "operations.renew";
 
 const logEveryMs = 60_000;
 
 /**
- * Watches what becomes of a store's transactions. A failure is logged once a minute for as long as it lasts.
- * @param describeDisk what to add to it; undefined when there is nothing to say
+ * Watches the outcomes of a store's transactions. While writes fail, the failure is logged once a minute.
+ * @param describeDisk returns a text for that message; undefined when there is nothing to add
  */
 export function watchWrites(
   store: Store,

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { ColumnTypes } from "./migration.ts";
 
-/** The tables of `schema.ts`, all but `meta`, which every database has from its creation. */
+/** Creates the first tables of `schema.ts`. `meta` is not among them; it is created with the database. */
 export async function makeFirstTables(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   await makeAccounts(db, types);
   await makeSessions(db, types);

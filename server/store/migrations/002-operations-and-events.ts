@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import type { ColumnTypes } from "./migration.ts";
 
-/** The tables of operations, events and backups. */
+/** Creates the tables of operations, events and backups. */
 export async function makeOperationsAndEvents(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   await makeGateways(db, types);
   await makeOperations(db, types);

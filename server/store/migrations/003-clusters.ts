@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type Kysely, sql } from "kysely";
 import type { ColumnTypes } from "./migration.ts";
 
-/** The tables of Kubernetes clusters, and what marks machines as those of this store. */
+/** Creates the tables of Kubernetes clusters, and the installation ID that marks machines as this store's. */
 export async function makeClusters(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   await makeWantedClusters(db, types);
   await makeSlots(db, types);
@@ -36,7 +36,7 @@ async function makeWantedClusters(db: Kysely<unknown>, { text, integer, bytes }:
     .addColumn("fence", integer, (column) => column.notNull())
     .addColumn("lease_until", integer, (column) => column.notNull())
     .addColumn("due_at", integer, (column) => column.notNull())
-    // SQLite reads a row from its beginning, and may stop before what is large.
+    // Large columns come last: SQLite reads a row from its start, and can stop before them.
     .addColumn("control_plane_labels_json", text, (column) => column.notNull())
     .addColumn("secrets_sealed", bytes, (column) => column.notNull())
     .execute();

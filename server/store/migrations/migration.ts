@@ -1,13 +1,13 @@
 import type { CreateTableBuilder, Kysely, RawBuilder } from "kysely";
 
-/** What a migration needs to know of the database it changes. */
+/** Column types and tables of the database that a migration changes. */
 export interface ColumnTypes {
-  /** Text that is compared byte by byte, whatever the database's locale. */
+  /** Text that is compared byte by byte, independent of the database's locale. */
   readonly text: RawBuilder<unknown>;
-  /** A whole number below 2^53. */
+  /** An integer below 2^53. */
   readonly integer: RawBuilder<unknown>;
   readonly bytes: RawBuilder<unknown>;
-  /** Begins a table with a primary key that the database counts up and never uses twice. */
+  /** Starts a table with an auto-incremented primary key; numbers are never reused. */
   createCountedTable<Table extends string, Key extends string>(
     db: Kysely<unknown>,
     table: Table,
@@ -16,7 +16,7 @@ export interface ColumnTypes {
 }
 
 /**
- * One step forward of the tables. Runs in a transaction that is kept as a whole or not at all. A migration that
- * was released is never changed.
+ * A schema migration. It runs in a transaction that is committed as a whole or not at all. A released migration is never
+ * changed.
  */
 export type Migration = (db: Kysely<unknown>, types: ColumnTypes) => Promise<void>;

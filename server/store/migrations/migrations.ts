@@ -3,5 +3,5 @@ import { makeOperationsAndEvents } from "./002-operations-and-events.ts";
 import { makeClusters } from "./003-clusters.ts";
 import type { Migration } from "./migration.ts";
 
-/** In their order: the version of a database is how many of them it has had. */
+/** In order: the version of a database is the number of migrations applied. */
 export const migrations: readonly Migration[] = [makeFirstTables, makeOperationsAndEvents, makeClusters];
