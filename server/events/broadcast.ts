@@ -6,39 +6,39 @@ import type { Events } from "./events.ts";
 import { readPauses } from "./read-pauses.ts";
 import { createSubscriberGroups } from "./subscriber-groups.ts";
 
-/** What a subscriber is written to. */
+/** Destination of a subscriber's messages. */
 export interface Sink<Message> {
-  /** Writes behind everything that was written before, at once; false when it takes nothing more. */
+  /** Writes a message immediately, after all earlier ones; false when it accepts no more. */
   write(message: Message): boolean;
 }
 
-/** Who wants events as they come. */
+/** A subscriber to live events. */
 export interface Subscriber<Message> {
   readonly filter: EventFilter;
   readonly sink: Sink<Message>;
-  /** When the last message to it was written, by `performance.now()`. */
+  /** Time of the last message written to it, in terms of `performance.now()`. */
   readonly writtenAtMs: number;
-  /** After so long a silence it gets a heartbeat. */
+  /** Interval without messages after which it gets a heartbeat. */
   readonly silenceMs: number;
 }
 
-/** Writes each event to all who want it, as one message that was made once. */
+/** Writes each event to all matching subscribers, as one message that is encoded once. */
 export interface Broadcast<Message> {
   /**
-   * Writes every event after a number to a subscriber, until the signal is aborted. Resolves then.
-   * @returns undefined when events after the number have been written to others already: they are to be read first
-   * @throws InfraError SUBSCRIBER_TOO_SLOW, HISTORY_GONE, SHUTTING_DOWN, and what the filter throws
+   * Writes every event after a number to a subscriber, until the signal is aborted; resolves then.
+   * @returns undefined when later events were already written to others; the caller must read those first
+   * @throws InfraError SUBSCRIBER_TOO_SLOW, HISTORY_GONE, SHUTTING_DOWN, and the errors of the filter
    */
   join(afterSeq: number, subscriber: Subscriber<Message>, signal: AbortSignal): Promise<void> | undefined;
 }
 
-/** What `createBroadcast` needs. */
+/** Options of `createBroadcast`. */
 export interface BroadcastOptions<Message> {
   readonly events: Pick<Events, "follow" | "headSeq" | "cursorOf">;
   readonly messageOf: (record: EventRecord) => Message;
-  /** @param cursor up to which everything that was wanted is written */
+  /** @param cursor position up to which all matching events are written */
   readonly heartbeatOf: (cursor: string) => Message;
-  /** Filters are asked for their `services` again before an event if that was so long ago. */
+  /** Before an event, the `services` of the filters are read again if the last time was this long ago. */
   readonly recheckMs: number;
 }
 
@@ -48,20 +48,20 @@ interface Joined<Message> extends Omit<Subscriber<Message>, "writtenAtMs"> {
   end(error: unknown): void;
 }
 
-/** After so much the rest of the gateway gets its turn, and what was written can leave. */
+/** Limits after which the loop yields to the rest of the gateway, so that what was written can be sent. */
 const turnMs = 10;
 const turnEvents = 16;
 
-/** How often it is looked for subscribers to whom nothing was written. */
+/** Interval of the check for subscribers that need a heartbeat. */
 const silenceCheckMs = 500;
 
 const everything: EventFilter = { topics: [], resources: [], services: undefined };
 
-/** Broadcasts until `events` is closed. */
+/** Creates a broadcast that runs until `events` is closed. */
 export function createBroadcast<Message>(options: BroadcastOptions<Message>): Broadcast<Message> {
   const { events, messageOf, heartbeatOf, recheckMs } = options;
   const groups = createSubscriberGroups<Joined<Message>>();
-  /** Number of the event that was written last. */
+  /** Number of the last event written. */
   let position = events.headSeq;
   let recheckedAtMs = performance.now();
 
@@ -118,7 +118,7 @@ export function createBroadcast<Message>(options: BroadcastOptions<Message>): Br
     }
   }
 
-  /** @returns whether there is more to come */
+  /** @returns whether to continue */
   async function writeEvents(): Promise<boolean> {
     let workedMs = 0;
     let written = 0;
@@ -135,7 +135,7 @@ export function createBroadcast<Message>(options: BroadcastOptions<Message>): Br
         }
       }
     } catch (error) {
-      // Events are gone that nobody has read: each subscriber is told, and has to begin anew.
+      // Events were purged before they were read: every subscriber gets the error, and has to subscribe again.
       endAll(error);
       position = events.headSeq;
       await delay(backOffMs(1, readPauses), undefined, { ref: false });
@@ -148,7 +148,7 @@ export function createBroadcast<Message>(options: BroadcastOptions<Message>): Br
   async function run(): Promise<void> {
     const timer = setInterval(writeHeartbeats, silenceCheckMs).unref();
     while (await writeEvents()) {
-      // Goes on with the newest.
+      // Continue with the newest events.
     }
     clearInterval(timer);
   }

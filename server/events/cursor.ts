@@ -1,24 +1,24 @@
 import { invalidField } from "../../adapters/host/infra-error.ts";
 
-/** A place in the events of a store: behind the event with the number. */
+/** A position in the events of a store, after the event with the number. */
 export interface Place {
-  /** Which counting of events the number belongs to. */
+  /** The numbering that the number belongs to. */
   readonly epoch: string;
-  /** Behind which event; 0: before all. */
+  /** Number of the event before the position; 0: the start. */
   readonly seq: number;
 }
 
 /** A store's epoch is 36 characters long, a number at most 16. */
 const cursorMaxLength = 128;
 
-/** The place as clients keep it, who do not look into it. */
+/** Encodes a position as an opaque cursor for clients. */
 export function cursorFrom({ epoch, seq }: Place): string {
   return Buffer.from(`${epoch}.${seq}`).toString("base64url");
 }
 
 /**
- * Reads a cursor, of whatever epoch.
- * @throws InfraError INVALID_FIELD for what `cursorFrom` has not made
+ * Parses a cursor; does not check its epoch.
+ * @throws InfraError INVALID_FIELD unless `cursorFrom` could have returned it
  */
 export function parseCursor(cursor: string): Place {
   const text = cursor.length > cursorMaxLength ? "" : Buffer.from(cursor, "base64url").toString();

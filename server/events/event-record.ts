@@ -1,38 +1,38 @@
 import type { EventRow } from "../store/events.ts";
 
-/** Something that happened, as it was written down. */
+/** A stored event. */
 export interface EventRecord {
-  /** Grows with every event, not by one. */
+  /** Increases with every event, but not always by one. */
   readonly seq: number;
   /** By the store's clock. */
   readonly atMs: number;
   readonly topic: string;
   readonly type: string;
   readonly resource: string;
-  /** Empty: it happened on none. */
+  /** Empty: it did not happen on a host. */
   readonly host: string;
   readonly operationId: string | undefined;
-  /** Full names of the services by which a caller may see it. */
+  /** Full names of the services that give a caller access to it. */
   readonly services: readonly string[];
-  /** Plain data; what it holds, the topic says. */
+  /** Plain data; its shape depends on the topic. */
   readonly payload: unknown;
 }
 
-/** Which events are wanted; all conditions must be met. */
+/** Filter for events; an event must match all conditions. */
 export interface EventFilter {
-  /** One of these; any when empty. */
+  /** Topics; any when empty. */
   readonly topics: readonly string[];
-  /** About one of these or what is below it; anything when empty. A gap above one of these is about it too. */
+  /** Resources, each with everything below it; any when empty. A gap event also matches if its resource is above one of these. */
   readonly resources: readonly string[];
-  /** Those that the caller may call, of which the event must have one; undefined: all. As of when it is asked for. */
+  /** Services that the caller may call; an event needs one of them. Undefined: all. A getter may compute it on each access. */
   readonly services: ReadonlySet<string> | undefined;
   readonly operationId?: string;
 }
 
-/** The type of an event that says that others may be missing, about its resource and all that is below. */
+/** Type of the event that reports that events about its resource, or anything below it, may be missing. */
 const gapType = "gap";
 
-/** Whether the event is wanted. @throws what a getter of the filter throws */
+/** Reports whether an event matches a filter. @throws the errors of a getter of the filter */
 export function isWanted(
   { topic, type, resource, operationId, services }: EventRecord,
   filter: EventFilter,

@@ -9,36 +9,36 @@ import { readPauses } from "./read-pauses.ts";
 import { createRecentEvents } from "./recent-events.ts";
 import { createTail } from "./tail.ts";
 
-/** What happens, in the order in which it was written down. */
+/** The events of a store, in the order in which they were written. */
 export interface Events {
-  /** Number of the newest event that is known here. */
+  /** Number of the newest event known here. */
   readonly headSeq: number;
-  /** The place behind an event, as clients keep it. */
+  /** Returns the position after an event as an opaque cursor. */
   cursorOf(seq: number): string;
   /** @throws InfraError INVALID_FIELD, HISTORY_GONE (which names the oldest cursor), STORE_UNAVAILABLE */
   seqOf(cursor: string): Promise<number>;
-  /** Number of the newest event that was written down before the call. @throws InfraError STORE_UNAVAILABLE */
+  /** Returns the number of the newest event written before the call. @throws InfraError STORE_UNAVAILABLE */
   currentSeq(): Promise<number>;
   /**
-   * The place before the first event that is not before a time (milliseconds of the store's clock); now, when there is none
-   * yet.
+   * Returns the position before the first event at or after a time (milliseconds of the store's clock); the current position if
+   * there is none yet.
    * @throws InfraError HISTORY_GONE, STORE_UNAVAILABLE
    */
   seqAtTime(atMs: number): Promise<number>;
   /**
-   * The next few events after a number, in order; none when it is the newest here. While the store is away it waits, but for
-   * what is new enough to be known here.
+   * Returns the next few events after a number, in order; none if it is the newest known here. During an outage of the store it
+   * waits, unless the events are recent enough to be in memory.
    * @throws InfraError HISTORY_GONE, and the signal's reason
    */
   after(seq: number, signal: AbortSignal): Promise<readonly EventRecord[]>;
   /**
-   * All events after a number that are wanted, in order, without gap or repeat, at the pace of who reads. Waits for those to
-   * come, and ends when the signal is aborted or the gateway closes.
+   * Yields all matching events after a number, in order, without gaps or repeats, at the reader's pace. Waits for new events,
+   * and ends when the signal is aborted or the gateway closes.
    * @throws InfraError HISTORY_GONE
    */
   follow(afterSeq: number, filter: EventFilter, signal: AbortSignal): AsyncGenerator<EventRecord, void>;
   /**
-   * The events after a number that are wanted, as `follow` has them, up to and with another number, which one had.
+   * Yields the matching events after a number like `follow`, up to and including the event `upToSeq`, which must exist.
    * @throws InfraError HISTORY_GONE, SHUTTING_DOWN, and the signal's reason
    */
   between(
@@ -47,36 +47,36 @@ export interface Events {
     filter: EventFilter,
     signal: AbortSignal,
   ): AsyncGenerator<EventRecord, void>;
-  /** Ends what follows, and resolves once the store is not asked any more. */
+  /** Ends all followers, and resolves once the store is no longer used. */
   close(): Promise<void>;
 }
 
-/** What `createEvents` needs. */
+/** Options of `createEvents`. */
 export interface EventsOptions {
   readonly store: Pick<Store, "run" | "subscribe" | "isShared">;
   /** How long events are kept. */
   readonly keepMs: number;
-  /** How often a shared store is read without a notification; 1 s if absent. */
+  /** How often a shared store is polled in addition to notifications. Default: 1 s. */
   readonly pollMs?: number;
-  /** Room for the newest events, from which those who lag a little are served; 4096 and 8 MiB if absent. */
+  /** Memory for the newest events, which serves readers that lag a little. Default: 4096 records and 8 MiB. */
   readonly recent?: { readonly maxRecords: number; readonly maxBytes: number };
-  /** Called when the store cannot be read, or what is too old not be removed; both are tried again. */
+  /** Called when reading the store or purging old events fails; both are retried. */
   readonly onFailed: (error: unknown) => void;
 }
 
-/** What one reader who lags holds at once. */
+/** Maximum number of events that a lagging reader holds at a time. */
 const batchSize = 64;
 
 const purgeSize = 500;
 
 interface Batch {
   readonly records: readonly EventRecord[];
-  /** No others that were asked for are up to there. */
+  /** There are no other matching events up to this number. */
   readonly readSeq: number;
 }
 
 /**
- * Reads the events of a store, and removes those that are too old.
+ * Opens the events of a store, and purges old ones.
  * @throws InfraError STORE_UNAVAILABLE
  */
 export async function createEvents(options: EventsOptions): Promise<Events> {
@@ -99,7 +99,7 @@ export async function createEvents(options: EventsOptions): Promise<Events> {
   }
 
   async function readStored(seq: number, operationId: string | undefined): Promise<Batch> {
-    // Up to there everything is committed, for the tail has read it.
+    // Everything up to here is committed, because the tail has read it.
     const { headSeq } = tail;
     const { rows, goneSeq } = await store.run("events.read", {
       afterSeq: seq,
@@ -162,7 +162,7 @@ export async function createEvents(options: EventsOptions): Promise<Events> {
     async seqOf(cursor) {
       const place = parseCursor(cursor);
       await tail.refresh();
-      // A number that was not given yet is of a store that was put back to an earlier state.
+      // A number that is not assigned yet comes from a store that was since restored to an earlier state.
       if (place.epoch !== epoch || place.seq < tail.goneSeq || place.seq > tail.headSeq) {
         throw historyGone(tail.goneSeq);
       }

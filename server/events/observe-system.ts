@@ -5,73 +5,74 @@ import type { NewEvent } from "../store/events.ts";
 import type { ObservedState } from "../store/observed-states.ts";
 import type { Store } from "../store/store.ts";
 
-/** A time in which changes may have been made that nobody saw, by the store's clock. */
+/** A period in which changes may have been missed, by the store's clock. */
 interface Gap {
   readonly fromMs: number;
   readonly toMs: number;
   readonly reason: string;
 }
 
-/** What has happened since the last time, and what to compare with the next time. */
+/** Changes since the last published state, and the new state to compare with the next time. */
 export interface Told<Observed> {
   readonly observed: Observed;
   readonly events: readonly NewEvent[];
 }
 
-/** A system that is watched, and how what happens to it is told. */
+/** A system to observe, and how its changes become events. */
 export interface ObservedSystem<State, Observed> {
-  /** What the store calls it, e.g. `lvm/host-1`. */
+  /** ID of the source in the store, e.g. `lvm/host-1`. */
   readonly source: string;
-  /** What people call it, e.g. `LVM`. */
+  /** Display name, e.g. `LVM`. */
   readonly name: string;
-  /** Calls back when the state may have changed, and when it begins or ceases to be readable. */
+  /** Calls back when the state may have changed, and when it becomes readable or unreadable. */
   subscribe(onChange: () => void): () => void;
-  /** The newest state, which is no older than `sinceMs` (performance.now()). */
+  /** Returns the newest state, read at or after `sinceMs` (performance.now()). */
   read(sinceMs: number, signal: AbortSignal): Promise<Snapshot<State>>;
-  /** Reads what was kept; undefined when it is not understood. */
+  /** Parses a stored state; undefined when it has an unknown format. */
   parse(json: unknown): Observed | undefined;
   /**
-   * @param before undefined: nothing was ever told, or it is not understood
+   * Computes the events of a new state.
+   * @param before undefined: nothing was published yet, or the stored state has an unknown format
    * @param readAtMs when the read of the state began (performance.now())
    */
   tell(before: Observed | undefined, state: State, readAtMs: number): Told<Observed>;
-  /** What is told when it cannot be read; absent where that changes nothing. It is tried again in any case. */
+  /** Computes the events of a system that cannot be read; absent where this changes nothing. The read is retried in any case. */
   tellUnreadable?(before: Observed | undefined, error: unknown): Told<Observed> | undefined;
-  /** Of the event that tells that changes may have been made which nobody saw. */
+  /** Origin of the event which reports that changes may have been missed. */
   readonly gapOrigin: Pick<NewEvent, "topic" | "resource" | "host" | "services">;
-  /** All is told that a read that began at that time (performance.now()) has shown. */
+  /** Called when the results of a read that began at that time (performance.now()) have been published. */
   onTold?(readAtMs: number): void;
 }
 
 export interface SystemObserverOptions {
   readonly store: Pick<Store, "run">;
-  /** Called when the system or the store failed, for the first time in a row; both are tried again. */
+  /** Called for the first of consecutive failures of the system or the store; both are retried. */
   readonly onFailed: (error: unknown) => void;
-  /** After so long a failure is tried again; 2 s if absent. */
+  /** Delay before a retry after a failure. Default: 2 s. */
   readonly retryMs?: number;
-  /** How often it is noted that nothing has changed; every minute if absent. */
+  /** Interval at which an unchanged state is confirmed. Default: 1 min. */
   readonly confirmMs?: number;
 }
 
 export interface SystemObserver {
-  /** Tells what has changed until now, as far as that takes no longer than 2 s, and ends. */
+  /** Publishes the changes up to now if that takes at most 2 s, and stops. */
   close(): Promise<void>;
 }
 
-/** What the store has, as far as it is known here. */
+/** The stored state, as far as it is known here. */
 interface Known<Observed> {
   readonly version: number;
   readonly observed: Observed | undefined;
-  /** A state whose read began then (performance.now()) or later is no older than `observed`. */
+  /** A state whose read began at this time (performance.now()) or later is at least as new as `observed`. */
   readonly asOfMs: number;
 }
 
-/** How long an observer that is closed may still look. */
+/** How long an observer that is being closed may still read. */
 const lastLookMs = 2_000;
 
 /**
- * Tells each change of a system as events, whoever makes it and however many gateways tell of the same: what has changed
- * since the state that the store has, together with the new state, and only if no other gateway was faster.
+ * Publishes each change of a system as events, whatever caused it and however many gateways observe the system. An update
+ * consists of the differences from the stored state and of the new state, and fails if another gateway was faster.
  */
 export function observeSystem<State, Observed>(
   system: ObservedSystem<State, Observed>,
@@ -80,14 +81,14 @@ export function observeSystem<State, Observed>(
   const { source } = system;
   const { store, onFailed, retryMs = 2_000, confirmMs = 60_000 } = options;
   const closing = new AbortController();
-  // What begins a look is often a call, as whose work it is not to be told.
+  // Runs outside the triggering call's async context, so that traces do not attribute the read to that call.
   const outsideCalls = AsyncLocalStorage.snapshot();
   let known: Known<Observed> | undefined;
   let hasFailed = false;
-  /** Why changes may have been made that nobody saw; undefined once that is in `gap`. */
+  /** Why changes may have been missed; undefined once that is in `gap`. */
   let gapReason: string | undefined =
     `a gateway has begun to watch ${system.name}, and perhaps none did before`;
-  /** To be told with the next differences. */
+  /** Published with the next differences. */
   let gap: Gap | undefined;
   let looking: Promise<void> | undefined;
   let isWanted = false;
@@ -98,7 +99,7 @@ export function observeSystem<State, Observed>(
       const { observed, nowMs } = await store.run("observed.read", { source });
       known = knownFrom(observed);
       if (gapReason !== undefined && observed !== undefined) {
-        // What is noted while it cannot be read is no look, and does not make an open gap shorter.
+        // The state noted while the system is unreadable is not a read, so it does not shorten an open gap.
         gap = { fromMs: gap?.fromMs ?? observed.observedAtMs, toMs: nowMs, reason: gapReason };
       }
       gapReason = undefined;
@@ -114,7 +115,7 @@ export function observeSystem<State, Observed>(
     };
   }
 
-  /** @returns false when another gateway has told something meanwhile, and all is to be compared anew */
+  /** @returns false when another gateway has published meanwhile, and the comparison must be repeated */
   async function write(before: Known<Observed>, told: Told<Observed>, asOfMs: number): Promise<boolean> {
     let { version } = before;
     const { observed, events } = told;
@@ -139,7 +140,7 @@ export function observeSystem<State, Observed>(
       const reason = `${system.name} could not be read: ${error instanceof Error ? error.message : String(error)}`;
       gapReason = reason;
       if (!closing.signal.aborted && system.tellUnreadable !== undefined) {
-        // The gap begins when the system was last seen, which the store only knows until the loss is noted.
+        // The gap begins when the system was last read. The store has that time only until the loss is written.
         const last = await readKnown();
         const told = system.tellUnreadable(last.observed, error);
         if (told !== undefined) {
@@ -174,7 +175,7 @@ export function observeSystem<State, Observed>(
         if (!hasFailed) {
           onFailed(error);
         }
-        // Whether a write whose connection broke was kept, the next look finds out by its version.
+        // If a write's connection broke, the next read finds out from the version whether it was committed.
         hasFailed = true;
         retryTimer = setTimeout(look, retryMs).unref();
         return;
@@ -190,7 +191,7 @@ export function observeSystem<State, Observed>(
     clearTimeout(retryTimer);
     looking = outsideCalls(lookWhileWanted).finally(() => {
       looking = undefined;
-      // After a failure the timer looks.
+      // After a failure, the timer starts the next read.
       if (isWanted && !hasFailed) {
         look();
       }
@@ -203,11 +204,11 @@ export function observeSystem<State, Observed>(
     }
     const { version, asOfMs } = known;
     try {
-      // Of a system that has fallen silent it is not known.
+      // The state of a system that stopped answering is unknown.
       await system.read(asOfMs, closing.signal);
       await store.run("observed.confirm", { source, version });
     } catch {
-      // The next gap is told longer than it was.
+      // The next gap is then reported longer than it was.
     }
   }
 
@@ -236,7 +237,7 @@ export function observeSystem<State, Observed>(
   };
 }
 
-/** Its payload is the JSON of hostplane.v1.Event with its detail alone. */
+/** Builds a gap event. Its payload is the JSON of hostplane.v1.Event, reduced to its detail. */
 function gapEvent(
   { fromMs, toMs, reason }: Gap,
   origin: ObservedSystem<unknown, unknown>["gapOrigin"],

@@ -1,18 +1,18 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** Changes that this gateway makes, each from its beginning until its effect is told. */
+/** Changes that this gateway makes, each from its start until its effect is published. */
 export interface OwnChangeLog<Change> {
-  /** Makes a change. @throws what `make` throws */
+  /** Runs a change. @throws the errors of `make` */
   during<T>(change: Change, make: () => Promise<T>): Promise<T>;
   /**
-   * The change that a difference comes from: of those that fit, the last one that had begun when the read of the state began.
-   * A slow read may show a change that began after it; the first of those is taken if there is no other.
+   * Finds the change that caused a difference: of the matching changes, the last one that had begun when the read of the state
+   * began. A slow read may show a change that began after it; if there is no other match, the first of those is returned.
    * @param readAtMs when the read of the state began (performance.now())
    */
   find(fits: (change: Change) => boolean, readAtMs: number): Change | undefined;
   /**
-   * Forgets changes whose whole effect is in a state whose read began at that time (performance.now()): it has been compared
-   * with the one before.
+   * Forgets changes whose whole effect was in a state whose read began at that time (performance.now()), because that state has
+   * been compared with the one before it.
    */
   forget(readAtMs: number): void;
 }
@@ -20,20 +20,20 @@ export interface OwnChangeLog<Change> {
 interface Remembered<Change> {
   readonly change: Change;
   readonly beganAtMs: number;
-  /** When the read began by which all its effects are seen (performance.now()); undefined until then. */
+  /** Start of the first read that shows all its effects (performance.now()); undefined until then. */
   shownAtMs: number | undefined;
 }
 
-/** While nobody tells of changes, no more of them are remembered. */
+/** Upper bound while changes are not published. */
 const maxRemembered = 1000;
 
-/** @param read the state of the system, as who tells of it reads it */
+/** @param read reads the state of the system, in the same way as the observer */
 export function createOwnChangeLog<Change>(
   read: () => Promise<{ readonly readAtMs: number }>,
 ): OwnChangeLog<Change> {
   const remembered = new Set<Remembered<Change>>();
   let comparedAtMs = Number.NEGATIVE_INFINITY;
-  // What is read to tell of a change is not the work of the call that has made it.
+  // The read after a change must not be attributed to the call that made the change.
   const outsideCalls = AsyncLocalStorage.snapshot();
 
   async function awaitShown(entry: Remembered<Change>): Promise<void> {

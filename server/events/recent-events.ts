@@ -1,29 +1,29 @@
 import type { EventRecord } from "./event-record.ts";
 
-/** The newest events, for those who lag a little behind: what is older, the store has. */
+/** The newest events in memory, for readers that lag a little. Older ones are read from the store. */
 export interface RecentEvents {
   /**
    * Adds the next event.
-   * @param bytes how much room it takes
+   * @param bytes memory that it takes
    */
   push(record: EventRecord, bytes: number): void;
-  /** The next events after a number, `limit` at most, none when it is the newest; undefined when not all are here. */
+  /** Returns up to `limit` events after a number; none when it is the newest, undefined when some of them are not in memory. */
   after(seq: number, limit: number): readonly EventRecord[] | undefined;
-  /** Forgets all: the next event that is pushed is not the one that follows. */
+  /** Discards all events: the next event pushed does not directly follow. */
   restartAfter(seq: number): void;
 }
 
-/** @param afterSeq number of the event before the first that will be pushed */
+/** @param afterSeq number of the event before the first one that will be pushed */
 export function createRecentEvents(
   afterSeq: number,
   { maxRecords, maxBytes }: { readonly maxRecords: number; readonly maxBytes: number },
 ): RecentEvents {
   let records: EventRecord[] = [];
   let sizes: number[] = [];
-  /** Those before are forgotten. */
+  /** Index of the oldest event; those before it are discarded. */
   let first = 0;
   let bytesKept = 0;
-  /** All events with a higher number are here. */
+  /** All events with a higher number are in memory. */
   let floorSeq = afterSeq;
 
   function forgetOldest(): void {
@@ -37,7 +37,7 @@ export function createRecentEvents(
     }
   }
 
-  /** Index of the first event with a higher number. */
+  /** Returns the index of the first event with a higher number. */
   function indexAfter(seq: number): number {
     let low = first;
     let high = records.length;

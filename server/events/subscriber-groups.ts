@@ -1,24 +1,24 @@
 import { type EventFilter, type EventRecord, isWanted } from "./event-record.ts";
 
-/** Subscribers who want the same, as of when it was last looked at. */
+/** Subscribers with equal filters, as of the last refresh. */
 export interface SubscriberGroup<Member> {
   readonly filter: EventFilter;
   readonly members: Set<Member>;
 }
 
 /**
- * Subscribers by what they want, so that it is decided once for all who want the same. With a thousand of them, asking each
- * for every event takes longer than writing it to them.
+ * Groups subscribers by filter, so that each event is matched once per group. With a thousand subscribers, matching each of
+ * them takes longer than writing the event to them.
  */
 export interface SubscriberGroups<Member> {
   readonly members: ReadonlySet<Member>;
-  /** @throws what a getter of the member's filter throws */
+  /** @throws the errors of a getter of the member's filter */
   add(member: Member): void;
   delete(member: Member): void;
   wanting(record: EventRecord): SubscriberGroup<Member>[];
   /**
-   * Looks again at what the callers of all members may see.
-   * @param onFailed told of the member whose filter throws, and what it throws
+   * Reads the `services` of all members again.
+   * @param onFailed called with a member whose filter throws, and the error
    */
   refresh(onFailed: (member: Member, error: unknown) => void): void;
 }

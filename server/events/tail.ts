@@ -4,42 +4,42 @@ import { recordFromRow } from "./event-record.ts";
 import { readPauses } from "./read-pauses.ts";
 import type { RecentEvents } from "./recent-events.ts";
 
-/** Reads what is appended to the events, in order and without gap, whoever appends it. */
+/** Reads new events in order and without gaps, no matter which gateway writes them. */
 export interface Tail {
   /** Number of the newest event that has been read. */
   readonly headSeq: number;
-  /** The highest number that was no longer kept when it was looked at last. */
+  /** Highest purged event number, as of the last read. */
   readonly goneSeq: number;
   /**
-   * Resolves once everything has been read that was committed before the call.
+   * Resolves once everything that was committed before the call has been read.
    * @throws InfraError STORE_UNAVAILABLE
    */
   refresh(): Promise<void>;
   /** Resolves once an event with a higher number has been read, or the signal is aborted. */
   beyond(seq: number, signal: AbortSignal): Promise<void>;
-  /** Reads no more, and resolves once nothing is being read. */
+  /** Stops reading, and resolves once no read is in progress. */
   close(): Promise<void>;
 }
 
-/** What `createTail` needs. */
+/** Options of `createTail`. */
 export interface TailOptions {
   readonly store: Pick<Store, "run" | "subscribe" | "isShared">;
-  /** Where the events stand now. */
+  /** Current position of the events. */
   readonly head: { readonly headSeq: number; readonly goneSeq: number };
-  /** Gets what is read. */
+  /** Receives the events that are read. */
   readonly recent: RecentEvents;
-  /** How often a store is read that others write as well: a notification of theirs may be lost with its connection. */
+  /** Poll interval of a store that others also write to: their notifications may be lost with a connection. */
   readonly pollMs: number;
-  /** Called when the store cannot be read, once until it can be read again. */
+  /** Called when the store cannot be read, once per outage. */
   readonly onFailed: (error: unknown) => void;
 }
 
 const batchSize = 256;
 
-/** Of a record in memory, besides its payload. */
+/** Memory of a record, without its payload. */
 const recordBytes = 512;
 
-/** Reads whenever the store says that there may be something new, and after a failure until it succeeds. */
+/** Reads on each notification of the store, and after a failure until a read succeeds. */
 export function createTail({ store, head, recent, pollMs, onFailed }: TailOptions): Tail {
   let { headSeq, goneSeq } = head;
   let isStale = false;
@@ -49,7 +49,7 @@ export function createTail({ store, head, recent, pollMs, onFailed }: TailOption
   let isClosed = false;
   const waiting = new Set<() => void>();
 
-  /** Reads until nothing is new; who calls it meanwhile gets what is committed before the call as well. */
+  /** Reads until nothing is new. A call during a read also waits for what was committed before the call. */
   function read(): Promise<void> {
     isStale = true;
     reading ??= readWhileStale();
@@ -72,7 +72,7 @@ export function createTail({ store, head, recent, pollMs, onFailed }: TailOption
     const batch = await store.run("events.read", { afterSeq: headSeq, limit: batchSize });
     goneSeq = batch.goneSeq;
     if (headSeq < goneSeq) {
-      // Some were removed unread. Who follows is told so by the store, for they are not among the recent ones.
+      // Events were purged before they were read. Followers get HISTORY_GONE, since the store is read for those not in memory.
       headSeq = goneSeq;
       recent.restartAfter(goneSeq);
     }

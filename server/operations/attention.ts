@@ -2,7 +2,7 @@ import type { Attention, OperationFailure } from "./operation.ts";
 import { type AnyStep, type OperationRun, stepRunOf } from "./operation-run.ts";
 import { redactedError } from "./operation-secrets.ts";
 
-/** What a person is told of a step that failed for good, by the step itself where it says something. */
+/** Returns what to report about a step that failed for good; the step may supply the text itself. */
 export function attentionOf(
   run: OperationRun,
   step: AnyStep,

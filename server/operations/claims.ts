@@ -5,23 +5,23 @@ import type { Leases } from "./lease.ts";
 
 export type ClaimedOperation = NonNullable<ResultOf<"operations.claim">>;
 
-/** Claims operations as long as there are some for this gateway. */
+/** Claims operations while there are any for this gateway. */
 export interface Claims {
   begin(): void;
-  /** Looks again: there may be room. */
+  /** Checks again: there may be free capacity. */
   wake(): void;
-  /** Claims no more; resolves once no claim is under way. */
+  /** Stops claiming; resolves once no claim is in progress. */
   close(): Promise<void>;
 }
 
-/** How long a gateway waits to look for what another one has changed. */
+/** Upper bound of the random delay before checking for changes of another gateway. */
 const longestWaitMs = 80;
 
 /**
- * Looks when something has changed, and every half lease for those that their gateways have left. Looking writes nothing;
- * a claim is tried only where it would do something.
- * @param run begins to run what was claimed, and returns at once
- * @param onStore told why the store did not answer, after which it looks again later; undefined: it did
+ * Checks for operations after each change, and every half lease for those that other gateways have abandoned. A check does
+ * not write; a claim is only tried if it would do something.
+ * @param run starts to run a claimed operation, and returns immediately
+ * @param onStore called with the error when the store fails, which is then retried later; with undefined when it answers
  */
 export function createClaims(
   store: Pick<Store, "run" | "subscribe" | "isShared">,
@@ -38,7 +38,10 @@ export function createClaims(
   let soon: NodeJS.Timeout | undefined;
   let unsubscribe = () => {};
 
-  /** Whoever has made the change looks at once; if all did, all but one would try in vain to claim the same. */
+  /**
+   * Delays the check at random: if all gateways checked at once, all except one would fail to claim the same operation. The
+   * gateway that made the change calls `wake` directly.
+   */
   function wakeSoon(): void {
     soon ??= setTimeout(wake, store.isShared ? longestWaitMs * Math.random() : 0).unref();
   }

@@ -2,18 +2,18 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { type ToolObservation, toolChannel } from "../../adapters/host/observation.ts";
 import type { NewCommand } from "../store/fenced-change.ts";
 
-/** The commands that the steps of one operation run, until they are written down. */
+/** Buffer of the commands that the steps of one operation run, until they are stored. */
 export interface CommandLog {
-  /** Runs the task; commands that it starts count as the step's. */
+  /** Runs the task; commands that it starts are attributed to the step. */
   during<T>(step: string, task: () => Promise<T>): Promise<T>;
-  /** Those that have ended since the last time. */
+  /** Returns the commands that have ended since the last call. */
   take(): readonly EndedCommand[];
-  /** Called when one has ended. */
+  /** Called when a command has ended. */
   onAdded: () => void;
 }
 
 export interface EndedCommand extends Omit<NewCommand, "startedMsAgo"> {
-  /** Of `performance.now()`. */
+  /** In terms of `performance.now()`. */
   readonly startedMs: number;
 }
 
@@ -25,7 +25,7 @@ const recorders = new AsyncLocalStorage<Recorder>();
 const started = new WeakMap<ToolObservation, { readonly recorder: Recorder; readonly startedMs: number }>();
 let isListening = false;
 
-/** The channels are the process's, and so is the one listener. */
+/** Installs one listener per process, because the channels are global. */
 function listen(): void {
   if (isListening) {
     return;
@@ -48,7 +48,7 @@ function listen(): void {
   });
 }
 
-/** @param host where the commands run */
+/** @param host host that the commands run on */
 export function createCommandLog(host: string): CommandLog {
   listen();
   let ended: EndedCommand[] = [];

@@ -15,7 +15,7 @@ import { cancelRefused, retryRefused } from "./request-refusals.ts";
 
 const purgeBatch = 100;
 
-/** Operations of a store, run here as far as they are this gateway's to run, once `begin` was called. */
+/** Creates the operations of a store. After `begin`, this gateway runs those that it supports. */
 export function createOperations(options: OperationsOptions): Operations {
   const { store, instance, limits, log, seal } = options;
   const kinds = new Map<string, AnyKind>();
@@ -71,7 +71,7 @@ export function createOperations(options: OperationsOptions): Operations {
       kind: OperationKind<Input, Secrets>,
     ): OperationStarter<Input, Secrets> {
       assertKind(kind, kinds);
-      // What it is given later is what it was started with.
+      // Its operations always get inputs and secrets of the types that they were started with.
       const known = kind as unknown as AnyKind;
       kinds.set(kind.kind, known);
       return { start: (wanted) => start(known, wanted) };

@@ -2,7 +2,7 @@ import type { Store } from "../store/store.ts";
 import type { Operation } from "./operation.ts";
 import { operationNotFound } from "./operation-not-found.ts";
 
-/** Those who wait for the end of operations, whoever runs them. */
+/** Waits for the ends of operations, no matter which gateway runs them. */
 export interface EndedWaits {
   /** @throws InfraError OPERATION_NOT_FOUND, and the signal's reason */
   ended(id: string, signal: AbortSignal): Promise<Operation>;
@@ -17,7 +17,7 @@ interface Wait {
 
 const againMs = 1000;
 
-/** All who wait share one question to the store, when something has changed. */
+/** Runs one query for all waits after each change. */
 export function createEndedWaits(store: Pick<Store, "run" | "subscribe">): EndedWaits {
   const waits = new Set<Wait>();
   let isAsking = false;
@@ -42,7 +42,7 @@ export function createEndedWaits(store: Pick<Store, "run" | "subscribe">): Ended
         }
       }
     } catch {
-      // Those who wait are patient: the operation goes on whether or not the store answers.
+      // Waits survive an outage: the operation continues whether or not the store answers.
       clearTimeout(timer);
       timer = setTimeout(ask, againMs).unref();
     }

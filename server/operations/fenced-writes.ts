@@ -10,16 +10,16 @@ type StepTransactions = typeof operationStepTransactions;
 export type FencedName = keyof StepTransactions;
 type ArgsOf<N extends FencedName> = Omit<Parameters<StepTransactions[N]>[1], keyof Fenced>;
 
-/** `lost`: nothing was written, and nothing more may be done, since another gateway has the operation. */
+/** `lost`: nothing was written, and the run must stop, because another gateway has the operation. */
 export type WriteOutcome = "written" | "cancelled" | "lost";
 
 /**
- * Writes down how an operation goes on. While the store cannot be reached it tries again, for as long as the lease lasts;
- * what may have been written already is written once more, which changes nothing.
+ * Records the progress of an operation. While the store is unreachable it retries until the lease ends. A write whose outcome
+ * is unknown is repeated, which is idempotent.
  */
 export type FencedWrite = <N extends FencedName>(name: N, args: ArgsOf<N>) => Promise<WriteOutcome>;
 
-/** For tests: called at each boundary of an operation's life, by its name. */
+/** For tests: called with the name of each boundary in an operation's life. */
 export type Boundary = (name: string) => void | Promise<void>;
 
 const firstPauseMs = 20;

@@ -2,7 +2,7 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { Operation } from "./operation.ts";
 import type { Operations } from "./operations.ts";
 
-/** An operation; undefined when it is no longer kept. */
+/** Returns an operation; undefined when it is no longer stored. */
 export async function findOperation(
   operations: Pick<Operations, "get">,
   id: string,

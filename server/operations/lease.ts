@@ -1,46 +1,46 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { HeldLease } from "../store/operation-claims.ts";
 
-/** That this gateway alone runs an operation, for now. */
+/** The exclusive right of this gateway to run an operation, for a limited time. */
 export interface Lease extends HeldLease {
   /** Aborted once another gateway may have the operation. */
   readonly lost: AbortSignal;
   /** Aborted when the operation was asked to stop. */
   readonly cancelled: AbortSignal;
-  /** Looks at the clock as well: a process that slept has not heard its timers yet. */
+  /** Reports whether the lease is lost. Checks the clock too, because the timers of a suspended process are late. */
   isLost(): boolean;
-  /** Another gateway has it. */
+  /** Marks the lease as lost: another gateway has the operation. */
   lose(): void;
-  /** It was asked to stop. */
+  /** Records that the operation was asked to stop. */
   cancel(): void;
-  /** No longer needed. */
+  /** Drops the lease when it is no longer needed. */
   drop(): void;
 }
 
-/** The leases of what this gateway runs. */
+/** Leases of the operations that this gateway runs. */
 export interface Leases {
-  /** @param sinceMs when the claim was asked for, of `performance.now()`: the store counts from then on or later */
+  /** @param sinceMs time of the claim request, in terms of `performance.now()`; the lease in the store begins then or later */
   hold(held: HeldLease, sinceMs: number): Lease;
-  /** Begins to renew them, and to say that this gateway lives. */
+  /** Starts to renew leases and to report that this gateway is alive. */
   begin(): void;
-  /** Of those that were asked to stop. */
+  /** Marks leases as cancelled. */
   cancel(ids: readonly string[]): void;
   readonly ids: readonly string[];
   close(): void;
 }
 
-/** Asks the store to keep leases for another time; as the transaction `operations.renew`. */
+/** Renews leases in the store, by the transaction `operations.renew`. */
 export type RenewLeases = (
   leases: readonly HeldLease[],
 ) => Promise<{ readonly lostIds: readonly string[]; readonly cancelledIds: readonly string[] }>;
 
-/** How soon a lease that is over, and not lost, is checked again. */
+/** Minimum interval between checks of a lease that has expired and is not lost. */
 const leastWatchMs = 100;
 
 /**
- * @param onFailed called when they could not be renewed; they are tried again as long as they may still be ours
- * @param mayLapse whether time alone ends a lease: another gateway may take it then. Otherwise one that was not renewed in
- *   time, as on a starved host, is renewed late
+ * @param onFailed called when a renewal fails; it is retried while the leases may still be ours
+ * @param mayLapse whether expiry alone ends a lease, because another gateway may take it then. Otherwise a late renewal, as on
+ * a starved host, still succeeds.
  */
 export function createLeases(
   renewLeases: RenewLeases,
@@ -52,7 +52,7 @@ export function createLeases(
   let timer: NodeJS.Timeout | undefined;
   let isOpen = false;
 
-  /** A gateway that runs nothing only says that it lives. */
+  /** Schedules the next renewal. A gateway without leases only reports that it is alive. */
   function schedule(delayMs = held.size > 0 ? leaseMs / 3 : leaseMs): void {
     clearTimeout(timer);
     if (isOpen) {

@@ -8,11 +8,11 @@ const mostListed = 1000;
 export interface OpenFilters extends Required<Pick<OperationFilters, "kind">> {
   readonly resource?: string;
   readonly host: string;
-  /** Ends that are listed as well; none unless told. */
+  /** End states to list as well. Default: none. */
   readonly orStates?: NonNullable<OperationFilters["states"]>;
 }
 
-/** Operations of a host that have not ended, the newest thousand of them, newest first. */
+/** Lists the operations of a host that have not ended, newest first, from the newest thousand. */
 export async function listOpen(
   operations: Pick<Operations, "list">,
   { host, orStates = [], ...filters }: OpenFilters,

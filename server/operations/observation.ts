@@ -2,43 +2,43 @@ import { channel, tracingChannel } from "node:diagnostics_channel";
 import type { WorkChannel } from "../../adapters/host/observation.ts";
 import type { OperationState } from "./operation.ts";
 
-/** A mutation that has got its turn; see adapters/host/observation.ts. */
+/** A mutation that has started; see adapters/host/observation.ts. */
 export interface MutationObservation {
-  /** What changes, e.g. `volumes.create`: one of a few. */
+  /** Kind of change, e.g. `volumes.create`; low cardinality. */
   readonly kind: string;
   readonly resource: string;
 }
 
-/** A durable operation that this gateway has claimed, until it lets go of it. */
+/** A durable operation that this gateway has claimed, until it releases it. */
 export interface OperationObservation {
   readonly id: string;
-  /** e.g. `volumes.backup`: one of a few. */
+  /** Operation kind, e.g. `volumes.backup`; low cardinality. */
   readonly kind: string;
   readonly resource: string;
 }
 
-/** A durable operation that has ended by this gateway's doing. */
+/** The end of a durable operation, caused by this gateway. */
 export interface OperationEnd {
   readonly kind: string;
   readonly state: OperationState;
-  /** From when it was first begun, by the store's clock; 0 for one that never was. */
+  /** Time since its first start, by the store's clock; 0 if it never started. */
   readonly durationMs: number;
 }
 
-/** One step of a mutation or an operation, done or taken back. */
+/** One step of a mutation or an operation, run forward or undone. */
 export interface StepObservation {
   /** e.g. `create`, or `undo create`. */
   readonly name: string;
 }
 
-/** Around the steps of each mutation. */
+/** Traces the steps of each mutation. */
 export const mutationChannel: WorkChannel<MutationObservation> = tracingChannel("hostplane:mutation");
 
-/** Around each run of a durable operation. */
+/** Traces each run of a durable operation. */
 export const operationChannel: WorkChannel<OperationObservation> = tracingChannel("hostplane:operation");
 
-/** Has an OperationEnd for each durable operation that ends. */
+/** Publishes an OperationEnd for each durable operation that ends. */
 export const operationEndChannel = channel("hostplane:operation-end");
 
-/** Around each step. */
+/** Traces each step. */
 export const stepChannel: WorkChannel<StepObservation> = tracingChannel("hostplane:step");

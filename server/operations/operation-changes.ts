@@ -4,7 +4,7 @@ import type { Events } from "../events/events.ts";
 import { hasEnded, type Operation } from "./operation.ts";
 import type { OperationAtSeq, Operations } from "./operations.ts";
 
-/** Where operations and their changes are read from. */
+/** Sources of operations and their changes. */
 export interface ChangeSources {
   readonly operations: Pick<Operations, "getAtSeq">;
   readonly events: Pick<Events, "follow">;
@@ -15,7 +15,8 @@ function changesOf(id: string): EventFilter {
 }
 
 /**
- * Every change of an operation behind the event `afterSeq`, in order. Does not end by itself, as the operation may be retried.
+ * Yields every change of an operation after the event `afterSeq`, in order. Does not end by itself, because the operation may
+ * be retried.
  * @throws InfraError HISTORY_GONE, SHUTTING_DOWN, and the signal's reason
  */
 export async function* operationChanges(
@@ -37,7 +38,7 @@ function interruptionOf({ aborted, reason }: AbortSignal): unknown {
 }
 
 /**
- * An operation as it is now, then each change, up to its end.
+ * Yields the current state of an operation, then each change until its end.
  * @throws InfraError OPERATION_NOT_FOUND, HISTORY_GONE, and the signal's reason
  */
 export async function* operationFromNow(
@@ -59,7 +60,8 @@ export async function* operationFromNow(
 }
 
 /**
- * The changes of an operation behind the event `afterSeq`, up to its end. One whose end was before that is told as it is.
+ * Yields the changes of an operation after the event `afterSeq`, until its end. If it had already ended at that event, yields
+ * its current state.
  * @throws InfraError OPERATION_NOT_FOUND, HISTORY_GONE, and the signal's reason
  */
 export async function* operationFrom(
@@ -82,7 +84,7 @@ export async function* operationFrom(
   }
   for await (const change of operationChanges(events, id, afterSeq, signal)) {
     yield change;
-    // An end that is older than what was read above was followed by a retry.
+    // An end older than the state read above was followed by a retry.
     if (hasEnded(change.operation) && change.seq > now.seq) {
       return;
     }

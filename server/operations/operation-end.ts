@@ -3,7 +3,7 @@ import { type OperationEnd, operationEndChannel } from "./observation.ts";
 import { hasEnded, type Operation } from "./operation.ts";
 import type { OperationsLog } from "./operations-options.ts";
 
-/** Tells the log and the observers that an operation has ended by this gateway's doing; nobody when the store does not answer. */
+/** Logs and publishes the end of an operation that this gateway has ended. Does nothing when the store does not answer. */
 export async function tellEnd(store: Pick<Store, "run">, log: OperationsLog, id: string): Promise<void> {
   const found = await store.run("operations.get", { id }).catch(() => undefined);
   if (found !== undefined) {
@@ -11,7 +11,7 @@ export async function tellEnd(store: Pick<Store, "run">, log: OperationsLog, id:
   }
 }
 
-/** The same of an operation that was read already; nothing when it has not ended. */
+/** Logs and publishes the end of an operation that was already read; does nothing when it has not ended. */
 export function publishEnd(log: OperationsLog, operation: Operation): void {
   if (!hasEnded(operation)) {
     return;

@@ -1,15 +1,15 @@
 import type { OperationState } from "./operation.ts";
 
-/** Which operations to list; every filter that is set must be met. */
+/** Filters for operations; an operation must match every filter that is set. */
 export interface OperationFilters {
   readonly states?: readonly OperationState[];
-  /** The kind, or the part before its dot. */
+  /** The kind, or its part before the dot. */
   readonly kind?: string;
-  /** The resource itself, or what is below it. */
+  /** A resource; resources below it match too. */
   readonly resource?: string;
   readonly actor?: string;
   readonly fromMs?: number;
   readonly toMs?: number;
-  /** Full names of services: only operations that their RPCs began. */
+  /** Full names of services: only operations that were started by their RPCs. */
   readonly services?: readonly string[];
 }

@@ -8,19 +8,19 @@ import type { OperationKind, OperationStep, StepRun } from "./operation-kind.ts"
 import { redactedError } from "./operation-secrets.ts";
 import { createStepProgress } from "./step-progress.ts";
 
-/** A kind as the engine sees it, which does not know what its operations are about. */
+/** An operation kind as the engine sees it, with opaque inputs and secrets. */
 export type AnyKind = OperationKind<Json, Json>;
 export type AnyStep = OperationStep<Json, Json>;
 
-/** An operation that this gateway has claimed, while it runs it. */
+/** An operation that this gateway has claimed, while it runs. */
 export interface OperationRun {
   readonly kind: AnyKind;
-  /** As it was claimed. */
+  /** State at the time of the claim. */
   readonly operation: Operation;
   readonly secrets: Json;
-  /** Leaves the secrets out of a text. */
+  /** Removes the secrets from a text. */
   readonly redact: (text: string) => string;
-  /** What the steps that are done have returned. */
+  /** Outputs of the completed steps. */
   readonly outputs: Map<string, Json>;
   readonly steps: Map<string, { state: StepState; attempt: number }>;
   isPastReturn: boolean;
@@ -29,25 +29,25 @@ export interface OperationRun {
   readonly commandLog: CommandLog;
   /** Aborted when the gateway stops. */
   readonly closing: AbortSignal;
-  /** The pause before the second attempt; later ones are longer. */
+  /** Pause before the second attempt; later pauses are longer. */
   readonly firstPauseMs: number;
-  /** Told of errors that are no InfraError, which say nothing to who asked. */
+  /** Called with errors that are not an InfraError; callers do not see those. */
   readonly onFault: (what: string, error: unknown) => void;
   readonly boundary: Boundary | undefined;
 }
 
 /**
- * How running it went. `lost`: another gateway has it. `released`: this one stops, and another may go on. `undo`: what was
- * done is to be undone.
+ * Result of a run. `lost`: another gateway has the operation. `released`: this gateway is stopping, and another may continue.
+ * `undo`: the completed steps must be undone.
  */
 export type RunEnd = "ended" | "lost" | "released" | "undo";
 
-/** How a function of a step ended. */
+/** Result of a step's function. */
 export type StepEnd<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: unknown };
 
-/** Runs a function of a step, with all that is around it. */
+/** Runs a function of a step, with its progress, command log and tracing. */
 export async function performStep<T>(
   run: OperationRun,
   step: AnyStep,
@@ -79,7 +79,7 @@ export async function performStep<T>(
   }
 }
 
-/** What a step sees of the operation. */
+/** Returns a step's view of the operation. */
 export function stepRunOf(
   run: OperationRun,
   step: AnyStep,
@@ -99,7 +99,7 @@ export function stepRunOf(
   };
 }
 
-/** What is told of an error: of one that is no InfraError only that there was one. */
+/** Converts an error to the failure that callers see. An error that is not an InfraError is only logged. */
 export function failureOf(run: OperationRun, what: string, error: unknown): OperationFailure {
   if (error instanceof InfraError) {
     return { code: error.code, reason: error.reason, message: run.redact(error.message) };

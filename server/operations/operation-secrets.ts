@@ -6,17 +6,17 @@ export function sealSecrets(seal: Seal, secrets: Json, operationId: string): Uin
   return secrets === null ? undefined : seal.seal(Buffer.from(JSON.stringify(secrets)), operationId);
 }
 
-/** The other way round. @throws Error when they cannot be opened with this master key */
+/** Decrypts the secrets of one operation. @throws Error when this master key cannot decrypt them */
 export function openSecrets(seal: Seal, sealed: Uint8Array | undefined, operationId: string): Json {
   return sealed === undefined
     ? null
     : (JSON.parse(Buffer.from(seal.open(sealed, operationId)).toString("utf8")) as Json);
 }
 
-/** Shorter texts stand in ordinary ones by chance. */
+/** Shorter texts occur in ordinary ones by chance. */
 const shortestSecret = 4;
 
-/** Returns the function that leaves the secrets out of a text, as a step's error may repeat what it was given. */
+/** Returns a function that removes the secrets from a text, because a step's error may repeat its input. */
 export function createRedaction(secrets: Json): (text: string) => string {
   const texts = textsOf(secrets)
     .filter((text) => text.length >= shortestSecret)
@@ -24,7 +24,7 @@ export function createRedaction(secrets: Json): (text: string) => string {
   return (text) => texts.reduce((rest, secret) => rest.replaceAll(secret, "***"), text);
 }
 
-/** The same for an error and what caused it, for the log. */
+/** Removes the secrets from an error and its causes, for the log. */
 export function redactedError(error: unknown, redact: (text: string) => string): Error {
   if (!(error instanceof Error)) {
     return new Error(redact(String(error)));

@@ -3,10 +3,10 @@ import { hasEnded, type Operation } from "./operation.ts";
 import { operationChanges, operationFromNow } from "./operation-changes.ts";
 import type { OperationAtSeq, Operations } from "./operations.ts";
 
-/** One message of a stream that tells of an operation in band; the last one is `completed` or `failed`. */
+/** One message of a stream that reports an operation in band; the last one is `completed` or `failed`. */
 export interface OperationViewMessage {
   readonly state: "scheduled" | "active" | "completed" | "failed";
-  /** What there is to say, for people; of `failed` why. */
+  /** Text for users; for `failed`, the reason. */
   readonly message: string;
 }
 
@@ -15,20 +15,20 @@ export interface OperationViewSources {
   readonly events: Pick<Events, "follow" | "headSeq">;
 }
 
-/** Whoever looks at an operation: a call. */
+/** The call that views an operation. */
 export interface OperationViewer {
   readonly signal: AbortSignal;
-  /** Told which operation it is, before the first message. */
+  /** Called with the operation's ID before the first message. */
   noteOperation(id: string): void;
 }
 
 /**
- * Makes of an RPC that streams its progress a view of a durable operation: begins the operation, or finds the one that a
- * request like it began, and tells its states up to the end. However the operation ends, the stream ends well. A viewer that
- * leaves does not stop it, and finds it again by the same request.
- * @param start `start` of an OperationStarter, with an `attachKey` that says which requests are the same
- * @param describeResult what is said of one that has completed
- * @throws InfraError as `start` does, and the signal's reason
+ * Turns an RPC that streams its progress into a view of a durable operation: starts the operation, or finds the one that an
+ * equal request started, and reports its states until the end. The stream succeeds however the operation ends. A viewer that
+ * disconnects does not stop the operation, and finds it again with the same request.
+ * @param start `start` of an OperationStarter, with an `attachKey` that is the same for equal requests
+ * @param describeResult returns the message of a completed operation
+ * @throws InfraError the errors of `start`, and the signal's reason
  */
 export async function* operationView(
   sources: OperationViewSources,
@@ -39,7 +39,7 @@ export async function* operationView(
   const beforeSeq = sources.events.headSeq;
   const { operation, isNew } = await start();
   viewer.noteOperation(operation.id);
-  // A new one is told from its beginning on, however quick it is.
+  // A new operation is reported from its beginning, however short it is.
   const changes: AsyncIterable<OperationAtSeq> = isNew
     ? operationChanges(sources.events, operation.id, beforeSeq, viewer.signal)
     : operationFromNow(sources, operation.id, viewer.signal);
@@ -56,7 +56,7 @@ export async function* operationView(
   }
 }
 
-/** At the end of a step its figures are gone, and its message is not: that says nothing. */
+/** When a step ends, only the figures disappear from the message; that is not reported. */
 function isNews(told: OperationViewMessage, last: OperationViewMessage | undefined): boolean {
   return (
     told.state !== last?.state ||
@@ -88,7 +88,7 @@ function viewMessage(
   }
 }
 
-/** How far the step is; nothing where its size is not known. */
+/** Formats the progress of the step; empty where its size is unknown. */
 function percentWords({ doneBytes, totalBytes }: Operation): string {
   if (doneBytes === undefined || totalBytes === undefined || totalBytes <= 0) {
     return "";

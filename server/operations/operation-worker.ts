@@ -13,18 +13,18 @@ import { createRedaction, openSecrets } from "./operation-secrets.ts";
 import type { OperationsOptions } from "./operations-options.ts";
 import { giveUpSealed, runOperation } from "./run-operation.ts";
 
-/** Claims and runs the operations that are this gateway's to run. */
+/** Claims and runs the operations that this gateway supports. */
 export interface OperationWorker {
   begin(): void;
-  /** Something has changed here: looks whether there is something to do. */
+  /** Checks for work after a change on this gateway. */
   wake(): void;
-  /** Lets go of what runs, and resolves once nothing does. */
+  /** Releases the running operations, and resolves once none is running. */
   close(): Promise<void>;
 }
 
 const defaultFirstPauseMs = 1000;
 
-/** @param kinds those known here, by their names; complete before `begin` */
+/** @param kinds kinds of this gateway by name; complete before `begin` */
 export function createOperationWorker(
   options: OperationsOptions,
   kinds: ReadonlyMap<string, AnyKind>,
@@ -33,7 +33,7 @@ export function createOperationWorker(
   const { instanceId, host } = instance;
   const { leaseMs, perSystem } = limits;
   const closing = new AbortController();
-  // An operation is no part of the call that happened to wake who claims it.
+  // An operation must not run in the async context of the call that happened to trigger its claim.
   const outside = AsyncLocalStorage.snapshot();
   const running = new Set<Promise<void>>();
   let hasSettledCommands = false;
@@ -47,7 +47,7 @@ export function createOperationWorker(
     },
     leaseMs,
     onStore,
-    // With a single-gateway store no other gateway can take an operation. When it stops, it must not wait for a store that is away.
+    // No other gateway can take an operation from a single-gateway store. While stopping, do not wait for a store that is down.
     () => store.isShared || closing.signal.aborted,
   );
 
@@ -66,7 +66,7 @@ export function createOperationWorker(
     };
   }
 
-  // Looking only reads, which a full disk allows: that alone does not end an outage.
+  // A poll only reads, which works on a full disk, so its success does not end an outage.
   const onLookFailed = (error: unknown) => error === undefined || onStore(error);
   const claims = createClaims(store, leases, leaseMs, claimArgs, start, onLookFailed);
 
@@ -127,7 +127,7 @@ export function createOperationWorker(
     }
   }
 
-  /** Without the secrets. */
+  /** Builds the run without the secrets. */
   function runOf(claimed: ClaimedOperation, lease: ReturnType<typeof leases.hold>): OperationRun {
     const { operation, isPastReturn, outputs } = claimed;
     const kind = kinds.get(operation.kind);
@@ -168,7 +168,7 @@ export function createOperationWorker(
   };
 }
 
-/** Tells of an outage of the store once, and of its end. Called with undefined when the store has answered. */
+/** Returns a callback that logs the start and the end of a store outage. Called with undefined when the store has answered. */
 function createOutageLog(log: OperationsOptions["log"]): (error: unknown) => void {
   let isOut = false;
   return (error) => {

@@ -1,9 +1,9 @@
 import type { ErrorCode, ReasonName } from "../../adapters/host/reasons.ts";
 
-/** What can be kept as JSON. */
+/** A value that can be stored as JSON. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
-/** The last four are ends. */
+/** The last four are end states. */
 export const operationStates = [
   "scheduled",
   "active",
@@ -23,7 +23,7 @@ const endStates: ReadonlySet<OperationState> = new Set([
   "needsAttention",
 ]);
 
-/** Whether nothing more happens to it unless it is retried. */
+/** Reports whether the operation has ended; only a retry changes it then. */
 export function hasEnded({ state }: Pick<Operation, "state">): boolean {
   return endStates.has(state);
 }
@@ -39,7 +39,7 @@ export interface OperationStepFacts {
   readonly error: string | undefined;
 }
 
-/** What a person is told of an operation that could be neither done nor undone; a sentence each. */
+/** What a user must know about an operation that could be neither completed nor undone; one sentence per entry. */
 export interface Attention {
   readonly left: readonly string[];
   readonly advice: readonly string[];
@@ -51,26 +51,26 @@ export interface OperationFailure {
   readonly message: string;
 }
 
-/** A durable operation as anybody who may see it sees it. Times are milliseconds of the store's clock. */
+/** A durable operation as callers see it. Times are milliseconds of the store's clock. */
 export interface Operation {
   readonly id: string;
   /** e.g. `volumes.backup`. */
   readonly kind: string;
   readonly resource: string;
-  /** Identity of the system it is meant for. */
+  /** ID of the system that it targets. */
   readonly backend: string;
-  /** Where it has to run; undefined: anywhere. */
+  /** Host that it must run on; undefined: any. */
   readonly host: string | undefined;
-  /** The RPC that began it, as `package.Service/Method`. */
+  /** RPC that started it, as `package.Service/Method`. */
   readonly rpc: string;
   readonly actor: string;
-  /** Null in what events tell, where it would be repeated with every change. */
+  /** Null in events, where it would be repeated with every change. */
   readonly input: Json;
   readonly state: OperationState;
   readonly message: string;
-  /** Why it does not run yet; empty when it does. */
+  /** Why it does not run yet; empty when it runs. */
   readonly waitingFor: string;
-  /** Share of the whole that is done, 0 to 1. */
+  /** Completed share of the whole, 0 to 1. */
   readonly progress: number | undefined;
   readonly doneBytes: number | undefined;
   readonly totalBytes: number | undefined;

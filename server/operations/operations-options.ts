@@ -9,30 +9,30 @@ export interface OperationsOptions {
   readonly seal: Seal;
   readonly limits: OperationLimits;
   readonly log: OperationsLog;
-  /** The pause before the second attempt of a step; for tests. */
+  /** Pause before the second attempt of a step; for tests. */
   readonly firstPauseMs?: number;
   readonly boundary?: Boundary;
   /**
-   * Waits until no tool of a gateway that has died changes anything any more. Called before an operation of this host goes on
-   * that an earlier gateway began, so that its steps see all effects. An aborted signal ends the wait.
+   * Waits until tools that a dead gateway left behind no longer change anything. Called before an operation of this host
+   * continues that an earlier gateway began, so that its steps see all effects. An aborted signal ends the wait.
    */
   readonly settleLeftTools?: (signal: AbortSignal) => Promise<void>;
-  /** The same, except for interruptible tools. Called once, before the first new operation of this host. */
+  /** The same, without interruptible tools. Called once, before the first new operation of this host. */
   readonly settleLeftCommands?: (signal: AbortSignal) => Promise<void>;
 }
 
 export interface OperationLimits {
-  /** How many operations of a system run at once: on one host, or in all where the host does not matter. */
+  /** Maximum number of running operations of a system: per host, or in total where the operations are not bound to a host. */
   readonly perSystem: number;
-  /** How many may run and wait. */
+  /** Maximum number of running and queued operations. */
   readonly maxOpen: number;
-  /** How long a gateway may be silent before another takes over what it runs. */
+  /** How long a gateway may be silent before another one takes over its operations. */
   readonly leaseMs: number;
-  /** How long operations are kept after their end. */
+  /** How long operations are kept after they end. */
   readonly keepMs: number;
 }
 
-/** What the engine tells its operator. No message holds a secret. */
+/** Log of the engine. Messages contain no secrets. */
 export interface OperationsLog {
   info(message: string): void;
   warn(message: string, cause?: unknown): void;

@@ -7,19 +7,19 @@ import {
   operationView,
 } from "./operation-view.ts";
 
-/** One of several operations that a stream tells of together. */
+/** One of several operations that a stream reports together. */
 export interface ViewedOperation {
-  /** What its messages begin with, e.g. `bm-1`. */
+  /** Prefix of its messages, e.g. `bm-1`. */
   readonly label: string;
-  /** What `start` of an OperationStarter has returned, or why it could not be begun. */
+  /** Result of `start` of an OperationStarter, or the error that prevented the start. */
   readonly begun: { readonly operation: Operation; readonly isNew: boolean } | { readonly error: unknown };
 }
 
 /**
- * Makes of an RPC that streams its progress a view of several operations at once: active until all have ended, then
- * completed, or failed with what failed and why. One that could not be begun counts as failed.
- * @param begin begins them all
- * @throws what `begin` throws, and the viewer's signal's reason
+ * Turns an RPC that streams its progress into a view of several operations at once: active until all have ended, then
+ * completed, or failed with the reasons. An operation that could not be started counts as failed.
+ * @param begin starts all of them
+ * @throws the errors of `begin`, and the reason of the viewer's signal
  */
 export async function* operationsView(
   sources: OperationViewSources,
@@ -29,7 +29,7 @@ export async function* operationsView(
 ): AsyncGenerator<OperationViewMessage, void> {
   const { operations, events } = sources;
   const ending = new AbortController();
-  // What follows is read later, and begins here all the same.
+  // Fixed here, because the views below begin to read later.
   const from = { operations, events: { headSeq: events.headSeq, follow: events.follow } };
   const all = await begin();
   const failures: string[] = [];
@@ -69,8 +69,8 @@ async function* labelled(
 }
 
 /**
- * What any of them yields, as soon as it does. Ends all when one fails, or its reader leaves.
- * @param onEnd ends the waits of those that yield nothing now, which could not be closed before
+ * Merges the sources, in the order of arrival. Closes all of them when one fails, or when the reader stops.
+ * @param onEnd ends the waits of silent sources, which could not be closed otherwise
  */
 async function* merged<T>(
   sources: readonly AsyncGenerator<T, void>[],
@@ -81,7 +81,7 @@ async function* merged<T>(
     readonly source: AsyncGenerator<T, void>;
     readonly outcome: PromiseSettledResult<IteratorResult<T, void>>;
   }[] = [];
-  // No race of all that is pending: each would stay with every source that is silent, until it speaks.
+  // Not `Promise.race` over all pending reads: each race would stay attached to every silent source until it yields.
   let awake = Promise.withResolvers<void>();
   async function next(source: AsyncGenerator<T, void>): Promise<void> {
     const [outcome] = await Promise.allSettled([source.next()]);

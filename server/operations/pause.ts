@@ -2,7 +2,7 @@ import { backOffMs } from "../../adapters/host/back-off.ts";
 
 const longestMs = 60_000;
 
-/** Waits before the next attempt of what has failed so often, but not when one of the signals is aborted. */
+/** Waits before the next attempt after a number of failures. An aborted signal ends the wait. */
 export function pause(failures: number, firstMs: number, signals: readonly AbortSignal[]): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -8,17 +8,17 @@ import type {
 } from "@bufbuild/protobuf";
 import type { PlannedMutation } from "./mutation.ts";
 
-/** Who asks for a plan, and may leave before there is one. */
+/** The caller that requests a plan, and may disconnect before there is one. */
 export interface PlanAsker {
   readonly signal: AbortSignal;
-  /** Of how it reached the gateway, what decides on rules of the domains. */
+  /** The part of the connection that rules of the domains depend on. */
   readonly peer: { readonly lvmd: "backups" | "current" };
 }
 
 /**
- * Runs every check of a method against the state of this moment and describes the mutation that the method would
- * run, without waiting for its turn. Touches nothing.
- * @throws InfraError as the method itself would
+ * Runs every check of a method against the current state and describes the mutation that the method would run, without
+ * queueing. Changes nothing.
+ * @throws InfraError the errors of the method itself
  */
 export type Planner<Request> = (request: Request, asker: PlanAsker) => Promise<PlannedMutation>;
 
@@ -28,19 +28,19 @@ type MethodPlanner<M extends DescMethod> = M extends
   ? Planner<MessageShape<Input>>
   : never;
 
-/** The planners of a service by the lowerCamel names of its methods. A method without one cannot be planned. */
+/** Planners of a service, by the lowerCamel names of its methods. A method without one cannot be planned. */
 export type ServicePlanners<S extends DescService> = {
   [K in keyof S["method"]]?: MethodPlanner<S["method"][K]>;
 };
 
-/** A service and who plans its methods. */
+/** A service and the planners of its methods. */
 export interface PlannerRegistration {
   readonly service: DescService;
-  /** The planner of a method of the service; undefined where it has none. */
+  /** Returns the planner of a method of the service; undefined where it has none. */
   plannerOf(method: DescMethod): Planner<Message> | undefined;
 }
 
-/** Registers the planners of one service; the compiler holds them against the contract. */
+/** Registers the planners of one service; the compiler checks them against the contract. */
 export function registerPlanners<S extends DescService>(
   service: S,
   planners: ServicePlanners<S>,
@@ -52,7 +52,7 @@ export function registerPlanners<S extends DescService>(
   };
 }
 
-/** Registers a service of which every plan is refused as every call is, with an error made anew for each. */
+/** Registers a service whose plans are all refused, as its calls are. `refusal` creates a new error for each. */
 export function registerPlanRefusal(service: DescService, refusal: () => Error): PlannerRegistration {
   return {
     service,

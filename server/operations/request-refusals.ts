@@ -4,7 +4,7 @@ import { operationNotFound } from "./operation-not-found.ts";
 
 type Why<Outcome> = Extract<Outcome, { ok: false }> extends { readonly why: infer W } ? W : never;
 
-/** Why an operation is not cancelled, as its caller is told. */
+/** Returns the error for an operation that cannot be cancelled. */
 export function cancelRefused(id: string, why: Why<CancelOutcome>, detail: string): InfraError {
   const resource = `operations/${id}`;
   switch (why) {
@@ -17,7 +17,7 @@ export function cancelRefused(id: string, why: Why<CancelOutcome>, detail: strin
   }
 }
 
-/** Why an operation is not retried. */
+/** Returns the error for an operation that cannot be retried. */
 export function retryRefused(id: string, why: Why<RetryOutcome>, detail: string): InfraError {
   const refused = (message: string) =>
     new InfraError("OPERATION_NOT_RETRYABLE", message, { resource: `operations/${id}` });

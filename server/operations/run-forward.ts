@@ -15,7 +15,7 @@ import { pause } from "./pause.ts";
 const defaultAttempts = 3;
 const perMillion = 1_000_000;
 
-/** Runs the steps that are not done, up to the end of the operation or a failure. */
+/** Runs the steps that are not done, until the operation ends or fails. */
 export async function runForward(run: OperationRun): Promise<RunEnd> {
   for (const step of run.kind.steps) {
     if (run.steps.get(step.name)?.state !== "done") {
@@ -28,7 +28,7 @@ export async function runForward(run: OperationRun): Promise<RunEnd> {
   return complete(run);
 }
 
-/** Runs one step, as often as it takes. */
+/** Runs one step, with retries. */
 async function runStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "done"> {
   const { lease, closing, write } = run;
   const facts = run.steps.get(step.name) ?? { state: "pending", attempt: 0 };
@@ -49,7 +49,7 @@ async function runStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "done
     }
     facts.attempt += 1;
     facts.state = "running";
-    // What was written may be long ago when the process slept meanwhile.
+    // The process may have been suspended since the write.
     if (lease.isLost()) {
       return "lost";
     }
@@ -68,7 +68,7 @@ async function runStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "done
     }
     failures += 1;
     const { error } = end;
-    // Whatever its effect: a step recognises what an earlier attempt has done.
+    // Independent of the error's effect: a step recognizes what an earlier attempt has done.
     const isWorthRepeating =
       error instanceof InfraError &&
       reasons[error.reason].retryable &&
@@ -89,7 +89,7 @@ async function runStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "done
   }
 }
 
-/** @param wasBegun an earlier run may have had its effect */
+/** @param wasBegun whether an earlier run may have had an effect */
 async function performForward(run: OperationRun, step: AnyStep, wasBegun: boolean): Promise<StepEnd<Json>> {
   const { lease, closing, boundary } = run;
   const signals = step.isAbortable ? [...stopSignals(run), closing] : [lease.lost];
@@ -175,7 +175,7 @@ async function complete(run: OperationRun): Promise<RunEnd> {
   return outcome === "lost" ? "lost" : "ended";
 }
 
-/** Aborted when the operation is to go no further. */
+/** Returns the signals that stop a step. */
 function stopSignals({ isPastReturn, lease }: OperationRun): AbortSignal[] {
   return isPastReturn ? [lease.lost] : [lease.lost, lease.cancelled];
 }
@@ -184,7 +184,7 @@ function isCancelled({ isPastReturn, lease }: OperationRun): boolean {
   return lease.cancelled.aborted && !isPastReturn;
 }
 
-/** How much of the whole operation is done with so much of a step. */
+/** Computes the completed share of the whole operation in ppm, given the share of a step. */
 function ppmOf({ kind }: OperationRun, step: AnyStep, shareOfStep: number): number {
   const weights = kind.steps.map(({ weight = 1 }) => weight);
   const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);

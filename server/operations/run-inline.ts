@@ -4,31 +4,30 @@ import { createLimiter, type Limiter } from "../../adapters/host/limiter.ts";
 import type { Mutation, MutationStep } from "./mutation.ts";
 import { mutationChannel, stepChannel } from "./observation.ts";
 
-/** Runs short mutations in the process that was asked, one at a time for each resource. */
+/** Runs short mutations in this process, one at a time per resource. */
 export interface InlineRunner {
   /**
-   * Runs the steps that `describe` returns, in order. When one fails up to the point of no return, those done
-   * are undone in reverse, and the failure is thrown with the effect that is left. It runs to its end whether or not anybody still waits.
-   * @param resource whose turn it takes: what the mutation changes, or what it shares with others; `describe` runs
-   *   once it is the resource's turn, so that its checks see what the mutation before it has done
-   * @param signal a mutation whose caller has left before its turn is not begun
-   * @throws InfraError BUSY, SHUTTING_DOWN, the signal's reason, and what `describe` and the steps throw
+   * Runs the steps that `describe` returns, in order. If one fails up to the point of no return, the completed steps are undone
+   * in reverse order, and the failure is thrown with the effect that remains. A mutation runs to its end even if the caller has
+   * left.
+   * @param resource queue of the mutation: the resource that it changes, or one that it shares with others. `describe` runs at
+   * the head of the queue, so that its checks see the effects of the previous mutation.
+   * @param signal if aborted while the mutation is queued, the mutation does not begin
+   * @throws InfraError BUSY, SHUTTING_DOWN, the signal's reason, and the errors of `describe` and the steps
    */
   run(resource: string, describe: () => Promise<Mutation>, signal: AbortSignal): Promise<Mutation>;
-  /** Begins no more mutations, and resolves when none runs any more. */
+  /** Begins no more mutations, and resolves when none is running. */
   drain(): Promise<void>;
 }
 
-/** How many mutations may wait for the turn of one resource, and of all. */
+/** Maximum number of queued mutations, per resource and in total. */
 const maxWaiting = { perResource: 128, inAll: 1024 };
 
-/**
- * @param onUndoFailed told when a step could not be taken back; the failure that began it is still thrown
- */
+/** @param onUndoFailed called when a step could not be undone; the original failure is still thrown */
 export function createInlineRunner(
   onUndoFailed: (mutation: Mutation, step: MutationStep, error: unknown) => void,
 ): InlineRunner {
-  /** Of each resource that a mutation runs or waits for. */
+  /** Queues of the resources with running or queued mutations. */
   const turns = new Map<string, { readonly limiter: Limiter; mutations: number }>();
   let mutations = 0;
   let isDraining = false;
@@ -49,7 +48,7 @@ export function createInlineRunner(
     }
   }
 
-  /** Returns whether all of them could be undone. */
+  /** Undoes the steps; returns whether all of them could be undone. */
   async function undo(mutation: Mutation, done: readonly MutationStep[]): Promise<boolean> {
     for (const step of done.toReversed()) {
       try {
@@ -80,7 +79,7 @@ export function createInlineRunner(
 
   /** @throws InfraError BUSY */
   function turnOf(resource: string): { readonly limiter: Limiter; mutations: number } {
-    // Of the mutations of each resource one does not wait.
+    // For each resource, one mutation is running and not queued.
     if (turns.has(resource) && mutations - turns.size >= maxWaiting.inAll) {
       const message = `${maxWaiting.inAll} changes are waiting for their turn already, which is the limit`;
       throw new InfraError("BUSY", message, { retryAfterMs: 1000 });

@@ -4,8 +4,8 @@ import { runForward } from "./run-forward.ts";
 import { runUndo } from "./run-undo.ts";
 
 /**
- * Runs an operation from where it stands: forward, or only back once its undoing has begun.
- * @returns `ended` once it is completed, undone or left to a person
+ * Runs an operation from its current position: forward, or only undo once undoing has begun.
+ * @returns `ended` once it is completed, undone or needs attention
  */
 export async function runOperation(run: OperationRun): Promise<Exclude<RunEnd, "undo">> {
   const end = run.operation.state === "undoing" ? "undo" : await runForward(run);
@@ -15,8 +15,8 @@ export async function runOperation(run: OperationRun): Promise<Exclude<RunEnd, "
 const stands: ReadonlySet<StepState> = new Set(["running", "done", "failed", "undoing", "undoFailed"]);
 
 /**
- * Ends an operation whose secrets cannot be opened: no step can be run or undone without them. One that has done nothing
- * has failed, and any other is for a person to mend.
+ * Ends an operation whose secrets cannot be decrypted: its steps can be neither run nor undone without them. If no step has
+ * begun, the operation fails; otherwise it needs attention.
  */
 export async function giveUpSealed(run: OperationRun, error: unknown): Promise<void> {
   const failure = failureOf(run, "opening the secrets", error);

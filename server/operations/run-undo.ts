@@ -5,14 +5,14 @@ import { pause } from "./pause.ts";
 
 const maxAttempts = 3;
 
-/** Steps in these states have done nothing, or nothing that is still there. */
+/** Steps in these states have done nothing, or nothing that still exists. */
 const nothingToUndo: ReadonlySet<StepState> = new Set(["pending", "undone"]);
 
-/** Takes back what was done, from the last step on, up to the end of the operation. */
+/** Undoes the completed steps, last one first, until the operation ends. */
 export async function runUndo(run: OperationRun): Promise<RunEnd> {
   for (const step of run.kind.steps.toReversed()) {
     if (!nothingToUndo.has(run.steps.get(step.name)?.state ?? "pending")) {
-      // Nobody is told of the undoing of what has left nothing.
+      // A step without `undo` has left nothing, so its undo is not reported.
       const end = step.undo === undefined ? await endUndo(run, step) : await undoStep(run, step);
       if (end !== "undone") {
         return end;
@@ -29,7 +29,7 @@ export async function runUndo(run: OperationRun): Promise<RunEnd> {
 
 async function undoStep(run: OperationRun, step: AnyStep): Promise<RunEnd | "undone"> {
   const { lease, closing, write, boundary } = run;
-  // What only waits for others is let go of; it goes on at the next start, or elsewhere.
+  // An operation that only waits for others can be released; it continues at the next start, or elsewhere.
   const isReleasable = run.kind.followsChange === true;
   const signal = isReleasable ? AbortSignal.any([lease.lost, closing]) : lease.lost;
   let error: string | undefined;
@@ -77,7 +77,7 @@ async function endUndo({ write }: OperationRun, { name }: AnyStep): Promise<"los
   return outcome === "lost" ? "lost" : "undone";
 }
 
-/** Steps that another version of the kind has run and this one does not know. */
+/** Returns steps that another version of the kind has run and this version does not have. */
 function unknownSteps({ kind, steps }: OperationRun): string[] {
   const known = new Set(kind.steps.map(({ name }) => name));
   return [...steps].flatMap(([name, { state }]) =>

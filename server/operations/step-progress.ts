@@ -1,30 +1,31 @@
 import type { FencedWrite } from "./fenced-writes.ts";
 
-/** What a step tells of itself. */
+/** Progress as a step reports it. */
 export interface ToldProgress {
   readonly message?: string;
   readonly doneBytes?: number;
   readonly totalBytes?: number;
 }
 
-/** Writes down how far a step is, at most once a second, and tells of what is worth an event. */
+/** Stores the progress of a step at most once a second, and publishes significant changes as events. */
 export interface StepProgress {
   tell(told: ToldProgress): void;
-  /** Something else waits to be written, such as commands. */
+  /** Schedules a write, because something else is pending, such as commands. */
   wake(): void;
-  /** Writes nothing more, and resolves once nothing is being written. */
+  /** Stops writing, and resolves once no write is in progress. */
   stop(): Promise<void>;
 }
 
 const writeEveryMs = 1000;
 
-/** Events are kept for days: of progress they tell each percent of the step, and every so often that it goes on. */
+/** Events are kept for days, so progress is only published per percent of the step, and at this interval. */
 const toldShare = 0.01;
 const toldEveryMs = 10_000;
 
 /**
- * @param message until the step tells another
- * @param ppmOf what share of the whole operation is done with so much of the step, in millionths; undefined: as before
+ * @param message initial message, until the step reports another
+ * @param ppmOf returns the completed share of the whole operation in millionths, given the share of the step; undefined:
+ * unchanged
  */
 export function createStepProgress(
   write: FencedWrite,
@@ -65,7 +66,7 @@ export function createStepProgress(
     if (isNews) {
       lastTold = { text, share, atMs: nowMs };
     }
-    // What fails here is told by the step's next write.
+    // An error here is reported by the step's next write.
     writing = write("operations.progress", { columns, isTold: isNews }).catch(() => {});
     void writing.then(() => {
       lastMs = performance.now();
