@@ -10,37 +10,37 @@ export interface WantedRestore {
   readonly name: string;
   /** Empty: not given. */
   readonly deviceClass: string;
-  /** 0: that of the backup, rounded up. */
+  /** 0: the size of the backup, rounded up. */
   readonly sizeGb: bigint;
   readonly tags: readonly string[];
 }
 
-/** What a source says of itself. */
+/** Static facts of a source. */
 export interface BackupSourceFacts {
-  /** Resources of its volumes begin so, e.g. `volumeGroups/`. */
+  /** Prefix of its volumes' resources, e.g. `volumeGroups/`. */
   readonly resourceStart: string;
-  /** Where its backups are configured, e.g. `volumes.backup`. */
+  /** Configuration key of its backups, e.g. `volumes.backup`. */
   readonly configKey: string;
 }
 
-/** What can be done with a backup that is written down. Every change is an operation, which the call begins or joins. */
+/** Actions on a recorded backup. Every change is an operation, which the call starts or joins. */
 export interface BackupSourceActions {
   /** @throws InfraError INVALID_FIELD, ENDPOINT_NOT_ALLOWED, REPOSITORY_NOT_FOUND, BUSY */
   verify(row: BackupRow, access: AccessFields | undefined, asker: Asker): Promise<Operation>;
-  /** @throws InfraError as `verify`, and BACKUP_TOO_YOUNG */
+  /** @throws InfraError the errors of `verify`, and BACKUP_TOO_YOUNG */
   remove(row: BackupRow, access: AccessFields | undefined, asker: Asker): Promise<Operation>;
-  /** @throws InfraError as `verify`, VOLUME_TOO_SMALL, and what the making of a volume throws */
+  /** @throws InfraError the errors of `verify`, VOLUME_TOO_SMALL, and the errors of creating a volume */
   restore(
     row: BackupRow,
     wanted: WantedRestore,
     access: AccessFields | undefined,
     asker: Asker,
   ): Promise<Operation>;
-  /** What `verify` would do now. @throws InfraError as `verify` does */
+  /** Plans `verify`. @throws InfraError the errors of `verify` */
   planVerify(row: BackupRow, access: AccessFields | undefined): Promise<PlannedMutation>;
-  /** What `remove` would do now. @throws InfraError as `remove` does */
+  /** Plans `remove`. @throws InfraError the errors of `remove` */
   planRemove(row: BackupRow, access: AccessFields | undefined): Promise<PlannedMutation>;
-  /** What `restore` would do now; no steps when it would join what is under way. @throws InfraError as `restore` does */
+  /** Plans `restore`; no steps when it would join a running operation. @throws InfraError the errors of `restore` */
   planRestore(
     row: BackupRow,
     wanted: WantedRestore,
@@ -55,7 +55,7 @@ export interface BackupSource extends BackupSourceFacts, BackupSourceActions {
   readonly isOn: boolean;
 }
 
-/** A domain whose backups are not configured: each call ends with DOMAIN_OFF. */
+/** Creates the source of a domain without configured backups: each call fails with DOMAIN_OFF. */
 export function createAbsentBackupSource(facts: BackupSourceFacts): BackupSource {
   const refuse = async () => {
     throw backupsOff(facts.configKey);

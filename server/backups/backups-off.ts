@@ -1,8 +1,8 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 
 /**
- * What everything that needs backups ends with while they are not configured.
- * @param configKeys where they could be, e.g. `volumes.backup`
+ * Returns the error of every call that needs backups while they are not configured.
+ * @param configKeys configuration keys that would enable them, e.g. `volumes.backup`
  */
 export function backupsOff(...configKeys: readonly string[]): InfraError {
   const keys = configKeys.map((key) => `\`${key}\``).join(" or ");

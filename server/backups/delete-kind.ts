@@ -6,7 +6,7 @@ import { describePlace, type RepositorySecrets } from "./repository-place.ts";
 import type { StoredBackupInput, StoredBackupRun, StoredBackupTools } from "./stored-backup-run.ts";
 
 /**
- * A backup is removed from its repository, and then from the gateway's list.
+ * Creates the operation kind that deletes a backup, from its repository and then from the gateway's catalog.
  * @param kind e.g. `volumes.deleteBackup`
  */
 export function createDeleteKind(
@@ -31,7 +31,7 @@ export function createDeleteKind(
         name: "forget",
         title: "removing the backup from its repository",
         isAbortable: false,
-        // Whoever works on the repository meanwhile keeps this out.
+        // Other work on the repository locks it.
         maxAttempts: 10,
         async happened({ token }) {
           await restic.settle(token);
@@ -48,7 +48,7 @@ export function createDeleteKind(
           }
           return null;
         },
-        // What was removed cannot be put back: then at least nobody is told that it is there.
+        // A deletion cannot be undone; at least the backup is no longer listed.
         async undo(run) {
           await restic.settle(run.token);
           if (!(await isStored(run).catch(keptWithoutRepository))) {
@@ -84,7 +84,7 @@ function isGone(error: unknown): boolean {
   return error instanceof InfraError && error.reason === "REPOSITORY_NOT_FOUND";
 }
 
-/** A repository that is not mounted may hold the backup all the same. */
+/** A repository that is not mounted may still contain the backup. */
 function keptWithoutRepository(error: unknown): true {
   if (isGone(error)) {
     return true;

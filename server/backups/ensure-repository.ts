@@ -6,18 +6,18 @@ import { repositoryGone } from "./repository-gone.ts";
 import { describePlace, type RepositoryPlace } from "./repository-place.ts";
 import { operationTagOf } from "./stored-backup.ts";
 
-/** Longer than the tool takes to make a repository, or to give up. */
+/** Longer than the tool takes to create a repository, or to give up. */
 const leaseMs = 300_000;
-/** What makes it elsewhere needs some seconds. */
+/** A creation elsewhere takes several seconds. */
 const patienceMs = 60_000;
 const lookEveryMs = 250;
 
 /**
- * Makes the repository of a backup unless it is there: one at a time among the gateways that share the store, and not where
- * backups are listed already, which would be a bare mount point.
- * @param owner the operation
- * @throws InfraError REPOSITORY_NOT_FOUND when backups are listed at the place; REPOSITORY_LOCKED when others are at making
- *   it for a minute; and what the tool throws
+ * Creates the repository of a backup unless it exists. The gateways that share the store create one at a time, and none where
+ * backups are already recorded: such a place would be a bare mount point.
+ * @param owner ID of the operation
+ * @throws InfraError REPOSITORY_NOT_FOUND when backups are recorded at the place; REPOSITORY_LOCKED when another operation
+ * has been creating it for a minute; and the errors of the tool
  */
 export async function ensureRepository(
   { restic, store }: { readonly restic: ResticAdapter; readonly store: Pick<Store, "run"> },
@@ -26,10 +26,10 @@ export async function ensureRepository(
   signal: AbortSignal,
 ): Promise<void> {
   const { place, host, owner } = facts;
-  // Before the look at the repository: who makes it meanwhile also lists backups.
+  // Before the repository is read: a gateway that creates it meanwhile also records backups.
   const { areAny } = await store.run("backups.areAt", {
     repositories: writtenAs(place),
-    // A directory of another host is another one.
+    // A directory of another host is a different one.
     ...(place.kind === "local" ? { host } : {}),
   });
   if (await isThere()) {
@@ -65,7 +65,7 @@ export async function ensureRepository(
   }
 }
 
-/** How rows of backups name the place: whether its certificate is verified makes no other repository of it. */
+/** Returns the forms of the place in backup rows: TLS verification does not make it a different repository. */
 function writtenAs(place: RepositoryPlace): string[] {
   const places =
     place.kind === "local"

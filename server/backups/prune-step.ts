@@ -4,13 +4,13 @@ import type { OperationStep } from "../operations/operation-kind.ts";
 import type { Repositories } from "./repositories.ts";
 import { describePlace, type RepositoryPlace, type RepositorySecrets } from "./repository-place.ts";
 
-/** Where the room is to be freed. */
+/** The repository to prune. */
 type PruneInput = { readonly place: RepositoryPlace; readonly keyName: string | null };
 
 /**
- * The last step of whatever removes backups: it frees their room, which may take long, so it can be stopped and begun
- * again.
- * @param isNeeded whether the steps before have removed anything
+ * Returns the last step of operations that remove backups. It frees their space, which may take long, so it can be aborted and
+ * restarted.
+ * @param isNeeded whether earlier steps have removed anything
  */
 export function pruneStep<Input extends Json & PruneInput, Secrets extends RepositorySecrets | null>(
   { restic, repositories }: { readonly restic: ResticAdapter; readonly repositories: Repositories },
@@ -21,7 +21,7 @@ export function pruneStep<Input extends Json & PruneInput, Secrets extends Repos
     title: "freeing the room of what was removed",
     weight: 100,
     isAbortable: true,
-    // Whoever works on the repository meanwhile keeps this out.
+    // Other work on the repository locks it.
     maxAttempts: 10,
     async happened({ token }) {
       await restic.settle(token);

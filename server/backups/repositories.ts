@@ -4,23 +4,23 @@ import { assertS3Path, assertSecret, endpointOrigin, proxyUrl } from "../../adap
 import type { RepositoryKeys } from "./repository-keys.ts";
 import { localPlace, type RepositoryPlace, type RepositorySecrets } from "./repository-place.ts";
 
-/** What the configuration says of repositories. */
+/** Repository settings of the configuration. */
 export interface RepositorySettings {
-  /** The local repository, for requests that name no endpoint; absent: there is none. */
+  /** Local repository, for requests without an endpoint; absent: there is none. */
   readonly repository?: string;
-  /** The S3 services that requests may name. */
+  /** S3 services that requests may use. */
   readonly allowEndpoints: readonly AllowedEndpoint[];
 }
 
 export interface AllowedEndpoint {
   readonly url: string;
-  /** Proxies that a request may name for it. */
+  /** Proxies that a request may use for it. */
   readonly proxies: readonly string[];
-  /** Whether a request may ask to take any certificate. */
+  /** Whether a request may disable certificate verification. */
   readonly unverifiedTls: boolean;
 }
 
-/** What opens a repository, as requests give it; empty means not given. */
+/** Credentials, key and proxies of a request; empty means not given. */
 export interface AccessFields {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -30,39 +30,39 @@ export interface AccessFields {
   readonly httpsProxy: string;
 }
 
-/** A repository as proto.DataSource.S3 names it. */
+/** A repository as specified by proto.DataSource.S3. */
 export interface S3Fields extends AccessFields {
   readonly endpoint: string;
   readonly path: string;
   readonly verifyTls: boolean;
 }
 
-/** A repository that a request names. */
+/** The repository of a request. */
 export interface NamedRepository {
   readonly place: RepositoryPlace;
-  /** null: nothing is needed but the gateway's key. */
+  /** Null: only the gateway's key is needed. */
   readonly secrets: RepositorySecrets | null;
-  /** Which backup in it is meant (`select-backup.ts`): what stands behind `#` in `path`. */
+  /** Selects a backup in it (`select-backup.ts`): the part of `path` after `#`. */
   readonly selector: string;
 }
 
-/** The repositories that the configuration permits. */
+/** Access to the repositories that the configuration allows. */
 export interface Repositories {
   /**
-   * The repository of a request: the S3 one that it names, or the local one when it names no endpoint.
-   * @param prefix what stands before the names of the fields, e.g. `backup.data_source.s3.`
+   * Returns the repository of a request: its S3 repository, or the local one when it has no endpoint.
+   * @param prefix prefix of field names in errors, e.g. `backup.data_source.s3.`
    * @throws InfraError INVALID_FIELD, ENDPOINT_NOT_ALLOWED
    */
   named(fields: S3Fields | undefined, prefix: string): NamedRepository;
   /**
-   * Refuses an owner's key for the local repository, where others and the schedules keep their backups: it is encrypted
-   * with the gateway's.
+   * Refuses a user's key for the local repository. It is encrypted with the gateway's key, because the backups of others and of
+   * the schedules are in it too.
    * @throws InfraError INVALID_FIELD
    */
   assertKeyFits(named: NamedRepository, prefix: string): void;
   /**
-   * What a request gives to open a repository that is known.
-   * @param isOwnersKey its content is encrypted with a key that the gateway does not have
+   * Returns the secrets of a request that opens a known repository.
+   * @param isOwnersKey whether it is encrypted with a key that the gateway does not have
    * @throws InfraError INVALID_FIELD, ENDPOINT_NOT_ALLOWED
    */
   accessTo(
@@ -72,8 +72,8 @@ export interface Repositories {
     prefix: string,
   ): RepositorySecrets | null;
   /**
-   * All that the tool needs.
-   * @param keyName of the gateway's key; null when the secrets have the owner's
+   * Returns everything that the tool needs to open a repository.
+   * @param keyName name of the gateway's key; null when the secrets contain the user's key
    * @throws InfraError ENDPOINT_NOT_ALLOWED, REPOSITORY_KEY_WRONG
    */
   open(
@@ -83,7 +83,7 @@ export interface Repositories {
   ): Promise<Repository>;
 }
 
-/** @param configKey where the settings are configured, e.g. `volumes.backup` */
+/** @param configKey configuration key of the settings, e.g. `volumes.backup` */
 export function createRepositories(
   settings: RepositorySettings,
   keys: RepositoryKeys,

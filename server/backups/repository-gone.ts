@@ -1,7 +1,7 @@
 import { InfraError } from "../../adapters/host/infra-error.ts";
 import { describePlace, type RepositoryPlace } from "./repository-place.ts";
 
-/** What is said where backups are listed, but no repository is found. */
+/** Returns the error for a place where backups are recorded, but no repository is found. */
 export function repositoryGone(place: RepositoryPlace): InfraError {
   const where = describePlace(place);
   const advice =

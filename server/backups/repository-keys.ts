@@ -4,23 +4,23 @@ import type { Seal } from "../crypto/seal.ts";
 import type { Store } from "../store/store.ts";
 import { describePlace, type RepositoryPlace } from "./repository-place.ts";
 
-/** Keys that the gateway makes for repositories whose owner gives none; the store has them encrypted. */
+/** Keys that the gateway creates for repositories whose users give none; the store has them encrypted. */
 export interface RepositoryKeys {
-  /** Name of the key of a repository, which is made unless there is one. */
+  /** Returns the name of a repository's key; creates the key if there is none. */
   ensure(place: RepositoryPlace): Promise<string>;
   /**
-   * Name of the key that was made for a repository.
-   * @throws InfraError REPOSITORY_KEY_WRONG when none was
+   * Returns the name of a repository's key.
+   * @throws InfraError REPOSITORY_KEY_WRONG when it has none
    */
   find(place: RepositoryPlace): Promise<string>;
-  /** The key itself. @throws InfraError REPOSITORY_KEY_WRONG when there is none of this name */
+  /** Returns a key. @throws InfraError REPOSITORY_KEY_WRONG when there is no key of this name */
   open(name: string): Promise<string>;
 }
 
-/** 256 bits, as many as the keys that restic derives from it have. */
+/** 256 bits, the length of the keys that restic derives from it. */
 const keyBytes = 32;
 
-/** @param seal for the purpose `repository-key` */
+/** @param seal has the purpose `repository-key` */
 export function createRepositoryKeys(store: Pick<Store, "run">, seal: Seal): RepositoryKeys {
   return {
     async ensure(place) {

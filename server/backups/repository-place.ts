@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 
-/** Where a repository of backups is, as everybody may know it. */
+/** Location of a backup repository, without secrets. */
 export type RepositoryPlace =
   | { readonly kind: "local"; readonly path: string }
   | {
@@ -9,13 +9,13 @@ export type RepositoryPlace =
       readonly endpoint: string;
       /** Bucket, and a prefix within it. */
       readonly path: string;
-      /** Whatever certificate the endpoint shows is taken. */
+      /** Whether any certificate of the endpoint is accepted. */
       readonly isTlsUnverified: boolean;
     };
 
-/** What opens a repository besides its place. */
+/** Secrets that open a repository. */
 export type RepositorySecrets = {
-  /** null: the gateway's own key is used. */
+  /** Null: the gateway's own key is used. */
   readonly encryptionKey: string | null;
   readonly accessKeyId: string | null;
   readonly secretAccessKey: string | null;
@@ -24,17 +24,17 @@ export type RepositorySecrets = {
   readonly httpsProxy: string | null;
 };
 
-/** The place of a directory of this host: the same for `/srv/backup` and `/srv/backup/`. */
+/** Returns the place of a directory of this host, normalized: `/srv/backup` and `/srv/backup/` are equal. */
 export function localPlace(path: string): RepositoryPlace {
   return { kind: "local", path: resolve(path) };
 }
 
-/** The place of a backup that is written down. */
+/** Returns the place of a recorded backup. */
 export function placeOf({ repository_json }: { readonly repository_json: string }): RepositoryPlace {
   return JSON.parse(repository_json) as RepositoryPlace;
 }
 
-/** The place as people write it: a path, or the URL of an S3 service with bucket and prefix. */
+/** Formats a place: a path, or the URL of an S3 service with bucket and prefix. */
 export function describePlace(place: RepositoryPlace): string {
   return place.kind === "local" ? place.path : `${place.endpoint}/${place.path}`;
 }

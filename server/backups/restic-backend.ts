@@ -7,30 +7,28 @@ import { backupsOff } from "./backups-off.ts";
 
 export interface ResticBackendOptions {
   readonly domain: string;
-  /**
-   * Names of the kinds of operations begin so, e.g. `volumes`; the input of those that use a repository has it as `place`.
-   */
+  /** Prefix of its operation kinds, e.g. `volumes`. Operations that use a repository have it as `place` in their input. */
   readonly kindStart: string;
   readonly restic: ResticAdapter;
   readonly operations: Pick<Operations, "list">;
   /** Name of this host. */
   readonly host: string;
-  /** How long a status is good for; 10 s if absent. */
+  /** How long a status is cached. Default: 10 s. */
   readonly freshMs?: number;
 }
 
 const name = "restic";
 const services = ["hostplane.v1.BackupService"];
 
-/** As long restic itself is not looked at again, which takes a process. */
+/** How long the inspection of restic is cached, because it starts a process. */
 const inspectedMs = 600_000;
 
-/** So long the store may take. */
+/** How long to wait for the store. */
 const patienceMs = 2_000;
 
 /**
- * restic as ListBackends and the health service see it: unavailable where it cannot be run, degraded while the last
- * operation on the local repository has failed because of that.
+ * Creates the backend entry of restic for ListBackends and the health service: unavailable when restic cannot run, degraded if
+ * the last operation on the local repository failed because of the repository.
  */
 export function createResticBackend({
   domain,
@@ -47,7 +45,7 @@ export function createResticBackend({
     }
     const found = await inspected.found;
     if (found.findings.some(({ ok }) => !ok)) {
-      // Perhaps it is being mended.
+      // It may be fixed soon, so check again next time.
       inspected = undefined;
     }
     return found;
@@ -69,7 +67,7 @@ export function createResticBackend({
     const filters = { kind: kindStart, states: ["completed", "failed", "needsAttention"] as const };
     const page = { belowSeq: undefined, limit: 100 };
     const answered = new AbortController();
-    // When the store does not answer, that is told of the store.
+    // If the store does not answer, its own backend entry reports that.
     const ended = await Promise.race([
       operations.list(filters, page).catch(() => undefined),
       sleep(patienceMs, undefined, { signal: answered.signal }).catch(() => undefined),
@@ -91,14 +89,14 @@ export function createResticBackend({
 }
 
 /**
- * restic where backups are not configured.
- * @param configKey where they could be, e.g. `volumes.backup`
+ * Creates the backend entry of restic where backups are not configured.
+ * @param configKey configuration key that would enable them, e.g. `volumes.backup`
  */
 export function createAbsentResticBackend(domain: string, configKey: string): Backend {
   return createAbsentBackend(domain, name, "off", services, backupsOff(configKey).message);
 }
 
-/** Of the S3 services the gateway knows only by what requests say. */
+/** S3 services do not count: the gateway only knows them from requests. */
 function isOnLocalRepository({ input }: Operation): boolean {
   const known = input as { readonly place?: { readonly kind?: unknown } } | null;
   return known?.place?.kind === "local";

@@ -2,16 +2,17 @@ import { InfraError } from "../../adapters/host/infra-error.ts";
 import type { StoredBackup } from "./stored-backup.ts";
 
 /**
- * Which backup of a repository is meant. A selector is the backup's id, the id of its snapshot (8 digits or more), its
- * name, its volume (`data` or `vg0/data`), or volume and name (`data/monday`, `vg0/data/monday`). Without one it is a
- * backup of the volume that is to be made, or else of the only volume there is. Of several of one volume it is the latest.
- * Hosts that share a repository may have volumes of one name: those of the own host come first, and others are never mixed.
- * @param stored all of the repository
+ * Selects a backup of a repository. A selector is the backup's ID, the ID of its snapshot (8 digits or more), its name, its
+ * volume (`data` or `vg0/data`), or volume and name (`data/monday`, `vg0/data/monday`). Without a selector it selects a backup
+ * of the volume to be created, else of the only volume in the repository. Of several backups of one volume it selects the
+ * latest. Hosts that share a repository may have volumes of the same name: backups of the own host are preferred, and those of
+ * other hosts are never mixed.
+ * @param stored all backups of the repository
  * @param selector empty for none
- * @param wanted the volume that is to be made, as `group/volume`
- * @param host where that is
+ * @param wanted the volume to be created, as `group/volume`
+ * @param host host of that volume
  * @param where the repository, for messages
- * @throws InfraError BACKUP_NOT_FOUND when there is none, or when it may be of more than one volume
+ * @throws InfraError BACKUP_NOT_FOUND when there is none, or when several volumes match
  */
 export function selectBackup(
   stored: readonly StoredBackup[],

@@ -6,12 +6,12 @@ import { describePlace, placeOf } from "./repository-place.ts";
 
 type Commands = Pick<ResticAdapter, "commandOf">;
 
-/** What errors, operations and plans call a backup. */
+/** Returns the resource name of a backup, for errors, operations and plans. */
 export function resourceOf({ id }: Pick<BackupRow, "id">): string {
   return `backups/${id}`;
 }
 
-/** What `verify-kind.ts` would do. */
+/** Plans the operation of `verify-kind.ts`. */
 export function planOfVerification(kind: string, restic: Commands, row: BackupRow): PlannedMutation {
   return {
     kind,
@@ -29,7 +29,7 @@ export function planOfVerification(kind: string, restic: Commands, row: BackupRo
   };
 }
 
-/** What `delete-kind.ts` would do. */
+/** Plans the operation of `delete-kind.ts`. */
 export function planOfDeletion(kind: string, restic: Commands, row: BackupRow): PlannedMutation {
   const place = describePlace(placeOf(row));
   return {
@@ -51,7 +51,7 @@ export function planOfDeletion(kind: string, restic: Commands, row: BackupRow): 
   };
 }
 
-/** A call that joins an operation that is under way, or finds what it asks for, begins nothing. */
+/** Returns the plan of a call that starts nothing, because it joins a running operation or the desired state already exists. */
 export function nothingToDo(kind: string, resource: string): PlannedMutation {
   return { kind, resource, backend: "", plan: { changes: [], losses: [] }, steps: [], pointOfNoReturn: 0 };
 }

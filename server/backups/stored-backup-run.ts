@@ -5,14 +5,14 @@ import type { Store } from "../store/store.ts";
 import type { Repositories } from "./repositories.ts";
 import type { RepositoryPlace, RepositorySecrets } from "./repository-place.ts";
 
-/** A backup that was written down, and what is needed to reach it. */
+/** A recorded backup, and what is needed to read it. */
 export type StoredBackupInput = {
   readonly backupId: string;
   readonly snapshotId: string;
   readonly fileName: string;
   readonly sizeBytes: number;
   readonly place: RepositoryPlace;
-  /** Of the gateway's key; null: the owner has the key. */
+  /** Name of the gateway's key; null: the user has the key. */
   readonly keyName: string | null;
 };
 
@@ -24,7 +24,7 @@ export interface StoredBackupTools {
   readonly store: Pick<Store, "run">;
 }
 
-/** Whether the error says that the repository does not hold what it should. */
+/** Reports whether the error means that the repository lacks data that it should contain. */
 export function isLoss(error: unknown): error is InfraError {
   return (
     error instanceof InfraError && (error.reason === "BACKUP_DAMAGED" || error.reason === "BACKUP_NOT_FOUND")

@@ -1,15 +1,15 @@
 import type { ResticSnapshot } from "../../adapters/restic/adapter.ts";
 
-/** What the gateway writes on a snapshot of a repository, so that any gateway can tell what it is of. */
+/** Tags that the gateway sets on a snapshot of a repository, so that any gateway can identify it. */
 export interface BackupMarks {
   readonly backupId: string;
   readonly operationId: string;
-  /** As `group/volume`. */
+  /** In the form `group/volume`. */
   readonly volume: string;
   readonly name: string;
 }
 
-/** A snapshot of a repository with what its tags say; undefined where it is not the gateway's. */
+/** A snapshot of a repository with the contents of its tags; undefined where they are not the gateway's. */
 export type StoredBackup = Pick<ResticSnapshot, "id" | "atMs" | "hostname" | "fileName"> &
   Partial<BackupMarks>;
 
@@ -20,17 +20,17 @@ const tagOf = {
   name: "name",
 } as const satisfies Record<keyof BackupMarks, string>;
 
-/** The tags of a snapshot with these marks. */
+/** Returns the tags of a snapshot with these marks. */
 export function tagsFromMarks(marks: BackupMarks): string[] {
   return ["hostplane", ...marksIn(marks).map(([mark, value]) => `${tagOf[mark]}=${value}`)];
 }
 
-/** The one tag that only the snapshots of this operation have. */
+/** Returns the tag that is unique to the snapshots of this operation. */
 export function operationTagOf(operationId: string): string {
   return `${tagOf.operationId}=${operationId}`;
 }
 
-/** The tags that all backups have which a schedule of a host has made of a volume, given as `group/volume`. */
+/** Returns the tags of all backups that a schedule of a host has made of a volume (`group/volume`). */
 export function scheduleTagsOf(schedule: string, host: string, volume: string): string[] {
   return [`schedule=${schedule}`, `host=${host}`, `${tagOf.volume}=${volume}`];
 }

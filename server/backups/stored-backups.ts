@@ -11,11 +11,11 @@ import { planOfDeletion, planOfVerification, resourceOf } from "./stored-backup-
 import type { StoredBackupInput, StoredBackupTools } from "./stored-backup-run.ts";
 import { createVerifyKind } from "./verify-kind.ts";
 
-/** What sources do alike with backups that are written down. */
+/** Actions on recorded backups that all sources share. */
 export interface StoredBackups
   extends Pick<BackupSourceActions, "verify" | "remove" | "planVerify" | "planRemove"> {
   /**
-   * The repository of a backup, with what a request gives to open it; its selector is the snapshot.
+   * Returns the repository of a backup, with the secrets of a request; its selector is the snapshot.
    * @throws InfraError REPOSITORY_NOT_FOUND, INVALID_FIELD, ENDPOINT_NOT_ALLOWED
    */
   repositoryOf(row: BackupRow, access: AccessFields | undefined): NamedRepository;
@@ -23,11 +23,11 @@ export interface StoredBackups
 
 export interface StoredBackupsOptions extends StoredBackupTools {
   readonly operations: Pick<Operations, "register">;
-  /** Names of the kinds of operations, e.g. `volumes.verifyBackup`. */
+  /** Names of the operation kinds, e.g. `volumes.verifyBackup`. */
   readonly kindNames: { readonly verify: string; readonly remove: string };
-  /** Where backups are configured, e.g. `volumes.backup`. */
+  /** Configuration key of the backups, e.g. `volumes.backup`. */
   readonly configKey: string;
-  /** A younger backup is not deleted. */
+  /** Minimum age of a backup that may be deleted. */
   readonly minimumAgeHours: number;
   /** Name of this host. */
   readonly host: string;
@@ -35,12 +35,12 @@ export interface StoredBackupsOptions extends StoredBackupTools {
 
 type Starter = OperationStarter<StoredBackupInput, RepositorySecrets | null>;
 
-/** Where access is given in the requests of hostplane.v1.BackupService. */
+/** Prefix of the access fields in requests of hostplane.v1.BackupService. */
 const prefix = "access.";
 
 const hourMs = 3_600_000;
 
-/** Registers the kinds of operations, so it comes before `operations.begin`. */
+/** Registers the operation kinds, so it must be called before `operations.begin`. */
 export function createStoredBackups(options: StoredBackupsOptions): StoredBackups {
   const { restic, repositories, operations, kindNames, configKey, minimumAgeHours, host } = options;
   const starters = {

@@ -8,11 +8,11 @@ import {
   type StoredBackupTools,
 } from "./stored-backup-run.ts";
 
-/** What was found; null: it is whole. */
+/** Result of the read; null: the backup is intact. */
 type ReadOutput = { readonly damage: string | null };
 
 /**
- * A backup is read to its end, and what was found is written down. It fails when it found damage.
+ * Creates the operation kind that reads a backup completely and records the result. It fails if it found damage.
  * @param kind e.g. `volumes.verifyBackup`
  */
 export function createVerifyKind(
@@ -70,7 +70,7 @@ export function createVerifyKind(
   };
 }
 
-/** Outputs come back as the steps of the same names have returned them. */
+/** Returns the output of the step `read`, which has the type that the step returned. */
 function readBy({ output }: Pick<StoredBackupRun, "output">): ReadOutput {
   return output("read") as ReadOutput;
 }

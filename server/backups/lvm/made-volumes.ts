@@ -11,7 +11,7 @@ import type { InlineRunner } from "../../operations/run-inline.ts";
 import { operationTag } from "./operation-marks.ts";
 import { createShownCommand, type ShownCommand } from "./shown-command.ts";
 
-/** A volume group by its name and by what no other has. */
+/** A volume group: its name and its UUID. */
 export interface GroupIdentity {
   readonly volumeGroup: string;
   readonly groupUuid: string;
@@ -20,21 +20,21 @@ export interface GroupIdentity {
 /** A volume that an operation works on. */
 export interface VolumePlace extends GroupIdentity {
   readonly volume: string;
-  /** The thin pool it is in; null: none. */
+  /** Thin pool that contains it; null: none. */
   readonly thinPool: string | null;
 }
 
 /**
- * What operations do with LVM: each change in the turn of its volume, as `volumes.ts` makes its own, and only in the
- * volume group that was meant.
+ * LVM changes made by operations. Each change is queued per volume, as in `volumes.ts`, and only runs in the intended volume
+ * group.
  */
 export interface MadeVolumes {
   readonly shown: ShownCommand;
-  /** A state that was read after this call began. */
+  /** Reads the state after this call began. */
   readState(): Promise<LvmState>;
   /**
-   * Runs the steps that `stepsFrom` finds in the state of the moment when it is the volume's turn.
-   * @throws InfraError VOLUME_GROUP_GONE, and what `stepsFrom` and LVM throw
+   * Runs the steps that `stepsFrom` computes from the current state, once it is the volume's turn.
+   * @throws InfraError VOLUME_GROUP_GONE, and the errors of `stepsFrom` and LVM
    */
   change(
     place: VolumePlace,
@@ -43,7 +43,7 @@ export interface MadeVolumes {
     signal: AbortSignal,
   ): Promise<void>;
   /**
-   * Removes what the operation has made, if it is there.
+   * Removes the volume that the operation has created, if it exists.
    * @throws InfraError VOLUME_GROUP_GONE, VOLUME_IN_USE
    */
   remove(place: VolumePlace, kind: string, operationId: string, signal: AbortSignal): Promise<void>;
@@ -90,7 +90,7 @@ export function createMadeVolumes(lvm: LvmAdapter, runner: InlineRunner): MadeVo
 }
 
 /**
- * The group of that name, if it is the one that was meant.
+ * Returns the group of that name, if it has the expected UUID.
  * @throws InfraError VOLUME_GROUP_GONE
  */
 export function assertSameGroup(state: LvmState, { volumeGroup, groupUuid }: GroupIdentity): VolumeGroup {
@@ -105,14 +105,14 @@ export function assertSameGroup(state: LvmState, { volumeGroup, groupUuid }: Gro
   return group;
 }
 
-/** The volume of a group, if there is one of that name. */
+/** Finds a volume of a group by name. */
 export function findVolume(state: LvmState, volumeGroup: string, name: string): LogicalVolume | undefined {
   return state.volumes.find((one) => one.volumeGroupName === volumeGroup && one.name === name);
 }
 
 /**
- * What an operation has made, under whatever name.
- * @throws InfraError VOLUME_GROUP_GONE, as then nobody knows
+ * Finds the volume that an operation has created, by its tag.
+ * @throws InfraError VOLUME_GROUP_GONE, because the volume's existence is unknown then
  */
 export function findMade(
   state: LvmState,

@@ -1,50 +1,50 @@
 import type { LogicalVolume } from "../../../adapters/lvm/adapter.ts";
 
-/** Tags that begin so are the gateway's own: nobody can give them to a volume by it, and it tells nobody of them. */
+/** Prefix of the gateway's own tags. Users cannot set such tags through the gateway, and the gateway does not show them. */
 export const reservedTagStart = "hostplane-";
 
 const operationTagStart = `${reservedTagStart}operation-`;
 const wantedNameTagStart = `${reservedTagStart}volume=`;
 
-/** The LVM tag of what an operation has made, until it has ended. */
+/** Returns the LVM tag of a volume that an operation has created, until the operation has ended. */
 export function operationTag(operationId: string): string {
   return operationTagStart + operationId;
 }
 
-/** The LVM tag that says what a volume will be called once it is whole. */
+/** Returns the LVM tag with the name that a volume will have once it is complete. */
 export function wantedNameTag(name: string): string {
   return wantedNameTagStart + name;
 }
 
-/** Name of what an operation makes for as long as it lasts; LVM limits the length of names, so it holds a part of the id. */
+/** Returns a volume's temporary name during an operation. LVM limits the length of names, so it contains a part of the ID. */
 export function temporaryName(what: "backup" | "restore", operationId: string): string {
   return `hostplane-${what}-${operationId.replaceAll("-", "").slice(-12)}`;
 }
 
-/** The operation that has made a volume and will remove or release it; undefined for a volume like any other. */
+/** Returns the ID of the operation that has created a volume and will remove or release it; undefined for ordinary volumes. */
 export function operationOf({ tags }: Pick<LogicalVolume, "tags">): string | undefined {
   return textBehind(tags, operationTagStart);
 }
 
-/** Whether a volume is the snapshot that a backup reads, which is gone with the end of that. */
+/** Reports whether a volume is the snapshot that a backup reads; it is removed when the backup ends. */
 export function isBackupSnapshot({ name, tags }: Pick<LogicalVolume, "name" | "tags">): boolean {
   return name.startsWith("hostplane-backup-") && operationOf({ tags }) !== undefined;
 }
 
 /**
- * Whether a volume is one that an operation has made for itself. What it has given its own name is whole, although a mark
- * may still be there.
+ * Reports whether a volume is temporary, created by an operation for itself. A volume that already has its final name is
+ * complete, although a tag may still be set.
  */
 export function isTemporary({ name, tags }: Pick<LogicalVolume, "name" | "tags">): boolean {
   return /^hostplane-(backup|restore)-/.test(name) && operationOf({ tags }) !== undefined;
 }
 
-/** What people call a volume: one that is being restored has the name that it will have. */
+/** Returns the name of a volume for display: a volume that is being restored has its final name. */
 export function shownName({ name, tags }: Pick<LogicalVolume, "name" | "tags">): string {
   return name.startsWith("hostplane-restore-") ? (textBehind(tags, wantedNameTagStart) ?? name) : name;
 }
 
-/** A volume as it is shown: one that is being restored cannot be opened, so that it has no device. */
+/** Converts a volume for display: one that is being restored cannot be opened, and is shown without a device. */
 export function shownVolume(volume: LogicalVolume): LogicalVolume {
   const name = shownName(volume);
   const tags = volume.tags.filter((tag) => !tag.startsWith(reservedTagStart));

@@ -4,18 +4,18 @@ import { volumeResource } from "../../../adapters/lvm/names.ts";
 import { findMade, findVolume, type MadeVolumes, type VolumePlace } from "./made-volumes.ts";
 import { operationTag, shownName, temporaryName, wantedNameTag } from "./operation-marks.ts";
 
-/** A volume that is made from a backup, in the place that it will have. */
+/** A volume that is created from a backup, and its final place. */
 export interface RestoredVolume {
   readonly made: MadeVolumes;
   readonly place: VolumePlace;
-  /** Of the mutation, e.g. `volumes.rename`. */
+  /** Kind of the mutation, e.g. `volumes.rename`. */
   readonly kind: string;
   readonly signal: AbortSignal;
 }
 
 type Name = Pick<VolumePlace, "volumeGroup" | "volume">;
 
-/** Name and tags of a volume until it is whole: nobody is told to open it. */
+/** Returns the name and tags of a volume until it is complete; it must not be opened before. */
 export function marksOf(volume: string, operationId: string) {
   return {
     name: temporaryName("restore", operationId),
@@ -23,14 +23,14 @@ export function marksOf(volume: string, operationId: string) {
   };
 }
 
-/** Refuses a name that a volume has, or will have. @throws InfraError VOLUME_EXISTS */
+/** Checks that no volume has or will have the name. @throws InfraError VOLUME_EXISTS */
 export function assertNameFree(state: LvmState, { volumeGroup, volume }: Name): void {
   if (state.volumes.some((one) => one.volumeGroupName === volumeGroup && shownName(one) === volume)) {
     throw alreadyThere({ volumeGroup, volume });
   }
 }
 
-/** Gives a volume its name: from then on it can be opened. @throws InfraError VOLUME_EXISTS, VOLUME_NOT_FOUND */
+/** Gives a volume its final name; it can be opened from then on. @throws InfraError VOLUME_EXISTS, VOLUME_NOT_FOUND */
 export function renameRestored({ made, place, kind, signal }: RestoredVolume, uuid: string): Promise<void> {
   const { volumeGroup, volume: newName } = place;
   return made.change(
@@ -53,7 +53,7 @@ export function renameRestored({ made, place, kind, signal }: RestoredVolume, uu
   );
 }
 
-/** Removes the marks of the operation: the volume is like any other. */
+/** Removes the tags of the operation, which makes it an ordinary volume. */
 export function unmarkRestored(
   { made, place, kind, signal }: RestoredVolume,
   operationId: string,
@@ -73,7 +73,7 @@ export function unmarkRestored(
   );
 }
 
-/** What may be left of a volume that could not be removed, and what to do. */
+/** Describes what may be left of a volume that could not be removed, and what to do. */
 export function leftOfRestored(
   { shown }: Pick<MadeVolumes, "shown">,
   { volumeGroup, volume }: Name,
@@ -96,7 +96,7 @@ function alreadyThere({ volumeGroup, volume }: Name): InfraError {
   });
 }
 
-/** A restored volume that is not there before it is whole. */
+/** Returns the error for a restored volume that disappeared before it was complete. */
 export function restoredGone({ volumeGroup, volume }: Name): InfraError {
   const words = `the volume that was to become ${volumeGroup}/${volume} was removed by somebody else`;
   return new InfraError("VOLUME_NOT_FOUND", words, { resource: volumeResource(volumeGroup, volume) });

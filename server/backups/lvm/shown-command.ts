@@ -1,9 +1,9 @@
 import type { LvmAdapter } from "../../../adapters/lvm/adapter.ts";
 
-/** Formats a command of LVM as text for a shell, which does not have the gateway's environment. */
+/** Formats an LVM command for a shell that does not have the gateway's environment. */
 export type ShownCommand = (argv: readonly string[]) => string;
 
-/** Puts before a command the LVM_SYSTEM_DIR that the adapter shows before its own; nothing where none is configured. */
+/** Creates a formatter that prefixes commands with the adapter's LVM_SYSTEM_DIR, if one is configured. */
 export function createShownCommand(lvm: Pick<LvmAdapter, "commandOf">): ShownCommand {
   const [first = "", second = ""] = lvm.commandOf({ kind: "remove", volumeGroupName: "vg", name: "lv" });
   const isSet = first === "env" && second.startsWith("LVM_SYSTEM_DIR=");

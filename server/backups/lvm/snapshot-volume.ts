@@ -6,7 +6,7 @@ import { roundUpToExtents } from "./extents.ts";
 import type { ShownCommand } from "./shown-command.ts";
 import { assertWhole, isProtected } from "./volume-refusals.ts";
 
-/** A snapshot of a volume that is wanted. */
+/** A snapshot to create. */
 export interface WantedSnapshot {
   readonly volume: LogicalVolume;
   readonly group: VolumeGroup;
@@ -14,13 +14,13 @@ export interface WantedSnapshot {
   readonly tags: readonly string[];
   /** Share of a thick volume that may change before the snapshot is full. */
   readonly percent: number;
-  /** Where `snapshotPercent` is configured, e.g. `volumes.backup`. */
+  /** Configuration key that contains `snapshotPercent`, e.g. `volumes.backup`. */
   readonly configKey: string;
   readonly shown: ShownCommand;
 }
 
 /**
- * The step that makes a snapshot of a volume, thin of a thin volume and copy-on-write of any other.
+ * Returns the step that creates a snapshot of a volume: a thin one for a thin volume, and copy-on-write for any other.
  * @throws InfraError VOLUME_PROTECTED, VOLUME_INACTIVE, VOLUME_GROUP_GONE, NO_SPACE
  */
 export function snapshotStep(wanted: WantedSnapshot): LvmStep {
@@ -57,7 +57,7 @@ function assertBackable(volume: LogicalVolume, shown: ShownCommand): void {
     throw isProtected(volume, `it is a snapshot; its origin ${volume.originName} can be backed up`);
   }
   const { volumeGroupName, name } = volume;
-  // A copy-on-write snapshot is active exactly while its origin is, and only then can be read.
+  // A copy-on-write snapshot is only active, and thus readable, while its origin is.
   if (!volume.active && volume.thinPoolName === undefined) {
     throw new InfraError(
       "VOLUME_INACTIVE",
@@ -68,9 +68,9 @@ function assertBackable(volume: LogicalVolume, shown: ShownCommand): void {
 }
 
 /**
- * Refuses a snapshot that holds its volume no more.
- * @param configKey where `snapshotPercent` is configured, e.g. `volumes.backup`
- * @throws InfraError SNAPSHOT_FULL, VOLUME_NOT_FOUND when it is gone
+ * Checks that a snapshot still represents its volume.
+ * @param configKey configuration key that contains `snapshotPercent`, e.g. `volumes.backup`
+ * @throws InfraError SNAPSHOT_FULL, VOLUME_NOT_FOUND when it no longer exists
  */
 export function assertSnapshotGood(
   state: LvmState,

@@ -3,7 +3,7 @@ import type { VolumeGroup } from "../../../adapters/lvm/adapter.ts";
 import { volumeGroupResource, volumeResource } from "../../../adapters/lvm/names.ts";
 
 /**
- * Refuses the making and growing of volumes in a group with missing disks: `Cannot change VG vg0 while PVs are missing`.
+ * Refuses to create or grow volumes in a group with missing disks: `Cannot change VG vg0 while PVs are missing`.
  * @throws InfraError VOLUME_GROUP_GONE
  */
 export function assertWhole({ name, missingPvCount }: VolumeGroup): void {
@@ -13,7 +13,7 @@ export function assertWhole({ name, missingPvCount }: VolumeGroup): void {
   }
 }
 
-/** A refusal of a volume that must not be changed. */
+/** Returns the error for a volume that must not be changed. */
 export function isProtected(volume: { volumeGroupName: string; name: string }, why: string): InfraError {
   return new InfraError("VOLUME_PROTECTED", `${volume.volumeGroupName}/${volume.name} is protected: ${why}`, {
     resource: volumeResource(volume.volumeGroupName, volume.name),

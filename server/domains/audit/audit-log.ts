@@ -10,13 +10,13 @@ export interface AuditLogFacts {
   readonly isSandbox: boolean;
 }
 
-/** Far above every name of the contract's; it bounds the row whatever a domain calls its resource. */
+/** Far above the length of any name in the contract; bounds the row independently of the domains. */
 const textMaxLength = 1024;
 
-/** What a row says of callers that have no row of their own. */
+/** Values of a row that combines calls of several callers. */
 const ofSeveral = { actor: "several", account_id: "", credential: "none", address: "other" };
 
-/** The audit log in the store. */
+/** Creates the audit log in the store. */
 export function createAuditLog(
   store: Pick<Store, "run">,
   { instanceId, host, isSandbox }: AuditLogFacts,
@@ -63,7 +63,7 @@ export function createAuditLog(
   };
 }
 
-/** No database takes a NUL in a text. */
+/** Truncates a text and replaces NUL, which no database accepts in a text. */
 function storable(text: string): string {
   return text.slice(0, textMaxLength).replaceAll("\0", "\ufffd");
 }

@@ -5,16 +5,16 @@ import { parsePageSize, parseTextFilter, parseTimes } from "../../rpc/listing-fi
 import { seqFromPageToken } from "../../rpc/page-token.ts";
 import type { AuditFilters } from "../../store/audit.ts";
 
-/** One page of events, as it was asked for. */
+/** One page of events, as requested. */
 export interface EventQuery {
-  /** In one order, by which the token of a page knows them. */
+  /** In a fixed order, because the page token is bound to them. */
   readonly filters: AuditFilters;
   readonly pageSize: number;
-  /** Events below this number alone are on the page. */
+  /** The page contains only events below this number. */
   readonly belowSeq: number;
 }
 
-/** Finds what has no outcome. */
+/** Value of `outcome` for events without an outcome. */
 const unknownOutcome = "UNKNOWN_OUTCOME";
 
 const outcomes: readonly string[] = [
@@ -24,7 +24,7 @@ const outcomes: readonly string[] = [
 ];
 
 /**
- * Reads which events are asked for.
+ * Parses the request.
  * @throws InfraError INVALID_FIELD
  */
 export function parseEventQuery(request: ListEventsRequest): EventQuery {

@@ -7,18 +7,18 @@ export type EventRow = ResultOf<"audit.list">["rows"][number];
 /** A page of the audit log, newest first. */
 export interface EventPage {
   readonly rows: readonly EventRow[];
-  /** The next page is below this number; undefined on the last. */
+  /** The next page is below this number; undefined on the last page. */
   readonly nextSeq: number | undefined;
 }
 
-/** Rows that one transaction looks at: few milliseconds, in which nothing else is read or written. */
+/** Rows that one transaction scans: a few milliseconds, in which no other transaction runs. */
 const scannedRows = 5_000;
 
-/** A page ends short of its size before it comes near the default `limits.maxMessageBytes`. */
+/** A page is cut short before it comes near the default `limits.maxMessageBytes`. */
 const pageMaxBytes = 1 << 20;
 
 /**
- * Reads a page. Rows that are written meanwhile are on none of the pages behind the first.
+ * Reads a page. Rows that are written meanwhile do not appear on later pages.
  * @throws InfraError the signal's reason, STORE_UNAVAILABLE
  */
 export async function readEvents(
@@ -28,7 +28,7 @@ export async function readEvents(
 ): Promise<EventPage> {
   const found: EventRow[] = [];
   let below: number | undefined = belowSeq;
-  // One more than the page holds says whether there is another page.
+  // One row more than the page holds shows whether there is another page.
   while (below !== undefined && found.length <= pageSize) {
     signal.throwIfAborted();
     const limit = pageSize + 1 - found.length;

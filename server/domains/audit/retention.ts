@@ -4,7 +4,7 @@ import type { Store } from "../../store/store.ts";
 const dayMs = 86_400_000;
 const batchSize = 500;
 
-/** Removes events of the audit log that are older than `keepDays`. */
+/** Removes audit events that are older than `keepDays`. */
 export function startAuditRetention(
   store: Pick<Store, "run">,
   keepDays: number,

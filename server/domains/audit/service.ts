@@ -7,7 +7,7 @@ import type { Store } from "../../store/store.ts";
 import { parseEventQuery } from "./event-query.ts";
 import { type EventRow, readEvents } from "./read-events.ts";
 
-/** hostplane.v1.AuditService: who did what. */
+/** Creates hostplane.v1.AuditService, which lists audit events. */
 export function createAuditService(store: Pick<Store, "run">): ServiceRegistration {
   return registerService(AuditService, {
     async listEvents(request, call) {

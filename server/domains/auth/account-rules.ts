@@ -4,11 +4,11 @@ import { UserService } from "../../../gen/hostplane/v1/user_pb.ts";
 const userName = /^[A-Za-z0-9_-]{3,24}$/;
 const apiTokenName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/;
 
-/** Bounds what one account may put into every gateway's memory. */
+/** Bounds the memory that one account takes on every gateway. */
 const maxCertificateNames = 16;
 const maxCertificateNameLength = 255;
 
-/** How a certificate may name its holder; the values are those of server/rpc/listener/certificate-names.ts. */
+/** Forms of names in certificates; the values are those of server/rpc/listener/certificate-names.ts. */
 const certificateNameForms: Readonly<Record<string, RegExp>> = {
   CN: /^[^\p{Cc}]{1,64}$/u,
   DNS: /^(\*\.)?([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?$/,
@@ -34,8 +34,8 @@ export function assertApiTokenName(name: string): void {
 }
 
 /**
- * What a list of services limits an account to: each once, in order; null when the list is empty, which is no limit.
- * It cannot name UserService, whose callers can lift any limit.
+ * Returns the services that an account is limited to, sorted and without duplicates; null for an empty list, which sets no
+ * limit. The list must not contain UserService, whose callers can lift any limit.
  * @param known full names of all services of the contract
  * @throws InfraError INVALID_FIELD
  */
@@ -60,7 +60,7 @@ export function serviceLimitFrom(
 }
 
 /**
- * Names in certificates that stand for a user, each once.
+ * Returns the certificate names of a user without duplicates.
  * @throws InfraError INVALID_FIELD
  */
 export function certificateNamesFrom(names: readonly string[]): readonly string[] {

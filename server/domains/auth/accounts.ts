@@ -2,7 +2,7 @@ import type { Seal } from "../../crypto/seal.ts";
 import { type CallerRole, callerRoles } from "../../rpc/caller.ts";
 import type { AuthChanges } from "../../store/auth-changes.ts";
 
-/** What every account has that may call. */
+/** The common part of users and API tokens. */
 interface Account {
   readonly id: string;
   readonly name: string;
@@ -12,10 +12,10 @@ interface Account {
 }
 
 export interface AuthUser extends Account {
-  /** PHC string; undefined: has no password. */
+  /** PHC string; undefined: the user has no password. */
   readonly passwordHash: string | undefined;
   readonly certificateNames: readonly string[];
-  /** Sessions that began before, or in this millisecond, are over, but for `keptSession`. */
+  /** Sessions that began before or in this millisecond are over, except `keptSession`. */
   readonly tokensNotBeforeMs: number;
   readonly keptSession: string | undefined;
 }
@@ -29,27 +29,27 @@ export interface AuthApiToken extends Account {
 export interface SigningKey {
   readonly id: string;
   readonly secret: Uint8Array;
-  /** Infinite while it signs. */
+  /** Infinite for the key that signs. */
   readonly verifyUntilMs: number;
 }
 
-/** Who there is, by everything that a call may name them by. */
+/** Lookup of accounts and keys by everything that a call may present. */
 export interface Accounts {
   userById(id: string): AuthUser | undefined;
   userByName(name: string): AuthUser | undefined;
   userByCertificateName(name: string): AuthUser | undefined;
-  /** Also those that are revoked or have expired. @param hash as `hashToken` makes it */
+  /** Also finds revoked and expired tokens. @param hash result of `hashToken` */
   apiTokenByHash(hash: Uint8Array): AuthApiToken | undefined;
   isRevoked(sessionId: string): boolean;
-  /** A key that verifies now. */
+  /** Returns a key that currently verifies. */
   signingKey(id: string): SigningKey | undefined;
 }
 
-/** Much longer than clocks differ: a session that was revoked must not come back for its last moments. */
+/** Much longer than clocks can differ, so that a revoked session does not become valid again shortly before it expires. */
 const revocationKeptMs = 60 * 60 * 1000;
 const sweepEveryMs = 60 * 1000;
 
-/** @param keySeal opens the secrets of signing keys */
+/** @param keySeal decrypts the secrets of signing keys */
 export function createAccounts(keySeal: Seal): Accounts & { apply(changes: AuthChanges): void } {
   const usersById = new Map<string, AuthUser>();
   const usersByName = new Map<string, AuthUser>();
@@ -102,7 +102,7 @@ export function createAccounts(keySeal: Seal): Accounts & { apply(changes: AuthC
       return key !== undefined && key.verifyUntilMs < Date.now() ? undefined : key;
     },
     apply({ users, apiTokens: tokens, signingKeys: keys, revocations: revoked }) {
-      // All of them first: a name that one user has lost may be another's now.
+      // Remove all of them first: a name may have moved from one user to another.
       for (const { id } of users) {
         forget(id);
       }
@@ -124,7 +124,7 @@ export function createAccounts(keySeal: Seal): Accounts & { apply(changes: AuthC
         });
       }
       for (const row of keys) {
-        // One that signs has no end yet; one that has signed nothing has nothing to verify.
+        // The signing key has no end yet; a retired key that signed nothing has nothing to verify.
         const verifyUntilMs = row.retired_at === null ? Number.POSITIVE_INFINITY : row.verify_until;
         if (verifyUntilMs === null) {
           signingKeys.delete(row.id);

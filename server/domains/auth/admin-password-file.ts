@@ -1,12 +1,12 @@
 import { open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Where the password of a real gateway's first admin is, from the first start until the operator removes it. */
+/** Returns the file with the password of a real gateway's first admin. The operator removes it. */
 export function adminPasswordFile(directory: string): string {
   return join(directory, "admin-password");
 }
 
-/** Writes it, mode 0600, so that it would survive a power cut; one that is there is replaced. */
+/** Writes the file with mode 0600 so that it survives a power failure, replacing an existing one. */
 export async function writeAdminPassword(directory: string, password: string): Promise<void> {
   const file = adminPasswordFile(directory);
   const draft = `${file}.draft`;

@@ -3,23 +3,23 @@ import { crc32 } from "node:zlib";
 import { apiTokenPrefix } from "./token-hash.ts";
 
 const secretBytes = 32;
-/** 32 bytes and a CRC-32 of four are 48 characters of base64url, without padding. */
+/** 32 bytes and a CRC-32 of four bytes are 48 characters of base64url, without padding. */
 const tokenFormat = new RegExp(`^${apiTokenPrefix}[A-Za-z0-9_-]{48}$`);
 
 /**
- * A new API token: `hpt_`, and in base64url 32 random bytes with their CRC-32, by which a scanner for leaked secrets
- * knows it for one, and a mistyped one is known without asking the store.
+ * Generates an API token: `hpt_`, then 32 random bytes and their CRC-32 in base64url. The prefix and checksum let scanners for
+ * leaked secrets recognize it, and let the gateway reject mistyped tokens without a lookup.
  */
 export function makeApiToken(): string {
   return apiTokenFromSecret(randomBytes(secretBytes));
 }
 
-/** The token with these 32 bytes. */
+/** Returns the token with these 32 bytes. */
 export function apiTokenFromSecret(secret: Buffer): string {
   return `${apiTokenPrefix}${Buffer.concat([secret, checksumOf(secret)]).toString("base64url")}`;
 }
 
-/** Whether the text has the form of a token and the checksum fits. Whether one was ever made the store knows. */
+/** Reports whether a text has the form of a token and a valid checksum; only the store knows whether the token exists. */
 export function isApiToken(text: string): boolean {
   if (!tokenFormat.test(text)) {
     return false;

@@ -7,36 +7,36 @@ import { assertApiTokenName, serviceLimitFrom } from "./account-rules.ts";
 import { makeApiToken } from "./api-token-text.ts";
 import { hashToken } from "./token-hash.ts";
 
-/** What `createApiTokens` needs. */
+/** Options of `createApiTokens`. */
 export interface ApiTokensOptions {
   readonly store: Pick<Store, "run">;
   /** Full names of the services of the contract. */
   readonly serviceNames: readonly string[];
-  /** Brings what decides about calls up to date with the store, so that a read after a write sees it. */
+  /** Updates the in-memory authentication state from the store, so that a read after a write sees the change. */
   readonly refresh: () => Promise<void>;
 }
 
-/** The token to make, as asked for. */
+/** An API token to create, as requested. */
 export interface WantedApiToken {
   readonly name: string;
   readonly role: CallerRole;
-  /** Empty: all. */
+  /** Empty: all services. */
   readonly services: readonly string[];
-  /** Undefined: for ever. */
+  /** Undefined: it never expires. */
   readonly lifetimeMs: number | undefined;
-  /** The actor who asks for it. */
+  /** Actor that requests it. */
   readonly createdBy: string;
 }
 
-/** The tokens of machines. A token is told once, by `create`; the store has its hash alone. */
+/** API tokens. Only `create` returns a token; the store contains only its hash. */
 export interface ApiTokens {
-  /** By name, without those that are revoked. */
+  /** Lists the tokens that are not revoked, by name. */
   list(): Promise<readonly ApiTokenRecord[]>;
   /** @throws InfraError INVALID_FIELD, API_TOKEN_EXISTS */
   create(wanted: WantedApiToken): Promise<{ readonly token: string; readonly record: ApiTokenRecord }>;
   /** @throws InfraError INVALID_FIELD, API_TOKEN_NOT_FOUND */
   revoke(name: string): Promise<void>;
-  /** Each runs the checks of its namesake, and changes nothing. */
+  /** Dry runs: each runs the checks of the method of the same name, and changes nothing. */
   readonly plan: {
     create(wanted: WantedApiToken): Promise<ApiTokenRecord>;
     revoke(name: string): Promise<ApiTokenRecord>;

@@ -5,23 +5,23 @@ import { type Accounts, createAccounts } from "./accounts.ts";
 
 export interface AuthStateOptions {
   readonly store: Pick<Store, "isShared" | "run" | "subscribe">;
-  /** Opens the secrets of signing keys. */
+  /** Decrypts the secrets of signing keys. */
   readonly keySeal: Seal;
-  /** Told once when the store cannot be read any more. */
+  /** Called once when the store can no longer be read. */
   readonly onFailed: (error: unknown) => void;
-  /** How long what was read last decides while a shared store cannot be read. */
+  /** How long the last read remains valid while a shared store cannot be read. */
   readonly maxAgeMs?: number;
 }
 
 /**
- * Everything that decides about calls, kept in memory. Lookups throw STORE_UNAVAILABLE when others may have changed
- * it and that could not be seen for ten seconds: a login that was revoked must not go on for an outage.
+ * The data for authentication, in memory. Lookups throw STORE_UNAVAILABLE if other gateways may have changed the data and it
+ * could not be read for ten seconds: a revoked login must not stay valid during an outage.
  */
 export interface AuthState extends Accounts {
-  /** More than one gateway may change it. */
+  /** Whether other gateways may change it. */
   readonly isShared: boolean;
   /**
-   * Brings it up to date with what was committed before the call.
+   * Reads everything that was committed before the call.
    * @throws InfraError STORE_UNAVAILABLE
    */
   refresh(): Promise<void>;
@@ -32,9 +32,9 @@ const pollMs = 1000;
 const defaultMaxAgeMs = 10_000;
 
 /**
- * Loads everything, and from then on what changes: at once what this gateway has committed, what others have by
- * NOTIFY, or within a second when that is lost.
- * @throws InfraError STORE_UNAVAILABLE; Error when a signing key does not open with the master key
+ * Loads everything, and then all changes: this gateway's immediately after a commit, those of other gateways on NOTIFY, or
+ * within a second if the notification is lost.
+ * @throws InfraError STORE_UNAVAILABLE; Error when the master key does not decrypt a signing key
  */
 export async function createAuthState(options: AuthStateOptions): Promise<AuthState> {
   const { store, keySeal, onFailed, maxAgeMs = defaultMaxAgeMs } = options;
@@ -54,7 +54,9 @@ export async function createAuthState(options: AuthStateOptions): Promise<AuthSt
     isFailing = false;
   }
 
-  /** Who asks while one is under way needs another: that one may have read before the commit in question. */
+  /**
+   * Reads changes. A call during a read waits for another one, because the first may have begun before the commit in question.
+   */
   function refresh(): Promise<void> {
     if (running === undefined) {
       running = load().finally(() => {
@@ -80,7 +82,7 @@ export async function createAuthState(options: AuthStateOptions): Promise<AuthSt
     });
   }
 
-  /** A store of one gateway is changed by nobody else: what is in memory is what it holds. */
+  /** A single-gateway store has no other writers, so the memory is always current. */
   function current(): Accounts {
     if (store.isShared && performance.now() - readAtMs > maxAgeMs) {
       throw new InfraError(

@@ -24,30 +24,30 @@ export interface AuthOptions {
   readonly config: { readonly tokenHours: number; readonly audience: string };
   /** Full names of the services of the contract. */
   readonly serviceNames: readonly string[];
-  /** Told what failed behind everybody's back. */
+  /** Called with failures of background work. */
   readonly onFailed: (message: string, error: unknown) => void;
 }
 
-/** Who may use the gateway: users, sessions, tokens. */
+/** Authentication and accounts: users, sessions, API tokens. */
 export interface Auth {
   /** AuthService and UserService. */
   readonly registrations: readonly ServiceRegistration[];
-  /** Of UserService. */
+  /** Planners of UserService. */
   readonly planners: readonly PlannerRegistration[];
   readonly authenticate: AuthenticateRequest;
   readonly users: Users;
   readonly apiTokens: ApiTokens;
-  /** Begins a session without a password, for the banner of the sandbox. @throws InfraError USER_NOT_FOUND */
+  /** Starts a session without a password, for the sandbox's banner. @throws InfraError USER_NOT_FOUND */
   beginSession(userName: string): Promise<Session>;
-  /** Writes what is left; the store is open until then. */
+  /** Writes pending data; the store must stay open until then. */
   close(): Promise<void>;
 }
 
 const hourMs = 60 * 60 * 1000;
 
 /**
- * Puts the parts together on an open store, and makes the first signing key.
- * @throws InfraError STORE_UNAVAILABLE; Error when a signing key does not open with the master key
+ * Assembles authentication on an open store, and creates the first signing key.
+ * @throws InfraError STORE_UNAVAILABLE; Error when the master key does not decrypt a signing key
  */
 export async function createAuth(options: AuthOptions): Promise<Auth> {
   const { store, masterKey, config, serviceNames, onFailed } = options;

@@ -12,9 +12,9 @@ export interface AuthenticateOptions {
 }
 
 /**
- * Finds who makes a request, an RPC's or a page's, by the first that is there: what the listener grants everybody, the
- * header `authorization`, the session cookie, the client certificate. At once where no signature has to be verified.
- * It rejects with InfraErrors: TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_REVOKED, CERTIFICATE_UNKNOWN, ORIGIN_NOT_ALLOWED for
+ * Determines the caller of an RPC or a page. The first of these that is present decides: the access that the listener grants
+ * to everyone, the header `authorization`, the session cookie, the client certificate. Synchronous unless a signature must be
+ * verified. Rejects with InfraErrors: TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_REVOKED, CERTIFICATE_UNKNOWN, ORIGIN_NOT_ALLOWED for
  * a cookie, STORE_UNAVAILABLE.
  */
 export type AuthenticateRequest = (request: RequestOrigin) => Caller | Promise<Caller>;
@@ -45,7 +45,7 @@ export function createAuthenticate({ state, callers, tokenUse }: AuthenticateOpt
     if (!state.isShared || !isUnknown) {
       throw error;
     }
-    // Another gateway may have made the user, the token or the key just now.
+    // Another gateway may have just created the user, the token or the key.
     await state.refresh();
     return noted(await callerByCredentials(request));
   }
@@ -76,8 +76,8 @@ export function createAuthenticate({ state, callers, tokenUse }: AuthenticateOpt
 const scheme = "bearer ";
 
 /**
- * The token of `Bearer <token>` (RFC 6750, 2.1; schemes have no case: RFC 9110, 11.1); undefined for any other header. A
- * pattern would go through each of some 300 characters, on every call.
+ * Returns the token of `Bearer <token>` (RFC 6750, 2.1; schemes are case-insensitive: RFC 9110, 11.1); undefined for any other
+ * header. A regular expression would scan some 300 characters on every call.
  */
 function bearerTokenOf(authorization: string): string | undefined {
   const text = authorization.trim();

@@ -8,11 +8,11 @@ import type { AuthState } from "./auth-state.ts";
 import { assertNotExpired, type SessionClaims, type SessionTokens } from "./session-token.ts";
 import { apiTokenPrefix, hashToken } from "./token-hash.ts";
 
-/** Who calls, by each kind of credential. Their `current()` looks again at what is known by then. */
+/** Finds callers by their credentials. `current()` of a caller checks the credential again. */
 export interface Callers {
   /**
-   * By a session's token, of a header or a cookie, or by an API token (of a header only); at once unless a signature has
-   * to be verified. Throws or rejects with an InfraError TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_REVOKED, whatever the text is.
+   * Finds the caller of a session token (in a header or a cookie) or an API token (in a header only). Synchronous unless a
+   * signature must be verified. For any text, it only fails with the InfraErrors TOKEN_INVALID, TOKEN_EXPIRED and TOKEN_REVOKED.
    */
   ofToken(token: string, carrier: "header" | "cookie"): Caller | Promise<Caller>;
   /** @throws InfraError CERTIFICATE_UNKNOWN, TOKEN_EXPIRED */
@@ -66,7 +66,7 @@ export function createCallers(state: AuthState, sessionTokens: SessionTokens): C
       credential: "apiToken",
       sessionId: undefined,
       expiresAtMs,
-      // With the hash that is known anyway: the call's own would be kept for as long as a stream is open.
+      // Uses the hash in memory; the call's own would be retained for as long as a stream is open.
       current: () => ofApiToken(token.hash),
     };
   }
@@ -108,7 +108,7 @@ export function createCallers(state: AuthState, sessionTokens: SessionTokens): C
   };
 }
 
-/** Everybody who reaches a listener that asks for no login; undefined where it asks for one. */
+/** Returns the caller for a listener that requires no login; undefined where one is required. */
 export function callerOfListener({ access, listener }: Peer): Caller | undefined {
   switch (access) {
     case "login":

@@ -2,43 +2,43 @@ import { randomBytes, randomUUID } from "node:crypto";
 import type { Store } from "../../store/store.ts";
 import { assertPassword, hashPassword } from "./password.ts";
 
-/** What `ensureFirstAdmin` needs. */
+/** Options of `ensureFirstAdmin`. */
 export interface FirstAdminOptions {
   readonly store: Pick<Store, "run">;
-  /** What HOSTPLANE_ADMIN_PASSWORD holds; one is made up when it is absent or empty. */
+  /** Value of HOSTPLANE_ADMIN_PASSWORD; a password is generated when it is absent or empty. */
   readonly password: string | undefined;
   /**
-   * Keeps a password that was made up where the operator finds it; awaited before the user is stored, so that no
-   * password is ever lost with the process.
+   * Stores a generated password where the operator finds it. Awaited before the user is stored, so that the password cannot be
+   * lost with the process.
    */
   readonly keepPassword: (password: string) => Promise<void>;
-  /** Forgets it again, when another gateway has made the user in the meantime. */
+  /** Deletes that password, when another gateway has created the user in the meantime. */
   readonly dropPassword: () => Promise<void>;
 }
 
-/** The first admin that was made just now. */
+/** The first admin, created by this gateway. */
 export interface FirstAdmin {
   readonly name: string;
-  /** Undefined when it was given. */
+  /** Undefined when the password was given. */
   readonly madeUpPassword: string | undefined;
 }
 
 export const firstAdminName = "admin";
 
-/** A first admin whose password is hashed, and who is not in the store yet. */
+/** A first admin with a hashed password that is not in the store yet. */
 export interface PreparedAdmin {
   /** Stores the user; undefined when another gateway was first. */
   make(): Promise<FirstAdmin | undefined>;
 }
 
-/** The same in one go: `prepareFirstAdmin` and `make`. */
+/** Runs `prepareFirstAdmin` and then `make`. */
 export async function ensureFirstAdmin(options: FirstAdminOptions): Promise<FirstAdmin | undefined> {
   return (await prepareFirstAdmin(options))?.make();
 }
 
 /**
- * Prepares the user `admin` if there has never been a user; undefined if there has. Of two gateways that start at once
- * on one database, one makes it.
+ * Prepares the user `admin` if there has never been a user; else returns undefined. If two gateways start at once on one
+ * database, one of them creates it.
  * @throws InfraError INVALID_FIELD when the given password is too short or too long
  */
 export async function prepareFirstAdmin(options: FirstAdminOptions): Promise<PreparedAdmin | undefined> {

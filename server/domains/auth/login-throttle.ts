@@ -5,20 +5,20 @@ import { networkOf } from "../../rpc/network-of.ts";
 import type { Store } from "../../store/store.ts";
 import type { GuardPassword } from "./users.ts";
 
-/** Failures that cost nothing but the attempt. */
+/** Number of failures without a delay. */
 const freeFailuresOfPair = 5;
 const freeFailuresOfAddress = 20;
 const maxWaitingOfAddress = 16;
 const purgeEvery = 100;
 
 /**
- * Counts wrong passwords as failed logins of that user from that address, and of that address. Never of the user
- * alone, so that nobody can lock out a user who is elsewhere. An address is a /64 in IPv6. While one of the counts has
- * to wait, right passwords are refused like wrong ones, by TOO_MANY_LOGINS. What `verify` throws counts for nothing.
- * More than 17 attempts of one address at once are BUSY.
+ * Throttles logins. A wrong password counts as a failure of the user from that address, and as one of the address. It never
+ * counts for the user alone, so that an attacker cannot lock out a user elsewhere. An IPv6 address is counted as its /64.
+ * While either count is blocked, right passwords are refused like wrong ones, with TOO_MANY_LOGINS. Errors of `verify` do not
+ * count. More than 17 concurrent attempts of one address are BUSY.
  */
 export function createLoginThrottle(store: Pick<Store, "run">): GuardPassword {
-  /** One at a time for each address: right passwords sent at once would otherwise count as so many failures. */
+  /** One attempt at a time per address: concurrent attempts with the right password would otherwise all count as failures. */
   const turns = new Map<string, { readonly limiter: Limiter; users: number }>();
   let countedSincePurge = purgeEvery;
 
@@ -74,7 +74,7 @@ function createAddressLimiter(): Limiter {
   return createLimiter({ what: "logins of this address", maxRunning: 1, maxWaiting: maxWaitingOfAddress });
 }
 
-/** A hash, as a name may be megabytes of anything. */
+/** Returns a hashed key, because a name may be megabytes long. */
 function pairKey(name: string, network: string): string {
   return `pair ${createHash("sha256").update(`${network}\0${name}`).digest("base64url")}`;
 }

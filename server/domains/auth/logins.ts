@@ -15,20 +15,20 @@ export interface LoginsOptions {
   readonly callers: Callers;
   readonly sessionTokens: SessionTokens;
   readonly guardPassword: GuardPassword;
-  /** How long a session lasts. */
+  /** Lifetime of a session. */
   readonly lifetimeMs: number;
 }
 
-/** Who wants to log in. */
+/** An attempt to log in. */
 export interface LoginAttempt {
   readonly name: string;
   readonly password: string;
   readonly address: string;
-  /** The admin socket's are not counted: who can open it may do anything already. */
+  /** False for the admin socket: its users already have full access. */
   readonly isThrottled: boolean;
 }
 
-/** A session that has begun. */
+/** A session that was started. */
 export interface Session {
   readonly token: string;
   readonly accountId: string;
@@ -37,25 +37,25 @@ export interface Session {
 
 export interface Logins {
   /**
-   * Exchanges name and password for a session. A user who does not exist or has no password takes as long.
-   * @throws InfraError INVALID_CREDENTIALS, TOO_MANY_LOGINS, BUSY, STORE_UNAVAILABLE, and the signal's while it waits
+   * Exchanges name and password for a session. Unknown users and users without a password take as long as others.
+   * @throws InfraError INVALID_CREDENTIALS, TOO_MANY_LOGINS, BUSY, STORE_UNAVAILABLE, and the signal's reason while queued
    */
   logIn(attempt: LoginAttempt, signal: AbortSignal): Promise<Session>;
   /**
-   * Begins a session of a user without a password, for who may read everything here anyway.
+   * Starts a session of a user without a password, for operators who already have access to all data.
    * @throws InfraError USER_NOT_FOUND
    */
   begin(name: string): Promise<Session>;
-  /** Ends the caller's session, here at once and soon on other replicas; false for who has none. */
+  /** Ends the caller's session, here immediately and soon on other replicas; false if the caller has no session. */
   logOut(caller: Caller): Promise<boolean>;
-  /** Whether a token would be accepted now, by what the store holds at this moment. @throws InfraError STORE_UNAVAILABLE */
+  /** Reports whether a token is accepted, based on the current content of the store. @throws InfraError STORE_UNAVAILABLE */
   isAccepted(token: string): Promise<boolean>;
 }
 
 export function createLogins(options: LoginsOptions): Logins {
   const { store, state, callers, sessionTokens, guardPassword, lifetimeMs } = options;
 
-  /** @returns undefined when the user is gone or has another password by now */
+  /** @returns undefined when the user no longer exists or has changed the password */
   async function open(user: AuthUser): Promise<Session | undefined> {
     const { id: userId, passwordHash = null } = user;
     const opened = await store.run("sessions.open", { userId, passwordHash, lifetimeMs });
@@ -64,7 +64,7 @@ export function createLogins(options: LoginsOptions): Logins {
     }
     const { signingKeyId: keyId, issuedAtMs, expiresAtMs } = opened;
     if (state.signingKey(keyId) === undefined) {
-      // Another gateway has changed the key just now.
+      // Another gateway may have just rotated the key.
       await state.refresh();
     }
     const claims = { sessionId: randomUUID(), accountId: userId, issuedAtMs, expiresAtMs, keyId };
@@ -75,7 +75,7 @@ export function createLogins(options: LoginsOptions): Logins {
     async logIn({ name, password, address, isThrottled }, signal) {
       let user: AuthUser | undefined;
       async function verify(): Promise<boolean> {
-        // Another gateway may have changed the password just now.
+        // Another gateway may have just changed the password.
         await state.refresh();
         user = state.userByName(name);
         return loginTurns.run(() => verifyPasswordInTurn(user?.passwordHash, password), signal);

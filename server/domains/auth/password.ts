@@ -7,24 +7,24 @@ import { createLimiter } from "../../../adapters/host/limiter.ts";
 const parameters = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
 const nonceBytes = 16;
 
-/** What a stored string may ask for at most, so that a damaged store cannot take the machine. */
+/** Maximum parameters of a stored hash, so that a corrupted store cannot exhaust the machine. */
 const limits = { memory: 1_048_576, passes: 16, parallelism: 16 };
 
-/** The contract's own limits: the published login form takes no longer one. */
+/** Limits of the contract: the published login form accepts no longer password. */
 const minCharacters = 8;
 const maxBytes = 70;
 
 const deriveKey = promisify(argon2);
 
 /**
- * Whose turn it is to hash: 20 MiB and a core each. Who is not logged in has a line of its own, so that a storm of
- * logins keeps no admin from changing passwords; two hashes at once in all.
+ * Limiters of hashing, which takes 20 MiB and a core each. Logins have their own queue, so that a flood of logins does not keep
+ * admins from changing passwords. At most two hashes run at once.
  */
 const turns = createLimiter({ what: "password changes", maxRunning: 1, maxWaiting: 32 });
 export const loginTurns = createLimiter({ what: "logins", maxRunning: 1, maxWaiting: 32 });
 
 /**
- * Refuses a password that is too short or too long to be set.
+ * Refuses a new password that is too short or too long.
  * @param field its name in the contract
  * @throws InfraError INVALID_FIELD
  */
@@ -38,9 +38,8 @@ export function assertPassword(password: string, field: string): void {
 }
 
 /**
- * The text that the store keeps of a password, in the PHC string format:
- * `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<hash>`.
- * @throws InfraError BUSY when too many are waiting
+ * Hashes a password for the store, in the PHC string format: `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<hash>`.
+ * @throws InfraError BUSY when too many are queued
  */
 export function hashPassword(password: string): Promise<string> {
   return turns.run(async () => {
@@ -52,31 +51,31 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether the password is the one that `phc` was made from, for a caller who is logged in already.
- * @throws InfraError BUSY when too many are waiting; Error for a string that is none of `hashPassword`
+ * Reports whether a password matches a hash, for a caller who is already logged in.
+ * @throws InfraError BUSY when too many are queued; Error for a string that `hashPassword` does not return
  */
 export function verifyPassword(phc: string, password: string): Promise<boolean> {
   return turns.run(() => verifyPasswordInTurn(phc, password));
 }
 
 /**
- * The same without waiting, for who has the turn of `loginTurns`. It takes as long without a `phc`, when there is no
- * such user or the user has no password, and is then false.
+ * Reports whether a password matches a hash, without queueing: the caller must hold a slot of `loginTurns`. Without a hash (there
+ * is no such user, or the user has no password) it takes as long, and returns false.
  */
 export async function verifyPasswordInTurn(phc: string | undefined, password: string): Promise<boolean> {
   const { tag, ...rest } = parsePhc(phc ?? dummyPhc);
-  // One that is too long was never set. Hashing it would tell nothing, and takes the longer the longer it is.
+  // Too long passwords were never set. Hashing one would be useless, and would take longer the longer it is.
   const isKnown = phc !== undefined && !isTooLong(password);
   const derived = await deriveTag(isTooLong(password) ? "" : password, { ...rest, tagLength: tag.length });
   return timingSafeEqual(derived, tag) && isKnown;
 }
 
-/** Of no password: what it is compared with was never derived from one. */
+/** Not the hash of any password: its tag is random. */
 const dummyPhc = `$argon2id$v=19$m=${parameters.memory},t=${parameters.passes},p=${parameters.parallelism}$${toBase64(randomBytes(nonceBytes))}$${toBase64(randomBytes(parameters.tagLength))}`;
 
 const phcFormat = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$([\w+/]{11,86})\$([\w+/]{22,86})$/;
 
-/** Parameters are read from the string, so that those of new passwords can be raised. */
+/** Reads the parameters from the string, so that those of new passwords can be raised. */
 function parsePhc(phc: string): Omit<Argon2Parameters, "message" | "tagLength"> & { readonly tag: Buffer } {
   const [, m, t, p, nonce = "", tag = ""] = phcFormat.exec(phc) ?? [];
   const [memory, passes, parallelism] = [Number(m), Number(t), Number(p)];
@@ -99,7 +98,7 @@ function parsePhc(phc: string): Omit<Argon2Parameters, "message" | "tagLength"> 
   };
 }
 
-/** One text for what looks alike: keyboards differ in whether they compose an accent (NIST SP 800-63B, 3.1.1.2). */
+/** Derives the tag. Normalizes the password, because keyboards differ in how they compose accents (NIST SP 800-63B, 3.1.1.2). */
 function deriveTag(password: string, rest: Omit<Argon2Parameters, "message">): Promise<Buffer> {
   return deriveKey("argon2id", { ...rest, message: password.normalize("NFKC") });
 }

@@ -5,7 +5,7 @@ import { registerService, type ServiceRegistration } from "../../rpc/service-han
 import type { Logins } from "./logins.ts";
 import { clearedSessionCookies, sessionCookie, wantsSessionCookie } from "./session-cookie.ts";
 
-/** services.auth.AuthService: sessions of users. */
+/** Creates services.auth.AuthService: sessions of users. */
 export function createAuthService(logins: Logins): ServiceRegistration {
   return registerService(AuthService, {
     async login({ username, password }, call) {
@@ -13,14 +13,14 @@ export function createAuthService(logins: Logins): ServiceRegistration {
       const isCookie = wantsSessionCookie(call);
       const attempt = { name: username, password, address, isThrottled: access !== "adminSocket" };
       const { token, accountId, expiresAtMs } = await logins.logIn(attempt, call.signal);
-      // For the log and the audit log; the call itself may do no more than before.
+      // For the log and the audit log; the call's permissions do not change.
       const credential = isCookie ? "cookie" : "session";
       call.identify({ ...anonymous, actor: `user/${username}`, accountId, credential });
       if (isCookie) {
         call.setHeader("set-cookie", sessionCookie(token, expiresAtMs - Date.now(), call));
       }
       return {
-        // A script that could read it would be what the cookie is there to keep it from.
+        // The cookie keeps the token away from scripts, so the response must not contain it.
         token: isCookie ? "" : token,
         expires: { timestamp: timestampFromMs(expiresAtMs) },
         accountId,

@@ -2,13 +2,13 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { isSameOrigin } from "../../rpc/browser-guard.ts";
 import type { Call } from "../../rpc/call.ts";
 
-/** What a request says of where it comes from. */
+/** The parts of a request that show its origin. */
 export type RequestOrigin = Pick<Call, "peer" | "header">;
 
-/** With the value `cookie` on Login the session is a cookie. */
+/** On Login, the value `cookie` requests a session cookie. */
 const sessionHeader = "hostplane-session";
 
-/** What forms and scripts of any page may send without asking first (Fetch standard, CORS-safelisted request-header). */
+/** Content types that any page may send without a preflight (Fetch standard, CORS-safelisted request-header). */
 const simpleContentTypes: ReadonlySet<string> = new Set([
   "application/x-www-form-urlencoded",
   "multipart/form-data",
@@ -16,15 +16,15 @@ const simpleContentTypes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Of pages that browsers have by TLS: the prefix makes them take the cookie from this very host and over TLS alone
- * (RFC 6265bis, 4.1.3.2), so that no neighbouring name or port can plant one.
+ * Cookie name for pages served over TLS. With the prefix, browsers accept the cookie only from this exact host and only over
+ * TLS (RFC 6265bis, 4.1.3.2), so that no neighboring host or port can set one.
  */
 const secureName = "__Host-hostplane_session";
 const plainName = "hostplane_session";
 
 /**
- * Whether the browser has the gateway's page by TLS; undefined where nothing says so. A proxy that speaks TLS for a cleartext
- * listener shows in the page's Origin alone, which browsers send with every POST.
+ * Reports whether the browser loaded the gateway's page over TLS; undefined where nothing shows it. A TLS proxy in front of a
+ * cleartext listener shows only in the page's Origin, which browsers send with every POST.
  */
 function isSecurePage(request: RequestOrigin): boolean | undefined {
   if (request.peer.isTls) {
@@ -33,13 +33,13 @@ function isSecurePage(request: RequestOrigin): boolean | undefined {
   return isOwnOrigin(request) ? request.header("origin")?.startsWith("https:") : undefined;
 }
 
-/** The names under which a session counts, the better one first. */
+/** Returns the cookie names that are accepted, in order of preference. */
 function countingNames(request: RequestOrigin): readonly string[] {
   const isSecure = isSecurePage(request);
   return isSecure === undefined ? [secureName, plainName] : [isSecure ? secureName : plainName];
 }
 
-/** The session's token in the cookie of a request. */
+/** Returns the session token from the cookie of a request. */
 export function readSessionCookie(request: RequestOrigin): string | undefined {
   const cookies = cookiesOf(request);
   return countingNames(request)
@@ -47,7 +47,7 @@ export function readSessionCookie(request: RequestOrigin): string | undefined {
     .find((token) => token !== undefined);
 }
 
-/** What a request has of each of the two; the first where there are several. */
+/** Returns the request's session cookies by name; the first one of each name counts. */
 function cookiesOf(request: RequestOrigin): ReadonlyMap<string, string> {
   const pairs = request.header("cookie")?.split(";") ?? [];
   const cookies = new Map<string, string>();
@@ -60,12 +60,12 @@ function cookiesOf(request: RequestOrigin): ReadonlyMap<string, string> {
   return cookies;
 }
 
-/** The header `set-cookie` that gives a browser a session; no script can read it. */
+/** Builds the header `set-cookie` that gives a browser a session cookie; scripts cannot read it. */
 export function sessionCookie(token: string, maxAgeMs: number, request: RequestOrigin): string {
   return setCookie(isSecurePage(request) === true ? secureName : plainName, token, maxAgeMs);
 }
 
-/** The headers `set-cookie` that take away what the browser has, also of an earlier login of the same host without TLS. */
+/** Builds the headers `set-cookie` that remove the browser's session cookies, including that of an earlier login without TLS. */
 export function clearedSessionCookies(request: RequestOrigin): readonly string[] {
   return [...cookiesOf(request).keys()].map((name) => setCookie(name, "", 0));
 }
@@ -77,9 +77,9 @@ function setCookie(name: string, token: string, maxAgeMs: number): string {
 }
 
 /**
- * Whether a Login asks for a cookie instead of a token.
+ * Reports whether a Login requests a cookie instead of a token.
  * @throws InfraError MALFORMED_REQUEST for another value of the header; ORIGIN_NOT_ALLOWED for a foreign page, which
- *   must not log its visitors in to an account of its own
+ * must not log its visitors in to an account of its own
  */
 export function wantsSessionCookie(request: RequestOrigin): boolean {
   const value = request.header(sessionHeader);
@@ -96,9 +96,9 @@ export function wantsSessionCookie(request: RequestOrigin): boolean {
 }
 
 /**
- * Refuses a request whose cookie a foreign page may have sent along, as browsers do for any page. What a page cannot
- * send without being asked first (a content type of RPCs) must also come from our own origin: by its Origin, or by the
- * browser's word in Sec-Fetch-Site. A request without a body (GET) need not say, as browsers leave Origin out of it.
+ * Refuses a request whose cookie may come from a foreign page, since browsers attach cookies to requests of any page. A
+ * request must have a content type that needs a preflight (those of RPCs do), and come from our own origin, as shown by Origin
+ * or Sec-Fetch-Site. A request without a body (GET) may lack both, because browsers omit Origin there.
  * @throws InfraError ORIGIN_NOT_ALLOWED
  */
 export function assertOwnPage(request: RequestOrigin): void {

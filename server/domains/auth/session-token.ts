@@ -1,47 +1,47 @@
 import { errors, jwtVerify, SignJWT } from "jose";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 
-/** What a session's token says. */
+/** Content of a session token. */
 export interface SessionClaims {
   readonly sessionId: string;
   readonly accountId: string;
   readonly issuedAtMs: number;
   /** In whole seconds. */
   readonly expiresAtMs: number;
-  /** The key that has signed it. */
+  /** ID of the key that signed it. */
   readonly keyId: string;
 }
 
 export interface SessionTokensOptions {
   readonly audience: string;
-  /** The secret of a key that verifies now. */
+  /** Returns the secret of a key that currently verifies. */
   readonly secretOf: (keyId: string) => Uint8Array | undefined;
 }
 
-/** Signs and verifies tokens: JWT (RFC 7519) by HS256. Whether a session was revoked it does not know. */
+/** Signs and verifies session tokens: JWT (RFC 7519) with HS256. Does not check revocations. */
 export interface SessionTokens {
   /** @throws InfraError TOKEN_INVALID when there is no such key */
   sign(claims: SessionClaims): Promise<string>;
   /**
-   * What a token says, at once when it was found good before. Whatever the text is, it rejects with an InfraError alone,
-   * TOKEN_INVALID or TOKEN_EXPIRED.
+   * Returns the content of a token, synchronously if the token was verified before. For any text, it only rejects with an
+   * InfraError TOKEN_INVALID or TOKEN_EXPIRED.
    */
   verify(token: string): SessionClaims | Promise<SessionClaims>;
 }
 
 const issuer = "hostplane";
 const algorithm = "HS256";
-/** Ours have some 300; nothing longer is worth a look. */
+/** Our tokens have about 300 characters. */
 const maxLength = 2048;
 const maxCached = 10_000;
-/** By so much of the end of its signature, 96 bits, a token is found that was verified before. */
+/** Characters of the signature's end, 96 bits, that identify a verified token in the cache. */
 const tailLength = 16;
 
 export function createSessionTokens({ audience, secretOf }: SessionTokensOptions): SessionTokens {
   /**
-   * Tokens whose signature was found good, by their tails, the oldest first. They are no better kept than here: the keys
-   * that sign them are in the same memory. Time tells nothing of them: the map's hash is by a seed of the process, and a
-   * token is compared with another only by who knows its tail.
+   * Cache of verified tokens by their tails, oldest first. Keeping tokens in memory is no risk, because the signing keys are in
+   * the same memory. Lookups leak nothing by timing: the map's hash is seeded per process, and a token is only compared with one
+   * that has the same tail.
    */
   const verified = new Map<string, { readonly token: string; readonly claims: SessionClaims }>();
 
@@ -59,13 +59,13 @@ export function createSessionTokens({ audience, secretOf }: SessionTokensOptions
     }
     try {
       const { payload, protectedHeader } = await jwtVerify(token, ({ kid }) => keyOf(kid), {
-        // No other: a token must not choose how it is verified.
+        // Only this one, because a token must not choose how it is verified.
         algorithms: [algorithm],
         issuer,
         audience,
         requiredClaims: ["jti", "sub", "iat", "exp"],
-        // What clients are told as the end is the end. Clocks of replicas that differ refuse no fresh token, as
-        // there is no `nbf`, and `iat` is held against times of the store alone.
+        // The reported expiry is exact. Differing clocks of replicas cannot reject a fresh token, because there is no
+        // `nbf`, and `iat` is only compared with times of the store.
         clockTolerance: 0,
       });
       const { jti, sub, iat = 0, exp = 0 } = payload;

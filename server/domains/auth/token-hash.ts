@@ -1,12 +1,9 @@
 import { hash } from "node:crypto";
 
-/** What every API token begins with, so that it is known for one, also by scanners for leaked secrets. */
+/** Prefix of every API token, which makes it recognizable, also to scanners for leaked secrets. */
 export const apiTokenPrefix = "hpt_";
 
-/**
- * By what a token is known without being kept: SHA-256. A token has 256 bits of chance, so that nothing slower is
- * needed against guessing.
- */
+/** Hashes a token for lookup with SHA-256. A token has 256 random bits, so a slower hash is not needed against guessing. */
 export function hashToken(token: string): Buffer {
   return hash("sha256", token, "buffer");
 }

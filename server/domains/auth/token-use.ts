@@ -1,23 +1,23 @@
 import type { Store } from "../../store/store.ts";
 
-/** When API tokens were used, kept aside and written now and then: a use must not cost a commit. */
+/** Last uses of API tokens, buffered and written periodically, so that a use does not cost a commit. */
 export interface TokenUse {
-  /** Notes that the token with this account was used now. Costs next to nothing. */
+  /** Records that the token with this account ID was used now. This is cheap. */
   note(accountId: string): void;
-  /** Writes what is left. */
+  /** Writes pending uses. */
   close(): Promise<void>;
 }
 
-/** `last_used_at` is promised to within a minute. */
+/** The contract promises `last_used_at` to within a minute. */
 const writeEveryMs = 30_000;
 
-/** @param onFailed told when uses could not be written; they are written with the next ones */
+/** @param onFailed called when a write fails; it is retried with the next one */
 export function createTokenUse(
   store: Pick<Store, "run">,
   onFailed: (error: unknown) => void,
   everyMs = writeEveryMs,
 ): TokenUse {
-  /** When each was last used, by the steady clock. */
+  /** Last use of each token, in terms of the monotonic clock. */
   const usedAtMs = new Map<string, number>();
   let writing = Promise.resolve();
 

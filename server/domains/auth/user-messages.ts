@@ -39,13 +39,13 @@ const credentials: Readonly<Record<CredentialKind, Credential>> = {
   none: Credential.UNSPECIFIED,
 };
 
-/** @throws InfraError INVALID_FIELD when the role is not set, or not one of the contract's */
+/** @throws InfraError INVALID_FIELD when the role is missing or unknown */
 export function wantedUserFrom(request: CreateUserRequest): WantedUser {
   const { name, password, services, certificateNames } = request;
   return { name, role: roleFrom(request.role), password, services, certificateNames };
 }
 
-/** @throws InfraError INVALID_FIELD when the role is not one of the contract's */
+/** @throws InfraError INVALID_FIELD when the role is unknown */
 export function wantedUserChangeFrom(request: UpdateUserRequest): WantedUserChange {
   return {
     role: request.role === Role.UNSPECIFIED ? undefined : roleFrom(request.role),
@@ -54,7 +54,7 @@ export function wantedUserChangeFrom(request: UpdateUserRequest): WantedUserChan
   };
 }
 
-/** @throws InfraError INVALID_FIELD when the role is not set, or not one of the contract's */
+/** @throws InfraError INVALID_FIELD when the role is missing or unknown */
 export function wantedApiTokenFrom(request: CreateApiTokenRequest, createdBy: string): WantedApiToken {
   const { name, services, lifetime } = request;
   return { name, role: roleFrom(request.role), services, lifetimeMs: lifetimeFrom(lifetime), createdBy };

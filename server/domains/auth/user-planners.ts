@@ -6,8 +6,8 @@ import { wantedApiTokenFrom, wantedUserChangeFrom, wantedUserFrom } from "./user
 import { apiTokenResource, type UserServiceOptions, userResource } from "./user-service.ts";
 
 /**
- * What the calls of hostplane.v1.UserService would do. ChangePassword has no plan: it would tell whether a password is
- * right without counting who asks.
+ * Creates the planners of hostplane.v1.UserService. ChangePassword has none, because a plan would reveal whether a password is
+ * right without counting as a failed login.
  */
 export function createUserPlanners({
   users,
@@ -89,7 +89,7 @@ function roleOf({ role, services }: Pick<UserRecord, "role" | "services">): stri
   return `${role} of ${services === null ? "all services" : services.join(", ")}`;
 }
 
-/** A change of the store alone: one step, in one transaction. */
+/** Builds the plan of a change to the store: one step, in one transaction. */
 function describe(facts: {
   readonly kind: string;
   readonly resource: string;

@@ -11,15 +11,15 @@ import {
 } from "./user-messages.ts";
 import type { Users } from "./users.ts";
 
-/** What `createUserService` serves. */
+/** Options of `createUserService`. */
 export interface UserServiceOptions {
   readonly users: Users;
   readonly apiTokens: ApiTokens;
-  /** Signs with a new key from now on; returns its id. */
+  /** Replaces the signing key; returns the ID of the new one. */
   readonly rotateSigningKey: () => Promise<string>;
 }
 
-/** hostplane.v1.UserService: users, the tokens of machines, and the keys that sign logins. */
+/** Creates hostplane.v1.UserService: users, API tokens, and the keys that sign sessions. */
 export function createUserService(options: UserServiceOptions): ServiceRegistration {
   const { users, apiTokens, rotateSigningKey } = options;
   return registerService(UserService, {
@@ -49,7 +49,7 @@ export function createUserService(options: UserServiceOptions): ServiceRegistrat
     },
     async changePassword({ currentPassword, newPassword }, call) {
       const passwords = { current: currentPassword, next: newPassword };
-      // Of a user the actor is the resource's name but for the plural.
+      // A user's actor and resource differ only in the plural: `user/name`, `users/name`.
       call.noteResource(call.caller.actor.replace(/^user\//, "users/"));
       await users.changePassword(call.caller, passwords, call.peer.address);
       return {};
@@ -74,12 +74,12 @@ export function createUserService(options: UserServiceOptions): ServiceRegistrat
   });
 }
 
-/** A user as the log, the audit log and plans name it. A name that could be none is cut. */
+/** Returns the resource of a user for the log, the audit log and plans. Overlong invalid names are truncated. */
 export function userResource(name: string): string {
   return `users/${name.slice(0, 63)}`;
 }
 
-/** A token as the log, the audit log and plans name it. A name that could be none is cut. */
+/** Returns the resource of a token for the log, the audit log and plans. Overlong invalid names are truncated. */
 export function apiTokenResource(name: string): string {
   return `apiTokens/${name.slice(0, 63)}`;
 }

@@ -6,46 +6,46 @@ import type { NewUser, UserChange, UserRecord, UserResult } from "../../store/us
 import { assertUserName, certificateNamesFrom, serviceLimitFrom } from "./account-rules.ts";
 import { assertPassword, hashPassword, verifyPassword } from "./password.ts";
 
-/** What `createUsers` needs. */
+/** Options of `createUsers`. */
 export interface UsersOptions {
   readonly store: Pick<Store, "run">;
   /** Full names of the services of the contract. */
   readonly serviceNames: readonly string[];
-  /** Brings what decides about calls up to date with the store, so that a read after a write sees it. */
+  /** Updates the in-memory authentication state from the store, so that a read after a write sees the change. */
   readonly refresh: () => Promise<void>;
   readonly guardPassword: GuardPassword;
 }
 
 /**
- * Runs `verify`, which says whether a password was right, and counts wrong ones as failed logins.
- * @throws InfraError TOO_MANY_LOGINS without having run it
+ * Runs `verify`, which returns whether a password was right, and counts wrong ones as failed logins.
+ * @throws InfraError TOO_MANY_LOGINS without running it
  */
 export type GuardPassword = (
   login: { readonly name: string; readonly address: string },
   verify: () => Promise<boolean>,
 ) => Promise<boolean>;
 
-/** The user to make, as asked for. */
+/** A user to create, as requested. */
 export interface WantedUser {
   readonly name: string;
   readonly role: CallerRole;
-  /** Empty: comes by certificate only. */
+  /** Empty: the user can only use a certificate. */
   readonly password: string;
   readonly services: readonly string[];
   readonly certificateNames: readonly string[];
 }
 
-/** What to change of a user; what is undefined stays. */
+/** Changes to a user; undefined fields stay unchanged. */
 export interface WantedUserChange {
   readonly role: CallerRole | undefined;
-  /** Empty: all. */
+  /** Empty: all services. */
   readonly services: readonly string[] | undefined;
   readonly certificateNames: readonly string[] | undefined;
 }
 
-/** The users of the gateway. What a change promises holds on this gateway when it resolves, soon after on others. */
+/** Users of the gateway. A change is effective on this gateway when its promise resolves, and soon after on others. */
 export interface Users {
-  /** By name. */
+  /** Lists users by name. */
   list(): Promise<readonly UserRecord[]>;
   /** @throws InfraError INVALID_FIELD, USER_EXISTS, CERTIFICATE_NAME_TAKEN */
   create(wanted: WantedUser): Promise<UserRecord>;
@@ -53,18 +53,18 @@ export interface Users {
   update(name: string, wanted: WantedUserChange): Promise<UserRecord>;
   /** @throws InfraError INVALID_FIELD, USER_NOT_FOUND, LAST_ADMIN */
   remove(name: string): Promise<void>;
-  /** Ends every login of the user. @throws InfraError INVALID_FIELD, USER_NOT_FOUND */
+  /** Sets a password and ends every login of the user. @throws InfraError INVALID_FIELD, USER_NOT_FOUND */
   setPassword(name: string, password: string): Promise<void>;
   /**
-   * Changes the caller's own password, and ends every login but the session that it is changed by.
-   * @throws InfraError INVALID_FIELD, INVALID_CREDENTIALS, TOO_MANY_LOGINS, USER_NOT_FOUND for a caller that is no user
+   * Changes the caller's own password, and ends every login except the session that changes it.
+   * @throws InfraError INVALID_FIELD, INVALID_CREDENTIALS, TOO_MANY_LOGINS, USER_NOT_FOUND when the caller is not a user
    */
   changePassword(
     caller: Caller,
     passwords: { readonly current: string; readonly next: string },
     address: string,
   ): Promise<void>;
-  /** Each runs the checks of its namesake, and changes nothing. */
+  /** Dry runs: each runs the checks of the method of the same name, and changes nothing. */
   readonly plan: {
     create(wanted: WantedUser): Promise<UserRecord>;
     update(name: string, wanted: WantedUserChange): Promise<UserRecord>;
@@ -74,7 +74,7 @@ export interface Users {
 }
 
 export function createUsers({ store, serviceNames, refresh, guardPassword }: UsersOptions): Users {
-  /** Whoever comes by the next call must meet what this one has changed. */
+  /** Refreshes the authentication state, because the next call must see the change. */
   async function settled(result: UserResult, name: string): Promise<UserRecord> {
     const user = userFrom(result, name);
     await refresh();
@@ -151,7 +151,7 @@ export function createUsers({ store, serviceNames, refresh, guardPassword }: Use
   };
 }
 
-/** Stands for a hash where none is written: making one takes a core for a while. */
+/** Replaces the hash in dry runs: computing one takes a core for a while. */
 const notHashed = "";
 
 /** @throws InfraError INVALID_FIELD */

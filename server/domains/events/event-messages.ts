@@ -13,36 +13,36 @@ import type { EventRecord } from "../../events/event-record.ts";
 type EventDetail = NonNullable<MessageInitShape<typeof EventSchema>["detail"]>;
 type Response = MessageInitShape<typeof SubscribeResponseSchema>;
 
-/** Makes the facts of an event of the payload that its topic keeps. */
+/** Converts the payload of an event to its facts. Payload formats depend on the topic. */
 export type DetailOf = (payload: unknown) => EventDetail;
 
-/** Makes the messages of the stream. Cursors are those of the event or the place. */
+/** Builds the messages of the stream. Cursors are those of the event or the position. */
 export interface EventMessages {
   snapshot(cursor: string): Response;
   heartbeat(cursor: string): Response;
-  /** Never throws: an event whose facts cannot be told is told without them. */
+  /** Never throws: if the facts of an event cannot be sent, the message omits them. */
   event(record: EventRecord): Response;
 }
 
-/** Of topics that keep the facts as they are told: the payload is the JSON of an Event that has nothing else. */
+/** Converts the payload of topics that store an event's facts as JSON: an Event message with only its detail. */
 export const detailFromJson: DetailOf = (payload) =>
   fromJson(EventSchema, payload as JsonValue, { ignoreUnknownFields: true }).detail;
 
-/** What the messages tell besides their events. */
+/** Options of `createEventMessages`. */
 export interface EventMessageOptions {
   readonly cursorOf: (seq: number) => string;
-  /** For each topic; an event of another one, which a newer gateway may have written, is told without facts. */
+  /** By topic. An event of an unknown topic, which a newer gateway may have written, is sent without facts. */
   readonly details: Readonly<Record<string, DetailOf>>;
   readonly isSandbox: boolean;
-  /** What a client takes at most: the facts of an event with which its message would be larger are left out. */
+  /** Maximum message size of clients: facts that would make a message larger are omitted. */
   readonly maxMessageBytes: number;
-  /** Called with the first event of each type whose facts were left out, and why they were. */
+  /** Called for the first event of each type whose facts were omitted, with the reason. */
   readonly onFactsLeftOut?: (record: EventRecord, cause: unknown) => void;
 }
 
 export function createEventMessages(options: EventMessageOptions): EventMessages {
   const { cursorOf, details, isSandbox, maxMessageBytes, onFactsLeftOut } = options;
-  /** An event is sent to many, and encoded here for the first alone. */
+  /** Events whose size was checked: an event is sent to many subscribers, but encoded here only for the first. */
   const tellable = new WeakSet<EventRecord>();
   const reportedTypes = new Set<string>();
 
@@ -92,7 +92,7 @@ export function createEventMessages(options: EventMessageOptions): EventMessages
   };
 }
 
-/** In the larger of the two forms in which clients take messages. */
+/** Returns the size of the larger of the two encodings that clients use. */
 function largestSizeBytes(message: Response): number {
   const made = create(SubscribeResponseSchema, message);
   const json = toJsonString(SubscribeResponseSchema, made);

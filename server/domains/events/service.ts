@@ -8,24 +8,24 @@ import { createEventMessages, type DetailOf } from "./event-messages.ts";
 import { findStart, parseFilter, parseHeartbeat } from "./subscribe-request.ts";
 import { subscription } from "./subscription.ts";
 
-/** What `createEventService` needs. */
+/** Options of `createEventService`. */
 export interface EventServiceOptions {
   readonly events: Events;
-  /** Every topic that there is, with what its events tell. */
+  /** All topics, with the conversions of their events. */
   readonly details: Readonly<Record<string, DetailOf>>;
   readonly isSandbox: boolean;
-  /** The limit of the listeners. */
+  /** Limit of the listeners. */
   readonly maxMessageBytes: number;
   readonly log: { warn(message: string, cause?: unknown): void };
-  /** Called for each subscriber with the topics it asks for, none for all; what it returns is called once that has left. */
+  /** Called for each subscriber with its topics, none for all; returns a function that is called when it disconnects. */
   readonly onSubscriber?: (topics: readonly string[]) => () => void;
-  /** After so long a silence a subscriber that asks for no other gets a heartbeat; 15 s if absent. */
+  /** Interval without messages after which a subscriber gets a heartbeat, unless it requests another one. Default: 15 s. */
   readonly silenceMs?: number;
-  /** For so long a change of what a caller may call may go unnoticed; 1 s if absent. */
+  /** How long a change of a caller's permissions may take to become effective. Default: 1 s. */
   readonly recheckMs?: number;
 }
 
-/** hostplane.v1.EventService: what happens, in order. Ends with `events`. */
+/** Creates hostplane.v1.EventService: events in order. Its streams end when `events` is closed. */
 export function createEventService(options: EventServiceOptions): ServiceRegistration {
   const { events, details, log, silenceMs = 15_000, recheckMs = 1_000, onSubscriber } = options;
   const messages = createEventMessages({

@@ -14,8 +14,8 @@ const heartbeatMinMs = 1_000;
 const heartbeatMaxMs = 60_000;
 
 /**
- * Which events a subscriber gets: what it asks for, of the services that it may call when the filter is asked.
- * @throws InfraError INVALID_FIELD; its `services` throws once the caller's credential is accepted no more
+ * Builds a subscriber's filter: the requested events, of the services that the caller may call at the time of each check.
+ * @throws InfraError INVALID_FIELD; its `services` throws once the caller's credential is no longer accepted
  */
 export function parseFilter(
   { topics, resources }: Pick<SubscribeRequest, "topics" | "resources">,
@@ -45,7 +45,7 @@ export function parseFilter(
 }
 
 /**
- * After how long a silence the subscriber wants a heartbeat, in milliseconds.
+ * Returns the requested heartbeat interval, in milliseconds.
  * @throws InfraError INVALID_FIELD
  */
 export function parseHeartbeat(
@@ -63,7 +63,7 @@ export function parseHeartbeat(
 }
 
 /**
- * Number of the event behind which the stream begins.
+ * Returns the number of the event after which the stream begins.
  * @throws InfraError INVALID_FIELD, HISTORY_GONE, STORE_UNAVAILABLE
  */
 export function findStart(

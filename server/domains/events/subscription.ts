@@ -10,20 +10,20 @@ import type { EventMessages } from "./event-messages.ts";
 
 type Message = MessageInitShape<typeof SubscribeResponseSchema>;
 
-/** What a subscription needs. */
+/** Dependencies of `subscription`. */
 export interface SubscriptionOptions {
   readonly events: Pick<Events, "after" | "cursorOf">;
   readonly broadcast: Broadcast<SharedMessage>;
   readonly messages: EventMessages;
-  /** Called with the topics that are asked for, none for all; what it returns is called at the end. */
+  /** Called with the requested topics, none for all; returns a function that is called at the end. */
   readonly onSubscriber?: ((topics: readonly string[]) => () => void) | undefined;
 }
 
 /**
- * The messages of one subscriber: where it begins, what has happened since at its own pace, and once it has caught up,
- * through `call.openSink()`, what happens, together with all others. Ends when the call does.
- * @param silenceMs after so long a silence there is a heartbeat
- * @throws InfraError as `Events.after` and `Broadcast.join` do
+ * Yields the messages of one subscriber: its start position, then past events at its own pace. Once it has caught up, new
+ * events are broadcast to it through `call.openSink()`, together with all others. Ends when the call does.
+ * @param silenceMs interval without messages after which there is a heartbeat
+ * @throws InfraError the errors of `Events.after` and `Broadcast.join`
  */
 export async function* subscription(
   options: SubscriptionOptions,

@@ -4,23 +4,23 @@ import type { KeyRow } from "../../store/idempotency.ts";
 import { startPurge } from "../../store/purge.ts";
 import type { Store } from "../../store/store.ts";
 
-/** Where keys and answers are kept: in the store. */
+/** Idempotency keys and their results in the store. */
 export interface KeptResults extends IdempotencyPort {
-  /** Renews no key and removes none any more. What still has a key may keep its result until the store is closed. */
+  /** Stops renewing and purging keys. Calls that hold a key may still store their result until the store is closed. */
   close(): Promise<void>;
 }
 
 export interface KeptResultsOptions {
   readonly store: Pick<Store, "run" | "subscribe">;
-  /** `createSeal(masterKey, "idempotency")`: answers are encrypted, each for its row. */
+  /** `createSeal(masterKey, "idempotency")`: results are encrypted, each bound to its row. */
   readonly seal: {
     seal(secret: Uint8Array, context: string): Uint8Array;
     open(sealed: Uint8Array, context: string): Uint8Array;
   };
-  /** Keys and requests are known by their HMAC alone: a password in a request must not be found by trying. */
+  /** Key for the HMACs of keys and requests: a password in a request must not be guessable from its hash. */
   readonly hashKey: Uint8Array;
   readonly instanceId: string;
-  /** Told of what could not be written. */
+  /** Called with failed background writes. */
   readonly onFailed: (what: string, error: unknown) => void;
   /** How long a gateway may be silent before its calls count as lost; for tests. */
   readonly leaseMs?: number;
@@ -30,7 +30,7 @@ const keepMs = 24 * 60 * 60 * 1000;
 const pollMs = 1000;
 const purgeBatch = 500;
 
-/** Results of calls with a key, kept in the store for a day, so that every gateway that shares it knows them. */
+/** Stores results of calls with an idempotency key for a day, for all gateways that share the store. */
 export function createKeptResults(options: KeptResultsOptions): KeptResults {
   const { store, seal, hashKey, instanceId, onFailed, leaseMs = 10_000 } = options;
   const held = new Map<string, KeyRow>();
@@ -68,7 +68,7 @@ export function createKeptResults(options: KeptResultsOptions): KeptResults {
         return { state: "kept", answer: seal.open(found.result, context) };
       }
       if (found.state === "lost") {
-        // On a starved host the lease of a call that runs here may have passed.
+        // On a starved host, the lease of a call that runs here may have expired.
         return { state: held.has(context) ? "running" : "unknown" };
       }
       if (found.state !== "taken") {

@@ -7,13 +7,13 @@ import type { Call } from "../../rpc/call.ts";
 import { callableServices } from "../../rpc/callable-services.ts";
 import { type MethodRule, methodPathOf } from "../../rpc/method-rule.ts";
 
-/** Who may know of an operation, and who may change it. Both follow from the RPC that began it. */
+/** Decides who may see and who may change an operation, based on the RPC that started it. */
 export interface OperationAccess {
-  /** @throws InfraError OPERATION_NOT_FOUND unless the caller may call the service of its RPC, as if there were none */
+  /** @throws InfraError OPERATION_NOT_FOUND, as for a missing operation, unless the caller may call the service of its RPC */
   assertVisible(call: Call, operation: Operation): void;
   /**
-   * @throws InfraError OPERATION_NOT_FOUND, and ROLE_REQUIRED unless the caller may call its RPC, or is an admin where the RPC
-   *   is one of another version of the gateway
+   * @throws InfraError OPERATION_NOT_FOUND, and ROLE_REQUIRED unless the caller may call its RPC, or is an admin if only another
+   * version of the gateway has the RPC
    */
   assertChangeable(call: Call, operation: Operation): void;
 }

@@ -10,7 +10,7 @@ import {
 import type { Json, Operation, OperationState, StepState } from "../../operations/operation.ts";
 import type { OperationCommand } from "../../operations/operations.ts";
 
-/** The number that stands for a state in messages. */
+/** Numbers of states in messages. */
 export const numberOfState: Readonly<Record<OperationState, StateNumber>> = {
   scheduled: StateNumber.SCHEDULED,
   active: StateNumber.ACTIVE,
@@ -31,7 +31,7 @@ const numberOfStepState: Readonly<Record<StepState, StepStateNumber>> = {
   undoFailed: StepStateNumber.UNDO_FAILED,
 };
 
-/** The operation as the contract tells it. */
+/** Converts an operation to its message. */
 export function operationMessage(operation: Operation): MessageInitShape<typeof OperationSchema> {
   const { state, doneBytes, totalBytes, progress, steps, failure, attention, result = null } = operation;
   const struct = structFrom(result);
@@ -71,14 +71,14 @@ export function operationMessage(operation: Operation): MessageInitShape<typeof 
   };
 }
 
-/** The facts of an event of the topic "operations", whose payload is the operation after the change. */
+/** Converts an event of the topic "operations", whose payload is the operation after the change, to its facts. */
 export function operationEventDetail(
   payload: unknown,
 ): NonNullable<MessageInitShape<typeof EventSchema>["detail"]> {
   return { case: "operation", value: operationMessage(payload as Operation) };
 }
 
-/** A command as the contract tells it. */
+/** Converts a command to its message. */
 export function commandMessage(command: OperationCommand): MessageInitShape<typeof OperationCommandSchema> {
   const { atMs, step, argv, exitCode, signal, durationMs, host } = command;
   return {
@@ -99,7 +99,7 @@ function timeProperty<Name extends string>(
   return ms === undefined ? {} : ({ [name]: timestampFromMs(ms) } as { readonly [N in Name]: Timestamp });
 }
 
-/** A Struct holds an object alone: what is none is its `value`, and null is nothing. */
+/** Converts a result to a Struct, which can only hold an object: other values become its `value`, and null is absent. */
 function structFrom(result: Json): JsonObject | undefined {
   if (result === null) {
     return undefined;

@@ -6,17 +6,17 @@ import { parsePageSize, parseTextFilter, parseTimes } from "../../rpc/listing-fi
 import { seqFromPageToken } from "../../rpc/page-token.ts";
 import { numberOfState } from "./operation-messages.ts";
 
-/** One page of operations, as it was asked for. */
+/** One page of operations, as requested. */
 export interface OperationQuery {
-  /** In one order, by which the token of a page knows them. */
+  /** In a fixed order, because the page token is bound to them. */
   readonly filters: Omit<OperationFilters, "services">;
   readonly pageSize: number;
-  /** Where the page before ended; undefined for the first. */
+  /** Where the previous page ended; undefined for the first. */
   readonly belowSeq: number | undefined;
 }
 
 /**
- * Reads which operations are asked for.
+ * Parses the request.
  * @throws InfraError INVALID_FIELD
  */
 export function parseOperationQuery(request: ListOperationsRequest): OperationQuery {
@@ -36,7 +36,7 @@ export function parseOperationQuery(request: ListOperationsRequest): OperationQu
   return { filters, pageSize, belowSeq: seqFromPageToken(pageToken, filters) };
 }
 
-/** In the order of `operationStates`, each once. */
+/** In the order of `operationStates`, without duplicates. */
 function statesFromNumbers(numbers: readonly number[]): OperationState[] {
   const wanted = new Set(numbers);
   const states = operationStates.filter((state) => wanted.has(numberOfState[state]));
@@ -53,7 +53,7 @@ const stateNames = operationStates
   .join(", ");
 
 /**
- * The id of an operation, of the field `id`.
+ * Parses the field `id`, the ID of an operation.
  * @throws InfraError INVALID_FIELD
  */
 export function parseOperationId(id: string): string {

@@ -1,22 +1,22 @@
 import type { DescMessage, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { create, toBinary } from "@bufbuild/protobuf";
 
-/** Rows and where to go on; `nextSeq` is undefined behind the last row. */
+/** Rows, and where the next ones begin; `nextSeq` is undefined after the last row. */
 export interface Rows<Row> {
   readonly rows: readonly Row[];
   readonly nextSeq: number | undefined;
 }
 
-/** One read of rows takes few milliseconds, in which nothing else is read or written. */
+/** Reading this many rows takes a few milliseconds, in which no other transaction runs. */
 const rowsAtOnce = 50;
 
-/** A page ends short of its size before it comes near the default `limits.maxMessageBytes`. */
+/** A page is cut short before it comes near the default `limits.maxMessageBytes`. */
 const pageMaxBytes = 1 << 20;
 
 /**
  * Reads a page of messages, a few rows at a time.
- * @param read reads `limit` rows at most, from where the rows before have ended
- * @throws InfraError the signal's reason, and what `read` throws
+ * @param read reads up to `limit` rows, from where the previous ones ended
+ * @throws InfraError the signal's reason, and the errors of `read`
  */
 export async function readPage<Row, Schema extends DescMessage>(
   schema: Schema,

@@ -21,12 +21,12 @@ import { type WatchSources, watchOperation } from "./watch-operation.ts";
 export interface OperationServiceOptions {
   readonly operations: Pick<Operations, "get" | "getAtSeq" | "list" | "commands" | "cancel" | "retry">;
   readonly events: WatchSources["events"];
-  /** Every service of the contract whose RPCs may begin operations. */
+  /** All services of the contract whose RPCs may start operations. */
   readonly services: readonly DescService[];
   readonly ruleOf: (method: DescMethod) => MethodRule;
 }
 
-/** hostplane.v1.OperationService: operations for whoever may call the service that began them. */
+/** Creates hostplane.v1.OperationService. Callers can access the operations of the services that they may call. */
 export function createOperationService(options: OperationServiceOptions): ServiceRegistration {
   const { operations, events } = options;
   const access = createOperationAccess(options.services, options.ruleOf);
@@ -37,7 +37,7 @@ export function createOperationService(options: OperationServiceOptions): Servic
     return operation;
   }
 
-  /** The id of an operation that the caller may change. */
+  /** Returns the ID of an operation that the caller may change. */
   async function changeableId(id: string, call: Call): Promise<string> {
     const operation = await visibleOperation(id, call);
     call.noteResource(operation.resource);

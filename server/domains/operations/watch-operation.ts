@@ -15,9 +15,9 @@ export interface WatchSources {
 }
 
 /**
- * An operation as it is now, then each change, up to the message that tells its end. With a cursor the changes behind it
- * alone; where they are no longer kept, the operation as it is now first.
- * @throws InfraError OPERATION_NOT_FOUND, also when the caller may see it no more; INVALID_FIELD; the signal's reason
+ * Yields the current state of an operation, then each change, until the message that reports its end. With a cursor, it yields
+ * only later changes; if those were purged, it begins with the current state.
+ * @throws InfraError OPERATION_NOT_FOUND, also when the caller may no longer see it; INVALID_FIELD; the signal's reason
  */
 export async function* watchOperation(
   sources: WatchSources,
@@ -37,7 +37,7 @@ export async function* watchOperation(
   }
 }
 
-/** Undefined when what is behind it is no longer kept. @throws InfraError INVALID_FIELD cursor, STORE_UNAVAILABLE */
+/** Returns undefined when later events were purged. @throws InfraError INVALID_FIELD cursor, STORE_UNAVAILABLE */
 async function seqOfCursor(events: WatchSources["events"], cursor: string): Promise<number | undefined> {
   try {
     return await events.seqOf(cursor);

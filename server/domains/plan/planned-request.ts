@@ -4,7 +4,7 @@ import type { PlanRequest } from "../../../gen/hostplane/v1/plan_pb.ts";
 import { infraErrorFromProtocolError } from "../../rpc/protocol-error.ts";
 
 /**
- * The request of the call that is planned, read as the call itself would read it; an empty one when none is given.
+ * Parses the request of the planned call exactly as the call would; without one, an empty request.
  * @throws InfraError UNKNOWN_FIELD, INVALID_FIELD, MALFORMED_REQUEST
  */
 export function parsePlannedRequest(schema: DescMessage, request: PlanRequest["request"]): Message {

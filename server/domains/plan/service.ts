@@ -10,15 +10,16 @@ import { registerService, type ServiceRegistration } from "../../rpc/service-han
 import { parsePlannedRequest } from "./planned-request.ts";
 
 export interface PlanServiceOptions {
-  /** Every service of the gateway. */
+  /** All services of the gateway. */
   readonly services: readonly DescService[];
   readonly planners: readonly PlannerRegistration[];
   readonly ruleOf: (method: DescMethod) => MethodRule;
 }
 
 /**
- * hostplane.v1.PlanService: what a call would do. A plan is refused by whatever would refuse the call, in the same
- * order: the listener, the caller's role, the request's form, a domain that is not built or off, the domain's rules.
+ * Creates hostplane.v1.PlanService, which describes what a call would do. The checks that could refuse the call also apply to
+ * its plan, in the same order: the listener, the caller's role, the request's form, a domain that is not built or off, the
+ * domain's rules.
  */
 export function createPlanService(options: PlanServiceOptions): ServiceRegistration {
   const methods = new Map(

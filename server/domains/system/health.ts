@@ -11,9 +11,9 @@ import { registerService, type ServiceRegistration } from "../../rpc/service-han
 import { watchState } from "../../rpc/watch-state.ts";
 
 /**
- * grpc.health.v1.Health with one status for each service: SERVING while the system behind it answers, even
- * with a part missing; one that several systems stand behind while one of them answers. The empty name stands for the gateway itself, with its store.
- * @param serviceNames every service of the gateway; another name is NOT_FOUND, as health.proto says
+ * Creates grpc.health.v1.Health with one status per service: SERVING while its backend answers, even if a part is missing. A
+ * service with several backends is SERVING while one of them answers. The empty name is the gateway itself, with its store.
+ * @param serviceNames all services of the gateway; other names are NOT_FOUND, as health.proto specifies
  */
 export function createHealthService(
   backends: readonly Backend[],

@@ -24,10 +24,10 @@ export const reflectionServices: readonly DescService[] = [ServerReflection, Ser
 type Response = MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"];
 
 /**
- * grpc.reflection.v1 and v1alpha, which are the same messages under two names: from them grpcurl, `buf curl`
- * and others learn the contract without a proto file, and the details of errors.
- * @param services those to list beside reflection itself, by the protocol of lvmd that a listener shows; everything their files
- *   import is answered too
+ * Creates grpc.reflection.v1 and v1alpha, which have the same messages under two names. grpcurl, `buf curl` and others use them
+ * to read the contract without proto files, and to decode the details of errors.
+ * @param services services to list in addition to reflection, by the lvmd protocol of the listener; everything that their
+ * files import is served too
  */
 export function createReflectionServices(
   services: Readonly<Record<LvmdProtocol, readonly DescService[]>>,
@@ -51,7 +51,7 @@ export function createReflectionServices(
   ];
 }
 
-/** What is told of services. */
+/** The contract that reflection serves. */
 interface ReflectedContract {
   readonly files: readonly DescFile[];
   readonly registry: Registry;
@@ -112,7 +112,7 @@ function responseTo(
   }
 }
 
-/** The file that declares a message, enum, service or extension, or a method or field of one. */
+/** Finds the file that declares a message, enum, service or extension, or a member of one. */
 function fileOfSymbol(registry: Registry, symbol: string): DescFile | undefined {
   const parent = symbol.slice(0, Math.max(symbol.lastIndexOf("."), 0));
   const named = registry.get(symbol);
@@ -128,7 +128,7 @@ function fileOfSymbol(registry: Registry, symbol: string): DescFile | undefined 
   return hasMember ? owner?.file : undefined;
 }
 
-/** A file and all it imports, so that a client need not ask for them one by one; each is encoded once. */
+/** Encodes a file and all its imports, so that a client need not request them one by one; each is encoded once. */
 function createEncodedFiles(): (file: DescFile) => Uint8Array[] {
   const encoded = new Map<DescFile, Uint8Array>();
   return (file) =>

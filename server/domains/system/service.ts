@@ -3,19 +3,19 @@ import { BackendHealth, BackendKind, SystemService } from "../../../gen/hostplan
 import type { Backend } from "../../backend.ts";
 import { registerService, type ServiceRegistration } from "../../rpc/service-handlers.ts";
 
-/** What GetInfo tells of the gateway itself. */
+/** Facts of the gateway that GetInfo returns. */
 export interface GatewayFacts {
   readonly version: string;
-  /** Name of this host, by which what is of other hosts in the same store is told apart. */
+  /** Name of this host; distinguishes this gateway's objects from those of other hosts in the same store. */
   readonly host: string;
   readonly isSandbox: boolean;
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
-  /** Where it listens; empty until it does. */
+  /** Addresses that it listens on; empty before it listens. */
   listeners(): readonly {
     readonly address: string;
     readonly tls: boolean;
-    /** Full names; empty when all services are served there. */
+    /** Full names; empty when all services are available there. */
     readonly services: readonly string[];
   }[];
 }
@@ -34,7 +34,7 @@ const healths = {
   unknown: BackendHealth.UNKNOWN,
 } as const;
 
-/** hostplane.v1.SystemService: what this gateway is and how the systems behind it are. */
+/** Creates hostplane.v1.SystemService: facts of this gateway, and the status of its backends. */
 export function createSystemService(facts: GatewayFacts, backends: readonly Backend[]): ServiceRegistration {
   const startedAt = performance.now();
   return registerService(SystemService, {

@@ -4,24 +4,24 @@ import { type DiskSpace, describeDisk, isFull, isNearlyFull } from "../../store/
 import type { Store } from "../../store/store.ts";
 import type { WriteHealth } from "../../store/write-health.ts";
 
-/** How long an answer about the store stands for the next one who asks, and how often a watcher has it asked anew. */
+/** How long a status of the store is cached, and how often it is refreshed while it is watched. */
 const freshMs = 1000;
 
-/** How long the store may take: PostgreSQL itself is given longer before a connection counts as lost. */
+/** How long to wait for the store. This is shorter than the time limits of the PostgreSQL connection. */
 const patienceMs = 2000;
 
 export interface StoreBackendOptions {
   readonly store: Pick<Store, "run" | "isShared">;
   readonly kind: "real" | "sandbox";
-  /** Full names of the services that cannot answer without it. */
+  /** Full names of the services that depend on it. */
   readonly services: readonly string[];
   /** Absent: whether it can be written is not known. */
   readonly writes?: Pick<WriteHealth, "failure"> | undefined;
-  /** Reads how full its disk is; absent for a database of another machine. */
+  /** Reads how full its disk is; absent for a database on another machine. */
   readonly readDisk?: (() => Promise<DiskSpace>) | undefined;
 }
 
-/** The gateway's own store, as ListBackends, `/readyz` and the health service see it. */
+/** Creates the backend entry of the gateway's own store for ListBackends, `/readyz` and the health service. */
 export function createStoreBackend({
   store,
   kind,
@@ -50,7 +50,7 @@ export function createStoreBackend({
     }
   }
 
-  /** A database that only answers reads is of no use: every change is refused. */
+  /** Returns the write status. A store that cannot be written is unavailable, because every change is refused. */
   async function writeStatus(): Promise<Pick<BackendStatus, "health" | "missing">> {
     const disk = await readDisk?.().catch(() => undefined);
     const room = "make room on the file system of the data directory";
