@@ -9,14 +9,14 @@ import { createEngine, createMortalStore, type EngineStore } from "./engine-unde
 
 const steps = ["first", "second", "third", "fourth"];
 
-/** What happens to an operation; indexes are of steps. */
+/** What happens to an operation; numbers are indexes of steps. */
 interface Life {
   readonly failsAt: number | undefined;
   readonly stuckAt: number | undefined;
   readonly cancelledAt: number | undefined;
   /** `steps.length`: none. */
   readonly pointOfNoReturn: number;
-  /** Its gateways die, each after so many boundaries. */
+  /** Its gateways die, each after this many boundaries. */
   readonly deaths: readonly number[];
 }
 
@@ -29,7 +29,7 @@ const lives: fc.Arbitrary<Life> = fc.record({
   deaths: fc.array(fc.integer({ min: 1, max: 25 }), { maxLength: 4 }),
 });
 
-/** The ends that it may come to. */
+/** Returns the end states that are allowed. */
 function endsOf({ failsAt, stuckAt, cancelledAt, pointOfNoReturn }: Life): ReadonlySet<OperationState> {
   const ends = new Set<OperationState>();
   const undone = (upTo: number, end: OperationState) =>
@@ -42,7 +42,7 @@ function endsOf({ failsAt, stuckAt, cancelledAt, pointOfNoReturn }: Life): Reado
     undone(failsAt, "failed");
   }
   if (cancelledAt !== undefined && cancelledAt <= pointOfNoReturn) {
-    // A step that fails while its operation is cancelled ends it as cancelled.
+    // If a step fails while its operation is being cancelled, the operation ends as cancelled.
     undone(Math.min(cancelledAt, failsAt ?? steps.length), "cancelled");
   }
   return ends;
@@ -102,7 +102,7 @@ async function live(t: Test, store: EngineStore, life: Life) {
   return { operation, counting };
 }
 
-test("whatever fails, is cancelled or dies: every operation ends as it should", {
+test("every operation reaches an allowed end, whatever fails, is cancelled or dies", {
   timeout: 600_000,
 }, async (t) => {
   const store = await openOwnStore(t);

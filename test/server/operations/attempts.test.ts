@@ -6,7 +6,7 @@ import { createEngine } from "./engine-under-test.ts";
 
 const busy = () => new InfraError("STORE_UNAVAILABLE", "not now");
 
-test("a step that fails for now is run again", async (t) => {
+test("a step with a transient failure is retried", async (t) => {
   const counting = createCountingKind();
   const attempts: number[] = [];
   counting.before("forward second", ({ attempt }) => {
@@ -22,7 +22,7 @@ test("a step that fails for now is run again", async (t) => {
   t.match(operation.steps[1], { attempt: 3, error: undefined, state: "done" });
 });
 
-test("it is told why a step is run again", async (t) => {
+test("the reason for a retry is shown", async (t) => {
   const counting = createCountingKind();
   counting.before("forward second", ({ attempt }) => {
     if (attempt === 1) {
@@ -40,7 +40,7 @@ test("it is told why a step is run again", async (t) => {
   t.match(await engine.end(id), { state: "completed" });
 });
 
-test("a step that fails for now is given up after so many attempts", async (t) => {
+test("a step with a transient failure fails after three attempts", async (t) => {
   const counting = createCountingKind();
   counting.before("forward second", () => {
     throw busy();
@@ -53,7 +53,7 @@ test("a step that fails for now is given up after so many attempts", async (t) =
   t.equal(counting.done.filter((what) => what === "forward second").length, 3);
 });
 
-test("what another attempt cannot mend counts at once", async (t) => {
+test("a failure that a retry cannot fix counts at once", async (t) => {
   const counting = createCountingKind();
   counting.before("forward second", () => {
     throw busy();
@@ -67,7 +67,7 @@ test("what another attempt cannot mend counts at once", async (t) => {
   t.equal(counting.done.filter((what) => what === "forward second").length, 1);
 });
 
-test("before a step is run again it is asked whether it had its effect", async (t) => {
+test("before a retry, the step is asked whether it took effect", async (t) => {
   const counting = createCountingKind();
   counting.after("forward second", () => {
     throw busy();

@@ -7,7 +7,7 @@ import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";
 import { asShared, createEngine, createMortalStore } from "./engine-under-test.ts";
 
-/** Resolves when it is called, and holds the step until it is let go or its signal is aborted. */
+/** Creates a gate that blocks a step until it is released or its signal is aborted; `reached` resolves when the step arrives. */
 function createHold() {
   const reached = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
@@ -25,7 +25,7 @@ function createHold() {
   };
 }
 
-test("an operation that waits is cancelled at once", async (t) => {
+test("a queued operation is cancelled at once", async (t) => {
   const store = await openOwnStore(t);
   const counting = createCountingKind();
   const engine = createEngine(t, { store, kind: counting.kind, isIdle: true });
@@ -40,7 +40,7 @@ test("an operation that waits is cancelled at once", async (t) => {
   t.same(counting.done, []);
 });
 
-test("Cancel aborts an abortable step, and what was done is undone in reverse", async (t) => {
+test("Cancel aborts an abortable step, and completed steps are undone in reverse order", async (t) => {
   const counting = createCountingKind({ isAbortable: true });
   const hold = createHold();
   counting.before("forward second", hold.untilAborted);
@@ -71,7 +71,7 @@ test("Cancel waits for the end of a step that is not abortable", async (t) => {
   t.same(counting.done, ["forward first", "forward second", "undo second", "undo first"]);
 });
 
-test("Cancel during the last step is no completion", async (t) => {
+test("an operation that is cancelled during its last step does not complete", async (t) => {
   const counting = createCountingKind();
   const hold = createHold();
   counting.before("forward third", hold.untilReleased);
@@ -84,7 +84,7 @@ test("Cancel during the last step is no completion", async (t) => {
   t.equal(counting.present.size, 0);
 });
 
-test("behind the point of no return Cancel is refused", async (t) => {
+test("Cancel is refused after the point of no return", async (t) => {
   const counting = createCountingKind({ pointOfNoReturn: "first" });
   const hold = createHold();
   counting.before("forward second", hold.untilReleased);
@@ -97,7 +97,7 @@ test("behind the point of no return Cancel is refused", async (t) => {
   t.match(await engine.end(id), { state: "completed", isCancelRequested: false });
 });
 
-test("a step that got through the point of no return before Cancel reached it leads to the end", async (t) => {
+test("an operation that passes its point of no return before Cancel takes effect completes", async (t) => {
   const counting = createCountingKind({ pointOfNoReturn: "second", isAbortable: true });
   const hold = createHold();
   counting.before("forward second", hold.untilReleased);
@@ -114,7 +114,7 @@ test("a step that got through the point of no return before Cancel reached it le
   t.notOk(wasAborted);
 });
 
-test("Cancel ends the wait for another attempt", async (t) => {
+test("Cancel ends the wait for a retry", async (t) => {
   const counting = createCountingKind();
   counting.before("forward second", () => {
     throw new InfraError("STORE_UNAVAILABLE", "not now");
@@ -126,7 +126,7 @@ test("Cancel ends the wait for another attempt", async (t) => {
   t.match(await engine.end(id), { state: "cancelled" });
 });
 
-test("Cancel of what is being undone already changes nothing", async (t) => {
+test("Cancel does not change an operation that is already being undone", async (t) => {
   const counting = createCountingKind();
   const hold = createHold();
   counting.before("forward second", () => {
@@ -141,7 +141,7 @@ test("Cancel of what is being undone already changes nothing", async (t) => {
   t.match(await engine.end(id), { state: "failed" });
 });
 
-test("Cancel is asked at any gateway, whichever runs the operation", async (t) => {
+test("any gateway can cancel an operation, whichever gateway runs it", async (t) => {
   const store = asShared(await openOwnStore(t));
   const counting = createCountingKind({ isAbortable: true });
   const hold = createHold();
@@ -155,7 +155,7 @@ test("Cancel is asked at any gateway, whichever runs the operation", async (t) =
   t.equal(counting.present.size, 0);
 });
 
-/** An operation whose gateway stops in its second step, and a gateway that does not know its kind. */
+/** Starts an operation whose gateway dies in its second step, and a gateway that does not support its kind. */
 async function startStranded(t: Test, { pointOfNoReturn }: { readonly pointOfNoReturn?: string } = {}) {
   const store = await openOwnStore(t);
   const counting = createCountingKind(pointOfNoReturn === undefined ? {} : { pointOfNoReturn });
@@ -175,7 +175,7 @@ async function startStranded(t: Test, { pointOfNoReturn }: { readonly pointOfNoR
   return { store, counting, id, without };
 }
 
-test("an operation whose kind no gateway knows says so, and is ended and given up by cancelling it", async (t) => {
+test("an operation whose kind no gateway knows shows this, and can be ended and given up by cancelling it", async (t) => {
   for (const options of [{}, { pointOfNoReturn: "second" }]) {
     const { id, without } = await startStranded(t, options);
     t.match(await without.operations.get(id), { state: "active", isCancellable: true });
@@ -194,7 +194,7 @@ test("an operation whose kind no gateway knows says so, and is ended and given u
   }
 });
 
-test("an operation whose kind is known again after it was cancelled continues when it is retried", async (t) => {
+test("a cancelled operation can be retried and continues once its kind is known again", async (t) => {
   const { store, counting, id, without } = await startStranded(t);
   await without.operations.cancel(id);
   await without.operations.close();

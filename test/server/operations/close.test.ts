@@ -3,7 +3,7 @@ import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";
 import { asShared, createEngine } from "./engine-under-test.ts";
 
-test("a gateway that stops aborts what can be repeated, and the next start goes on at once", async (t) => {
+test("a gateway that stops aborts abortable steps, and the next start continues at once", async (t) => {
   const store = asShared(await openOwnStore(t));
   const counting = createCountingKind({ isAbortable: true });
   const reached = Promise.withResolvers<void>();
@@ -61,7 +61,7 @@ test("a gateway that stops waits for a step that cannot be aborted", async (t) =
   t.ok([...counting.made.values()].every((count) => count === 1));
 });
 
-test("a gateway that stops while it undoes lets the next one go on with that", async (t) => {
+test("when a gateway stops while it undoes an operation, the next one continues to undo it", async (t) => {
   const store = asShared(await openOwnStore(t));
   const counting = createCountingKind();
   const reached = Promise.withResolvers<void>();

@@ -8,7 +8,7 @@ import { createEngine } from "./engine-under-test.ts";
 const node = (code: string) => run([process.execPath, "-e", code], { kind: "mutate" });
 const page = { aboveSeq: 0, limit: 100 };
 
-test("the commands that an operation runs are kept, with how they ended", async (t) => {
+test("the commands of an operation are stored with their results", async (t) => {
   const store = await openOwnStore(t);
   const counting = createCountingKind({ steps: ["first", "second"] });
   counting.before("forward first", () => node("process.exit(3)").catch(() => {}));
@@ -20,7 +20,7 @@ test("the commands that an operation runs are kept, with how they ended", async 
   const engine = createEngine(t, { store, kind: counting.kind, host: "alpha" });
   const beforeMs = Date.now();
   const { id } = await engine.start();
-  // Beside the operation: it is not the operation's.
+  // This command is not part of the operation.
   await node("");
   await engine.end(id);
   const { commands, nextSeq } = await engine.operations.commands(id, page);
@@ -35,7 +35,7 @@ test("the commands that an operation runs are kept, with how they ended", async 
   t.match(await errorOf(engine.operations.commands("none", page)), { reason: "OPERATION_NOT_FOUND" });
 });
 
-test("commands are seen while the step still runs, a page at a time", async (t) => {
+test("commands are visible while the step still runs, page by page", async (t) => {
   const store = await openOwnStore(t);
   const counting = createCountingKind({ steps: ["only"] });
   const gate = Promise.withResolvers<void>();
@@ -63,7 +63,7 @@ test("commands are seen while the step still runs, a page at a time", async (t) 
   await engine.end(id);
 });
 
-test("of a thousand commands and more the first thousand are kept", async (t) => {
+test("only the first thousand commands of an operation are stored", async (t) => {
   const store = await openOwnStore(t);
   const { kind } = createCountingKind();
   const engine = createEngine(t, { store, kind, isIdle: true });

@@ -3,18 +3,18 @@ import type { OperationKind, OperationStep, StepRun } from "../../../server/oper
 
 type Hook = (run: StepRun<Json, Json>) => Promise<unknown> | unknown;
 
-/** A kind whose steps leave marks in memory, so that it can be counted what was done. */
+/** A kind whose steps set marks in memory, so that their effects can be counted. */
 export interface CountingKind {
   readonly kind: OperationKind<Json, Json>;
-  /** Marks that are there. */
+  /** Marks that currently exist. */
   readonly present: ReadonlySet<string>;
-  /** What was done, in order: `forward first`, `undo second`. */
+  /** Calls so far, in order: `forward first`, `undo second`. */
   readonly done: readonly string[];
-  /** How often each mark was made. */
+  /** How often each mark was set. */
   readonly made: ReadonlyMap<string, number>;
-  /** Called before a function of a step has its effect; what it throws fails the step. `forward first` etc. */
+  /** Called before a step's function takes effect, e.g. `forward first`; an error fails the step. */
   before(what: string, hook: Hook): void;
-  /** The same after the effect. */
+  /** Called after a step's function has taken effect. */
   after(what: string, hook: Hook): void;
 }
 

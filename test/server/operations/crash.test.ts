@@ -7,7 +7,7 @@ import { openOwnStore } from "../store/own-store.ts";
 import { type CountingKind, createCountingKind } from "./counting-kind.ts";
 import { createEngine, createMortalStore } from "./engine-under-test.ts";
 
-/** What an operation is made to do, besides dying. */
+/** What happens to an operation, in addition to the death of its gateway. */
 interface Story {
   readonly name: string;
   readonly expected: readonly Operation["state"][];
@@ -15,9 +15,9 @@ interface Story {
 }
 
 const stories: readonly Story[] = [
-  { name: "one that succeeds", expected: ["completed"], prepare() {} },
+  { name: "an operation that succeeds", expected: ["completed"], prepare() {} },
   {
-    name: "one whose last step fails",
+    name: "an operation whose last step fails",
     expected: ["failed"],
     prepare(counting) {
       counting.before("forward third", () => {
@@ -26,7 +26,7 @@ const stories: readonly Story[] = [
     },
   },
   {
-    name: "one that is cancelled",
+    name: "an operation that is cancelled",
     expected: ["cancelled", "completed"],
     prepare(counting, cancel) {
       counting.before("forward second", async ({ operationId, signal }) => {
@@ -36,7 +36,7 @@ const stories: readonly Story[] = [
     },
   },
   {
-    name: "one that cannot be undone",
+    name: "an operation that cannot be undone",
     expected: ["needsAttention"],
     prepare(counting) {
       counting.before("forward third", () => {
@@ -49,7 +49,7 @@ const stories: readonly Story[] = [
   },
 ];
 
-/** Runs an operation whose gateway dies at its boundary number `dieAt`; another one takes it up. */
+/** Runs an operation whose gateway dies at its boundary number `dieAt`; another gateway takes it over. */
 async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
   const counting = createCountingKind({ kind: `test.${randomUUID()}` });
   const asker = createEngine(t, { store, kind: counting.kind, isIdle: true });
@@ -74,13 +74,13 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
   const place = await Promise.race([died.promise, ended.then(() => undefined)]);
   const heir = place === undefined ? first : createEngine(t, { store, kind: counting.kind });
   const operation = await ended;
-  // To one that knows its own kind alone, the operations of the next story are nobody's.
+  // Closed, so that gateways without the next story's kind do not report its operations as unknown.
   await Promise.all([asker.operations.close(), heir.operations.close()]);
   return { operation, counting, place };
 }
 
 for (const story of stories) {
-  test(`${story.name} ends as it would have, wherever its gateway dies`, { timeout: 600_000 }, async (t) => {
+  test(`${story.name} reaches the same end, wherever its gateway dies`, { timeout: 600_000 }, async (t) => {
     const store = await openOwnStore(t);
     for (let dieAt = 1; ; dieAt += 1) {
       const { operation, counting, place } = await runStory(t, store, story, dieAt);
@@ -94,7 +94,7 @@ for (const story of stories) {
       const after = firstUndo === -1 ? [] : counting.done.slice(firstUndo);
       t.notOk(
         after.some((what) => what.startsWith("forward")),
-        `killed at ${where}: never forward again once it is undone`,
+        `killed at ${where}: no step runs forward after undoing has begun`,
       );
       const left = { completed: 3, needsAttention: 1 }[operation.state as string] ?? 0;
       t.equal(counting.present.size, left, `killed at ${where}: what is left`);
@@ -106,7 +106,7 @@ for (const story of stories) {
   });
 }
 
-test("an operation that a dead gateway began goes on only once its tools have ended", async (t) => {
+test("an operation of a dead gateway continues only after its tools have ended", async (t) => {
   const store = await openOwnStore(t);
   for (const runsOn of ["host", "anywhere"] as const) {
     const counting = createCountingKind({ kind: `test.${randomUUID()}`, runsOn });
@@ -135,7 +135,7 @@ test("an operation that a dead gateway began goes on only once its tools have en
       kind: counting.kind,
       async settleLeftTools() {
         settled += 1;
-        t.equal(counting.done.length, doneBefore, "nothing goes on before");
+        t.equal(counting.done.length, doneBefore, "nothing continues before");
       },
     });
     t.equal((await heir.end(id)).state, "completed");
@@ -144,7 +144,7 @@ test("an operation that a dead gateway began goes on only once its tools have en
   }
 });
 
-test("the first new operation of a host waits for commands that an earlier gateway left", async (t) => {
+test("the first new operation of a host waits for commands that an earlier gateway left behind", async (t) => {
   const store = await openOwnStore(t);
   const counting = createCountingKind({ kind: `test.${randomUUID()}`, runsOn: "host" });
   let settled = 0;

@@ -8,7 +8,7 @@ import type { OperationStarter, Operations } from "../../../server/operations/op
 import type { OperationLimits, OperationsOptions } from "../../../server/operations/operations-options.ts";
 import type { Store } from "../../../server/store/store.ts";
 
-/** What engines need of a store. */
+/** The part of a store that engines use. */
 export type EngineStore = OperationsOptions["store"];
 
 export interface EngineOptions {
@@ -22,7 +22,7 @@ export interface EngineOptions {
   readonly settleLeftCommands?: OperationsOptions["settleLeftCommands"];
   readonly seal?: OperationsOptions["seal"];
   readonly firstPauseMs?: number;
-  /** Only asks: it runs nothing. */
+  /** Creates operations, but runs none. */
   readonly isIdle?: boolean;
 }
 
@@ -30,11 +30,11 @@ export interface TestEngine {
   readonly operations: Operations;
   readonly starter: OperationStarter<Json, Json>;
   readonly logged: readonly string[];
-  /** Starts one with little else to say. */
+  /** Starts an operation with default values. */
   start(wanted?: Partial<Wanted>): Promise<Operation>;
-  /** The operation once it has ended. */
+  /** Returns the operation once it has ended. */
   end(id: string): Promise<Operation>;
-  /** The operation once it is as is wanted. */
+  /** Returns the operation once it satisfies the condition. */
   until(id: string, isWanted: (operation: Operation) => boolean): Promise<Operation>;
 }
 
@@ -52,11 +52,11 @@ export const testSeal = createSeal(
   "operations",
 );
 
-/** For tests of what happens when a lease passes; a slow machine must not let others lose theirs. */
+/** For tests of expired leases; long enough that other leases do not expire on a slow machine. */
 export const shortLeaseMs = 600;
 const longLeaseMs = 20_000;
 
-/** An engine on a store, which is closed when the test ends. */
+/** Creates an engine on a store; it is closed when the test ends. */
 export function createEngine(t: Test, options: EngineOptions): TestEngine {
   const logged: string[] = [];
   const log = (message: string, cause?: unknown) =>
@@ -114,19 +114,19 @@ export function createEngine(t: Test, options: EngineOptions): TestEngine {
   };
 }
 
-/** A store as several gateways share it, though it is in one process. */
+/** Presents a store as shared by several gateways, although it is in one process. */
 export function asShared(store: Store): EngineStore {
   return { isShared: true, run: store.run, subscribe: store.subscribe };
 }
 
-/** A gateway's way to the store, which can be cut. */
+/** A gateway's access to the store, which can be cut off. */
 export interface MortalStore extends EngineStore {
   readonly isDead: boolean;
-  /** Operations that the gateway has claimed. */
+  /** IDs of the operations that the gateway has claimed. */
   readonly claimedIds: ReadonlySet<string>;
-  /** As by the gateway's death: what it asks is neither done nor answered. */
+  /** Simulates the gateway's death: its requests are neither executed nor answered. */
   die(): void;
-  /** What it asks waits for `thaw`, as does what it is told. */
+  /** Blocks its requests and notifications until `thaw`. */
   freeze(): void;
   thaw(): void;
 }

@@ -3,7 +3,7 @@ import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";
 import { createEngine } from "./engine-under-test.ts";
 
-test("an operation runs its steps in order and keeps what came of it", async (t) => {
+test("an operation runs its steps in order and stores the result", async (t) => {
   const store = await openOwnStore(t);
   const counting = createCountingKind();
   const engine = createEngine(t, { store, kind: counting.kind });

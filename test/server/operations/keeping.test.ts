@@ -4,7 +4,7 @@ import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";
 import { asShared, createEngine, type EngineStore } from "./engine-under-test.ts";
 
-test("operations are removed some time after their end, but not those that need attention", async (t) => {
+test("ended operations are purged after some time, except those that need attention", async (t) => {
   const store = await openOwnStore(t);
   const counting = createCountingKind();
   const engine = createEngine(t, { store, kind: counting.kind });
@@ -34,7 +34,7 @@ test("operations are removed some time after their end, but not those that need 
   t.same(await engine.operations.counts(), { scheduled: 1, active: 0, undoing: 0, needsAttention: 1 });
 });
 
-test("who waits for the end of an operation may give up", async (t) => {
+test("a caller can stop waiting for the end of an operation", async (t) => {
   const { kind } = createCountingKind();
   const engine = createEngine(t, { store: await openOwnStore(t), kind, isIdle: true });
   const { id } = await engine.start();
@@ -49,7 +49,7 @@ test("who waits for the end of an operation may give up", async (t) => {
   await ended;
 });
 
-test("gateways that have nothing to run ask the store a few times a lease, and write once", async (t) => {
+test("idle gateways query the store a few times per lease, and write once", async (t) => {
   const store = asShared(await openOwnStore(t));
   const asked = new Map<string, number>();
   const counted: EngineStore = {
@@ -64,7 +64,7 @@ test("gateways that have nothing to run ask the store a few times a lease, and w
   createEngine(t, { store: counted, kind: createCountingKind().kind, limits: { leaseMs } });
   await new Promise((resolve) => setTimeout(resolve, leaseMs * leases));
   const { "operations.look": looks = 0, "operations.renew": renewals = 0 } = Object.fromEntries(asked);
-  t.ok(looks <= 2 * leases + 1, `${looks} looks in ${leases} leases`);
-  t.ok(renewals <= leases + 1, `${renewals} signs of life`);
+  t.ok(looks <= 2 * leases + 1, `${looks} polls in ${leases} leases`);
+  t.ok(renewals <= leases + 1, `${renewals} renewals`);
   t.notOk(asked.has("operations.claim"));
 });

@@ -4,7 +4,7 @@ import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";
 import { createEngine } from "./engine-under-test.ts";
 
-test("operations of this host that have not ended are listed, and ends that are asked for", async (t) => {
+test("open operations of this host are listed, and requested end states", async (t) => {
   const counting = createCountingKind({ kind: "test.count", steps: ["only"], runsOn: "host" });
   const gate = Promise.withResolvers<void>();
   counting.before("forward only", ({ input }) => (input === "waits" ? gate.promise : undefined));

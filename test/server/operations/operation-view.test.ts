@@ -25,7 +25,7 @@ const refuse = (): never => {
   throw new InfraError("NOT_BUILT", "not in this test");
 };
 
-/** An app in which CreateHypervisor is a view of an operation, one for each hypervisor at once. */
+/** Starts an app in which CreateHypervisor is a view of an operation, one per hypervisor at a time. */
 async function startViews(t: Test) {
   const store = await openOwnStore(t);
   const events = await createEvents({
@@ -73,7 +73,7 @@ async function startViews(t: Test) {
   return { url, log, client, counting, engine, handlerEnded: ended.promise };
 }
 
-/** What a client is told, and which operation stands behind it. */
+/** Returns the messages that a client receives, and the ID of the operation. */
 async function follow(
   client: Client<typeof OperationsService>,
   id: string,
@@ -95,7 +95,7 @@ async function follow(
   return { told, operationId };
 }
 
-test("a stream of an older API tells an operation from its beginning to its end", async (t) => {
+test("a stream of an older API reports an operation from its beginning to its end", async (t) => {
   const { url, log, engine } = await startViews(t);
   for (const { name, createTransport } of streamProtocols) {
     const { told, operationId } = await follow(createClient(OperationsService, createTransport(url)), name);
@@ -110,12 +110,12 @@ test("a stream of an older API tells an operation from its beginning to its end"
     t.match(
       log.findLast(({ msg }) => msg === "call"),
       { operationId, code: "OK" },
-      "the log names it",
+      "the log contains its ID",
     );
   }
 });
 
-test("a step whose size is known is told with how far it is", async (t) => {
+test("a step of known size is reported with its progress", async (t) => {
   const { client, counting } = await startViews(t);
   const gate = Promise.withResolvers<void>();
   counting.before("forward boot", async ({ progress }) => {
@@ -130,7 +130,7 @@ test("a step whose size is known is told with how far it is", async (t) => {
   t.same(told.slice(-3), ["active: copying the disk: 29 %", "active: doing join", "completed: done"]);
 });
 
-test("however an operation ends, its stream ends well and says in band that it failed", async (t) => {
+test("the stream succeeds however the operation ends, and reports a failure in band", async (t) => {
   const { client, counting, engine } = await startViews(t);
   counting.before("forward join", () => {
     throw new InfraError("NO_SPACE", "there is no room");
@@ -160,7 +160,7 @@ test("however an operation ends, its stream ends well and says in band that it f
   t.equal(cancelled.told.at(-1), "failed: cancelled; nothing of it is left");
 });
 
-test("leaving does not stop an operation, and the same request finds it again", async (t) => {
+test("a disconnect does not stop an operation, and the same request finds it again", async (t) => {
   const { client, counting, engine, handlerEnded } = await startViews(t);
   const gate = Promise.withResolvers<void>();
   counting.before("forward join", () => gate.promise);
@@ -178,10 +178,10 @@ test("leaving does not stop an operation, and the same request finds it again", 
     [again.operationId],
   );
   const anew = await follow(client, "a");
-  t.not(anew.operationId, again.operationId, "one that has ended is not found, but begun again");
+  t.not(anew.operationId, again.operationId, "after its end, the request starts a new operation");
 });
 
-test("what cannot be begun is refused by the call itself", async (t) => {
+test("an operation that cannot be started fails the call itself", async (t) => {
   const { client, counting } = await startViews(t);
   const gate = Promise.withResolvers<void>();
   counting.before("forward boot", () => gate.promise);

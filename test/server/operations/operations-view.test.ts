@@ -6,7 +6,7 @@ import { operationsView } from "../../../server/operations/operations-view.ts";
 
 const operationOf = (id: string) => ({ id, state: "active", message: "" }) as Operation;
 
-test("when one of several operations cannot be read, the view ends at once, with the reason", async (t) => {
+test("when one of several operations cannot be read, the view ends at once with the error", async (t) => {
   let followed = 0;
   const failure = new InfraError("STORE_UNAVAILABLE", "the database does not answer");
   const sources = {
@@ -39,9 +39,9 @@ test("when one of several operations cannot be read, the view ends at once, with
     ["silent", "broken"].map((id) => ({ label: id, begun: { operation: operationOf(id), isNew: false } }));
   const read = async () => {
     for await (const _message of operationsView(sources, viewer, begin)) {
-      // The silent one says that it is active.
+      // The silent one reports that it is active.
     }
   };
   t.equal(await read().catch((error: unknown) => error), failure);
-  t.equal(followed, 0, "the other one is not followed any more");
+  t.equal(followed, 0, "the other one is no longer followed");
 });

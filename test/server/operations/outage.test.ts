@@ -4,7 +4,7 @@ import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";
 import { asShared, createEngine, type EngineStore, shortLeaseMs } from "./engine-under-test.ts";
 
-/** A store that can be out of reach. */
+/** Creates a store that can become unreachable. */
 function createFlakyStore(store: EngineStore) {
   let isOut = false;
   let onAnswered: (() => void) | undefined;
@@ -27,7 +27,7 @@ function createFlakyStore(store: EngineStore) {
     mend: () => {
       isOut = false;
     },
-    /** The next answer is lost, though it was done. */
+    /** Loses the next answer, although the transaction is committed. */
     loseNextAnswer: () => {
       onAnswered = () => {
         onAnswered = undefined;
@@ -37,7 +37,7 @@ function createFlakyStore(store: EngineStore) {
   };
 }
 
-test("a short outage of the store delays an operation, and nothing else", async (t) => {
+test("a short outage of the store only delays an operation", async (t) => {
   const flaky = createFlakyStore(asShared(await openOwnStore(t)));
   const counting = createCountingKind();
   counting.after("forward second", () => {
@@ -50,7 +50,7 @@ test("a short outage of the store delays an operation, and nothing else", async 
   t.same(counting.done, ["forward first", "forward second", "forward third"]);
 });
 
-test("an outage longer than the lease stops the step, and the operation goes on after it", async (t) => {
+test("an outage longer than the lease stops the step, and the operation continues afterwards", async (t) => {
   const flaky = createFlakyStore(asShared(await openOwnStore(t)));
   const counting = createCountingKind();
   const stopped = Promise.withResolvers<void>();
@@ -71,19 +71,19 @@ test("an outage longer than the lease stops the step, and the operation goes on 
     limits: { leaseMs: shortLeaseMs },
   });
   const { id } = await engine.start();
-  // While the store is still away.
+  // While the store is still down.
   await stopped.promise;
   flaky.mend();
   t.match(await engine.end(id), { state: "completed", attempt: 2, failure: undefined });
   const told = engine.logged.filter((line) => line.startsWith("operations cannot go on"));
-  t.equal(told.length, 1, "the outage is told once");
+  t.equal(told.length, 1, "the outage is logged once");
   // The line follows a renewal, which may come after the operation's end.
   while (!engine.logged.some((line) => line.startsWith("operations go on"))) {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 });
 
-test("a write whose answer was lost is written again, which changes nothing", async (t) => {
+test("a write whose answer was lost is repeated, which changes nothing", async (t) => {
   const store = asShared(await openOwnStore(t));
   for (const name of [
     "operations.beginStep",

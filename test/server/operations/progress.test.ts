@@ -4,7 +4,7 @@ import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";
 import { asShared, createEngine } from "./engine-under-test.ts";
 
-test("progress is seen at every gateway, as a share of the whole, in bytes and in words", async (t) => {
+test("progress is visible at every gateway: as a share of the whole, in bytes and as text", async (t) => {
   const store = asShared(await openOwnStore(t));
   const counting = createCountingKind({ weights: { first: 1, second: 8, third: 1 } });
   const gate = Promise.withResolvers<void>();
@@ -31,7 +31,7 @@ test("progress is seen at every gateway, as a share of the whole, in bytes and i
   });
 });
 
-test("progress is written at most once a second, and the last word is not lost", async (t) => {
+test("progress is written at most once a second, and the last update is not lost", async (t) => {
   const store = await openOwnStore(t);
   const counting = createCountingKind({ steps: ["only"] });
   const gate = Promise.withResolvers<void>();
@@ -55,7 +55,7 @@ test("progress is written at most once a second, and the last word is not lost",
   t.ok(writes.length <= 3, `${writes.length} writes of progress`);
 });
 
-test("every change of an operation is an event, and the last one tells its end", async (t) => {
+test("every change of an operation is an event, and the last one reports its end", async (t) => {
   const store = await openOwnStore(t);
   const counting = createCountingKind();
   const engine = createEngine(t, { store, kind: counting.kind });

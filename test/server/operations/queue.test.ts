@@ -5,7 +5,7 @@ import { openOwnStore } from "../store/own-store.ts";
 import { createCountingKind } from "./counting-kind.ts";
 import { createEngine } from "./engine-under-test.ts";
 
-test("operations of one resource run one after the other, in their order", async (t) => {
+test("operations on one resource run one after another, in order", async (t) => {
   const counting = createCountingKind({ steps: ["only"] });
   const order: string[] = [];
   let running = 0;
@@ -25,7 +25,7 @@ test("operations of one resource run one after the other, in their order", async
   t.same(order, ids);
 });
 
-test("an operation that waits says for what", async (t) => {
+test("a queued operation shows what it waits for", async (t) => {
   const counting = createCountingKind({ steps: ["only"] });
   const gate = Promise.withResolvers<void>();
   counting.before("forward only", () => gate.promise);
@@ -60,10 +60,10 @@ test("a caller with many operations does not keep others waiting", async (t) => 
   const { id } = await asker.start({ actor: "user/few", input: "few" });
   createEngine(t, { store, kind: counting.kind, limits: { perSystem: 2 } });
   await asker.end(id);
-  t.ok(begun.indexOf("few") <= 2, `after ${begun.indexOf("few")} of the other's`);
+  t.ok(begun.indexOf("few") <= 2, `after ${begun.indexOf("few")} of the other caller's`);
 });
 
-test("a request that is repeated finds the operation that it began, until that has ended", async (t) => {
+test("a repeated request finds its operation until the operation has ended", async (t) => {
   const counting = createCountingKind({ steps: ["only"] });
   const gate = Promise.withResolvers<void>();
   counting.before("forward only", () => gate.promise);
@@ -84,7 +84,7 @@ test("a request that is repeated finds the operation that it began, until that h
   t.equal((await engine.starter.start(wanted)).isNew, true);
 });
 
-test("an operation is no part of the call that began it", async (t) => {
+test("an operation does not run in the context of the call that started it", async (t) => {
   const counting = createCountingKind({ steps: ["only"] });
   const call = new AsyncLocalStorage<string>();
   counting.before("forward only", () => t.equal(call.getStore(), undefined));
@@ -93,7 +93,7 @@ test("an operation is no part of the call that began it", async (t) => {
   t.match(await engine.end(id), { state: "completed" });
 });
 
-test("no more operations are taken than the limit allows", async (t) => {
+test("no more operations are accepted than the limit allows", async (t) => {
   const counting = createCountingKind();
   const engine = createEngine(t, {
     store: await openOwnStore(t),
@@ -109,7 +109,7 @@ test("no more operations are taken than the limit allows", async (t) => {
   });
 });
 
-test("one caller has at most half of what the limit allows, and at least one", async (t) => {
+test("one caller gets at most half of the limit, and at least one operation", async (t) => {
   const counting = createCountingKind();
   const store = await openOwnStore(t);
   const engine = createEngine(t, { store, kind: counting.kind, limits: { maxOpen: 5 }, isIdle: true });
@@ -120,7 +120,11 @@ test("one caller has at most half of what the limit allows, and at least one", a
   const { id } = await engine.start({ actor: "user/many", attachKey: "kept" });
   await engine.start({ actor: "user/many" });
   t.match(await errorOf(engine.start({ actor: "user/many" })), refusedAt(2));
-  t.equal((await engine.start({ actor: "user/many", attachKey: "kept" })).id, id, "nothing new is begun");
+  t.equal(
+    (await engine.start({ actor: "user/many", attachKey: "kept" })).id,
+    id,
+    "no new operation is started",
+  );
   await engine.start({ actor: "user/few" });
   await engine.operations.cancel(id);
   await engine.start({ actor: "user/many" });
@@ -139,7 +143,7 @@ test("one caller has at most half of what the limit allows, and at least one", a
   await other.starter.start({ ...wanted, asker: { ...asker, actor: "anonymous" } });
 });
 
-test("what an operation works on is not free", async (t) => {
+test("a resource with an open operation is not free", async (t) => {
   const counting = createCountingKind({ runsOn: "host" });
   const store = await openOwnStore(t);
   const engine = createEngine(t, { store, kind: counting.kind, host: "alpha", isIdle: true });
@@ -155,7 +159,7 @@ test("what an operation works on is not free", async (t) => {
   await engine.operations.assertFree("things/a");
 });
 
-test("operations are listed from the newest on, a page at a time, by what is asked for", async (t) => {
+test("operations are listed newest first, page by page, with filters", async (t) => {
   const counting = createCountingKind({ kind: "volumes.backup" });
   const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind, isIdle: true });
   const a = await engine.start({ resource: "groups/a/volumes/x", actor: "user/a" });

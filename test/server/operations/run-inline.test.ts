@@ -3,7 +3,7 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Mutation, MutationStep } from "../../../server/operations/mutation.ts";
 import { createInlineRunner } from "../../../server/operations/run-inline.ts";
 
-/** Of a caller that stays. */
+/** The signal of a caller that stays connected. */
 const open = new AbortController().signal;
 
 function mutationOf(steps: readonly MutationStep[], pointOfNoReturn = steps.length): Mutation {
@@ -34,7 +34,7 @@ function stepOf(log: string[], name: string, fails = false): MutationStep {
   };
 }
 
-test("a failing step undoes those before it in reverse", async (t) => {
+test("a failing step undoes the earlier ones in reverse order", async (t) => {
   const log: string[] = [];
   const runner = createInlineRunner(() => t.fail("no undo fails"));
   const steps = [stepOf(log, "a"), stepOf(log, "b"), stepOf(log, "c", true)];
@@ -53,7 +53,7 @@ test("nothing is undone after the point of no return", async (t) => {
   t.same(log, ["a", "b", "c"]);
 });
 
-test("mutations of one resource run one after the other, those of others at once", async (t) => {
+test("mutations of one resource run one after another, those of different resources in parallel", async (t) => {
   const log: string[] = [];
   const runner = createInlineRunner(() => {});
   const run = (resource: string, name: string) =>
@@ -70,7 +70,7 @@ test("mutations of one resource run one after the other, those of others at once
   t.ok(log.indexOf("describe 3") < log.indexOf("1"), "another resource does not wait");
 });
 
-test("a failed mutation does not hold up the next, and an undo that fails is told", async (t) => {
+test("a failed mutation does not block the next, and a failed undo is reported", async (t) => {
   const log: string[] = [];
   const told: string[] = [];
   const runner = createInlineRunner((mutation, step) => told.push(`${mutation.kind} ${step.name}`));
@@ -88,7 +88,7 @@ test("a failed mutation does not hold up the next, and an undo that fails is tol
   t.same(log, ["a", "b", "c"]);
 });
 
-test("drain waits for what runs and begins nothing more", async (t) => {
+test("drain waits for running mutations and begins no more", async (t) => {
   const log: string[] = [];
   const runner = createInlineRunner(() => {});
   const running = runner.run("r", async () => mutationOf([stepOf(log, "a"), stepOf(log, "b")]), open);
@@ -101,7 +101,7 @@ test("drain waits for what runs and begins nothing more", async (t) => {
   t.same(log, ["a", "b"]);
 });
 
-test("a mutation whose caller has left before its turn is not begun, one that has begun ends", async (t) => {
+test("a mutation is not begun if its caller leaves first; once begun, it runs to its end", async (t) => {
   const log: string[] = [];
   const runner = createInlineRunner(() => {});
   const leaving = new AbortController();
@@ -115,7 +115,7 @@ test("a mutation whose caller has left before its turn is not begun, one that ha
   t.same(log, ["a", "b"]);
 });
 
-test("what waits is bounded, and a caller that leaves makes room at once", async (t) => {
+test("the queue is bounded, and a caller that leaves frees its place at once", async (t) => {
   const log: string[] = [];
   const runner = createInlineRunner(() => {});
   const gate = Promise.withResolvers<void>();
@@ -143,7 +143,7 @@ test("what waits is bounded, and a caller that leaves makes room at once", async
   t.same(log, ["held", "next"]);
 });
 
-test("what waits for the turns of many resources is bounded as well", async (t) => {
+test("the total of all queues is bounded as well", async (t) => {
   const runner = createInlineRunner(() => {});
   const gate = Promise.withResolvers<void>();
   const held = async () => {
@@ -165,7 +165,7 @@ test("what waits for the turns of many resources is bounded as well", async (t) 
   await Promise.all([...running, ...waiting, free]);
 });
 
-test("the failure of a mutation says what of it is left", async (t) => {
+test("the error of a mutation reports which effect remains", async (t) => {
   const refusal = new InfraError("NO_SPACE", "no space");
   const unknown = new InfraError("TOOL_FAILED", "ended by a signal");
   const runner = createInlineRunner(() => {});
@@ -181,8 +181,8 @@ test("the failure of a mutation says what of it is left", async (t) => {
   };
   t.equal(await effectOf([failing(refusal)]), "none");
   t.equal(await effectOf([failing(unknown)]), "possible");
-  t.equal(await effectOf([done, failing(refusal)]), "none", "what was done is undone");
-  t.equal(await effectOf([stuck, failing(refusal)]), "possible", "what was done stays");
+  t.equal(await effectOf([done, failing(refusal)]), "none", "the completed step is undone");
+  t.equal(await effectOf([stuck, failing(refusal)]), "possible", "the completed step remains");
   t.equal(await effectOf([done, failing(refusal)], 0), "possible", "nothing is undone");
   t.equal(await effectOf([done, failing(unknown)]), "possible");
   const refused = runner.run("r", () => Promise.reject(unknown), open);

@@ -9,7 +9,7 @@ import { createEngine, createMortalStore, testSeal } from "./engine-under-test.t
 
 const secrets = { key: "correct horse", nested: [{ token: "battery staple" }] };
 
-test("steps are given the secrets, and nobody else is", async (t) => {
+test("only the steps see the secrets", async (t) => {
   const store = await openOwnStore(t);
   const counting = createCountingKind();
   const given: Json[] = [];
@@ -36,7 +36,7 @@ test("steps are given the secrets, and nobody else is", async (t) => {
     t.notOk(everything.includes(secret), secret);
   }
 
-  await t.test("they are kept while a person may retry, and erased at the end", async (t) => {
+  await t.test("they are kept while a retry is possible, and erased at the end", async (t) => {
     counting.before("undo first", (run) => void given.push(run.secrets));
     await engine.operations.retry(id);
     t.match(await engine.end(id), { state: "failed" });
@@ -48,7 +48,7 @@ test("steps are given the secrets, and nobody else is", async (t) => {
   });
 });
 
-test("an operation that nobody can mend is given up, and its secrets go with it", async (t) => {
+test("an operation that cannot be fixed is given up, and its secrets are erased", async (t) => {
   const store = await openOwnStore(t);
   const counting = createCountingKind();
   counting.before("forward second", () => {
@@ -66,7 +66,7 @@ test("an operation that nobody can mend is given up, and its secrets go with it"
   t.same(await store.run("operations.purge", { keepMs: 0, limit: 100 }), { count: 1 });
 });
 
-test("what needs attention for as long as operations are kept can be retried no more", async (t) => {
+test("an operation that needs attention can no longer be retried after the retention period", async (t) => {
   const store = await openOwnStore(t);
   const counting = createCountingKind();
   counting.before("forward second", () => {
@@ -93,7 +93,7 @@ const lostKey = {
   },
 };
 
-test("an operation whose secrets do not open has failed, if it has done nothing", async (t) => {
+test("an operation whose secrets cannot be decrypted fails if it has done nothing", async (t) => {
   const counting = createCountingKind();
   const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind, seal: lostKey });
   t.match(await engine.end((await engine.start({ secrets })).id), {
@@ -103,7 +103,7 @@ test("an operation whose secrets do not open has failed, if it has done nothing"
   t.same(counting.done, []);
 });
 
-test("an operation whose secrets open no more is left to a person, and goes on where it stood", async (t) => {
+test("an operation whose secrets can no longer be decrypted needs attention, and a retry continues where it stopped", async (t) => {
   const store = await openOwnStore(t);
   const counting = createCountingKind();
   const mortal = createMortalStore(store);

@@ -31,14 +31,14 @@ test("another gateway takes an operation over within two leases", async (t) => {
   const second = createEngine(t, { store, kind: counting.kind, limits });
   const taken = await second.until(id, ({ attempt }) => attempt === 2);
   const tookMs = performance.now() - diedMs;
-  // Twice the lease at most, and some seconds for a machine that is busy.
+  // At most two leases, and a few seconds for a busy machine.
   t.ok(tookMs < 2 * shortLeaseMs + 10_000, `taken over after ${Math.round(tookMs)} ms`);
   t.equal(taken.state, "active");
   t.match(await second.end(id), { state: "completed", attempt: 2 });
   t.ok([...counting.made.values()].every((count) => count === 1));
 });
 
-test("a gateway that froze and wakes after another has taken over writes nothing", async (t) => {
+test("a gateway that was frozen during a takeover writes nothing when it wakes", async (t) => {
   const store = asShared(await openOwnStore(t));
   const counting = createCountingKind();
   const frozen = createMortalStore(store);
@@ -65,7 +65,7 @@ test("a gateway that froze and wakes after another has taken over writes nothing
   if (signal?.aborted === false) {
     await once(signal, "abort");
   }
-  t.ok(signal?.aborted, "its step was told to stop");
+  t.ok(signal?.aborted, "its step was aborted");
   frozen.thaw();
   woken.resolve();
   await first.operations.close();
@@ -73,7 +73,7 @@ test("a gateway that froze and wakes after another has taken over writes nothing
   t.match(first.logged.join("\n"), /left to another gateway/);
 });
 
-test("a gateway that runs on keeps what it runs, however long it takes", async (t) => {
+test("a live gateway keeps its operations, however long they take", async (t) => {
   const store = asShared(await openOwnStore(t));
   const counting = createCountingKind();
   // Long enough for a machine that is busy with other tests.
@@ -86,7 +86,7 @@ test("a gateway that runs on keeps what it runs, however long it takes", async (
   t.match(await engines[1]?.end(id), { state: "completed", attempt: 1 });
 });
 
-test("operations of a host run on that host alone", async (t) => {
+test("operations of a host run only on that host", async (t) => {
   const store = asShared(await openOwnStore(t));
   const counting = createCountingKind({ runsOn: "host" });
   const beta = createCountingKind({ runsOn: "host" });
@@ -99,7 +99,7 @@ test("operations of a host run on that host alone", async (t) => {
   t.same(beta.done, []);
 });
 
-test("operations of a host whose gateway is away wait and say so, until it is back", async (t) => {
+test("operations wait with a reason while their host's gateway is away", async (t) => {
   const store = asShared(await openOwnStore(t));
   const counting = createCountingKind({ runsOn: "host" });
   const asker = createEngine(t, { store, kind: counting.kind, host: "alpha", isIdle: true });
@@ -119,7 +119,7 @@ test("operations of a host whose gateway is away wait and say so, until it is ba
   t.match(await beta.end(id), { state: "completed", waitingFor: "" });
 });
 
-test("a running operation of a host that went away says that it stands still", async (t) => {
+test("a running operation shows that it is stalled when its host is away", async (t) => {
   const store = asShared(await openOwnStore(t));
   const counting = createCountingKind({ runsOn: "host" });
   const mortal = createMortalStore(store);
@@ -145,7 +145,7 @@ test("a running operation of a host that went away says that it stands still", a
   t.match(await beta.end(id), { state: "completed", waitingFor: "" });
 });
 
-test("operations of a kind that is not known here are left to other gateways", async (t) => {
+test("operations of an unknown kind are left to other gateways", async (t) => {
   const store = asShared(await openOwnStore(t));
   const known = createCountingKind({ kind: "test.known" });
   createEngine(t, { store, kind: createCountingKind({ kind: "test.other" }).kind });
@@ -155,7 +155,7 @@ test("operations of a kind that is not known here are left to other gateways", a
   t.match(await asker.end(id), { state: "completed" });
 });
 
-test("on a store of one gateway a lease that was not renewed in time is renewed late, and nothing begins again", async (t) => {
+test("with a single-gateway store, a late renewal succeeds, and no step is restarted", async (t) => {
   const store = await openOwnStore(t);
   const counting = createCountingKind({ isAbortable: true });
   const renewals = Promise.withResolvers<void>();
@@ -179,7 +179,7 @@ test("on a store of one gateway a lease that was not renewed in time is renewed 
   t.same(counting.done, ["forward first", "forward second", "forward third"]);
 });
 
-test("on a store of one gateway an engine stops although the store is away", async (t) => {
+test("with a single-gateway store, an engine stops although the store is down", async (t) => {
   const store = await openOwnStore(t);
   const counting = createCountingKind();
   const away = Promise.withResolvers<void>();

@@ -7,7 +7,7 @@ import { asShared, createEngine, type EngineStore } from "./engine-under-test.ts
 
 const exists = () => new InfraError("VOLUME_EXISTS", "there is one already");
 
-test("when a step fails, what was done is undone in reverse, also what the failed step has done", async (t) => {
+test("when a step fails, it and the steps before it are undone in reverse order", async (t) => {
   const counting = createCountingKind();
   counting.after("forward second", () => {
     throw exists();
@@ -32,7 +32,7 @@ test("when a step fails, what was done is undone in reverse, also what the faile
   t.equal(counting.present.size, 0);
 });
 
-test("a step that leaves nothing is not told to be undone", async (t) => {
+test("undoing a step without undo is not reported", async (t) => {
   const counting = createCountingKind();
   counting.after("forward third", () => {
     throw exists();
@@ -60,7 +60,7 @@ test("a step that leaves nothing is not told to be undone", async (t) => {
   t.same(messages, ["undoing: doing third", "undoing: doing first"]);
 });
 
-test("an error that says nothing to who asked is told as such, and in the log", async (t) => {
+test("an internal error is reported as such, with its details only in the log", async (t) => {
   const counting = createCountingKind();
   counting.before("forward first", () => {
     throw new TypeError("undefined is no function");
@@ -72,7 +72,7 @@ test("an error that says nothing to who asked is told as such, and in the log", 
   t.match(engine.logged.join("\n"), /undefined is no function/);
 });
 
-test("the log tells how each operation ended, and why", async (t) => {
+test("the end of each operation is logged, with the reason of a failure", async (t) => {
   const counting = createCountingKind();
   const engine = createEngine(t, { store: await openOwnStore(t), kind: counting.kind });
   const good = await engine.end((await engine.start()).id);
@@ -86,7 +86,7 @@ test("the log tells how each operation ended, and why", async (t) => {
   t.match(lineOf(bad), /failed: VOLUME_EXISTS: there is one already/);
 });
 
-test("an undo that fails is tried again, and then a person is told what is left and what to do", async (t) => {
+test("a failing undo is retried, and then the operation reports what is left and what to do", async (t) => {
   const counting = createCountingKind();
   counting.before("forward third", () => {
     throw exists();
@@ -107,7 +107,7 @@ test("an undo that fails is tried again, and then a person is told what is left 
   );
   t.equal(counting.done.filter((what) => what === "undo second").length, 3);
 
-  await t.test("a retry goes on with the undoing, and never with the steps", async (t) => {
+  await t.test("a retry continues to undo, and never runs the steps", async (t) => {
     counting.before("undo second", () => {});
     const before = counting.done.length;
     const retried = await engine.operations.retry(operation.id);
@@ -119,7 +119,7 @@ test("an undo that fails is tried again, and then a person is told what is left 
   });
 });
 
-test("a kind says itself what is left of it", async (t) => {
+test("a kind can report itself what is left", async (t) => {
   const counting = createCountingKind({
     attention: ({ token }, error) => ({
       left: [`the snapshot ${token}`],
@@ -138,7 +138,7 @@ test("a kind says itself what is left of it", async (t) => {
   t.same(attention, { left: [`the snapshot ${id}.first`], advice: ["remove it: stuck"] });
 });
 
-test("a failure behind the point of no return is left to a person, whose retry goes on with the step", async (t) => {
+test("a failure after the point of no return needs attention, and a retry repeats the step", async (t) => {
   const counting = createCountingKind({ pointOfNoReturn: "second" });
   counting.before("forward third", () => {
     throw exists();
@@ -158,7 +158,7 @@ test("a failure behind the point of no return is left to a person, whose retry g
   t.same(counting.done, ["forward first", "forward second", "forward third", "forward third"]);
 });
 
-test("a failure of the step that is the point of no return itself is undone", async (t) => {
+test("a failure of the step that is the point of no return is undone", async (t) => {
   const counting = createCountingKind({ pointOfNoReturn: "second" });
   counting.before("forward second", () => {
     throw exists();
@@ -184,7 +184,7 @@ test("a failed operation is retried from the beginning", async (t) => {
   t.match(await errorOf(engine.operations.retry("none")), { reason: "OPERATION_NOT_FOUND" });
 });
 
-test("a retry does not run beside an operation that the same request has begun meanwhile", async (t) => {
+test("a retry is refused while the same request has another open operation", async (t) => {
   const counting = createCountingKind();
   counting.before("forward first", () => {
     throw exists();

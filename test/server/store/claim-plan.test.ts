@@ -39,14 +39,14 @@ const active = (id: string, facts: Partial<OpenOperation> = {}) =>
 
 const nextOf = (open: readonly OpenOperation[], claimant = claimantOf()) => planClaim(open, claimant).nextId;
 
-test("the oldest goes first, and what its gateway has let go before all", async (t) => {
+test("the oldest operation is claimed first, after orphaned ones", async (t) => {
   t.equal(nextOf([]), undefined);
   t.equal(nextOf([scheduled("1"), scheduled("2")]), "1");
   t.equal(nextOf([scheduled("1"), active("2", { lease_until: nowMs })]), "2");
   t.equal(nextOf([scheduled("1"), active("2", { state: "undoing", lease_until: 0 })]), "2");
 });
 
-test("what another gateway may be running is left alone, unless there can be none", async (t) => {
+test("operations that another gateway may be running are skipped, unless this is the only gateway", async (t) => {
   t.equal(nextOf([active("1")]), undefined);
   t.equal(nextOf([active("1")], claimantOf({ isAlone: true })), "1");
   t.equal(nextOf([active("1", { owner: "me" })], claimantOf({ isAlone: true })), undefined);
@@ -55,7 +55,7 @@ test("what another gateway may be running is left alone, unless there can be non
   t.equal(nextOf([mine]), "1");
 });
 
-test("the caller with the fewest that run goes first", async (t) => {
+test("the caller with the fewest running operations goes first", async (t) => {
   const b = { actor: "user/b", account_id: "b" };
   t.equal(nextOf([active("1"), scheduled("2"), scheduled("3", b)]), "3");
   const anonymous = { account_id: "", actor: "10.0.0.1" };
@@ -70,7 +70,7 @@ test("the caller with the fewest that run goes first", async (t) => {
   );
 });
 
-test("a system has room for so many, on each host or in all", async (t) => {
+test("the limit of a system applies per host or in total", async (t) => {
   const onHost = (host: string) => ({ host });
   const two = [active("1"), active("2")];
   const { nextId, waiting } = planClaim([...two, scheduled("3")], claimantOf());
@@ -82,7 +82,7 @@ test("a system has room for so many, on each host or in all", async (t) => {
   t.equal(nextOf([...elsewhere, scheduled("3", onHost("alpha"))]), "3");
 });
 
-test("operations of one resource follow each other, and those behind say whom they wait for", async (t) => {
+test("operations on one resource run in order, and those that wait name the one they wait for", async (t) => {
   const resource = "things/a";
   const open = [scheduled("1", { resource }), scheduled("2", { resource })];
   t.equal(nextOf(open), "1");
@@ -96,7 +96,7 @@ test("operations of one resource follow each other, and those behind say whom th
   );
 });
 
-test("what belongs to another host is left to it, and told when it is away", async (t) => {
+test("operations of another host are left to it, with a reason when its gateway is away", async (t) => {
   const foreign = scheduled("1", { host: "beta" });
   t.same(planClaim([foreign], claimantOf({ seenAtMs: new Map([["beta", nowMs - 1000]]) })), {
     nextId: undefined,
@@ -108,14 +108,14 @@ test("what belongs to another host is left to it, and told when it is away", asy
     { id: "1", waitingFor: "the gateway of host beta is away since 1970-01-01T00:16:38.999Z" },
   ]);
   const told = { ...foreign, waiting_for: waiting[0]?.waitingFor ?? "" };
-  t.same(planClaim([told], away).waiting, [], "once");
-  t.same(planClaim([active("1", { host: "beta" })], away).waiting, [], "its lease has not passed");
+  t.same(planClaim([told], away).waiting, [], "only once");
+  t.same(planClaim([active("1", { host: "beta" })], away).waiting, [], "its lease has not expired");
   t.equal(planClaim([active("1", { host: "beta", lease_until: 0 })], away).waiting.length, 1);
   const back = planClaim([{ ...told, host: "alpha" }], claimantOf());
   t.equal(back.nextId, "1");
 });
 
-test("what nobody knows how to run says so, unless another gateway has said something else", async (t) => {
+test("an operation whose kind no gateway knows gets a reason to wait, unless another gateway has set one", async (t) => {
   const kind = "test.newer";
   const told = { id: "1", waitingFor: /^no gateway knows the kind test\.newer: configure its domain again/ };
   const planOf = (operation: OpenOperation) => planClaim([operation], claimantOf());
@@ -125,15 +125,15 @@ test("what nobody knows how to run says so, unless another gateway has said some
   t.same(planOf(active("1", { kind })).waiting, []);
   t.match(planOf(active("1", { kind, lease_until: nowMs - 1001 })).waiting, [told]);
   const alone = planClaim([active("1", { kind })], claimantOf({ isAlone: true }));
-  t.match(alone.waiting, [told], "at once where there is no other gateway");
+  t.match(alone.waiting, [told], "immediately if there is no other gateway");
 });
 
-test("kinds that are not known and times that have not come are left alone", async (t) => {
+test("unknown kinds and operations that are not due yet are skipped", async (t) => {
   t.equal(nextOf([scheduled("1", { kind: "test.newer" })]), undefined);
   t.equal(nextOf([scheduled("1", { not_before: nowMs + 1 })]), undefined);
 });
 
-test("whatever is asked for and ends, order and limits hold and none is forgotten", async () => {
+test("for any sequence of starts and ends, order and limits hold, and every operation runs", async () => {
   const wanted = fc.record({
     resource: fc.constantFrom("a", "b", "c"),
     system: fc.constantFrom("lvm", "s3"),

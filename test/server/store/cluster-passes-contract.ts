@@ -19,11 +19,11 @@ const claim = (store: Store, instanceId: string, leaseMs = longMs, backend = "ma
   store.run("clusters.claim", { instanceId, leaseMs, backend });
 const clusterOf = async (store: Store, name: string) => (await store.run("clusters.get", { name }))?.cluster;
 
-/** What every store promises to gateways that look at clusters in turn. */
+/** Tests what every store guarantees for reconciliation passes. */
 export function testClusterPassContract(t: Test, makeOptions: MakeOptions): void {
   const open = async (t: Test) => openOwnStore(t, await makeOptions(t));
 
-  t.test("a cluster is one gateway's at a time, until it lets go or its lease is over", async (t) => {
+  t.test("a cluster belongs to one gateway, until it is released or the lease expires", async (t) => {
     const store = await open(t);
     t.same(await claim(store, "g1"), { nextDueInMs: undefined });
     await createCluster(store, "a");
@@ -37,15 +37,19 @@ export function testClusterPassContract(t: Test, makeOptions: MakeOptions): void
     t.ok(Math.abs(Date.now() - (first.pass?.nowMs ?? 0)) < 60_000);
     const second = await claim(store, "g2", noTimeMs);
     t.equal(second.pass?.cluster.name, "b");
-    t.ok(Number(second.nextDueInMs) > longMs - 60_000, "the other when its lease is over");
+    t.ok(Number(second.nextDueInMs) > longMs - 60_000, "the other one when its lease expires");
     const third = await claim(store, "g1");
-    t.match(third.pass, { cluster: { name: "b" }, fence: 2 }, "that of a lease that is over can be claimed");
+    t.match(
+      third.pass,
+      { cluster: { name: "b" }, fence: 2 },
+      "a cluster with an expired lease can be claimed",
+    );
     const none = await claim(store, "g2");
     t.equal(none.pass, undefined);
     t.ok(Number(none.nextDueInMs) > longMs - 60_000);
   });
 
-  t.test("a gateway that is alone waits for nobody's lease but its own", async (t) => {
+  t.test("the only gateway of a store ignores all leases except its own", async (t) => {
     const store = await open(t);
     await createCluster(store, "a");
     const before = await claimPass(store, "g1");
@@ -56,7 +60,7 @@ export function testClusterPassContract(t: Test, makeOptions: MakeOptions): void
     t.same(await store.run("clusters.renew", { fenced: before.fenced, leaseMs: longMs }), { ok: false });
   });
 
-  t.test("a clock that was wrong for a while keeps no cluster from its turn", async (t) => {
+  t.test("a clock that was wrong for a while does not delay a cluster", async (t) => {
     const store = await open(t);
     await createCluster(store, "a");
     const { fenced } = await claimPass(store, "g1", 3 * longMs);
@@ -69,18 +73,18 @@ export function testClusterPassContract(t: Test, makeOptions: MakeOptions): void
       dueInMs: 3 * longMs,
     });
     const { pass, nextDueInMs } = await claim(store, "g1");
-    t.equal(pass, undefined, "a wait that is too long is made an hour");
+    t.equal(pass, undefined, "a delay that is too long is cut to one hour");
     t.ok(Number(nextDueInMs) > longMs - 60_000);
   });
 
-  t.test("clusters of another backend are left alone", async (t) => {
+  t.test("clusters of another backend are ignored", async (t) => {
     const store = await open(t);
     await createCluster(store, "a", { backend: "other" });
     t.same(await claim(store, "g1"), { nextDueInMs: undefined });
     t.equal((await claim(store, "g1", longMs, "other")).pass?.cluster.name, "a");
   });
 
-  t.test("who has lost a cluster writes nothing of it", async (t) => {
+  t.test("a gateway that has lost a cluster can no longer write to it", async (t) => {
     const store = await open(t);
     await createCluster(store, "a");
     const frozen = await claimPass(store, "g1", noTimeMs);
@@ -113,10 +117,10 @@ export function testClusterPassContract(t: Test, makeOptions: MakeOptions): void
     t.same(await toldBy(store, seq), []);
     t.equal(calls.count, 0);
     t.same(await store.run("clusters.renew", { fenced: pass.fenced, leaseMs: longMs }), { ok: true });
-    t.equal((await claim(store, "g1")).pass, undefined, "and it is still the other's");
+    t.equal((await claim(store, "g1")).pass, undefined, "it still belongs to the other gateway");
   });
 
-  t.test("a pass ends with how the cluster is; it is due again when the pass says", async (t) => {
+  t.test("a pass records the state of the cluster, which is due again after the given delay", async (t) => {
     const store = await open(t);
     const pass = await claimWithSlots(store, "a");
     const seq = await headSeq(store);
@@ -146,7 +150,7 @@ export function testClusterPassContract(t: Test, makeOptions: MakeOptions): void
         },
       },
     ]);
-    t.same(await settle({}), { ok: false }, "it is over");
+    t.same(await settle({}), { ok: false }, "the claim was released");
     const { pass: early, nextDueInMs } = await claim(store, "g1");
     t.equal(early, undefined);
     t.ok(Number(nextDueInMs) > longMs - 60_000 && Number(nextDueInMs) <= longMs);
@@ -156,20 +160,20 @@ export function testClusterPassContract(t: Test, makeOptions: MakeOptions): void
     const told = await headSeq(store);
     const called = calls.count;
     await settle({ status: "reconciling", message: "", dueInMs: noTimeMs }, again.fenced);
-    t.equal(await headSeq(store), told, "nothing is told when nothing is new");
+    t.equal(await headSeq(store), told, "no event when nothing has changed");
     t.equal(calls.count, called);
-    t.match(await clusterOf(store, "a"), { hasRun: true, settledGeneration: 1 }, "both stay");
-    t.equal((await claimPass(store)).fence, again.fence + 1, "due at once");
+    t.match(await clusterOf(store, "a"), { hasRun: true, settledGeneration: 1 }, "both values are kept");
+    t.equal((await claimPass(store)).fence, again.fence + 1, "due immediately");
   });
 
-  t.test("what was asked for meanwhile outlasts the pass, which did not know of it", async (t) => {
+  t.test("a change that is made during a pass survives the end of the pass", async (t) => {
     const store = await open(t);
     const pass = await claimWithSlots(store, "a");
     await store.run("clusters.change", { name: "a", uid: "a-uid", generation: 1, set: { isDeleting: true } });
     const seq = await headSeq(store);
     const calls = countCalls(store);
     const found = { status: "running", message: "fine", hasRun: true } as const;
-    t.equal((await claim(store, "g2")).pass, undefined, "it is not taken from the one who has it");
+    t.equal((await claim(store, "g2")).pass, undefined, "it stays with the gateway that has claimed it");
     await store.run("clusters.settle", { fenced: pass.fenced, ...found, dueInMs: longMs });
     t.match(await clusterOf(store, "a"), {
       status: "stopping",
@@ -179,11 +183,11 @@ export function testClusterPassContract(t: Test, makeOptions: MakeOptions): void
       generation: 2,
     });
     t.equal(await headSeq(store), seq);
-    t.equal(calls.count, 1, "others may go on with it");
+    t.equal(calls.count, 1, "others may continue with it");
     t.match(await claimPass(store, "g2"), { cluster: { isDeleting: true } });
   });
 
-  t.test("a pass that is given up is anybody's at once", async (t) => {
+  t.test("a pass that is given up can be claimed by any gateway immediately", async (t) => {
     const store = await open(t);
     const pass = await claimWithSlots(store, "a");
     const calls = countCalls(store);
@@ -192,29 +196,32 @@ export function testClusterPassContract(t: Test, makeOptions: MakeOptions): void
     t.equal((await claimPass(store, "g2")).fence, pass.fence + 1);
   });
 
-  t.test("the one that is due longest comes first, and one that was changed before all", async (t) => {
-    const store = await open(t);
-    for (const name of ["a", "b", "c"]) {
-      await createCluster(store, name);
-    }
-    const settle = async (dueInMs: number) => {
-      const { cluster, fenced } = await claimPass(store);
-      await store.run("clusters.settle", { fenced, status: "running", message: "", dueInMs });
-      return cluster.name;
-    };
-    t.same([await settle(-1000), await settle(-3000), await settle(-2000)], ["a", "b", "c"]);
-    await store.run("clusters.change", { name: "a", uid: "a-uid", generation: 1 });
-    t.same([await settle(longMs), await settle(longMs), await settle(longMs)], ["a", "b", "c"]);
-  });
+  t.test(
+    "the cluster that has been due longest comes first, and a changed one before all others",
+    async (t) => {
+      const store = await open(t);
+      for (const name of ["a", "b", "c"]) {
+        await createCluster(store, name);
+      }
+      const settle = async (dueInMs: number) => {
+        const { cluster, fenced } = await claimPass(store);
+        await store.run("clusters.settle", { fenced, status: "running", message: "", dueInMs });
+        return cluster.name;
+      };
+      t.same([await settle(-1000), await settle(-3000), await settle(-2000)], ["a", "b", "c"]);
+      await store.run("clusters.change", { name: "a", uid: "a-uid", generation: 1 });
+      t.same([await settle(longMs), await settle(longMs), await settle(longMs)], ["a", "b", "c"]);
+    },
+  );
 
-  t.test("a cluster is forgotten when it is wanted no more and all machines are released", async (t) => {
+  t.test("a cluster is removed when it is being deleted and all of its machines are released", async (t) => {
     const store = await open(t);
     await createCluster(store, "a", {
       pools: [{ name: "p", instanceType: "standard", labels: [], count: 1 }],
     });
     const pass = await claimPass(store);
     const forget = () => store.run("clusters.forget", { fenced: pass.fenced });
-    t.same(await forget(), { ok: false }, "it is wanted");
+    t.same(await forget(), { ok: false }, "it is not being deleted");
     await pass.write([], [newSlot("s1")]);
     await store.run("clusters.change", { name: "a", uid: "a-uid", generation: 1, set: { isDeleting: true } });
     t.same(await forget(), { ok: false }, "it has a machine");
@@ -238,7 +245,7 @@ export function testClusterPassContract(t: Test, makeOptions: MakeOptions): void
     t.match(
       await store.run("clusters.trace", { systemIds: ["m1"], slotUids: [] }),
       { slots: [{ uid: "s1", state: "released", clusterUid: "a-uid" }], candidates: [{ slotUid: "s1" }] },
-      "what is known of its machines stays",
+      "the history of its machines is kept",
     );
     await createCluster(store, "a", { uid: "next" });
     const next = await store.run("clusters.get", { name: "a" });
@@ -246,7 +253,7 @@ export function testClusterPassContract(t: Test, makeOptions: MakeOptions): void
     t.same(await store.run("clusters.machines", { name: "a" }), { slots: [], events: [] });
   });
 
-  t.test("of several gateways that claim at once, each gets clusters of its own", async (t) => {
+  t.test("gateways that claim at the same time get different clusters", async (t) => {
     const options = await makeOptions(t);
     const first = await openOwnStore(t, options);
     const stores = first.isShared ? [first, await openOwnStore(t, options)] : [first];

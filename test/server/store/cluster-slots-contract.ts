@@ -13,11 +13,11 @@ import {
 import { errorOf } from "./contract.ts";
 import { openOwnStore } from "./own-store.ts";
 
-/** What every store promises of the machines of clusters. */
+/** Tests what every store guarantees for the machines of clusters. */
 export function testClusterSlotContract(t: Test, makeOptions: MakeOptions): void {
   const open = async (t: Test) => openOwnStore(t, await makeOptions(t));
 
-  t.test("a machine is written down step by step, and each new state is told", async (t) => {
+  t.test("a machine is recorded step by step, with an event for each new state", async (t) => {
     const store = await open(t);
     await createCluster(store, "a");
     const pass = await claimPass(store);
@@ -43,7 +43,7 @@ export function testClusterSlotContract(t: Test, makeOptions: MakeOptions): void
     await pass.write([
       { uid: "s1", from: "wanted", reason: "NO_MACHINE", message: "none", attempts: 2, nextTryInMs: longMs },
     ]);
-    t.equal(calls.count, 1, "that it waits is no news");
+    t.equal(calls.count, 1, "no event while it waits");
     const [waiting] = (await store.run("clusters.get", { name: "a" }))?.slots ?? [];
     t.match(waiting, { state: "wanted", reason: "NO_MACHINE", message: "none", attempts: 2 });
     t.ok(Math.abs(Number(waiting?.nextTryAtMs) - Date.now() - longMs) < 60_000);
@@ -95,7 +95,7 @@ export function testClusterSlotContract(t: Test, makeOptions: MakeOptions): void
     t.match(unset, { systemId: undefined, candidateId: undefined, sequence: 1 });
   });
 
-  t.test("a write is kept as a whole or not at all", async (t) => {
+  t.test("a write is applied as a whole or not at all", async (t) => {
     const store = await open(t);
     const pass = await claimWithSlots(store, "a", "s1", "s2");
     const seq = await headSeq(store);
@@ -111,7 +111,11 @@ export function testClusterSlotContract(t: Test, makeOptions: MakeOptions): void
     const before = await store.run("clusters.get", { name: "a" });
     t.same(await write([good, { uid: "s2", from: "joined", state: "draining" }]), { ok: false });
     t.same(await write([good, { uid: "nobody", from: "wanted" }]), { ok: false });
-    t.same(await write([good, { ...good, state: "released" }]), { ok: false }, "it has left the state");
+    t.same(
+      await write([good, { ...good, state: "released" }]),
+      { ok: false },
+      "the first change has already left that state",
+    );
     t.same(await store.run("clusters.get", { name: "a" }), before);
     t.equal(await headSeq(store), seq);
     t.equal((await store.run("clusters.installation", {})).sequence, 0);
@@ -122,7 +126,7 @@ export function testClusterSlotContract(t: Test, makeOptions: MakeOptions): void
     });
   });
 
-  t.test("a machine is in one slot at a time, whichever cluster has it", async (t) => {
+  t.test("a machine is in one slot at a time, across all clusters", async (t) => {
     const store = await open(t);
     const first = await claimWithSlots(store, "a", "s1");
     const second = await claimWithSlots(store, "b", "s2");
@@ -139,10 +143,10 @@ export function testClusterSlotContract(t: Test, makeOptions: MakeOptions): void
       add: [],
       change: [{ uid: "s2", from: "allocated", state: "released" }],
     });
-    t.same(other, { ok: false }, "nobody writes of another cluster's machine");
+    t.same(other, { ok: false }, "machines of another cluster cannot be written");
   });
 
-  t.test("numbers of machines grow, whichever cluster has them", async (t) => {
+  t.test("sequence numbers of machines increase across clusters", async (t) => {
     const store = await open(t);
     const first = await claimWithSlots(store, "a", "s1", "s2");
     const second = await claimWithSlots(store, "b", "s3");
@@ -152,12 +156,12 @@ export function testClusterSlotContract(t: Test, makeOptions: MakeOptions): void
     t.match(
       await first.write([take("s2")]),
       [{ sequence: 2 }, { sequence: 4 }],
-      "also of one that takes again",
+      "also when a slot takes a number again",
     );
     t.equal((await store.run("clusters.installation", {})).sequence, 4);
   });
 
-  t.test("a released machine stays on record, and is changed no more", async (t) => {
+  t.test("a released machine stays on record and can no longer change", async (t) => {
     const store = await open(t);
     const pass = await claimWithSlots(store, "a", "s1", "s2");
     await pass.write([{ uid: "s1", from: "wanted", state: "allocated", systemId: "m1", candidateId: "m1" }]);
@@ -174,7 +178,7 @@ export function testClusterSlotContract(t: Test, makeOptions: MakeOptions): void
     t.equal(await store.run("clusters.machines", { name: "b" }), undefined);
   });
 
-  t.test("of a cluster's past the newest is told, and all that it has", async (t) => {
+  t.test("a cluster returns its most recently released machines, and all of the current ones", async (t) => {
     const store = await open(t);
     const pass = await claimWithSlots(store, "a", "old");
     const uids = Array.from({ length: 230 }, (_, index) => `s${index}`);
@@ -201,7 +205,7 @@ export function testClusterSlotContract(t: Test, makeOptions: MakeOptions): void
     );
   });
 
-  t.test("what happens to machines is kept in order, and whose fault it was", async (t) => {
+  t.test("the history of machines is in order, with failures that the machine caused", async (t) => {
     const store = await open(t);
     const pass = await claimWithSlots(store, "a", "s1");
     await pass.write([
@@ -244,14 +248,14 @@ export function testClusterSlotContract(t: Test, makeOptions: MakeOptions): void
           isFailure: true,
         },
       ],
-      "also what was taken for it without a word, by which it is known if it is found",
+      "candidates are recorded even without a message, to recognize the machine later",
     );
     t.ok(events.every(({ atMs }) => Math.abs(Date.now() - atMs) < 60_000));
     const failures = (systemIds: readonly string[], sinceMsAgo: number) =>
       store.run("clusters.failures", { systemIds, sinceMsAgo });
     await pass.write([{ uid: "s1", from: "releasing", history: { message: "again", isFailure: true } }]);
     t.same(await failures(["m1", "m2", "m3"], longMs), [{ systemId: "m2", count: 2 }]);
-    t.same(await failures(["m2"], -longMs), [], "none since an hour from now");
+    t.same(await failures(["m2"], -longMs), [], "none after an hour from now");
     t.same(await failures([], longMs), []);
   });
 }

@@ -26,7 +26,7 @@ const stray: AdoptedSlot = {
   state: "booted",
 };
 
-/** Makes a cluster with a pool of two, and claims it with machines that are wanted. */
+/** Creates a cluster with a pool of two, and claims it with slots in state `wanted`. */
 async function claimWithPool(store: Store, name: string, ...uids: string[]) {
   const pools = [{ name: "p", instanceType: "standard", labels: [], count: 2 }];
   await createCluster(store, name, { pools });
@@ -38,11 +38,11 @@ async function claimWithPool(store: Store, name: string, ...uids: string[]) {
   return pass;
 }
 
-/** What every store promises of machines that are found in MAAS. */
+/** Tests what every store guarantees for machines that are found in MAAS. */
 export function testClusterStrayContract(t: Test, makeOptions: MakeOptions): void {
   const open = async (t: Test) => openOwnStore(t, await makeOptions(t));
 
-  t.test("whatever slot has or had a machine is found", async (t) => {
+  t.test("every slot that has or had a machine is found", async (t) => {
     const store = await open(t);
     const pass = await claimWithSlots(store, "a", "s1", "s2", "s3", "s4");
     await pass.write([
@@ -76,7 +76,7 @@ export function testClusterStrayContract(t: Test, makeOptions: MakeOptions): voi
     t.same(
       (await trace(["m1"], [])).candidates.map(({ slotUid }) => slotUid),
       ["s1", "s4"],
-      "each once, the last first",
+      "each slot once, most recent first",
     );
     await pass.write([{ uid: "s4", from: "candidate", state: "wanted", candidateId: null }]);
     t.same((await trace(["m1"], [])).slots, []);
@@ -84,7 +84,7 @@ export function testClusterStrayContract(t: Test, makeOptions: MakeOptions): voi
     t.same(await trace([], []), { slots: [], candidates: [] });
   });
 
-  t.test("a machine is adopted into the cluster that it was made for", async (t) => {
+  t.test("a machine is adopted into the cluster that it was deployed for", async (t) => {
     const store = await open(t);
     const adopt = (slot: AdoptedSlot) => store.run("clusters.adopt", { slot, message: "found again" });
     t.same(await adopt(stray), { ok: false, why: "notFound" });
@@ -115,10 +115,10 @@ export function testClusterStrayContract(t: Test, makeOptions: MakeOptions): voi
       { type: "kubernetesMachine.changed", facts: { kubernetesMachine: told } },
     ]);
     t.equal((await store.run("clusters.installation", {})).sequence, 40);
-    t.equal((await claimPass(store)).cluster.name, "a", "which is looked at at once");
+    t.equal((await claimPass(store)).cluster.name, "a", "the cluster is due immediately");
     const less = { ...stray, uid: "s10", systemId: "m10", sequence: 3 };
     t.match(await adopt(less), { ok: true, slot: { sequence: 3 } });
-    t.equal((await store.run("clusters.installation", {})).sequence, 40, "no number is given again");
+    t.equal((await store.run("clusters.installation", {})).sequence, 40, "no number is assigned twice");
   });
 
   t.test("a machine that a slot has, or may have, is not adopted", async (t) => {
@@ -142,37 +142,34 @@ export function testClusterStrayContract(t: Test, makeOptions: MakeOptions): voi
     });
     t.same(await adopt({ uid: "s2", systemId: "m2" }), taken);
     const uids = (await store.run("clusters.get", { name: "a" }))?.slots.map(({ uid }) => uid);
-    t.same(uids, ["s1", "s2", "s3"], "a slot that was released before is used again");
+    t.same(uids, ["s1", "s2", "s3"], "a slot that was released is reused");
     await store.run("clusters.change", { name: "a", uid: "a-uid", generation: 1, set: { isDeleting: true } });
     t.same(await adopt({}), { ok: false, why: "stopping" });
   });
 
-  t.test(
-    "no more machines are adopted than there are to be, since one of them would have to go",
-    async (t) => {
-      const store = await open(t);
-      const pass = await claimWithPool(store, "a", "c1");
-      const adopt = (uid: string, changes: Partial<AdoptedSlot> = {}) =>
-        store.run("clusters.adopt", { slot: { ...stray, uid, systemId: `of-${uid}`, ...changes } });
-      const full = { ok: false, why: "full" } as const;
-      await pass.write([], [newSlot("w1", { pool: "p" }), newSlot("w2", { pool: "p" })]);
-      await pass.write([{ uid: "w1", from: "wanted", state: "deploying", systemId: "m1" }]);
-      t.match(await adopt("s1"), { ok: true }, "one that is being installed can go");
-      const both = await Promise.all([adopt("s2"), adopt("s3")]);
-      t.same(both.map(({ ok }) => ok).toSorted(), [false, true]);
-      t.same(
-        both.filter(({ ok }) => !ok),
-        [full],
-      );
-      t.same(await adopt("s4"), full);
-      await pass.write([{ uid: "c1", from: "wanted", state: "deploying", systemId: "m2" }]);
-      t.same(await adopt("s5", { pool: undefined }), full, "it may be a member of etcd");
-      await pass.write([{ uid: "c1", from: "deploying", state: "releasing" }]);
-      t.match(await adopt("s5", { pool: undefined }), { ok: true });
-    },
-  );
+  t.test("no machine is adopted into a full group, because another machine would have to go", async (t) => {
+    const store = await open(t);
+    const pass = await claimWithPool(store, "a", "c1");
+    const adopt = (uid: string, changes: Partial<AdoptedSlot> = {}) =>
+      store.run("clusters.adopt", { slot: { ...stray, uid, systemId: `of-${uid}`, ...changes } });
+    const full = { ok: false, why: "full" } as const;
+    await pass.write([], [newSlot("w1", { pool: "p" }), newSlot("w2", { pool: "p" })]);
+    await pass.write([{ uid: "w1", from: "wanted", state: "deploying", systemId: "m1" }]);
+    t.match(await adopt("s1"), { ok: true }, "a machine that is being installed can go");
+    const both = await Promise.all([adopt("s2"), adopt("s3")]);
+    t.same(both.map(({ ok }) => ok).toSorted(), [false, true]);
+    t.same(
+      both.filter(({ ok }) => !ok),
+      [full],
+    );
+    t.same(await adopt("s4"), full);
+    await pass.write([{ uid: "c1", from: "wanted", state: "deploying", systemId: "m2" }]);
+    t.same(await adopt("s5", { pool: undefined }), full, "it may be a member of etcd");
+    await pass.write([{ uid: "c1", from: "deploying", state: "releasing" }]);
+    t.match(await adopt("s5", { pool: undefined }), { ok: true });
+  });
 
-  t.test("one that is adopted has booted since it was made, also in a slot of before", async (t) => {
+  t.test("an adopted machine counts as booted from the start, also in a reused slot", async (t) => {
     const store = await open(t);
     const pass = await claimWithPool(store, "a", "s1");
     await pass.write([{ uid: "s1", from: "wanted", state: "booted", candidateId: "m1", systemId: "m1" }]);
@@ -187,7 +184,7 @@ export function testClusterStrayContract(t: Test, makeOptions: MakeOptions): voi
     t.ok(slot !== undefined && isAdopted(slot));
   });
 
-  t.test("what was adopted while a pass went on is looked at after it", async (t) => {
+  t.test("a machine that is adopted during a pass is part of the next pass", async (t) => {
     const store = await open(t);
     const pass = await claimWithPool(store, "a");
     await store.run("clusters.adopt", { slot: stray });
@@ -196,7 +193,7 @@ export function testClusterStrayContract(t: Test, makeOptions: MakeOptions): voi
     t.match((await claimPass(store)).slots, [{ uid: "s9" }]);
   });
 
-  t.test("what is released long since is forgotten, and what was long ago", async (t) => {
+  t.test("machines that were released long ago and old events are purged", async (t) => {
     const store = await open(t);
     const uids = ["s1", "s2", "s3"];
     const pass = await claimWithSlots(store, "a", ...uids, "s4");
@@ -205,7 +202,7 @@ export function testClusterStrayContract(t: Test, makeOptions: MakeOptions): voi
     await pass.write([...uids, "s4"].map(allocate));
     await pass.write(uids.map((uid) => ({ uid, from: "allocated", state: "released" })));
     const purge = (keepMs: number, limit: number) => store.run("clusters.purge", { keepMs, limit });
-    t.same(await purge(longMs, 10), { count: 0 }, "nothing is so old");
+    t.same(await purge(longMs, 10), { count: 0 }, "nothing is old enough");
     const old = -longMs;
     t.same(await purge(old, 2), { count: 2 });
     const left = await store.run("clusters.trace", { systemIds: [...uids, "s4"], slotUids: [] });
@@ -216,11 +213,11 @@ export function testClusterStrayContract(t: Test, makeOptions: MakeOptions): voi
     t.match(
       await store.run("clusters.machines", { name: "a" }),
       { slots: [{ uid: "s4", systemId: "s4" }], events: [] },
-      "but never what a cluster has",
+      "but never a current machine",
     );
   });
 
-  t.test("of a MAAS that is gone everything is forgotten, and of another nothing", async (t) => {
+  t.test("all clusters of a removed MAAS are deleted, and none of another one", async (t) => {
     const store = await open(t);
     const pools = [{ name: "p", instanceType: "standard", labels: [], count: 1 }];
     const pass = await claimWithSlots(store, "a", "s1");

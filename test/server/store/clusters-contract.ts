@@ -17,11 +17,11 @@ import { openOwnStore } from "./own-store.ts";
 const labels = [{ name: "a/b", value: "'\"\\ü" }];
 const pool = (name: string, count = 1) => ({ name, instanceType: "gpu", labels, count });
 
-/** What every store promises of what is wanted of clusters. */
+/** Tests what every store guarantees for the specs of clusters. */
 export function testClusterContract(t: Test, makeOptions: MakeOptions): void {
   const open = async (t: Test) => openOwnStore(t, await makeOptions(t));
 
-  t.test("a store marks machines as its own, by a mark that no other store has", async (t) => {
+  t.test("a store has a unique ID to mark machines as its own", async (t) => {
     const store = await open(t);
     const { installationId, sequence } = await store.run("clusters.installation", {});
     t.match(installationId, /^[\da-f]{16}$/);
@@ -31,7 +31,7 @@ export function testClusterContract(t: Test, makeOptions: MakeOptions): void {
     t.not((await other.run("clusters.installation", {})).installationId, installationId);
   });
 
-  t.test("a cluster is written down as it is wanted, and told", async (t) => {
+  t.test("a cluster is stored according to its spec, with an event", async (t) => {
     const store = await open(t);
     const calls = countCalls(store);
     const controlPlane = { instanceType: "standard", labels, count: 3 };
@@ -82,7 +82,7 @@ export function testClusterContract(t: Test, makeOptions: MakeOptions): void {
     t.equal(await store.run("clusters.get", { name: "red" }), undefined);
   });
 
-  t.test("a name is given once, and each address to one cluster", async (t) => {
+  t.test("a name is used once, and each address by one cluster", async (t) => {
     const store = await open(t);
     const create = (name: string, endpoints: readonly string[], dryRun = false) =>
       store.run("clusters.create", { cluster: newCluster(name), endpoints, dryRun });
@@ -98,13 +98,13 @@ export function testClusterContract(t: Test, makeOptions: MakeOptions): void {
     t.same(await create("d", two), { ok: false, why: "noEndpoint" });
     t.same(await create("d", two, true), { ok: false, why: "noEndpoint" });
     t.same(await create("e", []), { ok: true, endpoint: undefined });
-    t.same(await create("f", []), { ok: true, endpoint: undefined }, "any number have none");
+    t.same(await create("f", []), { ok: true, endpoint: undefined }, "any number of clusters may have none");
     const names = (await store.run("clusters.list", {})).map(({ name }) => name);
-    t.same(names, ["a", "c", "e", "f"], "what was refused left nothing");
+    t.same(names, ["a", "c", "e", "f"], "refused clusters left nothing");
     t.equal((await store.run("clusters.get", { name: "a" }))?.cluster.uid, "a-uid");
   });
 
-  t.test("clusters are listed in brief by name, and told in full by name or all", async (t) => {
+  t.test("clusters are listed in short form, and returned in full by name or all at once", async (t) => {
     const store = await open(t);
     for (const name of ["b", "a-2", "a"]) {
       await createCluster(store, name, { pools: [pool("p")] });
@@ -133,7 +133,7 @@ export function testClusterContract(t: Test, makeOptions: MakeOptions): void {
     t.same(await store.run("clusters.get", { name: "a" }), all[0]);
   });
 
-  t.test("what is wanted changes only of the generation that was read", async (t) => {
+  t.test("a change to the spec applies only to the generation that was read", async (t) => {
     const store = await open(t);
     await createCluster(store, "a", { pools: [pool("p"), pool("q"), pool("r")] });
     const seq = await headSeq(store);
@@ -178,10 +178,14 @@ export function testClusterContract(t: Test, makeOptions: MakeOptions): void {
     ]);
     const wrong = { ...change, generation: 2, scale: [{ name: "gone", count: 2 }] };
     t.equal((await errorOf(store.run("clusters.change", wrong))).reason, "INTERNAL");
-    t.equal((await store.run("clusters.get", { name: "a" }))?.cluster.generation, 2, "nothing of it is kept");
+    t.equal(
+      (await store.run("clusters.get", { name: "a" }))?.cluster.generation,
+      2,
+      "nothing of it is stored",
+    );
   });
 
-  t.test("the status says at once that something else is wanted", async (t) => {
+  t.test("a change to the spec shows in the status immediately", async (t) => {
     const store = await open(t);
     const pass = await claimWithSlots(store, "a");
     await store.run("clusters.settle", {
@@ -210,7 +214,7 @@ export function testClusterContract(t: Test, makeOptions: MakeOptions): void {
     });
   });
 
-  t.test("secrets are told where they are asked for, and replaced only by who has read them", async (t) => {
+  t.test("secrets are returned only on request, and replaced only if the version matches", async (t) => {
     const store = await open(t);
     await createCluster(store, "a");
     const read = () => store.run("clusters.secrets", { name: "a" });
@@ -225,7 +229,7 @@ export function testClusterContract(t: Test, makeOptions: MakeOptions): void {
     t.equal(await store.run("clusters.secrets", { name: "b" }), undefined);
   });
 
-  t.test("of those who change or take the same at once, one does", async (t) => {
+  t.test("of concurrent changes or claims of the same thing, one succeeds", async (t) => {
     const options = await makeOptions(t);
     const first = await openOwnStore(t, options);
     const stores = first.isShared ? [first, await openOwnStore(t, options)] : [first];

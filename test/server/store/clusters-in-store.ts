@@ -8,16 +8,16 @@ import type { NewSlot, SlotChange, SlotRecord } from "../../../server/store/clus
 import type { StoreOptions } from "../../../server/store/open-store.ts";
 import type { Store } from "../../../server/store/store.ts";
 
-/** Where the store of one test is. */
+/** Returns the options of a test's store. */
 export type MakeOptions = (t: Test) => Promise<Partial<StoreOptions>>;
 
-/** A lease or a wait that is over as soon as it has begun, so that no test waits. */
+/** A lease or delay that expires immediately, so that no test waits. */
 export const noTimeMs = 0;
 export const longMs = 3_600_000;
 
 export const secretsSealed = Uint8Array.from([0, 1, 254, 255]);
 
-/** A cluster with one machine for its control plane and no pools. */
+/** Returns a cluster with one control-plane machine and no pools. */
 export function newCluster(name: string, changes: Partial<NewCluster> = {}): NewCluster {
   return {
     name,
@@ -52,10 +52,10 @@ export function newSlot(uid: string, changes: Partial<NewSlot> = {}): NewSlot {
   };
 }
 
-/** A pass over the cluster that is due, which there has to be. */
+/** A pass over the cluster that is due; there must be one. */
 export interface Pass extends ClaimedCluster {
   readonly fenced: FencedCluster;
-  /** Writes, which has to succeed, and returns the machines. */
+  /** Writes the changes, which must succeed, and returns the machines. */
   write(change: readonly SlotChange[], add?: readonly NewSlot[]): Promise<readonly SlotRecord[]>;
 }
 
@@ -79,7 +79,7 @@ export async function claimPass(store: Store, instanceId = "gateway-1", leaseMs 
   };
 }
 
-/** Makes a cluster, and claims it with machines that are wanted. */
+/** Creates a cluster, and claims it with slots in state `wanted`. */
 export async function claimWithSlots(store: Store, name: string, ...uids: string[]): Promise<Pass> {
   await createCluster(store, name);
   const pass = await claimPass(store);
@@ -90,7 +90,7 @@ export async function claimWithSlots(store: Store, name: string, ...uids: string
   return pass;
 }
 
-/** What was told, as an Event has it; what an Event does not know is refused. */
+/** Returns the events in the form of the Event message; throws on fields that Event does not have. */
 export async function toldBy(store: Store, afterSeq = 0) {
   const { rows } = await store.run("events.read", { afterSeq, limit: 1000 });
   return rows.map(({ topic, type, resource, host, services, payload_json }) => {
@@ -99,12 +99,12 @@ export async function toldBy(store: Store, afterSeq = 0) {
   });
 }
 
-/** The number of the newest event. */
+/** Returns the number of the newest event. */
 export async function headSeq(store: Store): Promise<number> {
   return (await store.run("events.head", undefined)).headSeq;
 }
 
-/** Counts the calls about clusters. */
+/** Counts the notifications about clusters. */
 export function countCalls(store: Store): { count: number } {
   const calls = { count: 0 };
   store.subscribe("clusters", () => {

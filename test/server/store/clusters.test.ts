@@ -6,14 +6,13 @@ import { testClusterContract } from "./clusters-contract.ts";
 
 const makeOptions = async () => ({});
 
-test("SQLite keeps its promises of what is wanted of clusters", async (t) =>
-  testClusterContract(t, makeOptions));
+test("SQLite fulfills the contract for specs of clusters", async (t) => testClusterContract(t, makeOptions));
 
-test("SQLite keeps its promises to gateways that look at clusters", async (t) =>
+test("SQLite fulfills the contract for reconciliation passes", async (t) =>
   testClusterPassContract(t, makeOptions));
 
-test("SQLite keeps its promises of the machines of clusters", async (t) =>
+test("SQLite fulfills the contract for the machines of clusters", async (t) =>
   testClusterSlotContract(t, makeOptions));
 
-test("SQLite keeps its promises of machines that no cluster knows", async (t) =>
+test("SQLite fulfills the contract for machines without a slot", async (t) =>
   testClusterStrayContract(t, makeOptions));

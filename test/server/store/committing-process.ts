@@ -1,6 +1,6 @@
 import { openProcessStore } from "./store-under-test.ts";
 
-/** Commits one transaction after the other. Arguments: the directory of the store, and how many. */
+/** Commits transactions one after another. Arguments: the directory of the store, and the number of transactions. */
 const [directory = "", count = "0"] = process.argv.slice(2);
 const store = await openProcessStore(directory);
 for (let index = 0; index < Number(count); index += 1) {

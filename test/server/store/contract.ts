@@ -3,25 +3,25 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { StoreOptions } from "../../../server/store/open-store.ts";
 import { makeDirectory, openTestStore } from "./store-under-test.ts";
 
-/** Where the stores of one test are. */
+/** Location of the stores of one test. */
 export interface Place {
-  /** Of a database that nobody used before. */
+  /** Options of a new database. */
   readonly options: Pick<StoreOptions, "url" | "directory">;
 }
 
-/** What every store promises, whatever keeps its tables. */
+/** Tests what every store guarantees, whichever database it uses. */
 export function testStoreContract(t: Test, makePlace: (t: Test) => Promise<Place>): void {
-  t.test("a transaction is kept as a whole or not at all", async (t) => {
+  t.test("a transaction is committed as a whole or not at all", async (t) => {
     const store = await openTestStore(t, (await makePlace(t)).options);
     t.equal(await store.run("counter.add", { name: "a", by: 2 }), 2);
     const fault = await errorOf(store.run("counter.fail", { name: "b" }));
     t.match(fault, { reason: "INTERNAL", message: "the transaction counter.fail failed" });
     t.match((fault.cause as Error).message, "the fault of b");
     t.equal(await store.run("counter.read", { name: "b" }), undefined);
-    t.equal(await store.run("counter.read", { name: "a" }), 2, "the one before is kept");
+    t.equal(await store.run("counter.read", { name: "a" }), 2, "the earlier transaction is kept");
   });
 
-  t.test("one that fails takes nothing of the others with it", async (t) => {
+  t.test("a failed transaction does not affect the others", async (t) => {
     const store = await openTestStore(t, (await makePlace(t)).options);
     const runs = Array.from({ length: 20 }, (_, index) =>
       index % 2 === 0
@@ -36,13 +36,13 @@ export function testStoreContract(t: Test, makePlace: (t: Test) => Promise<Place
     }
   });
 
-  t.test("what is read and then written counts, however many do so at once", async (t) => {
+  t.test("concurrent read-modify-write transactions all count", async (t) => {
     const store = await openTestStore(t, (await makePlace(t)).options);
     await Promise.all(Array.from({ length: 50 }, () => store.run("counter.add", { name: "a", by: 1 })));
     t.equal(await store.run("counter.read", { name: "a" }), 50);
   });
 
-  t.test("of many that claim what they read as free, one gets it", async (t) => {
+  t.test("of concurrent claims on something that was read as free, one succeeds", async (t) => {
     const store = await openTestStore(t, (await makePlace(t)).options);
     const claims = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
@@ -52,7 +52,7 @@ export function testStoreContract(t: Test, makePlace: (t: Test) => Promise<Place
     t.equal(claims.filter(({ ok }) => ok).length, 1);
   });
 
-  t.test("versions are taken one after the other", async (t) => {
+  t.test("versions are assigned one after another", async (t) => {
     const store = await openTestStore(t, (await makePlace(t)).options);
     let calls = 0;
     store.subscribe("auth", () => {
@@ -65,10 +65,10 @@ export function testStoreContract(t: Test, makePlace: (t: Test) => Promise<Place
       versions.toSorted((a, b) => a - b),
       [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
     );
-    t.equal(calls, 10, "and each notifies auth");
+    t.equal(calls, 10, "each notifies auth");
   });
 
-  t.test("subscribers are called before the run ends, and only for what was committed", async (t) => {
+  t.test("subscribers are called before run resolves, and only for committed transactions", async (t) => {
     const store = await openTestStore(t, (await makePlace(t)).options);
     const calls: string[] = [];
     const end = store.subscribe("auth", () => calls.push("auth"));
@@ -83,7 +83,7 @@ export function testStoreContract(t: Test, makePlace: (t: Test) => Promise<Place
     t.same(calls, ["auth", "audit"]);
   });
 
-  t.test("values come back as what they were", async (t) => {
+  t.test("values survive a round trip unchanged", async (t) => {
     const store = await openTestStore(t, (await makePlace(t)).options);
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
     const number = Number.MAX_SAFE_INTEGER;
@@ -103,29 +103,29 @@ export function testStoreContract(t: Test, makePlace: (t: Test) => Promise<Place
     t.equal(Object.getPrototypeOf(row.secret_sealed), Uint8Array.prototype);
     await store.run("values.echo", { text: "B", bytes, number });
     const { ids } = await store.run("values.echo", { text: "_", bytes, number });
-    t.same(ids, ["B", "_", "a", "Ä😀'\"\\"], "text is in the order of its bytes");
+    t.same(ids, ["B", "_", "a", "Ä😀'\"\\"], "text is sorted by its bytes");
     const refused = await errorOf(store.run("values.echo", { text: "a\0b", bytes, number }));
-    t.equal(refused.reason, "INTERNAL", "text with a NUL is refused by both");
+    t.equal(refused.reason, "INTERNAL", "both refuse text with a NUL");
   });
 
-  t.test("the clock goes on", async (t) => {
+  t.test("the clock advances", async (t) => {
     const store = await openTestStore(t, (await makePlace(t)).options);
     const before = await store.run("clock.read", undefined);
     t.ok(Number.isInteger(before) && Math.abs(before - Date.now()) < 60_000);
     t.ok((await store.run("clock.read", undefined)) >= before);
   });
 
-  t.test("no value of a row is in an error", async (t) => {
+  t.test("errors contain no values of rows", async (t) => {
     const store = await openTestStore(t, (await makePlace(t)).options);
     const fault = await errorOf(store.run("counter.duplicate", { name: "private-name" }));
     const told = JSON.stringify({ ...fault, message: fault.message, stack: fault.stack });
     const cause = fault.cause as Error;
     const toldByCause = JSON.stringify({ ...cause, message: cause.message, stack: cause.stack });
     t.notMatch(`${told}${toldByCause}`, /secret value|private-name/);
-    t.match(cause.message, /unique/i, "but what is wrong is");
+    t.match(cause.message, /unique/i, "but the cause is named");
   });
 
-  t.test("a closed store refuses, and what ran before is kept", async (t) => {
+  t.test("a closed store refuses calls, and earlier transactions are kept", async (t) => {
     const { options } = await makePlace(t);
     const store = await openTestStore(t, options);
     const runs = Array.from({ length: 10 }, () => store.run("counter.add", { name: "a", by: 1 }));
@@ -136,7 +136,7 @@ export function testStoreContract(t: Test, makePlace: (t: Test) => Promise<Place
     t.equal(await next.run("counter.read", { name: "a" }), 10);
   });
 
-  t.test("a database is used only by the kind and with the key that it was made for", async (t) => {
+  t.test("a database can only be used with the kind and key that it was created with", async (t) => {
     const { options } = await makePlace(t);
     const missing = await errorOf(openTestStore(t, { ...options, createIfMissing: false }));
     t.equal(missing.reason, "STORE_MISSING");
@@ -155,7 +155,7 @@ export function testStoreContract(t: Test, makePlace: (t: Test) => Promise<Place
   });
 
   t.test(
-    "an older database gets the new tables and keeps its rows; the older program then refuses",
+    "an older database gets the new tables and keeps its rows; the older program then refuses it",
     async (t) => {
       const { options } = await makePlace(t);
       const older = await openTestStore(t, options);
@@ -163,10 +163,7 @@ export function testStoreContract(t: Test, makePlace: (t: Test) => Promise<Place
       await older.close();
       const { newerModules, brokenModules } = await import("./newer-program.ts");
       const broken = await errorOf(openTestStore(t, { ...options, modules: brokenModules }));
-      t.ok(
-        ["INTERNAL", "STORE_UNAVAILABLE"].includes(broken.reason),
-        "a migration that fails stops the start",
-      );
+      t.ok(["INTERNAL", "STORE_UNAVAILABLE"].includes(broken.reason), "a failing migration stops the start");
       const again = await openTestStore(t, options);
       t.equal(await again.run("counter.read", { name: "a" }), 7, "and changes nothing");
       await again.close();
@@ -180,7 +177,7 @@ export function testStoreContract(t: Test, makePlace: (t: Test) => Promise<Place
   );
 }
 
-/** What a promise is rejected with, which has to be an InfraError. */
+/** Returns the error of a rejected promise, which must be an InfraError. */
 export async function errorOf(promise: Promise<unknown>): Promise<InfraError> {
   const error = await promise.then(
     () => new Error("it was not rejected"),
@@ -192,7 +189,7 @@ export async function errorOf(promise: Promise<unknown>): Promise<InfraError> {
   return error;
 }
 
-/** A directory of its own for each store: what SQLite needs. */
+/** Creates a separate directory for each store, as SQLite needs it. */
 export async function makeSqlitePlace(t: Test): Promise<Place> {
   return { options: { url: "sqlite", directory: await makeDirectory(t) } };
 }

@@ -4,11 +4,11 @@ import { appendEach, newEvent, openStoreWithEvents, range } from "../events/stor
 
 const dayMs = 86_400_000;
 
-/** What every store promises of its events. */
+/** Tests what every store guarantees for its events. */
 export function testEventContract(t: Test, makeOptions: (t: Test) => Promise<Partial<StoreOptions>>): void {
   const open = async (t: Test) => openStoreWithEvents(t, await makeOptions(t));
 
-  t.test("events are read in order, as they were told", async (t) => {
+  t.test("events are read in order and unchanged", async (t) => {
     const store = await open(t);
     t.match(await store.run("events.head", undefined), { epoch: /^[\da-f-]{36}$/, goneSeq: 0, headSeq: 0 });
     let calls = 0;
@@ -17,7 +17,7 @@ export function testEventContract(t: Test, makeOptions: (t: Test) => Promise<Par
     });
     const facts = { host: "h1", operationId: "op-1", payload: { text: "\0 ü 'x'", list: [1, null] } };
     await store.run("events.append", { events: [newEvent(1, facts), newEvent(2)] });
-    t.equal(calls, 1, "one call for one commit");
+    t.equal(calls, 1, "one notification per commit");
     const { rows, goneSeq } = await store.run("events.read", { afterSeq: 0, limit: 10 });
     t.equal(goneSeq, 0);
     t.match(rows, [
@@ -44,7 +44,7 @@ export function testEventContract(t: Test, makeOptions: (t: Test) => Promise<Par
     t.same((await store.run("events.read", { afterSeq: 0, limit: 1 })).rows, rows.slice(0, 1));
   });
 
-  t.test("of an operation its events alone are read", async (t) => {
+  t.test("events of one operation can be read separately", async (t) => {
     const store = await open(t);
     await appendEach(store, [1, 2]);
     await appendEach(store, [3, 4, 5], { operationId: "op-1" });
@@ -62,14 +62,14 @@ export function testEventContract(t: Test, makeOptions: (t: Test) => Promise<Par
     t.same(await read({ operationId: "op-3" }), []);
   });
 
-  t.test("no events are written for none, and nobody is called", async (t) => {
+  t.test("appending no events writes nothing and notifies nobody", async (t) => {
     const store = await open(t);
     store.subscribe("events", () => t.fail("called"));
     await store.run("events.append", { events: [] });
     t.equal((await store.run("events.head", undefined)).headSeq, 0);
   });
 
-  t.test("the oldest go, and their numbers are known to be gone", async (t) => {
+  t.test("the oldest events are purged, and their numbers are known", async (t) => {
     const store = await open(t);
     const nowMs = Date.now();
     await store.run("test.appendAt", { times: range(1, 5).map((day) => nowMs - (9.5 - day) * dayMs) });
@@ -89,10 +89,10 @@ export function testEventContract(t: Test, makeOptions: (t: Test) => Promise<Par
     t.match(await store.run("events.head", undefined), { goneSeq: seqs.at(-1), headSeq: seqs.at(-1) });
     await appendEach(store, [8]);
     const { headSeq } = await store.run("events.head", undefined);
-    t.ok(headSeq > (seqs.at(-1) ?? 0), "a number is not given twice");
+    t.ok(headSeq > (seqs.at(-1) ?? 0), "no number is assigned twice");
   });
 
-  t.test("what was written behind an event that is kept is kept as well, whatever its time", async (t) => {
+  t.test("events after one that is kept are kept too, whatever their time", async (t) => {
     const store = await open(t);
     const nowMs = Date.now();
     await store.run("test.appendAt", { times: [nowMs - 9 * dayMs, nowMs, nowMs - 9 * dayMs] });
@@ -100,7 +100,7 @@ export function testEventContract(t: Test, makeOptions: (t: Test) => Promise<Par
     t.equal((await store.run("events.read", { afterSeq: 0, limit: 10 })).rows.length, 2);
   });
 
-  t.test("an event of a time far ahead, when the clock was wrong, does not keep all behind it", async (t) => {
+  t.test("an event dated far in the future by a wrong clock does not block the purge", async (t) => {
     const store = await open(t);
     const nowMs = Date.now();
     const times = [nowMs + 400 * dayMs, nowMs - 9 * dayMs, nowMs + dayMs, nowMs];
@@ -110,17 +110,21 @@ export function testEventContract(t: Test, makeOptions: (t: Test) => Promise<Par
     t.match(await store.run("events.atTime", { atMs: nowMs - dayMs }), { isKept: true });
   });
 
-  t.test("a time has its place", async (t) => {
+  t.test("a time maps to a position", async (t) => {
     const store = await open(t);
     const place = (atMs: number) => store.run("events.atTime", { atMs });
     t.same(await place(0), { isKept: true, seq: 0 }, "of no events");
-    // The third was written behind the second by a transaction that had begun before it.
+    // The third was written after the second, by a transaction that had begun before it.
     await store.run("test.appendAt", { times: [1000, 3000, 2000, 3000, 200_000] });
     const seqs = (await store.run("events.read", { afterSeq: 0, limit: 10 })).rows.map(({ seq }) => seq);
     const before = (index: number) => ({ isKept: true, seq: (seqs[index] ?? 0) - 1 });
     t.same(await place(0), before(0));
     t.same(await place(1000), before(0));
-    t.same(await place(1001), before(1), "the first that is not before it, not that of the smallest time");
+    t.same(
+      await place(1001),
+      before(1),
+      "the first event at or after it, not the one with the smallest time",
+    );
     t.same(await place(3000), before(1));
     t.same(await place(3001), before(4));
     t.same(await place(200_001), { isKept: true, seq: seqs[4] }, "there is none yet");
@@ -132,7 +136,7 @@ export function testEventContract(t: Test, makeOptions: (t: Test) => Promise<Par
     t.same(await place(200_001), { isKept: true, seq: seqs[4] });
   });
 
-  t.test("many that write at once are read in one order, and none is missed", async (t) => {
+  t.test("concurrently written events are read in one order, without gaps", async (t) => {
     const store = await open(t);
     const ids = range(1, 60);
     const writing = appendEach(store, ids);

@@ -6,9 +6,9 @@ import { testEventContract } from "./events-contract.ts";
 import { newerModules } from "./newer-program.ts";
 import { makeDirectory, openTestStore } from "./store-under-test.ts";
 
-test("SQLite keeps its promises of events", async (t) => testEventContract(t, async () => ({})));
+test("SQLite fulfills the contract for events", async (t) => testEventContract(t, async () => ({})));
 
-test("a backup that a gateway goes on from counts anew", async (t) => {
+test("a gateway that continues from a backup has a new event epoch", async (t) => {
   const directory = await makeDirectory(t);
   const store = await openStoreWithEvents(t);
   await appendEach(store, [1, 2]);
@@ -19,7 +19,7 @@ test("a backup that a gateway goes on from counts anew", async (t) => {
   t.not(copy.epoch, original.epoch);
 });
 
-test("the backup of before a change of the tables is the database as it was", async (t) => {
+test("the backup before a migration is the unchanged database", async (t) => {
   const directory = await makeDirectory(t);
   const store = await openStoreWithEvents(t, { directory });
   const { epoch } = await store.run("events.head", undefined);

@@ -8,8 +8,8 @@ import { configSchema } from "../../../server/config/schema.ts";
 import { startGateway } from "../../../server/start-gateway.ts";
 
 /**
- * Starts a gateway on a small file system of its own, fills that, and makes room again. Prints what it saw. Argument: where to
- * mount; to be run in a mount namespace of its own.
+ * Starts a gateway on its own small file system, fills that, and frees the space again. Prints what it observed. Argument: the
+ * mount point. Must run in its own mount namespace.
  */
 const [directory = ""] = process.argv.slice(2);
 execFileSync("mount", ["-t", "tmpfs", "-o", "size=24m", "tmpfs", directory]);
@@ -48,7 +48,7 @@ async function untilReadiness(wanted: number): Promise<void> {
 
 const before = { readyz: await readiness(), writable: await metric("hostplane_store_writable") };
 
-// As much as there is room for.
+// As much as fits.
 const fill = join(directory, "fill");
 for (let bytes = 1 << 22; bytes >= 1; bytes /= 2) {
   for (let isRoom = true; isRoom; ) {

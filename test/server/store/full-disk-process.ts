@@ -3,8 +3,8 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { openProcessStore } from "./store-under-test.ts";
 
 /**
- * Fills a small file system of its own with a store, makes the file system larger, and goes on. Prints what it
- * saw. Argument: where to mount; to be run in a mount namespace of its own.
+ * Fills its own small file system with a store, enlarges the file system, and continues. Prints what it observed. Argument: the
+ * mount point. Must run in its own mount namespace.
  */
 const [directory = ""] = process.argv.slice(2);
 const mount = (...options: string[]) => execFileSync("mount", ["-o", ...options, "tmpfs", directory]);
@@ -22,7 +22,7 @@ while (failure === undefined && acknowledged < 1000) {
     failure = error;
   }
 }
-// Small enough that the last free bytes may take some.
+// Small enough to fit into the last free bytes a few times.
 let alsoSmall: unknown;
 for (let attempt = 0; alsoSmall === undefined && attempt < 1000; attempt += 1) {
   alsoSmall = await store.run("counter.add", { name: "small", by: 1 }).then(

@@ -2,7 +2,7 @@ import { openStore } from "../../../server/store/open-store.ts";
 import { keepLog, testModules } from "./store-under-test.ts";
 import type { transactions } from "./test-transactions.ts";
 
-/** Writes once, says so, and keeps the store open until its stdin ends. Argument: the directory of the store. */
+/** Writes once, prints a line, and keeps the store open until stdin ends. Argument: the directory of the store. */
 const [directory = ""] = process.argv.slice(2);
 const facts = { url: "sqlite", kind: "real", keyCheck: "key-1" } as const;
 const store = await openStore<typeof transactions>({

@@ -3,12 +3,12 @@ import type { StoreOptions } from "../../../server/store/open-store.ts";
 import { idOf, newEvent } from "../events/store-with-events.ts";
 import { openOwnStore } from "./own-store.ts";
 
-/** What every store promises of what was told of systems. */
+/** Tests what every store guarantees for the published states of systems. */
 export function testObservedStateContract(
   t: Test,
   makeOptions: (t: Test) => Promise<Partial<StoreOptions>>,
 ): void {
-  t.test("a state is kept together with the events that lead to it, once", async (t) => {
+  t.test("a state is stored once, together with the events that lead to it", async (t) => {
     const store = await openOwnStore(t, await makeOptions(t));
     const read = async () => (await store.run("observed.read", { source: "lvm/a" })).observed;
     const told = async () =>
@@ -25,14 +25,14 @@ export function testObservedStateContract(
     t.match(await write(5, "early", 3), { ok: false, current: { version: 1 } });
     t.match(await write(1, [1], 4), { ok: true, version: 2 });
     t.match(await read(), { version: 2, state: [1] });
-    t.strictSame(await told(), [1, 4], "what lost the race has told nothing");
+    t.strictSame(await told(), [1, 4], "a write that lost the race has published nothing");
     t.match(await store.run("observed.write", { source: "lvm/b", version: 0, state: null, events: [] }), {
       ok: true,
       version: 1,
     });
   });
 
-  t.test("of several that tell at once, one does", async (t) => {
+  t.test("of concurrent writes, one succeeds", async (t) => {
     const options = await makeOptions(t);
     const store = await openOwnStore(t, options);
     for (const version of [0, 1, 2]) {
@@ -46,7 +46,7 @@ export function testObservedStateContract(
     t.equal((await store.run("events.read", { afterSeq: 0, limit: 10 })).rows.length, 3);
   });
 
-  t.test("that nothing has changed is noted only of the state that is kept", async (t) => {
+  t.test("only the stored state can be confirmed", async (t) => {
     const store = await openOwnStore(t, await makeOptions(t));
     const at = async () =>
       (await store.run("observed.read", { source: "lvm/a" })).observed?.observedAtMs ?? 0;

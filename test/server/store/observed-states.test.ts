@@ -1,5 +1,5 @@
 import { test } from "tap";
 import { testObservedStateContract } from "./observed-states-contract.ts";
 
-test("SQLite keeps its promises of what was told of systems", async (t) =>
+test("SQLite fulfills the contract for the published states of systems", async (t) =>
   testObservedStateContract(t, async () => ({})));

@@ -3,7 +3,7 @@ import { openStore, type StoreOptions } from "../../../server/store/open-store.t
 import type { Store } from "../../../server/store/store.ts";
 import { keepLog, makeDirectory } from "./store-under-test.ts";
 
-/** Opens a real store with the gateway's own transactions, which is closed when the test ends. */
+/** Opens a real store with the gateway's own transactions; it is closed when the test ends. */
 export async function openOwnStore(t: Test, options: Partial<StoreOptions> = {}): Promise<Store> {
   const directory = options.directory ?? (await makeDirectory(t));
   const store = await openStore({

@@ -49,7 +49,7 @@ test("a commit that fails with an I/O error has the effect possible", { skip }, 
   t.equal(database.isTransaction, false);
 
   limitFiles("unlimited");
-  t.match(await add("after"), [{ ok: true }], "the next one is not held up");
+  t.match(await add("after"), [{ ok: true }], "the next batch is not blocked");
   const texts = database.prepare("select text from texts order by rowid").all();
   t.same(
     texts.map(({ text }) => text),

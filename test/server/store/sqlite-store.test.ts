@@ -25,9 +25,9 @@ const runFile = promisify(execFile);
 const processFile = (name: string) => new URL(name, import.meta.url).pathname;
 const modeOf = (file: string) => statSync(file).mode & 0o777;
 
-test("SQLite keeps the store's promises", async (t) => testStoreContract(t, makeSqlitePlace));
+test("SQLite fulfills the contract of the store", async (t) => testStoreContract(t, makeSqlitePlace));
 
-test("nobody else may read the files", async (t) => {
+test("the files are readable only by their owner", async (t) => {
   const directory = join(await makeDirectory(t), "made", "by-the-store");
   const first = await openTestStore(t, { directory });
   await first.run("counter.add", { name: "a", by: 1 });
@@ -38,10 +38,10 @@ test("nobody else may read the files", async (t) => {
   await first.close();
   chmodSync(join(directory, "hostplane.db"), 0o644);
   await openTestStore(t, { directory });
-  t.equal(modeOf(join(directory, "hostplane.db")), 0o600, "also of a file that was put there by hand");
+  t.equal(modeOf(join(directory, "hostplane.db")), 0o600, "also a file that was copied there by hand");
 });
 
-test("transactions that wait share a commit", async (t) => {
+test("queued transactions share a commit", async (t) => {
   const directory = await makeDirectory(t);
   const store = await openTestStore(t, { directory });
   const before = commitsIn(join(directory, "hostplane.db-wal"));
@@ -75,9 +75,9 @@ test("every commit waits for the disk", { skip: skipTrace }, async (t) => {
   t.equal((await syncsFor(60)) - (await syncsFor(10)), 50);
 });
 
-test("a second process is refused, and told which file and by whom it is held", async (t) => {
+test("a second process is refused with the file and the process that has it open", async (t) => {
   const directory = await makeDirectory(t);
-  // It is idle: between transactions it must hold the file as well.
+  // The process is idle: it must hold the lock between transactions too.
   const child = spawn(process.execPath, [processFile("./holding-process.ts"), directory], {
     stdio: ["pipe", "pipe", "inherit"],
   });
@@ -95,7 +95,7 @@ test("a second process is refused, and told which file and by whom it is held", 
   t.ok(await (await openTestStore(t, { directory })).run("counter.read", { name: "lane0" }));
 });
 
-test("before its tables are changed a database is saved, and can be gone back to", async (t) => {
+test("a database is backed up before a migration, and the backup can be restored", async (t) => {
   const directory = await makeDirectory(t);
   const older = await openTestStore(t, { directory });
   await older.run("counter.add", { name: "a", by: 7 });
@@ -115,10 +115,10 @@ test("before its tables are changed a database is saved, and can be gone back to
   t.equal(await back.run("counter.add", { name: "a", by: 1 }), 8);
   await back.close();
   await (await openTestStore(t, { directory, modules: newerModules })).close();
-  t.ok(existsSync(`${backup}-2`), "the second way forward saves anew, and keeps the first");
+  t.ok(existsSync(`${backup}-2`), "the second migration makes another backup, and keeps the first");
 });
 
-test("a backup is whole while transactions go on, and replaces no file", async (t) => {
+test("a backup is consistent while transactions continue, and does not overwrite a file", async (t) => {
   const directory = await makeDirectory(t);
   const store = await openTestStore(t, { directory });
   const target = await makeDirectory(t);
@@ -131,7 +131,7 @@ test("a backup is whole while transactions go on, and replaces no file", async (
   const { sizeBytes, keyCheck } = await backup;
   await Promise.all(writes);
   t.equal(sizeBytes, statSync(file).size);
-  t.equal(keyCheck, "key-1", "it tells which key is needed with it");
+  t.equal(keyCheck, "key-1", "it identifies the key that a restore needs");
   t.equal(modeOf(file), 0o600);
   t.equal(await store.run("counter.read", { name: "a" }), 100);
 
@@ -145,11 +145,11 @@ test("a backup is whole while transactions go on, and replaces no file", async (
   t.equal(
     await restored.run("counter.read", { name: "a" }),
     50,
-    "what was asked before it, and nothing of after",
+    "everything requested before the backup, and nothing after it",
   );
 });
 
-test("a damaged file, and one that is no database, are told apart from a missing one", async (t) => {
+test("a damaged file and one that is not a database are distinguished from a missing one", async (t) => {
   const directory = await makeDirectory(t);
   writeFileSync(join(directory, "hostplane.db"), "this is no database. ".repeat(500));
   t.equal((await errorOf(openTestStore(t, { directory }))).reason, "STORE_DAMAGED");
@@ -157,23 +157,23 @@ test("a damaged file, and one that is no database, are told apart from a missing
   t.equal((await errorOf(openTestStore(t, { directory: unusable }))).reason, "STORE_UNAVAILABLE");
 });
 
-test("when its thread dies, who waits is told so, and who comes later too", async (t) => {
+test("when the thread dies, pending and later calls fail", async (t) => {
   const log = keepLog();
   const store = await openTestStore(t, { directory: await makeDirectory(t), log });
   const dying = [store.run("process.end", undefined), store.run("counter.add", { name: "a", by: 1 })];
   for (const error of await Promise.all(dying.map(errorOf))) {
-    t.match(error, { reason: "STORE_UNAVAILABLE", effect: "possible" }, "the thread had it");
+    t.match(error, { reason: "STORE_UNAVAILABLE", effect: "possible" }, "the thread had received it");
   }
   t.match(
     await errorOf(store.run("counter.read", { name: "a" })),
     { reason: "STORE_UNAVAILABLE", effect: undefined },
-    "the thread never had it",
+    "the thread never received it",
   );
   t.match(log.lines.at(-1), /^fatal: the thread of the database died/);
   await store.close();
 });
 
-test("a change that met the death of the store's thread is not made again for the same key", async (t) => {
+test("a change that was interrupted by the death of the store's thread is not repeated for the same key", async (t) => {
   const open = async () => openTestStore(t, { directory: await makeDirectory(t) });
   const stores = [await open(), await open()];
   await assertRunsOnce(t, await openOwnStore(t), () => stores.pop()?.run("process.end", undefined) as never);
@@ -185,7 +185,7 @@ const skipFullDisk = await runFile("unshare", [...ownNamespace, "true"]).then(
   () => "no file system can be mounted here",
 );
 
-test("a full disk fails what it must, and the store goes on when there is room", {
+test("a full disk only fails writes, and the store recovers when there is space", {
   skip: skipFullDisk,
 }, async (t) => {
   const mount = await makeDirectory(t);
@@ -193,11 +193,11 @@ test("a full disk fails what it must, and the store goes on when there is room",
   const { stdout } = await runFile("unshare", [...ownNamespace, ...child]);
   const report = JSON.parse(stdout) as Record<string, unknown>;
   t.match(report, { failed: "STORE_UNAVAILABLE", retryable: true, alsoSmall: "STORE_UNAVAILABLE" });
-  t.equal(report.counted, report.acknowledged, "what was acknowledged is there, and nothing else");
+  t.equal(report.counted, report.acknowledged, "all acknowledged writes are there, and nothing else");
   t.equal(report.afterwards, (report.acknowledged as number) + 1);
 });
 
-test("a gateway whose disk is full says so, and is ready again once there is room", {
+test("a gateway with a full disk reports it, and is ready again once there is space", {
   skip: skipFullDisk,
 }, async (t) => {
   const mount = await makeDirectory(t);
@@ -205,7 +205,7 @@ test("a gateway whose disk is full says so, and is ready again once there is roo
   const { stdout } = await runFile("unshare", [...ownNamespace, ...child]);
   const { before, full, after } = JSON.parse(stdout);
   t.match(before, { readyz: 200, writable: "hostplane_store_writable 1" });
-  t.equal(full.told.length, 1, "at once, and then once a minute");
+  t.equal(full.told.length, 1, "immediately, and then once a minute");
   t.match(full.told[0], /^the store cannot be written \(its disk is (99|100) % full, 0 MiB free\)/);
   t.ok(full.lines.length <= 2, full.lines.join("\n"));
   t.match(full.free, /^hostplane_store_disk_free_bytes \d{1,6}$/);
@@ -218,7 +218,7 @@ test("a gateway whose disk is full says so, and is ready again once there is roo
   t.equal(after.findings.length, 1);
 });
 
-test("a database that was truncated to nothing is refused, and left as it is", async (t) => {
+test("a database that was truncated to zero bytes is refused, and left unchanged", async (t) => {
   const directory = await makeDirectory(t);
   const store = await openTestStore(t, { directory });
   await store.run("counter.add", { name: "a", by: 1 });
@@ -235,7 +235,7 @@ test("a database that was truncated to nothing is refused, and left as it is", a
   t.ok(existsSync(`${file}-wal`), "SQLite would have removed it");
 });
 
-test("a database is never seen empty while it is made", async (t) => {
+test("a database never appears as an empty file while it is created", async (t) => {
   const directory = await makeDirectory(t);
   const sizes = new Set<number>();
   const watcher = watch(directory, (_event, name) => {
@@ -252,14 +252,17 @@ test("a database is never seen empty while it is made", async (t) => {
   );
 });
 
-test("the gateway's own transactions are run by default", async (t) => {
+test("the gateway's own transactions are used by default", async (t) => {
   const options = { url: "sqlite", kind: "sandbox", keyCheck: "k", log: keepLog() } as const;
   const store = await openStore({ ...options, directory: await makeDirectory(t) });
   t.teardown(() => store.close());
   t.same(await store.run("users.list", undefined), []);
 });
 
-/** Counts the frames that end a commit (https://www.sqlite.org/fileformat2.html#walformat): the file's size is not 0 in their header. */
+/**
+ * Counts the frames that end a commit (https://www.sqlite.org/fileformat2.html#walformat): their header has a nonzero database
+ * size.
+ */
 function commitsIn(walFile: string): number {
   const wal = readFileSync(walFile);
   const frameSize = 24 + wal.readUInt32BE(8);

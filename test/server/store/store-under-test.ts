@@ -10,13 +10,13 @@ import type { transactions } from "./test-transactions.ts";
 
 export type TestStore = Store<typeof transactions>;
 
-/** The gateway's tables, and the transactions of the tests. */
+/** The gateway's migrations, with the transactions of the tests. */
 export const testModules: ProgramModules = {
   ...ownModules,
   transactions: new URL("./test-transactions.ts", import.meta.url).href,
 };
 
-/** A log that is kept. */
+/** A log that keeps its lines. */
 export interface KeptLog extends StoreLog {
   readonly lines: readonly string[];
 }
@@ -29,7 +29,7 @@ export function keepLog(): KeptLog {
   return { lines, info: keep("info"), warn: keep("warn"), fatal: keep("fatal") };
 }
 
-/** Opens a real store with the transactions of the tests, which is closed when the test ends. */
+/** Opens a real store with the transactions of the tests; it is closed when the test ends. */
 export async function openTestStore(t: Test, options: Partial<StoreOptions>): Promise<TestStore> {
   const store = await openStore<typeof transactions>({
     url: "sqlite",
@@ -44,13 +44,13 @@ export async function openTestStore(t: Test, options: Partial<StoreOptions>): Pr
   return store;
 }
 
-/** The same in a process of the test's own, which closes it. */
+/** Opens such a store in a separate process, which must close it. */
 export function openProcessStore(directory: string): Promise<TestStore> {
   const facts = { url: "sqlite", kind: "real", keyCheck: "k" } as const;
   return openStore<typeof transactions>({ ...facts, directory, log: keepLog(), modules: testModules });
 }
 
-/** An empty directory, removed when the test ends. */
+/** Creates an empty directory that is removed when the test ends. */
 export async function makeDirectory(t: Test): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-store-"));
   t.teardown(() => rm(directory, { recursive: true, force: true }));

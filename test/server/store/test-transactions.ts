@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { nextAuthVersion } from "../../../server/store/auth-version.ts";
 import type { Topic, TransactionContext } from "../../../server/store/transaction.ts";
 
-/** Transactions for tests of the store, over rows of the table `meta`. */
+/** Transactions for tests of the store, on rows of the table `meta`. */
 export const transactions = {
   /** Reads a counter and writes it in another statement, as a careless domain would. */
   async "counter.add"({ db }: TransactionContext, { name, by }: { name: string; by: number }) {
@@ -21,26 +21,26 @@ export const transactions = {
     return row === undefined ? undefined : Number(row.value);
   },
 
-  /** Writes, and then finds a fault. */
+  /** Writes, and then throws. */
   async "counter.fail"({ db }: TransactionContext, { name }: { name: string }): Promise<void> {
     await db.insertInto("meta").values({ name, value: "1" }).execute();
     throw new TypeError(`the fault of ${name}`);
   },
 
-  /** Writes a row twice under the same key. */
+  /** Writes a row twice with the same key. */
   async "counter.duplicate"({ db }: TransactionContext, { name }: { name: string }): Promise<void> {
     await db.insertInto("meta").values({ name, value: "secret value" }).execute();
     await db.insertInto("meta").values({ name, value: "secret value" }).execute();
   },
 
-  /** Goes on after a query that failed, which PostgreSQL does not allow. */
+  /** Continues after a failed query, which PostgreSQL does not allow. */
   async "counter.carelessly"({ db }: TransactionContext, { name }: { name: string }): Promise<string> {
     await db.insertInto("meta").values({ name, value: "1" }).execute();
     await sql`select 1 from no_such_table`.execute(db).catch(() => undefined);
     return "done";
   },
 
-  /** Writes only where it read that there is nothing: of two at once one must see the other. */
+  /** Writes only if it has read that there is nothing: of two concurrent calls, one must see the other. */
   async "claim.take"({ db }: TransactionContext, { prefix, name }: { prefix: string; name: string }) {
     const others = await db.selectFrom("meta").select("name").where("name", "like", `${prefix}%`).execute();
     if (others.length > 0) {
@@ -69,7 +69,7 @@ export const transactions = {
 
   "clock.read": async ({ nowMs }: TransactionContext) => nowMs,
 
-  /** Several queries at once. */
+  /** Runs several queries at once. */
   async "values.echo"({ db }: TransactionContext, args: { text: string; bytes: Uint8Array; number: number }) {
     await db
       .insertInto("signing_keys")
@@ -91,7 +91,7 @@ export const transactions = {
     await db.insertInto("meta").values({ name, value }).execute();
   },
 
-  /** Adds audit events and removes the newest; tells the last number that was given. */
+  /** Adds audit events and removes the newest; returns the last number that was assigned. */
   async "audit.fill"({ db }: TransactionContext, args: { count: number; removeLast: number }) {
     const event = {
       at: 1,
@@ -124,6 +124,6 @@ export const transactions = {
     return rows.length;
   },
 
-  /** Ends the thread or process that runs it. */
+  /** Exits the thread or process that runs it. */
   "process.end": async (): Promise<void> => process.exit(3),
 };

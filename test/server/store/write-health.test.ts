@@ -4,7 +4,7 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { watchWrites } from "../../../server/store/write-health.ts";
 
-/** A store whose heartbeat fails for as long as `isFull`. */
+/** Creates a store whose heartbeat fails while `isFull` is set. */
 function startWatch() {
   const lines: string[] = [];
   const state = { isFull: true, disk: "100 % full" };
@@ -25,13 +25,13 @@ function startWatch() {
   return { lines, state, writes, beat };
 }
 
-/** Advances the clock, and lets what it has begun come to its end. */
+/** Advances the clock, and lets the triggered work finish. */
 async function pass(ms: number): Promise<void> {
   mock.timers.tick(ms);
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-test("that the store cannot be written is logged once a minute until it can", async (t) => {
+test("a store that cannot be written is logged once a minute until it can be written again", async (t) => {
   mock.timers.enable({ apis: ["setInterval"] });
   t.teardown(() => mock.timers.reset());
   const { lines, state, writes, beat } = startWatch();
@@ -60,5 +60,5 @@ test("that the store cannot be written is logged once a minute until it can", as
   t.equal(lines.length, 2, "the next outage is logged in the same way");
   writes.close();
   await pass(600_000);
-  t.equal(lines.length, 2, "a gateway that has stopped logs no more");
+  t.equal(lines.length, 2, "a stopped gateway no longer logs");
 });

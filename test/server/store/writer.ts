@@ -6,28 +6,28 @@ import type { TestStore } from "./store-under-test.ts";
 
 const program = fileURLToPath(new URL("./writing-process.ts", import.meta.url));
 
-/** What a process that wrote until it was killed has said. */
+/** Result of a process that wrote until it was killed. */
 export interface WriterReport {
-  /** The last acknowledged value of each lane. */
+  /** Last acknowledged value of each lane. */
   readonly acknowledged: ReadonlyMap<string, number>;
-  /** How many writes it had no answer to, or an answer that leaves it open. */
+  /** Number of writes without an answer, or with an unknown outcome. */
   readonly unknown: number;
 }
 
-/** A process that writes for as long as it lives. */
+/** A process that writes until it is killed. */
 export interface Writer {
-  /** Resolves once it has so many acknowledgements more. */
+  /** Resolves after this many further acknowledgements. */
   untilAcknowledged(count: number): Promise<void>;
-  /** Kills it with SIGKILL and waits until all it said is read. */
+  /** Kills it with SIGKILL, and waits until all of its output is read. */
   kill(): Promise<WriterReport>;
 }
 
-/** How many rounds a test of kills has: `STORE_KILLS`, or a few. */
+/** Number of rounds of kill tests: `STORE_KILLS`, or a few. */
 export const killRounds = Number(process.env.STORE_KILLS ?? 2);
 
 const lanes = 8;
 
-/** Starts `writing-process.ts` on a store; it goes away with the test. */
+/** Starts `writing-process.ts` on a store; it is killed when the test ends. */
 export function startWriter(t: Test, url: string, directory: string): Writer {
   const child = spawn(process.execPath, [program, url, directory], { stdio: ["ignore", "pipe", "inherit"] });
   t.teardown(() => child.kill("SIGKILL"));
@@ -70,7 +70,7 @@ export function startWriter(t: Test, url: string, directory: string): Writer {
   };
 }
 
-/** Every acknowledged write is there, and nothing was counted that was not asked for. */
+/** Asserts that every acknowledged write is there, and that nothing was counted that was not requested. */
 export async function assertNothingLost(
   t: Test,
   store: TestStore,

@@ -5,8 +5,8 @@ import { keepLog, testModules } from "./store-under-test.ts";
 import type { transactions } from "./test-transactions.ts";
 
 /**
- * A program to be killed: counts in eight lanes for as long as it lives, and prints `lane value` after each
- * acknowledged write, and `lane lost` after one whose outcome it does not know.
+ * A program to be killed: counts in eight lanes until then, and prints `lane value` after each acknowledged write, and
+ * `lane lost` after a write with an unknown outcome.
  * Arguments: the store's URL and directory.
  */
 const [url = "", directory = ""] = process.argv.slice(2);
@@ -21,8 +21,8 @@ const options = {
 const store = await openStore<typeof transactions>(options);
 
 /**
- * Said before the next write begins. A stream would queue what a slow reader has no room for (of a socket's buffer 270 short
- * lines), and it would be lost with the process.
+ * Prints a line synchronously, before the next write begins. A stream would queue lines that a slow reader has no room for (a
+ * socket's buffer holds 270 short ones), and they would be lost with the process.
  */
 function say(line: string): void {
   for (;;) {
