@@ -6,7 +6,7 @@ import { createGateway, createHost } from "../domains/volumes/backups/backups-un
 
 const volumes = { domain: "volumes", kindStart: "volumes" };
 
-test("restic is degraded from an operation that its local repository made fail to the next that it did not", async (t) => {
+test("restic is degraded after an operation that failed because of its local repository, until one does not", async (t) => {
   let isUnreachable = false;
   const fault = () => (isUnreachable ? new InfraError("REPOSITORY_DENIED", "no room left") : undefined);
   const restic = createResticSandbox({ transferMs: 10, fault });
@@ -30,13 +30,13 @@ test("restic is degraded from an operation that its local repository made fail t
     missing: [/the last operation .* failed: no room left$/],
   });
   const other = createResticBackend({ ...volumes, restic, operations, host: "beta", freshMs: 0 });
-  t.match(await other.status(), whole, "that of another host is another one");
+  t.match(await other.status(), whole, "the repository of another host is a different one");
   isUnreachable = false;
   await backUp("c", "data");
   t.match(await backend.status(), whole);
 });
 
-test("what a request's own S3 service does is no matter of the gateway's health", async (t) => {
+test("failures of an S3 service in a request do not affect the gateway's health", async (t) => {
   const fault = () => new InfraError("REPOSITORY_DENIED", "wrong access key");
   const restic = createResticSandbox({ transferMs: 10, fault });
   const { operations, backUp } = await createGateway(t, await createHost(t, { restic }));
@@ -52,7 +52,7 @@ test("what a request's own S3 service does is no matter of the gateway's health"
   t.match(await backend.status(), { health: "ok" });
 });
 
-test("restic that cannot be run is unavailable until it can, and is looked at once as long as it can", async (t) => {
+test("restic is unavailable while it cannot run; once it can, it is not inspected again", async (t) => {
   let inspections = 0;
   let isThere = false;
   const there = { version: "0.14.0", findings: [{ ok: true, what: "restic 0.14.0" }] };

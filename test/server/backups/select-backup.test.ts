@@ -36,7 +36,7 @@ function refusal(selector: string, from: readonly StoredBackup[] = stored): stri
   }
 }
 
-test("a selector is an id, a name, a volume, or volume and name; of several of one volume it is the latest", async (t) => {
+test("a selector is an ID, a name, a volume, or volume and name; the latest backup of a volume is selected", async (t) => {
   t.equal(select("backup-1"), 1);
   t.equal(select(hex(3)), 3);
   t.equal(select(hex(0xabcdef).slice(0, 63)), 0xabcdef);
@@ -45,10 +45,10 @@ test("a selector is an id, a name, a volume, or volume and name; of several of o
   t.equal(select("vg0/data"), 3);
   t.equal(select("data/monday"), 1);
   t.equal(select("vg0/data/monday"), 1);
-  t.equal(select(hex(4)), 4, "a snapshot that no gateway has made, by its id alone");
+  t.equal(select(hex(4)), 4, "a snapshot without a gateway's tags is selected only by its ID");
 });
 
-test("without one it is the latest of the volume to be made, of one of its name, or of the only one", async (t) => {
+test("without a selector, it is the latest backup of the volume, of one with its name, or of the only volume", async (t) => {
   t.equal(select("", "vg0/data"), 3);
   t.equal(select("", "vg7/data"), 3);
   t.equal(select("", "vg0/web"), 0xabcdef);
@@ -56,7 +56,7 @@ test("without one it is the latest of the volume to be made, of one of its name,
   t.match(refusal(""), /holds backups of vg0\/data, vg0\/web: name one/);
 });
 
-test("what may be of more than one volume, and what there is not, is no guess", async (t) => {
+test("an ambiguous or unknown selector is an error", async (t) => {
   t.match(refusal("monday"), /backups of vg0\/data, vg0\/web that "monday" names/);
   t.match(refusal("none"), /the repository holds no backup that "none" names/);
   t.match(refusal("0000000"), /holds no backup/, "seven digits are too few");
@@ -64,18 +64,26 @@ test("what may be of more than one volume, and what there is not, is no guess", 
   t.match(refusal("", []), /holds no backup/);
 });
 
-test("volumes of one name on several hosts are not taken for one another", async (t) => {
+test("volumes of one name on several hosts are not confused", async (t) => {
   const at = (hostname: string, count: number) => ({ ...storedOf(count, "vg0/data", "monday"), hostname });
   const shared = [at("here", 1), at("there", 2)];
   for (const selector of ["", "data", "vg0/data", "monday", "data/monday"]) {
-    t.equal(select(selector, "vg0/data", shared), 1, `${selector}: of the own host, though that is older`);
+    t.equal(
+      select(selector, "vg0/data", shared),
+      1,
+      `${selector}: the backup of the own host, although it is older`,
+    );
   }
-  t.equal(select("backup-2", "vg0/data", shared), 2, "of another by its id");
-  t.equal(select("", "vg0/data", [at("there", 2), at("there", 3)]), 3, "of another that is the only one");
+  t.equal(select("backup-2", "vg0/data", shared), 2, "another host's backup, by its ID");
+  t.equal(
+    select("", "vg0/data", [at("there", 2), at("there", 3)]),
+    3,
+    "the latest of another host, if that is the only one",
+  );
   t.match(refusal("data", [at("there", 2), at("yonder", 3)]), /of the hosts there, yonder.* as #backup-3/);
 });
 
-test("the marks of a backup are read from its tags as they were written", async (t) => {
+test("the marks of a backup survive the round trip through its tags", async (t) => {
   const word = fc.stringMatching(/^[A-Za-z0-9._:@+-]{1,60}$/);
   fc.assert(
     fc.property(word, word, fc.tuple(word, word), word, (backupId, operationId, [group, volume], name) => {

@@ -7,14 +7,14 @@ import { errorOf } from "../store/contract.ts";
 
 const all: EventFilter = { topics: [], resources: [], services: undefined };
 
-/** Events that the test lets happen, and what it broadcasts them by. */
+/** Creates a broadcast of events that the test triggers. */
 function startBroadcast(t: Test, { headSeq = 0, recheckMs = 0 } = {}) {
   const waiting: (EventRecord | Error)[] = [];
   const made: string[] = [];
   const closing = new AbortController();
   let wake = () => {};
   let onAllWritten = () => {};
-  // Heartbeats alone keep no process.
+  // Heartbeats alone do not keep the process alive.
   const alive = setInterval(() => {}, 1000);
   const state = { headSeq };
   const events: Pick<Events, "follow" | "headSeq" | "cursorOf"> = {
@@ -68,7 +68,7 @@ function startBroadcast(t: Test, { headSeq = 0, recheckMs = 0 } = {}) {
     made,
     state,
     close,
-    /** Resolves once all of it is written. */
+    /** Triggers events; resolves once all of them are written. */
     happen(...records: (Partial<EventRecord> | Error)[]): Promise<void> {
       return new Promise((resolve) => {
         onAllWritten = resolve;
@@ -79,7 +79,7 @@ function startBroadcast(t: Test, { headSeq = 0, recheckMs = 0 } = {}) {
   };
 }
 
-/** A subscriber that takes some messages. */
+/** Creates a subscriber that accepts a number of messages. */
 function subscriber(takes = Number.POSITIVE_INFINITY, filter = all, silenceMs = 60_000) {
   const got: string[] = [];
   let wake = () => {};
@@ -125,16 +125,16 @@ function join(
   return joined;
 }
 
-test("every subscriber gets the events after its place, and each message is made once", async (t) => {
+test("every subscriber gets the events after its position, and each message is built once", async (t) => {
   const { broadcast, happen, made } = startBroadcast(t, { headSeq: 5 });
   const early = subscriber();
   const ahead = subscriber();
   void join(broadcast, 5, early);
-  // It has read two more than were broadcast.
+  // It has already read two more events than were broadcast.
   void join(broadcast, 8, ahead);
   await happen({ seq: 7 }, { seq: 8 }, { seq: 9 });
   const late = subscriber();
-  t.equal(broadcast.join(8, late.wanted, late.leaving.signal), undefined, "the ninth is to be read first");
+  t.equal(broadcast.join(8, late.wanted, late.leaving.signal), undefined, "the ninth must be read first");
   void join(broadcast, 9, late);
   await happen({ seq: 12 });
   t.same(early.got, ["e7", "e8", "e9", "e12"]);
@@ -143,7 +143,7 @@ test("every subscriber gets the events after its place, and each message is made
   t.same(made, ["e7", "e8", "e9", "e12"]);
 });
 
-test("a subscriber gets what it wants alone, and nothing once it has left", async (t) => {
+test("a subscriber gets only matching events, and nothing after it has left", async (t) => {
   const { broadcast, happen, made } = startBroadcast(t);
   const volumes = subscriber(9, { ...all, topics: ["volumes"] });
   const joined = join(broadcast, 0, volumes);
@@ -152,13 +152,13 @@ test("a subscriber gets what it wants alone, and nothing once it has left", asyn
   await joined;
   await happen({ seq: 3, topic: "volumes" });
   t.same(volumes.got, ["e2"]);
-  t.same(made, ["e2"], "what nobody wants is not made");
+  t.same(made, ["e2"], "no message is built for other events");
   const gone = subscriber();
   gone.leaving.abort();
   await join(broadcast, 3, gone);
 });
 
-test("who takes no more is told the last place that was written, and the others go on", async (t) => {
+test("a slow subscriber gets the position of its last event, and the others are not affected", async (t) => {
   const { broadcast, happen } = startBroadcast(t);
   const quick = subscriber();
   const slow = subscriber(1, { ...all, topics: ["volumes"] });
@@ -175,7 +175,7 @@ test("who takes no more is told the last place that was written, and the others 
   t.same(quick.got, ["e1", "e4", "e6", "e7"]);
 });
 
-test("one whose filter throws ends with that, and nobody else", async (t) => {
+test("a subscriber whose filter throws ends with that error, and the others are not affected", async (t) => {
   const { broadcast, happen } = startBroadcast(t);
   let isRevoked = false;
   const revocable = () =>
@@ -196,12 +196,16 @@ test("one whose filter throws ends with that, and nobody else", async (t) => {
   await happen({ seq: 2 });
   t.match(await ended, { reason: "TOKEN_REVOKED" });
   t.same(revoked.got, ["e1"]);
-  t.match(await errorOf(join(broadcast, 2, revocable())), { reason: "TOKEN_REVOKED" }, "nor is it let in");
+  t.match(
+    await errorOf(join(broadcast, 2, revocable())),
+    { reason: "TOKEN_REVOKED" },
+    "it cannot join either",
+  );
   await happen({ seq: 3 });
   t.same(other.got, ["e1", "e2", "e3"]);
 });
 
-test("what a caller may see is looked at again after a while, and not at every event", async (t) => {
+test("the services of callers are read again after an interval, not for every event", async (t) => {
   const { broadcast, happen } = startBroadcast(t, { recheckMs: 100 });
   let services = new Set(["a"]);
   let asked = 0;
@@ -222,10 +226,10 @@ test("what a caller may see is looked at again after a while, and not at every e
   }
   await happen({ seq: 1e6, services: ["a"] }, { seq: 1e6 + 1, services: ["b"] });
   t.same(limited.got, ["e1", "e3", "e1000001"]);
-  t.ok(asked >= 2 && asked <= 5, `asked ${asked} times`);
+  t.ok(asked >= 2 && asked <= 5, `read ${asked} times`);
 });
 
-test("an event of which no message can be made is not skipped: who wanted it is ended", async (t) => {
+test("an event whose message cannot be built is not skipped: its subscribers end", async (t) => {
   const { broadcast, happen } = startBroadcast(t);
   const [wanting, other] = [subscriber(), subscriber(9, { ...all, topics: ["volumes"] })];
   const ended = t.rejects(join(broadcast, 0, wanting), { message: "bad" });
@@ -235,7 +239,7 @@ test("an event of which no message can be made is not skipped: who wanted it is 
   t.same(other.got, ["e2"]);
 });
 
-test("silence is broken by a heartbeat with the place up to which all is written", async (t) => {
+test("a heartbeat after silence contains the position up to which everything is written", async (t) => {
   const { broadcast, happen, made } = startBroadcast(t, { headSeq: 3 });
   const silent = [1, 2].map(() => subscriber(9, { ...all, topics: ["volumes"] }, 150));
   const ahead = subscriber(9, all, 150);
@@ -251,14 +255,14 @@ test("silence is broken by a heartbeat with the place up to which all is written
     silent.map(({ got }) => got),
     [["c5"], ["c5"]],
   );
-  t.same(ahead.got, ["c8"], "its own place is further");
-  t.same(made.toSorted(), ["c5", "c8"], "one message for all who are at the same place");
+  t.same(ahead.got, ["c8"], "its own position is further ahead");
+  t.same(made.toSorted(), ["c5", "c8"], "one message for all at the same position");
   await happen({ seq: 9, topic: "volumes" });
   await Promise.all(silent.map((each) => each.untilGot(3)));
   t.same(silent[0]?.got, ["c5", "e9", "c9"]);
 });
 
-test("a heartbeat that is not taken ends the subscriber too", async (t) => {
+test("a heartbeat that is not accepted ends the subscriber too", async (t) => {
   const { broadcast } = startBroadcast(t, { headSeq: 3 });
   t.match(await errorOf(join(broadcast, 3, subscriber(0, all, 30))), {
     reason: "SUBSCRIBER_TOO_SLOW",
@@ -266,7 +270,7 @@ test("a heartbeat that is not taken ends the subscriber too", async (t) => {
   });
 });
 
-test("when events are gone unread every subscriber is told, and later ones go on with the newest", async (t) => {
+test("when events were purged before they were read, every subscriber ends, and later ones get the newest events", async (t) => {
   const { broadcast, happen, state } = startBroadcast(t);
   const before = subscriber();
   const ended = errorOf(join(broadcast, 0, before));
@@ -280,7 +284,7 @@ test("when events are gone unread every subscriber is told, and later ones go on
   t.same(after.got, ["e21"]);
 });
 
-test("what cannot be followed is not tried again without a pause", async (t) => {
+test("following events is not retried without a pause", async (t) => {
   let tries = 0;
   const events: Pick<Events, "follow" | "headSeq" | "cursorOf"> = {
     headSeq: 0,
@@ -301,14 +305,14 @@ test("what cannot be followed is not tried again without a pause", async (t) => 
   t.ok(tries >= 1 && tries <= 10, `${tries} tries`);
 });
 
-test("the end of the events ends the subscribers that are left", async (t) => {
+test("remaining subscribers end when the events are closed", async (t) => {
   const { broadcast, close } = startBroadcast(t);
   const ended = errorOf(join(broadcast, 0, subscriber()));
   close();
   t.match(await ended, { reason: "SHUTTING_DOWN" });
 });
 
-test("many events at once leave the rest of the process its turn", async (t) => {
+test("many events at once do not block the rest of the process", async (t) => {
   const { broadcast, happen } = startBroadcast(t);
   const slowToTake = subscriber();
   const { write } = slowToTake.wanted.sink;

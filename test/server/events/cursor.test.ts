@@ -5,7 +5,7 @@ import { cursorFrom, parseCursor } from "../../../server/events/cursor.ts";
 
 const epochs = fc.oneof(fc.uuid(), fc.stringMatching(/^[\w.-]{1,40}$/));
 
-test("every cursor that is given is read", async () => {
+test("every cursor that is created can be parsed", async () => {
   fc.assert(
     fc.property(epochs, fc.maxSafeNat(), (epoch, seq) => {
       const cursor = cursorFrom({ epoch, seq });
@@ -15,7 +15,7 @@ test("every cursor that is given is read", async () => {
   );
 });
 
-/** Whether it is refused as it should be. @throws what else is thrown */
+/** Reports whether a text is refused with the expected error. @throws any other error */
 function isRefused(text: string): boolean {
   try {
     parseCursor(text);
@@ -29,7 +29,7 @@ function isRefused(text: string): boolean {
   }
 }
 
-test("any other text is refused, whatever it is", async () => {
+test("any other text is refused", async () => {
   const encoded = fc.string().map((text) => Buffer.from(text).toString("base64url"));
   const nearly = fc
     .tuple(
@@ -40,14 +40,14 @@ test("any other text is refused, whatever it is", async () => {
     .map(([epoch, seq, end]) => Buffer.from(`${epoch}.${seq}${end}`).toString("base64url") + end);
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.base64String(), encoded, nearly), (text) => {
-      // What is read is exactly what would be given for it.
+      // A text that is accepted is exactly the cursor of its position.
       return isRefused(text) || cursorFrom(parseCursor(text)) === text;
     }),
     { numRuns: 2000 },
   );
 });
 
-test("a cursor that was changed by one character is another or refused, never the same place", async () => {
+test("a cursor with one changed character is refused or has another position", async () => {
   fc.assert(
     fc.property(epochs, fc.maxSafeNat(), fc.nat(), fc.constantFrom(..."Aa0-_=. "), (epoch, seq, at, by) => {
       const cursor = cursorFrom({ epoch, seq });
@@ -63,7 +63,7 @@ test("a cursor that was changed by one character is another or refused, never th
   );
 });
 
-test("what cannot be a place is refused", async (t) => {
+test("invalid positions are refused", async (t) => {
   const encode = (text: string) => Buffer.from(text).toString("base64url");
   const bad = ["", "x", ".5", "e", "e.", "e.-1", "e.01", "e. 1", "e.1e3", "e.9007199254740992", "e.Infinity"];
   for (const text of ["", "AAAA", ...bad.map(encode), encode(`${"e".repeat(200)}.1`)]) {

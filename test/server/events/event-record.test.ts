@@ -15,7 +15,7 @@ const record: EventRecord = {
 };
 const all: EventFilter = { topics: [], resources: [], services: undefined };
 
-test("an event is wanted when it meets every condition", async (t) => {
+test("an event matches if it meets every condition", async (t) => {
   const cases: readonly [Partial<EventFilter>, boolean][] = [
     [{}, true],
     [{ topics: ["operations", "volumes"] }, true],
@@ -40,7 +40,7 @@ test("an event is wanted when it meets every condition", async (t) => {
   t.equal(isWanted(ofNone, { ...all, operationId: "op-1" }), false);
 });
 
-test("a gap is about all that is below its resource", async (t) => {
+test("a gap is about everything below its resource", async (t) => {
   const gap = { ...record, type: "gap", resource: "volumeGroups" };
   const isAbout = (resource: string) => isWanted(gap, { ...all, resources: [resource] });
   t.equal(isAbout("volumeGroups/vg0/volumes/data"), true);
@@ -50,7 +50,7 @@ test("a gap is about all that is below its resource", async (t) => {
   t.equal(isWanted(gap, { ...all, topics: ["operations"], resources: ["volumeGroups/vg0"] }), false);
 });
 
-test("a resource takes itself and what is below it, and nothing else", async () => {
+test("a resource filter matches the resource and everything below it, and nothing else", async () => {
   const segment = fc.stringMatching(/^[\w.-]{1,3}$/);
   const path = fc.array(segment, { minLength: 1, maxLength: 4 });
   fc.assert(

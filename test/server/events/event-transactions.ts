@@ -1,11 +1,11 @@
 import type { TransactionContext } from "../../../server/store/transaction.ts";
 import { transactions as own } from "../../../server/store/transactions.ts";
 
-/** The gateway's own transactions, and one that writes events of the past. */
+/** The gateway's own transactions, and one that writes events with past times. */
 export const transactions = {
   ...own,
 
-  /** Writes an event for each time, in their order. */
+  /** Writes an event for each time, in this order. */
   async "test.appendAt"({ db, notify, lockEvents }: TransactionContext, { times }: { times: number[] }) {
     await lockEvents();
     for (const at of times) {

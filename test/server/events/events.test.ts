@@ -27,7 +27,7 @@ async function startEvents(
   return events;
 }
 
-/** The ids of the next events that are followed. */
+/** Returns the IDs of the next events that are followed. */
 async function take(followed: AsyncIterable<EventRecord>, count: number): Promise<(number | string)[]> {
   const ids: (number | string)[] = [];
   for await (const record of followed) {
@@ -39,7 +39,7 @@ async function take(followed: AsyncIterable<EventRecord>, count: number): Promis
   return ids;
 }
 
-/** A store that can be made to be away, or to tell nobody of what happens. */
+/** Wraps a store so that it can be unreachable or send no notifications. */
 function troubled(store: Store, isShared = false) {
   const state = { isAway: false, isSilent: false, reads: 0 };
   const wrapped: EventsOptions["store"] = {
@@ -56,10 +56,10 @@ function troubled(store: Store, isShared = false) {
   return { store: wrapped, state };
 }
 
-test("who follows gets what was before and what comes, once and in order", async (t) => {
+test("a follower gets past and new events, once and in order", async (t) => {
   const store = await openStoreWithEvents(t);
   await appendEach(store, range(1, 300));
-  // Room for few: most of what was before is read from the store.
+  // Small, so that most past events are read from the store.
   const events = await startEvents(t, store, { recent: { maxRecords: 20, maxBytes: 1 << 20 } });
   const followers = [0, 150, 290, 300].map((after) => take(events.follow(after, all, never), 600 - after));
   for (let id = 301; id <= 600; id += 20) {
@@ -71,7 +71,7 @@ test("who follows gets what was before and what comes, once and in order", async
   t.equal(events.headSeq, 600);
 });
 
-test("who follows gets what is wanted alone", async (t) => {
+test("a follower gets only matching events", async (t) => {
   const store = await openStoreWithEvents(t);
   const events = await startEvents(t, store);
   const follow = (filter: Partial<EventFilter>) => take(events.follow(0, { ...all, ...filter }, never), 2);
@@ -96,7 +96,7 @@ test("who follows gets what is wanted alone", async (t) => {
   ]);
 });
 
-test("who follows one operation reads nothing of the others from the store, and gets each of its events once", async (t) => {
+test("following one operation reads no other events from the store, and yields each of its events once", async (t) => {
   const store = await openStoreWithEvents(t);
   const { store: counted, state } = troubled(store);
   const own = { operationId: "op" };
@@ -112,7 +112,11 @@ test("who follows one operation reads nothing of the others from the store, and 
   const before = events.between(0, 600, filter, never);
   t.same(await take(before, 1000), [1, ...range(501, 600)]);
   t.ok(state.reads <= 3, `${state.reads} reads`);
-  t.same(await take(events.between(600, 1000, filter, never), 1), [], "it ends though the last is of others");
+  t.same(
+    await take(events.between(600, 1000, filter, never), 1),
+    [],
+    "it ends although the last event is about another operation",
+  );
   t.same(await take(events.between(0, 560, filter, never), 1000), [1, ...range(501, 560)]);
   const followed = [take(events.follow(0, filter, never), 151), take(events.follow(550, filter, never), 100)];
   for (let id = 1001; id <= 1100; id += 2) {
@@ -126,7 +130,7 @@ test("who follows one operation reads nothing of the others from the store, and 
   ]);
 });
 
-test("what lies between two events ends with the gateway, and with the signal's reason", async (t) => {
+test("reading between two events ends when the gateway closes, and with the signal's reason", async (t) => {
   const store = await openStoreWithEvents(t);
   const events = await startEvents(t, store);
   const leaving = new AbortController();
@@ -148,10 +152,10 @@ test("a follower ends when its signal is aborted, and when the gateway closes", 
   t.same(await left, []);
   await events.close();
   t.same(await closed, []);
-  t.same(await take(events.follow(0, all, never), 1), [], "also one that comes later");
+  t.same(await take(events.follow(0, all, never), 1), [], "also one that starts later");
 });
 
-test("a cursor is the place behind its event, also after a restart", async (t) => {
+test("a cursor is the position after its event, also after a restart", async (t) => {
   const directory = await makeDirectory(t);
   const first = await openStoreWithEvents(t, { directory });
   const before = await startEvents(t, first);
@@ -167,18 +171,18 @@ test("a cursor is the place behind its event, also after a restart", async (t) =
   t.same(await take(events.follow(await events.seqOf(cursor), all, never), 6), range(5, 10));
 });
 
-test("a cursor is known as soon as its event is written", async (t) => {
+test("a cursor is valid as soon as its event is written", async (t) => {
   const { store, state } = troubled(await openStoreWithEvents(t));
   const events = await startEvents(t, store);
   state.isSilent = true;
   await store.run("events.append", { events: [newEvent(1), newEvent(2)] });
-  t.equal(events.headSeq, 0, "nobody has told");
+  t.equal(events.headSeq, 0, "there was no notification");
   t.equal(await events.seqOf(events.cursorOf(2)), 2);
   await store.run("events.append", { events: [newEvent(3)] });
   t.equal(await events.currentSeq(), 3);
 });
 
-test("a cursor whose events are gone, or never were, is told with the oldest one", async (t) => {
+test("a cursor of purged or nonexistent events is refused with the oldest valid cursor", async (t) => {
   const store = await openStoreWithEvents(t);
   const nowMs = Date.now();
   await store.run("test.appendAt", { times: [nowMs - 9 * dayMs, nowMs - 8 * dayMs, nowMs, nowMs] });
@@ -210,7 +214,7 @@ test("a cursor whose events are gone, or never were, is told with the oldest one
   t.match(await errorOf(other.seqOf("nonsense")), { reason: "INVALID_FIELD" });
 });
 
-test("while the store is away followers wait, and then go on where they were", async (t) => {
+test("followers wait during an outage of the store, and then continue where they stopped", async (t) => {
   const own = await openStoreWithEvents(t);
   await appendEach(own, range(1, 200));
   const { store, state } = troubled(own);
@@ -230,7 +234,7 @@ test("while the store is away followers wait, and then go on where they were", a
   const rest = take(fromStart, 219);
   await delay(300);
   t.match(await errorOf(events.currentSeq()), { reason: "STORE_UNAVAILABLE" });
-  t.match(failures, [{ reason: "STORE_UNAVAILABLE" }], "told once");
+  t.match(failures, [{ reason: "STORE_UNAVAILABLE" }], "reported once");
   t.equal(events.headSeq, 200);
   state.isAway = false;
   await appendEach(own, range(211, 220));
@@ -239,7 +243,7 @@ test("while the store is away followers wait, and then go on where they were", a
   t.same(await take(live, 19), range(202, 220));
 });
 
-test("a store that tells of nothing is read again by itself when it failed", async (t) => {
+test("a store without notifications is read again after a failure", async (t) => {
   const own = await openStoreWithEvents(t);
   const { store, state } = troubled(own);
   const events = await startEvents(t, store, { onFailed: () => {} });
@@ -252,7 +256,7 @@ test("a store that tells of nothing is read again by itself when it failed", asy
   t.match(await next, { value: { payload: { id: 1 } } });
 });
 
-test("a shared store is read without being told, one of its own is not", async (t) => {
+test("a shared store is polled, a single-gateway store is not", async (t) => {
   for (const isShared of [true, false]) {
     const own = await openStoreWithEvents(t);
     const { store, state } = troubled(own, isShared);
@@ -272,7 +276,7 @@ test("a shared store is read without being told, one of its own is not", async (
   }
 });
 
-test("events that are removed before this gateway has read them are not skipped in silence", async (t) => {
+test("events that are purged before this gateway has read them are not skipped silently", async (t) => {
   const own = await openStoreWithEvents(t);
   const { store, state } = troubled(own, true);
   const events = await startEvents(t, store, { keepMs: 30 * dayMs, pollMs: 60_000 });

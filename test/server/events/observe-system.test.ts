@@ -7,7 +7,7 @@ import { openOwnStore } from "../store/own-store.ts";
 
 const source = "counter/alpha";
 
-/** A system that is a number, which may be out of reach. */
+/** Creates a system whose state is a number, and which may be unreachable. */
 function createCounter() {
   const listeners = new Set<() => void>();
   let value = 0;
@@ -28,7 +28,7 @@ function createCounter() {
       failure = error;
       changed();
     },
-    /** It does not answer any more, and tells nobody. Resolves when it was asked so often since. */
+    /** Makes it stop answering without a notification. Resolves after this many further reads. */
     async fallSilent(questions: number) {
       failure = new Error("it is silent");
       const from = asked;
@@ -56,7 +56,7 @@ interface Observation {
 
 const origin = { topic: "test", resource: "counters/a", host: "alpha", services: [] };
 
-/** Tells `0 -> 1`; of one that is out of reach, as `lost` says. */
+/** Publishes changes such as `0 -> 1`; with `isLossTold`, an unreachable system counts as -1. */
 function observeCounter(
   t: Test,
   counter: ReturnType<typeof createCounter>,
@@ -90,7 +90,7 @@ function observeCounter(
   return { observer, failures };
 }
 
-/** What has been told, in order: `0 -> 1` or `gap`. */
+/** Returns the published changes in order: `0 -> 1` or `gap`. */
 async function toldBy(store: Pick<Store, "run">): Promise<string[]> {
   const { rows } = await store.run("events.read", { afterSeq: 0, limit: 1000 });
   return rows.map(({ type, payload_json }) => {
@@ -99,7 +99,7 @@ async function toldBy(store: Pick<Store, "run">): Promise<string[]> {
   });
 }
 
-/** Of the only gap that was told. */
+/** Returns the only gap that was published. */
 async function gapIn(
   store: Pick<Store, "run">,
 ): Promise<{ readonly fromMs: number; readonly reason: string }> {
@@ -121,7 +121,7 @@ async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
 const observedBy = async (store: Pick<Store, "run">) =>
   (await store.run("observed.read", { source })).observed;
 
-test("each change is told once, also when two observers see it", async (t) => {
+test("each change is published once, also when two observers see it", async (t) => {
   const store = await openOwnStore(t);
   const counter = createCounter();
   const first = observeCounter(t, counter, store);
@@ -137,7 +137,7 @@ test("each change is told once, also when two observers see it", async (t) => {
   t.strictSame([...first.failures, ...second.failures], []);
 });
 
-test("what changed while nobody watched is told with a gap that begins when it was last seen", async (t) => {
+test("a change without an observer is published with a gap that begins at the last read", async (t) => {
   const store = await openOwnStore(t);
   const counter = createCounter();
   await observeCounter(t, counter, store).observer.close();
@@ -150,7 +150,7 @@ test("what changed while nobody watched is told with a gap that begins when it w
   t.match(await gapIn(store), { fromMs: seenAtMs, reason: /begun to watch the counter/ });
 });
 
-test("a system that is gone when the watch begins does not make the gap shorter", async (t) => {
+test("a system that is unreachable at the start of the observation does not shorten the gap", async (t) => {
   const store = await openOwnStore(t);
   const counter = createCounter();
   await observeCounter(t, counter, store).observer.close();
@@ -159,7 +159,7 @@ test("a system that is gone when the watch begins does not make the gap shorter"
   counter.fail(new Error("it is away"));
   const { observer, failures } = observeCounter(t, counter, store, { isLossTold: true });
   await until(async () => (await observedBy(store))?.state === -1);
-  // Tried again in vain, it is neither told nor logged again.
+  // Failed retries are neither published nor logged again.
   await sleep(60);
   counter.set(7);
   counter.fail(undefined);
@@ -170,7 +170,7 @@ test("a system that is gone when the watch begins does not make the gap shorter"
   t.strictSame(failures, ["Error: it is away"]);
 });
 
-test("a gap begins when the system was last seen, not when its loss was noted", async (t) => {
+test("a gap begins at the last read of the system, not when its loss was noted", async (t) => {
   const store = await openOwnStore(t);
   const counter = createCounter();
   const { observer } = observeCounter(t, counter, store, { isLossTold: true });
@@ -186,7 +186,7 @@ test("a gap begins when the system was last seen, not when its loss was noted", 
   t.match(await gapIn(store), { fromMs: seenAtMs, reason: "the counter could not be read: it is away" });
 });
 
-test("of a system that has fallen silent it is not noted that nothing has changed", async (t) => {
+test("the state of a system that stopped answering is not confirmed", async (t) => {
   const store = await openOwnStore(t);
   const counter = createCounter();
   const { observer } = observeCounter(t, counter, store, { confirmMs: 5 });
@@ -199,7 +199,7 @@ test("of a system that has fallen silent it is not noted that nothing has change
   await observer.close();
 });
 
-test("a store that fails is tried again, and nothing is lost", async (t) => {
+test("a failing store is retried, and nothing is lost", async (t) => {
   const real = await openOwnStore(t);
   let isBroken = false;
   const store: Pick<Store, "run"> = {
@@ -219,7 +219,7 @@ test("a store that fails is tried again, and nothing is lost", async (t) => {
   t.strictSame(failures, ["Error: the store is away"]);
 });
 
-test("that nothing has changed is noted, and what changed at last is told by closing", async (t) => {
+test("an unchanged state is confirmed, and close publishes the last change", async (t) => {
   const store = await openOwnStore(t);
   const counter = createCounter();
   const { observer } = observeCounter(t, counter, store, { confirmMs: 10 });

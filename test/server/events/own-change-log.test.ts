@@ -5,7 +5,7 @@ const isNamed = (name: string) => (change: string) => change === name;
 const now = Number.POSITIVE_INFINITY;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test("a change is known from its beginning until a state that has its effect is told", async (t) => {
+test("a change is found from its start until a state with its effect is published", async (t) => {
   const readAtMs = 100;
   const log = createOwnChangeLog<string>(async () => ({ readAtMs }));
   const made = Promise.withResolvers<number>();
@@ -13,17 +13,17 @@ test("a change is known from its beginning until a state that has its effect is 
   t.equal(log.find(isNamed("a"), now), "a");
   t.equal(log.find(isNamed("b"), now), undefined);
   log.forget(readAtMs - 1);
-  t.equal(log.find(isNamed("a"), now), "a", "it is not over");
+  t.equal(log.find(isNamed("a"), now), "a", "it has not ended");
   made.resolve(1);
   t.equal(await change, 1);
   await settled();
   log.forget(readAtMs - 1);
-  t.equal(log.find(isNamed("a"), now), "a", "what is told was read before");
+  t.equal(log.find(isNamed("a"), now), "a", "the published state was read earlier");
   log.forget(readAtMs);
   t.equal(log.find(isNamed("a"), now), undefined);
 });
 
-test("a change that fails may have had an effect, and is known as long", async (t) => {
+test("a failed change may have had an effect, and is found equally long", async (t) => {
   const log = createOwnChangeLog<string>(async () => ({ readAtMs: 100 }));
   await t.rejects(
     log.during("a", () => Promise.reject(new Error("half done"))),
@@ -35,7 +35,7 @@ test("a change that fails may have had an effect, and is known as long", async (
   t.equal(log.find(isNamed("a"), now), undefined);
 });
 
-test("a system that cannot be read does not make a change known for ever", async (t) => {
+test("a change is forgotten although the system cannot be read", async (t) => {
   const log = createOwnChangeLog<string>(() => Promise.reject(new Error("away")));
   await log.during("a", async () => {});
   await settled();
@@ -44,7 +44,7 @@ test("a system that cannot be read does not make a change known for ever", async
   t.equal(log.find(isNamed("a"), now), undefined);
 });
 
-test("of changes that nobody tells a thousand are remembered, the newest", async (t) => {
+test("of unpublished changes, the newest thousand are remembered", async (t) => {
   const log = createOwnChangeLog<number>(async () => ({ readAtMs: 100 }));
   for (let number = 0; number < 1_500; number += 1) {
     await log.during(number, async () => {});
@@ -59,7 +59,7 @@ test("of changes that nobody tells a thousand are remembered, the newest", async
   );
 });
 
-test("of two changes that fit, the later one is found once it has begun before the read", async (t) => {
+test("of two matching changes, the later one is found if it had begun before the read", async (t) => {
   const log = createOwnChangeLog<string>(async () => ({ readAtMs: 0 }));
   const second = Promise.withResolvers<void>();
   await log.during("first", async () => {});
@@ -71,7 +71,7 @@ test("of two changes that fit, the later one is found once it has begun before t
   const any = () => true;
   t.equal(log.find(any, betweenMs), "first", "the second had not begun");
   t.equal(log.find(any, performance.now()), "second");
-  t.equal(log.find(isNamed("second"), betweenMs), "second", "a slow read shows what began after it");
+  t.equal(log.find(isNamed("second"), betweenMs), "second", "a slow read shows a change that began after it");
   second.resolve();
   await change;
 });

@@ -5,7 +5,7 @@ import { createRecentEvents } from "../../../server/events/recent-events.ts";
 
 const recordOf = (seq: number) => ({ seq }) as EventRecord;
 
-test("what is kept follows without gap, and never takes more room than there is", async () => {
+test("the events in memory have no gaps, and stay within the limits", async () => {
   const pushes = fc.array(fc.record({ step: fc.integer({ min: 1, max: 5 }), bytes: fc.nat(30) }), {
     maxLength: 60,
   });
@@ -22,7 +22,7 @@ test("what is kept follows without gap, and never takes more room than there is"
           seq += step;
           all.push({ seq, bytes });
           recent.push(recordOf(seq), bytes);
-          // The most of the newest that there is room for.
+          // The largest number of newest events that fits.
           let room = maxBytes;
           let count = 0;
           for (const each of all.toReversed()) {
@@ -52,7 +52,7 @@ test("what is kept follows without gap, and never takes more room than there is"
   );
 });
 
-test("after a gap there is nothing of before", async (t) => {
+test("after a gap, earlier events are gone", async (t) => {
   const recent = createRecentEvents(0, { maxRecords: 10, maxBytes: 1000 });
   recent.push(recordOf(1), 10);
   recent.restartAfter(5);

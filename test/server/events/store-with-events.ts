@@ -8,7 +8,7 @@ import type { transactions } from "./event-transactions.ts";
 
 export type StoreWithEvents = Store<typeof transactions>;
 
-/** Opens a real store with the gateway's transactions, and one that writes events of the past; closed with the test. */
+/** Opens a real store with the gateway's transactions and one that writes past events; it is closed when the test ends. */
 export async function openStoreWithEvents(
   t: Test,
   options: Partial<StoreOptions> = {},
@@ -26,7 +26,7 @@ export async function openStoreWithEvents(
   return store;
 }
 
-/** An event that is told apart from others by its payload. */
+/** Returns an event that is identified by its payload. */
 export function newEvent(id: number | string, facts: Partial<NewEvent> = {}): NewEvent {
   return {
     topic: "test",
@@ -39,7 +39,7 @@ export function newEvent(id: number | string, facts: Partial<NewEvent> = {}): Ne
   };
 }
 
-/** Appends an event for each id, in a transaction each. */
+/** Appends an event for each ID, in separate transactions. */
 export async function appendEach(
   store: Pick<Store, "run">,
   ids: readonly (number | string)[],
@@ -48,12 +48,12 @@ export async function appendEach(
   await Promise.all(ids.map((id) => store.run("events.append", { events: [newEvent(id, facts)] })));
 }
 
-/** What `newEvent` was made of. */
+/** Returns the ID of an event of `newEvent`. */
 export function idOf({ payload }: { readonly payload: unknown }): number | string {
   return (payload as { id: number | string }).id;
 }
 
-/** The whole numbers from one to another, both included. */
+/** Returns the integers from one to another, both included. */
 export function range(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }

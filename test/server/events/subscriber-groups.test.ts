@@ -40,7 +40,7 @@ function wantingOf(groups: ReturnType<typeof createSubscriberGroups<Member>>, re
     .toSorted((a, b) => a - b);
 }
 
-test("an event is wanted by those whose own filter takes it, also after callers have changed and members left", async () => {
+test("an event goes to the members whose filters match, also after filters have changed and members have left", async () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(filters, filters, fc.boolean()), { maxLength: 12 }),
@@ -77,7 +77,7 @@ test("an event is wanted by those whose own filter takes it, also after callers 
   );
 });
 
-test("members who want the same are one group, and a member whose filter throws is told of", async (t) => {
+test("members with equal filters form one group, and a member whose filter throws is reported", async (t) => {
   const groups = createSubscriberGroups<Member>();
   const all: EventFilter = { topics: [], resources: [], services: new Set(["x", "y"]) };
   const first: Member = { name: 1, filter: all };

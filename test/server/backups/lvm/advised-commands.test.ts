@@ -20,13 +20,13 @@ const shown = createShownCommand({ commandOf });
 const failure = new Error("failed");
 const env = "env 'LVM_SYSTEM_DIR=/srv/lvm etc'";
 
-test("a command is shown with LVM_SYSTEM_DIR where it is configured, and ready for a shell", async (t) => {
+test("commands are shown with a configured LVM_SYSTEM_DIR, quoted for a shell", async (t) => {
   t.equal(shown(["lvremove", "vg0/a"]), `${env} lvremove vg0/a`);
   t.equal(createShownCommand(createLvm())(["lvremove", "vg0/a"]), "lvremove vg0/a");
   t.equal(createShownCommand(createLvmSandbox())(["vgs", "-a"]), "vgs -a");
 });
 
-test("advice for operations that need attention has LVM_SYSTEM_DIR in it", async (t) => {
+test("advice for operations that need attention contains LVM_SYSTEM_DIR", async (t) => {
   const made = { shown };
   t.match(leftOfRestored(made, { volumeGroup: "vg0", volume: "a" }, "1234"), {
     advice: [`remove it by \`${env} lvremove vg0/`],
@@ -49,7 +49,7 @@ test("advice for operations that need attention has LVM_SYSTEM_DIR in it", async
   t.match(adviceOf("move"), `\`${env} pvmove --abort\``);
 });
 
-test("refusals have LVM_SYSTEM_DIR in their command", async (t) => {
+test("refusals contain LVM_SYSTEM_DIR in their commands", async (t) => {
   const sandbox = createPoolLvm();
   const { value: state } = await sandbox.read();
   const [group] = state.volumeGroups;
@@ -73,7 +73,7 @@ test("refusals have LVM_SYSTEM_DIR in their command", async (t) => {
   ]);
 });
 
-test("doctor's fixes have LVM_SYSTEM_DIR in their commands", async (t) => {
+test("the fixes of doctor contain LVM_SYSTEM_DIR in their commands", async (t) => {
   const lvm = { ...createPoolLvm(), commandOf, inspect: async () => ({ version: "2.03", findings: [] }) };
   const classes = [
     { name: "a", volumeGroup: "none", default: true, spareGiB: 0 },

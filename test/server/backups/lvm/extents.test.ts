@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { roundUpToExtents } from "../../../../server/backups/lvm/extents.ts";
 
-test("rounding to extents gives whole extents and adds less than one", async (t) => {
+test("rounding up to extents yields whole extents and adds less than one", async (t) => {
   const extents = fc.integer({ min: 10, max: 32 }).map((shift) => 1n << BigInt(shift));
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 1n << 60n }), extents, (bytes, extent) => {

@@ -47,7 +47,7 @@ const ok = (resource?: string): AuditedOutcome => ({
   operationId: undefined,
 });
 
-/** What the audit log promises on every store. */
+/** Tests what the audit log guarantees on every store. */
 export function testAuditContract(t: Test, openStore: (t: Test) => Promise<Store>): void {
   async function openLog(t: Test) {
     const store = await openStore(t);
@@ -56,7 +56,7 @@ export function testAuditContract(t: Test, openStore: (t: Test) => Promise<Store
     return { store, log, list: listOf(store) };
   }
 
-  t.test("an event is told as it was written, before and after its end", async (t) => {
+  t.test("an event is returned as it was written, before and after its end", async (t) => {
     const { log, list } = await openLog(t);
     const sequence = await log.add(callBy("user/alice"), undefined);
     const [open] = (await list()).events;
@@ -92,7 +92,7 @@ export function testAuditContract(t: Test, openStore: (t: Test) => Promise<Store
     t.ok(ended?.endedAt);
   });
 
-  t.test("refusals are added to the row of their key and minute, which tells the last", async (t) => {
+  t.test("refusals are added to the row of their key and minute, which shows the last one", async (t) => {
     const { log, list } = await openLog(t);
     const refusal = (actor: string) => ({
       call: callBy(actor, { request: undefined }),
@@ -114,7 +114,10 @@ export function testAuditContract(t: Test, openStore: (t: Test) => Promise<Store
       events.reduce((sum, { count }) => sum + count, 0),
       7,
     );
-    t.ok(events.length === 1 || events[0]?.at?.seconds !== events[1]?.at?.seconds, "two only in two minutes");
+    t.ok(
+      events.length === 1 || events[0]?.at?.seconds !== events[1]?.at?.seconds,
+      "two rows only if the minute changed",
+    );
     t.match(events[0], {
       actor: "user/bob",
       outcome: "UNAUTHENTICATED",
@@ -125,7 +128,7 @@ export function testAuditContract(t: Test, openStore: (t: Test) => Promise<Store
     t.match((await list({ address: "other" })).events, [{ actor: "several", accountId: "", count: 900 }]);
   });
 
-  t.test("every filter that is set must be met", async (t) => {
+  t.test("an event must match every filter that is set", async (t) => {
     const { log, list } = await openLog(t);
     await log.add(callBy("user/a"), ok("volumeGroups/vg0"));
     await log.add(callBy("user/b"), ok("volumeGroups/vg0/volumes/data"));
@@ -148,7 +151,7 @@ export function testAuditContract(t: Test, openStore: (t: Test) => Promise<Store
     t.equal(await actors({ from: { seconds: 4_000_000_000n } }), "");
   });
 
-  t.test("pages are gapless and told once, while more is written", async (t) => {
+  t.test("pages have no gaps or repeats while more events are written", async (t) => {
     const { log, list } = await openLog(t);
     const written: number[] = [];
     const write = async (times: number) => {
@@ -177,7 +180,7 @@ export function testAuditContract(t: Test, openStore: (t: Test) => Promise<Store
     t.equal(await reasonOf(list({ actor: "user/a", pageToken: nextPageToken })), "INVALID_FIELD");
   });
 
-  t.test("a page of long requests ends before it is too long, and the next goes on", async (t) => {
+  t.test("a page of long requests is cut short, and the next page continues", async (t) => {
     const { log, list } = await openLog(t);
     const request = JSON.stringify("x".repeat(4094));
     await Promise.all(Array.from({ length: 400 }, () => log.add(callBy("user/a", { request }), ok())));
@@ -188,7 +191,7 @@ export function testAuditContract(t: Test, openStore: (t: Test) => Promise<Store
     t.equal(second.nextPageToken, "");
   });
 
-  t.test("what is rare is found behind more rows than one transaction looks at", async (t) => {
+  t.test("a rare event is found behind more rows than one transaction scans", async (t) => {
     const { store, log, list } = await openLog(t);
     const rare = await log.add(callBy("user/rare"), ok());
     const add = () => Promise.all(Array.from({ length: 1000 }, () => log.add(callBy("user/a"), ok())));
@@ -205,10 +208,10 @@ export function testAuditContract(t: Test, openStore: (t: Test) => Promise<Store
       scanned: 500,
     });
     t.match(part, { rows: [], nextSeq: Number });
-    t.ok((part.nextSeq ?? 0) > rare, "it says where to go on");
+    t.ok((part.nextSeq ?? 0) > rare, "it returns where to continue");
   });
 
-  t.test("old events are removed in batches, and never a young one", async (t) => {
+  t.test("old events are removed in batches, and no recent one", async (t) => {
     const { store, log, list } = await openLog(t);
     for (let i = 0; i < 5; i++) {
       await log.add(callBy("user/a"), ok());

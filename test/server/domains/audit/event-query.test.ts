@@ -25,7 +25,7 @@ function fieldAtFault(init: Init): string | undefined {
   }
 }
 
-test("every filter is read, and those not set are none", async (t) => {
+test("every filter is parsed, and unset filters are absent", async (t) => {
   t.same(parse({}), { filters: {}, pageSize: 100, belowSeq: Number.MAX_SAFE_INTEGER });
   const query = parse({
     pageSize: 7,
@@ -51,7 +51,7 @@ test("every filter is read, and those not set are none", async (t) => {
   t.same(parse({ outcome: "PERMISSION_DENIED" }).filters, { code: "PERMISSION_DENIED" });
 });
 
-test("what is out of its limits is refused by the name of its field", async (t) => {
+test("a value out of its limits is refused with the name of its field", async (t) => {
   t.equal(fieldAtFault({ pageSize: -1 }), "page_size");
   t.equal(fieldAtFault({ from: { seconds: 253_402_300_800n } }), "from");
   t.equal(fieldAtFault({ to: { nanos: -1 } }), "to");
@@ -69,7 +69,7 @@ const filters = fc.record({
   rpc: fc.constantFrom("", "proto.LVService"),
 });
 
-test("a page token takes its listing on, and no other", async () => {
+test("a page token continues its listing, and no other", async () => {
   fc.assert(
     fc.property(filters, filters, fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (one, other, seq) => {
       const pageToken = pageTokenFrom(seq, parse(one).filters);
@@ -82,7 +82,7 @@ test("a page token takes its listing on, and no other", async () => {
   );
 });
 
-test("no text is a page token but one that was given out, and none makes anything but a refusal", async () => {
+test("only issued texts are page tokens, and all others are refused", async () => {
   const token = pageTokenFrom(77, {});
   const texts = fc.oneof(
     fc.string({ minLength: 1 }),
@@ -94,13 +94,13 @@ test("no text is a page token but one that was given out, and none makes anythin
   fc.assert(
     fc.property(texts, (pageToken) => {
       const fault = fieldAtFault({ pageToken });
-      // The number within may be changed: it says where to begin, and hides nothing from an admin.
+      // The number in it may be modified: it is only a position, and hides nothing from an admin.
       return fault === "page_token" || Buffer.from(pageToken, "base64url").length === 20;
     }),
   );
 });
 
-test("any request is read or refused", async () => {
+test("any request is parsed or refused", async () => {
   const requests: fc.Arbitrary<Partial<ListEventsRequest>> = fc.record({
     pageSize: fc.integer(),
     pageToken: fc.string(),

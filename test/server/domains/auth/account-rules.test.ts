@@ -87,7 +87,7 @@ test("certificate names", async (t) => {
   t.ok(isRefused(() => certificateNamesFrom(Array.from({ length: 17 }, (_, at) => `CN=${at}`))));
 });
 
-test("no text is a certificate name by chance, or takes long to refuse", async () => {
+test("arbitrary text is not a certificate name, and is refused quickly", async () => {
   fc.assert(
     fc.property(
       fc.string({ maxLength: 300 }),
@@ -103,7 +103,7 @@ test("no text is a certificate name by chance, or takes long to refuse", async (
   );
 });
 
-test("services that there are, each once and in order; none is no limit", async (t) => {
+test("a list of services is sorted and without duplicates; an empty list is no limit", async (t) => {
   const known = ["a.A", "b.B", "c.C"];
   t.same(serviceLimitFrom(["c.C", "a.A", "c.C"], known), ["a.A", "c.C"]);
   t.equal(serviceLimitFrom([], known), null);

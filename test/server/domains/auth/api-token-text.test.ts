@@ -8,7 +8,7 @@ import {
 
 const anySecret = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => Buffer.from(bytes));
 
-test("tokens are of one form, and differ", async (t) => {
+test("tokens have a fixed form, and differ", async (t) => {
   t.match(makeApiToken(), /^hpt_[A-Za-z0-9_-]{48}$/);
   t.not(makeApiToken(), makeApiToken());
 });
@@ -17,7 +17,7 @@ test("every token passes its own check", async () => {
   fc.assert(fc.property(anySecret, (secret) => isApiToken(apiTokenFromSecret(secret))));
 });
 
-test("a token with one wrong character, or two that are swapped, is none", async () => {
+test("a token with one wrong character or two swapped characters is invalid", async () => {
   const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"];
   fc.assert(
     fc.property(

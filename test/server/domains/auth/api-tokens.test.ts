@@ -9,7 +9,7 @@ const asAdmin = { peer: { access: "adminSocket", address: "unix" } } as const;
 const { method } = UserService;
 const dayMs = 24 * 60 * 60 * 1000;
 
-test("a token is told once, and accepted until it is revoked", async (t) => {
+test("a token is returned once, and accepted until it is revoked", async (t) => {
   const store = await openAuthStore(t);
   const auth = await startAuth(t, store);
   const wanted = { name: "ci", role: Role.OPERATOR, services: ["proto.VGService"] };
@@ -42,7 +42,7 @@ test("a token is told once, and accepted until it is revoked", async (t) => {
   );
 });
 
-test("the store has the hash alone", async (t) => {
+test("the store contains only the hash", async (t) => {
   const store = await openAuthStore(t);
   const auth = await startAuth(t, store);
   const { token } = (await auth.call(method.createApiToken, { name: "ci", role: Role.VIEWER }, asAdmin))
@@ -53,17 +53,17 @@ test("the store has the hash alone", async (t) => {
   t.notMatch(JSON.stringify(row), token.slice(4, 20));
 });
 
-test("a name is taken until its token is revoked", async (t) => {
+test("a name is in use until its token is revoked", async (t) => {
   const auth = await startAuth(t, await openAuthStore(t));
   const wanted = { name: "ci", role: Role.VIEWER };
   const { message: first } = await auth.call(method.createApiToken, wanted, asAdmin);
   t.equal((await errorOf(auth.call(method.createApiToken, wanted, asAdmin)))?.reason, "API_TOKEN_EXISTS");
   await auth.call(method.revokeApiToken, { name: "ci" }, asAdmin);
   const { message: second } = await auth.call(method.createApiToken, wanted, asAdmin);
-  t.not(first.apiToken?.accountId, second.apiToken?.accountId, "and is another account then");
+  t.not(first.apiToken?.accountId, second.apiToken?.accountId, "the new token is a different account");
 });
 
-test("a token ends when its time is over", async (t) => {
+test("a token expires after its lifetime", async (t) => {
   const auth = await startAuth(t, await openAuthStore(t));
   const wanted = { name: "ci", role: Role.VIEWER, lifetime: durationFromMs(1) };
   const { token, apiToken } = (await auth.call(method.createApiToken, wanted, asAdmin)).message;
@@ -75,7 +75,7 @@ test("a token ends when its time is over", async (t) => {
   t.equal(reason, "TOKEN_EXPIRED");
 });
 
-test("what a token may not be is said for the field", async (t) => {
+test("an invalid value is refused with its field", async (t) => {
   const auth = await startAuth(t, await openAuthStore(t));
   const good = { name: "ci", role: Role.VIEWER };
   for (const [wrong, field] of [

@@ -14,10 +14,10 @@ import { addUser, masterKey, openAuthStore } from "./auth-under-test.ts";
 const keySeal = createSeal(masterKey, signingKeyPurpose);
 const onFailed = () => {};
 
-/** The store as another gateway sees it, to which nobody tells of commits. */
+/** Returns the store as another gateway sees it, without notifications of commits. */
 const unnotified = (store: Store): Store => ({ ...store, isShared: true, subscribe: () => () => {} });
 
-test("what was committed before refresh is seen after it", async (t) => {
+test("refresh shows everything that was committed before it", async (t) => {
   const store = await openAuthStore(t);
   const state = await createAuthState({ store, keySeal, onFailed });
   t.teardown(() => state.close());
@@ -31,7 +31,11 @@ test("what was committed before refresh is seen after it", async (t) => {
   await store.run("users.update", { name: "alice", change: { certificateNames: [], services: ["a.B"] } });
   await store.run("users.update", { name: "admin", change: { certificateNames: ["CN=alice"] } });
   await state.refresh();
-  t.equal(state.userByCertificateName("CN=alice")?.name, "admin", "a name may change hands");
+  t.equal(
+    state.userByCertificateName("CN=alice")?.name,
+    "admin",
+    "a certificate name may move to another user",
+  );
   t.same([...(state.userById(id)?.services ?? [])], ["a.B"]);
 
   await store.run("users.remove", { name: "alice" });
@@ -39,7 +43,7 @@ test("what was committed before refresh is seen after it", async (t) => {
   t.same([state.userById(id), state.userByName("alice")], [undefined, undefined]);
 });
 
-test("many refreshes at once all see the commit before them", async (t) => {
+test("each of many concurrent refreshes shows the commit before it", async (t) => {
   const store = await openAuthStore(t);
   const state = await createAuthState({ store: unnotified(store), keySeal, onFailed });
   t.teardown(() => state.close());
@@ -52,7 +56,7 @@ test("many refreshes at once all see the commit before them", async (t) => {
   );
 });
 
-test("API tokens are known by their hash, also when they are revoked", async (t) => {
+test("API tokens are found by their hash, also when they are revoked", async (t) => {
   const store = await openAuthStore(t);
   const state = await createAuthState({ store, keySeal, onFailed });
   t.teardown(() => state.close());
@@ -91,14 +95,14 @@ test("a key verifies until the last token that it has signed expires", async (t)
   t.ok((state.signingKey(opened.signingKeyId)?.verifyUntilMs ?? 0) > opened.expiresAtMs);
   const third = await rotateSigningKey(store, keySeal);
   await state.refresh();
-  t.equal(state.signingKey(second), undefined, "one that has signed nothing is of no use");
+  t.equal(state.signingKey(second), undefined, "a key that signed nothing is not needed");
   t.ok(state.signingKey(opened.signingKeyId));
   t.ok(state.signingKey(third));
   const next = await store.run("sessions.open", { userId, passwordHash, lifetimeMs: 60_000 });
   t.match(next, { ok: true, signingKeyId: third });
 });
 
-test("a session is not opened for a password that has changed meanwhile", async (t) => {
+test("a session is not opened if the password has changed meanwhile", async (t) => {
   const store = await openAuthStore(t);
   await ensureSigningKey(store, keySeal);
   const user = (await store.run("users.list", undefined))[0];
@@ -106,13 +110,13 @@ test("a session is not opened for a password that has changed meanwhile", async 
   t.same(await store.run("sessions.open", args), { ok: false });
 });
 
-test("another master key opens no signing key", async (t) => {
+test("another master key cannot decrypt a signing key", async (t) => {
   const store = await openAuthStore(t);
   await ensureSigningKey(store, createSeal(masterKey, "another"));
   await t.rejects(createAuthState({ store, keySeal, onFailed }), /does not open with this master key/);
 });
 
-test("other gateways see a change at the latest a second after", async (t) => {
+test("other gateways see a change within a second", async (t) => {
   const store = await openAuthStore(t);
   const other = await createAuthState({ store: unnotified(store), keySeal, onFailed });
   t.teardown(() => other.close());
@@ -125,7 +129,7 @@ test("other gateways see a change at the latest a second after", async (t) => {
   t.ok(other.isRevoked("s-1"));
 });
 
-test("while a shared store cannot be read what was read last counts for a while, and then nobody is let in", async (t) => {
+test("during an outage of a shared store, the last read is valid for a while, and then all logins are refused", async (t) => {
   const store = await openAuthStore(t);
   const gone = new InfraError("STORE_UNAVAILABLE", "the database cannot be reached");
   let isGone = false;
@@ -154,7 +158,7 @@ test("while a shared store cannot be read what was read last counts for a while,
     }
   }
   t.match(refusal, { reason: "STORE_UNAVAILABLE", retryable: true });
-  t.same(failures, [gone], "told once");
+  t.same(failures, [gone], "reported once");
   isGone = false;
   await state.refresh();
   t.ok(state.userByName("admin"), "back with the store");

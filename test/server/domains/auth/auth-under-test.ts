@@ -16,34 +16,34 @@ import type { Store } from "../../../../server/store/store.ts";
 import { createCall } from "../../rpc/call-under-test.ts";
 
 export const password = "correct horse";
-/** Made once for a file of tests. */
+/** Computed once per test file. */
 const passwordHash = hashPassword(password);
 
-/** What a client sends besides the message. */
+/** What a client sends in addition to the message. */
 export interface From {
   readonly headers?: Readonly<Record<string, string>>;
   readonly peer?: Partial<Peer>;
   readonly signal?: AbortSignal;
 }
 
-/** Login of a store of the test's own, called like by the router. */
+/** Authentication on a store of the test, called in the same way as by the router. */
 export interface AuthUnderTest {
   readonly auth: Auth;
-  /** Answers what AuthService does, and keeps the headers of the answer. */
+  /** Calls a method and returns the answer with its headers. */
   call<M extends DescMethodUnary>(
     method: M,
     input: MessageInitShape<M["input"]>,
     from?: From,
   ): Promise<{ readonly message: MessageShape<M["output"]>; readonly headers: Headers }>;
-  /** Logs in from an address that nobody else has. */
+  /** Logs in from an unused address. */
   logIn(name: string, secret?: string): Promise<LoginResponse>;
-  /** Who makes a call that carries the headers. */
+  /** Returns the caller of a call with these headers. */
   caller(headers: Readonly<Record<string, string>>, peer?: Partial<Peer>): Promise<Caller>;
 }
 
 export const masterKey: MasterKey = masterKeyFromText(randomBytes(32).toString("base64"), "the test");
 
-/** A store with the user `admin`, of SQLite unless a URL is given; closed and removed with the test. */
+/** Opens a store with the user `admin`, SQLite unless a URL is given; it is closed and removed when the test ends. */
 export async function openAuthStore(t: Test, url = "sqlite"): Promise<Store> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-auth-"));
   const store = await openStore({
@@ -82,7 +82,7 @@ export async function addUser(
 
 let lastAddress = 0;
 
-/** An address from which nobody has logged in yet. */
+/** Returns an address that was not used for a login yet. */
 export function freshAddress(): string {
   lastAddress += 1;
   return `10.${lastAddress >> 16}.${(lastAddress >> 8) & 0xff}.${lastAddress & 0xff}`;
@@ -135,7 +135,7 @@ export async function startAuth(
   };
 }
 
-/** The reason a promise is rejected with, and what else the error says; undefined when it is not. */
+/** Returns the InfraError that a promise is rejected with; undefined when it resolves. */
 export async function errorOf(promise: Promise<unknown>): Promise<InfraError | undefined> {
   try {
     await promise;

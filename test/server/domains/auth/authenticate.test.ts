@@ -9,7 +9,7 @@ import { addUser, bearer, errorOf, openAuthStore, reasonOf, startAuth } from "./
 const json = { "content-type": "application/json" };
 const ownOrigin = { origin: "http://127.0.0.1:0" };
 
-test("a session's token says who calls, in any case of the scheme", async (t) => {
+test("a session token identifies the caller; the scheme is case-insensitive", async (t) => {
   const { caller, logIn } = await startAuth(t, await openAuthStore(t));
   const { token, accountId } = await logIn("admin");
   const expected = {
@@ -24,7 +24,7 @@ test("a session's token says who calls, in any case of the scheme", async (t) =>
   t.match((await caller(bearer(token))).current(), expected);
 });
 
-test("an API token says which machine calls, and when is noted", async (t) => {
+test("an API token identifies the caller, and its use is recorded", async (t) => {
   const { auth, caller } = await startAuth(t, await openAuthStore(t));
   const wanted = {
     name: "ci",
@@ -44,7 +44,7 @@ test("an API token says which machine calls, and when is noted", async (t) => {
   t.throws(() => who.current(), /revoked/);
 });
 
-test("an API token ends when its time is over", async (t) => {
+test("an API token expires after its lifetime", async (t) => {
   const { auth, caller } = await startAuth(t, await openAuthStore(t));
   const wanted = {
     name: "ci",
@@ -61,7 +61,7 @@ test("an API token ends when its time is over", async (t) => {
   t.throws(() => who.current(), /expired/);
 });
 
-test("a certificate stands for the user who has one of its names", async (t) => {
+test("a certificate identifies the user with one of its names", async (t) => {
   const store = await openAuthStore(t);
   const id = await addUser(store, "probe", "viewer", "DNS:probe.example");
   const { auth, caller } = await startAuth(t, store);
@@ -73,20 +73,24 @@ test("a certificate stands for the user who has one of its names", async (t) => 
     "CERTIFICATE_UNKNOWN",
   );
   t.equal(await reasonOf(caller({}, { certificate: { ...certificate, expiresAtMs: 1 } })), "TOKEN_EXPIRED");
-  t.equal(await reasonOf(caller(bearer("x"), { certificate })), "TOKEN_INVALID", "the header goes before it");
+  t.equal(
+    await reasonOf(caller(bearer("x"), { certificate })),
+    "TOKEN_INVALID",
+    "the header takes precedence",
+  );
   await auth.users.update("probe", { role: "operator", services: undefined, certificateNames: undefined });
   t.equal(who.current().role, "operator");
   await auth.users.remove("probe");
   t.throws(() => who.current(), /none of the names/);
 });
 
-test("nobody is anonymous", async (t) => {
+test("a request without credentials is anonymous", async (t) => {
   const { caller } = await startAuth(t, await openAuthStore(t));
   t.match(await caller({}), { actor: "anonymous", accountId: "", role: undefined, credential: "none" });
   t.match(await caller({ cookie: "other=1; hostplane_sessio=x" }), { actor: "anonymous" });
 });
 
-test("a listener without login gives everybody its role and looks at no credentials", async (t) => {
+test("a listener without login gives everyone its role and ignores credentials", async (t) => {
   const { caller } = await startAuth(t, await openAuthStore(t));
   const listener = "unix:/run/lvmd.sock";
   const bad = { authorization: "Basic x", cookie: "hostplane_session=x" };
@@ -101,7 +105,7 @@ test("a listener without login gives everybody its role and looks at no credenti
   t.equal(admin.current(), admin);
 });
 
-test("what a session may do follows the user, call by call", async (t) => {
+test("changes to a user apply to its sessions from the next call on", async (t) => {
   const store = await openAuthStore(t);
   await addUser(store, "alice", "viewer");
   const { auth, caller, logIn } = await startAuth(t, store);
@@ -116,10 +120,10 @@ test("what a session may do follows the user, call by call", async (t) => {
   t.equal((await caller(bearer(one.token))).services?.size, 1);
 
   await auth.users.changePassword(who, { current: "correct horse", next: "another horse" }, "192.0.2.1");
-  t.equal(who.current().role, "operator", "the session that changed the password stays");
-  t.equal(await reasonOf(caller(bearer(two.token))), "TOKEN_REVOKED", "every other ends");
+  t.equal(who.current().role, "operator", "the session that changed the password remains");
+  t.equal(await reasonOf(caller(bearer(two.token))), "TOKEN_REVOKED", "every other session ends");
   const three = await logIn("alice", "another horse");
-  t.ok(await caller(bearer(three.token)), "a login right after the change is good");
+  t.ok(await caller(bearer(three.token)), "a login right after the change is valid");
 
   await auth.users.remove("alice");
   t.equal(await reasonOf(caller(bearer(three.token))), "TOKEN_INVALID");
@@ -128,11 +132,11 @@ test("what a session may do follows the user, call by call", async (t) => {
   t.equal(
     await reasonOf(caller(bearer(three.token))),
     "TOKEN_INVALID",
-    "another user of that name is another",
+    "another user of that name is a different account",
   );
 });
 
-test("what other gateways have made just now is found", async (t) => {
+test("users, tokens and keys that another gateway has just created are found", async (t) => {
   const store = await openAuthStore(t);
   const shared: Store = { ...store, isShared: true, subscribe: () => () => {} };
   const [here, there] = [await startAuth(t, shared), await startAuth(t, shared)];
@@ -148,7 +152,7 @@ test("what other gateways have made just now is found", async (t) => {
   t.match(await here.caller(bearer((await there.logIn("admin")).token)), { actor: "user/admin" });
 });
 
-test("a cookie counts only for the gateway's own pages", async (t) => {
+test("a cookie is accepted only from the gateway's own pages", async (t) => {
   const { caller, logIn } = await startAuth(t, await openAuthStore(t));
   const cookie = `theme=dark; hostplane_session=${(await logIn("admin")).token}`;
   const good: readonly Readonly<Record<string, string>>[] = [
@@ -202,7 +206,7 @@ test("a cookie counts only for the gateway's own pages", async (t) => {
   );
 });
 
-test("over TLS the cookie has the name that is bound to the host, and pages are of https", async (t) => {
+test("over TLS, the cookie name is bound to the host, and pages must use https", async (t) => {
   const { caller, logIn } = await startAuth(t, await openAuthStore(t));
   const { token } = await logIn("admin");
   const peer = { isTls: true, authority: "gateway.example" };
@@ -213,7 +217,7 @@ test("over TLS the cookie has the name that is bound to the host, and pages are 
   t.match(await caller(plain, peer), { credential: "none" });
 });
 
-test("any bytes in the headers are a refusal with a reason, or nobody", async (t) => {
+test("arbitrary bytes in the headers are refused with a reason, or anonymous", async (t) => {
   const { caller, logIn } = await startAuth(t, await openAuthStore(t));
   const { token } = await logIn("admin");
   const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array).toString("latin1"));
@@ -250,7 +254,7 @@ test("any bytes in the headers are a refusal with a reason, or nobody", async (t
   );
 });
 
-test("a session that is given up is over for its caller at once", async (t) => {
+test("a session that was logged out ends for its caller at once", async (t) => {
   const { call, caller, logIn } = await startAuth(t, await openAuthStore(t));
   const { token } = await logIn("admin");
   const who = await caller(bearer(token));

@@ -22,7 +22,7 @@ async function emptyStore(t: Test) {
   return { store, directory };
 }
 
-test("the first start makes an admin with a password of its own, kept before the user is there", async (t) => {
+test("the first start creates an admin with a generated password, which is stored before the user", async (t) => {
   const { store } = await emptyStore(t);
   const kept: string[] = [];
   const made = await ensureFirstAdmin({
@@ -41,7 +41,7 @@ test("the first start makes an admin with a password of its own, kept before the
   t.match(await store.run("users.list", undefined), [{ name: "admin", role: "admin", services: null }]);
 });
 
-test("a given password is taken, kept nowhere and told to nobody", async (t) => {
+test("a given password is used, and neither stored nor returned", async (t) => {
   const { store } = await emptyStore(t);
   const never = async () => void t.fail("nothing to keep");
   const options = { store, keepPassword: never, dropPassword: never };
@@ -49,10 +49,10 @@ test("a given password is taken, kept nowhere and told to nobody", async (t) => 
   t.match(error, { reason: "INVALID_FIELD", message: /^HOSTPLANE_ADMIN_PASSWORD: / });
   const made = await ensureFirstAdmin({ ...options, password: "a given password" });
   t.same(made, { name: "admin", madeUpPassword: undefined });
-  t.equal(await ensureFirstAdmin({ ...options, password: "another password" }), undefined, "once");
+  t.equal(await ensureFirstAdmin({ ...options, password: "another password" }), undefined, "only once");
 });
 
-test("of gateways that start at once one makes the admin, and the others drop what they made up", async (t) => {
+test("of gateways that start at once, one creates the admin, and the others drop their generated passwords", async (t) => {
   const { store } = await emptyStore(t);
   let kept = 0;
   let dropped = 0;
@@ -72,7 +72,7 @@ test("of gateways that start at once one makes the admin, and the others drop wh
   t.equal(dropped, kept - 1);
 });
 
-test("a removed admin is not made again", async (t) => {
+test("a removed admin is not created again", async (t) => {
   const { store } = await emptyStore(t);
   const options = { store, keepPassword: async () => {}, dropPassword: async () => {} };
   await ensureFirstAdmin({ ...options, password: "a given password" });
@@ -89,7 +89,7 @@ test("a removed admin is not made again", async (t) => {
   t.equal(await ensureFirstAdmin({ ...options, password: "a given password" }), undefined);
 });
 
-test("the password's file is for its owner alone, whatever was there", async (t) => {
+test("the password file is readable only by its owner, whatever existed before", async (t) => {
   const { directory } = await emptyStore(t);
   const file = adminPasswordFile(directory);
   await writeFile(file, "of a start that was broken off\n", { mode: 0o644 });

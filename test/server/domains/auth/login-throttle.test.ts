@@ -17,7 +17,7 @@ async function fail(
   }
 }
 
-test("after five failures of a pair even the right password has to wait, unheard", async (t) => {
+test("after five failures of a user and address, even the right password has to wait without being checked", async (t) => {
   const guard = createLoginThrottle(await openAuthStore(t));
   const alice = { name: "alice", address: "192.0.2.1" };
   await fail(guard, alice, 5);
@@ -29,7 +29,7 @@ test("after five failures of a pair even the right password has to wait, unheard
     }),
   );
   t.match(error, { reason: "TOO_MANY_LOGINS", code: "RESOURCE_EXHAUSTED" });
-  t.notOk(isHeard, "no hash is spent on it");
+  t.notOk(isHeard, "no hash is computed");
   const waitMs = error?.retryAfterMs ?? 0;
   t.ok(waitMs > 0 && waitMs <= 1000, `${waitMs} ms`);
   t.same(
@@ -38,15 +38,15 @@ test("after five failures of a pair even the right password has to wait, unheard
       await guard({ name: "bob", address: "192.0.2.1" }, right),
     ],
     [true, true],
-    "the user elsewhere and others here are not held up",
+    "the user elsewhere and other users here are not blocked",
   );
   await new Promise((resolve) => setTimeout(resolve, waitMs + 20));
   t.ok(await guard(alice, right));
   await fail(guard, alice, 4);
-  t.ok(await guard(alice, right), "a success has cleared what was counted");
+  t.ok(await guard(alice, right), "a success has reset the count");
 });
 
-test("the time doubles with each failure", async (t) => {
+test("the delay doubles with each failure", async (t) => {
   const guard = createLoginThrottle(await openAuthStore(t));
   const alice = { name: "alice", address: "192.0.2.1" };
   await fail(guard, alice, 5);
@@ -58,7 +58,7 @@ test("the time doubles with each failure", async (t) => {
   t.ok(waitMs > 1000 && waitMs <= 2000, `${waitMs} ms`);
 });
 
-test("after twenty failures of an address all users from it have to wait, and none from elsewhere", async (t) => {
+test("after twenty failures of an address, all users from it have to wait, and none from elsewhere", async (t) => {
   const guard = createLoginThrottle(await openAuthStore(t));
   for (let index = 0; index < 20; index++) {
     await guard({ name: `user-${index}`, address: "192.0.2.1" }, wrong);
@@ -80,14 +80,14 @@ test("an IPv6 address counts as its /64", async (t) => {
   t.ok(await guard({ name: "alice", address: "2001:db8:1:3::1" }, right));
 });
 
-test("it is kept across restarts", async (t) => {
+test("counts survive restarts", async (t) => {
   const store = await openAuthStore(t);
   await fail(createLoginThrottle(store), { name: "alice", address: "192.0.2.1" }, 5);
   const later = createLoginThrottle(store);
   t.equal(await reasonOf(later({ name: "alice", address: "192.0.2.1" }, right)), "TOO_MANY_LOGINS");
 });
 
-test("of many guesses at once five are heard, here and over two gateways", async (t) => {
+test("five of many concurrent guesses are checked, on one gateway and on two", async (t) => {
   const store = await openAuthStore(t);
   const guards = [createLoginThrottle(store), createLoginThrottle(store)] as const;
   let heard = 0;
@@ -103,16 +103,16 @@ test("of many guesses at once five are heard, here and over two gateways", async
   t.equal(reasons.filter((reason) => reason === "TOO_MANY_LOGINS").length, 25);
 });
 
-test("many right passwords at once are all heard, up to what may wait", async (t) => {
+test("concurrent right passwords are all checked, up to the queue limit", async (t) => {
   const guard = createLoginThrottle(await openAuthStore(t));
   const alice = { name: "alice", address: "192.0.2.1" };
   const reasons = await Promise.all(Array.from({ length: 20 }, () => reasonOf(guard(alice, right))));
   t.equal(reasons.filter((reason) => reason === undefined).length, 17);
   t.equal(reasons.filter((reason) => reason === "BUSY").length, 3);
-  t.ok(await guard(alice, right), "none of it is held against anybody");
+  t.ok(await guard(alice, right), "none of them counts as a failure");
 });
 
-test("what could not be judged counts for nothing", async (t) => {
+test("an attempt that could not be checked does not count", async (t) => {
   const guard = createLoginThrottle(await openAuthStore(t));
   const alice = { name: "alice", address: "192.0.2.1" };
   for (let time = 0; time < 30; time++) {
@@ -124,14 +124,14 @@ test("what could not be judged counts for nothing", async (t) => {
   t.ok(await guard(alice, right));
 });
 
-test("failures before a success of others at the address stay", async (t) => {
+test("a success does not reset the failures of other users at the address", async (t) => {
   const guard = createLoginThrottle(await openAuthStore(t));
   for (let index = 0; index < 19; index++) {
     await guard({ name: `user-${index}`, address: "192.0.2.1" }, wrong);
   }
   t.ok(
     await guard({ name: "mallory", address: "192.0.2.1" }, right),
-    "an account of one's own clears nothing",
+    "a success of the own account resets nothing",
   );
   await guard({ name: "user-20", address: "192.0.2.1" }, wrong);
   t.equal(await reasonOf(guard({ name: "mallory", address: "192.0.2.1" }, right)), "TOO_MANY_LOGINS");
@@ -144,7 +144,7 @@ test("names of any length and content are counted", async (t) => {
   }
 });
 
-test("the wait grows to 15 minutes, and a failure is forgotten in the same time", async (t) => {
+test("the delay grows to 15 minutes, and one failure is forgiven per 15 minutes", async (t) => {
   const counter = { key: "k", freeFailures: 5 };
   let row = rowAfterFailure(undefined, counter, 0);
   const waits: number[] = [row.blocked_until];
@@ -159,7 +159,7 @@ test("the wait grows to 15 minutes, and a failure is forgotten in the same time"
   t.match(daysLater, { failures: 1, blocked_until: daysLater.last_failure_at });
 });
 
-test("however failures are spread, a guesser gets few and an honest user waits no longer than 15 minutes", async () => {
+test("for any sequence of failures, guesses are limited and the delay is at most 15 minutes", async () => {
   const gaps = fc.array(fc.nat(3_600_000), { maxLength: 60 });
   fc.assert(
     fc.property(gaps, fc.constantFrom(5, 20), (list, freeFailures) => {
@@ -173,7 +173,7 @@ test("however failures are spread, a guesser gets few and an honest user waits n
           return false;
         }
       }
-      // All that can be had: the free ones, the doublings, and one for each 15 minutes.
+      // The maximum: the free failures, the doublings, and one per 15 minutes.
       return list.length + 1 <= freeFailures + 10 + Math.ceil((nowMs - 1_000_000) / 900_000) + 1;
     }),
   );

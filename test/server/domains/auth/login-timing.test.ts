@@ -11,9 +11,9 @@ import {
 } from "./auth-under-test.ts";
 
 const { login } = AuthService.method;
-/** A hash left out, or one with other parameters, makes a difference of half and more. The long form finds smaller ones. */
+/** A missing hash, or one with other parameters, makes a difference of half or more. The long form finds smaller ones. */
 const [samplesOfRound, toleranceShare] = isLongForm ? [40, 0.05] : [5, 0.25];
-/** A busy machine needs more samples for the same certainty; a real difference stays however many there are. */
+/** A busy machine needs more samples for the same certainty; a real difference does not shrink with more samples. */
 const maxRounds = 6;
 
 const attempts = {
@@ -25,9 +25,9 @@ const attempts = {
 type Kind = keyof typeof attempts;
 const kinds = Object.keys(attempts) as Kind[];
 
-/** The CPU time of one attempt: other processes of the machine do not add to it as they do to the time on the clock. */
+/** Returns the CPU time of one attempt, which other processes do not increase as they increase the elapsed time. */
 async function cpuMs({ call }: AuthUnderTest, kind: Kind): Promise<number> {
-  // An address of its own, so that no attempt is held up by those before.
+  // A separate address, so that earlier attempts do not delay this one.
   const from = { peer: { address: freshAddress() } };
   const before = process.cpuUsage();
   const reason = await reasonOf(call(login, attempts[kind], from));
@@ -38,7 +38,7 @@ async function cpuMs({ call }: AuthUnderTest, kind: Kind): Promise<number> {
   return (user + system) / 1000;
 }
 
-/** Of the faster half: what other work of the machine adds is always more time, and at times a lot. */
+/** Returns the mean of the faster half: other load on the machine only adds time, and sometimes a lot. */
 function trimmedMean(values: readonly number[]): number {
   const kept = values.toSorted((a, b) => a - b).slice(0, Math.ceil(values.length / 2));
   return kept.reduce((sum, value) => sum + value, 0) / kept.length;
@@ -55,7 +55,7 @@ test("a wrong user and a wrong password take the same CPU time", { timeout: 120_
   };
   let shares: Record<string, number> = {};
   for (let round = 1; round <= maxRounds; round++) {
-    // Taking turns, in another order each time, so that what slows the machine slows all of them.
+    // Interleaved, in a changing order, so that load on the machine affects all of them.
     for (let sample = 0; sample < samplesOfRound; sample++) {
       for (let place = 0; place < kinds.length; place++) {
         const kind = kinds[(place + sample) % kinds.length] ?? "a wrong user";

@@ -10,7 +10,7 @@ import {
 } from "../../../../server/domains/auth/password.ts";
 import { reasonOf } from "./auth-under-test.ts";
 
-test("a password is verified by what was made of it, and by nothing else", async (t) => {
+test("a password is verified only against its own hash", async (t) => {
   const phc = await hashPassword("correct horse");
   t.match(phc, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
   t.ok(await verifyPassword(phc, "correct horse"));
@@ -24,7 +24,7 @@ test("an accent counts the same however a keyboard composes it", async (t) => {
   t.ok(await verifyPassword(phc, "cafe\u0301 au lait"));
 });
 
-test("parameters are read from the string", async (t) => {
+test("parameters are read from the hash", async (t) => {
   const nonce = randomBytes(16);
   const settings = { memory: 64, passes: 3, parallelism: 2, tagLength: 24 };
   const tag = argon2Sync("argon2id", { ...settings, nonce, message: "another time" });
@@ -34,7 +34,7 @@ test("parameters are read from the string", async (t) => {
   t.notOk(await verifyPassword(phc, "Another time"));
 });
 
-test("a string that is none, or asks for too much, is a fault and no work", async (t) => {
+test("an invalid hash or one with excessive parameters is rejected without computing it", async (t) => {
   const salt = "c2FsdHNhbHRzYWx0c2FsdA";
   const tag = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
   for (const phc of [
@@ -59,19 +59,19 @@ test("a string that is none, or asks for too much, is a fault and no work", asyn
   );
 });
 
-test("nobody has no password", async (t) => {
+test("nothing matches a missing hash", async (t) => {
   t.notOk(await verifyPasswordInTurn(undefined, "correct horse"));
   t.notOk(await verifyPasswordInTurn(undefined, ""));
 });
 
-test("what is too long is wrong, and is not hashed", async (t) => {
+test("a password that is too long is wrong, and is not hashed", async (t) => {
   const phc = await hashPassword("correct horse");
   t.notOk(await verifyPassword(phc, `correct horse${"x".repeat(4_000_000)}`));
   const empty = await hashPassword("");
   t.notOk(await verifyPassword(empty, "x".repeat(71)));
 });
 
-test("a password that is set has 8 characters and at most 70 bytes", async (t) => {
+test("a new password has at least 8 characters and at most 70 bytes", async (t) => {
   assertPassword("12345678", "password");
   assertPassword("x".repeat(70), "password");
   for (const text of ["", "1234567", "\u{1f600}".repeat(7), "x".repeat(71), "\u20ac".repeat(24)]) {
@@ -80,11 +80,11 @@ test("a password that is set has 8 characters and at most 70 bytes", async (t) =
   assertPassword("\u{1f600}".repeat(8), "password");
 });
 
-test("logins wait in a bounded line of their own", async (t) => {
+test("logins wait in a separate bounded queue", async (t) => {
   const gate = Promise.withResolvers<void>();
   const logins = Array.from({ length: 33 }, () => loginTurns.run(() => gate.promise));
   t.equal(await reasonOf(loginTurns.run(async () => {})), "BUSY");
-  t.match(await hashPassword("correct horse"), /^\$argon2id/, "an admin's change is not held up");
+  t.match(await hashPassword("correct horse"), /^\$argon2id/, "a change by an admin is not blocked");
   gate.resolve();
   await Promise.all(logins);
 });

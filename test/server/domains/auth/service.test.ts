@@ -19,7 +19,7 @@ import {
 const { login, logout, checkToken } = AuthService.method;
 const admin = { username: "admin", password };
 
-test("Login gives a token, when it ends, and the account", async (t) => {
+test("Login returns a token, its expiry and the account", async (t) => {
   const { call, caller } = await startAuth(t, await openAuthStore(t), { tokenHours: 2 });
   const beganAtMs = Date.now();
   const { message, headers } = await call(login, admin);
@@ -32,7 +32,7 @@ test("Login gives a token, when it ends, and the account", async (t) => {
   t.equal(headers.get("set-cookie"), null);
 });
 
-test("a wrong user, a wrong password and a user without one are the same answer", async (t) => {
+test("a wrong user, a wrong password and a user without one get the same answer", async (t) => {
   const store = await openAuthStore(t);
   await addUser(store, "probe", "viewer", "CN=probe");
   const { call } = await startAuth(t, store);
@@ -57,7 +57,7 @@ test("a wrong user, a wrong password and a user without one are the same answer"
   }
 });
 
-test("a login from nowhere in particular is throttled, one by the admin socket never", async (t) => {
+test("logins over the network are throttled, those over the admin socket never", async (t) => {
   const { call } = await startAuth(t, await openAuthStore(t));
   const wrong = { username: "admin", password: "wrong horse" };
   for (let time = 0; time < 5; time++) {
@@ -74,7 +74,7 @@ test("a login from nowhere in particular is throttled, one by the admin socket n
   t.ok(await call(login, admin, adminSocket));
 });
 
-test("a caller who has left is not counted, nor heard", async (t) => {
+test("an attempt of a caller who has left is neither counted nor checked", async (t) => {
   const { call, logIn } = await startAuth(t, await openAuthStore(t));
   const left = AbortSignal.abort(new InfraError("CALLER_LEFT", "gone"));
   for (let time = 0; time < 6; time++) {
@@ -87,7 +87,7 @@ test("a caller who has left is not counted, nor heard", async (t) => {
   t.ok(await logIn("admin"));
 });
 
-test("Logout ends the session on every replica, once and for all", async (t) => {
+test("Logout ends the session on every replica, permanently", async (t) => {
   const store = await openAuthStore(t);
   const shared: Store = { ...store, isShared: true, subscribe: () => () => {} };
   const [here, there] = [await startAuth(t, shared), await startAuth(t, shared)];
@@ -96,7 +96,7 @@ test("Logout ends the session on every replica, once and for all", async (t) => 
   t.same((await there.call(checkToken, { token })).message.success, true);
   t.same((await here.call(logout, {}, { headers: bearer(token) })).message.success, true);
   t.equal(await reasonOf(here.caller(bearer(token))), "TOKEN_REVOKED");
-  t.same((await there.call(checkToken, { token })).message.success, false, "at this very moment");
+  t.same((await there.call(checkToken, { token })).message.success, false, "immediately");
   t.equal(await reasonOf(there.caller(bearer(token))), "TOKEN_REVOKED");
   t.equal(await reasonOf(here.call(logout, {}, { headers: bearer(token) })), "TOKEN_REVOKED");
   t.same((await there.call(checkToken, { token: other.token })).message.success, true);
@@ -104,7 +104,7 @@ test("Logout ends the session on every replica, once and for all", async (t) => 
   t.equal(await reasonOf(restarted.caller(bearer(token))), "TOKEN_REVOKED");
 });
 
-test("Logout of who has no session ends nothing, and says so", async (t) => {
+test("Logout without a session ends nothing, and reports that", async (t) => {
   const { auth, call, caller } = await startAuth(t, await openAuthStore(t));
   const wanted = {
     name: "ci",
@@ -121,7 +121,7 @@ test("Logout of who has no session ends nothing, and says so", async (t) => {
   }
 });
 
-test("CheckToken is true for what would be accepted, and false for all else", async (t) => {
+test("CheckToken is true for tokens that would be accepted, and false for all others", async (t) => {
   const store = await openAuthStore(t);
   await addUser(store, "alice", "viewer");
   const { auth, call, logIn } = await startAuth(t, store);
@@ -142,7 +142,7 @@ test("CheckToken is true for what would be accepted, and false for all else", as
   await auth.apiTokens.revoke("ci");
   t.notOk(await isAccepted(machine.token), "a revoked one");
   await auth.users.setPassword("alice", "another horse");
-  t.notOk(await isAccepted(token), "after another password");
+  t.notOk(await isAccepted(token), "after a password change");
   t.notOk(await isAccepted(`Bearer ${token}`));
   t.notOk(await isAccepted(""));
   await fc.assert(
@@ -157,7 +157,7 @@ test("CheckToken is true for what would be accepted, and false for all else", as
   );
 });
 
-test("CheckToken says so when it cannot know", async (t) => {
+test("CheckToken fails when it cannot check", async (t) => {
   const store = await openAuthStore(t);
   let isGone = false;
   const gone = new InfraError("STORE_UNAVAILABLE", "gone");
@@ -168,7 +168,7 @@ test("CheckToken says so when it cannot know", async (t) => {
   t.equal(await reasonOf(call(checkToken, { token })), "STORE_UNAVAILABLE");
 });
 
-test("a cookie session: no script sees the token, and Logout takes the cookie away", async (t) => {
+test("with a cookie session, scripts cannot see the token, and Logout clears the cookie", async (t) => {
   const { call, caller } = await startAuth(t, await openAuthStore(t));
   const wish = { "hostplane-session": "cookie" };
   const { message, headers } = await call(login, admin, { headers: wish });
@@ -187,7 +187,7 @@ test("a cookie session: no script sees the token, and Logout takes the cookie aw
   t.match(overTls.headers.get("set-cookie"), /^__Host-hostplane_session=[^;]+; Path=\/; .*; Secure$/);
 });
 
-test("a page that a proxy serves by TLS has a cookie that goes over TLS alone", async (t) => {
+test("a page that a proxy serves over TLS gets a cookie that is sent only over TLS", async (t) => {
   const { call, caller } = await startAuth(t, await openAuthStore(t));
   const peer = { isTls: false, authority: "gateway.example" };
   const secure = { origin: "https://gateway.example" };
@@ -211,9 +211,13 @@ test("a page that a proxy serves by TLS has a cookie that goes over TLS alone", 
   const credentialOf = async (cookie: string, page: Readonly<Record<string, string>> = {}) =>
     (await caller({ cookie, ...page }, peer)).credential;
   t.equal(await credentialOf(ofTls, secure), "cookie");
-  t.equal(await credentialOf(planted, secure), "none", "a page by TLS takes none that was set without");
+  t.equal(
+    await credentialOf(planted, secure),
+    "none",
+    "a page over TLS accepts no cookie that was set without TLS",
+  );
   t.equal(await credentialOf(planted, plain), "cookie");
-  t.equal(await credentialOf(ofTls), "cookie", "GET says nothing of its origin");
+  t.equal(await credentialOf(ofTls), "cookie", "GET does not show its origin");
   t.equal(await credentialOf(planted), "cookie");
 
   const both = `${planted}; ${ofTls}`;
@@ -225,7 +229,7 @@ test("a page that a proxy serves by TLS has a cookie that goes over TLS alone", 
   t.equal(await reasonOf(caller({ cookie: both, ...secure }, peer)), "TOKEN_REVOKED");
 });
 
-test("a foreign page logs nobody in by cookie, and the header has one value", async (t) => {
+test("a foreign page cannot log in by cookie, and the header has one valid value", async (t) => {
   const { call } = await startAuth(t, await openAuthStore(t));
   const wish = { "hostplane-session": "cookie" };
   const foreign = { headers: { ...wish, origin: "https://evil.example" } };
@@ -243,7 +247,7 @@ test("the sandbox's banner gets a session without a password", async (t) => {
   t.equal(await reasonOf(auth.beginSession("nobody")), "USER_NOT_FOUND");
 });
 
-test("any name and password is an answer", async (t) => {
+test("any name and password gets an answer", async (t) => {
   const { call } = await startAuth(t, await openAuthStore(t));
   const text = fc.oneof(
     fc.string({ unit: codePoint, maxLength: 100 }),

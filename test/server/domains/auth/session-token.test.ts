@@ -22,11 +22,11 @@ const claims = (expiresInMs = 60_000): SessionClaims => {
   };
 };
 
-test("what was signed is read again, to the millisecond", async (t) => {
+test("a signed token is read back, to the millisecond", async (t) => {
   const signed = claims();
   const token = await tokens.sign(signed);
   t.same(await tokens.verify(token), signed);
-  t.same(tokens.verify(token), signed, "once more, now from memory and at once");
+  t.same(tokens.verify(token), signed, "the second time synchronously, from memory");
   const [header = "", payload = ""] = token
     .split(".")
     .map((part) => Buffer.from(part, "base64url").toString());
@@ -34,7 +34,7 @@ test("what was signed is read again, to the millisecond", async (t) => {
   t.match(JSON.parse(payload), { iss: "hostplane", aud: "hostplane", sub: "a-1", jti: "s-1" });
 });
 
-test("its time is over at the second that it says, also from memory", async (t) => {
+test("a token expires at the stated second, also from memory", async (t) => {
   t.equal(await reasonOf(verify(await tokens.sign(claims(-1000)))), "TOKEN_EXPIRED");
   const signed = { ...claims(), expiresAtMs: Math.ceil((Date.now() + 300) / 1000) * 1000 };
   const token = await tokens.sign(signed);
@@ -43,7 +43,7 @@ test("its time is over at the second that it says, also from memory", async (t) 
   t.equal(await reasonOf(verify(token)), "TOKEN_EXPIRED");
 });
 
-test("a key that is gone verifies no more, also from memory", async (t) => {
+test("a removed key no longer verifies, also from memory", async (t) => {
   secrets.set("key-2", randomBytes(32));
   const token = await tokens.sign({ ...claims(), keyId: "key-2" });
   t.ok(await tokens.verify(token));
@@ -51,12 +51,12 @@ test("a key that is gone verifies no more, also from memory", async (t) => {
   t.equal(await reasonOf(verify(token)), "TOKEN_INVALID");
 });
 
-test("only HS256 by one of the keys, from this issuer, for this audience, with all claims", async (t) => {
+test("only HS256 with a known key, from this issuer, for this audience, with all claims, is accepted", async (t) => {
   const key = { alg: "HS256", kid: "key-1" };
   const all = { iss: "hostplane", aud: "hostplane", sub: "a-1", jti: "s-1", iat: 1, exp: 4e9 };
   const sign = (payload: object, header: { alg: string }, by: Uint8Array = secret) =>
     new SignJWT({ ...payload }).setProtectedHeader(header).sign(by);
-  t.match(await tokens.verify(await sign(all, key)), { sessionId: "s-1" }, "this one is good");
+  t.match(await tokens.verify(await sign(all, key)), { sessionId: "s-1" }, "this one is valid");
 
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -76,7 +76,7 @@ test("only HS256 by one of the keys, from this issuer, for this audience, with a
     "another audience": await sign({ ...all, aud: "another" }, key),
     "no id": await sign(withoutId, key),
     "no end": await sign(withoutEnd, key),
-    "an id that is no text": await sign({ ...all, jti: 7 }, key),
+    "an id that is not a string": await sign({ ...all, jti: 7 }, key),
     "an unknown critical header": `${body}.${createHmac("sha256", secret).update(body).digest("base64url")}`,
     "too long": await sign({ ...all, x: "x".repeat(2000) }, key),
   };
@@ -85,14 +85,14 @@ test("only HS256 by one of the keys, from this issuer, for this audience, with a
   }
 });
 
-test("any change of a token, and any other text, is refused in words", async () => {
+test("any modified token and any other text is refused with a reason", async () => {
   const token = await tokens.sign(claims());
   await tokens.verify(token);
   const characters = fc.constantFrom(..."ABCxyz019-_.=, \u0000\u20ac");
   const changed = fc
     .tuple(fc.nat(token.length - 1), characters)
     .map(([at, character]) => token.slice(0, at) + character + token.slice(at + 1))
-    // The last character of a base64url text has bits that mean nothing.
+    // The last character of a base64url text has unused bits.
     .filter((text) => text.slice(0, -1) !== token.slice(0, -1));
   const parts = fc.array(
     fc.base64String().map((text) => text.replace(/=+$/, "")),
@@ -122,5 +122,5 @@ test("tokens in memory are bounded", async (t) => {
   for (let index = 0; index < 10_001; index++) {
     await many.verify(await many.sign({ ...claims(), sessionId: `s-${index}` }));
   }
-  t.ok(await many.verify(first), "one that was forgotten is read anew");
+  t.ok(await many.verify(first), "a token that was evicted is verified again");
 });

@@ -5,7 +5,7 @@ import { openAuthStore, startAuth } from "./auth-under-test.ts";
 
 const asAdmin = { peer: { access: "adminSocket", address: "unix" } } as const;
 
-test("uses are written when it closes, the latest of each", async (t) => {
+test("close writes the latest use of each token", async (t) => {
   const store = await openAuthStore(t);
   const auth = await startAuth(t, store);
   const wanted = { name: "ci", role: Role.VIEWER };
@@ -26,7 +26,7 @@ test("uses are written when it closes, the latest of each", async (t) => {
   t.equal(await lastUse(), at);
 });
 
-test("uses are written every now and then, and again with the next ones when the store was away", async (t) => {
+test("uses are written periodically, and again with the next ones if the store was unreachable", async (t) => {
   const failures: unknown[] = [];
   const written = Promise.withResolvers<unknown>();
   let isAway = true;
@@ -44,7 +44,7 @@ test("uses are written every now and then, and again with the next ones when the
     (error) => failures.push(error),
     5,
   );
-  // Its timer keeps no process.
+  // Its timer does not keep the process alive.
   const alive = setInterval(() => {}, 1000);
   t.teardown(() => {
     clearInterval(alive);

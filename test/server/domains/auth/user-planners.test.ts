@@ -29,7 +29,7 @@ async function plan<M extends DescMethodUnary>(
   });
 }
 
-test("a plan tells what would be and be lost, and changes nothing", async (t) => {
+test("a plan shows the changes and losses, and changes nothing", async (t) => {
   const store = await openAuthStore(t);
   const auth = await startAuth(t, store);
   await addUser(store, "alice", "viewer");
@@ -71,7 +71,7 @@ test("a plan tells what would be and be lost, and changes nothing", async (t) =>
   t.equal(await everything(), before);
 });
 
-test("a plan is refused as the call would be", async (t) => {
+test("a plan is refused in the same way as the call", async (t) => {
   const auth = await startAuth(t, await openAuthStore(t));
   const refused = async (planned: Promise<PlannedMutation>) => (await errorOf(planned))?.reason;
   const admin = { name: "admin" };
@@ -86,7 +86,7 @@ test("a plan is refused as the call would be", async (t) => {
   t.equal(await refused(plan(auth, method.revokeApiToken, { name: "ci" })), "API_TOKEN_NOT_FOUND");
 });
 
-test("a change of one's own password has no plan that could tell whether a password is right", async (t) => {
+test("ChangePassword has no plan, because that could reveal whether a password is right", async (t) => {
   const { auth } = await startAuth(t, await openAuthStore(t));
   t.equal(auth.planners[0]?.plannerOf(method.changePassword), undefined);
 });

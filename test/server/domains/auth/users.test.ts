@@ -24,7 +24,7 @@ async function isAccepted(auth: AuthUnderTest, token: string): Promise<boolean> 
   return (await auth.call(AuthService.method.checkToken, { token })).message.success;
 }
 
-test("a user is made, listed, changed and removed", async (t) => {
+test("a user is created, listed, changed and removed", async (t) => {
   const auth = await startAuth(t, await openAuthStore(t));
   const alice = { name: "alice", role: Role.OPERATOR, password, services: ["proto.VGService"] };
   const { message } = await auth.call(method.createUser, alice, asAdmin);
@@ -47,10 +47,10 @@ test("a user is made, listed, changed and removed", async (t) => {
   await auth.call(method.deleteUser, { name: "alice" }, asAdmin);
   t.same(await users(auth), [["admin", Role.ADMIN]]);
   const again = await auth.call(method.createUser, alice, asAdmin);
-  t.not(again.message.user?.accountId, message.user?.accountId, "an id is never used again");
+  t.not(again.message.user?.accountId, message.user?.accountId, "an ID is never reused");
 });
 
-test("what is not set in an update stays", async (t) => {
+test("fields that an update does not set remain unchanged", async (t) => {
   const auth = await startAuth(t, await openAuthStore(t));
   const user = {
     name: "alice",
@@ -70,7 +70,7 @@ test("what is not set in an update stays", async (t) => {
   });
 });
 
-test("what a user may not be is said for the field", async (t) => {
+test("an invalid value is refused with its field", async (t) => {
   const auth = await startAuth(t, await openAuthStore(t));
   const good = { name: "alice", role: Role.VIEWER, password };
   const cases: readonly [object, string, RegExp][] = [
@@ -100,7 +100,7 @@ test("what a user may not be is said for the field", async (t) => {
   }
 });
 
-test("a certificate name stands for one user", async (t) => {
+test("a certificate name belongs to one user", async (t) => {
   const auth = await startAuth(t, await openAuthStore(t));
   const names = ["CN=collector", "URI:spiffe://example.org/collector"];
   await auth.call(method.createUser, { name: "first", role: Role.VIEWER, certificateNames: names }, asAdmin);
@@ -114,7 +114,7 @@ test("a certificate name stands for one user", async (t) => {
   await auth.call(method.createUser, second, asAdmin);
 });
 
-test("the last admin stays one", async (t) => {
+test("the last admin cannot be demoted or removed", async (t) => {
   const store = await openAuthStore(t);
   const auth = await startAuth(t, store);
   await addUser(store, "operator", "operator");
@@ -137,7 +137,7 @@ test("the last admin stays one", async (t) => {
   t.equal((await errorOf(auth.call(method.updateUser, stripped, asAdmin)))?.reason, "LAST_ADMIN");
 });
 
-test("two admins who end each other at once leave one, each time", async (t) => {
+test("when two admins demote or remove each other at once, one remains", async (t) => {
   const store = await openAuthStore(t);
   const auth = await startAuth(t, store);
   await addUser(store, "second", "admin");
@@ -165,7 +165,7 @@ test("two admins who end each other at once leave one, each time", async (t) => 
   }
 });
 
-test("a new role holds for the tokens that are out", async (t) => {
+test("a new role applies to existing tokens", async (t) => {
   const store = await openAuthStore(t);
   const auth = await startAuth(t, store);
   await addUser(store, "alice", "viewer");
@@ -177,7 +177,7 @@ test("a new role holds for the tokens that are out", async (t) => {
   t.match(caller.current(), { role: "operator", services: new Set(["proto.VGService"]) });
 });
 
-test("a password that is set, and a removal, end every login", async (t) => {
+test("setting a password and removing a user end every login", async (t) => {
   const store = await openAuthStore(t);
   const auth = await startAuth(t, store);
   await addUser(store, "alice", "viewer");
@@ -191,7 +191,7 @@ test("a password that is set, and a removal, end every login", async (t) => {
   t.equal((await errorOf(auth.logIn("alice", "another password")))?.reason, "INVALID_CREDENTIALS");
 });
 
-test("one's own new password ends every other login, earlier and later ones, and keeps one's own", async (t) => {
+test("changing the own password ends all other logins, earlier and later ones, and keeps the current one", async (t) => {
   const store = await openAuthStore(t);
   const auth = await startAuth(t, store);
   await addUser(store, "alice", "viewer");
@@ -208,10 +208,10 @@ test("one's own new password ends every other login, earlier and later ones, and
   ]);
   t.ok((await auth.logIn("alice", "another password")).token);
   await auth.call(method.setPassword, { name: "alice", password }, asAdmin);
-  t.notOk(await isAccepted(auth, own), "an admin ends that one too");
+  t.notOk(await isAccepted(auth, own), "a change by an admin ends that one too");
 });
 
-test("a wrong current password changes nothing, and counts like a failed login", async (t) => {
+test("a wrong current password changes nothing, and counts as a failed login", async (t) => {
   const store = await openAuthStore(t);
   const auth = await startAuth(t, store);
   await addUser(store, "alice", "viewer");
@@ -228,12 +228,12 @@ test("a wrong current password changes nothing, and counts like a failed login",
   t.equal(
     (await errorOf(auth.call(AuthService.method.login, login, { peer: from.peer })))?.reason,
     "TOO_MANY_LOGINS",
-    "also at the login from there",
+    "also for logins from that address",
   );
   t.ok((await auth.logIn("alice")).token, "and nowhere else");
 });
 
-test("of two changes of one password at once one is made", async (t) => {
+test("of two concurrent changes of a password, one succeeds", async (t) => {
   const store = await openAuthStore(t);
   const auth = await startAuth(t, store);
   await addUser(store, "alice", "viewer");
@@ -250,13 +250,13 @@ test("of two changes of one password at once one is made", async (t) => {
   t.same(outcomes.map((error) => error?.reason).toSorted(), ["INVALID_CREDENTIALS", undefined]);
 });
 
-test("who is no user has no password to change", async (t) => {
+test("a caller who is not a user cannot change a password", async (t) => {
   const auth = await startAuth(t, await openAuthStore(t));
   const passwords = { currentPassword: password, newPassword: "another password" };
   t.equal((await errorOf(auth.call(method.changePassword, passwords, asAdmin)))?.reason, "USER_NOT_FOUND");
 });
 
-test("GetCaller tells who calls", async (t) => {
+test("GetCaller identifies the caller", async (t) => {
   const store = await openAuthStore(t);
   const auth = await startAuth(t, store);
   t.match((await auth.call(method.getCaller, {}, asAdmin)).message, { role: Role.ADMIN, credential: 6 });
@@ -271,7 +271,7 @@ test("GetCaller tells who calls", async (t) => {
   t.ok(message.expiresAt);
 });
 
-test("a name that can be nobody's is refused before the store is asked, which takes no NUL on PostgreSQL", async (t) => {
+test("an impossible name is refused before the store is queried, because PostgreSQL rejects a NUL", async (t) => {
   const auth = await startAuth(t, await openAuthStore(t));
   for (const name of ["", "ali\0ce", "x".repeat(100_000)]) {
     const errors = await Promise.all([
@@ -282,7 +282,7 @@ test("a name that can be nobody's is refused before the store is asked, which ta
     ]);
     for (const error of errors) {
       t.equal(error?.reason, "INVALID_FIELD", JSON.stringify(name.slice(0, 10)));
-      t.ok((error?.message.length ?? 0) < 200, "and is not repeated at its length");
+      t.ok((error?.message.length ?? 0) < 200, "the error does not repeat it in full");
     }
   }
 });

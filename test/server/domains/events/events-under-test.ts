@@ -14,13 +14,13 @@ import type { Protocol } from "../../protocols.ts";
 
 const dayMs = 86_400_000;
 
-/** The event service on a store of its own, behind a listener. */
+/** The event service on a separate store, behind a listener. */
 export interface EventsUnderTest extends AppUnderTest {
   readonly store: StoreWithEvents;
   readonly events: Events;
-  /** What the service has logged. */
+  /** Lines that the service has logged. */
   readonly warnings: readonly string[];
-  /** Appends an event about a volume for each name, each in a transaction of its own, one after the other. */
+  /** Appends an event about a volume for each name, in separate transactions, one after another. */
   append(names: readonly string[], facts?: Partial<NewEvent>): Promise<void>;
   clientOf(protocol: Protocol): Client<typeof EventService>;
 }
@@ -28,13 +28,13 @@ export interface EventsUnderTest extends AppUnderTest {
 export interface EventsUnderTestOptions extends Partial<Omit<EventsOptions, "store">> {
   readonly silenceMs?: number;
   readonly recheckMs?: number;
-  /** What stands between the events and their store. */
+  /** Wraps the store that the events use. */
   readonly aroundStore?: (store: EventsOptions["store"]) => EventsOptions["store"];
-  /** Who every call is by. */
+  /** Caller of every call. */
   readonly caller?: Caller;
 }
 
-/** Starts it; it is closed with the test. */
+/** Starts it; it is closed when the test ends. */
 export async function startEventsUnderTest(
   t: Test,
   { silenceMs, recheckMs, caller, aroundStore = (store) => store, ...options }: EventsUnderTestOptions = {},
@@ -90,16 +90,16 @@ function calledBy(service: ServiceRegistration, caller: Caller): ServiceRegistra
   };
 }
 
-/** A subscriber of the test's. */
+/** A subscriber of a test. */
 export interface Subscribed {
-  /** The next message. @throws what the stream ends with */
+  /** Returns the next message. @throws the error that ends the stream */
   next(): Promise<SubscribeResponse["message"]>;
-  /** Names of the volumes of the next events; heartbeats are passed over. */
+  /** Returns the names of the volumes of the next events, skipping heartbeats. */
   names(count: number): Promise<string[]>;
   leave(): void;
 }
 
-/** Subscribes, and leaves with the test. */
+/** Subscribes; it disconnects when the test ends. */
 export function subscribe(
   t: Test,
   client: Client<typeof EventService>,
@@ -137,7 +137,7 @@ export function subscribe(
   };
 }
 
-/** The last part of an event's resource. */
+/** Returns the last part of an event's resource. */
 export function nameOf({ resource }: { readonly resource: string }): string {
   return resource.split("/").at(-1) ?? "";
 }

@@ -15,7 +15,7 @@ const streamForms = protocols.filter(({ isGet }) => isGet === undefined);
 const [protocol] = streamForms as [Protocol];
 const dayMs = 86_400_000;
 
-/** What a stream ends with, and the metadata of its ErrorInfo. */
+/** Returns the error that ends a stream, with the metadata of its ErrorInfo. */
 async function endOf(call: Promise<unknown>) {
   const error = await call.then(
     () => new Error("it did not end"),
@@ -25,7 +25,7 @@ async function endOf(call: Promise<unknown>) {
   return { ...rpcErrorFrom(error), metadata: info?.metadata ?? {} };
 }
 
-test("by every protocol there is a snapshot first, then what was, then what comes", async (t) => {
+test("every protocol delivers a snapshot first, then past events, then new ones", async (t) => {
   const { clientOf, append, events } = await startEventsUnderTest(t);
   await append(["a", "b", "c"]);
   const start = { case: "cursor" as const, value: events.cursorOf(1) };
@@ -58,7 +58,7 @@ test("by every protocol there is a snapshot first, then what was, then what come
   }
 });
 
-test("who subscribes now gets nothing of what it has seen happen before", async (t) => {
+test("a subscription that starts now does not contain earlier events", async (t) => {
   const { clientOf, append, events } = await startEventsUnderTest(t);
   for (let round = 1; round <= 20; round += 1) {
     await append([`before${round}`]);
@@ -70,7 +70,7 @@ test("who subscribes now gets nothing of what it has seen happen before", async 
   }
 });
 
-test("who subscribes from a time gets what was not before it", async (t) => {
+test("a subscription that starts at a time contains the events from that time on", async (t) => {
   const { clientOf, store, append } = await startEventsUnderTest(t);
   const atMs = Date.now() - dayMs;
   await store.run("test.appendAt", { times: [atMs - 1, atMs, atMs + 1] });
@@ -83,15 +83,15 @@ test("who subscribes from a time gets what was not before it", async (t) => {
   t.same(await from(atMs, 2), ["a", "a"]);
   t.same(await from(atMs + 1, 1), ["a"]);
   const later = from(Date.now() + dayMs, 1);
-  // Subscribed by the time that it has its snapshot, which is before its first event.
+  // It is subscribed once it has its snapshot, which is before its first event.
   const other = subscribe(t, clientOf(protocol));
   await other.next();
   const appending = setInterval(() => void append(["later"]), 20);
-  t.same(await later, ["later"], "a time to come is now");
+  t.same(await later, ["later"], "a future time means now");
   clearInterval(appending);
 });
 
-test("a subscriber gets the topics and resources that it asks for", async (t) => {
+test("a subscriber gets the topics and resources that it requests", async (t) => {
   const { clientOf, append } = await startEventsUnderTest(t);
   const ask = (topics: string[], resources: string[]) =>
     subscribe(t, clientOf(protocol), { topics, resources });
@@ -108,7 +108,7 @@ test("a subscriber gets the topics and resources that it asks for", async (t) =>
   t.same(await names, [["d"], ["b", "c"], ["a", "b", "d"]]);
 });
 
-test("an event of a topic that this version does not know is told without facts", async (t) => {
+test("an event of an unknown topic is sent without facts", async (t) => {
   const { clientOf, append } = await startEventsUnderTest(t);
   const { next } = subscribe(t, clientOf(protocol));
   await next();
@@ -116,7 +116,7 @@ test("an event of a topic that this version does not know is told without facts"
   t.match(await next(), { value: { topic: "newer", type: "newer.thing", detail: { case: undefined } } });
 });
 
-test("events whose facts cannot be told are told without them, live and later, which is logged once", async (t) => {
+test("events whose facts cannot be sent are sent without them, live and later, and logged once", async (t) => {
   const { clientOf, append, events, warnings } = await startEventsUnderTest(t);
   const live = streamForms.map((each) => subscribe(t, clientOf(each)));
   await Promise.all(live.map(({ next }) => next()));
@@ -144,7 +144,7 @@ test("events whose facts cannot be told are told without them, live and later, w
   t.equal(warnings.length, 2);
 });
 
-test("what is asked wrongly is refused with field and limit", async (t) => {
+test("an invalid request is refused with field and limit", async (t) => {
   const { clientOf, events } = await startEventsUnderTest(t);
   const many = (count: number) => Array.from({ length: count }, () => "test");
   const wrong: readonly [Parameters<typeof subscribe>[2], string, RegExp][] = [
@@ -171,7 +171,7 @@ test("what is asked wrongly is refused with field and limit", async (t) => {
   t.match(await subscribe(t, clientOf(protocol), most).next(), { case: "snapshot" });
 });
 
-test("after silence there is a heartbeat to go on from, also for who gets nothing", async (t) => {
+test("after silence there is a heartbeat to resume from, also for a subscriber without events", async (t) => {
   const { clientOf, append, events } = await startEventsUnderTest(t, { silenceMs: 200 });
   const subscribed = streamForms.map((each) => subscribe(t, clientOf(each), { topics: ["test"] }));
   await Promise.all(subscribed.map(({ next }) => next()));
@@ -187,10 +187,10 @@ test("after silence there is a heartbeat to go on from, also for who gets nothin
   const start = { case: "cursor" as const, value: events.cursorOf(2) };
   const resumed = subscribe(t, clientOf(protocol), { start });
   await resumed.next();
-  t.same(await resumed.names(1), ["c"], "nothing is told twice");
+  t.same(await resumed.names(1), ["c"], "nothing is sent twice");
 });
 
-test("a subscriber that asks for more frequent heartbeats gets them", async (t) => {
+test("a subscriber that requests more frequent heartbeats gets them", async (t) => {
   const { clientOf } = await startEventsUnderTest(t);
   const request = { heartbeatAfter: durationFromMs(1000) };
   const subscribed = streamForms.map((each) => subscribe(t, clientOf(each), request));
@@ -201,7 +201,7 @@ test("a subscriber that asks for more frequent heartbeats gets them", async (t) 
   }
 });
 
-test("who still reads what was before gets heartbeats with its own place", async (t) => {
+test("a subscriber that still reads past events gets heartbeats with its own position", async (t) => {
   let isAway = true;
   const { clientOf, append, events } = await startEventsUnderTest(t, {
     silenceMs: 100,
@@ -227,7 +227,7 @@ test("who still reads what was before gets heartbeats with its own place", async
   t.same(await names(2), ["a", "b"]);
 });
 
-/** A caller whose services the test changes. */
+/** Creates a caller whose services the test changes. */
 function changingCaller(): { readonly caller: Caller; current: Partial<Caller> | Error } {
   const state = {
     current: {} as Partial<Caller> | Error,
@@ -263,13 +263,13 @@ test("a caller gets the events of the services that it may call at the time", as
   t.same(await names(1), ["d"]);
   who.current = {};
   await append(["e"], { services: [] });
-  t.same(await names(1), ["e"], "who is not limited gets everything");
+  t.same(await names(1), ["e"], "a caller without a limit gets everything");
   who.current = new InfraError("TOKEN_REVOKED", "the login was ended");
   await append(["f"]);
   t.match(await rpcErrorOf(next()), { reason: "TOKEN_REVOKED" });
 });
 
-test("a cursor whose events are gone is told with the oldest one, from which the stream begins", async (t) => {
+test("a cursor of purged events is refused with the oldest one, from which a stream can begin", async (t) => {
   const { clientOf, store, events } = await startEventsUnderTest(t, { keepMs: 30 * dayMs });
   const nowMs = Date.now();
   await store.run("test.appendAt", { times: [nowMs - 9 * dayMs, nowMs - 8 * dayMs, nowMs, nowMs] });
@@ -287,7 +287,7 @@ test("a cursor whose events are gone is told with the oldest one, from which the
   }
 });
 
-/** Subscribes over HTTP/2 without reading more than the head. */
+/** Subscribes over HTTP/2 and reads only the response headers. */
 async function subscribeWithoutReading(t: Test, url: string) {
   const session = http2.connect(url, { settings: { initialWindowSize: 1024 } });
   session.on("error", () => {});
@@ -314,7 +314,7 @@ async function subscribeWithoutReading(t: Test, url: string) {
   };
 }
 
-test("who does not keep up is told where it was, and goes on there; the others notice nothing", async (t) => {
+test("a slow subscriber gets its position and can resume there; the others are not affected", async (t) => {
   const { url, clientOf, append, log } = await startEventsUnderTest(t);
   const slow = await subscribeWithoutReading(t, url);
   const quick = subscribe(t, clientOf(protocol));
@@ -333,7 +333,7 @@ test("who does not keep up is told where it was, and goes on there; the others n
   const messages = await slow.readAll();
   const written = messages.flatMap(({ json }) => (json.event === undefined ? [] : [json.event]));
   t.ok(written.length > 0 && written.length < names.length, `${written.length} of ${names.length}`);
-  t.same(written.map(nameOf), names.slice(0, written.length), "what was written has no gap");
+  t.same(written.map(nameOf), names.slice(0, written.length), "the events that were written have no gap");
   t.match(messages[0]?.json, { snapshot: {} });
   const end = messages.at(-1);
   const [detail] = end?.json.error.details ?? [];
@@ -361,7 +361,7 @@ test("a gateway that closes ends every subscriber, and nothing waits for it afte
   await events.close();
 });
 
-test("events as they come are the same as those that are read later", async (t) => {
+test("live events are the same as those that are read later", async (t) => {
   const { clientOf, store, events } = await startEventsUnderTest(t);
   const live = subscribe(t, clientOf(protocol));
   await live.next();

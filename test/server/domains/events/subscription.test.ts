@@ -18,7 +18,7 @@ const recordOf = (seq: number): EventRecord => ({
   payload: null,
 });
 
-test("a subscriber that was overtaken while it joined reads on, and joins behind that", async (t) => {
+test("a subscriber that misses events while it joins reads them first, and then joins after them", async (t) => {
   const batches = [[2, 3], [], [4], []].map((seqs) => seqs.map(recordOf));
   const told: string[] = [];
   const asked: number[] = [];

@@ -13,7 +13,7 @@ import { operationWith } from "./operation-under-test.ts";
 const jsonOf = (operation: Operation) =>
   toJson(OperationSchema, create(OperationSchema, operationMessage(operation)));
 
-test("what is known is told, and what is not is unset", async (t) => {
+test("known values are set in the message, and unknown ones are not", async (t) => {
   t.same(jsonOf(operationWith()), {
     id: "operation-1",
     kind: "test.work",
@@ -55,7 +55,7 @@ test("what is known is told, and what is not is unset", async (t) => {
   });
 });
 
-test("a result is an object, whatever a kind makes of it", async (t) => {
+test("a result is an object, whatever type the kind returns", async (t) => {
   const resultOf = (result: Operation["result"]) =>
     (jsonOf(operationWith({ state: "completed", result })) as { readonly result?: unknown }).result;
   t.same(resultOf({ id: "backup-1", sizes: [1, 2] }), { id: "backup-1", sizes: [1, 2] });
@@ -65,13 +65,13 @@ test("a result is an object, whatever a kind makes of it", async (t) => {
   t.equal(resultOf(undefined), undefined);
 });
 
-test("an event tells the operation as its payload holds it, which is JSON", async (t) => {
+test("an event contains the operation of its payload, which is JSON", async (t) => {
   const operation = operationWith({ progress: 0.5 });
   const event = create(EventSchema, { detail: operationEventDetail(JSON.parse(JSON.stringify(operation))) });
   t.same((toJson(EventSchema, event) as { readonly operation?: unknown }).operation, jsonOf(operation));
 });
 
-test("a command tells how it ended", async (t) => {
+test("a command contains how it ended", async (t) => {
   const command = { atMs: 1_000, step: "snapshot", argv: ["lvm", "lvs"], durationMs: 12, host: "host-1" };
   const told = (end: { exitCode: number | undefined; signal: string | undefined }) =>
     toJson(OperationCommandSchema, create(OperationCommandSchema, commandMessage({ ...command, ...end })));

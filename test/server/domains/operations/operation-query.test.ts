@@ -28,7 +28,7 @@ function refusalOf(
   }
 }
 
-test("every filter is read, and those not set are none", async (t) => {
+test("every filter is parsed, and unset filters are absent", async (t) => {
   t.same(parse({}), { filters: {}, pageSize: 100, belowSeq: undefined });
   const query = parse({
     pageSize: 7,
@@ -55,7 +55,7 @@ test("every filter is read, and those not set are none", async (t) => {
   t.equal(parse({ kind: "volumes" }).filters.kind, "volumes");
 });
 
-test("what is out of its limits is refused by the name of its field, with the limit", async (t) => {
+test("a value out of its limits is refused with the name of its field and the limit", async (t) => {
   const refused = (init: Init) => refusalOf(() => parse(init));
   t.match(refused({ pageSize: -1 }), { field: "page_size", description: /1000, got -1/ });
   t.match(refused({ from: { seconds: 2n }, to: { seconds: 1n } }), {
@@ -80,7 +80,7 @@ test("what is out of its limits is refused by the name of its field, with the li
   );
 });
 
-test("any request is read or refused by a field", async () => {
+test("any request is parsed or refused with a field", async () => {
   const requests = fc.record({
     pageSize: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
     pageToken: fc.string({ unit: codePoint }),

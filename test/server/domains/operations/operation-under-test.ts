@@ -1,6 +1,6 @@
 import type { Operation } from "../../../../server/operations/operation.ts";
 
-/** An operation that is under way, with what matters to a test. */
+/** Returns a running operation, with the given properties. */
 export function operationWith(facts: Partial<Operation> = {}): Operation {
   return {
     id: "operation-1",

@@ -20,7 +20,7 @@ type Methods = typeof OperationService.method;
 type Unary = Exclude<keyof Methods, "watchOperation">;
 type Request<M extends DescMethod> = MessageInitShape<M["input"]>;
 
-/** Who calls, as an admin unless told, and what else matters to a test. */
+/** The caller, an admin by default, and other properties of a call. */
 export interface CallFacts {
   readonly caller?: Caller;
   readonly peer?: Partial<Peer>;
@@ -33,9 +33,9 @@ export interface OperationsUnderTest {
   readonly counting: CountingKind;
   readonly events: Events;
   readonly registration: ServiceRegistration;
-  /** Begins an operation of the kind as an RPC would. */
+  /** Starts an operation of the kind as an RPC would. */
   begin(rpc: string, wanted?: { readonly resource?: string; readonly actor?: string }): Promise<Operation>;
-  /** Answers without the call path; `noted` is told what the call has noted. */
+  /** Calls the handler directly; `noted` is called with the call afterwards. */
   call<Name extends Unary>(
     name: Name,
     request: Request<Methods[Name]>,
@@ -48,7 +48,7 @@ export interface OperationsUnderTest {
   ): AsyncGenerator<MessageShape<Methods["watchOperation"]["output"]>, void>;
 }
 
-/** The service on a real engine, whose operations are of a kind that counts; closed with the test. */
+/** Creates the service on a real engine with a counting kind; it is closed when the test ends. */
 export async function createOperationsUnderTest(
   t: Test,
   options: {

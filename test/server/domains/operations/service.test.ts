@@ -11,7 +11,7 @@ import { createOperationsUnderTest } from "./operations-under-test.ts";
 const createBackup = "proto.LVService/CreateBackup";
 const deleteBackup = "hostplane.v1.BackupService/DeleteBackup";
 
-test("an operation is told as it is, to its end", async (t) => {
+test("an operation is returned with its current state, until its end", async (t) => {
   const { begin, call, engine } = await createOperationsUnderTest(t);
   const { id } = await begin(createBackup, { actor: "user/alice" });
   await engine.end(id);
@@ -35,7 +35,7 @@ test("an operation is told as it is, to its end", async (t) => {
   t.equal(await reasonOf(call("cancelOperation", { id: unknown })), "OPERATION_NOT_FOUND");
 });
 
-test("every filter that is set must be met", async (t) => {
+test("an operation must match every filter that is set", async (t) => {
   const { begin, call, engine } = await createOperationsUnderTest(t, { isIdle: true });
   const a = await begin(createBackup, { resource: "groups/a", actor: "user/a" });
   const b = await begin(createBackup, { resource: "groups/a/volumes/b", actor: "user/b" });
@@ -61,7 +61,7 @@ test("every filter that is set must be met", async (t) => {
   t.equal(await reasonOf(call("listOperations", { kind: "a.b.c" })), "INVALID_FIELD");
 });
 
-test("pages are gapless and told once, while more is begun", async (t) => {
+test("pages have no gaps or repeats while more operations are started", async (t) => {
   const { begin, call } = await createOperationsUnderTest(t, { isIdle: true });
   for (let i = 0; i < 12; i += 1) {
     await begin(createBackup, { actor: i % 2 === 0 ? "user/a" : "user/b" });
@@ -85,7 +85,7 @@ test("pages are gapless and told once, while more is begun", async (t) => {
   );
 });
 
-test("a page of large operations ends before it is too long, and the next goes on", async (t) => {
+test("a page of large operations is cut short, and the next page continues", async (t) => {
   const counting = createCountingKind();
   const large = { ...counting.kind, result: () => ({ text: "x".repeat(20_000) }) };
   const { begin, call, engine } = await createOperationsUnderTest(t, {
@@ -103,14 +103,14 @@ test("a page of large operations ends before it is too long, and the next goes o
   t.equal(new Set([...first.operations, ...second.operations].map(({ id }) => id)).size, count);
 });
 
-test("who may not call the service that began an operation is told that there is none", async (t) => {
+test("an operation looks missing to a caller that may not call the service that started it", async (t) => {
   const { begin, call, watch } = await createOperationsUnderTest(t, { isIdle: true });
   const { id } = await begin(createBackup);
   const other = await begin(deleteBackup);
   const missing = "no-such-operation";
   const wordsOf = (promise: Promise<unknown>, of: string) =>
     promise.then(
-      () => t.fail("it was told"),
+      () => t.fail("it was visible"),
       (error) => error instanceof InfraError && `${error.reason} ${error.message.replaceAll(of, "ID")}`,
     );
   const seers = [
@@ -138,7 +138,7 @@ test("who may not call the service that began an operation is told that there is
   t.match(await call("listOperations", {}, none), { operations: [], nextPageToken: "" });
 });
 
-test("cancel and retry need the role of the RPC that began the operation, and say whose it was", async (t) => {
+test("cancel and retry need the role of the RPC that started the operation, and note the resource and the operation", async (t) => {
   const { begin, call } = await createOperationsUnderTest(t, { isIdle: true });
   const { id } = await begin(createBackup, { resource: "groups/a/volumes/b" });
   const admins = await begin(deleteBackup);
@@ -163,7 +163,7 @@ test("cancel and retry need the role of the RPC that began the operation, and sa
   t.equal(await reasonOf(call("retryOperation", { id }, { caller })), "OPERATION_NOT_RETRYABLE");
 });
 
-test("an operation that failed goes on when it is retried", async (t) => {
+test("a failed operation continues when it is retried", async (t) => {
   const { begin, call, engine, counting } = await createOperationsUnderTest(t);
   counting.before("forward second", () => {
     throw new InfraError("NO_SPACE", "there is no room");
@@ -180,7 +180,7 @@ test("an operation that failed goes on when it is retried", async (t) => {
   t.match(await engine.end(id), { state: "completed" });
 });
 
-test("the commands of an operation are told, oldest first, a page at a time", async (t) => {
+test("the commands of an operation are listed oldest first, page by page", async (t) => {
   const { begin, call, engine, counting } = await createOperationsUnderTest(t);
   counting.before("forward first", async () => {
     for (const word of ["a", "b", "c"]) {

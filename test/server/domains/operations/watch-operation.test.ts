@@ -15,7 +15,7 @@ import { createOperationsUnderTest } from "./operations-under-test.ts";
 
 const rpc = "proto.LVService/CreateBackup";
 
-/** Holds operations in a function of a step until it is opened. */
+/** Blocks operations in a function of a step until the gate is opened. */
 function gateOf(counting: CountingKind, what: string) {
   const reached = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<void>();
@@ -48,7 +48,7 @@ async function until(
 
 const rest = (messages: AsyncGenerator<WatchOperationResponse, void>) => until(messages, () => false);
 
-test("a watch tells the operation as it is, every change once and in order, and ends with its end", async (t) => {
+test("a watch returns the current state, every change once and in order, and ends with the operation", async (t) => {
   const { begin, watch, counting } = await createOperationsUnderTest(t);
   const gate = gateOf(counting, "forward first");
   const { id } = await begin(rpc);
@@ -70,7 +70,7 @@ test("a watch tells the operation as it is, every change once and in order, and 
   t.match(await rest(watch({ id })), [{ operation: { state: OperationState.COMPLETED } }]);
 });
 
-test("from the cursor of any message a watch goes on with the next, at another gateway as well", async (t) => {
+test("a watch continues after the cursor of any message, also at another gateway", async (t) => {
   const store = await openOwnStore(t);
   const { begin, watch, counting } = await createOperationsUnderTest(t, { store });
   const second = await createOperationsUnderTest(t, { store, isIdle: true });
@@ -96,7 +96,7 @@ test("from the cursor of any message a watch goes on with the next, at another g
   }
 });
 
-test("an end that was followed by a retry does not end a watch that goes on from before it", async (t) => {
+test("an end that was followed by a retry does not end a watch that resumes before it", async (t) => {
   const { begin, watch, counting, engine } = await createOperationsUnderTest(t);
   counting.before("forward first", () => {
     throw new InfraError("NO_SPACE", "there is no room");
@@ -114,7 +114,7 @@ test("an end that was followed by a retry does not end a watch that goes on from
   t.ok(states.includes(OperationState.FAILED));
 });
 
-test("where the changes behind a cursor are gone a watch goes on with the operation as it is", async (t) => {
+test("if the changes after a cursor were purged, a watch continues with the current state", async (t) => {
   const store = await openOwnStore(t);
   const { begin, watch, counting } = await createOperationsUnderTest(t, { store });
   const gate = gateOf(counting, "forward third");
@@ -128,7 +128,7 @@ test("where the changes behind a cursor are gone a watch goes on with the operat
   t.match((await rest(watching)).at(-1)?.operation, { state: OperationState.COMPLETED });
 });
 
-test("what is no cursor is refused, and one of another store is a place whose history is gone", async (t) => {
+test("an invalid cursor is refused, and one of another store counts as purged history", async (t) => {
   const { begin, watch, engine } = await createOperationsUnderTest(t);
   const { id } = await begin(rpc);
   await engine.end(id);
@@ -138,7 +138,7 @@ test("what is no cursor is refused, and one of another store is a place whose hi
   t.match(await rest(watch({ id, cursor })), [{ operation: { state: OperationState.COMPLETED } }]);
 });
 
-test("a watch ends when its caller may not see the operation any more, or leaves", async (t) => {
+test("a watch ends when its caller may no longer see the operation, or leaves", async (t) => {
   const { begin, watch, counting } = await createOperationsUnderTest(t);
   const gate = gateOf(counting, "forward first");
   const { id } = await begin(rpc);

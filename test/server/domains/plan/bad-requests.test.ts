@@ -8,7 +8,7 @@ async function start(t: Test) {
   return startAppUnderTest(t, identifiedAs(callerOf("operator"), registrations));
 }
 
-/** What a refusal in Connect's JSON says, without its effect: a plan is a read, and has none. */
+/** Returns a refusal in Connect's JSON without its effect, because a plan is a read and has none. */
 async function refusalOf(url: string, path: string, body: string) {
   const headers = { "content-type": "application/json" };
   const response = await fetch(`${url}/${path}`, { method: "POST", headers, body });
@@ -23,7 +23,7 @@ async function refusalOf(url: string, path: string, body: string) {
   return { code, message, details: details.map(({ debug }) => debug) };
 }
 
-test("a request that the call would not read is refused by its plan in the same words", async (t) => {
+test("a request that the call cannot parse is refused by its plan with the same message", async (t) => {
   const { url } = await start(t);
   const bodies = [
     '{"name":"a","sizeGB":1}',
@@ -48,7 +48,7 @@ test("a request that the call would not read is refused by its plan in the same 
   }
 });
 
-test("no request of a plan is a fault of the gateway", async (t) => {
+test("no request of a plan causes an internal error", async (t) => {
   const { url, log } = await start(t);
   const path = "hostplane.v1.PlanService/Plan";
   const invalid = { code: "invalid_argument" };
@@ -61,7 +61,7 @@ test("no request of a plan is a fault of the gateway", async (t) => {
     t.match(await refusalOf(url, path, body), invalid, body);
   }
 
-  // What a Struct can hold on the wire and JSON cannot: no number, no value.
+  // Values of a Struct on the wire that JSON does not have: NaN, and an empty Value.
   for (const value of [[0x11, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f], []]) {
     const entry = [0x0a, 1, 0x78, 0x12, value.length, ...value];
     const struct = [0x0a, entry.length, ...entry];
@@ -74,6 +74,6 @@ test("no request of a plan is a fault of the gateway", async (t) => {
   t.same(
     log.filter(({ level }) => Number(level) >= 40),
     [],
-    "nothing is a fault",
+    "no internal errors",
   );
 });

@@ -7,7 +7,7 @@ import { LVService } from "../../../../gen/lvmd/served/lvmd_pb.ts";
 import { methodPathOf } from "../../../../server/rpc/method-rule.ts";
 import { createPlanUnderTest } from "./plan-under-test.ts";
 
-/** Stands in for lvm: tells of one group with one volume, says yes to everything, and writes down its words. */
+/** A stub of lvm: reports one group with one volume, accepts everything, and records its arguments. */
 const standIn = `
 import { appendFileSync, readFileSync } from "node:fs";
 const words = process.argv.slice(2);
@@ -77,11 +77,11 @@ const changes = [
 ];
 
 for (const { method, json } of changes) {
-  test(`the plan of ${method.name} shows word by word the command that is then started`, async (t) => {
+  test(`the plan of ${method.name} shows exactly the command that is then run`, async (t) => {
     const { plan, call, ran } = await startWithStandIn(t);
     const { steps } = await plan({ method: methodPathOf(method), request: { case: "json", value: json } });
-    t.same(await ran(), [], "the plan started none");
-    // A volume that was made is looked for afterwards, and this lvm has made none.
+    t.same(await ran(), [], "the plan ran none");
+    // A created volume is looked up afterwards, and this lvm has created none.
     await call(method, json).catch((error: unknown) => t.match(error, { reason: "VOLUME_NOT_FOUND" }));
     t.equal(steps.length, 1);
     t.same(

@@ -27,7 +27,7 @@ import { createCall } from "../../rpc/call-under-test.ts";
 import { openOwnStore } from "../../store/own-store.ts";
 import { withoutStore } from "../../without-store.ts";
 
-/** Who a test calls as. */
+/** Returns a caller with the role and services. */
 export function callerOf(role: Caller["role"], services?: readonly string[]): Caller {
   const caller: Caller = {
     ...anonymous,
@@ -45,7 +45,7 @@ export interface CallFacts {
   readonly peer?: Partial<Peer>;
 }
 
-/** The services of a gateway, without the call path. */
+/** The services of a gateway, called directly. */
 export interface PlanUnderTest {
   readonly registrations: readonly ServiceRegistration[];
   plan(request: MessageInitShape<typeof PlanRequestSchema>, facts?: CallFacts): Promise<PlanResponse>;
@@ -53,7 +53,7 @@ export interface PlanUnderTest {
   call(method: DescMethod, request: JsonObject): Promise<object>;
 }
 
-/** The gateway's own users, on a store of the test's. */
+/** Creates the gateway's own users, on a store of the test. */
 export async function createAuthUnderTest(t: Test): Promise<Auth> {
   const auth = await createAuth({
     store: await openOwnStore(t),
@@ -66,7 +66,7 @@ export async function createAuthUnderTest(t: Test): Promise<Auth> {
   return auth;
 }
 
-/** Calls as an admin unless told. */
+/** Creates the services; calls are by an admin by default. */
 export function createPlanUnderTest(
   systems: Systems = createSandboxSystems(),
   auth: Pick<Auth, "registrations" | "planners"> = { registrations: [], planners: [] },
@@ -108,7 +108,7 @@ export function createPlanUnderTest(
   };
 }
 
-/** The same services, called by this caller whoever calls. */
+/** Returns the same services with this caller for every call. */
 export function identifiedAs(
   caller: Caller,
   registrations: readonly ServiceRegistration[],

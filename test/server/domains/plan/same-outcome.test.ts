@@ -13,7 +13,7 @@ import { createPlanUnderTest } from "./plan-under-test.ts";
 
 const gib = 1n << 30n;
 
-/** A sandbox with something of every kind, which writes down what it runs. */
+/** Creates a sandbox with all kinds of volumes, which records the commands that it runs. */
 function createBusySystems() {
   const sandbox = createLvmSandbox({
     volumeGroups: [
@@ -66,7 +66,7 @@ const request = fc.oneof(
   fc.record(place).map((json: JsonObject) => ({ method: LVService.method.removeLV, json })),
 );
 
-/** How a call or a plan ends: undefined when well. */
+/** Returns the refusal of a call or a plan; undefined when it succeeds. */
 async function refusalOf(
   ending: Promise<unknown>,
 ): Promise<Pick<InfraError, "reason" | "resource" | "violations"> | undefined> {
@@ -82,7 +82,7 @@ async function refusalOf(
   }
 }
 
-test("a plan touches nothing, and the call made next ends as it said and runs the commands it showed", async (t) => {
+test("a plan changes nothing, and the next call ends as planned and runs the planned commands", async (t) => {
   const reasons = new Set<unknown>();
   await fc.assert(
     fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 12 }), async (requests) => {
@@ -115,6 +115,6 @@ test("a plan touches nothing, and the call made next ends as it said and runs th
   );
   const met = [undefined, "INVALID_FIELD", "VOLUME_EXISTS", "NO_SPACE", "VOLUME_NOT_FOUND", "VOLUME_IN_USE"];
   for (const reason of [...met, "VOLUME_PROTECTED", "SHRINK_NOT_ALLOWED", "VOLUME_GROUP_GONE"]) {
-    t.ok(reasons.has(reason), `${reason} was met`);
+    t.ok(reasons.has(reason), `${reason} occurred`);
   }
 });

@@ -19,7 +19,7 @@ function jsonOf(method: string, value: Record<string, string | number>) {
   return { method, request: { case: "json", value } } as const;
 }
 
-test("a plan tells what will be there, what will be lost, and the command", async (t) => {
+test("a plan shows the changes, the losses and the command", async (t) => {
   const { plan } = createPlanUnderTest();
   t.match(await plan(jsonOf(create, { name: "data", size_gb: 2 })), {
     kind: "volumes.create",
@@ -107,11 +107,11 @@ test("a plan needs the role of the method that it plans", async (t) => {
   await t.rejects(
     plan({ method: "hostplane.v1.UserService/DeleteUser" }, { caller: callerOf("operator") }),
     { name: "InfraError", reason: "ROLE_REQUIRED", message: /role admin/ },
-    "an admin's method is told of to nobody else",
+    "the plan of an admin's method needs the role admin as well",
   );
 });
 
-test("a listener that does not serve a service plans none of its calls, whoever asks", async (t) => {
+test("a listener that does not serve a service refuses to plan its calls for any caller", async (t) => {
   const { plan } = createPlanUnderTest();
   const request = jsonOf(remove, { name: "sandbox-web" });
   const peer = { listener: "unix:/run/some.sock", services: new Set(["hostplane.v1.PlanService"]) };
@@ -144,7 +144,7 @@ test("a method is named as in its path", async (t) => {
   }
 });
 
-test("what changes nothing has no plan, nor has a plan", async (t) => {
+test("a method that changes nothing has no plan, nor does Plan itself", async (t) => {
   const { plan } = createPlanUnderTest(undefined, await createAuthUnderTest(t));
   for (const method of [PlanService.method.plan, ...methods.filter((one) => !methodRuleOf(one).mutation)]) {
     const reason = await reasonOf(plan({ method: methodPathOf(method) }));
@@ -152,25 +152,26 @@ test("what changes nothing has no plan, nor has a plan", async (t) => {
   }
 });
 
-/** Mutations without a plan, and why. */
+/** Mutations without a plan, with the reason. */
 const unplanned: Readonly<Record<string, string>> = {
   "services.auth.AuthService/Login":
-    "it makes a token, and whether the password is right is for nothing else to tell",
+    "it creates a token, and a plan would reveal whether the password is right",
   "hostplane.v1.UserService/ChangePassword":
-    "it would tell whether a password is right without counting who asks",
-  "services.auth.AuthService/Logout": "it ends the caller's own token, and nothing else",
+    "a plan would reveal whether a password is right without counting as a failed login",
+  "services.auth.AuthService/Logout": "it only ends the caller's own session",
   "hostplane.v1.OperationService/CancelOperation":
-    "what is undone depends on the step that runs when it is asked",
-  "hostplane.v1.OperationService/RetryOperation": "it goes on with what the operation itself tells of",
+    "what is undone depends on the step that is running at that time",
+  "hostplane.v1.OperationService/RetryOperation":
+    "it continues the operation, which already describes its steps",
 };
 
-test("every mutation of a served domain has a plan, or is known to have none", async (t) => {
+test("every mutation of a served domain has a plan, or is listed without one", async (t) => {
   const { plan } = createPlanUnderTest(undefined, await createAuthUnderTest(t));
   const mutations = methods.filter((method) => methodRuleOf(method).mutation).map(methodPathOf);
   t.same(
     Object.keys(unplanned).filter((path) => !mutations.includes(path)),
     [],
-    "the list names mutations",
+    "the list contains only mutations",
   );
   let planned = 0;
   for (const path of mutations) {
@@ -193,7 +194,7 @@ test("a domain that is off refuses plans as it refuses calls", async (t) => {
   });
 });
 
-test("a binary request is read as the method reads it", async (t) => {
+test("a binary request is parsed as by the method", async (t) => {
   const { plan } = createPlanUnderTest();
   const binary = (value: Uint8Array, method = create) => plan({ method, request: { case: "binary", value } });
   const name = new BinaryWriter().tag(1, WireType.LengthDelimited).string("data");
@@ -206,6 +207,6 @@ test("a binary request is read as the method reads it", async (t) => {
   await t.rejects(
     plan({ method: create }),
     { name: "InfraError", reason: "INVALID_FIELD", message: /^name: / },
-    "none is empty",
+    "no request means an empty one",
   );
 });

@@ -19,7 +19,7 @@ function backendOf(name: string, health: BackendHealth, services: readonly strin
   };
 }
 
-test("a service is serving while one of the systems behind it answers", async (t) => {
+test("a service is serving while one of its backends answers", async (t) => {
   const backends = [
     backendOf("gone", "unavailable", ["both", "gone"]),
     backendOf("there", "degraded", ["both", "there"]),
@@ -33,5 +33,5 @@ test("a service is serving while one of the systems behind it answers", async (t
   t.match(await statusOf("both"), { status: Status.SERVING });
   t.match(await statusOf("there"), { status: Status.SERVING });
   t.match(await statusOf("gone"), { status: Status.NOT_SERVING });
-  t.match(await statusOf("none"), { status: Status.SERVING }, "it needs no system");
+  t.match(await statusOf("none"), { status: Status.SERVING }, "it needs no backend");
 });

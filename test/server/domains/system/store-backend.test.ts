@@ -20,7 +20,7 @@ test("the store of a gateway answers, and makes it ready", async (t) => {
   );
 });
 
-test("a store that cannot be reached is unavailable and says why", async (t) => {
+test("a store that cannot be reached is unavailable, with the reason", async (t) => {
   const down = new InfraError("STORE_UNAVAILABLE", "the database does not answer");
   const backend = createStoreBackend({
     store: storeThat(() => Promise.reject(down)),
@@ -40,7 +40,7 @@ test("a store that hangs is unavailable after two seconds", { timeout: 10_000 },
   t.match(await backend.status(), { health: "unavailable", missing: [/has not answered for 2000 ms/] });
 });
 
-test("many who ask at once ask the store once", async (t) => {
+test("many concurrent status reads query the store once", async (t) => {
   let asked = 0;
   const store = storeThat(async () => {
     asked += 1;
@@ -51,7 +51,7 @@ test("many who ask at once ask the store once", async (t) => {
   t.equal(asked, 1);
 });
 
-test("a watcher is called when the store goes and comes back", { timeout: 10_000 }, async (t) => {
+test("a watcher is called when the store goes down and comes back", { timeout: 10_000 }, async (t) => {
   let isUp = true;
   const store = storeThat(async () => {
     if (!isUp) {
