@@ -31,7 +31,7 @@ export function createDeleteKind(
         name: "forget",
         title: "removing the backup from its repository",
         isAbortable: false,
-        // Other work on the repository locks it.
+        // Other operations may have locked the repository.
         maxAttempts: 10,
         async happened({ token }) {
           await restic.settle(token);
@@ -48,7 +48,7 @@ export function createDeleteKind(
           }
           return null;
         },
-        // A deletion cannot be undone; at least the backup is no longer listed.
+        // A deletion cannot be undone. If the snapshot is gone, the backup must no longer be listed.
         async undo(run) {
           await restic.settle(run.token);
           if (!(await isStored(run).catch(keptWithoutRepository))) {
@@ -84,7 +84,7 @@ function isGone(error: unknown): boolean {
   return error instanceof InfraError && error.reason === "REPOSITORY_NOT_FOUND";
 }
 
-/** A repository that is not mounted may still contain the backup. */
+/** Treats a missing repository as if it contained the backup, because it may only be unmounted. */
 function keptWithoutRepository(error: unknown): true {
   if (isGone(error)) {
     return true;

@@ -8,13 +8,13 @@ import { operationTagOf } from "./stored-backup.ts";
 
 /** Longer than the tool takes to create a repository, or to give up. */
 const leaseMs = 300_000;
-/** A creation elsewhere takes several seconds. */
+/** How long to wait for a creation by another operation, which takes several seconds. */
 const patienceMs = 60_000;
 const lookEveryMs = 250;
 
 /**
- * Creates the repository of a backup unless it exists. The gateways that share the store create one at a time, and none where
- * backups are already recorded: such a place would be a bare mount point.
+ * Creates the repository of a backup unless it exists. The gateways that share the store create one at a time. They
+ * create none where backups are already recorded, because the place would be a mount point without its file system.
  * @param owner ID of the operation
  * @throws InfraError REPOSITORY_NOT_FOUND when backups are recorded at the place; REPOSITORY_LOCKED when another operation
  * has been creating it for a minute; and the errors of the tool

@@ -21,7 +21,7 @@ export function pruneStep<Input extends Json & PruneInput, Secrets extends Repos
     title: "freeing the room of what was removed",
     weight: 100,
     isAbortable: true,
-    // Other work on the repository locks it.
+    // Other operations may have locked the repository.
     maxAttempts: 10,
     async happened({ token }) {
       await restic.settle(token);

@@ -96,7 +96,7 @@ export function createAbsentResticBackend(domain: string, configKey: string): Ba
   return createAbsentBackend(domain, name, "off", services, backupsOff(configKey).message);
 }
 
-/** S3 services do not count: the gateway only knows them from requests. */
+/** Reports whether an operation used the local repository. The gateway knows S3 services only from requests. */
 function isOnLocalRepository({ input }: Operation): boolean {
   const known = input as { readonly place?: { readonly kind?: unknown } } | null;
   return known?.place?.kind === "local";

@@ -72,7 +72,7 @@ const lastLookMs = 2_000;
 
 /**
  * Publishes each change of a system as events, whatever caused it and however many gateways observe the system. An update
- * consists of the differences from the stored state and of the new state, and fails if another gateway was faster.
+ * contains the differences from the stored state and the new state, and is rejected if another gateway was faster.
  */
 export function observeSystem<State, Observed>(
   system: ObservedSystem<State, Observed>,
@@ -99,7 +99,7 @@ export function observeSystem<State, Observed>(
       const { observed, nowMs } = await store.run("observed.read", { source });
       known = knownFrom(observed);
       if (gapReason !== undefined && observed !== undefined) {
-        // The state noted while the system is unreadable is not a read, so it does not shorten an open gap.
+        // Recording that the system is unreadable is not a read, so it must not shorten an open gap.
         gap = { fromMs: gap?.fromMs ?? observed.observedAtMs, toMs: nowMs, reason: gapReason };
       }
       gapReason = undefined;

@@ -24,7 +24,7 @@ interface Remembered<Change> {
   shownAtMs: number | undefined;
 }
 
-/** Upper bound while changes are not published. */
+/** Maximum number of remembered changes, reached only while changes are not published. */
 const maxRemembered = 1000;
 
 /** @param read reads the state of the system, in the same way as the observer */

@@ -9,7 +9,7 @@ export interface RecentEvents {
   push(record: EventRecord, bytes: number): void;
   /** Returns up to `limit` events after a number; none when it is the newest, undefined when some of them are not in memory. */
   after(seq: number, limit: number): readonly EventRecord[] | undefined;
-  /** Discards all events: the next event pushed does not directly follow. */
+  /** Discards all events, because the next pushed event does not follow directly. */
   restartAfter(seq: number): void;
 }
 

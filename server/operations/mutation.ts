@@ -8,7 +8,7 @@ export interface PlannedStep {
 
 /** Description of a change to a system, so that it can be shown before it runs. */
 export interface PlannedMutation {
-  /** What changes, e.g. `volumes.create`. */
+  /** Kind of change, e.g. `volumes.create`. */
   readonly kind: string;
   /** Resource that changes; two mutations of one resource never run at the same time. */
   readonly resource: string;

@@ -8,7 +8,7 @@ import type { TransactionContext } from "./transaction.ts";
 export interface FencedCluster {
   readonly name: string;
   readonly uid: string;
-  /** Instance id of the gateway. */
+  /** Instance ID of the gateway. */
   readonly owner: string;
   readonly fence: number;
 }

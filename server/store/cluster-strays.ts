@@ -68,7 +68,7 @@ export const clusterStrayTransactions = {
    * machines get higher sequence numbers than the machine's. The cluster is due immediately. Only an adopted slot is `booted`
    * from the start.
    * @returns `notFound`: there is no such cluster, or it has no such pool; `taken`: the slot is in use, or another slot that is
-   * not released has this machine; `full`: the pool or control plane has its full number, and a machine would have to go
+   * not released has this machine; `full`: the pool or control plane has all of its machines, and one would have to be released
    */
   async "clusters.adopt"(
     context: TransactionContext,

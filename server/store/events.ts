@@ -95,7 +95,7 @@ export const eventTransactions = {
     if (goneAtMs !== undefined && atMs <= goneAtMs) {
       return { isKept: false as const, goneSeq };
     }
-    // Event times are when transactions began, so an event can precede another one that has an earlier time.
+    // Event times are the start times of transactions, so an event can precede another one with an earlier time.
     const smallest = await context.db
       .selectFrom("events")
       .select("at")

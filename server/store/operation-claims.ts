@@ -213,7 +213,7 @@ export async function insertSteps(
   }
 }
 
-/** Reports whether it was waiting to continue being undone. */
+/** Reports whether undoing the operation has begun and must continue. */
 async function hasStepToUndo({ db }: TransactionContext, id: string): Promise<boolean> {
   const step = await db
     .selectFrom("operation_steps")

@@ -95,7 +95,7 @@ export const operationStepTransactions = {
     return written;
   },
 
-  /** Begins undoing the operation; after this it is only undone. `failed` is absent when it was cancelled. */
+  /** Begins to undo the operation; no step runs forward after this. `failed` is absent when it was cancelled. */
   async "operations.beginUndo"(
     context: TransactionContext,
     args: Fenced & {
@@ -123,7 +123,7 @@ export const operationStepTransactions = {
     });
   },
 
-  /** Begins undoing a step. `error`: why a previous attempt to undo it failed. */
+  /** Begins to undo a step. `error`: why a previous attempt to undo it failed. */
   async "operations.beginUndoStep"(
     context: TransactionContext,
     args: Fenced & { step: string; error: string | undefined; message: string },
@@ -151,7 +151,7 @@ export const operationStepTransactions = {
     return change(context, args, {});
   },
 
-  /** Completes the operation after its last step. If it was asked to stop and can still be cancelled, it is refused. */
+  /** Completes the operation after its last step; refused if it was asked to stop and can still be cancelled. */
   async "operations.complete"(
     context: TransactionContext,
     args: Fenced & { resultJson: string },

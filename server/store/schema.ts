@@ -8,8 +8,8 @@ import type {
 
 /**
  * The tables, as Kysely's queries see them on either database: times are milliseconds of the database's clock, a boolean is 0
- * or 1, JSON is text, bytes are a Uint8Array. `version` is the number of the counter `auth_version` that the transaction took
- * which wrote the row, so that all changes are the rows with a version above the last one seen.
+ * or 1, JSON is text, bytes are a Uint8Array. `version` is the number of the counter `auth_version` at the
+ * last change of the row that affects authentication. All such changes are the rows with a version above the last one seen.
  */
 export interface Schema {
   meta: MetaTable;
@@ -150,7 +150,7 @@ export interface IdempotencyKeysTable {
   expires_at: number;
 }
 
-/** Gateways that use the database. Each reads here whether the gateways of a host are away. */
+/** Gateways that use the database, to detect whether the gateways of a host are away. */
 export interface GatewaysTable {
   instance_id: string;
   host: string;

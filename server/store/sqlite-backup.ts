@@ -8,7 +8,7 @@ import { syncDirectory } from "./sqlite-file.ts";
 /**
  * Writes a consistent copy of an open database, outside of a transaction, to a file of mode 0600 that must not exist. Returns
  * its size once it would survive a power failure. A failed copy leaves no file. The copy gets a new event epoch: a gateway that
- * continues from it assigns event numbers that were since given to other events.
+ * continues from it assigns event numbers that have since been used for other events.
  * @throws InfraError BACKUP_REFUSED
  */
 export function backupSqlite(database: DatabaseSync, file: string): number {

@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement } from "kysely";
 import type { Schema } from "./schema.ts";
 
-/** More than the store has statements; bounds those with lists of varying length. */
+/** More than the number of distinct statements; bounds the variants with lists of different lengths. */
 const keptStatements = 500;
 
 /** Returns Kysely on top of `node:sqlite`. Its queries settle without leaving the current turn of the event loop. */

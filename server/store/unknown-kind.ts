@@ -1,6 +1,6 @@
 import type { OperationsTable } from "./schema.ts";
 
-/** Explains why an operation waits that no gateway can run because its domain is not configured. */
+/** Returns why an operation waits if no gateway can run it, because its domain is not configured. */
 export function unknownKindWords(kind: string): string {
   return `${unknownKindStart(kind)}: configure its domain again, or cancel the operation`;
 }

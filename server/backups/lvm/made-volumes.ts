@@ -30,7 +30,7 @@ export interface VolumePlace extends GroupIdentity {
  */
 export interface MadeVolumes {
   readonly shown: ShownCommand;
-  /** Reads the state after this call began. */
+  /** Reads the current state from LVM. */
   readState(): Promise<LvmState>;
   /**
    * Runs the steps that `stepsFrom` computes from the current state, once it is the volume's turn.

@@ -1,7 +1,7 @@
 import { open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Returns the file with the password of a real gateway's first admin. The operator removes it. */
+/** Returns the file with the password of a real gateway's first admin. It exists until the operator removes it. */
 export function adminPasswordFile(directory: string): string {
   return join(directory, "admin-password");
 }

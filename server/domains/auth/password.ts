@@ -64,7 +64,7 @@ export function verifyPassword(phc: string, password: string): Promise<boolean> 
  */
 export async function verifyPasswordInTurn(phc: string | undefined, password: string): Promise<boolean> {
   const { tag, ...rest } = parsePhc(phc ?? dummyPhc);
-  // Too long passwords were never set. Hashing one would be useless, and would take longer the longer it is.
+  // A password that is too long was never set. Hashing it would be useless, and the cost grows with its length.
   const isKnown = phc !== undefined && !isTooLong(password);
   const derived = await deriveTag(isTooLong(password) ? "" : password, { ...rest, tagLength: tag.length });
   return timingSafeEqual(derived, tag) && isKnown;

@@ -107,7 +107,7 @@ export function createSessionTokens({ audience, secretOf }: SessionTokensOptions
         .setAudience(audience)
         .setSubject(claims.accountId)
         .setJti(claims.sessionId)
-        // With milliseconds, by which a login is known from a change of the password in the same second.
+        // With milliseconds, to distinguish a login from a password change in the same second.
         .setIssuedAt(claims.issuedAtMs / 1000)
         .setExpirationTime(claims.expiresAtMs / 1000)
         .sign(keyOf(claims.keyId)),
