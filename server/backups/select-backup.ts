@@ -5,8 +5,7 @@ import type { StoredBackup } from "./stored-backup.ts";
  * Selects a backup of a repository. A selector is the backup's ID, the ID of its snapshot (8 digits or more), its name, its
  * volume (`data` or `vg0/data`), or volume and name (`data/monday`, `vg0/data/monday`). Without a selector it selects a backup
  * of the volume to be created, else of the only volume in the repository. Of several backups of one volume it selects the
- * latest. Hosts that share a repository may have volumes of the same name: backups of the own host are preferred, and those of
- * other hosts are never mixed.
+ * latest. Hosts that share a repository may have volumes of the same name: backups of `host` are preferred, and those of other hosts are never mixed.
  * @param stored all backups of the repository
  * @param selector empty for none
  * @param wanted the volume to be created, as `group/volume`

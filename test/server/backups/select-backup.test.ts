@@ -68,11 +68,7 @@ test("volumes of one name on several hosts are not confused", async (t) => {
   const at = (hostname: string, count: number) => ({ ...storedOf(count, "vg0/data", "monday"), hostname });
   const shared = [at("here", 1), at("there", 2)];
   for (const selector of ["", "data", "vg0/data", "monday", "data/monday"]) {
-    t.equal(
-      select(selector, "vg0/data", shared),
-      1,
-      `${selector}: the backup of the own host, although it is older`,
-    );
+    t.equal(select(selector, "vg0/data", shared), 1, `${selector}: this host's backup, although it is older`);
   }
   t.equal(select("backup-2", "vg0/data", shared), 2, "another host's backup, by its ID");
   t.equal(

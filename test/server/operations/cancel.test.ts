@@ -175,7 +175,7 @@ async function startStranded(t: Test, { pointOfNoReturn }: { readonly pointOfNoR
   return { store, counting, id, without };
 }
 
-test("an operation whose kind no gateway knows shows this, and can be ended and given up by cancelling it", async (t) => {
+test("an operation whose kind no gateway supports reports it, and can be ended and given up by cancelling it", async (t) => {
   for (const options of [{}, { pointOfNoReturn: "second" }]) {
     const { id, without } = await startStranded(t, options);
     t.match(await without.operations.get(id), { state: "active", isCancellable: true });

@@ -52,7 +52,7 @@ export const testSeal = createSeal(
   "operations",
 );
 
-/** For tests of expired leases; long enough that other leases do not expire on a slow machine. */
+/** For tests of expired leases. Other tests use a long lease, which does not expire on a slow machine. */
 export const shortLeaseMs = 600;
 const longLeaseMs = 20_000;
 

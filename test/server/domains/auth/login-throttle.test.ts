@@ -131,7 +131,7 @@ test("a success does not reset the failures of other users at the address", asyn
   }
   t.ok(
     await guard({ name: "mallory", address: "192.0.2.1" }, right),
-    "a success of the own account resets nothing",
+    "a success with another account resets nothing",
   );
   await guard({ name: "user-20", address: "192.0.2.1" }, wrong);
   t.equal(await reasonOf(guard({ name: "mallory", address: "192.0.2.1" }, right)), "TOO_MANY_LOGINS");

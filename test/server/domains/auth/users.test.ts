@@ -191,7 +191,7 @@ test("setting a password and removing a user end every login", async (t) => {
   t.equal((await errorOf(auth.logIn("alice", "another password")))?.reason, "INVALID_CREDENTIALS");
 });
 
-test("changing the own password ends all other logins, earlier and later ones, and keeps the current one", async (t) => {
+test("changing one's own password ends all other logins, earlier and later ones, and keeps the current one", async (t) => {
   const store = await openAuthStore(t);
   const auth = await startAuth(t, store);
   await addUser(store, "alice", "viewer");
