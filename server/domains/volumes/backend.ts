@@ -3,7 +3,7 @@ import type { Backend } from "../../backend.ts";
 import { describeStore, resolveClass } from "./device-class.ts";
 import type { Volumes } from "./volumes.ts";
 
-/** LVM as ListBackends, the health service and doctor see it. */
+/** Creates the LVM backend, as ListBackends, the health service and `hostplane doctor` report it. */
 export function createLvmBackend(lvm: LvmAdapter, volumes: Volumes): Backend {
   let version: string | undefined;
   return {

@@ -5,31 +5,34 @@ import { volumeGroupResource } from "../../../adapters/lvm/names.ts";
 import { isBackupSnapshot } from "../../backups/lvm/operation-marks.ts";
 import { bytesPerGiB } from "./size.ts";
 
-/** What clients order volumes from: a volume group, or a thin pool in one. */
+/** A source of volumes that clients choose by name: a volume group, or a thin pool in one. */
 export interface DeviceClass {
   readonly name: string;
   readonly volumeGroup: string;
   readonly default: boolean;
-  /** Free space of the group that GetFreeBytes and Watch keep back. Means nothing for a thin pool. */
+  /**
+   * Free space, in GiB, that GetFreeBytes and Watch do not report. For a thin pool only GetFreeBytes of the current
+   * lvmd protocol subtracts it.
+   */
   readonly spareGiB: number;
   readonly thinPool?: string;
-  /** How many times its size a thin pool may promise to its volumes. */
+  /** Limit for the total size of a thin pool's volumes, as a multiple of the pool's size; 1 when absent. */
   readonly overprovision?: number;
-  /** On how many devices its volumes lie side by side. */
+  /** Number of devices that volumes are striped across (`lvcreate --stripes`). */
   readonly stripe?: number;
-  /** How much of a volume is on one device before it goes on with the next, as lvcreate reads it: `64k`. */
+  /** Stripe size in lvcreate's notation, for example `64k` (`lvcreate --stripesize`). */
   readonly stripeSize?: string;
-  /** Further words for lvcreate. */
+  /** Additional lvcreate options. */
   readonly lvcreateOptions?: readonly string[];
 }
 
-/** Words for lvcreate that a request may name instead of those of its device class. */
+/** A named set of lvcreate options that a request may select instead of the options of its device class. */
 export interface LvcreateOptionClass {
   readonly name: string;
   readonly options: readonly string[];
 }
 
-/** What lvcreate is told for volumes of a class, in its long form. */
+/** Returns the lvcreate options for volumes of a class, in their long form. */
 export function createOptionsOf({ stripe, stripeSize, lvcreateOptions = [] }: DeviceClass): string[] {
   return [
     ...(stripe === undefined ? [] : ["--stripes", String(stripe)]),
@@ -38,7 +41,7 @@ export function createOptionsOf({ stripe, stripeSize, lvcreateOptions = [] }: De
   ];
 }
 
-/** A device class together with what LVM has for it at this moment. */
+/** A device class with its volume group and thin pool, as LVM reports them. */
 export interface ResolvedClass {
   readonly deviceClass: DeviceClass;
   readonly group: VolumeGroup;
@@ -47,7 +50,7 @@ export interface ResolvedClass {
 }
 
 /**
- * The class of that name; the empty name means the default class.
+ * Returns the class with that name; the empty name selects the default class.
  * @throws InfraError DEVICE_CLASS_NOT_FOUND
  */
 export function findDeviceClass(classes: readonly DeviceClass[], name: string): DeviceClass {
@@ -61,7 +64,7 @@ export function findDeviceClass(classes: readonly DeviceClass[], name: string): 
   return found;
 }
 
-/** What LVM has for a class, or undefined while its volume group or thin pool is not there. */
+/** Returns a class with its volume group and thin pool, or undefined while one of these is missing. */
 export function resolveClass(deviceClass: DeviceClass, state: LvmState): ResolvedClass | undefined {
   const group = state.volumeGroups.find(({ name }) => name === deviceClass.volumeGroup);
   if (group === undefined) {
@@ -77,7 +80,7 @@ export function resolveClass(deviceClass: DeviceClass, state: LvmState): Resolve
   return pool === undefined ? undefined : { deviceClass, group, pool };
 }
 
-/** What a class stands on, as a sentence would call it. */
+/** Names the volume group or thin pool of a class, for use in a sentence. */
 export function describeStore(deviceClass: DeviceClass): string {
   return deviceClass.thinPool === undefined
     ? `volume group ${deviceClass.volumeGroup}`
@@ -98,8 +101,8 @@ export function assertResolved(deviceClass: DeviceClass, state: LvmState): Resol
 }
 
 /**
- * The volumes of a class. Thick: every volume of the group that is not a thin pool, whoever made it. Thin: the
- * volumes of the pool.
+ * Returns the volumes of a class. Thick: every volume of the group that is not a thin pool, including volumes created
+ * outside hostplane. Thin: the volumes of the pool.
  */
 export function volumesOf({ group, pool }: ResolvedClass, state: LvmState): LogicalVolume[] {
   return state.volumes.filter(
@@ -110,8 +113,8 @@ export function volumesOf({ group, pool }: ResolvedClass, state: LvmState): Logi
 }
 
 /**
- * Bytes a new volume of the class may take: the group's free space, or what a thin pool may still promise
- * (its size times `overprovision`, less the sizes of its volumes).
+ * Returns the bytes that new volumes of the class may take: the group's free space, or what is left below the
+ * overprovisioning limit of a thin pool (its size times `overprovision`, less the sizes of its volumes).
  */
 export function allocatableBytes(resolved: ResolvedClass, state: LvmState): bigint {
   const { deviceClass, group, pool } = resolved;
@@ -119,19 +122,19 @@ export function allocatableBytes(resolved: ResolvedClass, state: LvmState): bigi
     return group.freeBytes;
   }
   const thousandths = BigInt(Math.round((deviceClass.overprovision ?? 1) * 1000));
-  // The snapshots that backups read last no longer than those: nobody is to find a pool full because of one.
+  // Backup snapshots exist only while a backup runs; a pool must not appear full because of one.
   const lasting = volumesOf(resolved, state).filter((volume) => !isBackupSnapshot(volume));
   const promised = lasting.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0n);
   return atLeastZero((pool.sizeBytes * thousandths) / 1000n - promised);
 }
 
-/** Bytes that GetFreeBytes and Watch report: what is allocatable, less the class's spare. */
+/** Returns the bytes that GetFreeBytes and Watch report: the allocatable bytes, less the spare of a thick class. */
 export function reportedFreeBytes(resolved: ResolvedClass, state: LvmState): bigint {
   const allocatable = allocatableBytes(resolved, state);
   return resolved.pool === undefined ? lessSpare(resolved.deviceClass, allocatable) : allocatable;
 }
 
-/** Free space less what the class keeps back. */
+/** Subtracts the spare of a class from free space; the result is never below 0. */
 export function lessSpare({ spareGiB }: DeviceClass, bytes: bigint): bigint {
   return atLeastZero(bytes - BigInt(spareGiB) * bytesPerGiB);
 }

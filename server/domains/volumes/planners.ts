@@ -6,7 +6,7 @@ import type { VolumeBackups } from "./backups/volume-backups.ts";
 import { parseCreate, wantedFromRemove, wantedFromResize, wantedFromSnapshot } from "./volume-requests.ts";
 import type { Volumes } from "./volumes.ts";
 
-/** What the calls of proto.LVService would do. */
+/** Creates the planners of proto.LVService. */
 export function createLvPlanners(volumes: Volumes, backups: VolumeBackups | undefined): PlannerRegistration {
   return registerPlanners(LVService, {
     createLV: async (request, asker) => {

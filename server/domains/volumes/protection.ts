@@ -4,11 +4,11 @@ import { volumeResource } from "../../../adapters/lvm/names.ts";
 import { operationOf } from "../../backups/lvm/operation-marks.ts";
 import { isProtected } from "../../backups/lvm/volume-refusals.ts";
 
-/** Says whether a volume's name is in the configured list of names that are never removed or resized. */
+/** Reports whether a volume's name matches `volumes.protect`, the names that are never removed or resized. */
 export type IsProtectedName = (name: string) => boolean;
 
 /**
- * Refuses what must not be resized.
+ * Rejects volumes that must not be resized.
  * @throws InfraError VOLUME_PROTECTED
  */
 export function assertResizable(volume: LogicalVolume, isProtectedName: IsProtectedName): void {
@@ -22,9 +22,8 @@ export function assertResizable(volume: LogicalVolume, isProtectedName: IsProtec
 }
 
 /**
- * Refuses what must not be removed; LVM refuses it once more if that changes before the command runs. Whether
- * the volume is open is for LVM alone to say: nothing announces that a file system was unmounted, so the state
- * may still call open what its user has just let go.
+ * Rejects volumes that must not be removed; LVM checks again when the command runs. Only LVM checks whether the volume is
+ * open: unmounting a file system emits no event, so the state may show a volume as open that was just closed.
  * @throws InfraError VOLUME_PROTECTED
  */
 export function assertRemovable(
@@ -49,7 +48,7 @@ export function assertRemovable(
 }
 
 /**
- * Refuses the growing of an active volume that has copy-on-write snapshots, as LVM does.
+ * Rejects growing an active volume that has copy-on-write snapshots, as LVM does.
  * @throws InfraError VOLUME_PROTECTED
  */
 export function assertNoActiveOrigin(state: LvmState, volumeGroupName: string, name: string): void {
@@ -65,7 +64,7 @@ export function assertNoActiveOrigin(state: LvmState, volumeGroupName: string, n
 }
 
 /**
- * Refuses the removal of a volume that is open in the state, which should be a fresh one.
+ * Rejects removing a volume that is open in the given state. The state should have just been read.
  * @throws InfraError VOLUME_IN_USE
  */
 export function assertClosed(state: LvmState, volumeGroupName: string, name: string): void {
@@ -79,7 +78,7 @@ export function assertClosed(state: LvmState, volumeGroupName: string, name: str
   }
 }
 
-/** @throws InfraError VOLUME_PROTECTED for what an operation has made and will remove or release itself */
+/** @throws InfraError VOLUME_PROTECTED for a volume that an operation created and will itself remove or release */
 function assertNobodysWork(volume: LogicalVolume): void {
   const operationId = operationOf(volume);
   if (operationId !== undefined) {

@@ -34,13 +34,13 @@ import { volumeMessage, watchMessage } from "./volume-messages.ts";
 import { parseCreate, wantedFromRemove, wantedFromResize, wantedFromSnapshot } from "./volume-requests.ts";
 import type { Volumes } from "./volumes.ts";
 
-/** proto.LVService and proto.VGService as each lvmd protocol publishes them. */
+/** Published descriptors of proto.LVService and proto.VGService, by lvmd protocol. */
 export const shownLvServices: ShownServices = { backups: PublishedLVService, current: CurrentLVService };
 export const shownVgServices: ShownServices = { backups: PublishedVGService, current: CurrentVGService };
 
 /**
- * proto.LVService of both lvmd protocols: what changes volumes.
- * @param backups undefined where they are not configured
+ * Creates proto.LVService of both lvmd protocols, which changes volumes.
+ * @param backups undefined when backups are not configured
  */
 export function createLvService(volumes: Volumes, backups: VolumeBackups | undefined): ServiceRegistration {
   return registerService(
@@ -75,7 +75,7 @@ export function createLvService(volumes: Volumes, backups: VolumeBackups | undef
   );
 }
 
-/** proto.VGService of both lvmd protocols: what tells of volumes. */
+/** Creates proto.VGService of both lvmd protocols, which lists volumes and reports free space. */
 export function createVgService(volumes: Volumes): ServiceRegistration {
   const lists = createSharedAnswers(GetLVListResponseSchema);
   const freeBytes = createSharedAnswers(GetFreeBytesResponseSchema);
@@ -114,7 +114,7 @@ export function createVgService(volumes: Volumes): ServiceRegistration {
   );
 }
 
-/** Today's protocol does not list the thin volumes of a group with its thick ones. */
+/** Returns the volumes that GetLVList reports. The current protocol does not list thin volumes with a group's thick ones. */
 function listedVolumes(resolved: ResolvedClass, state: LvmState, lvmd: LvmdProtocol): LogicalVolume[] {
   const volumes = volumesOf(resolved, state);
   return lvmd === "current" && resolved.pool === undefined
@@ -122,7 +122,7 @@ function listedVolumes(resolved: ResolvedClass, state: LvmState, lvmd: LvmdProto
     : volumes;
 }
 
-/** Today's protocol keeps the spare of a thin class back as well. */
+/** Returns the bytes that GetFreeBytes reports. The current protocol subtracts the spare of a thin class as well. */
 function freeBytesLessSpare(resolved: ResolvedClass, state: LvmState, lvmd: LvmdProtocol): bigint {
   return lvmd === "current"
     ? lessSpare(resolved.deviceClass, allocatableBytes(resolved, state))

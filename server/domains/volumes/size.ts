@@ -2,15 +2,15 @@ import { invalidField } from "../../../adapters/host/infra-error.ts";
 
 export const bytesPerGiB = 1n << 30n;
 
-/** The first size, in GiB, whose bytes no longer fit the 64 bits that LVM counts in. */
+/** Smallest size, in GiB, whose byte count no longer fits LVM's 64-bit integers. */
 const sizeLimitGiB = 1n << 34n;
 
-/** A size as a request gives it: `size_gb`, or `size_bytes` of today's lvmd protocol. */
+/** A size as a request gives it: `size_gb`, or `size_bytes` of the current lvmd protocol. */
 export type WantedSize = { readonly gib: bigint } | { readonly bytes: bigint };
 
 /**
- * Bytes of a size that a request gives.
- * @throws InfraError INVALID_FIELD for 0 or less, and for 2^34 GiB or more, which the original wrapped to a small number
+ * Converts a requested size to bytes.
+ * @throws InfraError INVALID_FIELD for 0 or less, and for 2^34 GiB or more, which the original server wrapped to a small number
  */
 export function bytesFromSize(size: WantedSize): bigint {
   if ("gib" in size) {
@@ -32,7 +32,7 @@ function bytesFromSizeGb(sizeGb: bigint): bigint {
   return sizeGb * bytesPerGiB;
 }
 
-/** A size in GiB as all answers give it: rounded up, so that it is never less than the volume. */
+/** Converts bytes to GiB as responses report them: rounded up, so that the value is never below the volume's size. */
 export function sizeGbFromBytes(sizeBytes: bigint): bigint {
   return (sizeBytes + bytesPerGiB - 1n) / bytesPerGiB;
 }

@@ -20,42 +20,42 @@ import { describeSnapshot } from "./volume-snapshots.ts";
 
 interface WantedVolume {
   readonly name: string;
-  /** Name of the device class; empty for the default one. */
+  /** Name of the device class; empty for the default class. */
   readonly deviceClass: string;
 }
 
 export interface WantedRemove extends WantedVolume {
-  /** Whether a volume that is not there is VOLUME_NOT_FOUND; otherwise it is as good as removed. */
+  /** Whether a missing volume is VOLUME_NOT_FOUND; otherwise it counts as removed. */
   readonly mustExist?: boolean;
 }
 
 export interface WantedResize extends WantedVolume {
   readonly size: WantedSize;
-  /** Whether a volume that is larger stays as it is; otherwise it is SHRINK_NOT_ALLOWED. */
+  /** Whether a volume that is already larger stays unchanged; otherwise the request is SHRINK_NOT_ALLOWED. */
   readonly skipsShrinking?: boolean;
 }
 
 export interface WantedCreate extends WantedVolume {
   readonly size: WantedSize;
   readonly tags: readonly string[];
-  /** What the request calls the name, for a refusal; `name` when absent. */
+  /** Request field that holds the name, for error messages; `name` when absent. */
   readonly nameField?: string;
-  /** Name of the option class whose words lvcreate gets instead of the device class's. */
+  /** Name of the option class that replaces the device class's lvcreate options. */
   readonly optionClass?: string;
 }
 
 export interface WantedSnapshot extends WantedVolume {
   readonly sourceName: string;
-  /** Undefined: as large as the source. */
+  /** Undefined: the size of the source. */
   readonly size: WantedSize | undefined;
   readonly tags: readonly string[];
   readonly readOnly: boolean;
 }
 
-/** A change of one volume, whose request has passed every check that needs no look at LVM. */
+/** A change of one volume. Its request has passed every check that does not need LVM's state. */
 export interface VolumeChange {
   readonly name: string;
-  /** The volume that it reads, if it does. */
+  /** Name of the volume that a snapshot is taken of; absent for other changes. */
   readonly sourceName?: string;
   readonly deviceClass: DeviceClass;
   /**
@@ -64,13 +64,14 @@ export interface VolumeChange {
    */
   describe(state: LvmState): Mutation;
   /**
-   * Refuses what LVM will refuse when the command runs, as far as the state shows that. For plans: a change asks LVM.
+   * Rejects what LVM would reject when the command runs, as far as the state shows it. Used before anything runs: by plans,
+   * and by restores before they begin. Other changes rely on LVM itself.
    * @throws InfraError VOLUME_GROUP_GONE, VOLUME_IN_USE, VOLUME_PROTECTED
    */
   foresee(state: LvmState): void;
 }
 
-/** Checks requests for changes of volumes; everything else of a change is the same whether it is run or planned. */
+/** Validates requests for volume changes. The resulting change can be run or planned. */
 export interface VolumeChanges {
   /** @throws InfraError DEVICE_CLASS_NOT_FOUND, INVALID_FIELD */
   create(wanted: WantedCreate): VolumeChange;
@@ -82,7 +83,7 @@ export interface VolumeChanges {
   snapshot(wanted: WantedSnapshot): VolumeChange;
 }
 
-/** Each is two words of one command line, whose length the system limits. */
+/** Each tag adds two arguments to one command line, whose length the system limits. */
 const maxTagCount = 256;
 
 export function createVolumeChanges(options: {
@@ -203,7 +204,11 @@ function assertTags(tags: readonly string[]): void {
   }
 }
 
-/** A name of LVM's own making (`x_tmeta`, `lvol0_pmspare`) is a volume all right, but nobody's to change. */
+/**
+ * Rejects names that LVM reserves for its internal volumes (`x_tmeta`, `lvol0_pmspare`). Such volumes exist, but must not
+ * be changed.
+ * @throws InfraError VOLUME_PROTECTED, INVALID_FIELD
+ */
 function assertChangeable(name: string, { volumeGroup }: DeviceClass): void {
   if (isReservedVolumeName(name)) {
     throw isProtected(

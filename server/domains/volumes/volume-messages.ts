@@ -10,13 +10,13 @@ import type { LvmdProtocol } from "../../rpc/call.ts";
 import { type DeviceClass, reportedFreeBytes, resolveClass } from "./device-class.ts";
 import { sizeGbFromBytes } from "./size.ts";
 
-/** A volume as an answer shows it. */
+/** The fields of a volume that responses contain. */
 export type ShownVolume = Pick<
   LogicalVolume,
   "volumeGroupName" | "name" | "sizeBytes" | "device" | "tags" | "attributes"
 >;
 
-/** A volume as both lvmd protocols show it; the device numbers of an inactive one are 0. */
+/** Builds the message for a volume, the same in both lvmd protocols. An inactive volume has the device numbers 0. */
 export function volumeMessage(volume: ShownVolume): MessageInitShape<typeof LogicalVolumeSchema> {
   return {
     name: volume.name,
@@ -31,9 +31,9 @@ export function volumeMessage(volume: ShownVolume): MessageInitShape<typeof Logi
 }
 
 /**
- * The full state as Watch sends it: one item for each class whose store is there, in LVM's order of volume
- * groups, and the default class's free space on top (0 while its store is gone). Today's protocol has the free space of the
- * volume group in the item of a thin class, and that of the pool beside it.
+ * Builds the full state as Watch sends it: one item for each class whose volume group or thin pool exists, in LVM's order of
+ * volume groups, and the free space of the default class (0 while its store is missing). For a thin class, `free_bytes` of
+ * the current protocol is the free space of the volume group; the pool's is in `thin_pool.overprovision_bytes`.
  */
 export function watchMessage(
   classes: readonly DeviceClass[],

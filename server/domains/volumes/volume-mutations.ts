@@ -16,8 +16,8 @@ import {
 import { assertRemovable, assertResizable, type IsProtectedName } from "./protection.ts";
 
 /**
- * Describes the making of a volume. Like the original it may use the class's spare: that is kept for snapshots
- * and shown to nobody, not forbidden.
+ * Describes the creation of a volume. As in the original server, it may use the class's spare: that space is reserved for
+ * snapshots and not reported as free, but it is not forbidden.
  * @throws InfraError VOLUME_EXISTS, NO_SPACE
  */
 export function describeCreate(
@@ -43,11 +43,11 @@ interface WantedCreateStep {
   readonly name: string;
   readonly sizeBytes: bigint;
   readonly tags: readonly string[];
-  /** Words for lvcreate; those of the device class if absent. */
+  /** Options for lvcreate; those of the device class if absent. */
   readonly options?: readonly string[];
 }
 
-/** The step that makes a volume. */
+/** The step that creates a volume. */
 export type LvmCreateStep = Extract<LvmStep, { kind: "create" }>;
 
 /** @throws InfraError VOLUME_EXISTS, NO_SPACE */
@@ -80,8 +80,8 @@ export function assertNameFree(state: LvmState, volumeGroupName: string, name: s
 }
 
 /**
- * Describes the growing of a volume to `sizeBytes`. A volume that has that size needs no step, nor does one that is larger
- * where that is skipped.
+ * Describes growing a volume to `sizeBytes`. There is no step if the volume already has that size, or if it is larger and
+ * `skipsShrinking` is set.
  * @throws InfraError VOLUME_NOT_FOUND, VOLUME_PROTECTED, SHRINK_NOT_ALLOWED, NO_SPACE
  */
 export function describeResize(
@@ -124,7 +124,7 @@ export function describeResize(
 }
 
 /**
- * Describes the removal of a volume. A volume that is not there needs no step, unless it must be there.
+ * Describes the removal of a volume. For a missing volume there is no step, or an error if `mustExist` is set.
  * @throws InfraError VOLUME_NOT_FOUND, VOLUME_PROTECTED
  */
 export function describeRemove(
@@ -157,7 +157,7 @@ export function describeRemove(
   };
 }
 
-/** @throws InfraError VOLUME_PROTECTED for a thin volume, where its group is named instead of its pool */
+/** @throws InfraError VOLUME_PROTECTED for a thin volume that is addressed through its group's class, not its pool's */
 export function assertOfClass(volume: LogicalVolume, { pool }: ResolvedClass): void {
   if (pool === undefined && volume.thinPoolName !== undefined) {
     throw isProtected(
@@ -167,7 +167,10 @@ export function assertOfClass(volume: LogicalVolume, { pool }: ResolvedClass): v
   }
 }
 
-/** @throws InfraError VOLUME_PROTECTED for a thin pool, which is a store of volumes and not one of them */
+/**
+ * Finds a volume of the class by name.
+ * @throws InfraError VOLUME_PROTECTED for a thin pool, which holds volumes and is not one of them
+ */
 export function findVolume(
   resolved: ResolvedClass,
   state: LvmState,
@@ -204,7 +207,7 @@ function describeNewVolume(
   return `${group.name}/${name} is made with ${describeSize(sizeBytes)}${place}${words}${describeTags(tags)}`;
 }
 
-/** The end of a sentence on a volume that is made. */
+/** Returns the suffix that lists the tags in a plan's text; empty without tags. */
 export function describeTags(tags: readonly string[]): string {
   return tags.length === 0 ? "" : `, tagged ${tags.join(", ")}`;
 }

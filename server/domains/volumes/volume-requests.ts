@@ -13,15 +13,15 @@ import type { RestoreSource } from "./backups/restore-volume.ts";
 import { bytesPerGiB, sizeGbFromBytes, type WantedSize } from "./size.ts";
 import type { WantedCreate, WantedRemove, WantedResize, WantedSnapshot } from "./volume-changes.ts";
 
-/** What CreateLV asks for. */
+/** A parsed CreateLV request. */
 export interface CreateRequest {
   readonly wanted: WantedCreate;
-  /** What the volume is to be filled from; undefined: nothing. */
+  /** Backup to fill the volume from; undefined for an empty volume. */
   readonly source: RestoreSource | undefined;
 }
 
 /**
- * Reads a CreateLV of either lvmd protocol: one with `size_bytes` is today's.
+ * Parses a CreateLV request of either lvmd protocol. A request with `size_bytes` belongs to the current protocol.
  * @throws InfraError INVALID_FIELD for fields that contradict each other
  */
 export function parseCreate(request: CreateLVRequest, protocol: LvmdProtocol): CreateRequest {
@@ -81,8 +81,8 @@ export function wantedFromSnapshot(request: CreateLVSnapshotRequest): WantedSnap
 }
 
 /**
- * Field 5 of a binary request is the option class of today's protocol or the data source of the branch with backups; JSON has a
- * name for each.
+ * Returns the data source and the option class of a request. In binary requests field 5 is the option class in the current
+ * protocol, and the data source in the branch with backups; JSON has a separate name for each.
  * @throws InfraError INVALID_FIELD
  */
 function sourceOrOptionClass(
@@ -119,8 +119,8 @@ function dataSourceFrom(bytes: Uint8Array): DataSource {
 }
 
 /**
- * The size of a request that has `size_gb`, `size_bytes`, or both, as clients from TopoLVM 0.23 to 0.36.4 do, which round
- * `size_gb` down.
+ * Returns the size of a request that has `size_gb`, `size_bytes`, or both. Clients from TopoLVM 0.23 to 0.36.4 send both,
+ * with `size_gb` rounded down.
  * @throws InfraError INVALID_FIELD when the two contradict each other
  */
 function sizeFrom({

@@ -19,15 +19,15 @@ import {
 interface WantedSnapshotStep {
   readonly name: string;
   readonly sourceName: string;
-  /** Undefined: as large as the source. */
+  /** Undefined: the size of the source. */
   readonly sizeBytes: bigint | undefined;
   readonly tags: readonly string[];
   readonly readOnly: boolean;
 }
 
 /**
- * Describes the making of a snapshot. That of a thin volume takes space as it differs, and may be larger than its source; one of
- * a thick volume gets room for a difference in every byte, so that it never overflows.
+ * Describes the creation of a snapshot. A snapshot of a thin volume takes space only as the two diverge, and may be larger
+ * than its source. A snapshot of a thick volume gets room for a change of every byte, so that it never overflows.
  * @throws InfraError VOLUME_EXISTS, VOLUME_NOT_FOUND, VOLUME_PROTECTED, VOLUME_TOO_SMALL, NO_SPACE, INVALID_FIELD
  */
 export function describeSnapshot(
@@ -144,7 +144,7 @@ function thinSteps(
   return [takenStep(lvm, snapshot), ...(sizeBytes > source.sizeBytes ? [stepOf(lvm, grown)] : [])];
 }
 
-/** The step that takes a snapshot; taken back, it is removed. */
+/** Returns the step that takes a snapshot; undoing it removes the snapshot. */
 function takenStep(lvm: LvmAdapter, snapshot: Extract<LvmStep, { kind: "snapshot" }>): MutationStep {
   const { volumeGroupName, name } = snapshot;
   return { ...stepOf(lvm, snapshot), undo: () => lvm.run({ kind: "remove", volumeGroupName, name }) };

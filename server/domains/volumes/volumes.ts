@@ -35,19 +35,22 @@ export interface VolumesOptions {
   readonly protect: readonly string[];
   readonly runner: InlineRunner;
   readonly operations: Pick<Operations, "assertFree">;
-  /** Resolves when no command of an earlier gateway changes LVM any more: changes wait for it. @throws InfraError SHUTTING_DOWN */
+  /**
+   * Resolves when no LVM command of an earlier gateway process is running any more; changes wait for it.
+   * @throws InfraError SHUTTING_DOWN
+   */
   readonly leftCommandsSettled?: () => Promise<void>;
 }
 
-/** Who asks for a change: told what it is about, and may leave before it begins. */
+/** The requester of a change. It is notified of the resource, and may abort before the change begins. */
 export type Asker = Pick<Call, "signal" | "noteResource">;
 
-/** The volumes of this host: the rules of the contract over LVM, without protocol or messages. */
+/** The volumes of this host: the contract's rules on top of LVM, independent of protocols and messages. */
 export interface Volumes {
   readonly deviceClasses: readonly DeviceClass[];
   readState(): Promise<Snapshot<LvmState>>;
   /**
-   * A device class with the state of its group, as `LvmAdapter.readRecent` has it.
+   * Returns a device class with the state of its group, as read by `LvmAdapter.readRecent`.
    * @throws InfraError DEVICE_CLASS_NOT_FOUND, VOLUME_GROUP_GONE
    */
   resolve(
@@ -55,29 +58,32 @@ export interface Volumes {
     signal: AbortSignal,
   ): Promise<{ readonly resolved: ResolvedClass; readonly snapshot: Snapshot<LvmState> }>;
   /**
-   * When LVM cannot be read afterwards, the volume is returned as it was asked for, without a device.
+   * Creates a volume. If LVM cannot be read afterwards, the volume is returned as requested, without a device.
    * @throws InfraError as `VolumeChanges.create` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses
    */
   create(wanted: WantedCreate, asker: Asker): Promise<ShownVolume>;
-  /** Returns the size that the volume then has, in bytes. @throws InfraError as `VolumeChanges.resize` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses */
+  /**
+   * Resizes a volume and returns its new size, in bytes.
+   * @throws InfraError as `VolumeChanges.resize` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses
+   */
   resize(wanted: WantedResize, asker: Asker): Promise<bigint>;
   /** @throws InfraError as `VolumeChanges.remove` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses */
   remove(wanted: WantedRemove, asker: Asker): Promise<void>;
   /** @throws InfraError as `VolumeChanges.snapshot` and `VolumeChange.describe`, OPERATION_IN_PROGRESS, and what LVM refuses */
   createSnapshot(wanted: WantedSnapshot, asker: Asker): Promise<ShownVolume>;
-  /** What `create` would do now. @throws InfraError as `create` would, as far as LVM's state shows that */
+  /** Returns what `create` would do now. @throws InfraError as `create` would, as far as LVM's state shows that */
   planCreate(wanted: WantedCreate, asker: PlanAsker): Promise<PlannedMutation>;
-  /** What `resize` would do now. @throws InfraError as `resize` would, as far as LVM's state shows that */
+  /** Returns what `resize` would do now. @throws InfraError as `resize` would, as far as LVM's state shows that */
   planResize(wanted: WantedResize, asker: PlanAsker): Promise<PlannedMutation>;
-  /** What `remove` would do now. @throws InfraError as `remove` would, as far as LVM's state shows that */
+  /** Returns what `remove` would do now. @throws InfraError as `remove` would, as far as LVM's state shows that */
   planRemove(wanted: WantedRemove, asker: PlanAsker): Promise<PlannedMutation>;
-  /** What `createSnapshot` would do now. @throws InfraError as it would, as far as LVM's state shows that */
+  /** Returns what `createSnapshot` would do now. @throws InfraError as it would, as far as LVM's state shows that */
   planSnapshot(wanted: WantedSnapshot, asker: PlanAsker): Promise<PlannedMutation>;
-  /** Calls back when LVM's state has changed, and after a resize to the same size, as clients expect. */
+  /** Calls back when LVM's state has changed, and also after a resize to the same size, which clients expect. */
   subscribe(onChange: () => void): () => void;
 }
 
-/** Reads that are refused all the time are not to keep LVM busy. */
+/** A refusal based on a state younger than this is final, so that repeatedly refused reads do not keep LVM busy. */
 const refusalMaxAgeMs = 1_000;
 
 export function createVolumes(options: VolumesOptions): Volumes {
@@ -96,9 +102,9 @@ export function createVolumes(options: VolumesOptions): Volumes {
   }
 
   /**
-   * Checks something against a state of LVM's, and against one that is read now before it is refused: what the state lacks may
-   * have come without a notice.
-   * @param maxAgeMs a refusal by a state that is younger counts at once
+   * Runs a check against a snapshot of LVM's state. If it fails, LVM is read again and the check repeated, because LVM may have
+   * changed without a notification.
+   * @param maxAgeMs a failure is final if the snapshot is younger than this
    */
   async function checkTwice<T>(
     snapshot: Snapshot<LvmState>,
@@ -117,9 +123,9 @@ export function createVolumes(options: VolumesOptions): Volumes {
   }
 
   /**
-   * Runs a change of one volume once its turn has come, checked against the state of that moment; not at all
-   * when its caller has left by then, or an operation works on the volume. Volumes of a thin pool take turns with each other: how much a pool may
-   * promise is for us alone to hold, while LVM itself holds the space of a group.
+   * Runs a change of one volume when its turn comes, checked against LVM's state at that moment. It does not run if its caller
+   * has left by then, or if an operation works on the volume. Volumes of a thin pool share one queue, because only hostplane
+   * enforces the pool's overprovisioning limit; the space of a group is enforced by LVM itself.
    */
   function run(change: VolumeChange, asker: Asker): Promise<Mutation> {
     const { name, deviceClass, describe } = change;
@@ -127,7 +133,7 @@ export function createVolumes(options: VolumesOptions): Volumes {
     const resource = volumeResource(volumeGroup, name);
     asker.noteResource(resource);
     const describeFree = async () => {
-      // Before LVM is read, so that the checks see what those commands have done.
+      // Before LVM is read, so that the checks see the results of those commands.
       await options.leftCommandsSettled?.();
       asker.signal.throwIfAborted();
       await assertFree(change);
@@ -154,13 +160,13 @@ export function createVolumes(options: VolumesOptions): Volumes {
     return mutation;
   }
 
-  /** The volumes of a class after a change; undefined while LVM cannot be read: the change is done all the same. */
+  /** Returns the volumes of a class after a change; undefined if LVM cannot be read, since the change itself succeeded. */
   async function readVolumes({ deviceClass }: VolumeChange): Promise<readonly LogicalVolume[] | undefined> {
     const read = await resolve(deviceClass.name).catch(() => undefined);
     return read && volumesOf(read.resolved, read.snapshot.value);
   }
 
-  /** Makes a volume, and tells of it as it then is. */
+  /** Creates a volume and returns it as LVM then reports it. */
   async function make(
     change: VolumeChange,
     { sizeBytes, tags }: Pick<ShownVolume, "sizeBytes" | "tags">,
@@ -206,7 +212,7 @@ export function createVolumes(options: VolumesOptions): Volumes {
       try {
         await run(changes.remove(wanted), asker);
       } catch (error) {
-        // Somebody else has removed it between the check and the command: it is gone, as was asked.
+        // Removed by another process between the check and the command: the volume is gone, as requested.
         const isGone = error instanceof InfraError && error.reason === "VOLUME_NOT_FOUND";
         if (!isGone || wanted.mustExist === true) {
           throw error;

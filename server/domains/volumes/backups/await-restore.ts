@@ -11,9 +11,10 @@ import type { RestoreInput } from "./restore-run.ts";
 type AwaitedParts = Pick<BackupParts, "lvm" | "operations" | "events">;
 
 /**
- * Waits until the volume is filled, or until it is made. The wait itself changes nothing, and the same request joins the
- * operation again: an error that only ends the wait has the effect `none`, which leaves the request its idempotency key.
- * @throws InfraError why the operation has failed, and the signal's reason
+ * Waits until the volume is filled, or, if not synchronous, until it is created. An error that only ends the wait has the
+ * effect `none`, so that the idempotency key of the request stays usable: the wait changes nothing, and the same request
+ * joins the operation again.
+ * @throws InfraError the reason why the operation failed, and the signal's reason
  */
 export async function untilRestored(
   parts: AwaitedParts,
@@ -31,7 +32,7 @@ async function untilFilled(parts: AwaitedParts, id: string, signal: AbortSignal)
   return readFilled(parts, await parts.operations.ended(id, signal));
 }
 
-/** Waits until the volume is made, or the operation has to wait for others; the volume has no device then. */
+/** Waits until the volume is created, or the operation is queued behind others. The returned volume has no device. */
 async function untilMade(parts: AwaitedParts, id: string, signal: AbortSignal): Promise<ShownVolume> {
   for await (const { operation } of operationFromNow(parts, id, signal)) {
     const isMade = operation.steps.some(({ name, state }) => name === "create" && state === "done");
@@ -46,7 +47,7 @@ async function untilMade(parts: AwaitedParts, id: string, signal: AbortSignal): 
   return untilFilled(parts, id, signal);
 }
 
-/** The volume of a restore that has ended. @throws InfraError why it has failed */
+/** Returns the volume of a restore that has ended. @throws InfraError the reason why it failed */
 async function readFilled({ lvm }: AwaitedParts, operation: Operation): Promise<ShownVolume> {
   const { state, failure, resource } = operation;
   if (state !== "completed") {
@@ -54,7 +55,7 @@ async function readFilled({ lvm }: AwaitedParts, operation: Operation): Promise<
     const effect = state === "needsAttention" ? "possible" : "none";
     throw new InfraError(reason, backupFailed(operation), { resource, effect });
   }
-  // The volume is restored: that LVM cannot be read now does not make the call fail.
+  // The volume is restored; a failure to read LVM now must not fail the call.
   const read = await lvm.read().catch(() => undefined);
   if (read === undefined) {
     return askedVolume(operation);

@@ -7,8 +7,8 @@ import { openStep, recordStep, storeStep, verifyStep } from "./store-steps.ts";
 export const backupKindName = "volumes.backup";
 
 /**
- * volumes.backup: a snapshot of the volume is read into a repository and removed, whatever happens. All that it makes
- * carries the operation's id, by which it is found again.
+ * volumes.backup: stores a snapshot of the volume in a repository, then removes the snapshot, also after a failure.
+ * Everything that it creates is tagged with the operation's id, so that it can be found again.
  */
 export function createBackupKind(tools: BackupTools): OperationKind<BackupInput, RepositorySecrets | null> {
   return {

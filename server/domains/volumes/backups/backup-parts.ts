@@ -8,7 +8,7 @@ import type { Store } from "../../../store/store.ts";
 import type { DeviceClass } from "../device-class.ts";
 import type { BackupSettings } from "./backup-settings.ts";
 
-/** What backups and restores are made of. */
+/** Dependencies of backups and restores. */
 export interface BackupParts {
   readonly lvm: LvmAdapter;
   readonly restic: ResticAdapter;
@@ -23,10 +23,10 @@ export interface BackupParts {
   readonly host: string;
 }
 
-/** What a request would do now. */
+/** The outcome that a plan predicts for a request. */
 export interface Foreseen<Planned> {
-  /** What it is about. */
+  /** Resource that the operation would work on. */
   readonly resource: string;
-  /** Undefined: it would find what it asks for there or under way. */
+  /** The operation that would begin. Undefined: the backup or restore exists already or is in progress. */
   readonly begins: Planned | undefined;
 }

@@ -13,10 +13,10 @@ import type { PlannedBackup } from "./begin-backup.ts";
 import { restoreKindName } from "./restore-kind.ts";
 import type { PlannedRestore } from "./restore-volume.ts";
 
-/** Stands in commands for the id of the operation, which is made when it begins. */
+/** Placeholder in commands for the operation's id, which is assigned only when the operation begins. */
 const operationId = "OPERATION";
 
-/** What the operations of backups would do, for plans. */
+/** Plans of backup and restore operations. */
 export interface BackupPlans {
   backup(planned: PlannedBackup): PlannedMutation;
   restore(planned: PlannedRestore): PlannedMutation;

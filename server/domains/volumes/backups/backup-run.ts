@@ -11,7 +11,7 @@ import {
 import type { OperationStep, StepRun } from "../../../operations/operation-kind.ts";
 import type { Store } from "../../../store/store.ts";
 
-/** A backup that is to be made. */
+/** Input of a backup operation. */
 export type BackupInput = {
   readonly backupId: string;
   readonly name: string;
@@ -25,11 +25,11 @@ export type BackupInput = {
   readonly thinPool: string | null;
   readonly snapshotPercent: number;
   readonly place: RepositoryPlace;
-  /** Of the gateway's key; null: the owner has the key. */
+  /** Name of the gateway's encryption key; null: the owner has the key. */
   readonly keyName: string | null;
 };
 
-/** What came of it. */
+/** Result of a backup operation. */
 export type BackupResult = {
   readonly backupId: string;
   readonly snapshotId: string;
@@ -37,7 +37,7 @@ export type BackupResult = {
   readonly repository: string;
 };
 
-/** The snapshot of the volume, as its step tells it. */
+/** Output of the `snapshot` step. */
 export type SnapshotOutput = {
   readonly name: string;
   readonly uuid: string;
@@ -47,7 +47,7 @@ export type SnapshotOutput = {
 
 export type StoreOutput = { readonly snapshotId: string };
 
-/** Snapshots that earlier attempts have left in the repository. */
+/** Output of the `verify` step: snapshots that earlier attempts left in the repository. */
 export type VerifyOutput = { readonly otherIds: readonly string[] };
 
 export type BackupRun = StepRun<BackupInput, RepositorySecrets | null>;
@@ -67,7 +67,7 @@ export function openRepository(
   return repositories.open(input.place, secrets, input.keyName);
 }
 
-/** Outputs come back as the steps of the same names have returned them. */
+/** Returns the output of the `snapshot` step. The casts here are safe: an output keeps the type that its step returned. */
 export function snapshotBy({ output }: Pick<BackupRun, "output">): SnapshotOutput {
   return output("snapshot") as SnapshotOutput;
 }

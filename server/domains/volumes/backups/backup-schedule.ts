@@ -5,26 +5,26 @@ import type { KeepPolicy } from "../../../../adapters/restic/adapter.ts";
 import { operationOf } from "../../../backups/lvm/operation-marks.ts";
 import { type DeviceClass, resolveClass, volumesOf } from "../device-class.ts";
 
-/** Backups that the gateway makes by itself, in the local repository. Either `cron` or `everyHours` is there. */
+/** A schedule of automatic backups to the local repository. Either `cron` or `everyHours` is set. */
 export interface BackupSchedule {
   readonly name: string;
-  /** Names of volumes, in which `*` and `?` stand for others. */
+  /** Name patterns of volumes, with the wildcards `*` and `?`. */
   readonly volumes: readonly string[];
-  /** Absent: of all device classes. */
+  /** Absent: all device classes. */
   readonly deviceClass?: string;
-  /** Five fields. */
+  /** Cron expression with five fields. */
   readonly cron?: string;
-  /** Of `cron`. */
+  /** Time zone of `cron`. */
   readonly timeZone: string;
-  /** Counted from the epoch on, so that every gateway counts alike. */
+  /** Interval in hours, aligned to the Unix epoch, so that every gateway computes the same slots. */
   readonly everyHours?: number;
-  /** Absent: all are kept. */
+  /** Absent: all backups are kept. */
   readonly keep?: KeepPolicy;
 }
 
 const hourMs = 3_600_000;
 
-/** The newest moment at or before `nowMs` at which the schedule comes; undefined before the first. */
+/** Returns the newest slot of the schedule at or before `nowMs`; undefined before the first slot. */
 export function latestSlotMs(
   { cron, timeZone, everyHours }: Pick<BackupSchedule, "cron" | "timeZone" | "everyHours">,
   nowMs: number,
@@ -34,18 +34,18 @@ export function latestSlotMs(
     return Math.floor(nowMs / periodMs) * periodMs;
   }
   const pattern = new Cron(cron, { mode: "5-part", timezone: timeZone, paused: true });
-  // It looks for what was before a moment, and rounds that up to whole seconds.
+  // `previousRuns` searches strictly before the given time, which it rounds up to whole seconds.
   const [latest] = pattern.previousRuns(1, new Date(Math.floor(nowMs / 1000) * 1000 + 1));
   return latest?.getTime();
 }
 
-/** What the backups of a slot are called: `nightly-20260131T0200Z`. */
+/** Returns the name of the backups of a slot, for example `nightly-20260131T0200Z`. */
 export function slotName({ name }: Pick<BackupSchedule, "name">, slotMs: number): string {
   const minute = new Date(slotMs).toISOString().slice(0, "2026-01-31T02:00".length);
   return `${name}-${minute.replaceAll(/[-:]/g, "")}Z`;
 }
 
-/** The volumes that a schedule is about: neither snapshots nor what an operation has made for itself. */
+/** Returns the volumes that a schedule covers, without snapshots and volumes that an operation created for itself. */
 export function volumesOfSchedule(
   { volumes, deviceClass }: Pick<BackupSchedule, "volumes" | "deviceClass">,
   deviceClasses: readonly DeviceClass[],

@@ -15,25 +15,25 @@ export interface BackupSchedulesLog {
   warn(message: string, cause?: unknown): void;
 }
 
-/** Backups that the gateway makes by itself. */
+/** Runs scheduled backups. */
 export interface BackupSchedules {
   /**
-   * Begins what has come due until this moment, unless a gateway of this host has begun it already: of each schedule the
-   * newest slot alone, however many were missed. Never throws; what failed for the moment is tried by the next call.
+   * Begins what is due at `nowMs`, unless a gateway of this host has begun it already. Of each schedule only the newest slot
+   * runs, no matter how many were missed. Never throws; the next call retries temporary failures.
    */
   runDue(nowMs: number): Promise<void>;
-  /** Does so now and four times a minute, until it is closed. */
+  /** Calls `runDue` now and every 15 seconds, until closed. */
   begin(): { close(): Promise<void> };
 }
 
 const lookEveryMs = 15_000;
 
-/** The newest slot of a schedule, and what is done about it. */
+/** The newest slot of a schedule and its progress. */
 interface SlotState {
   readonly slotMs: number;
   areBackupsBegun: boolean;
   isRetentionBegun: boolean;
-  /** What went wrong, each of which is told once. */
+  /** Failures that were logged; each is logged once per slot. */
   readonly told: Set<string>;
 }
 
@@ -47,7 +47,7 @@ export function createBackupSchedules(
   const beginRetention = createBeginRetention(parts, retention);
   const slots = new Map<BackupSchedule, SlotState>();
 
-  /** @returns `refused` when it would go no better if it were tried again */
+  /** @returns `refused` if a retry would fail as well */
   async function attempt(
     what: string,
     told: Set<string>,
@@ -74,7 +74,7 @@ export function createBackupSchedules(
     }
     const actor = actorOf(schedule);
     const asked = await operationsOfSchedule(parts, { kind: backupKindName, resource, actor });
-    // It was begun, here or by another gateway; what has come of it the operation tells.
+    // Already begun, here or by another gateway; the operation shows its outcome.
     if (asked.some(({ input }) => (input as { readonly name?: unknown }).name === name)) {
       return;
     }

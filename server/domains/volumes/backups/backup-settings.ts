@@ -1,15 +1,15 @@
 import type { RepositorySettings } from "../../../backups/repositories.ts";
 import type { BackupSchedule } from "./backup-schedule.ts";
 
-/** Where they are in the configuration. */
+/** Path of the settings in the configuration. */
 export const backupConfigKey = "volumes.backup";
 
-/** What the configuration says of backups. */
+/** Configuration of backups. */
 export interface BackupSettings extends RepositorySettings {
-  /** Share of a thick volume that may change while it is backed up. */
+  /** Share of a thick volume that may change while it is backed up, in percent. */
   readonly snapshotPercent: number;
-  /** A younger backup is not deleted. */
+  /** Backups younger than this are not deleted. */
   readonly minimumAgeHours: number;
-  /** What is backed up without being asked for; absent: nothing. */
+  /** Schedules of automatic backups; absent: none. */
   readonly schedules?: readonly BackupSchedule[];
 }

@@ -3,7 +3,7 @@ import { describePlace, placeOf } from "../../../backups/repository-place.ts";
 import type { Operation } from "../../../operations/operation.ts";
 import type { BackupRow } from "../../../store/backups.ts";
 
-/** What is told of a backup that is there. */
+/** Describes a completed backup, for the message of a poll. */
 export function backupDone(row: BackupRow): string {
   const place = describePlace(placeOf(row));
   const key = row.key_name === null ? "its owner's key" : `the gateway's key ${row.key_name}`;
@@ -11,7 +11,7 @@ export function backupDone(row: BackupRow): string {
   return `backup ${row.id}: ${describeSize(BigInt(row.size_bytes))} as of ${at}, stored in ${place} as snapshot ${row.snapshot_id.slice(0, 8)}, encrypted with ${key}`;
 }
 
-/** What is told of a backup that is under way. */
+/** Describes a backup in progress, for the message of a poll. */
 export function backupUnderWay({ id, state, message, waitingFor, doneBytes, totalBytes }: Operation): string {
   const what = state === "scheduled" ? waitingFor || message || "waiting for its turn" : message;
   const bytes =
@@ -21,7 +21,7 @@ export function backupUnderWay({ id, state, message, waitingFor, doneBytes, tota
   return `${what}${bytes}; operation ${id}`;
 }
 
-/** Why an operation that has ended did not do what it was to do. */
+/** Describes why an operation that has ended did not succeed. */
 export function backupFailed({ id, state, message, failure, attention }: Operation): string {
   if (state === "cancelled") {
     return `it was cancelled; operation ${id}`;

@@ -14,16 +14,16 @@ import type { BackupInput } from "./backup-run.ts";
 import { backupConfigKey as configKey } from "./backup-settings.ts";
 import { resourceOf } from "./volume-handle.ts";
 
-/** What a volume is to be backed up as, and where to. */
+/** Name and destination of a requested backup. */
 export interface BackupRequest {
   readonly name: string;
   /** Undefined: the local repository. */
   readonly s3: S3Fields | undefined;
-  /** The schedule that asks; absent: a caller does. */
+  /** Name of the schedule that requests the backup; absent for a caller's request. */
   readonly schedule?: string;
 }
 
-/** A backup, checked as far as it can be without beginning anything. */
+/** A backup whose request has passed every check that is possible before it begins. */
 export interface PlannedBackup {
   readonly volume: LogicalVolume;
   readonly group: VolumeGroup;
@@ -35,7 +35,7 @@ export interface BeginBackup {
   /** @throws InfraError INVALID_FIELD, ENDPOINT_NOT_ALLOWED, VOLUME_PROTECTED, VOLUME_INACTIVE, VOLUME_GROUP_GONE, NO_SPACE */
   describe(request: BackupRequest, volume: LogicalVolume, state: LvmState): PlannedBackup;
   /**
-   * Begins it, or finds the one of this volume and name that is under way.
+   * Begins the backup, or returns the operation in progress for this volume and name.
    * @throws InfraError BUSY, STORE_UNAVAILABLE
    */
   begin(planned: PlannedBackup, asker: Asker): Promise<Operation>;
@@ -70,7 +70,7 @@ export function createBeginBackup(
       place: named.place,
     };
     const percent = settings.snapshotPercent;
-    // Nobody hears what a schedule is refused: its operation fails, and that is seen.
+    // A schedule has no caller to report an error to: its operation begins and fails instead, which is visible.
     if (request.schedule === undefined) {
       const shown = createShownCommand(lvm);
       snapshotStep({ volume, group, name: "", tags: [], percent, configKey, shown });

@@ -6,15 +6,15 @@ import type { BackupSchedule } from "./backup-schedule.ts";
 import { type RetentionInput, retentionKindName } from "./retention-kind.ts";
 import { actorOf, operationsOfSchedule } from "./schedule-operations.ts";
 
-/** Begins to remove what a schedule does not keep, once its backups have ended. */
+/** Begins the removal of backups that a schedule does not keep, once its backups have ended. */
 export type BeginRetention = (schedule: BackupSchedule) => Promise<boolean>;
 
 const openStates = ["scheduled", "active", "undoing"] as const;
 
 /**
- * @returns a function that says whether there is nothing more to do until the schedule comes again: it has begun the
- *   operation, another gateway has, or nothing was backed up since the last one. It waits until nothing else works on
- *   backups on this host, which would be kept out of the repository, or keep this out.
+ * @returns a function that resolves to true if nothing is left to do until the next slot of the schedule: it has begun the
+ *   operation, another gateway has, or nothing was backed up since the last one. It resolves to false while another
+ *   operation works on backups on this host, since the two would lock each other out of the repository.
  */
 export function createBeginRetention(
   parts: BackupParts,
@@ -22,7 +22,7 @@ export function createBeginRetention(
 ): BeginRetention {
   const { store, operations, keys, settings, host } = parts;
 
-  /** When the newest backup of the schedule was complete; undefined without one. */
+  /** Returns when the newest backup of the schedule was completed; undefined without one. */
   async function newestBackupMs(schedule: string): Promise<number | undefined> {
     const filters = { schedule, host };
     const { rows } = await store.run("backups.list", { filters, belowSeq: undefined, limit: 1 });

@@ -16,12 +16,12 @@ import {
   volumesByHandle,
 } from "./volume-handle.ts";
 
-/** A backup as CreateBackup names it. */
+/** A backup as CreateBackup requests it. */
 export interface WantedBackup extends BackupRequest {
   readonly volumeHandle: string;
 }
 
-/** How far a backup is. */
+/** Progress of a backup. */
 export interface BackupPoll {
   readonly state: "inProgress" | "complete" | "error";
   readonly message: string;
@@ -29,19 +29,19 @@ export interface BackupPoll {
 
 export interface CreateBackup {
   /**
-   * Begins the backup, or tells how far it is: COMPLETE as long as it is there, ERROR once. Of whatever depends on the
-   * volume an ERROR tells.
+   * Begins the backup, or reports its progress: COMPLETE while the backup exists, ERROR once. Errors that depend on the
+   * volume are reported as ERROR.
    * @throws InfraError INVALID_FIELD, ENDPOINT_NOT_ALLOWED, BUSY, STORE_UNAVAILABLE, and what reading LVM throws
    */
   poll(wanted: WantedBackup, asker: Asker): Promise<BackupPoll>;
   /**
-   * What a poll would begin now: nothing when the backup is there or under way.
-   * @throws InfraError as `poll`, and what an ERROR would tell
+   * Returns what a poll would begin now: nothing if the backup exists or is in progress.
+   * @throws InfraError as `poll`, and the errors that `poll` reports as ERROR
    */
   plan(wanted: WantedBackup, signal: AbortSignal): Promise<Foreseen<PlannedBackup>>;
 }
 
-/** What is told by the state ERROR: clients of the original know no other way. */
+/** Reasons reported as the state ERROR, which is all that clients of the original server understand. */
 const toldAsState: ReadonlySet<string> = new Set([
   "VOLUME_NOT_FOUND",
   "VOLUME_PROTECTED",
@@ -53,10 +53,10 @@ const toldAsState: ReadonlySet<string> = new Set([
 
 export function createCreateBackup(parts: BackupParts, beginBackup: BeginBackup): CreateBackup {
   const { lvm, deviceClasses, store, operations, host } = parts;
-  // Between looking and beginning nobody else may begin.
+  // No other request may begin a backup between the check and the beginning of this one.
   const turns = createLimiter({ what: "requests for backups", maxRunning: 1, maxWaiting: 256 });
 
-  /** @throws InfraError VOLUME_NOT_FOUND when there is more than one */
+  /** @throws InfraError VOLUME_NOT_FOUND if the handle matches more than one volume */
   function findVolume({ volumeHandle }: WantedBackup, state: LvmState): LogicalVolume | undefined {
     const volumes = volumesByHandle(parseVolumeHandle(volumeHandle), deviceClasses, state);
     if (volumes.length > 1) {
@@ -65,7 +65,7 @@ export function createCreateBackup(parts: BackupParts, beginBackup: BeginBackup)
     return volumes[0];
   }
 
-  /** What is known of the name: a backup of it, or what the operation that was to make it has come to. */
+  /** Returns the backup of that name or, without one, the operation that was to create it. */
   async function known(name: string, resources: readonly string[], handle: string): Promise<Known> {
     const { backups, requests } = await store.run("backups.named", { host, volumes: resources, name });
     const found = new Set([...backups, ...requests].map(({ volume }) => volume));
@@ -81,7 +81,7 @@ export function createCreateBackup(parts: BackupParts, beginBackup: BeginBackup)
     if (operation?.state !== "completed") {
       return { operation, resource: request?.volume };
     }
-    // It wrote the backup down after we looked, or that was deleted since.
+    // The operation recorded the backup after the first read, or the backup was deleted since.
     const [late] = (await store.run("backups.named", { host, volumes: resources, name })).backups;
     return { backup: late };
   }
@@ -166,12 +166,12 @@ export function createCreateBackup(parts: BackupParts, beginBackup: BeginBackup)
 interface Known {
   readonly backup?: BackupRow | undefined;
   readonly operation?: Operation | undefined;
-  /** The volume that the operation is about. */
+  /** Resource of the operation's volume. */
   readonly resource?: string | undefined;
 }
 
 /**
- * Refuses names that restic could not keep as a part of a tag.
+ * Rejects names that restic cannot store as part of a tag.
  * @throws InfraError INVALID_FIELD
  */
 function assertBackupName(name: string, field: string): void {
@@ -184,8 +184,8 @@ function assertBackupName(name: string, field: string): void {
 }
 
 /**
- * Nobody is to take the backup of a volume that is gone for one of the volume that has its name now. Without such a volume
- * it may be of any.
+ * Rejects the backup of a former volume that had the name of an existing one. If no volume has the name now, any backup is
+ * accepted.
  * @throws InfraError BACKUP_EXISTS
  */
 function assertOfVolume(backup: BackupRow, volume: LogicalVolume | undefined, state: LvmState): void {

@@ -13,7 +13,7 @@ import {
   type RestoreTools,
 } from "./restore-run.ts";
 
-/** Finds the backup that is meant, before anything is made. */
+/** Finds the requested backup before anything is created. */
 export function locateStep({ restic, repositories }: RestoreTools): RestoreStep {
   return {
     name: "locate",
@@ -39,7 +39,7 @@ export function locateStep({ restic, repositories }: RestoreTools): RestoreStep 
   };
 }
 
-/** Fills the volume. Its device is held from before the first byte until all are on the disk: nobody can mount it meanwhile. */
+/** Fills the volume. Its device is held open until all bytes are on the disk, so that it cannot be mounted meanwhile. */
 export function fillStep({ made, restic, repositories }: RestoreTools): RestoreStep {
   return {
     name: "fill",
@@ -47,7 +47,7 @@ export function fillStep({ made, restic, repositories }: RestoreTools): RestoreS
     weight: 100,
     isAbortable: true,
     async happened({ token }) {
-      // The volume is filled from its beginning again, but not by two at once.
+      // A retry fills the volume from its beginning, but not while an earlier restic still writes to it.
       await restic.settle(token);
       return undefined;
     },
@@ -79,7 +79,7 @@ export function fillStep({ made, restic, repositories }: RestoreTools): RestoreS
   };
 }
 
-/** A volume that is too small for what it is to be filled from. */
+/** Creates the error for a volume that is too small for the backup to restore. */
 export function tooSmall(resource: string, backupBytes: bigint, volumeBytes: bigint): InfraError {
   return new InfraError(
     "VOLUME_TOO_SMALL",

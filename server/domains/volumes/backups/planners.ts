@@ -10,7 +10,7 @@ import { restoreKindName } from "./restore-kind.ts";
 import type { RestoreSource } from "./restore-volume.ts";
 import type { VolumeBackups } from "./volume-backups.ts";
 
-/** What CreateBackup would do. */
+/** Plans a CreateBackup. */
 export async function planCreateBackup(
   { createBackup, commands }: VolumeBackups,
   request: CreateBackupRequest,
@@ -22,7 +22,7 @@ export async function planCreateBackup(
     : createBackupPlans(commands).backup(begins);
 }
 
-/** What CreateLV would do with a `data_source`. */
+/** Plans a CreateLV with a `data_source`. */
 export async function planRestore(
   { restoreVolume, commands }: VolumeBackups,
   wanted: WantedCreate,

@@ -14,8 +14,8 @@ import { createStep, releaseStep, removeTagsStep } from "./restored-volume-steps
 export const restoreKindName = "volumes.restore";
 
 /**
- * volumes.restore: a new volume is filled from a backup under a temporary name, and gets its own when it is whole. Should
- * it fail, the volume is removed.
+ * volumes.restore: fills a new volume from a backup under a temporary name, and renames it when it is complete. If the
+ * restore fails, the volume is removed.
  */
 export function createRestoreKind(
   tools: RestoreTools,

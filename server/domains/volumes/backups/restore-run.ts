@@ -5,7 +5,7 @@ import type { RepositoryPlace, RepositorySecrets } from "../../../backups/reposi
 import type { OperationStep, StepRun } from "../../../operations/operation-kind.ts";
 import type { DeviceClass } from "../device-class.ts";
 
-/** A volume that is to be made and filled from a backup. */
+/** Input of a restore operation. */
 export type RestoreInput = {
   readonly host: string;
   readonly volumeGroup: string;
@@ -14,28 +14,28 @@ export type RestoreInput = {
   readonly thinPool: string | null;
   /** Name of the device class. */
   readonly deviceClass: string;
-  /** As it was asked for, in whole GiB. */
+  /** Requested size in bytes, a multiple of 1 GiB. */
   readonly sizeBytes: number;
   readonly tags: readonly string[];
   readonly place: RepositoryPlace;
-  /** Of the gateway's key; null: the owner has the key. */
+  /** Name of the gateway's encryption key; null: the owner has the key. */
   readonly keyName: string | null;
-  /** Which backup of the repository (`select-backup.ts`). */
+  /** Selects a backup of the repository (`select-backup.ts`). */
   readonly selector: string;
 };
 
-/** What came of it. */
+/** Result of a restore operation. */
 export type RestoreResult = {
   /** Resource of the volume. */
   readonly volume: string;
   readonly sizeBytes: number;
   readonly restoredBytes: number;
   readonly snapshotId: string;
-  /** null: no gateway has made the snapshot. */
+  /** null: the snapshot was not created by a gateway. */
   readonly backupId: string | null;
 };
 
-/** The backup that is meant, as its step tells it. */
+/** Output of the `locate` step: the requested backup. */
 export type LocateOutput = {
   readonly snapshotId: string;
   readonly fileName: string;
@@ -43,7 +43,7 @@ export type LocateOutput = {
   readonly backupId: string | null;
 };
 
-/** The volume under its temporary name. */
+/** Output of the `create` step: the volume under its temporary name. */
 export type CreateOutput = {
   readonly name: string;
   readonly uuid: string;
@@ -60,7 +60,7 @@ export interface RestoreTools {
   readonly deviceClasses: readonly DeviceClass[];
 }
 
-/** Outputs come back as the steps of the same names have returned them. */
+/** Returns the output of the `locate` step. The casts here are safe: an output keeps the type that its step returned. */
 export function locatedBy({ output }: Pick<RestoreRun, "output">): LocateOutput {
   return output("locate") as LocateOutput;
 }

@@ -16,45 +16,45 @@ import type { BackupParts, Foreseen } from "./backup-parts.ts";
 import { restoreKindName } from "./restore-kind.ts";
 import type { RestoreInput } from "./restore-run.ts";
 
-/** What a new volume is to be filled from, as CreateLV names it. */
+/** Data source of a new volume, as CreateLV gives it. */
 export interface RestoreSource {
-  /** Whether the call lasts until the volume is filled. */
+  /** Whether the call waits until the volume is filled. */
   readonly isSynchronous: boolean;
   /** Undefined: the local repository. */
   readonly s3: S3Fields | undefined;
 }
 
-/** A restore that is asked for. */
+/** A restore request whose fields are valid. */
 interface AskedRestore {
-  /** The making of the volume. */
+  /** The creation of the volume. */
   readonly change: VolumeChange;
   readonly input: Omit<RestoreInput, "keyName">;
   readonly resource: string;
-  /** The same for requests that ask for the same. */
+  /** Equal for equal requests. */
   readonly attachKey: string;
 }
 
-/** A restore, checked as far as it can be without the repository. */
+/** A restore whose request has passed every check that does not need the repository. */
 export interface PlannedRestore {
   readonly input: Omit<RestoreInput, "keyName">;
   readonly resource: string;
-  /** What will be there, in words. */
+  /** Description of the volume that the restore creates. */
   readonly change: string;
-  /** What makes the volume, under the name that it will have. */
+  /** Step that creates the volume, with its final name. */
   readonly create: LvmCreateStep;
 }
 
 export interface RestoreVolume {
   /**
-   * Makes and fills a volume; a request for one that is under way already joins that. Returns once it is filled, or, if it
-   * is not synchronous, once it is made or waits for its turn: it then has no device.
+   * Creates and fills a volume; a request that equals one in progress joins it. Returns once the volume is filled or, if not
+   * synchronous, once it is created or the operation is queued; the volume then has no device.
    * @throws InfraError what CreateLV throws, INVALID_FIELD, ENDPOINT_NOT_ALLOWED, OPERATION_IN_PROGRESS,
-   *   OPERATION_CANCELLED, BACKUP_NOT_FOUND, VOLUME_TOO_SMALL, REPOSITORY reasons, and the signal's reason: the operation
-   *   goes on then
+   *   OPERATION_CANCELLED, BACKUP_NOT_FOUND, VOLUME_TOO_SMALL, REPOSITORY reasons, and the signal's reason, after which the
+   *   operation continues
    */
   create(wanted: WantedCreate, source: RestoreSource, asker: Asker): Promise<ShownVolume>;
   /**
-   * Begins the same for a repository that is known, and returns at once.
+   * Begins a restore from a known repository, and returns at once.
    * @throws InfraError as `create` does before it begins
    */
   begin(
@@ -64,7 +64,7 @@ export interface RestoreVolume {
     asker: Asker,
   ): Promise<Operation>;
   /**
-   * What `create` would begin now: nothing when it would join what is under way.
+   * Returns what `create` would begin now: nothing if it would join an operation in progress.
    * @throws InfraError as `create` does before it begins
    */
   planCreate(
@@ -72,7 +72,7 @@ export interface RestoreVolume {
     source: RestoreSource,
     signal: AbortSignal,
   ): Promise<Foreseen<PlannedRestore>>;
-  /** The same for `begin`. @throws InfraError as `begin` does */
+  /** Returns what `begin` would begin now. @throws InfraError as `begin` does */
   planBegin(
     wanted: WantedCreate,
     named: NamedRepository,
@@ -89,7 +89,7 @@ export function createRestoreVolume(
 ): RestoreVolume {
   const { lvm, operations, repositories, keys, host } = parts;
 
-  /** What a request asks for, when its fields are good. */
+  /** Validates the fields of a request. */
   function read(wanted: WantedCreate, named: NamedRepository, state: LvmState): AskedRestore {
     const change = changes.create(wanted);
     const { deviceClass } = change;
@@ -114,7 +114,7 @@ export function createRestoreVolume(
     };
   }
 
-  /** The operation under way that a request like this one has begun. */
+  /** Returns the operation in progress that an equal request began. */
   async function findLike({ attachKey, resource }: AskedRestore): Promise<Operation | undefined> {
     const states = ["scheduled", "active", "undoing"] as const;
     const filters = { kind: restoreKindName, resource, states };
@@ -195,7 +195,7 @@ export function createRestoreVolume(
   };
 }
 
-/** Requests with the same key ask for the same. */
+/** Returns a key that is the same for equal requests. */
 function keyOf(asked: Omit<RestoreInput, "groupUuid" | "deviceClass" | "keyName">): string {
   const { host, volumeGroup, thinPool, volume, sizeBytes, tags, place, selector } = asked;
   const text = JSON.stringify([host, volumeGroup, thinPool, volume, sizeBytes, tags, place, selector]);

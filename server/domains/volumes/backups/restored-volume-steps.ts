@@ -19,7 +19,7 @@ import {
   type RestoreTools,
 } from "./restore-run.ts";
 
-/** Makes the volume, under a name that tells nobody to open it. */
+/** Creates the volume under a temporary name, so that it is not used before it is complete. */
 export function createStep({ made, deviceClasses }: RestoreTools): RestoreStep {
   const madeVolume = async ({ input, operationId }: RestoreRun): Promise<CreateOutput | undefined> => {
     const volume = findMade(await made.readState(), input, operationId);
@@ -63,7 +63,7 @@ export function createStep({ made, deviceClasses }: RestoreTools): RestoreStep {
   };
 }
 
-/** Gives the volume its name: from then on it can be opened. */
+/** Renames the volume to its final name, after which it can be opened. */
 export function releaseStep({ made }: RestoreTools): RestoreStep {
   return {
     name: "release",
@@ -77,7 +77,7 @@ export function releaseStep({ made }: RestoreTools): RestoreStep {
   };
 }
 
-/** Removes the marks of the operation: the volume is like any other. */
+/** Removes the operation's tags, which makes the volume an ordinary one. */
 export function removeTagsStep({ made }: RestoreTools): RestoreStep {
   return {
     name: "removeTags",

@@ -7,7 +7,7 @@ import type { OperationKind, OperationStep, StepRun } from "../../../operations/
 import type { BackupRow } from "../../../store/backups.ts";
 import { parseVolumeHandle } from "./volume-handle.ts";
 
-/** Which backups of a schedule are to go. */
+/** Input of an operation that removes the expired backups of a schedule. */
 export type RetentionInput = {
   readonly schedule: string;
   readonly host: string;
@@ -26,11 +26,11 @@ export const retentionKindName = "volumes.applyRetention";
 
 const hourMs = 3_600_000;
 
-/** More rows than this are read a page at a time. */
+/** Rows per page when the list of backups is read. */
 const pageSize = 1000;
 
 /**
- * volumes.applyRetention: what a schedule has made and its `keep` does not keep is removed from the repository, all at
+ * volumes.applyRetention: removes the schedule's backups that its `keep` does not retain, first from the repository, all at
  * once, and then from the gateway's list.
  */
 export function createRetentionKind(tools: StoredBackupTools): OperationKind<RetentionInput> {
@@ -49,7 +49,7 @@ export function createRetentionKind(tools: StoredBackupTools): OperationKind<Ret
   };
 }
 
-/** The repository says what its policy does not keep; of that only goes what is written down, and is old enough. */
+/** Selects the backups to remove: those that restic's policy does not keep, that are recorded, and that are old enough. */
 function decideStep({ restic, repositories, store }: StoredBackupTools): RetentionStep {
   async function rowsOf({ schedule, host, place, keyName }: RetentionInput): Promise<BackupRow[]> {
     const filters = { schedule, host };
@@ -78,7 +78,7 @@ function decideStep({ restic, repositories, store }: StoredBackupTools): Retenti
         const ids = new Set(await restic.expired(repository, tags, keep, signal));
         const isLeaving = (row: BackupRow) => ids.has(row.snapshot_id) && row.at <= newestMs;
         const leaving = rows.filter(isLeaving);
-        // Those that are known to be damaged are no reason to give up one that is not.
+        // Damaged backups do not count as kept: an intact one is removed only if another intact one remains.
         if (rows.some((row) => !isLeaving(row) && row.damage === null)) {
           expired.push(...leaving.map(({ id, snapshot_id }) => ({ backupId: id, snapshotId: snapshot_id })));
         }
@@ -93,7 +93,7 @@ function forgetStep({ restic, repositories, store }: StoredBackupTools): Retenti
     name: "forget",
     title: "removing backups from the repository",
     isAbortable: false,
-    // Whoever works on the repository meanwhile keeps this out.
+    // Other work on the repository locks this step out.
     maxAttempts: 10,
     async happened({ token }) {
       await restic.settle(token);
@@ -108,7 +108,7 @@ function forgetStep({ restic, repositories, store }: StoredBackupTools): Retenti
       }
       return null;
     },
-    // What was removed cannot be put back: then at least nobody is told that it is there.
+    // Removed snapshots cannot be restored, but their records can be removed, so that they are no longer listed.
     async undo(run) {
       const { input, token, signal } = run;
       await restic.settle(token);
@@ -138,7 +138,7 @@ function removeRecordsStep({ store }: StoredBackupTools): RetentionStep {
   };
 }
 
-/** Outputs come back as the steps of the same names have returned them. */
+/** Returns the output of the `decide` step; the cast is safe, since an output keeps the type that its step returned. */
 function expiredBy({ output }: Pick<RetentionRun, "output">): readonly Expired[] {
   return (output("decide") as { readonly expired: readonly Expired[] }).expired;
 }

@@ -5,12 +5,12 @@ import type { BackupSchedule } from "./backup-schedule.ts";
 
 const limit = 1000;
 
-/** Who asks for the operations of a schedule. */
+/** Returns the actor that operations of a schedule run as. */
 export function actorOf({ name }: Pick<BackupSchedule, "name">): string {
   return `schedule/${name}`;
 }
 
-/** Operations of this host, newest first; of several hosts on one store the newest 1,000 are looked at. */
+/** Returns matching operations of this host, newest first. It considers the newest 1,000 of all hosts that share the store. */
 export async function operationsOfSchedule(
   { operations, host }: Pick<BackupParts, "operations" | "host">,
   filters: OperationFilters,

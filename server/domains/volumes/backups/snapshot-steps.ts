@@ -15,7 +15,7 @@ import { backupConfigKey as configKey } from "./backup-settings.ts";
 
 const timeTag = "hostplane-at-";
 
-/** Makes the snapshot that is stored. */
+/** Creates the snapshot to store. */
 export function snapshotVolumeStep({ made }: BackupTools): BackupStep {
   const madeSnapshot = async ({ input, operationId }: BackupRun): Promise<SnapshotOutput | undefined> => {
     const snapshot = findMade(await made.readState(), input, operationId);
@@ -64,13 +64,13 @@ export function snapshotVolumeStep({ made }: BackupTools): BackupStep {
   };
 }
 
-/** Removes it once the backup is written down, and what attempts that failed have left in the repository. */
+/** Removes the snapshot once the backup is recorded, and what failed attempts left in the repository. */
 export function removeSnapshotStep({ made, restic, repositories }: BackupTools): BackupStep {
   return {
     name: "removeSnapshot",
     title: "removing the snapshot",
     isAbortable: false,
-    // udev looks at a device that was closed, and has it open for that long.
+    // udev probes a device after it was closed, and keeps it open for a moment.
     maxAttempts: 6,
     async happened({ token }) {
       await restic.settle(token);
@@ -95,7 +95,7 @@ export function removeSnapshotStep({ made, restic, repositories }: BackupTools):
   };
 }
 
-/** Removes the snapshot of an operation, if it is there. */
+/** Removes the snapshot of an operation, if it exists. */
 export function removeSnapshot(made: MadeVolumes, { input, operationId, signal }: BackupRun): Promise<void> {
   return made.remove(input, "volumes.removeSnapshot", operationId, signal);
 }

@@ -20,7 +20,7 @@ import {
 import { backupConfigKey as configKey } from "./backup-settings.ts";
 import { removeSnapshot } from "./snapshot-steps.ts";
 
-/** Before anything is made: a wrong key or endpoint is told at once. */
+/** Opens the repository before anything is created, so that a wrong key or endpoint is reported at once. */
 export function openStep(tools: BackupTools): BackupStep {
   const { repositories, store } = tools;
   return {
@@ -48,7 +48,7 @@ export function storeStep({ made, restic, repositories }: BackupTools): BackupSt
     weight: 100,
     isAbortable: true,
     finalReasons: ["SNAPSHOT_FULL"],
-    // What removes backups keeps others out of the repository for minutes.
+    // The removal of backups locks others out of the repository for minutes.
     maxAttempts: 10,
     async happened(run) {
       await restic.settle(run.token);
@@ -81,14 +81,14 @@ export function storeStep({ made, restic, repositories }: BackupTools): BackupSt
         await assertGood();
         return { snapshotId } satisfies StoreOutput;
       } catch (error) {
-        // A snapshot that is full cannot be read on: that, and not what the reader says, is why.
+        // A full snapshot can no longer be read: report that as the cause, not the reader's error.
         await assertGood();
         throw error;
       }
     },
     async undo(run) {
       await restic.settle(run.token);
-      // First, as the repository may be out of reach, and the snapshot takes up room.
+      // First, because the repository may be unreachable and the snapshot takes up space.
       await removeSnapshot(made, run);
       const repository = await openRepository(repositories, run);
       const ids = await storedIds(restic, repository, run).catch(noneWithoutRepository);
@@ -167,7 +167,7 @@ export function recordStep({ store }: BackupTools): BackupStep {
   };
 }
 
-/** Where there is no repository any more, nothing of the operation is left. */
+/** Returns no ids if the repository no longer exists; rethrows other errors. */
 function noneWithoutRepository(error: unknown): readonly string[] {
   if (error instanceof InfraError && error.reason === "REPOSITORY_NOT_FOUND") {
     return [];
@@ -175,7 +175,7 @@ function noneWithoutRepository(error: unknown): readonly string[] {
   throw error;
 }
 
-/** Ids of the snapshots that the operation has stored. */
+/** Returns the ids of the repository snapshots that the operation stored. */
 async function storedIds(
   restic: ResticAdapter,
   repository: Repository,

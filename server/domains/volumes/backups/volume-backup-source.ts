@@ -11,10 +11,10 @@ import { tooSmall } from "./fill-steps.ts";
 import { restoreKindName } from "./restore-kind.ts";
 import type { RestoreVolume } from "./restore-volume.ts";
 
-/** The volumes of the device classes, as a source of backups. */
+/** Identifies volumes of the device classes as a source of backups. */
 export const volumeBackupFacts: BackupSourceFacts = { resourceStart: "volumeGroups/", configKey };
 
-/** What hostplane.v1.BackupService does with backups of volumes: a restore is that of CreateLV. */
+/** Creates the source of volume backups for hostplane.v1.BackupService. A restore is the same operation as in CreateLV. */
 export function createVolumeBackupSource(
   { repositoryOf, ...stored }: StoredBackups,
   restoreVolume: RestoreVolume,

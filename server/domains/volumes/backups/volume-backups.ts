@@ -29,7 +29,7 @@ export interface VolumeBackupsOptions {
   readonly restic: ResticAdapter;
   readonly deviceClasses: readonly DeviceClass[];
   readonly settings: BackupSettings;
-  /** That of `volumes.ts`, with which the operations take turns. */
+  /** The runner of `volumes.ts`: calls and backup operations run through it one after another. */
   readonly runner: InlineRunner;
   readonly operations: Operations;
   readonly events: Pick<Events, "follow">;
@@ -45,14 +45,14 @@ export interface VolumeBackupsOptions {
 export interface VolumeBackups {
   readonly createBackup: CreateBackup;
   readonly restoreVolume: RestoreVolume;
-  /** What hostplane.v1.BackupService does with them. */
+  /** Source of backups for hostplane.v1.BackupService. */
   readonly source: BackupSource;
   readonly schedules: BackupSchedules;
-  /** The commands of the tools, for plans. */
+  /** Adapters that render the commands in plans. */
   readonly commands: Pick<BackupParts, "lvm" | "restic">;
 }
 
-/** Registers the kinds of operations, so it comes before `operations.begin`. */
+/** Creates the backups and registers their operation kinds; must run before `operations.begin`. */
 export function createVolumeBackups(options: VolumeBackupsOptions): VolumeBackups {
   const { lvm, restic, deviceClasses, settings, operations, store } = options;
   const keys = createRepositoryKeys(store, options.keySeal);
@@ -60,7 +60,7 @@ export function createVolumeBackups(options: VolumeBackupsOptions): VolumeBackup
   const made = createMadeVolumes(lvm, options.runner);
   const parts: BackupParts = { ...options, keys, repositories };
   const tools = { made, restic, repositories, store };
-  // Whether a volume may be removed or resized is no question here.
+  // Restores only create volumes, so protection against removal and resizing does not apply.
   const changes = createVolumeChanges({ lvm, deviceClasses, isProtectedName: createNameMatch([]) });
 
   const backup = operations.register(createBackupKind(tools));

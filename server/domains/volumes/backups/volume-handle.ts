@@ -4,20 +4,20 @@ import { volumeResource } from "../../../../adapters/lvm/names.ts";
 import { operationOf } from "../../../backups/lvm/operation-marks.ts";
 import { type DeviceClass, resolveClass, volumesOf } from "../device-class.ts";
 
-/** What a client calls a volume: `data`, `vg0/data` or `volumeGroups/vg0/volumes/data`. */
+/** A client's reference to a volume: `data`, `vg0/data` or `volumeGroups/vg0/volumes/data`. */
 export interface VolumeHandle {
-  /** Undefined: of whatever device class. */
+  /** Undefined: the group of any device class. */
   readonly volumeGroup: string | undefined;
   readonly name: string;
 }
 
-/** Reads a handle; whether there is such a volume is another question. */
+/** Parses a handle without checking that the volume exists. */
 export function parseVolumeHandle(text: string): VolumeHandle {
   const [, volumeGroup, name] = /^(?:volumeGroups\/)?([^/]+)\/(?:volumes\/)?([^/]+)$/.exec(text) ?? [];
   return name === undefined ? { volumeGroup: undefined, name: text } : { volumeGroup, name };
 }
 
-/** The volumes of the device classes that a handle may mean: none of what an operation has made and not released. */
+/** Returns the volumes of the device classes that match a handle, except those that an operation has not released yet. */
 export function volumesByHandle(
   { volumeGroup, name }: VolumeHandle,
   deviceClasses: readonly DeviceClass[],
@@ -35,7 +35,7 @@ export function volumesByHandle(
   );
 }
 
-/** Resources of the volumes that a handle may have meant when they were there. */
+/** Returns the resources that a handle may refer to, whether or not the volumes still exist. */
 export function resourcesByHandle(
   { volumeGroup, name }: VolumeHandle,
   deviceClasses: readonly DeviceClass[],
@@ -46,7 +46,7 @@ export function resourcesByHandle(
     .map((group) => volumeResource(group, name));
 }
 
-/** A handle that means more than one volume. */
+/** Creates the error for a handle that matches more than one volume. */
 export function ambiguousHandle(handle: string, resources: readonly string[]): InfraError {
   return new InfraError(
     "VOLUME_NOT_FOUND",
@@ -54,7 +54,7 @@ export function ambiguousHandle(handle: string, resources: readonly string[]): I
   );
 }
 
-/** What errors, operations and events call a volume. */
+/** Returns the resource name of a volume, as used in errors, operations and events. */
 export function resourceOf({ volumeGroupName, name }: LogicalVolume): string {
   return volumeResource(volumeGroupName, name);
 }

@@ -1,7 +1,7 @@
 import type { LogicalVolume, LvmState, VolumeGroup } from "../../../../adapters/lvm/adapter.ts";
 import { type DeviceClass, resolveClass } from "../device-class.ts";
 
-/** What device classes take their space from: a volume group, or a thin pool. */
+/** A volume group or thin pool that device classes allocate from. */
 export interface ClassStore {
   /** `vg0`, or `vg0/pool0`. */
   readonly name: string;
@@ -10,14 +10,14 @@ export interface ClassStore {
   readonly deviceClasses: readonly DeviceClass[];
 }
 
-/** Space of a store, and the share of it that is free, in percent. */
+/** Size and free space of a store, and its free share in percent. */
 export interface StoreSpace {
   readonly sizeBytes: bigint;
   readonly freeBytes: bigint;
   readonly freePercent: number;
 }
 
-/** Each store of the classes once. */
+/** Returns each store of the device classes once. */
 export function storesOf(deviceClasses: readonly DeviceClass[]): ClassStore[] {
   const nameOf = ({ volumeGroup, thinPool }: DeviceClass) =>
     thinPool === undefined ? volumeGroup : `${volumeGroup}/${thinPool}`;
@@ -32,8 +32,8 @@ export function storesOf(deviceClasses: readonly DeviceClass[]): ClassStore[] {
 }
 
 /**
- * Space of a store, or "gone". Of a thin pool what is written counts, not what is promised, and its metadata as well, since
- * either can run full. Undefined when LVM does not tell, as of a pool that is not active.
+ * Returns the space of a store, or "gone". For a thin pool this counts written data, not volume sizes, and `freePercent` also
+ * considers the metadata, since either can run full. Undefined if LVM reports no usage, for example for an inactive pool.
  */
 export function spaceOf({ deviceClasses }: ClassStore, state: LvmState): StoreSpace | "gone" | undefined {
   const [deviceClass] = deviceClasses;

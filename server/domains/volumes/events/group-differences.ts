@@ -3,27 +3,27 @@ import type { DeviceClass } from "../device-class.ts";
 import { type ClassStore, spaceOf, storesOf } from "./class-stores.ts";
 import type { ObservedGroup, ObservedVolumes } from "./observed-volumes.ts";
 
-/** One thing that happened to a volume group, or to the thin pool of a device class. */
+/** A change of a volume group, or of the thin pool of a device class. */
 export interface GroupDifference {
   readonly type: "volumeGroup.gone" | "volumeGroup.back" | "volumeGroup.low" | "volumeGroup.enough";
   readonly volumeGroup: string;
-  /** Set when it is about the pool. */
+  /** Set if the pool changed. */
   readonly thinPool: string | undefined;
-  /** Names of the classes that stand on it. */
+  /** Names of the device classes that use it. */
   readonly deviceClasses: readonly string[];
   /** As last known. */
   readonly freeBytes: string;
   readonly sizeBytes: string;
 }
 
-/** So many points of free space above the limit are needed for enough. */
+/** Percentage points above the limit that a low store must have free to count as enough again. */
 const hysteresisPercent = 2;
 
 type Observed = Omit<ObservedVolumes, "low">;
 
 /**
- * Groups that are gone and that are back, and thin pools of device classes whose group is there. A group that nobody has seen
- * before is back only if a device class waits for it.
+ * Returns the groups that are gone or back, and the thin pools of device classes that are gone from or back in an existing
+ * group. A group that was never seen before counts as back only if a device class uses it.
  */
 export function presenceDifferences(
   before: Observed,
@@ -51,7 +51,7 @@ export function presenceDifferences(
   ];
 }
 
-/** A group that is away takes its pools with it, and brings them back, without a word of theirs. */
+/** Returns the change of a store's pool. A pool that goes or returns with its whole group is not reported separately. */
 function poolPresence(before: Observed, after: Observed, store: ClassStore): GroupDifference[] {
   const { volumeGroup, thinPool, deviceClasses } = store;
   const poolIn = ({ volumes }: Observed) =>
@@ -71,8 +71,7 @@ function poolPresence(before: Observed, after: Observed, store: ClassStore): Gro
 }
 
 /**
- * Stores that have become low on space, and that have enough again.
- * @returns with them the names of all that are low now
+ * Returns the stores that became low on space or have enough again, and the names of all stores that are low now.
  */
 export function spaceDifferences(
   low: readonly string[],

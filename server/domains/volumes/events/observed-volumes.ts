@@ -9,7 +9,7 @@ const observedGroup = z.object({
   sizeBytes: bytes,
   freeBytes: bytes,
   missingPvCount: z.number(),
-  /** It was there once, and is not now: its volumes are as they were then. */
+  /** The group existed earlier and is missing now; its volumes are kept as last seen. */
   isAway: z.boolean(),
 });
 
@@ -30,7 +30,7 @@ const observedVolume = z.object({
 const observedVolumes = z.object({
   groups: z.array(observedGroup),
   volumes: z.array(observedVolume),
-  /** Stores of device classes that are low on space, as `storeName` calls them. */
+  /** Names of the stores that are low on space (`ClassStore.name`). */
   low: z.array(z.string()),
 });
 
@@ -39,8 +39,8 @@ export type ObservedGroup = Readonly<z.infer<typeof observedGroup>>;
 export type ObservedVolume = Readonly<z.infer<typeof observedVolume>>;
 
 /**
- * What of LVM's state is told by events, as JSON: what is kept to compare the next state with. Left out is what changes
- * without anybody changing LVM, such as `open`.
+ * The part of LVM's state that events cover, as JSON; kept for comparison with the next state. Properties that change without
+ * a change to LVM, such as `open`, are left out.
  */
 export interface ObservedVolumes {
   readonly groups: readonly ObservedGroup[];
@@ -48,15 +48,15 @@ export interface ObservedVolumes {
   readonly low: readonly string[];
 }
 
-/** Reads what was kept; undefined when it is not understood, as another version of hostplane may have written it. */
+/** Parses the stored state; undefined if the format is unknown, for example written by another version of hostplane. */
 export function parseObservedVolumes(json: unknown): ObservedVolumes | undefined {
   const parsed = observedVolumes.safeParse(json);
   return parsed.success ? parsed.data : undefined;
 }
 
 /**
- * The groups and volumes of a state. A group of `before` that is not there any more is kept as away, with its volumes, until
- * it comes back or another takes its name: a disk that is pulled out removes no volume.
+ * Returns the groups and volumes of a state. A group of `before` that is missing now is kept as away, with its volumes, until
+ * it returns or another group takes its name: unplugging a disk does not remove volumes.
  */
 export function observeVolumes(
   before: ObservedVolumes | undefined,

@@ -2,32 +2,32 @@ import type { LvmAdapter, LvmStep } from "../../../../adapters/lvm/adapter.ts";
 import { createOwnChangeLog } from "../../../events/own-change-log.ts";
 import type { VolumeDifference } from "./volume-differences.ts";
 
-/** A change that this gateway makes. */
+/** A change by this gateway. */
 export interface OwnChange {
   readonly volumeGroup: string;
-  /** Volumes it is about, by the names before and after. */
+  /** Names of the changed volumes, before and after. */
   readonly names: readonly string[];
   readonly types: readonly VolumeDifference["type"][];
 }
 
-/** Tells this gateway's own changes of volumes from those of others. */
+/** Distinguishes this gateway's changes of volumes from changes by others. */
 export interface OwnChanges {
-  /** LVM, whose changes by this adapter are known as own ones. */
+  /** LVM adapter; changes made through it count as the gateway's own. */
   readonly lvm: LvmAdapter;
   /**
-   * The change that a difference comes from, as far as that is known.
-   * @param readAtMs when the read began that shows the difference (performance.now())
+   * Returns the gateway's change that caused a difference, if there is one.
+   * @param readAtMs when the read that shows the difference began (performance.now())
    */
   find(difference: VolumeDifference, readAtMs: number): OwnChange | undefined;
-  /** Forgets changes of which all is told by a state whose read began at that time (performance.now()). */
+  /** Forgets changes that are fully visible in a state whose read began at that time (performance.now()). */
   forget(readAtMs: number): void;
 }
 
-/** What each step does to its volume. While lvcreate or lvremove runs, the volume may be seen in between. */
+/** Differences that each step causes. While lvcreate or lvremove runs, a read may show an intermediate state of the volume. */
 const typesOf: Readonly<Record<LvmStep["kind"], readonly VolumeDifference["type"][]>> = {
   create: ["volume.created", "volume.changed"],
   snapshot: ["volume.created", "volume.changed"],
-  // Who looks only after two steps sees a volume made under its last name.
+  // A read that comes after both the creation and the renaming shows a volume created under its final name.
   rename: ["volume.created", "volume.changed"],
   resize: ["volume.resized"],
   changeTags: ["volume.changed"],
@@ -41,7 +41,7 @@ export function createOwnChanges(lvm: LvmAdapter): OwnChanges {
   return {
     lvm: { ...lvm, run: (step) => log.during(changeOf(step), () => lvm.run(step)) },
     find({ type, volume, before }, readAtMs) {
-      // Snapshots follow their origin when it is renamed, removed, or gets its device.
+      // Snapshots change with their origin when it is renamed, removed or activated.
       const about = [volume.name, volume.originName, before?.originName];
       const fits = ({ volumeGroup, names, types }: OwnChange) =>
         volumeGroup === volume.groupName &&

@@ -6,17 +6,17 @@ import type { OwnChange } from "./own-changes.ts";
 import { type VolumeDifference, volumeDifferences } from "./volume-differences.ts";
 import { type EventOrigin, volumeEvent, volumeGroupEvent } from "./volume-events.ts";
 
-/** What `tellVolumes` needs to know. */
+/** Options of `tellVolumes`. */
 export interface TellOptions extends EventOrigin {
-  /** A store with less free space is low. */
+  /** A store with less free space than this, in percent, is low. */
   readonly lowSpacePercent: number;
-  /** The gateway's own change that a difference comes from. */
+  /** Returns the gateway's own change that caused a difference, if there is one. */
   readonly ownChangeOf: (difference: VolumeDifference) => OwnChange | undefined;
 }
 
 /**
- * Compares LVM's state with what was last told, and tells the difference: groups that are gone or back, then what happened
- * to volumes, then which groups are low on space. Of a state that is the first nothing is told.
+ * Compares LVM's state with the last published one and returns events for the differences: groups that are gone or back, then
+ * changes of volumes, then groups that are low on space. The first state yields no events.
  */
 export function tellVolumes(
   before: ObservedVolumes | undefined,

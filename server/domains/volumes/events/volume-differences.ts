@@ -1,13 +1,13 @@
 import type { ObservedVolume } from "./observed-volumes.ts";
 
-/** One thing that happened to a volume. */
+/** A change of one volume. */
 export interface VolumeDifference {
   readonly type: "volume.created" | "volume.removed" | "volume.changed" | "volume.resized";
-  /** As it is after that; a removed one as it was last. */
+  /** The volume after the change; for a removed volume, its last state. */
   readonly volume: ObservedVolume;
-  /** As it was before that; undefined for a created one. */
+  /** The volume before the change; undefined for a created volume. */
   readonly before: ObservedVolume | undefined;
-  /** For people, e.g. `active: no -> yes`. */
+  /** Human-readable, for example `active: no -> yes`. */
   readonly changes: readonly string[];
 }
 
@@ -17,9 +17,9 @@ interface Pair {
 }
 
 /**
- * What makes one set of volumes the other, in an order in which each can happen: a name is free before it is given again.
- * A volume is the same as long as its UUID and its group's are. Where volumes have exchanged their names, one of them is told
- * as removed, and as created at the end.
+ * Returns the changes from one set of volumes to the other, in an order in which each is possible: a name is free before it
+ * is used again. A volume is identified by its UUID and its group's UUID. If volumes have swapped names, one of them is
+ * reported as removed, and as created at the end.
  */
 export function volumeDifferences(
   before: readonly ObservedVolume[],
@@ -44,7 +44,7 @@ export function volumeDifferences(
   ];
 }
 
-/** What a volume is called, with its group. */
+/** Returns the name of a volume with its group, such as `vg0/data`. */
 export function pathOf({ groupName, name }: ObservedVolume): string {
   return `${groupName}/${name}`;
 }
@@ -75,7 +75,7 @@ function orderedChanges(pairs: readonly Pair[]): VolumeDifference[] {
   return [...told, ...others, ...recreated];
 }
 
-/** A size is told by an event of its own, behind one for everything else. */
+/** Returns one difference for everything except the size, then one for the size. */
 function changesOf({ before, after }: Pair): VolumeDifference[] {
   const resized = { ...after, sizeBytes: before.sizeBytes };
   const changes = describeChanges({ before, after });
@@ -123,7 +123,7 @@ function removal(volume: ObservedVolume, changes: readonly string[]): VolumeDiff
   return { type: "volume.removed", volume, before: volume, changes };
 }
 
-/** Volumes of a group that was cloned (vgimportclone) keep their UUIDs. */
+/** Returns a key that includes the group: volumes of a cloned group (vgimportclone) keep their UUIDs. */
 function identityOf({ groupUuid, uuid }: ObservedVolume): string {
   return `${groupUuid} ${uuid}`;
 }

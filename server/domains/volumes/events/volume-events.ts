@@ -7,18 +7,18 @@ import type { ObservedVolume } from "./observed-volumes.ts";
 import type { OwnChange } from "./own-changes.ts";
 import type { VolumeDifference } from "./volume-differences.ts";
 
-/** Of what all events of volumes are. */
+/** Data that all volume events share. */
 export interface EventOrigin {
   readonly host: string;
   readonly deviceClasses: readonly DeviceClass[];
 }
 
-/** Who may call one of these learns of volumes by them already. */
+/** Services that already expose volumes: callers of one of them may receive these events. */
 export const services = ["proto.LVService", "proto.VGService", "hostplane.v1.BackupService"];
 
-// Payloads are the JSON of hostplane.v1.Event with its detail alone.
+// A payload is the JSON of a hostplane.v1.Event with only its detail set.
 
-/** @param own what this gateway did that the difference comes of; undefined: somebody else did it */
+/** @param own the gateway's change that caused the difference; undefined for a change from outside */
 export function volumeEvent(
   difference: VolumeDifference,
   own: OwnChange | undefined,
@@ -27,7 +27,7 @@ export function volumeEvent(
   const { type, volume, before, changes } = difference;
   const { name, groupName, sizeBytes, tags } = volume;
   const operationId = operationOf(volume) ?? (before === undefined ? undefined : operationOf(before));
-  // What carries the tag of an operation when it is first seen was made by one, though perhaps by a gateway that died.
+  // A new volume with an operation's tag was created by that operation, even if its gateway has died since.
   const isOurs = own !== undefined || (type === "volume.created" && operationId !== undefined);
   return {
     topic: "volumes",
@@ -51,7 +51,7 @@ export function volumeEvent(
   };
 }
 
-/** A thin pool is told by its name in its group, `vg1/pool0`. */
+/** Creates the event for a group or pool. A thin pool is named with its group, such as `vg1/pool0`. */
 export function volumeGroupEvent(difference: GroupDifference, { host }: EventOrigin): NewEvent {
   const { type, volumeGroup, thinPool, deviceClasses, freeBytes, sizeBytes } = difference;
   const name = thinPool === undefined ? volumeGroup : `${volumeGroup}/${thinPool}`;
@@ -66,7 +66,7 @@ export function volumeGroupEvent(difference: GroupDifference, { host }: EventOri
   };
 }
 
-/** The class whose thin pool the volume is in, or else the thick class of its group; a pool itself belongs to none. */
+/** Returns the class of the volume's thin pool, else the thick class of its group; empty for a thin pool itself. */
 function classNameOf(volume: ObservedVolume, deviceClasses: readonly DeviceClass[]): string {
   const ofGroup = deviceClasses.filter(({ volumeGroup }) => volumeGroup === volume.groupName);
   const thin = ofGroup.find(

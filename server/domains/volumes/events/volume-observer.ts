@@ -10,13 +10,13 @@ import type { OwnChanges } from "./own-changes.ts";
 import { type TellOptions, tellVolumes } from "./tell-volumes.ts";
 import { services } from "./volume-events.ts";
 
-/** What `observeVolumeChanges` needs. */
+/** Options of `observeVolumeChanges`. */
 export interface VolumeObserverOptions extends SystemObserverOptions, Omit<TellOptions, "ownChangeOf"> {
-  /** LVM, and what this gateway itself does with it. */
+  /** The LVM adapter, with a record of this gateway's own changes. */
   readonly own: OwnChanges;
 }
 
-/** Tells each change of LVM as events, whoever makes it. */
+/** Publishes changes of LVM's state as events, whatever caused them. */
 export function observeVolumeChanges(options: VolumeObserverOptions): SystemObserver {
   const { own, host } = options;
   const { lvm } = own;
