@@ -12,18 +12,18 @@ import { parsePageSize, parseTextFilter } from "../../rpc/listing-fields.ts";
 import { seqFromPageToken } from "../../rpc/page-token.ts";
 import type { BackupFilters, BackupRow } from "../../store/backups.ts";
 
-/** The new volume of RestoreBackup. */
+/** Returns the volume that RestoreBackup creates. */
 export function wantedFromRestore(request: RestoreBackupRequest): WantedRestore {
   const { volumeName: name, deviceClass, sizeGb, tags } = request;
   return { name, deviceClass, sizeGb, tags };
 }
 
-/** One page of backups, as it was asked for. */
+/** A request for one page of backups. */
 export interface BackupQuery {
-  /** In one order, by which the token of a page knows them. */
+  /** Always in the same order, since page tokens depend on it. */
   readonly filters: BackupFilters;
   readonly pageSize: number;
-  /** Where the page before ended; undefined for the first. */
+  /** End of the previous page; undefined for the first page. */
   readonly belowSeq: number | undefined;
 }
 
@@ -39,7 +39,7 @@ export function parseBackupQuery(request: ListBackupsRequest): BackupQuery {
 }
 
 /**
- * The id of a backup, of the field `id`.
+ * Validates the field `id` as the id of a backup.
  * @throws InfraError INVALID_FIELD
  */
 export function parseBackupId(id: string): string {
@@ -49,7 +49,7 @@ export function parseBackupId(id: string): string {
   return id;
 }
 
-/** A backup as the contract tells it. */
+/** Converts a backup to its published message. */
 export function backupMessage(row: BackupRow): MessageInitShape<typeof BackupSchema> {
   return {
     id: row.id,

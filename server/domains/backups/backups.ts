@@ -9,8 +9,7 @@ import type { BackupFilters, BackupRow } from "../../store/backups.ts";
 import type { Store } from "../../store/store.ts";
 
 /**
- * Backups that are written down, whichever domain has made them, and what can be done with them: each is handed to the
- * source whose volume it is of.
+ * The recorded backups of all domains. Operations on a backup are delegated to the source that its volume belongs to.
  */
 export interface Backups {
   /** Newest first. */
@@ -31,11 +30,11 @@ export interface Backups {
     access: AccessFields | undefined,
     asker: Asker,
   ): Promise<Operation>;
-  /** What `verify` would do now. @throws InfraError as `verify` does */
+  /** Returns what `verify` would do now. @throws InfraError as `verify` does */
   planVerify(id: string, access: AccessFields | undefined): Promise<PlannedMutation>;
-  /** What `remove` would do now. @throws InfraError as `remove` does */
+  /** Returns what `remove` would do now. @throws InfraError as `remove` does */
   planRemove(id: string, access: AccessFields | undefined): Promise<PlannedMutation>;
-  /** What `restore` would do now. @throws InfraError as `restore` does */
+  /** Returns what `restore` would do now. @throws InfraError as `restore` does */
   planRestore(
     id: string,
     wanted: WantedRestore,
@@ -53,7 +52,7 @@ export function createBackups(store: Pick<Store, "run">, sources: readonly Backu
     return row;
   }
 
-  /** @throws InfraError BACKUP_NOT_FOUND, DOMAIN_NOT_BUILT when a later version has made it */
+  /** @throws InfraError BACKUP_NOT_FOUND, DOMAIN_NOT_BUILT if a later version of hostplane created it */
   async function find(id: string): Promise<{ readonly row: BackupRow; readonly source: BackupSource }> {
     const row = await get(id);
     const source = sources.find(({ resourceStart }) => row.volume.startsWith(resourceStart));

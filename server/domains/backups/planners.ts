@@ -3,7 +3,7 @@ import { type PlannerRegistration, registerPlanners } from "../../operations/pla
 import { parseBackupId, wantedFromRestore } from "./backup-messages.ts";
 import type { Backups } from "./backups.ts";
 
-/** What the calls of hostplane.v1.BackupService would do. */
+/** Creates the planners of hostplane.v1.BackupService. */
 export function createBackupPlanners(backups: Backups): PlannerRegistration {
   return registerPlanners(BackupService, {
     verifyBackup: async ({ id, access }) => backups.planVerify(parseBackupId(id), access),

@@ -9,8 +9,8 @@ import { backupMessage, parseBackupId, parseBackupQuery, wantedFromRestore } fro
 import type { Backups } from "./backups.ts";
 
 /**
- * hostplane.v1.BackupService: backups that are stored.
- * @param operationMessage an operation as the contract tells it
+ * Creates hostplane.v1.BackupService, which manages stored backups.
+ * @param operationMessage converts an operation to its published message
  */
 export function createBackupService(
   backups: Backups,

@@ -2,10 +2,13 @@ import type { LibvirtAdapter } from "../../../adapters/libvirt/adapter.ts";
 import type { Backend } from "../../backend.ts";
 import type { HypervisorSettings } from "./hypervisor-settings.ts";
 
-/** libvirt as ListBackends, the health service and doctor see it: degraded while a pool of a template is not there. */
+/**
+ * Creates the libvirt backend, as ListBackends, the health service and `hostplane doctor` report it. It is degraded while a
+ * storage pool of a template is missing or inactive.
+ */
 export function createLibvirtBackend(libvirt: LibvirtAdapter, { templates }: HypervisorSettings): Backend {
   const pools = [...new Set(templates.map(({ disk }) => disk.pool))];
-  /** The last one that is known. */
+  /** Last known version. */
   let version: string | undefined;
   return {
     domain: "hypervisors",

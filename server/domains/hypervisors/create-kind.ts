@@ -7,7 +7,10 @@ import { readyStep, startStep } from "./start-steps.ts";
 
 export const createKindName = "hypervisors.create";
 
-/** hypervisors.create: a domain is made of a template, or found, and started. Should that fail, all that was made is removed. */
+/**
+ * hypervisors.create: defines a VM from a template, or finds an existing one, and starts it. If that fails, everything that
+ * was created is removed.
+ */
 export function createCreateKind(tools: HypervisorTools, inventory: Inventory): OperationKind<CreateInput> {
   return {
     kind: createKindName,

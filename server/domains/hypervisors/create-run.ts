@@ -4,10 +4,13 @@ import type { Json } from "../../operations/operation.ts";
 import type { OperationStep, StepRun } from "../../operations/operation-kind.ts";
 import type { HypervisorTemplate, ReadyWhen } from "./hypervisor-settings.ts";
 
-/** A type, so that it is Json. What is to be made, as the configuration had it when it was asked for. */
+/**
+ * Input of hypervisors.create, as configured at the time of the request. A type alias, since an interface is not assignable
+ * to Json.
+ */
 export type CreateInput = {
   readonly id: string;
-  /** Null for a hypervisor that only has to be started, as somebody else made it. */
+  /** Null for a hypervisor that was created outside hostplane and only has to be started. */
   readonly template: CreateTemplate | null;
 };
 
@@ -27,14 +30,14 @@ export type CreateTemplate = {
   readonly readyTimeoutSeconds: number;
 };
 
-/** What the step `check` has found. */
+/** Output of the step `check`. */
 export type CheckOutput = {
-  /** `start`: its domain is defined already, and only has to be started. */
+  /** `start`: the VM is defined already, and only has to be started. */
   readonly mode: "make" | "start";
-  /** Of its domain. */
+  /** UUID of the VM. */
   readonly uuid: string;
   readonly format: "qcow2" | "raw";
-  /** Volumes that were there before: they are used, and never deleted. */
+  /** Whether these volumes existed before the operation, which then does not delete them when it is undone. */
   readonly hasDisk: boolean;
   readonly hasSeed: boolean;
 };
@@ -52,7 +55,7 @@ export function createInputFrom(id: string, template: HypervisorTemplate | undef
   return { id, template: { ...facts, pool, sizeGib, backing, network } };
 }
 
-/** What `check` has returned. @throws Error when it has not run */
+/** Returns the output of `check`. @throws Error if it has not run */
 export function checkedBy({ output }: { output(step: string): Json | undefined }): CheckOutput {
   const checked = output("check");
   if (checked === undefined) {
@@ -61,7 +64,7 @@ export function checkedBy({ output }: { output(step: string): Json | undefined }
   return checked as CheckOutput;
 }
 
-/** Pools of these types hold files, which may be qcow2; the volumes of others are raw. */
+/** Types of pools that hold files, which may be qcow2; volumes of other pools are raw. */
 const fileTypes: ReadonlySet<string> = new Set(["dir", "fs", "netfs", "gluster", "vstorage"]);
 
 export function formatIn({ type }: Pick<LibvirtPool, "type">): CheckOutput["format"] {
@@ -69,8 +72,8 @@ export function formatIn({ type }: Pick<LibvirtPool, "type">): CheckOutput["form
 }
 
 /**
- * Names of the volumes of a hypervisor: the same whenever it is made, so that a kept one is found again, and none that
- * somebody else would choose.
+ * Returns the name of a hypervisor's disk. It is always the same, so that a kept disk is found again, and unlikely to collide
+ * with other names. The same goes for `seedName`.
  */
 export function diskName(id: string, format: CheckOutput["format"]): string {
   return format === "qcow2" ? `hypervisor-${id}.qcow2` : `hypervisor-${id}`;
@@ -80,7 +83,7 @@ export function seedName(id: string): string {
   return `hypervisor-${id}-seed.iso`;
 }
 
-/** The UUID of the domain that the operation makes: the same however often it is asked for (RFC 9562, version 8). */
+/** Returns the UUID of the VM that an operation creates, derived from the operation's id (RFC 9562, version 8). */
 export function domainUuid(operationId: string): string {
   const hex = createHash("sha256").update(`hostplane domain ${operationId}`).digest("hex");
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
@@ -88,8 +91,8 @@ export function domainUuid(operationId: string): string {
 }
 
 /**
- * The domain of a template.
- * @param isDiskMade whether the operation has made its disk, or has found one
+ * Returns the definition of a template's VM.
+ * @param isDiskMade whether the operation created the disk, instead of finding an existing one
  */
 export function definitionOf(
   id: string,
@@ -100,7 +103,7 @@ export function definitionOf(
   const { vcpuCount, memoryMib, pool, network, gpus, seed } = template;
   const disk = { pool, volume: diskName(id, format), format, device: "disk" } as const;
   const cdrom = { pool, volume: seedName(id), format: "raw", device: "cdrom" } as const;
-  // A seed is always made anew.
+  // A seed is always written by the operation, even if one existed.
   const made = [...(isDiskMade ? [disk] : []), ...(seed ? [cdrom] : [])];
   const madeVolumes = made.map(({ volume }) => ({ pool, name: volume }));
   return {
@@ -116,7 +119,7 @@ export function definitionOf(
   };
 }
 
-/** When it counts as created. */
+/** Returns the condition under which the hypervisor counts as created. */
 export function readyWhenOf({ template }: CreateInput): ReadyWhen {
   return template?.ready ?? { kind: "started" };
 }

@@ -15,10 +15,10 @@ import {
 import { domainGone, type HypervisorTools } from "./hypervisor-tools.ts";
 import { type Inventory, isOn } from "./inventory.ts";
 
-/** So often a step is tried while libvirt is being started anew. */
+/** Attempts per step, which cover a restart of libvirt. */
 const maxAttempts = 6;
 
-/** Finds out what is there already: only what is not is made, and only what was made is undone. */
+/** Finds out what exists already: the operation creates only what is missing, and undoes only what it created. */
 export function checkStep(tools: HypervisorTools, inventory: Inventory): CreateStep {
   return {
     name: "check",
@@ -59,7 +59,7 @@ export function checkStep(tools: HypervisorTools, inventory: Inventory): CreateS
   };
 }
 
-/** What is to be made; undefined when the domain only has to be started. */
+/** Returns what has to be created; undefined if the VM only has to be started. */
 function making(
   run: CreateRun,
 ): { readonly template: CreateTemplate; readonly checked: CheckOutput } | undefined {
@@ -68,10 +68,10 @@ function making(
   return template === null || checked.mode === "start" ? undefined : { template, checked };
 }
 
-/** What the step `volume` returns. A type, so that it is Json. */
+/** Output of the step `volume`. A type alias, since an interface is not assignable to Json. */
 type VolumeOutput = { readonly isMade: boolean };
 
-/** Makes its disk. */
+/** Creates the disk. */
 export function volumeStep(tools: HypervisorTools): CreateStep {
   return {
     name: "volume",
@@ -102,8 +102,8 @@ export function volumeStep(tools: HypervisorTools): CreateStep {
         await tools.run({ kind: "createVolume", pool, name, format, sizeBytes, ...origin }, run);
       } catch (error) {
         if (error instanceof InfraError && error.reason === "STORAGE_VOLUME_EXISTS") {
-          // Somebody has made it since the check, and it is not ours to delete; unless it was an attempt that libvirt went on
-          // with after it had stopped answering.
+          // Created by another process since the check, so undo must not delete it. On a retry it may also come from the
+          // previous attempt, if libvirt completed that after it had stopped responding.
           return { isMade: run.attempt > 1 };
         }
         throw error;
@@ -121,7 +121,7 @@ export function volumeStep(tools: HypervisorTools): CreateStep {
   };
 }
 
-/** Makes its seed, anew if there was one: the instance is another. */
+/** Writes the seed. An existing one is replaced, since this is a new instance. */
 export function seedStep(tools: HypervisorTools): CreateStep {
   return {
     name: "seed",
@@ -148,7 +148,7 @@ export function seedStep(tools: HypervisorTools): CreateStep {
   };
 }
 
-/** Defines its domain, with the mark of the operation. */
+/** Defines the VM, marked with the operation's id. */
 export function defineStep(tools: HypervisorTools): CreateStep {
   const madeBy = async (run: CreateRun) => {
     const domain = await tools.domain(run);

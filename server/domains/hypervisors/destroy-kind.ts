@@ -7,17 +7,17 @@ import { waitUntil } from "./wait-until.ts";
 
 export const destroyKindName = "hypervisors.destroy";
 
-/** A type, so that it is Json. */
+/** Input of hypervisors.destroy. A type alias, since an interface is not assignable to Json. */
 export type DestroyInput = {
   readonly id: string;
-  /** Of its domain: another one by its name is let alone. */
+  /** UUID of the VM; another VM of the same name is left alone. */
   readonly uuid: string;
-  /** Whether the gateway made it: then the domain is removed as well. */
+  /** Whether the gateway created the VM, which is then removed as well. */
   readonly isOurs: boolean;
-  /** Whether it was off when this was asked for: then a cancelled destruction does not start it. Absent in older operations. */
+  /** Whether the VM was off at the request; a cancelled operation then does not start it. Absent in older operations. */
   readonly wasOff?: boolean;
   readonly graceSeconds: number;
-  /** Those that were made for it, to be deleted; none where they are kept. */
+  /** Volumes to delete, which were created for the VM; empty if they are kept. */
   readonly volumes: readonly { readonly pool: string; readonly name: string }[];
 };
 
@@ -32,7 +32,7 @@ export function destroyInputFrom(
 ): DestroyInput {
   const { name: id, uuid, mark, disks } = domain;
   const isOurs = mark?.hypervisorId === id;
-  // One that was taken from it may be another's by now.
+  // A volume that was detached from the VM may be in use elsewhere.
   const volumes = (isOurs ? mark.madeVolumes : []).filter(({ pool, name }) =>
     disks.some(({ source }) => source.kind === "volume" && source.pool === pool && source.volume === name),
   );
@@ -41,8 +41,8 @@ export function destroyInputFrom(
 }
 
 /**
- * hypervisors.destroy: the power of a domain is taken, after a while in which its guest may shut down, and what the gateway
- * made is removed. What runs on the hypervisor is neither stopped nor moved.
+ * hypervisors.destroy: powers a VM off, after a grace period in which its guest may shut down, and removes what the gateway
+ * created. Workloads on the hypervisor are neither stopped nor moved.
  */
 export function createDestroyKind(tools: HypervisorTools): OperationKind<DestroyInput> {
   return {
@@ -91,7 +91,7 @@ function powerOffStep(tools: HypervisorTools): DestroyStep {
       await powerOff(tools, run);
       return null;
     },
-    // It may have been cancelled when its power was gone, but that was not written down yet.
+    // It may have been cancelled after the VM was powered off, but before that was recorded.
     undo: (run) => startAgain(tools, run),
     attention: offAttention,
   };
@@ -107,7 +107,7 @@ function undefineStep(tools: HypervisorTools): DestroyStep {
       const domain = run.input.isOurs ? await domainOf(tools, run) : undefined;
       if (domain !== undefined) {
         const { name, uuid } = domain;
-        // It may have been started again since; a running one would only be made transient.
+        // It may have been started again since; undefining a running VM would only make it transient.
         await powerOff(tools, run);
         await ignoring("DOMAIN_NOT_FOUND", tools.run({ kind: "undefine", name, uuid }, run));
       }
@@ -154,7 +154,7 @@ async function powerOff(tools: HypervisorTools, run: DestroyRun): Promise<void> 
   const domain = await runningDomain(tools, run);
   if (domain !== undefined) {
     const { name, uuid } = domain;
-    // It may shut down by itself in the same moment.
+    // It may shut down by itself at the same moment.
     await ignoring("DOMAIN_STATE", tools.run({ kind: "powerOff", name, uuid }, run));
   }
 }
@@ -179,7 +179,7 @@ async function runningDomain(tools: HypervisorTools, run: DestroyRun): Promise<L
   return domain !== undefined && isOn(domain.state) !== false ? domain : undefined;
 }
 
-/** A change that has come about already, by whomever. */
+/** Waits for a change, and ignores an error which means that the change has already happened. */
 async function ignoring(reason: "DOMAIN_STATE" | "DOMAIN_NOT_FOUND", change: Promise<void>): Promise<void> {
   try {
     await change;

@@ -3,7 +3,7 @@ import { assertHypervisorId } from "../../../adapters/libvirt/names.ts";
 
 const maxIds = 100;
 
-/** Refuses a field `ids` that is empty, has the same id twice, or more than 100. @throws InfraError INVALID_FIELD */
+/** Rejects a field `ids` that is empty, has duplicates, or has more than 100 ids. @throws InfraError INVALID_FIELD */
 export function assertHypervisorIds(ids: readonly string[]): void {
   if (ids.length === 0 || ids.length > maxIds) {
     throw invalidField("ids", `must be 1 to ${maxIds} ids, are ${ids.length}`);

@@ -5,13 +5,13 @@ import { libvirtSource } from "./events/hypervisor-observer.ts";
 import { inventoryFrom, parseObservedHypervisors } from "./events/observed-hypervisors.ts";
 import type { Hypervisor, Inventory } from "./inventory.ts";
 
-/** The inventory at some moment. */
+/** The inventory at one point in time. */
 export interface ListedHypervisors {
-  /** The same array for as long as nothing has changed. */
+  /** The same array as long as nothing changes. */
   readonly hypervisors: readonly Hypervisor[];
-  /** When the read began that it comes of (performance.now()); undefined when libvirt cannot be read. */
+  /** When the read of libvirt began (performance.now()); undefined if libvirt cannot be read. */
   readonly readAtMs: number | undefined;
-  /** Why libvirt cannot be read. */
+  /** Why libvirt cannot be read; undefined if it can. */
   readonly failure: InfraError | undefined;
 }
 
@@ -23,8 +23,9 @@ export interface HypervisorListOptions {
 }
 
 /**
- * Makes what reads the inventory: from memory, as long as libvirt tells of its changes. While libvirt cannot be reached it
- * is what was last known, also by a gateway before this one, with no state known: no id is ever missing because of that.
+ * Creates the function that reads the inventory, from memory while libvirt reports its changes. While libvirt is unreachable,
+ * it returns the last known inventory, if necessary that of an earlier gateway process, with all states unknown. An outage
+ * therefore never removes an id.
  */
 export function createHypervisorList(
   options: HypervisorListOptions,

@@ -26,7 +26,7 @@ const numberOfOperationState: Readonly<Record<OperationViewMessage["state"], Ope
   failed: OperationState.FAILED,
 };
 
-/** A hypervisor as the contract shows it. */
+/** Converts a hypervisor to its published message. */
 export function hypervisorMessage(
   hypervisor: Hypervisor,
 ): MessageInitShape<typeof ListHypervisorsResponseHypervisorSchema> {
@@ -34,7 +34,7 @@ export function hypervisorMessage(
   return {
     id,
     cpu: threadCount,
-    // The field is of 32 bits, and 2^31 MiB are 2 PiB.
+    // The field has 32 bits, and 2^31 MiB is 2 PiB.
     ram: Math.min(memoryMib, 2 ** 31 - 1),
     capabilities: capabilities.map((capability) => numberOfCapability[capability]),
     state: numberOfState[state],
@@ -42,7 +42,7 @@ export function hypervisorMessage(
   };
 }
 
-/** The messages of a stream of the contract. */
+/** Converts a view of operations to the messages of a published stream. */
 export async function* progressMessages(
   view: AsyncIterable<OperationViewMessage>,
 ): AsyncGenerator<{ readonly state: OperationState; readonly msg: string }, void> {

@@ -1,49 +1,49 @@
 import type { Readiness } from "../../../adapters/libvirt/adapter.ts";
 
-/** A hypervisor that can be made. */
+/** A hypervisor that can be created. */
 export interface HypervisorTemplate {
   readonly id: string;
   readonly vcpuCount: number;
   readonly memoryMib: number;
   readonly disk: { readonly pool: string; readonly sizeGib: number; readonly backing?: string };
   readonly network?: string;
-  /** PCI addresses of the GPUs that it is handed. */
+  /** PCI addresses of the GPUs that are passed through to it. */
   readonly gpus: readonly string[];
-  /** Whether it gets a seed for cloud-init. */
+  /** Whether it gets a cloud-init seed. */
   readonly seed: boolean;
   readonly ready: ReadyWhen;
   readonly readyTimeoutSeconds: number;
 }
 
-/** When a hypervisor counts as created; `started`: at once. */
+/** Condition under which a hypervisor counts as created; `started`: as soon as it is started. */
 export type ReadyWhen = Readiness | { readonly kind: "started" };
 
-/** Where the storage is that hypervisors share. */
+/** Location of the storage that hypervisors share. */
 export interface SharedStorage {
   readonly volumeGroup?: string;
   readonly directory?: string;
-  /** The storage pool of libvirt that shows it. */
+  /** The libvirt storage pool on that storage. */
   readonly libvirtPool?: string;
-  /** Present where it is backed up. */
+  /** Present if it is backed up. */
   readonly backup?: object;
 }
 
-/** What the configuration says of hypervisors. */
+/** Configuration of hypervisors. */
 export interface HypervisorSettings {
-  /** One for each id; ids are distinct. */
+  /** One per id; ids are unique. */
   readonly templates: readonly HypervisorTemplate[];
-  /** Patterns of the names of domains that are hypervisors although others made them. */
+  /** Name patterns of VMs that count as hypervisors although they were created outside hostplane. */
   readonly match: readonly string[];
   readonly destroy: {
-    /** How long a guest is asked to shut down before its power is taken; 0: not at all. */
+    /** Time for the guest to shut down before its VM is powered off; 0: no shutdown is requested. */
     readonly graceSeconds: number;
     readonly deleteVolumes: boolean;
   };
-  /** Absent: none. */
+  /** Absent: no shared storage. */
   readonly sharedStorage?: SharedStorage;
 }
 
-/** `started`, `agent` or `tcp:22`, as the configuration has it, which has checked it. */
+/** Parses `started`, `agent` or `tcp:22`, which the configuration has already validated. */
 export function readyWhenFrom(text: string): ReadyWhen {
   const [kind, port] = text.split(":");
   if (port !== undefined) {

@@ -14,9 +14,9 @@ import type { OwnChanges } from "./own-changes.ts";
 export interface HypervisorToolsOptions {
   readonly libvirt: LibvirtAdapter;
   readonly own: OwnChanges;
-  /** How long an operation waits for a libvirt that is gone; a minute if absent. */
+  /** How long an operation waits for an unreachable libvirt; one minute if absent. */
   readonly patienceMs?: number;
-  /** How often something that is waited for is looked at; every second if absent. */
+  /** Interval for polling a condition; one second if absent. */
   readonly pollMs?: number;
 }
 
@@ -25,19 +25,19 @@ export type HypervisorRun = Pick<StepRun<Json, null>, "operationId" | "signal"> 
   readonly input: { readonly id: string };
 };
 
-/** What the steps of operations do with libvirt. */
+/** Access to libvirt for the steps of operations. */
 export interface HypervisorTools {
   readonly pollMs: number;
   /**
-   * The newest state. Waits for a libvirt that is gone, such as one that is started anew.
-   * @throws InfraError LIBVIRT_UNAVAILABLE when it stays away, and the signal's reason
+   * Returns the newest state. Waits for an unreachable libvirt, for example one that is restarting.
+   * @throws InfraError LIBVIRT_UNAVAILABLE if it stays unreachable, and the signal's reason
    */
   state(signal: AbortSignal): Promise<LibvirtState>;
-  /** The hypervisor's domain; undefined when it has none. @throws as `state` */
+  /** Returns the hypervisor's VM; undefined if it has none. @throws as `state` */
   domain(run: HypervisorRun): Promise<LibvirtDomain | undefined>;
-  /** Whether the volume is there. @throws InfraError STORAGE_POOL_NOT_FOUND, and as `state` */
+  /** Reports whether the volume exists. @throws InfraError STORAGE_POOL_NOT_FOUND, and as `state` */
   hasVolume(pool: string, name: string, signal: AbortSignal): Promise<boolean>;
-  /** Makes a change, known as one of the operation. @throws InfraError as LibvirtAdapter.run */
+  /** Makes a change and attributes it to the operation. @throws InfraError as LibvirtAdapter.run */
   run(step: LibvirtStep, run: HypervisorRun): Promise<void>;
   isReady: LibvirtAdapter["isReady"];
 }
@@ -76,7 +76,7 @@ export function createHypervisorTools(options: HypervisorToolsOptions): Hypervis
   };
 }
 
-/** A hypervisor that is not there any more, or another one by its name. */
+/** Creates the error for a VM that was removed, or replaced by another of the same name. */
 export function domainGone(id: string): InfraError {
   return new InfraError("DOMAIN_NOT_FOUND", `the domain ${id} was removed by somebody else`, {
     resource: hypervisorResource(id),

@@ -35,37 +35,37 @@ export interface HypervisorsOptions {
   readonly pollMs?: number;
 }
 
-/** What would be begun for a hypervisor; `operation`: one that does the same is under way. */
+/** What a call would begin for a hypervisor; `operation`: an equal operation that is already in progress. */
 export type Foreseen<Input> =
   | { readonly operation: Operation; readonly input?: never }
   | { readonly operation?: never; readonly input: Input };
 
-/** The hypervisors of this host: the rules of the contract over libvirt, without messages. */
+/** The hypervisors of this host: the contract's rules on top of libvirt, independent of messages. */
 export interface Hypervisors {
   /**
-   * The inventory, where one that is being created counts as off, and one that is being destroyed as running, up to the end:
-   * the state says which call is accepted.
+   * Returns the inventory. Until the operation ends, a hypervisor that is being created counts as off, and one that is being
+   * destroyed as running: the state shows which call is accepted.
    */
   list(signal: AbortSignal): Promise<ListedHypervisors>;
   /**
-   * Begins the creation, or joins the one under way, and tells of it up to its end.
+   * Begins the creation, or joins the one in progress, and reports its progress until it ends.
    * @throws InfraError before the first message: INVALID_FIELD, HYPERVISOR_NOT_FOUND, HYPERVISOR_RUNNING,
    *   OPERATION_IN_PROGRESS, DOMAIN_EXISTS, DOMAIN_STATE, BUSY, and what reading libvirt throws
    */
   create(id: string, asker: Asker): AsyncGenerator<OperationViewMessage, void>;
-  /** The same for several: none is begun when one of them is refused. @throws InfraError as `create` */
+  /** Creates several hypervisors: if one is rejected, none is begun. @throws InfraError as `create` */
   createAll(ids: readonly string[], asker: Asker): AsyncGenerator<OperationViewMessage, void>;
   /** @throws InfraError as `create`, with HYPERVISOR_OFF instead of HYPERVISOR_RUNNING */
   destroy(id: string, asker: Asker): AsyncGenerator<OperationViewMessage, void>;
   /** @throws InfraError as `destroy` */
   destroyAll(ids: readonly string[], asker: Asker): AsyncGenerator<OperationViewMessage, void>;
-  /** What `createAll` would begin. @throws InfraError as it */
+  /** Returns what `createAll` would begin. @throws InfraError as `createAll` */
   foreseeCreate(ids: readonly string[], signal: AbortSignal): Promise<readonly Foreseen<CreateInput>[]>;
-  /** What `destroyAll` would begin. @throws InfraError as it */
+  /** Returns what `destroyAll` would begin. @throws InfraError as `destroyAll` */
   foreseeDestroy(ids: readonly string[], signal: AbortSignal): Promise<readonly Foreseen<DestroyInput>[]>;
 }
 
-/** How hypervisors come to one end or the other. */
+/** The parts in which creation and destruction differ. */
 interface Way<Input extends Json> {
   readonly verb: "create" | "destroy";
   readonly kind: string;
@@ -82,7 +82,7 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
   const tools = createHypervisorTools(options);
   const list = createHypervisorList(options);
   const openChanges = createOpenChanges(options);
-  // Between looking and beginning nobody else may begin.
+  // No other request may begin an operation between the check and the beginning of this one.
   const turns = createLimiter({ what: "requests for hypervisors", maxRunning: 1, maxWaiting: 256 });
   const backend = libvirtSource(libvirt, host);
 
@@ -156,7 +156,7 @@ export function createHypervisors(options: HypervisorsOptions): Hypervisors {
     const { value } = await libvirt.read(signal);
     const domain = value.domains.find(({ name }) => name === id);
     if (hypervisor.state === "unknown") {
-      // Of one that cannot be read it is not known who made it.
+      // An unreadable VM does not show whether the gateway created it.
       const isReadable = domain !== undefined && domain.unreadableBecause === undefined;
       const isForeign = isReadable && !inventory.isHypervisor(domain);
       throw refused(isForeign ? "DOMAIN_EXISTS" : "DOMAIN_STATE", id, `is unknown: ${hypervisor.reason}`);

@@ -9,7 +9,7 @@ import { isHypervisorId } from "../../../adapters/libvirt/names.ts";
 import type { HypervisorSettings, HypervisorTemplate } from "./hypervisor-settings.ts";
 import { createSharedStorageTest, usesShared } from "./shared-storage.ts";
 
-/** A machine of the inventory, whether it runs or not. */
+/** A hypervisor of the inventory, running or not. */
 export interface Hypervisor {
   readonly id: string;
   readonly threadCount: number;
@@ -17,24 +17,24 @@ export interface Hypervisor {
   readonly capabilities: readonly ("storage" | "gpu")[];
   readonly gpus: readonly { readonly brand: string; readonly model: string }[];
   readonly state: "running" | "off" | "unknown";
-  /** Why the state is not known, as a sentence; empty when it is. */
+  /** Why the state is unknown, as a sentence; empty if it is known. */
   readonly reason: string;
-  /** Whether libvirt has a domain of this name; false for what can only be created. */
+  /** Whether libvirt has a VM of this name; false for a template without a VM. */
   readonly isDefined: boolean;
-  /** The operation that made its domain: only such are removed. Undefined for others, and for what is not made. */
+  /** Operation that created the VM; only such VMs are removed. Undefined for other VMs and for templates without a VM. */
   readonly madeBy: string | undefined;
 }
 
-/** Makes the inventory of what libvirt has and of what can be made. */
+/** Builds the inventory from libvirt's VMs and the configured templates. */
 export interface Inventory {
-  /** In the order of ids. */
+  /** Returns the hypervisors of a state, sorted by id. */
   of(state: LibvirtState): readonly Hypervisor[];
   /**
-   * While libvirt cannot be read: whatever was last known, and whatever could be made, in unknown states.
-   * @param known the last inventory; empty when there never was one
+   * Returns the inventory for a libvirt that cannot be read: the last known one and all templates, with unknown states.
+   * @param known the last inventory; empty if there never was one
    */
   unreadable(known: readonly Hypervisor[], reason: string): readonly Hypervisor[];
-  /** Whether a domain is a hypervisor. */
+  /** Reports whether a VM is a hypervisor. */
   isHypervisor(domain: LibvirtDomain): boolean;
   templateOf(id: string): HypervisorTemplate | undefined;
 }
@@ -65,7 +65,7 @@ export function createInventory(settings: HypervisorSettings): Inventory {
     };
   }
 
-  /** @param known GPUs of the host by their addresses */
+  /** @param known GPUs of the host by PCI address */
   function ofTemplate(
     { id, vcpuCount, memoryMib, disk, gpus }: HypervisorTemplate,
     known: ReadonlyMap<string, DomainGpu>,
@@ -118,7 +118,7 @@ export function createInventory(settings: HypervisorSettings): Inventory {
   };
 }
 
-/** What the state of a domain means for its hypervisor. */
+/** Reports whether a VM in this state is on; undefined if that is unknown. */
 export function isOn(state: DomainState): boolean | undefined {
   switch (state) {
     case "running":

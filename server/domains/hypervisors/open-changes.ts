@@ -12,16 +12,16 @@ export interface OpenChangesOptions {
   readonly host: string;
 }
 
-/** States up to the end of an operation, by its kind. */
+/** States that are shown until an operation ends, by operation kind. */
 const stateUntilEnd: Readonly<Record<string, Hypervisor["state"]>> = {
   [createKindName]: "off",
   [destroyKindName]: "running",
 };
 
 /**
- * Gives hypervisors that an operation creates or destroys the state from before it. A call that repeats the operation is
- * accepted and joins it; the opposite call is refused until its end.
- * @returns the same array for the same inventory, as long as no operation begins or ends
+ * Creates a function that shows hypervisors with an open operation in the state from before that operation. A repeated call
+ * is then accepted and joins the operation; the opposite call is rejected until the operation ends. The function returns the
+ * same array for the same inventory, as long as no operation begins or ends.
  */
 export function createOpenChanges({
   operations,
@@ -33,7 +33,7 @@ export function createOpenChanges({
     | { readonly of: readonly Hypervisor[]; readonly key: string; readonly shown: readonly Hypervisor[] }
     | undefined;
 
-  /** Every change of an operation is an event: without a new one the last answer is still right. */
+  /** Every change of an operation is an event, so the last result stays valid until there is a new event. */
   async function statesByResource(): Promise<ReadonlyMap<string, Hypervisor["state"]>> {
     const seq = events.headSeq;
     if (known?.seq !== seq) {

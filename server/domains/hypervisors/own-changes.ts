@@ -2,7 +2,7 @@ import type { LibvirtAdapter, LibvirtStep } from "../../../adapters/libvirt/adap
 import { createOwnChangeLog, type OwnChangeLog } from "../../events/own-change-log.ts";
 import type { HypervisorDifference } from "./events/hypervisor-differences.ts";
 
-/** A change that an operation of this gateway makes. */
+/** A change by an operation of this gateway. */
 export interface OwnChange {
   readonly hypervisorId: string;
   readonly operationId: string;
@@ -11,7 +11,7 @@ export interface OwnChange {
 
 type DifferenceType = HypervisorDifference["type"];
 
-/** What each step can change of a hypervisor. A VM may be unreadable for a moment while it changes. */
+/** Differences that each step can cause. A VM may be unreadable for a moment while it changes. */
 const typesOf: Readonly<Record<LibvirtStep["kind"], readonly DifferenceType[]>> = {
   createVolume: [],
   writeSeed: [],
@@ -24,7 +24,7 @@ const typesOf: Readonly<Record<LibvirtStep["kind"], readonly DifferenceType[]>> 
   undefine: ["hypervisor.removed", "hypervisor.changed", "hypervisor.unknown"],
 };
 
-/** Whether a difference can come from a change. */
+/** Reports whether a change can have caused a difference. */
 export function isEffectOf(
   { hypervisorId, step }: OwnChange,
   { type, hypervisor }: HypervisorDifference,
@@ -32,7 +32,7 @@ export function isEffectOf(
   return hypervisorId === hypervisor.id && typesOf[step].includes(type);
 }
 
-/** Tells this gateway's own changes of hypervisors from those of others. */
+/** Log that distinguishes this gateway's changes of hypervisors from changes by others. */
 export type OwnChanges = OwnChangeLog<OwnChange>;
 
 export function createOwnChanges(libvirt: Pick<LibvirtAdapter, "read">): OwnChanges {

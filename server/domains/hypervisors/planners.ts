@@ -11,11 +11,11 @@ import { libvirtSource } from "./events/hypervisor-observer.ts";
 import type { Foreseen, Hypervisors } from "./hypervisors.ts";
 import type { SharedPool } from "./pool/shared-pool.ts";
 
-/** Stands in commands for the id of the operation, which is made when it begins, and for what is made of it. */
+/** Placeholders in commands for the operation's id, assigned only when it begins, and for the UUID derived from it. */
 const operationId = "OPERATION";
 const uuid = "UUID";
 
-/** What one hypervisor adds to a plan. */
+/** The part of a plan that concerns one hypervisor. */
 interface PlannedPart {
   readonly changes: readonly string[];
   readonly losses: readonly string[];
@@ -24,14 +24,14 @@ interface PlannedPart {
 
 export interface HypervisorPlannersOptions {
   readonly hypervisors: Hypervisors;
-  /** Undefined where there is none; what needs it is then refused with `poolRefusal`. */
+  /** Undefined if there is none; calls that need it then fail with `poolRefusal`. */
   readonly shared: SharedPool | undefined;
   readonly poolRefusal: () => InfraError;
   readonly libvirt: LibvirtAdapter;
   readonly host: string;
 }
 
-/** What the calls of operations.v1.OperationsService would do. */
+/** Creates the planners of operations.v1.OperationsService. */
 export function createHypervisorPlanners(options: HypervisorPlannersOptions): PlannerRegistration {
   const { hypervisors, shared, poolRefusal, libvirt, host } = options;
   const assertPool = () => {
@@ -57,7 +57,7 @@ export function createHypervisorPlanners(options: HypervisorPlannersOptions): Pl
     }
     const { pool, sizeGib, backing, seed, vcpuCount, memoryMib } = template;
     const found = state.pools.find(({ name }) => name === pool);
-    // Without its pool the operation will fail, whatever the format.
+    // Without its pool the operation fails, whatever the format.
     const format = found === undefined ? "qcow2" : formatIn(found);
     const origin = backing === null ? {} : { backingVolume: backing };
     const disk = { kind: "createVolume", pool, name: diskName(id, format), format } as const;
@@ -131,7 +131,7 @@ export function createHypervisorPlanners(options: HypervisorPlannersOptions): Pl
 
   const planCreate = async (ids: readonly string[], signal: AbortSignal) => {
     const foreseen = await hypervisors.foreseeCreate(ids, signal);
-    // Those that are under way are told of also while libvirt is away.
+    // Operations in progress can be reported even while libvirt is unreachable.
     const isAnyNew = foreseen.some(({ input }) => input !== undefined);
     const state = isAnyNew ? (await libvirt.read(signal)).value : { domains: [], pools: [] };
     return planOf(createKindName, ids, foreseen, (input) => creation(input, state));

@@ -11,8 +11,8 @@ import type { Hypervisors } from "./hypervisors.ts";
 import type { SharedPool } from "./pool/shared-pool.ts";
 
 /**
- * operations.v1.OperationsService: hypervisors, and the storage pool that they share.
- * @param sharedPool undefined where there is none; what needs it is then refused with `poolRefusal`
+ * Creates operations.v1.OperationsService: hypervisors, and the storage pool that they share.
+ * @param sharedPool undefined if there is none; calls that need it then fail with `poolRefusal`
  */
 export function createOperationsService(
   hypervisors: Hypervisors,

@@ -1,7 +1,7 @@
 import type { LibvirtDomain, StorageSource } from "../../../adapters/libvirt/adapter.ts";
 import type { SharedStorage } from "./hypervisor-settings.ts";
 
-/** Says whether a disk or filesystem is on the storage that hypervisors share. */
+/** Creates a predicate that reports whether a disk or filesystem is on the storage that hypervisors share. */
 export function createSharedStorageTest(
   shared: SharedStorage | undefined,
 ): (source: StorageSource) => boolean {
@@ -10,7 +10,7 @@ export function createSharedStorageTest(
   const prefixes = [
     ...(volumeGroup === undefined
       ? []
-      : // The device of a group's volume is called after both, each hyphen inside a name doubled.
+      : // device-mapper joins the names of group and volume with a hyphen, and doubles hyphens within them.
         [`/dev/${volumeGroup}/`, `/dev/mapper/${volumeGroup.replaceAll("-", "--")}-`]),
     ...(root === undefined ? [] : [`${root}/`]),
   ];
@@ -26,7 +26,7 @@ export function createSharedStorageTest(
   };
 }
 
-/** Whether a domain has anything of it. */
+/** Reports whether a VM uses the shared storage. */
 export function usesShared(
   { disks, filesystems }: Pick<LibvirtDomain, "disks" | "filesystems">,
   isShared: (source: StorageSource) => boolean,
@@ -34,7 +34,7 @@ export function usesShared(
   return [...disks, ...filesystems].some(({ source }) => isShared(source));
 }
 
-/** `/dev/mapper/vg-lv` is a volume of vg, `/dev/mapper/vg--lv-x` one of `vg-lv`. */
+/** Distinguishes `/dev/mapper/vg-lv`, a volume of `vg`, from `/dev/mapper/vg--lv-x`, a volume of `vg-lv`. */
 function isBelow(path: string, prefix: string): boolean {
   const isMapper = prefix.startsWith("/dev/mapper/");
   return path.startsWith(prefix) && path.length > prefix.length && !(isMapper && path[prefix.length] === "-");

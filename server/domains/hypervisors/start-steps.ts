@@ -7,7 +7,7 @@ import { domainGone, type HypervisorTools } from "./hypervisor-tools.ts";
 import { isOn } from "./inventory.ts";
 import { waitUntil } from "./wait-until.ts";
 
-/** Starts the domain. */
+/** Starts the VM. */
 export function startStep(tools: HypervisorTools): CreateStep {
   return {
     name: "start",
@@ -15,7 +15,7 @@ export function startStep(tools: HypervisorTools): CreateStep {
     isAbortable: false,
     maxAttempts: 6,
     async happened(run) {
-      // Any other that runs now may have been started by somebody else.
+      // A VM that the operation did not create may have been started by another process.
       const domain = isOwn(run) ? await domainOf(tools, run) : undefined;
       return domain !== undefined && isOn(domain.state) === true
         ? { output: { isStarted: true } }
@@ -31,7 +31,7 @@ export function startStep(tools: HypervisorTools): CreateStep {
         const isRefused = error instanceof InfraError && error.reason === "DOMAIN_STATE";
         const domain = isRefused ? await domainOf(tools, run) : undefined;
         if (domain !== undefined && isOn(domain.state) === true) {
-          // Somebody else has started it in this moment, or perhaps an attempt before this: it is not ours to stop.
+          // Started by another process, or by an earlier attempt. Undo stops it only if the operation created the VM.
           return { isStarted: isOwn(run) };
         }
         throw error;
@@ -91,7 +91,7 @@ async function isReady(
   try {
     return await tools.isReady(domain.name, ready, run.signal);
   } catch (error) {
-    // The domain goes on while libvirt is started anew.
+    // The VM keeps running while libvirt restarts.
     if (error instanceof InfraError && error.reason === "LIBVIRT_UNAVAILABLE") {
       return false;
     }
@@ -99,12 +99,12 @@ async function isReady(
   }
 }
 
-/** Whether the domain is one that the operation has made, and that nobody else has a use for. */
+/** Reports whether the operation created the VM, which then has no other user yet. */
 function isOwn(run: CreateRun): boolean {
   return checkedBy(run).mode === "make";
 }
 
-/** The domain that `check` has found or named: one that has been made anew under its name has another UUID. */
+/** Returns the VM with the UUID from `check`; undefined if it is gone, or was replaced by another of the same name. */
 async function domainOf(tools: HypervisorTools, run: CreateRun): Promise<LibvirtDomain | undefined> {
   const domain = await tools.domain(run);
   return domain?.uuid === checkedBy(run).uuid ? domain : undefined;

@@ -2,17 +2,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Json } from "../../operations/operation.ts";
 import type { StepRun } from "../../operations/operation-kind.ts";
 
-/** What a step waits for, and for how long. */
+/** A condition that a step waits for, and its time limit. */
 export interface Wait {
-  /** For people, e.g. `its guest agent`. */
+  /** Human-readable, for example `its guest agent`. */
   readonly what: string;
   readonly limitSeconds: number;
   readonly pollMs: number;
 }
 
 /**
- * Looks again and again until it is so, telling how long that takes; at least once.
- * @returns false when it is not so within the limit
+ * Polls a condition until it holds, and reports the time elapsed as progress. Polls at least once.
+ * @returns false if the condition does not hold within the limit
  * @throws what `look` throws, and the signal's reason
  */
 export async function waitUntil(

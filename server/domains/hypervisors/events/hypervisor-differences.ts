@@ -1,6 +1,6 @@
 import type { ObservedHypervisor } from "./observed-hypervisors.ts";
 
-/** One thing that happened to a hypervisor. */
+/** A change of one hypervisor. */
 export interface HypervisorDifference {
   readonly type:
     | "hypervisor.added"
@@ -9,15 +9,15 @@ export interface HypervisorDifference {
     | "hypervisor.stopped"
     | "hypervisor.unknown"
     | "hypervisor.changed";
-  /** As it is after that; a removed one as it was last. */
+  /** The hypervisor after the change; for a removed one, its last state. */
   readonly hypervisor: ObservedHypervisor;
-  /** As it was before that; undefined for one that was added. */
+  /** The hypervisor before the change; undefined for an added one. */
   readonly before: ObservedHypervisor | undefined;
-  /** For people, e.g. `memory: 8192 MB -> 16384 MB`. */
+  /** Human-readable, for example `memory: 8192 MB -> 16384 MB`. */
   readonly changes: readonly string[];
 }
 
-/** What makes one inventory the other, in the order of ids; what is removed comes first. */
+/** Returns the changes from one inventory to the other: removals first, then the others, each in the order of ids. */
 export function hypervisorDifferences(
   before: readonly ObservedHypervisor[],
   after: readonly ObservedHypervisor[],
@@ -34,10 +34,10 @@ export function hypervisorDifferences(
   ];
 }
 
-/** What changed is told first, then whether it runs. */
+/** Returns changed facts first, then a change of state. */
 function differencesOf(before: ObservedHypervisor, after: ObservedHypervisor): HypervisorDifference[] {
   if (!before.isDefined && !after.isDefined) {
-    // An outage of libvirt changes nothing of what is not created; of its template the facts may be others.
+    // Without a VM, an outage of libvirt changes nothing; only the facts of the template may differ.
     return factsChanged(before, after, describeChanges(before, after));
   }
   const changes = describeChanges(before, after);

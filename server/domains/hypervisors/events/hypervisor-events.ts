@@ -3,19 +3,19 @@ import type { NewEvent } from "../../../store/events.ts";
 import type { OwnChange } from "../own-changes.ts";
 import type { HypervisorDifference } from "./hypervisor-differences.ts";
 
-/** Who may call it learns of hypervisors by it already. */
+/** Services that already expose hypervisors: their callers may receive these events. */
 export const services = ["operations.v1.OperationsService"];
 
-// Payloads are the JSON of hostplane.v1.Event with its detail alone.
+// A payload is the JSON of a hostplane.v1.Event with only its detail set.
 
-/** @param own what this gateway did that the difference comes of; undefined: somebody else did it, or it came by itself */
+/** @param own the gateway's change that caused the difference; undefined for a change from outside or without a cause */
 export function hypervisorEvent(
   { type, hypervisor, before, changes }: HypervisorDifference,
   own: OwnChange | undefined,
   host: string,
 ): NewEvent {
   const { id, state, reason, madeBy } = hypervisor;
-  // What carries the mark of an operation when it is first seen was made by one, though perhaps by a gateway that died.
+  // A new VM with an operation's mark was created by that operation, even if its gateway has died since.
   const maker = madeBy !== null && madeBy !== before?.madeBy ? madeBy : undefined;
   const operationId = own?.operationId ?? maker;
   return {

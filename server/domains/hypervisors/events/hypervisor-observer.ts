@@ -19,7 +19,7 @@ import {
   parseObservedHypervisors,
 } from "./observed-hypervisors.ts";
 
-/** What `observeHypervisorChanges` needs. */
+/** Options of `observeHypervisorChanges`. */
 export interface HypervisorObserverOptions extends SystemObserverOptions {
   readonly libvirt: LibvirtAdapter;
   readonly inventory: Inventory;
@@ -27,17 +27,17 @@ export interface HypervisorObserverOptions extends SystemObserverOptions {
   readonly host: string;
 }
 
-/** Within that libvirt's events have brought a state up to date. */
+/** Time within which libvirt's events bring the cached state up to date. */
 const eventsTakeMs = 250;
 
-/** What the store calls the libvirt of a host. */
+/** Returns the name under which the store keeps the state of a host's libvirt. */
 export function libvirtSource({ kind }: Pick<LibvirtAdapter, "kind">, host: string): string {
   return `${kind === "sandbox" ? "sandbox-" : ""}libvirt/${host}`;
 }
 
 /**
- * Tells each change of the inventory as events, whoever makes it; and when libvirt cannot be reached, that no state is
- * known, and why.
+ * Publishes changes of the inventory as events, whatever caused them. If libvirt is unreachable, the events report unknown
+ * states and the reason.
  */
 export function observeHypervisorChanges(options: HypervisorObserverOptions): SystemObserver {
   const { libvirt, inventory, own, host } = options;
@@ -65,7 +65,7 @@ export function observeHypervisorChanges(options: HypervisorObserverOptions): Sy
       if (snapshot.readAtMs >= sinceMs || tooEarlyMs <= 0) {
         return snapshot;
       }
-      // What another gateway has told, this one has perhaps not been told by libvirt yet.
+      // libvirt may not have reported a change to this gateway yet that another gateway has already published.
       await sleep(tooEarlyMs, undefined, { signal });
       return libvirt.read(signal);
     },

@@ -8,10 +8,10 @@ const observedHypervisor = z.object({
   capabilities: z.array(z.enum(["storage", "gpu"])),
   gpus: z.array(z.object({ brand: z.string(), model: z.string() })),
   state: z.enum(["running", "off", "unknown"]),
-  /** The state before it was unknown. */
+  /** Last known state, kept while the state is unknown. */
   lastState: z.enum(["running", "off", "unknown"]),
   reason: z.string(),
-  // Earlier versions did not keep it.
+  // Earlier versions did not store it.
   isDefined: z.boolean().default(true),
   madeBy: z.string().nullable(),
 });
@@ -20,18 +20,18 @@ const observedHypervisors = z.object({ hypervisors: z.array(observedHypervisor) 
 
 export type ObservedHypervisor = Readonly<z.infer<typeof observedHypervisor>>;
 
-/** The inventory as it was last told, as JSON: what is kept to compare the next one with. */
+/** The last published inventory, as JSON; kept for comparison with the next one. */
 export interface ObservedHypervisors {
   readonly hypervisors: readonly ObservedHypervisor[];
 }
 
-/** Reads what was kept; undefined when it is not understood, as another version of hostplane may have written it. */
+/** Parses the stored inventory; undefined if the format is unknown, for example written by another version of hostplane. */
 export function parseObservedHypervisors(json: unknown): ObservedHypervisors | undefined {
   const parsed = observedHypervisors.safeParse(json);
   return parsed.success ? parsed.data : undefined;
 }
 
-/** What is kept of an inventory. */
+/** Converts an inventory to its stored form. */
 export function observeHypervisors(
   before: ObservedHypervisors | undefined,
   inventory: readonly Hypervisor[],
@@ -45,7 +45,7 @@ export function observeHypervisors(
       capabilities: [...one.capabilities],
       gpus: [...one.gpus],
       lastState: one.state === "unknown" ? (last?.lastState ?? "unknown") : one.state,
-      // The first reason is the cause; what is found while it is tried again is not worth telling.
+      // The first reason is the cause; errors of later attempts are not worth an event.
       reason: isStillUnknown ? last.reason : one.reason,
       madeBy: one.madeBy ?? null,
     };
@@ -53,7 +53,7 @@ export function observeHypervisors(
   return { hypervisors };
 }
 
-/** The inventory that was kept. */
+/** Converts the stored form back to an inventory. */
 export function inventoryFrom({ hypervisors }: ObservedHypervisors): readonly Hypervisor[] {
   return hypervisors.map(({ lastState: _lastState, madeBy, ...one }) => ({
     ...one,

@@ -1,7 +1,7 @@
 import type { Backend } from "../../../backend.ts";
 import type { StoragePool } from "./storage-pool.ts";
 
-/** The storage pool as ListBackends, the health service and doctor see it. */
+/** Creates the storage pool's backend, as ListBackends, the health service and `hostplane doctor` report it. */
 export function createStoragePoolBackend(pool: StoragePool): Backend {
   return {
     domain: "hypervisors",

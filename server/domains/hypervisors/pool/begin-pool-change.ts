@@ -18,8 +18,8 @@ export interface BeginPoolChangeOptions {
 }
 
 /**
- * Begins an operation that changes the pool's size, or finds the one with the same bytes that is under way: who has lost an
- * answer and asks again does not get the change twice.
+ * Begins an operation that changes the pool's size, or joins the one in progress with the same size: a caller that lost a
+ * response and retries does not change the pool twice.
  * @throws InfraError as `plan`, BUSY, STORE_UNAVAILABLE
  */
 export type BeginPoolChange = (
@@ -31,7 +31,7 @@ export function createBeginPoolChange(
   { operations, host }: BeginPoolChangeOptions,
   { kind, starter, plan }: PoolChangeKind,
 ): BeginPoolChange {
-  /** One that is under way has made its own plan, which the pool as it is now may no longer allow. */
+  /** Returns the pool of an open operation with this size. It is not planned again, since the current pool may not allow it. */
   async function identityOfOpen(bytes: string): Promise<string | undefined> {
     const all = await listOpen(operations, { kind, resource: "storagePool", host });
     return all.map(({ input }) => input as PoolInput).find((input) => input.bytes === bytes)?.identity;

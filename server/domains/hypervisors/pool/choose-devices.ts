@@ -1,19 +1,19 @@
-/** A device that may be chosen, in the order of the configuration. Sizes are whole extents. */
+/** A device that may be chosen. Candidates are in the order of the configuration; sizes are whole extents. */
 export interface Candidate {
   readonly extents: number;
-  /** Of that in use; 0 for a spare. */
+  /** Extents in use; 0 for a spare. */
   readonly usedExtents: number;
-  /** Free extents that data of others can be put on while it stays; what is not in use unless told. */
+  /** Free extents that can take data from other devices while this one stays; by default all extents that are not in use. */
   readonly roomExtents?: number;
 }
 
-/** Up to so many candidates every set is compared; beyond, devices are left out or taken one at a time. */
+/** Up to this number of candidates, all sets are compared; beyond it, devices are dropped or added one at a time. */
 export const maxComparedDevices = 20;
 
 /**
- * The smallest set that has at least so many extents: by extents, then by devices, then the first in order. Of more than
- * `maxComparedDevices` it is one of which no device can be left out, found by leaving out large ones first.
- * @returns indexes in order; undefined when all together have less
+ * Chooses the smallest set with at least `minExtents`: by extents, then by number of devices, then the first in order. With
+ * more than `maxComparedDevices` candidates it chooses a set from which no device can be dropped, trying large devices first.
+ * @returns indexes in order; undefined if all candidates together have less
  */
 export function chooseGrowth(candidates: readonly Candidate[], minExtents: number): number[] | undefined {
   const all = candidates.map((_, index) => index);
@@ -35,20 +35,20 @@ export function chooseGrowth(candidates: readonly Candidate[], minExtents: numbe
     if (choice.extents >= minExtents && isBetter) {
       best = choice;
     }
-    // More devices only make it larger.
+    // Adding devices only makes the set larger.
     return choice.extents < minExtents;
   });
   return best?.indexes;
 }
 
 /**
- * The largest set that has at most so many extents and whose data the rest can take: by extents, then the least data to
- * move, then the fewest devices, then the first in order. Of more than `maxComparedDevices` it is one to which no device can
- * be added, found by taking large ones first.
- * @param roomExtents free extents on the devices that stay whatever is chosen
- * @param canMove whether data can be moved at all: otherwise only devices without any are chosen
- * @param mustKeepOne whether the pool has no other devices than these, so that one has to stay
- * @returns indexes in order; empty when there is none
+ * Chooses the largest set with at most `maxExtents` whose data fits on the remaining devices: by extents, then the least data
+ * to move, then the fewest devices, then the first in order. With more than `maxComparedDevices` candidates it chooses a set
+ * to which no device can be added, trying large devices first.
+ * @param roomExtents free extents on devices that stay in any case
+ * @param canMove whether data can be moved at all; if not, only devices without data are chosen
+ * @param mustKeepOne whether the pool has no other devices, so that one candidate has to stay
+ * @returns indexes in order; empty if there is no such set
  */
 export function chooseShrinkage(
   candidates: readonly Candidate[],
@@ -95,8 +95,8 @@ function compareShrinkage(a: Choice, b: Choice): number {
 }
 
 /**
- * Shows every set that is not empty, those with earlier devices first.
- * @param visit returns whether sets with still more devices are worth a look
+ * Visits every non-empty set, sets with earlier devices first.
+ * @param visit returns whether to continue with larger sets that contain this one
  */
 function search(candidates: readonly Candidate[], visit: (choice: Choice) => boolean): void {
   const extend = (choice: Choice, from: number): void => {
@@ -142,7 +142,7 @@ function sum(candidates: readonly Candidate[], indexes: readonly number[]): numb
   return indexes.reduce((total, index) => total + (candidates[index]?.extents ?? 0), 0);
 }
 
-/** Indexes, of large devices first. */
+/** Returns the indexes, largest devices first. */
 function bySize(candidates: readonly Candidate[]): number[] {
   const all = candidates.map((_, index) => index);
   return all.toSorted((a, b) => (candidates[b]?.extents ?? 0) - (candidates[a]?.extents ?? 0));

@@ -5,14 +5,14 @@ import type { PoolState, StoragePool } from "./storage-pool.ts";
 
 export interface DirectoryPoolOptions {
   readonly directory: string;
-  /** Figures are read so often while anybody watches them; 30 s unless told. */
+  /** Interval at which sizes are read while there are subscribers; 30 s by default. */
   readonly lookEveryMs?: number;
 }
 
-/** So old figures may be when they are read. */
+/** Maximum age of the sizes that a read returns. */
 const maxAgeMs = 1_000;
 
-/** A directory as a pool: as large as its file system, and neither made larger nor smaller here. */
+/** Creates a pool from a directory. It is as large as its file system, and cannot be resized through hostplane. */
 export function createDirectoryPool({ directory, lookEveryMs = 30_000 }: DirectoryPoolOptions): StoragePool {
   const cache = createSnapshotCache<PoolState>({
     system: "storagePool",
@@ -33,7 +33,7 @@ export function createDirectoryPool({ directory, lookEveryMs = 30_000 }: Directo
     backendKind: "real",
     shown: (argv) => argv.join(" "),
     read(signal, sinceMs = performance.now() - maxAgeMs) {
-      // Nothing announces a change.
+      // There are no notifications of changes.
       if (loadedAtMs < sinceMs) {
         cache.invalidate();
       }
@@ -70,7 +70,7 @@ async function readDirectory(directory: string): Promise<PoolState> {
       kind: "directory",
       sizeBytes: blocks * bsize,
       usedBytes: (blocks - bfree) * bsize,
-      // Less than the rest where the file system keeps some for root.
+      // Less than size minus used if the file system reserves space for root.
       freeBytes: bavail * bsize,
       devices: [],
       spares: [],

@@ -13,7 +13,7 @@ import {
 
 export const expandKindName = "storagePool.expand";
 
-/** storagePool.expand: spare devices are chosen once no other operation works on the pool, and added all at once. */
+/** storagePool.expand: chooses spare devices once no other operation works on the pool, and adds them all at once. */
 export function createExpandKind(tools: PoolTools): OperationKind<PoolInput> {
   return {
     kind: expandKindName,

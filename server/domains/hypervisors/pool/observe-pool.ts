@@ -22,16 +22,16 @@ const observedPool = z.object({
   devices: z.array(z.string()),
 });
 
-/** What of the pool is told by events, as JSON. */
+/** The part of the pool's state that events cover, as JSON. */
 type ObservedPool = Readonly<z.infer<typeof observedPool>>;
 
-/** Who may call one of these learns of the pool by it already. */
+/** Services that already expose the pool: their callers may receive these events. */
 const services = ["operations.v1.OperationsService", "hostplane.v1.StoragePoolService"];
 
-/** So old the facts of spares, of which nothing is told, may be. */
+/** Maximum age of the spares' facts, which events do not cover. */
 const maxAgeMs = 60_000;
 
-/** Tells each change of the pool's size and devices as an event, whoever makes it. */
+/** Publishes changes of the pool's size and devices as events, whatever caused them. */
 export function observePoolChanges(options: PoolObserverOptions): SystemObserver {
   const { pool, changes, host } = options;
   const system: ObservedSystem<PoolState, ObservedPool> = {
@@ -51,13 +51,13 @@ export function observePoolChanges(options: PoolObserverOptions): SystemObserver
   return observeSystem(system, options);
 }
 
-/** Of a pool that is seen for the first time, or is another one, nothing is told. */
+/** Returns the event for a change of the pool; none for a pool that is seen for the first time or was replaced. */
 export function tellPool(
   before: ObservedPool | undefined,
   state: PoolState,
   origin: {
     readonly host: string;
-    /** The gateway's own change with one of these effects. */
+    /** Returns the gateway's own change with one of these effects, if there is one. */
     readonly ownChangeOf: (effects: readonly OwnChange["effect"][]) => OwnChange | undefined;
   },
 ): Told<ObservedPool> {
@@ -86,7 +86,7 @@ export function tellPool(
     host,
     ...(operationId === undefined ? {} : { operationId }),
     services,
-    // The JSON of hostplane.v1.Event with its detail alone.
+    // The JSON of a hostplane.v1.Event with only its detail set.
     payload: {
       storagePool: {
         name,

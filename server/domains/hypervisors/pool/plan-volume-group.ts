@@ -6,7 +6,7 @@ import { type Candidate, chooseGrowth, chooseShrinkage } from "./choose-devices.
 import type { PlannedPoolChange } from "./storage-pool.ts";
 import { devicesOf, type GroupRead, givenBytes, groupNamed, poolStateFrom } from "./volume-group-state.ts";
 
-/** What a plan is made from. */
+/** Input of a plan. */
 export interface GroupFacts extends GroupRead {
   readonly commandOf: LvmAdapter["commandOf"];
 }

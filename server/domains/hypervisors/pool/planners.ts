@@ -2,7 +2,7 @@ import { StoragePoolService } from "../../../../gen/hostplane/v1/storage_pool_pb
 import { type PlannerRegistration, registerPlanners } from "../../../operations/planner.ts";
 import type { SharedPool } from "./shared-pool.ts";
 
-/** What the calls of hostplane.v1.StoragePoolService would do. */
+/** Creates the planners of hostplane.v1.StoragePoolService. */
 export function createStoragePoolPlanners(shared: SharedPool): PlannerRegistration {
   return registerPlanners(StoragePoolService, {
     expandStoragePool: ({ minBytes }, { signal }) => shared.planExpand(minBytes, signal),

@@ -5,7 +5,7 @@ import type { PoolRefresh } from "./pool-run.ts";
 import { shrinkKindName } from "./shrink-kind.ts";
 import type { PlannedPoolChange, StoragePool } from "./storage-pool.ts";
 
-/** What an expansion would do, for plans. */
+/** Plans an expansion. */
 export function planOfExpansion(
   pool: StoragePool,
   change: PlannedPoolChange,
@@ -22,7 +22,7 @@ export function planOfExpansion(
   };
 }
 
-/** What a shrinkage would do, for plans. */
+/** Plans a shrinkage. */
 export function planOfShrinkage(
   pool: StoragePool,
   change: PlannedPoolChange,

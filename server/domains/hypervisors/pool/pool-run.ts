@@ -4,42 +4,42 @@ import type { OperationStep, StepRun } from "../../../operations/operation-kind.
 import type { OwnChanges } from "./own-changes.ts";
 import type { PlannedPoolChange, StoragePool } from "./storage-pool.ts";
 
-/** What a pool's size is to become. */
+/** Input of an operation that changes the pool's size. */
 export type PoolInput = {
-  /** The pool that was meant, as `PoolState.identity`. */
+  /** `PoolState.identity` of the pool that the request is about. */
   readonly identity: string;
-  /** At least, or at most, so many bytes; as text, for they may be more than a number holds. */
+  /** Minimum or maximum change of the size, in bytes; as text, since it may exceed what a number holds. */
   readonly bytes: string;
 };
 
-/** What came of it. */
+/** Result of an operation that changes the pool's size. */
 export type PoolResult = {
   readonly devices: readonly string[];
   readonly bytes: string;
-  /** Why libvirt has not looked at its pool; empty when it has. */
+  /** Why libvirt could not refresh its pool; empty if there was no failure. */
   readonly refreshFailure: string;
 };
 
 export type PoolRun = StepRun<PoolInput, null>;
 export type PoolStep = OperationStep<PoolInput, null>;
 
-/** What the kinds of operations on the pool are made of. */
+/** Dependencies of the pool's operation kinds. */
 export interface PoolTools {
   readonly pool: StoragePool;
   readonly changes: OwnChanges;
-  /** Has libvirt look at its pool again; undefined where none shows the storage pool. */
+  /** Has libvirt refresh its pool; undefined if no libvirt pool is on the storage pool. */
   readonly refresh: PoolRefresh | undefined;
 }
 
-/** A storage pool of libvirt that shows the shared one. */
+/** Refresh of the libvirt storage pool that is on the shared one. */
 export interface PoolRefresh {
   readonly poolName: string;
-  /** As libvirt's function with its arguments. */
+  /** libvirt's function with its arguments. */
   readonly command: readonly string[];
   run(): Promise<void>;
 }
 
-/** @throws InfraError VOLUME_GROUP_GONE when the plan is for another pool than was meant */
+/** @throws InfraError VOLUME_GROUP_GONE if the plan is for another pool than the request */
 export function assertMeant({ identity }: PlannedPoolChange, input: PoolInput, name: string): void {
   if (identity !== input.identity) {
     const words = `${name} is another one now (${identity} instead of ${input.identity})`;
@@ -48,8 +48,8 @@ export function assertMeant({ identity }: PlannedPoolChange, input: PoolInput, n
 }
 
 /**
- * Has libvirt look at its pool again. The storage pool is changed by then, whatever libvirt says: that it could not be asked
- * is told, and no failure.
+ * Has libvirt refresh its pool. The storage pool has already changed by then, so an error from libvirt is reported, but does
+ * not fail the operation.
  */
 export function refreshStep<Input, Secrets>({
   refresh,
@@ -75,12 +75,12 @@ export function refreshStep<Input, Secrets>({
   };
 }
 
-/** What `refreshStep` has to say; empty when all is well. */
+/** Returns the failure of `refreshStep`; empty if there was none. */
 export function refreshFailureOf({ output }: Pick<PoolRun, "output">): string {
   return (output("refresh") as { readonly failure: string } | undefined)?.failure ?? "";
 }
 
-/** What came of it, for people: `vg0 has 10 GiB more, on /dev/sdb`. */
+/** Describes a result, for example `vg0 has 10 GiB more, on /dev/sdb`. */
 export function describePoolResult(
   pool: string,
   how: string,

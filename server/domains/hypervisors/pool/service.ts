@@ -15,8 +15,8 @@ import type { SharedPool } from "./shared-pool.ts";
 import type { PoolState } from "./storage-pool.ts";
 
 /**
- * hostplane.v1.StoragePoolService: the storage pool that hypervisors share.
- * @param operationMessage an operation as the contract tells it
+ * Creates hostplane.v1.StoragePoolService: the storage pool that hypervisors share.
+ * @param operationMessage converts an operation to its published message
  */
 export function createStoragePoolService(
   shared: SharedPool,

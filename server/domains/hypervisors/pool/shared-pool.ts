@@ -23,7 +23,7 @@ import type { StoragePool } from "./storage-pool.ts";
 
 export interface SharedPoolOptions {
   readonly pool: StoragePool;
-  /** The storage pool of libvirt that shows it, and libvirt; undefined where none does. */
+  /** libvirt and its storage pool on the shared one; undefined if there is none. */
   readonly shownBy:
     | { readonly libvirt: Pick<LibvirtAdapter, "run" | "commandOf">; readonly libvirtPool: string }
     | undefined;
@@ -31,54 +31,54 @@ export interface SharedPoolOptions {
   readonly events: Pick<Events, "follow" | "headSeq">;
   /** Name of this host. */
   readonly host: string;
-  /** What backups of it are made with; undefined where they are not configured. */
+  /** Options for backups of the pool; undefined if they are not configured. */
   readonly backup: Omit<PoolBackupsOptions, "pool" | "refresh" | "operations" | "host"> | undefined;
-  /** What a call that needs them is refused with then. */
+  /** Error for calls that need backups when these are not configured. */
   readonly backupRefusal: () => InfraError;
 }
 
 /**
- * The storage pool that hypervisors share, with the operations that change its size. Those of the published service are
- * views of the same operations (`expandFromPublished`, `shrinkFromPublished`).
+ * The storage pool that hypervisors share, with the operations that change its size. The published service shows the same
+ * operations as streams (`expandFromPublished`, `shrinkFromPublished`).
  */
 export interface SharedPool {
   readonly pool: StoragePool;
-  /** What this gateway itself does with it. */
+  /** This gateway's own changes of the pool. */
   readonly changes: OwnChanges;
   /**
-   * Begins to make the pool larger, or finds the operation that the same request began.
+   * Begins to expand the pool, or returns the operation in progress that an equal request began.
    * @throws InfraError INVALID_FIELD, POOL_CANNOT_GROW, POOL_FIXED, BUSY, and what reading the pool throws
    */
   expand(minBytes: bigint, call: Call): Promise<Operation>;
-  /** The same for smaller. @throws InfraError INVALID_FIELD, POOL_CANNOT_SHRINK, POOL_FIXED, BUSY */
+  /** Begins to shrink the pool, like `expand`. @throws InfraError INVALID_FIELD, POOL_CANNOT_SHRINK, POOL_FIXED, BUSY */
   shrink(maxBytes: bigint, call: Call): Promise<Operation>;
-  /** What `expand` would do. @throws as it */
+  /** Returns what `expand` would do. @throws as `expand` */
   planExpand(minBytes: bigint, signal: AbortSignal): Promise<PlannedMutation>;
-  /** What `shrink` would do. @throws as it */
+  /** Returns what `shrink` would do. @throws as `shrink` */
   planShrink(maxBytes: bigint, signal: AbortSignal): Promise<PlannedMutation>;
-  /** ExpandStorage: refused before any message, or told in band to its end. */
+  /** ExpandStorage: throws before the first message, or reports progress and failure as messages until the end. */
   expandFromPublished(request: ExpandStorageRequest, call: Call): AsyncGenerator<OperationViewMessage, void>;
-  /** ShrinkStorage. */
+  /** ShrinkStorage, like `expandFromPublished`. */
   shrinkFromPublished(request: ShrinkStorageRequest, call: Call): AsyncGenerator<OperationViewMessage, void>;
-  /** What ExpandStorage would do. @throws as it */
+  /** Returns what ExpandStorage would do. @throws as `expandFromPublished` */
   planExpandFromPublished(request: ExpandStorageRequest, signal: AbortSignal): Promise<PlannedMutation>;
-  /** What ShrinkStorage would do. @throws as it */
+  /** Returns what ShrinkStorage would do. @throws as `shrinkFromPublished` */
   planShrinkFromPublished(request: ShrinkStorageRequest, signal: AbortSignal): Promise<PlannedMutation>;
 
-  /** Undefined where backups are not configured. */
+  /** Undefined if backups are not configured. */
   readonly backups: PoolBackups | undefined;
   /**
-   * Begins to back up all volumes, or finds the operation that does.
+   * Begins to back up all volumes, or returns the operation that already does.
    * @throws InfraError DOMAIN_OFF, and as `PoolBackups.begin`
    */
   backUp(call: Call): Promise<Operation>;
-  /** The published CreateBackup: refused before any message, or told in band to its end. */
+  /** The published CreateBackup: throws before the first message, or reports progress and failure as messages until the end. */
   backUpFromPublished(call: Call): AsyncGenerator<OperationViewMessage, void>;
-  /** What either would do. @throws as `backUp` */
+  /** Returns what `backUp` and `backUpFromPublished` would do. @throws as `backUp` */
   planBackUp(signal: AbortSignal): Promise<PlannedMutation>;
 }
 
-/** Registers the kinds of operations, so it comes before `operations.begin`. */
+/** Creates the shared pool and registers its operation kinds; must run before `operations.begin`. */
 export function createSharedPool(options: SharedPoolOptions): SharedPool {
   const { pool, operations, events } = options;
   const changes = createOwnChanges(pool);
@@ -108,7 +108,7 @@ export function createSharedPool(options: SharedPoolOptions): SharedPool {
     describeResult: (result: Result) => string,
   ) => {
     call.noteResource("storagePool");
-    // Of an operation that has completed.
+    // Called only for completed operations, which have a result.
     const describe = ({ result }: Operation) => describeResult(result as Result);
     return operationView({ operations, events }, call, start, describe);
   };
@@ -172,7 +172,7 @@ function assertBytes(bytes: bigint, field: string): bigint {
   return bytes;
 }
 
-/** A field of 32 bits; what is larger its decoder has refused. @throws InfraError INVALID_FIELD */
+/** Validates a 32-bit field, whose decoder has already rejected larger values. @throws InfraError INVALID_FIELD */
 function publishedBytes(bytes: number, field: string): bigint {
   if (bytes < 1) {
     const words = `must be from 1 to 2147483647 bytes, is ${bytes}; hostplane.v1.StoragePoolService takes more`;

@@ -15,8 +15,8 @@ import type { LeavingDevice } from "./storage-pool.ts";
 export const shrinkKindName = "storagePool.shrink";
 
 /**
- * storagePool.shrink: devices are chosen, closed to new data, emptied, taken out and made free. A move goes on where it was
- * interrupted, by whatever; of one that is cancelled, what was moved stays where it is.
+ * storagePool.shrink: chooses devices, closes them to new data, moves their data away, removes them from the pool and frees
+ * them. An interrupted move resumes; after a cancelled one, data that was moved stays where it is.
  */
 export function createShrinkKind(tools: PoolTools): OperationKind<PoolInput> {
   return {

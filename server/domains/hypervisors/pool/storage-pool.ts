@@ -2,124 +2,124 @@ import type { Snapshot } from "../../../../adapters/host/snapshot.ts";
 import type { ShownCommand } from "../../../backups/lvm/shown-command.ts";
 import type { PlannedStep } from "../../../operations/mutation.ts";
 
-/** A device that a pool stands on. Sizes are bytes. */
+/** A device of a pool. Sizes are bytes. */
 export interface PoolDevice {
   readonly path: string;
-  /** What the pool has of it. */
+  /** Size that the device contributes to the pool. */
   readonly sizeBytes: bigint;
   readonly usedBytes: bigint;
-  /** It cannot be found now. */
+  /** Whether the device cannot be found. */
   readonly missing: boolean;
-  /** The configuration lists it: no other is ever taken out. */
+  /** Whether the configuration lists it; other devices are never removed from the pool. */
   readonly configured: boolean;
 }
 
 /** A device of the configuration that is not in the pool. */
 export interface PoolSpare {
-  /** As the configuration has it. */
+  /** Path in the configuration. */
   readonly path: string;
-  /** Of the device; 0 when it cannot be read. */
+  /** Size of the device; 0 if it cannot be read. */
   readonly sizeBytes: bigint;
-  /** Why it cannot be added, for people; empty when it can. */
+  /** Human-readable reason why it cannot be added; empty if it can. */
   readonly unusable: string;
 }
 
 /** A storage pool that hypervisors share. Sizes are bytes. */
 export interface PoolState {
   readonly name: string;
-  /** What it is: the UUID of a volume group, or the path of a directory. */
+  /** UUID of the volume group, or path of the directory. */
   readonly identity: string;
   readonly kind: "volumeGroup" | "directory";
   readonly sizeBytes: bigint;
   readonly usedBytes: bigint;
   readonly freeBytes: bigint;
-  /** In the order of the pool. */
+  /** In the order of the pool's backend. */
   readonly devices: readonly PoolDevice[];
   /** In the order of the configuration. */
   readonly spares: readonly PoolSpare[];
 }
 
-/** A change of a pool's size, as it would be made now. */
+/** A planned change of a pool's size. */
 export interface PlannedPoolChange {
   readonly identity: string;
-  /** Paths of the devices that come or go. */
+  /** Paths of the devices that are added or removed. */
   readonly devices: readonly string[];
-  /** By how much the pool grows or shrinks. */
+  /** Bytes by which the pool grows or shrinks. */
   readonly bytes: bigint;
-  /** Bytes that are moved from these devices to others first; 0 for an expansion. */
+  /** Bytes that are first moved from these devices to others; 0 for an expansion. */
   readonly movedBytes: bigint;
   readonly steps: readonly PlannedStep[];
 }
 
-/** What the steps of an operation tell while they run. */
+/** Progress of an operation's step. */
 export interface PoolProgress {
   readonly message: string;
   readonly doneBytes?: number;
   readonly totalBytes?: number;
 }
 
-/** A device that an operation takes out of the pool. */
+/** A device that an operation removes from the pool. */
 export type LeavingDevice = {
   readonly path: string;
   /** Bytes in use on it when it was chosen. */
   readonly usedBytes: number;
-  /** The pool's own name of it, which does not change with its path. */
+  /** Identifies the device in the pool, independent of its path. */
   readonly uuid: string;
-  /** Whether new data might be put on it before: that is put back when the operation is undone. */
+  /** Whether it accepted new data before the operation; undoing the operation restores this. */
   readonly allocatable: boolean;
 };
 
 /**
- * A storage pool, whatever it is made of. What changes it is safe to repeat: each call finds what is left to do.
+ * A storage pool of any kind. Its changes are idempotent: each call does only what is left to do.
  */
 export interface StoragePool {
   readonly name: string;
   readonly kind: PoolState["kind"];
-  /** Sandbox or real, as the adapter behind it. */
+  /** Backend type of the underlying adapter. */
   readonly backendKind: "real" | "sandbox";
-  /** Formats commands that texts advise. */
+  /** Formats the commands that messages recommend. */
   readonly shown: ShownCommand;
 
   /**
-   * The newest state. Readers share it; the state of a spare may be some seconds old.
-   * @param sinceMs the read must not have begun before (performance.now())
+   * Returns the newest state, shared by all readers. The state of spares may be a few seconds old.
+   * @param sinceMs earliest time at which the read may have begun (performance.now())
    * @throws InfraError VOLUME_GROUP_GONE, STORAGE_POOL_NOT_FOUND, and what its tools throw
    */
   read(signal?: AbortSignal, sinceMs?: number): Promise<Snapshot<PoolState>>;
-  /** Its spares, looked at now, also when the pool itself is not there. @throws InfraError what its tools throw */
+  /** Reads the current spares, even if the pool itself is missing. @throws InfraError what its tools throw */
   readSpares(signal?: AbortSignal): Promise<readonly PoolSpare[]>;
-  /** Calls back after each change, and when reading begins or ceases to fail. Returns the function that ends it. */
+  /** Calls back after each change, and when reads start or stop failing. Returns a function that unsubscribes. */
   subscribe(onChange: () => void): () => void;
 
   /**
-   * The devices that would be added for at least so many bytes.
+   * Returns the devices that would be added to grow the pool by at least `minBytes`.
    * @throws InfraError POOL_CANNOT_GROW, POOL_FIXED, and as `read`
    */
   planExpand(minBytes: bigint, signal?: AbortSignal): Promise<PlannedPoolChange>;
   /**
-   * The devices that would be taken out for at most so many bytes.
+   * Returns the devices that would be removed to shrink the pool by at most `maxBytes`.
    * @throws InfraError POOL_CANNOT_SHRINK, POOL_FIXED, and as `read`
    */
   planShrink(maxBytes: bigint, signal?: AbortSignal): Promise<PlannedPoolChange>;
 
   /**
-   * Adds devices, all or none. Those that are in the pool already are left alone.
-   * @param isRepeated an earlier run may have been cut off: devices it has marked as LVM's are accepted
-   * @returns by how many bytes the pool has them now
+   * Adds devices, all or none. Devices that are already in the pool are left alone.
+   * @param isRepeated an earlier run may have been interrupted; devices that it initialized for LVM are accepted
+   * @returns the total size of the devices in the pool, in bytes
    * @throws InfraError DEVICE_NOT_USABLE, VOLUME_GROUP_GONE
    */
   add(identity: string, paths: readonly string[], isRepeated?: boolean): Promise<bigint>;
-  /** Takes out again what `add` has added and nobody has used. @throws InfraError POOL_CANNOT_SHRINK */
+  /** Removes devices that `add` added and that hold no data. @throws InfraError POOL_CANNOT_SHRINK */
   takeBack(identity: string, paths: readonly string[]): Promise<void>;
 
-  /** The facts of devices that are to leave. @throws InfraError DEVICE_NOT_USABLE when one is not in the pool */
+  /** Returns details of the devices to remove. @throws InfraError DEVICE_NOT_USABLE if one is not in the pool */
   leaving(identity: string, paths: readonly string[]): Promise<readonly LeavingDevice[]>;
-  /** Sees to it that nothing new is put on the devices, or again may be. */
+  /** Closes the devices to new data, or restores their previous setting. */
   reserve(identity: string, devices: readonly LeavingDevice[], isReserved: boolean): Promise<void>;
   /**
-   * Moves all data from the devices to the others. Goes on with a move that was interrupted.
-   * @param signal interrupts it; what was moved stays moved
-   * @throws InfraError POOL_CANNOT_SHRINK when the others have no room for it
+   * Moves all data from the devices to the others. Resumes an interrupted move.
+   * @param signal interrupts the move; data that was moved stays moved
+   * @throws InfraError POOL_CANNOT_SHRINK if the other devices lack the space
    */
   moveAway(
     identity: string,
@@ -127,13 +127,13 @@ export interface StoragePool {
     signal: AbortSignal,
     onProgress: (told: PoolProgress) => void,
   ): Promise<void>;
-  /** Ends an interrupted move where it is. */
+  /** Aborts an interrupted move; data that was moved stays moved. */
   abortMove(identity: string, devices: readonly LeavingDevice[]): Promise<void>;
   /**
-   * Takes out devices that hold nothing, and makes them free for others.
-   * @throws InfraError POOL_CANNOT_SHRINK when one does
+   * Removes empty devices from the pool and frees them for other uses.
+   * @throws InfraError POOL_CANNOT_SHRINK if a device holds data
    */
   remove(identity: string, devices: readonly LeavingDevice[]): Promise<void>;
-  /** Puts back what `remove` has taken out. @throws InfraError DEVICE_NOT_USABLE when somebody has used it since */
+  /** Adds the devices that `remove` removed. @throws InfraError DEVICE_NOT_USABLE if one has been used since */
   putBack(identity: string, devices: readonly LeavingDevice[]): Promise<void>;
 }

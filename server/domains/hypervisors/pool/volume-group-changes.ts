@@ -8,7 +8,7 @@ import { devicesOf, groupNamed, isSameDevice } from "./volume-group-state.ts";
 export interface VolumeGroupChangesOptions {
   readonly lvm: LvmAdapter;
   readonly volumeGroup: string;
-  /** Paths of the configuration: no other device is ever touched. */
+  /** Configured paths; no other device is ever touched. */
   readonly devices: readonly string[];
 }
 
@@ -17,11 +17,11 @@ type Changes = Pick<
   "add" | "takeBack" | "leaving" | "reserve" | "moveAway" | "abortMove" | "remove" | "putBack"
 >;
 
-/** What operations do with the group, each against the state of the moment: what is done already is left alone. */
+/** Creates the changes of a volume group. Each reads the current state first, and skips what is already done. */
 export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Changes {
   const { lvm, volumeGroup, devices: configured } = options;
 
-  /** @throws InfraError VOLUME_GROUP_GONE when the group is not the one that was meant */
+  /** @throws InfraError VOLUME_GROUP_GONE if the group is missing, or its UUID differs from `identity` */
   async function readState(identity: string): Promise<LvmState> {
     const { value } = await lvm.refresh();
     const { uuid } = groupNamed(value, volumeGroup);
@@ -32,7 +32,7 @@ export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Ch
     return value;
   }
 
-  /** Devices of the group by paths of the configuration. */
+  /** Returns the devices of the group that have these configured paths. */
   async function inGroup(identity: string, paths: readonly string[]) {
     const state = await readState(identity);
     const facts = await lvm.devices(paths);
@@ -43,7 +43,7 @@ export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Ch
     return (await readState(identity)).physicalVolumes.find((one) => one.uuid === uuid);
   }
 
-  /** The device, if it is in the group still. */
+  /** Returns the device, if it is still in the group. */
   async function stillIn(identity: string, device: LeavingDevice): Promise<PhysicalVolume | undefined> {
     const found = await byUuid(identity, device);
     return found?.volumeGroupName === volumeGroup ? found : undefined;
@@ -85,7 +85,7 @@ export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Ch
       for (const { physicalVolume } of await inGroup(identity, paths)) {
         await takeOut(physicalVolume);
       }
-      // None of them was LVM's when they were chosen, and what is in no group holds nothing.
+      // None of them belonged to LVM when they were chosen, and a physical volume without a group holds no data.
       const facts = await lvm.devices(paths);
       const { physicalVolumes } = await readState(identity);
       for (const one of physicalVolumes) {
@@ -164,7 +164,7 @@ export function createVolumeGroupChanges(options: VolumeGroupChangesOptions): Ch
       await add(
         identity,
         devices.map(({ path }) => path),
-        // They were the group's; an earlier run may have been cut off.
+        // The devices belonged to the group; an earlier run may have been interrupted.
         true,
       );
     },

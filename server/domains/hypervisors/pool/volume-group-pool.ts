@@ -9,17 +9,17 @@ import { type GroupRead, poolStateFrom, sparesFrom } from "./volume-group-state.
 export interface VolumeGroupPoolOptions {
   readonly lvm: LvmAdapter;
   readonly volumeGroup: string;
-  /** Paths of the devices that may be added and taken out, in order. */
+  /** Paths of the devices that may be added and removed, in order. */
   readonly devices: readonly string[];
-  /** Whether LVM can move data here; not without device-mapper. */
+  /** Whether LVM can move data on this host, which requires device-mapper. */
   readonly canMove: boolean;
-  /** So old the facts of spares may be when they are read; 2 s unless told. */
+  /** Maximum age of the spares' facts; 2 s by default. */
   readonly maxAgeMs?: number;
-  /** Spares are looked at so often while anybody watches the pool, for nothing announces their changes; 30 s unless told. */
+  /** Interval at which spares are read while there are subscribers, since changes are not announced; 30 s by default. */
   readonly lookEveryMs?: number;
 }
 
-/** A volume group as a pool, and the devices of the configuration that may be added to it. */
+/** Creates a pool from a volume group and the configured devices that may be added to it. */
 export function createVolumeGroupPool(options: VolumeGroupPoolOptions): StoragePool {
   const { lvm, volumeGroup, devices, canMove, maxAgeMs = 2_000, lookEveryMs = 30_000 } = options;
   const shown = createShownCommand(lvm);
@@ -32,7 +32,7 @@ export function createVolumeGroupPool(options: VolumeGroupPoolOptions): StorageP
       return poolStateFrom(await groupRead(value));
     },
   });
-  /** Of LVM's state, and when: what the cached pool was made of. */
+  /** Revision of the LVM state that the cached pool is based on, and the time of the load. */
   let loadedRevision: number | undefined;
   let loadedAtMs = Number.NEGATIVE_INFINITY;
   let watchers = 0;

@@ -5,26 +5,26 @@ import { volumeGroupResource } from "../../../../adapters/lvm/names.ts";
 import type { ShownCommand } from "../../../backups/lvm/shown-command.ts";
 import type { PoolSpare, PoolState } from "./storage-pool.ts";
 
-/** What LVM keeps of a device for itself, at its beginning, unless it was told otherwise. */
+/** Space that LVM reserves at the beginning of a device, by default. */
 export const metadataBytes = 1n << 20n;
 
-/** A device of the group, and the path that the configuration has for it. */
+/** A device of the group and its path in the configuration. */
 export interface GroupDevice {
   readonly physicalVolume: PhysicalVolume;
-  /** Undefined for one that the configuration does not list. */
+  /** Undefined if the configuration does not list the device. */
   readonly configuredPath: string | undefined;
 }
 
-/** What was read of a group. */
+/** LVM's state and the configured devices of a group. */
 export interface GroupRead {
   readonly state: LvmState;
   readonly name: string;
-  /** Of the configured devices, in their order. */
+  /** Facts of the configured devices, in their order. */
   readonly devices: readonly DeviceFacts[];
   readonly shown: ShownCommand;
 }
 
-/** Where a spare could be added. */
+/** The group that a spare could be added to. */
 type SparePlace = Pick<GroupRead, "state" | "shown"> & { readonly group: VolumeGroup | undefined };
 
 /** @throws InfraError VOLUME_GROUP_GONE */
@@ -38,7 +38,7 @@ export function groupNamed({ volumeGroups }: LvmState, name: string): VolumeGrou
   return group;
 }
 
-/** The devices of a group in LVM's order. @param facts of the configured devices, in their order */
+/** Returns the devices of a group in LVM's order. @param facts facts of the configured devices, in their order */
 export function devicesOf(
   { physicalVolumes }: LvmState,
   name: string,
@@ -52,7 +52,7 @@ export function devicesOf(
     }));
 }
 
-/** The pool as its readers see it. @throws InfraError VOLUME_GROUP_GONE */
+/** Converts what was read of a group to the state of a pool. @throws InfraError VOLUME_GROUP_GONE */
 export function poolStateFrom(read: GroupRead): PoolState {
   const { state, name, devices: facts } = read;
   const group = groupNamed(state, name);
@@ -75,7 +75,7 @@ export function poolStateFrom(read: GroupRead): PoolState {
   };
 }
 
-/** The configured devices that are not in a group, be it there or not. */
+/** Returns the configured devices that are not in the group, even if the group is missing. */
 export function sparesFrom({ state, name, devices: facts, shown }: GroupRead): PoolSpare[] {
   const group = state.volumeGroups.find((one) => one.name === name);
   const inPool = new Set(devicesOf(state, name, facts).map(({ configuredPath }) => configuredPath));
@@ -112,7 +112,7 @@ function whyUnusable(
   return isTooSmall ? "it is smaller than one extent" : "";
 }
 
-/** By how much a device makes the group larger. */
+/** Returns the bytes by which a device enlarges the group. */
 export function givenBytes(sizeBytes: bigint, { extentSizeBytes }: VolumeGroup): bigint {
   const room = sizeBytes - metadataBytes;
   return room < 0n ? 0n : (room / extentSizeBytes) * extentSizeBytes;

@@ -13,8 +13,8 @@ import { storeStep } from "./store-step.ts";
 export const backupKindName = "storagePool.backup";
 
 /**
- * storagePool.backup: every volume of the pool is stored in the repository, each as it was at one moment. All that it makes
- * carries the operation's id, by which it is found again.
+ * storagePool.backup: stores every volume of the pool in the repository, each as of one point in time. Everything that it
+ * creates is tagged with the operation's id, so that it can be found again.
  */
 export function createPoolBackupKind(tools: PoolBackupTools): OperationKind<PoolBackupInput> {
   return {

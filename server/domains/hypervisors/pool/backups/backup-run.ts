@@ -9,20 +9,20 @@ import type { Store } from "../../../../store/store.ts";
 import type { PoolVolume, PoolVolumes, VolumesHolder } from "./pool-volumes.ts";
 import type { StoredVolume } from "./stored-marks.ts";
 
-/** A backup of the pool that is to be made. */
+/** Input of a backup of the pool. */
 export type PoolBackupInput = {
   /** All backups of one run have this name. */
   readonly name: string;
-  /** The pool that was meant, as `PoolState.identity`. */
+  /** `PoolState.identity` of the pool that the request is about. */
   readonly identity: string;
   readonly host: string;
   readonly actor: string;
   readonly place: RepositoryPlace;
-  /** Of the gateway's key. */
+  /** Name of the gateway's encryption key. */
   readonly keyName: string;
 };
 
-/** A volume that is to be stored. */
+/** A volume to store. */
 export type ChosenVolume = {
   readonly name: string;
   readonly identity: string;
@@ -34,11 +34,11 @@ export type ChooseOutput = { readonly volumes: readonly ChosenVolume[] };
 
 export type VerifyOutput = {
   readonly stored: readonly (ChosenVolume & StoredVolume)[];
-  /** Snapshots that attempts which failed have left. */
+  /** Snapshots left by failed attempts. */
   readonly otherIds: readonly string[];
 };
 
-/** What came of it. */
+/** Result of a backup of the pool. */
 export type PoolBackupResult = {
   readonly name: string;
   readonly repository: string;
@@ -56,14 +56,14 @@ export interface PoolBackupTools {
   readonly restic: ResticAdapter;
   readonly repositories: Repositories;
   readonly store: Pick<Store, "run">;
-  /** Names of volumes that restores are just making. */
+  /** Returns the names of volumes that restores are still filling. */
   readonly namesInMaking: () => Promise<readonly string[]>;
 }
 
-/** So often a step is tried while libvirt, or the repository, is away for a while. */
+/** Attempts per step, which cover a temporary outage of libvirt or the repository. */
 export const maxAttempts = 10;
 
-/** What errors, events and lists of backups call a volume. */
+/** Returns the resource name of a volume, as used in errors, events and lists of backups. */
 export function poolVolumeResourceOf(name: string): string {
   return `storagePool/volumes/${name}`;
 }
@@ -76,17 +76,17 @@ export function openRepository({ repositories }: PoolBackupTools, { input }: Pic
   return repositories.open(input.place, null, input.keyName);
 }
 
-/** All volumes of the pool but those that are only half there. @throws InfraError as PoolVolumes.list */
+/** Lists the volumes of the pool, except those that a restore has not completed. @throws InfraError as PoolVolumes.list */
 export async function listWhole(
   { volumes, namesInMaking }: Pick<PoolBackupTools, "volumes" | "namesInMaking">,
   holder: Pick<VolumesHolder, "identity" | "signal">,
 ): Promise<readonly PoolVolume[]> {
-  // Asked first: what is whole by then is listed.
+  // Read first: volumes that are complete at this point are listed.
   const inMaking = await namesInMaking();
   return (await volumes.list(holder)).filter(({ name }) => !inMaking.includes(name));
 }
 
-/** Snapshots that the operation has stored, oldest first. */
+/** Lists the snapshots that the operation stored, oldest first. */
 export function listStored(
   { restic }: PoolBackupTools,
   repository: Repository,
@@ -95,7 +95,7 @@ export function listStored(
   return restic.list(repository, [operationTagOf(operationId)], signal);
 }
 
-/** Outputs come back as the steps of the same names have returned them. */
+/** Returns the output of the `choose` step. The casts here are safe: an output keeps the type that its step returned. */
 export function chosenBy({ output }: Pick<PoolBackupRun, "output">): readonly ChosenVolume[] {
   return (output("choose") as ChooseOutput).volumes;
 }
@@ -105,8 +105,8 @@ export function verifiedBy({ output }: Pick<PoolBackupRun, "output">): VerifyOut
 }
 
 /**
- * Refuses a pool of which not all can be read, naming all that cannot.
- * @throws InfraError STORAGE_VOLUME_NOT_FOUND when there is nothing, VOLUME_INACTIVE, NO_SPACE, STORAGE_VOLUME_IN_USE
+ * Rejects a pool if any of its volumes cannot be read, and names all of these.
+ * @throws InfraError STORAGE_VOLUME_NOT_FOUND if there are no volumes, VOLUME_INACTIVE, NO_SPACE, STORAGE_VOLUME_IN_USE
  */
 export function assertReadable(volumes: readonly PoolVolume[], poolName: string): void {
   const resource = "storagePool";
@@ -123,7 +123,7 @@ export function assertReadable(volumes: readonly PoolVolume[], poolName: string)
   }
 }
 
-/** What came of it, for people. */
+/** Describes the result of a backup of the pool. */
 export function describePoolBackup(poolName: string, result: PoolBackupResult): string {
   const { name, repository, volumeCount, sizeBytes, skipped } = result;
   const what = `${volumeCount} ${volumeCount === 1 ? "volume" : "volumes"} of ${poolName}, ${describeSize(BigInt(sizeBytes))}`;

@@ -1,12 +1,12 @@
-/** What the configuration says of backups of the storage pool. */
+/** Configuration of the storage pool's backups. */
 export interface PoolBackupSettings {
   /** A directory of this host. */
   readonly repository: string;
-  /** Share of a thick LVM volume that may change while it is backed up. */
+  /** Share of a thick LVM volume that may change while it is backed up, in percent. */
   readonly snapshotPercent: number;
-  /** A younger backup is not deleted. */
+  /** Backups younger than this are not deleted. */
   readonly minimumAgeHours: number;
 }
 
-/** Where it says so. */
+/** Path of the settings in the configuration. */
 export const poolBackupKey = "hypervisors.pool.backup";

@@ -22,12 +22,12 @@ export interface BeginPoolBackupOptions
 
 export interface BeginPoolBackup {
   /**
-   * Begins a backup of the whole pool, or finds the one that is under way.
-   * @throws InfraError STORAGE_VOLUME_NOT_FOUND when there is nothing to back up, VOLUME_INACTIVE, NO_SPACE,
+   * Begins a backup of the whole pool, or returns the operation in progress.
+   * @throws InfraError STORAGE_VOLUME_NOT_FOUND if there is nothing to back up, VOLUME_INACTIVE, NO_SPACE,
    *   STORAGE_VOLUME_IN_USE, BUSY, and what reading the pool throws
    */
   begin(asker: Asker): Promise<{ readonly operation: Operation; readonly isNew: boolean }>;
-  /** What `begin` would do; nothing when it would join what is under way. @throws as it */
+  /** Returns what `begin` would do: nothing if it would join an operation in progress. @throws as `begin` */
   plan(signal: AbortSignal): Promise<PlannedMutation>;
 }
 
@@ -42,7 +42,7 @@ export function createBeginPoolBackup(
     return open;
   }
 
-  /** All volumes and the pool they are in, if all can be read. */
+  /** Returns all volumes and the pool's identity. @throws InfraError if a volume cannot be read */
   async function look(signal: AbortSignal) {
     const { identity } = (await pool.read(signal, performance.now())).value;
     const all = await listWhole({ volumes, namesInMaking }, { identity, signal });
@@ -55,7 +55,7 @@ export function createBeginPoolBackup(
     return page.rows.length > 0;
   }
 
-  /** Of the second of now, or the next one that no backup is named by. */
+  /** Returns the name for the current second, or for the next second whose name is free. */
   async function freeName(): Promise<string> {
     for (let atMs = Date.now(); ; atMs += 1000) {
       const name = backupNameAt(atMs);
@@ -69,8 +69,8 @@ export function createBeginPoolBackup(
     async begin(asker) {
       asker.noteResource(resource);
       const open = await findOpen();
-      // Its own snapshots may leave no room for others. Should it end before `start`, this is the input of a new one, which
-      // looks by itself.
+      // The pool is not checked while an operation is open, whose snapshots may leave no room for others. If that operation
+      // ends before `start`, this is the input of a new one, which runs the checks itself.
       const { identity } = (open?.input as PoolBackupInput | undefined) ?? (await look(asker.signal));
       const input: PoolBackupInput = {
         name: await freeName(),
@@ -124,7 +124,7 @@ export function createBeginPoolBackup(
   };
 }
 
-/** What the backups of a moment are called: `pool-20261121T144512Z`. */
+/** Returns the name of backups that begin at a given time, for example `pool-20261121T144512Z`. */
 export function backupNameAt(atMs: number): string {
   const second = new Date(atMs).toISOString().slice(0, "2026-11-21T14:45:12".length);
   return `pool-${second.replaceAll(/[-:]/g, "")}Z`;

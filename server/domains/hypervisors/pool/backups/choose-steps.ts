@@ -11,7 +11,7 @@ import {
   type PoolBackupTools,
 } from "./backup-run.ts";
 
-/** Before anything is read: a repository that cannot be opened is told at once. */
+/** Opens the repository before any volume is read, so that a failure is reported at once. */
 export function openStep(tools: PoolBackupTools): PoolBackupStep {
   return {
     name: "open",
@@ -26,7 +26,7 @@ export function openStep(tools: PoolBackupTools): PoolBackupStep {
   };
 }
 
-/** Writes down what is to be stored, and under which ids: an attempt after a crash then knows what is left to do. */
+/** Records which volumes to store under which ids, so that an attempt after a crash knows what is left to do. */
 export function chooseStep(tools: PoolBackupTools): PoolBackupStep {
   const { volumes } = tools;
   return {

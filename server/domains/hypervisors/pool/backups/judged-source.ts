@@ -1,9 +1,9 @@
 import type { HeldVolume } from "./pool-volumes.ts";
 
 /**
- * The source, with its last piece handed over only once it has ended well: a reader that is judged at its end, such as one of
- * a volume that was written to meanwhile, then leaves a snapshot that is too short, also when the gateway is killed before the
- * judgement. A device needs none: it cannot be read on when it is held no more.
+ * Returns the source with its last chunk withheld until the source has ended without an error. A source may fail only at its
+ * end, for example because the volume was written to meanwhile. Its snapshot is then too short and therefore recognizable,
+ * even if the gateway is killed in between. A device needs no such check: reading fails as soon as it is no longer held.
  */
 export function judgedSource(source: HeldVolume["source"]): HeldVolume["source"] {
   return "content" in source ? { ...source, content: lastPieceHeld(source.content) } : source;

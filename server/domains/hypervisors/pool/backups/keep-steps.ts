@@ -17,9 +17,9 @@ import {
 } from "./backup-run.ts";
 import { type StoredVolume, storedVolumeFrom } from "./stored-marks.ts";
 
-/** Holds what the repository lists against what was stored. */
+/** Compares the snapshots in the repository with what was stored. */
 export function verifyStep(tools: PoolBackupTools): PoolBackupStep {
-  /** Of several snapshots of a volume one that is whole. @throws InfraError BACKUP_DAMAGED */
+  /** Returns the newest complete snapshot of a volume. @throws InfraError BACKUP_DAMAGED if there is none */
   async function wholeOf(
     run: PoolBackupRun,
     repository: Repository,
@@ -27,7 +27,7 @@ export function verifyStep(tools: PoolBackupTools): PoolBackupStep {
     name: string,
   ): Promise<StoredVolume> {
     let found = "does not list the snapshot";
-    // An older one may have been rejected when it was stored.
+    // Newest first: an older one may have been rejected after it was stored.
     for (const one of candidates.toReversed()) {
       const storedBytes = await tools.restic.sizeOf(repository, one.snapshotId, run.signal);
       if (storedBytes === one.sizeBytes) {
@@ -68,7 +68,7 @@ export function verifyStep(tools: PoolBackupTools): PoolBackupStep {
   };
 }
 
-/** Writes all backups down; from then on they are listed. */
+/** Records all backups; from then on they are listed. */
 export function recordStep({ store }: PoolBackupTools): PoolBackupStep {
   return {
     name: "record",
@@ -110,7 +110,7 @@ export function recordStep({ store }: PoolBackupTools): PoolBackupStep {
   };
 }
 
-/** Lets go of everything, and removes what attempts that failed have left in the repository. */
+/** Releases all volumes, and removes what failed attempts left in the repository. */
 export function cleanStep(tools: PoolBackupTools): PoolBackupStep {
   const { restic, volumes } = tools;
   return {

@@ -11,8 +11,8 @@ export interface LibvirtRestoresOptions {
 }
 
 /**
- * Volumes of a pool of libvirt, which knows no other name for one that is not whole yet: their space is taken first, and a
- * domain that runs with one keeps it from being filled.
+ * Creates restores into volumes of a libvirt pool. libvirt cannot rename volumes, so a volume has its final name from the
+ * beginning. Its space is allocated first, and it is not filled while a running VM uses it.
  */
 export function createLibvirtRestores({
   libvirt,
@@ -34,9 +34,9 @@ export function createLibvirtRestores({
     }) as const;
 
   /**
-   * What an attempt whose end nobody saw may have made: it has no mark of an operation, so that nothing else than what it
-   * would be is taken for it.
-   * @throws InfraError STORAGE_VOLUME_IN_USE when a domain has it, which nobody gives to what may be somebody else's
+   * Reports whether a volume may have been created by an earlier attempt that was interrupted. libvirt volumes carry no mark of
+   * an operation, so only a volume with exactly the expected size counts.
+   * @throws InfraError STORAGE_VOLUME_IN_USE if a VM has such a volume attached, since its origin is then unclear
    */
   function isMade(volume: LibvirtVolume, { sizeBytes }: WantedVolume): boolean {
     const isLike = volume.storedBytes === BigInt(sizeBytes);
@@ -97,7 +97,7 @@ export function createLibvirtRestores({
       if (!isOwn) {
         return;
       }
-      // libvirt would delete it all the same. One that does not run loses nothing: there never was a whole volume.
+      // libvirt would delete it even so. A VM that is off loses nothing, because the volume was never complete.
       const user = volume.users.find(({ isRunning }) => isRunning);
       if (user !== undefined) {
         throw inUse(pool, wanted.name, `the domain ${user.name} runs with it, although it is not whole`);

@@ -9,20 +9,20 @@ import { withPatience } from "./with-patience.ts";
 export interface LibvirtVolumesOptions {
   readonly libvirt: LibvirtAdapter;
   readonly libvirtPool: string;
-  /** Where its volumes must be: another pool of libvirt is not meant. Undefined: anywhere. */
+  /** Directory that the libvirt pool must have. Undefined: any. */
   readonly directory: string | undefined;
 }
 
 /**
- * The volumes of a directory that libvirt knows as a pool. Those that a running domain writes to are read as its guest sees
- * them, all of a domain as they were at one moment; others as they are stored.
+ * Creates access to the volumes of a directory that is a libvirt pool. Volumes that a running VM writes to are read as the
+ * guest sees them, all volumes of a VM as of the same point in time. Other volumes are read as they are stored.
  */
 export function createLibvirtVolumes({
   libvirt,
   libvirtPool,
   directory,
 }: LibvirtVolumesOptions): PoolVolumes {
-  /** Libvirt is started anew by updates; nothing of what is there is lost by that. */
+  /** Updates restart libvirt, which loses no state, so calls wait until it is back. */
   const whileAway = <T>(signal: AbortSignal, act: () => Promise<T>) =>
     withPatience("LIBVIRT_UNAVAILABLE", signal, act);
 
@@ -31,7 +31,7 @@ export function createLibvirtVolumes({
       await assertMeant(libvirt, libvirtPool, directory, signal);
       return libvirt.volumesOf(libvirtPool);
     });
-    // Neither directories in it nor files that hold nothing, which restic does not store: `snapshot is empty`.
+    // Without directories, and without empty files, which restic does not store (`snapshot is empty`).
     return all.filter(({ format, storedBytes }) => format !== "dir" && storedBytes > 0n);
   }
 
@@ -51,7 +51,7 @@ export function createLibvirtVolumes({
         return { name: volume.name, source: { content: backup.read(target, signal), sizeBytes } };
       }),
       assertGood: async () => {},
-      // Also when the operation is stopped just now.
+      // With its own signal, so that it also runs when the operation is being stopped.
       end: () => whileAway(new AbortController().signal, () => backup.end()),
     } satisfies HeldVolumes;
   }
@@ -81,7 +81,7 @@ export function createLibvirtVolumes({
       try {
         await whileAway(signal, () => libvirt.run({ kind: "refreshPool", pool: libvirtPool }));
       } catch (error) {
-        // It does not look while somebody writes a volume by it, which may take long: then what it knows is backed up.
+        // libvirt refuses to refresh while a volume is being uploaded, which may take long: back up the volumes it knows.
         if (!isReason(error, "LIBVIRT_FAILED")) {
           throw error;
         }
@@ -133,7 +133,7 @@ function volumeFrom(volume: LibvirtVolume, pool: string): PoolVolume {
   };
 }
 
-/** Running domains that may write to it, each once. */
+/** Returns the running VMs that may write to a volume, each once. */
 function writersOf({ users }: LibvirtVolume): VolumeUser[] {
   const writers = users.filter(({ isRunning, isReadOnly }) => isRunning && !isReadOnly);
   return writers.filter(({ uuid }, at) => writers.findIndex((one) => one.uuid === uuid) === at);
@@ -143,7 +143,7 @@ function targetIn({ users }: LibvirtVolume, domainUuid: string): string {
   return users.find(({ uuid, isReadOnly }) => uuid === domainUuid && !isReadOnly)?.target ?? "";
 }
 
-/** What has become longer or shorter since it was looked at was in somebody's hands. */
+/** Passes the content through, and fails at the end if its size has changed since the volume was listed. */
 async function* ofSize(content: AsyncIterable<Uint8Array>, sizeBytes: bigint, name: string) {
   let doneBytes = 0n;
   for await (const piece of content) {
@@ -176,7 +176,7 @@ async function assertMeant(
   }
 }
 
-/** The path itself where nothing is there. */
+/** Resolves symbolic links; returns the path itself if it does not exist. */
 function realPathOf(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }

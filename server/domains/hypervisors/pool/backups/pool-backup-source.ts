@@ -14,7 +14,7 @@ import { poolVolumeResourceOf } from "./backup-run.ts";
 import { poolBackupKey } from "./backup-settings.ts";
 import { type PoolRestoreInput, type PoolRestoreTools, restoreKindName } from "./restore-kind.ts";
 
-/** The volumes of the storage pool, as a source of backups. */
+/** Identifies volumes of the storage pool as a source of backups. */
 export const poolBackupFacts: BackupSourceFacts = {
   resourceStart: "storagePool/",
   configKey: poolBackupKey,
@@ -28,18 +28,18 @@ export interface PoolBackupSourceOptions extends Pick<PoolRestoreTools, "restore
   readonly host: string;
 }
 
-/** What hostplane.v1.BackupService does with backups of the storage pool. */
+/** Creates the source of storage pool backups for hostplane.v1.BackupService. */
 export function createPoolBackupSource(options: PoolBackupSourceOptions): BackupSource {
   const { stored, starter, pool, restores, restic, refresh, operations, host } = options;
   const { repositoryOf, ...actions } = stored;
 
-  /** One that is under way is told although its volume is there by now. */
+  /** Returns the restore in progress for this backup and volume, even if its volume already exists. */
   async function findOpen(row: BackupRow, resource: string): Promise<Operation | undefined> {
     const all = await listOpen(operations, { kind: restoreKindName, resource, host });
     return all.find(({ input }) => (input as PoolRestoreInput).backupId === row.id);
   }
 
-  /** What is to be restored, when it can be. */
+  /** Checks that a restore is possible, and returns its input. */
   async function describe(
     row: BackupRow,
     { name }: WantedRestore,

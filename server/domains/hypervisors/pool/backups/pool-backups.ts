@@ -25,14 +25,14 @@ import { createPoolRestoreKind, namesOfUnfinished, restoreKindName } from "./res
 import { createVolumeGroupRestores } from "./volume-group-restores.ts";
 import { createVolumeGroupVolumes } from "./volume-group-volumes.ts";
 
-/** What the pool's volumes are reached by. */
+/** The system that manages the pool's volumes. */
 export type PoolVolumesSystem =
   | { readonly kind: "volumeGroup"; readonly lvm: LvmAdapter; readonly volumeGroup: string }
   | {
       readonly kind: "directory";
       readonly libvirt: LibvirtAdapter;
       readonly libvirtPool: string;
-      /** Where libvirt's pool must be. */
+      /** Directory that the libvirt pool must have. */
       readonly directory: string;
     };
 
@@ -41,7 +41,7 @@ export interface PoolBackupsOptions {
   readonly system: PoolVolumesSystem;
   readonly restic: ResticAdapter;
   readonly settings: PoolBackupSettings;
-  /** Has libvirt look at the pool after a restore; undefined where none shows it. */
+  /** Has libvirt refresh its pool after a restore; undefined if no libvirt pool is on the storage pool. */
   readonly refresh: PoolRefresh | undefined;
   readonly runner: InlineRunner;
   readonly operations: Operations;
@@ -54,13 +54,13 @@ export interface PoolBackupsOptions {
 
 /** Backups of the storage pool. */
 export interface PoolBackups extends BeginPoolBackup {
-  /** Of the pool in the repository. */
+  /** Name of the pool in the repository. */
   readonly poolName: string;
-  /** What hostplane.v1.BackupService does with them. */
+  /** Source of backups for hostplane.v1.BackupService. */
   readonly source: BackupSource;
 }
 
-/** Registers the kinds of operations, so it comes before `operations.begin`. */
+/** Creates the backups and registers their operation kinds; must run before `operations.begin`. */
 export function createPoolBackups(options: PoolBackupsOptions): PoolBackups {
   const { restic, settings, operations, store, host } = options;
   const { repository, minimumAgeHours } = settings;
@@ -69,7 +69,7 @@ export function createPoolBackups(options: PoolBackupsOptions): PoolBackups {
   const { volumes, restores } = volumesOf(options);
   const namesInMaking = async () => {
     if (options.system.kind === "volumeGroup") {
-      // There what is not whole has a name of its own.
+      // In a volume group, incomplete volumes have a temporary name.
       return [];
     }
     const filters = { kind: restoreKindName, host, orStates: ["needsAttention", "completed"] } as const;

@@ -11,21 +11,21 @@ import type { MadeVolume, RestoredVolumes, VolumesHolder, WantedVolume } from ".
 export const restoreKindName = "storagePool.restoreVolume";
 const pointOfNoReturn = "publish";
 
-/** A volume of the pool that is to be made from a backup. */
+/** Input of a restore into the pool. */
 export type PoolRestoreInput = {
   readonly name: string;
   readonly sizeBytes: number;
-  /** The pool that was meant, as `PoolState.identity`. */
+  /** `PoolState.identity` of the pool that the request is about. */
   readonly identity: string;
   readonly backupId: string;
   readonly snapshotId: string;
   readonly fileName: string;
   readonly place: RepositoryPlace;
-  /** Of the gateway's key; null: the owner has the key. */
+  /** Name of the gateway's encryption key; null: the owner has the key. */
   readonly keyName: string | null;
 };
 
-/** null: it was there already, and is somebody else's. */
+/** Output of the `create` step; null: the volume existed already and was not created by the operation. */
 type CreateOutput = { readonly made: MadeVolume | null };
 
 type Run = StepRun<PoolRestoreInput, RepositorySecrets | null>;
@@ -38,7 +38,7 @@ export interface PoolRestoreTools {
   readonly refresh: PoolRefresh | undefined;
 }
 
-/** storagePool.restoreVolume: a new volume is made with all its space, and filled. Should that fail, it is removed. */
+/** storagePool.restoreVolume: creates a fully allocated volume and fills it. If that fails, the volume is removed. */
 export function createPoolRestoreKind(
   tools: PoolRestoreTools,
 ): OperationKind<PoolRestoreInput, RepositorySecrets | null> {
@@ -65,12 +65,12 @@ export function createPoolRestoreKind(
 }
 
 /**
- * Names of volumes that are only half there, or may be.
- * @param operations restores that have not ended, have done so without having been undone, or are completed; newest first
+ * Returns the names of volumes that are or may be incomplete.
+ * @param operations restores that have not ended, that ended without being undone, or that are completed; newest first
  */
 export function namesOfUnfinished(operations: readonly Operation[]): readonly string[] {
   const isWholeByName = new Map<string, boolean>();
-  // The newest says it: it was not begun before what an older one had left was gone.
+  // The newest restore of a name decides: it began only after the remains of older ones were gone.
   for (const { input, steps } of operations.toReversed()) {
     const { name } = input as PoolRestoreInput;
     const isWhole = steps.some((step) => step.name === pointOfNoReturn && step.state === "done");
@@ -79,7 +79,7 @@ export function namesOfUnfinished(operations: readonly Operation[]): readonly st
   return [...isWholeByName].flatMap(([name, isWhole]) => (isWhole ? [] : [name]));
 }
 
-/** Before anything is made. */
+/** Checks the backup and the pool before anything is created. */
 function locateStep({ restores, restic, repositories }: PoolRestoreTools): Step {
   return {
     name: "locate",
@@ -114,7 +114,7 @@ function createStep({ restores }: PoolRestoreTools): Step {
         return { made: await restores.create(wantedBy(run), holderOf(run)) };
       } catch (error) {
         if (error instanceof InfraError && error.reason === "STORAGE_VOLUME_EXISTS") {
-          // Nobody but an earlier attempt may have made it: it is never deleted otherwise.
+          // Only a volume from an earlier attempt counts as the operation's own; any other is never deleted.
           const made = run.attempt > 1 ? await restores.find(wantedBy(run), holderOf(run)) : undefined;
           return { made: made ?? null };
         }
@@ -139,7 +139,7 @@ function fillStep({ restores, restic, repositories }: PoolRestoreTools): Step {
     isAbortable: true,
     maxAttempts: 6,
     async happened({ token }) {
-      // The volume is filled from its beginning again, but not by two at once.
+      // A retry fills the volume from its beginning, but not while an earlier restic still writes to it.
       await restic.settle(token);
       return undefined;
     },

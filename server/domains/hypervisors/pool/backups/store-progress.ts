@@ -1,17 +1,17 @@
 import { type ChosenVolume, chosenBy, type PoolBackupRun } from "./backup-run.ts";
 import type { HeldVolume } from "./pool-volumes.ts";
 
-/** How far the operation is while volumes are stored. */
+/** Progress of an operation while it stores volumes. */
 export interface StoreProgress {
-  /** @returns what is known of the volume */
+  /** Reports the beginning of a volume. @returns the chosen volume of that name */
   begin(volume: HeldVolume): ChosenVolume;
   tell(transferred: { readonly doneBytes: number }): void;
   end(volume: HeldVolume): void;
 }
 
 /**
- * @param missing of the chosen volumes those that are not stored yet
- * @param storedBytes of those that are
+ * @param missing chosen volumes that are not stored yet
+ * @param storedBytes total size of the chosen volumes that are stored
  */
 export function createStoreProgress(
   run: Pick<PoolBackupRun, "output" | "progress">,

@@ -19,17 +19,17 @@ import { createStoreProgress, type StoreProgress } from "./store-progress.ts";
 import { type StoredVolume, storedVolumeFrom, tagsOfVolume } from "./stored-marks.ts";
 
 /**
- * Stores each volume that the repository does not have yet from this operation, one after the other: an attempt after a
- * failure goes on with the next one.
+ * Stores, one after another, each volume that this operation has not yet stored in the repository. An attempt after a failure
+ * continues with the next volume.
  */
 export function storeStep(tools: PoolBackupTools): PoolBackupStep {
   const { volumes, restic } = tools;
-  /** Snapshots of what was held no more, which could not be removed at once. */
+  /** Snapshots of volumes that were no longer held, if these snapshots could not be removed at once. */
   const rejectedIds = new Set<string>();
 
   async function settle(run: PoolBackupRun): Promise<void> {
     await restic.settle(run.token);
-    // First, as the repository may be out of reach, and what is held takes up room.
+    // First, because the repository may be unreachable and held volumes take up space.
     await volumes.release(holderOf(run));
   }
 
@@ -50,7 +50,7 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
       const source = { ...judgedSource(volume.source), fileName: name, tags };
       const options = { signal, token, onProgress: progress.tell };
       const snapshotId = await restic.backup(repository, source, options).catch(async (error) => {
-        // What is held no more cannot be read on: that, and not what the reader says, is why.
+        // A volume that is no longer held cannot be read: report that as the cause, not the reader's error.
         await held.assertGood();
         throw error;
       });
@@ -101,7 +101,7 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
           if (!isPassing(error)) {
             throw error;
           }
-          // The others can be stored meanwhile.
+          // The other volumes can be stored meanwhile.
           postponed.set(first.name, error);
         }
       }
@@ -125,9 +125,9 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
   };
 
   /**
-   * What is left to store of what was chosen. A restic whose gateway was killed takes the end of its input for the end of the
-   * volume, and may keep a part of it as a snapshot before it is stopped.
-   * @param wholeIds of snapshots that are known to be whole; those that are found to be are added
+   * Returns the chosen volumes that are left to store. Snapshots are checked for their size: if the gateway is killed, restic
+   * sees the end of its input, and may save a part of the volume as a snapshot before it is stopped.
+   * @param wholeIds ids of snapshots that are known to be complete; extended by those found here
    */
   async function look(run: PoolBackupRun, repository: Repository, wholeIds: Set<string>) {
     const listed = (await listStored(tools, repository, run)).flatMap((one) => storedVolumeFrom(one) ?? []);
@@ -152,13 +152,13 @@ export function storeStep(tools: PoolBackupTools): PoolBackupStep {
   }
 }
 
-/** Whether another attempt at the same volume may do better, a removed one being left out then. */
+/** Reports whether another attempt at the volume may succeed; by then a removed volume is skipped. */
 function isPassing(error: unknown): error is InfraError {
   const passing = ["STORAGE_VOLUME_IN_USE", "STORAGE_VOLUME_NOT_FOUND", "VOLUME_NOT_FOUND"];
   return error instanceof InfraError && passing.includes(error.reason);
 }
 
-/** Where there is no repository any more, nothing of the operation is left. */
+/** Returns no snapshots if the repository no longer exists; rethrows other errors. */
 function noneWithoutRepository(error: unknown): readonly [] {
   if (error instanceof InfraError && error.reason === "REPOSITORY_NOT_FOUND") {
     return [];

@@ -1,20 +1,20 @@
 import type { ResticSnapshot } from "../../../../../adapters/restic/adapter.ts";
 import { storedBackupFrom, tagsFromMarks } from "../../../../backups/stored-backup.ts";
 
-/** A volume as it was stored. */
+/** A stored volume. */
 export type StoredVolume = {
   readonly backupId: string;
   readonly snapshotId: string;
-  /** When the volume was as it is stored. */
+  /** Point in time of the stored content. */
   readonly atMs: number;
-  /** How many bytes there were to store. */
+  /** Bytes to store; a snapshot of another size is incomplete. */
   readonly sizeBytes: number;
 };
 
-/** What is written on the snapshot of a volume. */
+/** Data that is stored in the tags of a volume's snapshot. */
 export interface VolumeMarks extends Omit<StoredVolume, "snapshotId"> {
   readonly operationId: string;
-  /** Of the backup. */
+  /** Name of the backup. */
   readonly name: string;
   readonly poolName: string;
   readonly volume: string;
@@ -24,7 +24,7 @@ const atStart = "at=";
 const sizeStart = "size=";
 const maxVolumeLength = 280;
 
-/** Tags by which a volume is known in the repository; what tags cannot hold of its name is left out of them. */
+/** Returns the tags of a volume's snapshot. Characters of its name that tags cannot contain become `_`; long names are cut. */
 export function tagsOfVolume(marks: VolumeMarks): string[] {
   const { backupId, operationId, name, atMs, sizeBytes } = marks;
   const volume = `${marks.poolName}/${marks.volume}`
@@ -37,7 +37,7 @@ export function tagsOfVolume(marks: VolumeMarks): string[] {
   ];
 }
 
-/** What the tags of a snapshot say; undefined where it is none of a volume of the pool. */
+/** Parses the tags of a snapshot; undefined if it is not of a volume of the pool. */
 export function storedVolumeFrom(snapshot: ResticSnapshot): StoredVolume | undefined {
   const { backupId } = storedBackupFrom(snapshot);
   const numberOf = (start: string) =>

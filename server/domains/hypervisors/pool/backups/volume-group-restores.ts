@@ -20,7 +20,7 @@ export interface VolumeGroupRestoresOptions {
   readonly volumeGroup: string;
 }
 
-/** Thick volumes, which are filled under a name that tells nobody to open them, and get their own when they are whole. */
+/** Creates restores into thick volumes, which are filled under a temporary name and renamed once they are complete. */
 export function createVolumeGroupRestores({
   lvm,
   made,

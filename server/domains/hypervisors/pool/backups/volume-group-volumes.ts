@@ -16,11 +16,11 @@ import { withPatience } from "./with-patience.ts";
 export interface VolumeGroupVolumesOptions {
   readonly made: MadeVolumes;
   readonly volumeGroup: string;
-  /** Share of a thick volume that may change before its snapshot is full. */
+  /** Share of a thick volume that may change before its snapshot is full, in percent. */
   readonly snapshotPercent: number;
 }
 
-/** The volumes of a volume group, each read from a snapshot of its own. Thin pools and snapshots hold nothing of their own. */
+/** Creates access to the volumes of a volume group, each read from its own snapshot. Thin pools and snapshots are left out. */
 export function createVolumeGroupVolumes(options: VolumeGroupVolumesOptions): PoolVolumes {
   const { made, volumeGroup, snapshotPercent } = options;
 
@@ -52,7 +52,7 @@ export function createVolumeGroupVolumes(options: VolumeGroupVolumesOptions): Po
     const snapshot = madeBy(state, holder);
     if (snapshot !== undefined) {
       const origin = findVolume(state, volumeGroup, snapshot.originName ?? "") ?? snapshot;
-      // udev looks at a device that was closed, and has it open for that long.
+      // udev probes a device after it was closed, and keeps it open for a moment.
       await withPatience("VOLUME_IN_USE", holder.signal, () =>
         made.remove(placeOf(origin, holder), "storagePool.removeSnapshot", holder.operationId, holder.signal),
       );
@@ -99,7 +99,7 @@ export function createVolumeGroupVolumes(options: VolumeGroupVolumesOptions): Po
         volumes: [held],
         assertGood: async () =>
           assertSnapshotGood(await made.readState(), { volumeGroup, volume: name }, snapshot, poolBackupKey),
-        // Also when the operation is stopped just now.
+        // With its own signal, so that it also runs when the operation is being stopped.
         end: () => release({ ...holder, signal: new AbortController().signal }),
       };
     },
@@ -108,7 +108,7 @@ export function createVolumeGroupVolumes(options: VolumeGroupVolumesOptions): Po
   };
 }
 
-/** Neither what other volumes are made of, nor what an operation has made for itself. */
+/** Reports whether a volume holds data of its own, and was not created by an operation for its own use. */
 function isData(volume: LogicalVolume): boolean {
   return volume.kind !== "thinPool" && volume.kind !== "snapshot" && !isTemporary(volume);
 }

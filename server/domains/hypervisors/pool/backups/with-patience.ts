@@ -6,8 +6,8 @@ const patienceMs = 30_000;
 const againMs = 250;
 
 /**
- * Does what may fail for one reason that passes by itself, again for half a minute.
- * @throws what it throws in the end, and the signal's reason
+ * Retries an action for 30 seconds while it fails for one temporary reason.
+ * @throws the last error of the action, any error with another reason, and the signal's reason
  */
 export async function withPatience<T>(
   reason: ReasonName,
