@@ -4,12 +4,12 @@ import type { Snapshot } from "../../../adapters/host/snapshot.ts";
 import type { KubernetesAdapter, KubernetesState } from "../../../adapters/kubernetes/adapter.ts";
 import type { Backend, BackendStatus } from "../../backend.ts";
 
-/** Names of those members that may be missing. */
+/** Names of the members that may be missing. */
 type PartOf<State> = {
   [Name in keyof State]: State[Name] extends Part<unknown> ? Name : never;
 }[keyof State];
 
-/** What the header `hostplane-missing` calls the parts; those that no field of GetClusterStats has, what people call them. */
+/** Names of the parts in the header `hostplane-missing`, or common names for parts that no field of GetClusterStats has. */
 const cephParts: Readonly<Record<PartOf<CephState>, string>> = {
   mons: "services.mon",
   mgrs: "services.mgr",
@@ -40,16 +40,16 @@ const kubernetesParts: Readonly<Record<PartOf<KubernetesState>, string>> = {
   koorClusters: "KoorClusters",
 };
 
-/** So long a status waits for the version, which costs more than a state that is there. */
+/** How long a status waits for the version, which takes longer to read than a cached state. */
 const versionPatienceMs = 500;
 
 /**
- * Ceph as ListBackends, the health service and doctor see it: degraded while a part cannot be read or what was read is not
- * renewed. What Ceph itself complains about is no fault of reading it.
- * @param versionKeepMs how long its version is told before it is asked for anew: Ceph may be upgraded meanwhile
+ * Creates the Ceph backend, as ListBackends, the health service and `hostplane doctor` report it. It is degraded while a part
+ * cannot be read or the state cannot be refreshed. Health checks of Ceph itself do not affect it.
+ * @param versionKeepMs how long the version is cached; Ceph may be upgraded meanwhile
  */
 export function createCephBackend(ceph: CephAdapter, versionKeepMs = 5 * 60_000): Backend {
-  // Who asks for the status has the cluster read no more often.
+  // Requests for the status do not make the cluster be read more often.
   const passive = { isWatching: false };
   const versionOf = createVersion(ceph, versionKeepMs);
   return {
@@ -68,7 +68,8 @@ export function createCephBackend(ceph: CephAdapter, versionKeepMs = 5 * 60_000)
 }
 
 /**
- * Kubernetes as they see it: degraded likewise, but not for want of KoorClusters, which a cluster of Rook alone does not have.
+ * Creates the Kubernetes backend, which is degraded under the same conditions. Unreadable KoorClusters do not count, since a
+ * cluster with only Rook has none.
  */
 export function createKubernetesBackend(kubernetes: KubernetesAdapter): Backend {
   return {
@@ -105,7 +106,7 @@ async function statusOf<State>(
   }
 }
 
-/** `services.mgr, crashes: no manager is active`: a sentence for each reason. */
+/** Returns one text per reason, for example `services.mgr, crashes: no manager is active`. */
 function missingOf<State extends object>(
   state: State,
   names: Readonly<Partial<Record<keyof State, string>>>,
@@ -124,7 +125,7 @@ function isMissing(part: unknown): part is { readonly missing: string } {
   return typeof part === "object" && part !== null && "missing" in part;
 }
 
-/** The version, once it is known: it is asked for until it was told, and anew after `keepMs` or when a manager took over. */
+/** Caches the version. It is queried until it is known, and again after `keepMs` or when another manager becomes active. */
 function createVersion(
   ceph: Pick<CephAdapter, "inspect">,
   keepMs: number,

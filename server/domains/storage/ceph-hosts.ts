@@ -7,9 +7,9 @@ export interface CephHostStatus {
 }
 
 /**
- * The hosts of a cluster by name, and whether they are ready: any daemon of the host is up, and, where it has OSDs, any of
- * these, as Ceph itself takes a host for down whose OSDs are all down. Of monitors and OSDs Ceph knows also those that are
- * down; metadata servers and managers that it lists are up.
+ * Returns the names of a cluster's hosts, and whether they are ready. A host with OSDs is ready if any of them is up, since
+ * Ceph itself considers a host down if all its OSDs are; any other host is ready if any of its daemons is up. Ceph lists
+ * monitors and OSDs even if they are down; metadata servers and managers that it lists are up.
  */
 export function cephHostStatuses(state: CephState): Part<readonly CephHostStatus[]> {
   const { hosts, osds, mons } = state;

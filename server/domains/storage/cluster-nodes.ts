@@ -8,24 +8,24 @@ import { type NodeInfoSchema, ResourceStatus } from "../../../gen/resources/stat
 import { cephHostStatuses } from "./ceph-hosts.ts";
 import { type MissingPart, requirePart } from "./figure-notes.ts";
 
-/** What GetClusterNodes answers with, and what of it could not be read. */
+/** Answer of GetClusterNodes, and the fields that could not be read. */
 export interface ClusterNodes {
   readonly nodes: MessageInitShape<typeof NodeInfoSchema>[];
   readonly missing: readonly MissingPart[];
 }
 
-/** Whether the nodes that carry the cluster are ready. */
+/** Readiness of the nodes that run the cluster. */
 export interface StorageNodeStatuses {
   readonly nodes: readonly { readonly name: string; readonly isReady: boolean }[];
-  /** Why it is Ceph that tells, where Kubernetes should; undefined where it does, or there is none. */
+  /** Why Ceph is the source instead of Kubernetes; undefined if Kubernetes is the source or is not configured. */
   readonly standInBecause: string | undefined;
 }
 
 /**
- * The nodes that carry the cluster, by name: with Kubernetes those that its pods run on. The hosts of Ceph's daemons where
- * there is no Kubernetes, or it does not tell.
- * @param kubernetes `missing` when it cannot be read
- * @throws InfraError FIGURE_UNAVAILABLE when neither tells which they are, DOMAIN_OFF when there is neither
+ * Returns the nodes that run the cluster, by name. With Kubernetes these are the nodes of the cluster's pods; without it, or if
+ * it cannot provide them, the hosts of Ceph's daemons.
+ * @param kubernetes `missing` if it cannot be read
+ * @throws InfraError FIGURE_UNAVAILABLE if neither source provides the nodes, DOMAIN_OFF if neither is configured
  */
 export function clusterNodesFrom(kubernetes?: Part<KubernetesState>, ceph?: CephState): ClusterNodes {
   const why = kubernetes && whyNotTold(kubernetes);
@@ -43,8 +43,8 @@ export function clusterNodesFrom(kubernetes?: Part<KubernetesState>, ceph?: Ceph
 }
 
 /**
- * Whether the nodes of clusterNodesFrom are ready, for the radar. A node of which Kubernetes tells no condition is not, nor is
- * one that it does not have any more.
+ * Returns the readiness of the nodes of `clusterNodesFrom`, for the radar. A node without a condition in Kubernetes counts as
+ * not ready, and so does a node that Kubernetes no longer has.
  */
 export function storageNodeStatuses(
   kubernetes?: Part<KubernetesState>,
@@ -75,7 +75,7 @@ function nodeStatusesOf(kubernetes: Part<KubernetesState>): Part<StorageNodeStat
   return { ok: names.map((name) => ({ name, isReady: isReady.get(name) ?? false })) };
 }
 
-/** Why Kubernetes does not say which nodes carry the cluster; undefined where it does. */
+/** Returns why Kubernetes cannot provide the nodes that run the cluster; undefined if it can. */
 export function whyNotTold(kubernetes: Part<KubernetesState>): string | undefined {
   if ("missing" in kubernetes) {
     return kubernetes.missing;
@@ -84,7 +84,7 @@ export function whyNotTold(kubernetes: Part<KubernetesState>): string | undefine
   if ("missing" in storagePods) {
     return storagePods.missing;
   }
-  // So it is where Rook's cluster is an external one, or the namespace is not Rook's.
+  // This is the case if Rook's cluster is external, or if the namespace is not Rook's.
   return namesOf(storagePods.ok).length === 0
     ? "no pod of a CephCluster runs in the namespace of `storage.kubernetes`"
     : undefined;
@@ -107,7 +107,7 @@ function nodesOfKubernetes({ nodes, storagePods }: KubernetesState): ClusterNode
 
 function messageOf(name: string, node: KubernetesNode | undefined): ClusterNodes["nodes"][number] {
   if (node === undefined) {
-    // Its pods outlive a node for a while.
+    // Pods outlive their node for a while.
     return { name, status: ResourceStatus.RESOURCE_NOT_READY };
   }
   return {
@@ -138,7 +138,7 @@ function statusOf(isReady: boolean | undefined): ResourceStatus {
   return isReady ? ResourceStatus.RESOURCE_READY : ResourceStatus.RESOURCE_NOT_READY;
 }
 
-/** Each node once, by name. */
+/** Returns each node once, sorted by name. */
 function namesOf(pods: readonly { readonly node: string | undefined }[]): readonly string[] {
   return [...new Set(pods.flatMap(({ node }) => node ?? []))].sort();
 }

@@ -10,7 +10,7 @@ import { createFigureNotes, type FigureNotes, figureMissing, type MissingPart } 
 import { createReliabilityScores, type ReliabilityScores } from "./reliability-scores.ts";
 import { statusOfDeployment, statusOfRook } from "./resource-status.ts";
 
-/** What GetClusterResources answers with, what of it could not be read, and which counts int32 cannot hold. */
+/** Answer of GetClusterResources, the fields that could not be read, and the counts that exceed int32. */
 export interface ClusterResources {
   readonly resources: MessageInitShape<typeof ResourceInfoSchema>[];
   readonly deployments: MessageInitShape<typeof ResourceInfoSchema>[];
@@ -19,9 +19,9 @@ export interface ClusterResources {
 }
 
 /**
- * Rook's objects in the order of the contract, and the Deployments of the namespace, each by name. Ceph alone tells of
- * neither. Status and reliability: docs/stats.md.
- * @throws InfraError FIGURE_UNAVAILABLE when none of them can be read
+ * Returns Rook's objects in the order of the contract, and the Deployments of the namespace, each by name. Ceph itself
+ * provides neither. Status and reliability are defined in docs/stats.md.
+ * @throws InfraError FIGURE_UNAVAILABLE if none of them can be read
  */
 export function clusterResourcesFrom(kubernetes: KubernetesState): ClusterResources {
   const { cephClusters, blockPools, filesystems, objectStores, deployments } = kubernetes;
@@ -46,7 +46,7 @@ export function clusterResourcesFrom(kubernetes: KubernetesState): ClusterResour
   return { resources, deployments: ofDeployments, missing, clamped: notes.clamped };
 }
 
-/** The field is a bare number, which tells 0 of those that do not say how many they want. */
+/** Notes the objects without a replica count. The field is a plain number, so it shows 0 for them. */
 function replicasMissing(kinds: readonly (readonly [string, Part<readonly RookObject[]>])[]): MissingPart[] {
   const silent = kinds.flatMap(([kind, part]) =>
     "missing" in part

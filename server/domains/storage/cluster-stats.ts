@@ -18,11 +18,11 @@ import { bytesText, operationsText, throughputText } from "./text-figures.ts";
 export interface ClusterStatsFigures {
   readonly stats: MessageInitShape<typeof ClusterStatsSchema>;
   readonly missing: readonly MissingPart[];
-  /** Fields whose figure is beyond int32. */
+  /** Fields whose figure exceeds int32. */
   readonly clamped: readonly string[];
 }
 
-/** What GetClusterStats answers. The source and formula of each field: docs/stats.md. */
+/** Builds the answer of GetClusterStats. Source and formula of each field: docs/stats.md. */
 export function clusterStatsFrom(state: CephState, nowMs: number): ClusterStatsFigures {
   const notes = createFigureNotes();
   const crashes = notes.valueOf("crashes", state.crashes) ?? [];
@@ -40,8 +40,8 @@ export function clusterStatsFrom(state: CephState, nowMs: number): ClusterStatsF
 }
 
 /**
- * How many crashes are recent: all of an answer that changes with the time alone. It says which they are, since those of one
- * state cease to be recent in one order.
+ * Returns the number of recent crashes, the only part of an answer that changes with time alone. For one state the number
+ * identifies the set of recent crashes, since these always expire in the same order.
  */
 export function recentCrashCount({ crashes }: Pick<CephState, "crashes">, nowMs: number): number {
   return "ok" in crashes ? recentCrashes(crashes.ok, nowMs).length : 0;
@@ -77,7 +77,7 @@ function servicesFrom(state: CephState, notes: FigureNotes): MessageInitShape<ty
 
 function mdsFrom({ filesystems }: CephMdss, notes: FigureNotes): MessageInitShape<typeof MdsServiceSchema> {
   const states = filesystems.flatMap(({ servers }) => servers.map(({ state }) => state));
-  // A server that holds a rank is up, whatever it is about with it; the others of a filesystem follow one.
+  // A server that holds a rank is up, whatever its state; the other servers of a filesystem follow one as standbys.
   const holdsRank = (state: string) => state.startsWith("up:") && !state.startsWith("up:standby");
   const isHotStandby = (state: string) => state === "up:standby-replay";
   return {
@@ -138,7 +138,7 @@ function dataFrom(state: CephState, notes: FigureNotes): MessageInitShape<typeof
   };
 }
 
-/** Images of RBD and subvolumes of CephFS. One kind without the other would be a figure of something else. */
+/** Counts RBD images and CephFS subvolumes. If either count is missing, so is the sum, which would otherwise mislead. */
 function volumeCount({ rbdImageCount, subvolumeCount }: CephState): Part<number> {
   if ("missing" in rbdImageCount) {
     return { missing: `images of RBD: ${rbdImageCount.missing}` };
@@ -149,7 +149,7 @@ function volumeCount({ rbdImageCount, subvolumeCount }: CephState): Part<number>
   return { ok: rbdImageCount.ok + subvolumeCount.ok };
 }
 
-/** Also those that are scrubbed meanwhile, or whose state says anything else beside. */
+/** Counts the PGs that are active and clean, including those with further states, such as scrubbing. */
 function activeCleanCount({ states }: CephPgs): number {
   return states
     .filter(({ state }) => {
@@ -170,7 +170,7 @@ function iopsFrom(io: ClientIo): MessageInitShape<typeof IOPSSchema> {
   };
 }
 
-/** A time under its name; nothing for what has never happened. */
+/** Returns an object with the timestamp under this name; empty if `ms` is undefined. */
 function at<Name extends string>(name: Name, ms: number | undefined): { [K in Name]?: Timestamp } {
   return (ms === undefined ? {} : { [name]: timestampFromMs(ms) }) as { [K in Name]?: Timestamp };
 }

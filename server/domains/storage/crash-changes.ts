@@ -9,8 +9,8 @@ import { requirePart } from "./figure-notes.ts";
 
 export interface CrashChanges {
   /**
-   * Has Ceph take a crash for seen.
-   * @returns the crash as it is then
+   * Archives a crash, so that Ceph no longer warns of it.
+   * @returns the crash afterwards
    * @throws InfraError INVALID_FIELD, BUSY, SHUTTING_DOWN, and as `CephAdapter.archiveCrash`
    */
   archive(id: string, call: Call): Promise<CephCrash>;
@@ -64,7 +64,7 @@ export function createCrashChanges({ ceph, runner }: CrashChangesOptions): Crash
       };
       const { resource } = await runner.run(`crashes/${id}`, describeChange, call.signal);
       call.noteResource(resource);
-      // It is archived: that the crashes cannot be read now does not make the call fail.
+      // The crash is archived; a failure to read the crashes now must not fail the call.
       const crash = await findCrash(id, call.signal).catch((error: unknown) => {
         if (before === undefined) {
           throw error;
@@ -87,7 +87,10 @@ export function createCrashChanges({ ceph, runner }: CrashChangesOptions): Crash
   };
 }
 
-/** As `2026-11-21T14:00:00.123456Z_UUID`; it becomes an argument of a command, and part of a resource's name. */
+/**
+ * Validates an id such as `2026-11-21T14:00:00.123456Z_UUID`, which becomes an argument of a command and part of a
+ * resource name.
+ */
 function assertId(id: string): void {
   if (!/^[\w:.][\w:.-]{0,127}$/.test(id)) {
     throw invalidField(

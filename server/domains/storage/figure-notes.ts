@@ -1,20 +1,20 @@
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import type { Part } from "../../../adapters/host/part-of-state.ts";
 
-/** A field of an answer that is unset because it could not be read, e.g. `services.mgr`, and why, for people. */
+/** A field of an answer that is unset because it could not be read, such as `services.mgr`, and a human-readable reason. */
 export interface MissingPart {
   readonly field: string;
   readonly reason: string;
 }
 
-/** Collects, while an answer is made, what of it is not as the contract would have it. */
+/** Collects the fields that deviate from the contract while an answer is built. */
 export interface FigureNotes {
   readonly missing: readonly MissingPart[];
-  /** Fields whose figure is beyond int32. */
+  /** Fields whose figure exceeds int32. */
   readonly clamped: readonly string[];
-  /** What the part is; where it could not be read, undefined, and the field is noted with the reason. */
+  /** Returns the value of the part. If it could not be read, notes the field with the reason and returns undefined. */
   valueOf<T>(field: string, part: Part<T>): T | undefined;
-  /** The count, which is noted and clamped when int32 cannot hold it. */
+  /** Returns the count. If it exceeds int32, notes the field and returns the maximum. */
   int32(field: string, count: number): number;
 }
 
@@ -46,7 +46,7 @@ export function createFigureNotes(): FigureNotes {
 }
 
 /**
- * What the part is, where an answer is nothing without it.
+ * Returns the value of a part that the answer cannot do without.
  * @throws InfraError FIGURE_UNAVAILABLE that names the field
  */
 export function requirePart<T>(field: string, part: Part<T>): T {
@@ -56,7 +56,7 @@ export function requirePart<T>(field: string, part: Part<T>): T {
   return part.ok;
 }
 
-/** An answer cannot be given, since these parts of it cannot be read. */
+/** Creates the error for an answer that cannot be given because these parts cannot be read. */
 export function figureMissing(missing: readonly MissingPart[]): InfraError {
   const words = missing.map(({ field, reason }) => `${field}: ${reason}`).join("; ");
   return new InfraError(

@@ -4,7 +4,7 @@ import type { KoorClusterObject, KubernetesState } from "../../../adapters/kuber
 import { type KoorClusterSchema, UpgradeMode } from "../../../gen/resources/stats/stats_pb.ts";
 import { type MissingPart, requirePart } from "./figure-notes.ts";
 
-/** What GetKoorCluster answers with, and what its operator has not reported yet. */
+/** Answer of GetKoorCluster, and the fields that its operator has not reported yet. */
 export interface KoorClusterReading {
   readonly koorCluster: MessageInitShape<typeof KoorClusterSchema>;
   readonly missing: readonly MissingPart[];
@@ -17,8 +17,8 @@ const modes: ReadonlyMap<string, UpgradeMode> = new Map([
 ]);
 
 /**
- * The KoorCluster of the namespace; of several the first by name.
- * @throws InfraError KOOR_CLUSTER_NOT_FOUND, FIGURE_UNAVAILABLE when it cannot be read
+ * Returns the KoorCluster of the namespace; if there are several, the first by name.
+ * @throws InfraError KOOR_CLUSTER_NOT_FOUND, FIGURE_UNAVAILABLE if it cannot be read
  */
 export function koorClusterFrom(kubernetes: KubernetesState): KoorClusterReading {
   const [cluster] = requirePart("koor_cluster", kubernetes.koorClusters);
@@ -61,7 +61,7 @@ function statusMessage(status: KoorClusterObject["status"]) {
   };
 }
 
-/** The newest versions may be unset; the rest is what an operator reports at once. */
+/** Returns the fields that are not reported yet. The latest versions are optional; an operator reports the rest at once. */
 function missingOf(status: KoorClusterObject["status"]): readonly MissingPart[] {
   const unreported = {
     "koor_cluster.status": status === undefined,

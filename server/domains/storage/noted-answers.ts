@@ -4,11 +4,11 @@ import type { Call } from "../../rpc/call.ts";
 import { createSharedAnswers } from "../../rpc/shared-answers.ts";
 import { type AnswerNotes, tellAge, tellNotes } from "./answer-headers.ts";
 
-/** Answers of one type that are shared. */
+/** Shared answers of one type, with their notes. */
 export interface NotedAnswers<Desc extends DescMessage> {
   /**
-   * As `SharedAnswers.of`, with the snapshot's value for its source. Headers tell each caller how old the snapshot is, and the
-   * notes that the answer was made with.
+   * Works like `SharedAnswers.of`, with the snapshot's value as the source. Sets headers on each call with the age of the
+   * snapshot and the notes that the answer was built with.
    */
   of(
     call: Call,

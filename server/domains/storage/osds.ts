@@ -3,7 +3,7 @@ import type { CephOsds, CephState } from "../../../adapters/ceph/adapter.ts";
 import type { CephOsdSchema } from "../../../gen/hostplane/v1/storage_pb.ts";
 import type { FigureNotes } from "./figure-notes.ts";
 
-/** The OSDs by number, with what is counted of them as far as it could be read. */
+/** Converts OSDs to messages, sorted by id, with their usage if it could be read. */
 export function osdMessages(
   { osds }: CephOsds,
   { osdUsage }: Pick<CephState, "osdUsage">,

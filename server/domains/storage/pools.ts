@@ -7,13 +7,13 @@ import type { FigureNotes } from "./figure-notes.ts";
 
 const numberOfKind = { replicated: CephPoolKind.REPLICATED, erasure: CephPoolKind.ERASURE } as const;
 
-/** The pools by name, with what is counted of them as far as it could be read. */
+/** Converts pools to messages, sorted by name, with their usage and scrubs if these could be read. */
 export function poolMessages(
   pools: readonly CephPool[],
   { usage, scrubs }: Pick<CephState, "usage" | "scrubs">,
   notes: FigureNotes,
 ): MessageInitShape<typeof CephPoolSchema>[] {
-  // What a pool holds is counted with the usage of the whole, or not at all.
+  // The usage of pools is read together with the usage of the whole cluster, or not at all.
   noteMissing(usage, ["object_count", "stored_bytes", "used_bytes", "available_bytes"], notes);
   noteMissing(scrubs, ["oldest_scrub_at", "oldest_deep_scrub_at"], notes);
   const scrubsOf = new Map("ok" in scrubs ? scrubs.ok.map((each) => [each.poolId, each]) : []);

@@ -18,7 +18,7 @@ export interface ReliabilityScores {
   ofDeployment(deployment: KubernetesDeployment): ReliabilityScore;
 }
 
-/** How well resources would stand the loss of a node, by the rules of docs/stats.md. */
+/** Scores how well resources would survive the loss of a node, by the rules of docs/stats.md. */
 export function createReliabilityScores(kubernetes: KubernetesState): ReliabilityScores {
   const deployments = "ok" in kubernetes.deployments ? kubernetes.deployments.ok : [];
 
@@ -28,7 +28,7 @@ export function createReliabilityScores(kubernetes: KubernetesState): Reliabilit
 
   return {
     ofRook({ services, pools, wantedReplicas }) {
-      // Without daemons of its own it is run by none that Kubernetes knows.
+      // An object without replicas of its own has no daemons in Kubernetes.
       const ofServices = wantedReplicas ? services.map(ofService) : [];
       return worstOf([...ofServices, ...pools.map((pool) => reliabilityOfPool(pool, kubernetes))]);
     },
@@ -39,7 +39,7 @@ export function createReliabilityScores(kubernetes: KubernetesState): Reliabilit
   };
 }
 
-/** Deployments that stand in for each other. */
+/** Scores Deployments whose daemons can replace each other. */
 function reliabilityOfDaemons(deployments: readonly KubernetesDeployment[]): ReliabilityScore {
   const wanted = sumOf(deployments, ({ wantedReplicas }) => wantedReplicas);
   const ready = sumOf(deployments, ({ readyReplicas }) => readyReplicas);
@@ -48,7 +48,7 @@ function reliabilityOfDaemons(deployments: readonly KubernetesDeployment[]): Rel
     if (podNodes === undefined) {
       return unknown;
     }
-    // Replicas beyond one for each node are on any of them: the worst is taken.
+    // Replicas beyond one per node may be on any of the nodes; assume the worst case.
     const most = 1 + Math.max(0, readyReplicas - podNodes.length);
     for (const node of podNodes) {
       load.set(node, (load.get(node) ?? 0) + most);
@@ -73,7 +73,7 @@ function reliabilityOfPool(
     return none;
   }
   if (failureDomain === "osd") {
-    // A node may have more than one copy of an object.
+    // A node may hold more than one copy of an object.
     return degraded;
   }
   const domains = countDomains(failureDomain, kubernetes);
@@ -86,7 +86,7 @@ function reliabilityOfPool(
   return domains < size || redundancy < 2 ? degraded : ok;
 }
 
-/** How many of a failure domain have OSDs that are ready; undefined when that cannot be told. */
+/** Counts the failure domains of this type that have ready OSDs; undefined if that cannot be determined. */
 function countDomains(failureDomain: string, { storagePods, nodes }: KubernetesState): number | undefined {
   if ("missing" in storagePods) {
     return undefined;
@@ -106,7 +106,7 @@ function countDomains(failureDomain: string, { storagePods, nodes }: KubernetesS
   return domains.length === 0 || domains.includes(undefined) ? undefined : new Set(domains).size;
 }
 
-/** None is worse than not known, which is worse than what is known: nothing is told to be better than it may be. */
+/** Returns the worst score, where NONE < UNKNOWN < DEGRADED < OK: a score is never better than the truth may be. */
 function worstOf(scores: readonly ReliabilityScore[]): ReliabilityScore {
   return (
     [none, unknown, degraded].find((score) => scores.includes(score)) ?? (scores.length === 0 ? unknown : ok)

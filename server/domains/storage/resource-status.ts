@@ -8,7 +8,7 @@ const {
   RESOURCE_NOT_READY: notReady,
 } = ResourceStatus;
 
-/** What Rook writes as the phase of an object, and as the state of a CephCluster. Whatever else it writes is unknown. */
+/** Status by the phase of a Rook object, or by the state of a CephCluster. Any other word means unknown. */
 const statusOfWord = new Map<string, ResourceStatus>(
   Object.entries({
     Ready: ready,
@@ -29,7 +29,7 @@ const statusOfWord = new Map<string, ResourceStatus>(
   }),
 );
 
-/** By the state of a CephCluster, else by the phase; one that is ready and asked for something else since is on its way. */
+/** Returns the status of a Rook object. A ready object whose newest spec is not observed yet is progressing. */
 export function statusOfRook({ state, phase, isObserved, isDeleting }: RookObject): ResourceStatus {
   if (isDeleting) {
     return notReady;
@@ -38,7 +38,7 @@ export function statusOfRook({ state, phase, isObserved, isDeleting }: RookObjec
   return status === ready && !isObserved ? progressing : status;
 }
 
-/** Ready are as many as are wanted, and all of the newest make. */
+/** Returns the status of a Deployment: ready if all desired replicas are ready and up to date. */
 export function statusOfDeployment(deployment: KubernetesDeployment): ResourceStatus {
   const { wantedReplicas, readyReplicas, updatedReplicas, isObserved, isProgressing } = deployment;
   if (!isObserved) {

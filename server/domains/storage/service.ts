@@ -15,7 +15,7 @@ import { koorClusterFrom } from "./koor-cluster.ts";
 import { createNotedAnswers } from "./noted-answers.ts";
 import type { Storage } from "./storage.ts";
 
-/** stats.StatsService: figures of a Ceph cluster and of the Kubernetes cluster that carries it. */
+/** Creates stats.StatsService: figures of a Ceph cluster and of the Kubernetes cluster that runs it. */
 export function createStatsService(storage: Storage): ServiceRegistration {
   const ofStats = createNotedAnswers(GetClusterStatsResponseSchema);
   const ofResources = createNotedAnswers(GetClusterResourcesResponseSchema);
@@ -55,7 +55,7 @@ export function createStatsService(storage: Storage): ServiceRegistration {
         return { answer: { nodes }, notes };
       };
       const [snapshot] = snapshots;
-      // Why Kubernetes cannot be read is no part of Ceph's state.
+      // An error of Kubernetes is not part of Ceph's state, so an answer that contains it is not shared.
       const isOfSnapshots = kubernetes === undefined || "ok" in kubernetes;
       if (snapshot !== undefined && snapshots.length === 1 && isOfSnapshots) {
         return ofNodes.of(call, snapshot, "", make);

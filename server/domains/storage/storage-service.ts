@@ -21,7 +21,7 @@ import { poolMessages } from "./pools.ts";
 import type { RadarReading } from "./radar/cluster-radar.ts";
 import type { Storage } from "./storage.ts";
 
-/** hostplane.v1.StorageService: the Ceph cluster, beyond what stats.StatsService tells of it. */
+/** Creates hostplane.v1.StorageService: the Ceph cluster, beyond what stats.StatsService reports. */
 export function createStorageService(storage: Storage, crashChanges: CrashChanges): ServiceRegistration {
   const poolLists = createNotedAnswers(ListPoolsResponseSchema);
   const osdLists = createNotedAnswers(ListOsdsResponseSchema);
@@ -32,7 +32,7 @@ export function createStorageService(storage: Storage, crashChanges: CrashChange
       const read = () => storage.readCeph(call.signal);
       for await (const snapshot of watchState(storage.subscribe, read, call.signal)) {
         const { radar, snapshots } = await storage.radarOf(snapshot, call.signal);
-        // The radar tells of the last hour as well: who asks within the same second is told the same of it.
+        // The radar also covers the last hour, so answers are shared only within the same second.
         const readAtMs = snapshots.map((one) => one.readAtMs);
         const key = JSON.stringify([Math.floor(Date.now() / 1000), snapshot.staleBecause, ...readAtMs]);
         yield watched.of(snapshot.value, key, () => clusterMessage(snapshot, radar));

@@ -12,47 +12,47 @@ import { type RadarReading, radarFrom } from "./radar/cluster-radar.ts";
 import { createStabilityHistory } from "./radar/stability-history.ts";
 
 export interface StorageOptions {
-  /** Undefined where none is configured. */
+  /** Undefined if it is not configured. */
   readonly ceph: CephAdapter | undefined;
   readonly kubernetes: KubernetesAdapter | undefined;
 }
 
-/** Something that was read, and the states that it comes of. */
+/** A result with the snapshots that it is based on. */
 export type FromSnapshots<T> = T & { readonly snapshots: readonly Snapshot<object>[] };
 
-/** The states that nodes are told of, as `clusterNodesFrom` takes them. */
+/** The states that nodes are read from, as input of `clusterNodesFrom`. */
 export interface NodeStates {
-  /** Undefined where there is none. */
+  /** Undefined if it is not configured. */
   readonly kubernetes: Part<KubernetesState> | undefined;
-  /** Undefined where Kubernetes tells enough, or there is none. */
+  /** Undefined if Kubernetes provides the nodes, or if Ceph is not configured. */
   readonly ceph: CephState | undefined;
 }
 
-/** What the services read the storage cluster by. */
+/** Access to the storage cluster for the services. */
 export interface Storage {
-  /** @throws InfraError DOMAIN_OFF where there is no Ceph, and as `CephAdapter.read` */
+  /** @throws InfraError DOMAIN_OFF if Ceph is not configured, and as `CephAdapter.read` */
   readCeph(signal: AbortSignal): Promise<CephSnapshot>;
-  /** The radar of that state. */
+  /** Computes the radar of that state. */
   radarOf(
     snapshot: CephSnapshot,
     signal: AbortSignal,
   ): Promise<FromSnapshots<{ readonly radar: RadarReading }>>;
   /**
-   * @param what is asked of it, as a sentence that says that Kubernetes alone tells it
-   * @throws InfraError DOMAIN_OFF with that sentence where there is no Kubernetes, and as `KubernetesAdapter.read`
+   * @param what sentence which says that only Kubernetes provides the requested data
+   * @throws InfraError DOMAIN_OFF with that sentence if Kubernetes is not configured, and as `KubernetesAdapter.read`
    */
   readKubernetes(what: string, signal: AbortSignal): Promise<KubernetesSnapshot>;
-  /** @throws InfraError as reading what it takes */
+  /** @throws InfraError as the reads that it needs */
   readNodes(signal: AbortSignal): Promise<FromSnapshots<NodeStates>>;
   /** Calls back when an answer may have changed. */
   subscribe(onChange: () => void): () => void;
-  /** Begins to look at what the radar tells of the last hour. */
+  /** Begins to record the history of the last hour for the radar. */
   beginHistory(): { close(): Promise<void> };
 }
 
 export function createStorage({ ceph, kubernetes }: StorageOptions): Storage {
   const history = createStabilityHistory();
-  // It is nobody that watches, and has nothing read more often.
+  // Recording the history does not make the cluster be read more often.
   const asHistorian: CephReader = { isWatching: false };
 
   async function note(): Promise<void> {
@@ -62,11 +62,11 @@ export function createStorage({ ceph, kubernetes }: StorageOptions): Storage {
         history.note(snapshot);
       }
     } catch {
-      // While nothing can be read nothing is seen, and whoever asks is told why.
+      // Nothing is recorded while the cluster cannot be read; calls report the reason.
     }
   }
 
-  /** Kubernetes as far as Ceph can stand in for it; undefined where there is none. */
+  /** Reads Kubernetes. An error is returned as missing if Ceph is configured as a substitute; undefined without Kubernetes. */
   async function tryKubernetes(signal: AbortSignal): Promise<Part<KubernetesSnapshot> | undefined> {
     try {
       const snapshot = await kubernetes?.read(signal);

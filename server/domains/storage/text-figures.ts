@@ -1,11 +1,11 @@
 const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 
-/** Bytes as the contract writes them for people, e.g. `777.32 GiB`: two decimals and a unit that steps by 1024, PiB at most. */
+/** Formats bytes as the contract does, for example `777.32 GiB`: two decimals and a binary unit, PiB at most. */
 export function bytesText(bytes: number | bigint): string {
   let value = Number(bytes);
   let text = value.toFixed(2);
   for (const unit of units) {
-    // What rounds to 1024 is 1.00 of the next unit.
+    // A value that rounds to 1024 is 1.00 of the next unit.
     if (Number(text) < 1024 || unit === "PiB") {
       return `${text} ${unit}`;
     }
@@ -15,12 +15,12 @@ export function bytesText(bytes: number | bigint): string {
   return text;
 }
 
-/** Throughput as the contract writes it, e.g. `853.00 B/s rd`. */
+/** Formats a throughput as the contract does, for example `853.00 B/s rd`. */
 export function throughputText(bytesPerSecond: number, direction: "rd" | "wr"): string {
   return `${bytesText(bytesPerSecond)}/s ${direction}`;
 }
 
-/** A rate of operations as the contract writes it, e.g. `1 ops/s rd`. */
+/** Formats a rate of operations as the contract does, for example `1 ops/s rd`. */
 export function operationsText(perSecond: number, direction: "rd" | "wr"): string {
   return `${Math.round(perSecond)} ops/s ${direction}`;
 }

@@ -2,7 +2,7 @@ import type { CephCrash } from "../../../../adapters/ceph/adapter.ts";
 import type { ObservedCluster } from "./observed-cluster.ts";
 import type { StorageDifference } from "./storage-difference.ts";
 
-/** Crashes that were reported and archived since, oldest first. Of those that Ceph has forgotten nothing is told. */
+/** Returns the crashes that were reported or archived since, oldest first. Crashes that Ceph has purged are not reported. */
 export function crashDifferences(
   before: NonNullable<ObservedCluster["crashes"]>,
   after: readonly CephCrash[],
@@ -24,7 +24,7 @@ function told(
   type: "crash.reported" | "crash.archived",
   { id, entity, host, atMs, what }: CephCrash,
 ): StorageDifference {
-  // 0 is of a report that tells none.
+  // 0 means that the crash report has no time.
   const at = atMs === 0 ? {} : { at: new Date(atMs).toISOString() };
   const facts = { id, entity, host, ...at, what };
   return { type, part: ["crashes", id], detail: { cephCrash: facts } };

@@ -1,13 +1,13 @@
 import type { ObservedMds, ObservedMgrs, ObservedMon, ObservedRgw } from "./observed-cluster.ts";
 import type { StorageDifference, StorageEventType } from "./storage-difference.ts";
 
-/** Where a daemon, as `mon.a`, runs; empty when nobody knows. */
+/** Returns the host of a daemon such as `mon.a`; empty if it is unknown. */
 export type HostOf = (daemon: string) => string;
 
-/** What a daemon is that is not there any more. */
+/** State of a daemon that no longer exists. */
 const gone = "gone";
 
-/** Monitors that have come to agree with the others, and that do no more. */
+/** Returns the monitors that joined or left the quorum. */
 export function monDifferences(
   before: readonly ObservedMon[],
   after: readonly ObservedMon[],
@@ -30,7 +30,7 @@ function quorumOf(mons: readonly ObservedMon[]): Set<string> {
   return new Set(mons.filter(({ isInQuorum }) => isInQuorum).map(({ name }) => name));
 }
 
-/** Another manager that is active, or none. One that was not active in between is told as well. */
+/** Returns a change of the active manager. If the same manager was inactive in between, that is reported as well. */
 export function mgrDifferences(
   before: ObservedMgrs,
   after: ObservedMgrs,
@@ -54,7 +54,7 @@ export function mgrDifferences(
     : [active(after.active, stateIn(before, after.active) ?? "")];
 }
 
-/** Metadata servers that came, went, or do something else now. */
+/** Returns the metadata servers that were added, were removed, or changed their state. */
 export function mdsDifferences(
   before: readonly ObservedMds[],
   after: readonly ObservedMds[],
@@ -70,7 +70,7 @@ export function mdsDifferences(
     );
 }
 
-/** Object gateways that came and went. Several may share a name, on different hosts. */
+/** Returns the object gateways that were added or removed. Gateways on different hosts may share a name. */
 export function rgwDifferences(
   before: readonly ObservedRgw[],
   after: readonly ObservedRgw[],

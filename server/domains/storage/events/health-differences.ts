@@ -3,8 +3,8 @@ import type { ObservedCluster } from "./observed-cluster.ts";
 import type { StorageDifference } from "./storage-difference.ts";
 
 /**
- * What Ceph complains about now and did not before, and what it has ceased to. A complaint of which only the words change, as
- * they do while data move, is no difference; one that has become an error is raised anew.
+ * Returns the health checks that were raised and cleared. A change of only the summary is no difference, since summaries change
+ * constantly while data moves. A warning that becomes an error is raised again.
  */
 export function healthDifferences(
   before: ObservedCluster["health"],
@@ -28,12 +28,13 @@ export function healthDifferences(
   return [{ type: "cluster.health", part: [], detail: { clusterHealth: facts } }];
 }
 
-/** The status and the complaint of a cluster that cannot be read. */
+/** Status and check code of a cluster that cannot be read. */
 export const unreachable = "UNREACHABLE";
 
 /**
- * That a cluster cannot be read any more, as a change of its health: once, until it has been read again.
- * @param why for people, with the time of the last answer
+ * Returns the change of health of a cluster that can no longer be read; undefined if that was already reported, or if its
+ * health is not known.
+ * @param why human-readable, with the time of the last read
  */
 export function unreachableCluster(before: ObservedCluster, why: string): StorageDifference | undefined {
   const { fsid, health } = before;

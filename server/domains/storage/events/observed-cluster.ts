@@ -2,14 +2,14 @@ import { z } from "zod";
 import type { CephState } from "../../../../adapters/ceph/adapter.ts";
 import type { Part } from "../../../../adapters/host/part-of-state.ts";
 
-/** What another version of hostplane has written otherwise, or not at all, counts as never seen. */
+/** A part that is absent, or was stored in another format by another version of hostplane, counts as never seen. */
 function part<T extends z.ZodType>(schema: T) {
   return schema.optional().catch(undefined);
 }
 
 const observedCluster = z.object({
   fsid: z.string(),
-  /** Complaints that somebody muted are none. */
+  /** Without muted checks. */
   health: part(
     z.object({
       status: z.string(),
@@ -43,7 +43,7 @@ const observedCluster = z.object({
   nearFullPools: part(z.array(z.number())),
 });
 
-/** A cluster as it was last told, as JSON: what is kept to compare the next state with. A part is absent until it was seen. */
+/** The last published state of a cluster, as JSON; kept for comparison with the next one. A part is absent until it was seen. */
 export type ObservedCluster = Readonly<z.infer<typeof observedCluster>>;
 
 type Observed<Name extends keyof ObservedCluster> = NonNullable<ObservedCluster[Name]>;
@@ -53,12 +53,15 @@ export type ObservedMgrs = Observed<"mgrs">;
 export type ObservedMds = Observed<"mdss">[number];
 export type ObservedRgw = Observed<"rgws">[number];
 
-/** Reads what was kept; undefined when nothing of it is understood. */
+/** Parses the stored state; undefined if the format is unknown. */
 export function parseObservedCluster(json: unknown): ObservedCluster | undefined {
   return observedCluster.safeParse(json).data;
 }
 
-/** What is kept of a state, but for what is nearly full, which follows from what was before. A part that is missing stays as it was. */
+/**
+ * Returns the form of a state that is stored, without the nearly full OSDs and pools, which depend on the previous state.
+ * A missing part keeps its previous value.
+ */
 export function observeCluster(
   before: ObservedCluster | undefined,
   state: CephState,

@@ -2,8 +2,9 @@ import type { ObservedOsd } from "./observed-cluster.ts";
 import type { StorageDifference, StorageEventType } from "./storage-difference.ts";
 
 /**
- * What makes one list of OSDs the other, in the order of their numbers; what is removed comes first. The states of one OSD
- * follow from each other. What came and went between two readings is told as well, since Ceph counts it.
+ * Returns the changes from one list of OSDs to the other: removals first, then the others, in the order of their ids. Each
+ * change of an OSD starts from the state of the one before. Changes between two reads that cancel each other out are included,
+ * since the epochs of Ceph show them.
  */
 export function osdDifferences(
   before: readonly ObservedOsd[],
@@ -39,7 +40,7 @@ function changesOf(before: ObservedOsd, after: ObservedOsd): StorageDifference[]
   );
 }
 
-/** Whether one that is up was down since, or the reverse. */
+/** Reports whether an OSD that is up was down in between, or the reverse. */
 function hasBeenElse(before: ObservedOsd, after: ObservedOsd): boolean {
   return after.isUp ? after.downAtEpoch > before.downAtEpoch : after.upFromEpoch > before.upFromEpoch;
 }

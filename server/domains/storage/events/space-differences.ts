@@ -1,17 +1,17 @@
 import type { CephOsds, CephOsdUsage, CephPool } from "../../../../adapters/ceph/adapter.ts";
 import type { StorageDifference } from "./storage-difference.ts";
 
-/** Something that can get full. */
+/** The space of an OSD or a pool. */
 export interface Space {
   readonly kind: "osd" | "pool";
   readonly id: number;
   readonly name: string;
   readonly usedBytes: bigint;
-  /** 0 when nobody knows. */
+  /** 0 if it is unknown. */
   readonly totalBytes: bigint;
 }
 
-/** So much, as a share, must be free beyond the limit before there is enough. */
+/** Share of the space that must be free beyond the limit before a nearly full OSD or pool has enough again. */
 const hysteresis = 0.02;
 
 export function spacesOfOsds(usage: readonly CephOsdUsage[]): Space[] {
@@ -24,7 +24,7 @@ export function spacesOfOsds(usage: readonly CephOsdUsage[]): Space[] {
   }));
 }
 
-/** What a pool's clients have stored, and what they could: what the OSDs have room for, or the quota where that is less. */
+/** Returns the stored bytes and the capacity of each pool: the room on its OSDs, or its quota if that is smaller. */
 export function spacesOfPools(pools: readonly CephPool[]): Space[] {
   return pools.map(({ id, name, usage, quotaBytes }) => {
     const usedBytes = usage?.storedBytes ?? 0n;
@@ -35,10 +35,10 @@ export function spacesOfPools(pools: readonly CephPool[]): Space[] {
 }
 
 /**
- * What has become nearly full, at the share of its space at which Ceph warns of an OSD, and what has enough again, a little
- * below: what stays around the limit is told once. What is gone is not told.
- * @param nearFull ids of what was nearly full; undefined: it was never looked at, and nothing is told
- * @returns with that the ids of all that is nearly full now
+ * Returns the OSDs or pools that became nearly full, and those that have enough space again. The limit is the ratio at which
+ * Ceph warns of an OSD; a hysteresis prevents repeated reports around it. Removed ones are not reported.
+ * @param nearFull ids that were nearly full; if undefined, there was no earlier check, and nothing is reported
+ * @returns the differences, and the ids that are nearly full now
  */
 export function spaceDifferences(
   nearFull: readonly number[] | undefined,

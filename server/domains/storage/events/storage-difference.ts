@@ -1,9 +1,9 @@
-/** One thing that happened to a cluster. */
+/** A change of a cluster. */
 export interface StorageDifference {
   readonly type: StorageEventType;
-  /** Which part of the cluster it is about, e.g. `["osds", "3"]`; empty: itself. */
+  /** Part of the cluster that changed, for example `["osds", "3"]`; empty for the cluster itself. */
   readonly part: readonly string[];
-  /** JSON of hostplane.v1.Event with its detail alone. */
+  /** JSON of a hostplane.v1.Event with only its detail set. */
   readonly detail:
     | { readonly clusterHealth: HealthFacts }
     | { readonly cephDaemon: DaemonFacts }
@@ -34,7 +34,7 @@ export type StorageEventType =
   | "crash.archived";
 
 export interface HealthFacts {
-  /** The fsid. */
+  /** fsid of the cluster. */
   readonly cluster: string;
   readonly status: string;
   readonly previousStatus: string;
@@ -51,7 +51,7 @@ export interface DaemonFacts {
 
 export interface SpaceFacts {
   readonly name: string;
-  /** Decimals, as JSON has 64 bits. */
+  /** Decimal string, which is the JSON form of 64-bit integers. */
   readonly usedBytes: string;
   readonly totalBytes: string;
 }
@@ -60,7 +60,7 @@ export interface CrashFacts {
   readonly id: string;
   readonly entity: string;
   readonly host: string;
-  /** RFC 3339; none where the report does not tell. */
+  /** RFC 3339; absent if the crash report has no time. */
   readonly at?: string;
   readonly what: string;
 }

@@ -10,25 +10,26 @@ import {
 import { type ObservedCluster, parseObservedCluster } from "./observed-cluster.ts";
 import { services, tellCluster, tellUnreachable } from "./tell-cluster.ts";
 
-/** What `observeStorageChanges` needs. */
+/** Options of `observeStorageChanges`. */
 export interface StorageObserverOptions extends SystemObserverOptions {
   readonly ceph: Pick<CephAdapter, "kind" | "read" | "subscribe">;
 }
 
-/** How often it is looked whether a state that is new enough has come. */
+/** Interval for polling until a sufficiently new state is available. */
 const lookMs = 100;
 
-/** It is told of each refresh, and asks for none but what it has to await. */
+/** The observer is notified of each refresh, and requests one only if it has to wait for a newer state. */
 const passive = { isWatching: false };
 
-/** What the store calls the cluster: gateways that share a store have the same. */
+/** Returns the name under which the store keeps the cluster's state, the same for all gateways that share the store. */
 export function cephSource({ kind }: Pick<CephAdapter, "kind">): string {
   return kind === "sandbox" ? "sandbox-ceph" : "ceph";
 }
 
 /**
- * Tells each change of a Ceph cluster as events, as soon as a refresh shows it. When the cluster cannot be read any more,
- * that is an event with the time of the last read; once it can, what has changed, and that changes may have been missed.
+ * Publishes changes of a Ceph cluster as events, as soon as a refresh shows them. If the cluster can no longer be read, an
+ * event reports that, with the time of the last read. Once it can be read again, events report what changed and that changes
+ * may have been missed.
  */
 export function observeStorageChanges(options: StorageObserverOptions): SystemObserver {
   const { ceph } = options;
@@ -62,7 +63,7 @@ export function observeStorageChanges(options: StorageObserverOptions): SystemOb
   return observeSystem(system, options);
 }
 
-/** @throws InfraError CEPH_UNAVAILABLE also for a state that could not be refreshed, though it is not old yet */
+/** @throws InfraError CEPH_UNAVAILABLE, even if only the refresh failed and the cached state is still recent */
 async function readFresh(
   ceph: StorageObserverOptions["ceph"],
   signal: AbortSignal,

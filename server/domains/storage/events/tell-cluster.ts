@@ -17,12 +17,12 @@ import { osdDifferences } from "./osd-differences.ts";
 import { type Space, spaceDifferences, spacesOfOsds, spacesOfPools } from "./space-differences.ts";
 import type { StorageDifference } from "./storage-difference.ts";
 
-/** Who may call one of these learns of the cluster by it already. */
+/** Services that already expose the cluster: their callers may receive these events. */
 export const services = ["stats.StatsService", "hostplane.v1.StorageService"];
 
 /**
- * What has happened to a cluster: what Ceph complains about, then its daemons, its space and its crashes. Of a part that is
- * seen for the first time nothing is told, and of one that is missing nothing until it is back; of another cluster neither.
+ * Returns the events of a cluster: health checks, then daemons, space and crashes. A part that is seen for the first time
+ * yields no events, nor does a missing part until it is back. If the fsid has changed, all parts count as new.
  */
 export function tellCluster(lastTold: ObservedCluster | undefined, state: CephState): Told<ObservedCluster> {
   const before = lastTold?.fsid === state.fsid ? lastTold : undefined;
@@ -51,7 +51,7 @@ export function tellCluster(lastTold: ObservedCluster | undefined, state: CephSt
   };
 }
 
-/** What there is to tell of a cluster that cannot be read; undefined when that was told before. */
+/** Returns the event for a cluster that cannot be read; undefined if that was already published. */
 export function tellUnreachable(before: ObservedCluster, why: string): Told<ObservedCluster> | undefined {
   const difference = unreachableCluster(before, why);
   if (difference === undefined) {
@@ -65,7 +65,7 @@ export function tellUnreachable(before: ObservedCluster, why: string): Told<Obse
 }
 
 function eventOf({ type, part, detail }: StorageDifference, fsid: string): NewEvent {
-  // A cluster is of no host.
+  // A cluster does not belong to a host.
   return {
     topic: "storage",
     type,
@@ -88,7 +88,7 @@ function mapOf<T, U>(part: Part<T>, map: (value: T) => U): U | undefined {
   return "ok" in part ? map(part.ok) : undefined;
 }
 
-/** Of what cannot be judged now it stays as it was. */
+/** Returns the differences of space. If a part is missing, the previous ids are kept. */
 function spaceOf(
   nearFull: number[] | undefined,
   spaces: readonly Space[] | undefined,

@@ -4,7 +4,7 @@ import { type Score, scoreOfShare } from "./score.ts";
 
 type Usage = Extract<CephState["usage"], { ok: unknown }>["ok"];
 
-/** The share of the raw space that is free; of no space there is none. */
+/** Scores the free share of the raw space; missing if the cluster has no space yet. */
 export function capacityAvailable({ availableBytes, totalBytes }: Usage): Part<Score> {
   if (totalBytes === 0n) {
     return { missing: "the cluster has no space yet" };

@@ -9,11 +9,11 @@ interface Weights {
 const weightOfOthers: Weights = { warning: 10, error: 50 };
 
 /**
- * What a check takes off, by its code; docs/stats.md has the same table. An error takes at least 50, so that a cluster with one
- * is never above 50.
+ * Points that a check deducts, by its code; docs/stats.md has the same table. An error deducts at least 50, so that a cluster
+ * with an error is never above 50.
  */
 export const healthWeights: Readonly<Record<string, Weights>> = {
-  // Data cannot be reached, or is at risk.
+  // Data is unavailable or at risk.
   PG_AVAILABILITY: { warning: 40, error: 80 },
   OBJECT_UNFOUND: { warning: 40, error: 70 },
   PG_DAMAGED: { warning: 40, error: 70 },
@@ -25,12 +25,12 @@ export const healthWeights: Readonly<Record<string, Weights>> = {
   OSD_BACKFILLFULL: { warning: 20, error: 50 },
   PG_BACKFILL_FULL: { warning: 20, error: 50 },
   PG_RECOVERY_FULL: { warning: 30, error: 60 },
-  // Something that ought to run does not.
+  // Something that should be running is not.
   OSD_HOST_DOWN: { warning: 20, error: 50 },
   OSD_DOWN: { warning: 15, error: 50 },
   MON_DOWN: { warning: 15, error: 50 },
   MGR_DOWN: { warning: 15, error: 50 },
-  // It serves, with less room or later than it should.
+  // The cluster serves requests, but has too little space or is too slow.
   SLOW_OPS: { warning: 15, error: 50 },
   OSD_NEARFULL: { warning: 15, error: 50 },
   POOL_NEARFULL: { warning: 10, error: 50 },
@@ -39,7 +39,7 @@ export const healthWeights: Readonly<Record<string, Weights>> = {
   OBJECT_MISPLACED: { warning: 5, error: 50 },
   PG_NOT_SCRUBBED: { warning: 5, error: 50 },
   PG_NOT_DEEP_SCRUBBED: { warning: 5, error: 50 },
-  // To be looked at some time.
+  // Not urgent.
   RECENT_CRASH: { warning: 5, error: 50 },
   RECENT_MGR_MODULE_CRASH: { warning: 5, error: 50 },
   POOL_APP_NOT_ENABLED: { warning: 2, error: 50 },
@@ -53,10 +53,10 @@ export const healthWeights: Readonly<Record<string, Weights>> = {
   TELEMETRY_CHANGED: { warning: 1, error: 50 },
 };
 
-/** All warnings together, so that a cluster without an error is never below 51. */
+/** Maximum for all warnings together, so that a cluster without an error is never below 51. */
 export const maxWarningPoints = 49;
 
-/** Health as Ceph states it: 100 without checks, and less by the weight of each that nobody has muted. */
+/** Scores the health that Ceph reports: 100, less the weight of each check that is not muted. */
 export function clusterHealth(checks: readonly CephHealthCheck[]): Score {
   const counting = checks.filter(({ isMuted }) => !isMuted);
   const errors = counting
@@ -72,7 +72,7 @@ function weightsOf(code: string): Weights {
   return Object.hasOwn(healthWeights, code) ? (healthWeights[code] ?? weightOfOthers) : weightOfOthers;
 }
 
-/** The heaviest first, until they make up `maxPoints`; what is left takes nothing off. */
+/** Limits deductions to `maxPoints` in total, heaviest first; the rest deducts nothing. */
 function atMost(maxPoints: number, deductions: readonly Deduction[]): readonly Deduction[] {
   let left = maxPoints;
   return deductions

@@ -18,16 +18,16 @@ export interface RadarInput {
   readonly nowMs: number;
 }
 
-/** The five scores and what made them, by the names of their fields. */
+/** The five scores and their reasons, by field name. */
 export interface ClusterRadar {
   readonly message: MessageInitShape<typeof ClusterRadarSchema>;
   readonly because: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The radar, or which of its scores cannot be told, and why. */
+/** The radar, or the scores that cannot be computed, and why. */
 export type RadarReading = { readonly ok: ClusterRadar } | { readonly missing: readonly MissingPart[] };
 
-/** All five scores or none: an unset one would be the worst. Definitions: docs/stats.md. */
+/** Computes all five scores or none, since an unset score would read as the worst. Definitions: docs/stats.md. */
 export function radarFrom(input: RadarInput): RadarReading {
   const { state, nodes, hour, nowMs } = input;
   const missing: MissingPart[] = [];
@@ -43,7 +43,7 @@ export function radarFrom(input: RadarInput): RadarReading {
     cluster_health: clusterHealth(state.health.checks),
     nodes_health: scoreOf("nodes_health", then(nodes, nodesHealth)),
     capacity_available: scoreOf("capacity_available", then(usage, capacityAvailable)),
-    // Without OSDs and PGs nothing is seen of the moment.
+    // Without OSDs and PGs nothing is known about the current state.
     stability: scoreOf(
       "stability",
       then(crashes, (known) => then(osds, () => then(pgs, () => ({ ok: stability(hour, known, nowMs) })))),
@@ -78,7 +78,7 @@ export function radarFrom(input: RadarInput): RadarReading {
   };
 }
 
-/** To one decimal, as the original server did; the dial of its dashboard clips longer numbers. */
+/** Rounds to one decimal, as the original server did; the dial of its dashboard clips longer numbers. */
 function roundScore(value: number): number {
   return Math.round(value * 10) / 10;
 }

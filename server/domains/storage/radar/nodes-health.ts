@@ -1,13 +1,13 @@
 import type { Part } from "../../../../adapters/host/part-of-state.ts";
 import { type Score, scoreOfShare } from "./score.ts";
 
-/** The storage nodes, and why it is Ceph that tells of them where Kubernetes should. */
+/** The storage nodes, and why Ceph is their source instead of Kubernetes. */
 export interface NodesToScore {
   readonly nodes: readonly { readonly isReady: boolean }[];
   readonly standInBecause: string | undefined;
 }
 
-/** The share of the storage nodes that are ready; of none there is no share. */
+/** Scores the share of the storage nodes that are ready; missing if there are no nodes. */
 export function nodesHealth({ nodes, standInBecause }: NodesToScore): Part<Score> {
   if (nodes.length === 0) {
     return { missing: "no node is known that carries the cluster" };

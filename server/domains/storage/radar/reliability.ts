@@ -8,7 +8,10 @@ export interface ReliabilityInput {
   readonly scrubs: readonly CephPoolScrubs[];
 }
 
-/** How well the cluster would stand the loss of a part. The caps add up to 100: pools 65, monitors 15, managers 5, scrubs 15. */
+/**
+ * Scores how well the cluster would survive the loss of a part. The maximum deductions add up to 100: pools 65, monitors 15,
+ * managers 5, scrubs 15.
+ */
 export function reliability(input: ReliabilityInput, nowMs: number): Score {
   const { pools, mons, mgrs, scrubs } = input;
   return scoreWithout([
@@ -19,7 +22,10 @@ export function reliability(input: ReliabilityInput, nowMs: number): Score {
   ]);
 }
 
-/** A cluster is as reliable as its weakest pool: a small one may hold what all the others are of no use without. */
+/**
+ * Returns the deductions of the weakest pool. A cluster is only as reliable as that: even a small pool may hold data that
+ * all others depend on.
+ */
 function weakestPool(pools: readonly CephPool[]): readonly Deduction[] {
   let weakest: readonly Deduction[] = [];
   for (const pool of pools) {
@@ -35,7 +41,10 @@ function pointsOf(deductions: readonly Deduction[]): number {
   return deductions.reduce((sum, { points }) => sum + points, 0);
 }
 
-/** What is not known of a pool counts as what is certain: no more may be lost than writes can do without, and copies may share a host. */
+/**
+ * Returns the deductions of a pool. Unknown properties count as the worst case: without a known redundancy only losses that
+ * still allow writes are tolerated, and without a known failure domain copies may share a host.
+ */
 export function poolDeductions(pool: CephPool): readonly Deduction[] {
   const { name, size, minSize, redundancy, failureDomain } = pool;
   const neededCount = redundancy === undefined ? minSize : size - redundancy;
@@ -64,7 +73,7 @@ function mgrDeductions({ standbys }: CephMgrs): readonly Deduction[] {
 }
 
 const dayMs = 24 * 3_600_000;
-/** Ceph scrubs each placement group within a week, both ways; after four weeks nothing is left to take off. */
+/** Ceph scrubs and deep-scrubs each PG within a week; after four weeks without a scrub the deduction is at its maximum. */
 const scrubIntervalMs = 7 * dayMs;
 const scrubLostMs = 28 * dayMs;
 
@@ -77,7 +86,7 @@ function scrubDeductions(scrubs: readonly CephPoolScrubs[], nowMs: number): read
   ];
 }
 
-/** Of the one that waits longest; what has never been scrubbed waits for ever. */
+/** Returns the age of the oldest scrub of all pools; infinite if a pool was never scrubbed. */
 function oldestAgeMs(
   scrubs: readonly CephPoolScrubs[],
   atMsOf: (scrubs: CephPoolScrubs) => number | undefined,

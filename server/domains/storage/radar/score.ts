@@ -1,19 +1,19 @@
-/** One of the five figures of the radar, and what makes it so. */
+/** One of the five scores of the radar, with its reasons. */
 export interface Score {
   /** From 0 (worst) to 100. */
   readonly value: number;
-  /** What it was made of, in words of ASCII, e.g. `OSD_DOWN -15` or `2 of 3 ready`. */
+  /** Reasons for the value, in ASCII, for example `OSD_DOWN -15` or `2 of 3 ready`. */
   readonly because: readonly string[];
 }
 
-/** Something that takes points off a score. */
+/** A deduction from a score. */
 export interface Deduction {
   readonly what: string;
   /** 0 or more. */
   readonly points: number;
 }
 
-/** 100 without the points that are taken off, and never below 0. */
+/** Returns 100 less the deductions, and never below 0. */
 export function scoreWithout(deductions: readonly Deduction[]): Score {
   const taken = deductions.filter(({ points }) => points > 0);
   return {
@@ -22,7 +22,7 @@ export function scoreWithout(deductions: readonly Deduction[]): Score {
   };
 }
 
-/** A share of 0 to 1 as a score. */
+/** Converts a share from 0 to 1 to a score. */
 export function scoreOfShare(share: number, because: string): Score {
   return { value: 100 * Math.min(1, Math.max(0, share)), because: [because] };
 }

@@ -1,18 +1,18 @@
 import type { CephSnapshot, CephState } from "../../../../adapters/ceph/adapter.ts";
 
-/** What was seen in the last hour, and since when it was looked at. */
+/** Observations of the last hour, and when they began. */
 export interface SeenHour {
-  /** Milliseconds since 1970. Less than an hour ago: nothing is known of the time before. */
+  /** Milliseconds since the Unix epoch. If this is less than an hour ago, nothing is known about the time before. */
   readonly sinceMs: number;
-  /** How often an OSD went down. */
+  /** Number of times that an OSD went down. */
   readonly flapCount: number;
-  /** The most at one moment: operations that were slow, and the share (0 to 1) of PGs that were recovering. */
+  /** Peaks: the number of slow operations, and the share (0 to 1) of PGs that were recovering. */
   readonly slowOperationPeak: number;
   readonly recoveringSharePeak: number;
 }
 
 export interface StabilityHistory {
-  /** To be told of each state that is read, and when readings begin to fail. Telling one twice changes nothing. */
+  /** Records a snapshot; call it for each state that is read, and when reads begin to fail. Repeated calls have no effect. */
   note(snapshot: CephSnapshot): void;
   lastHour(nowMs: number): SeenHour;
 }
@@ -27,14 +27,14 @@ const minuteMs = 60_000;
 const minuteCount = 60;
 const nothing: Seen = { flapCount: 0, slowOperationPeak: 0, recoveringSharePeak: 0 };
 
-/** Keeps the last hour of one cluster in memory, minute by minute. Another cluster under the same name begins anew. */
+/** Creates a history of one cluster's last hour, kept in memory per minute. It starts over if the fsid changes. */
 export function createStabilityHistory(): StabilityHistory {
-  /** By minutes since 1970. */
+  /** By minutes since the Unix epoch. */
   let minutes = new Map<number, Seen>();
   let beganMs: number | undefined;
   let fsid: string | undefined;
   let notedMs: number | undefined;
-  /** What was true until the next reading; undefined while readings fail. */
+  /** Values that hold until the next read; undefined while reads fail. */
   let lasting: Seen | undefined;
   /** `downAtEpoch` of each OSD. */
   let downEpochs: ReadonlyMap<number, number> = new Map();
@@ -57,7 +57,7 @@ export function createStabilityHistory(): StabilityHistory {
     const before = downEpochs;
     const { osds } = state.osds.ok;
     downEpochs = new Map(osds.map(({ id, downAtEpoch }) => [id, downAtEpoch]));
-    // One that is made anew under an old number begins with smaller epochs.
+    // An OSD that is re-created under an old id begins with smaller epochs.
     return osds.filter(({ id, downAtEpoch }) => downAtEpoch > (before.get(id) ?? downAtEpoch)).length;
   }
 
@@ -102,7 +102,7 @@ function bothOf(a: Seen, b: Seen): Seen {
   };
 }
 
-/** Of those that wait for it, too, or cannot for want of room. */
+/** Returns the share of PGs that are recovering, including those that wait for it or lack the space for it. */
 function recoveringShare({ pgs }: CephState): number {
   if ("missing" in pgs || pgs.ok.count === 0) {
     return 0;

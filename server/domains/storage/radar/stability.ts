@@ -4,10 +4,10 @@ import type { SeenHour } from "./stability-history.ts";
 
 const hourMs = 3_600_000;
 
-/** How quiet the last hour was. The caps add up to 100: only where everything happened at once it is 0. */
+/** Scores how quiet the last hour was. The maximum deductions add up to 100, so only all of them together give 0. */
 export function stability(hour: SeenHour, crashes: readonly CephCrash[], nowMs: number): Score {
   const { flapCount, slowOperationPeak, recoveringSharePeak, sinceMs } = hour;
-  // Archived or not: that somebody has seen it does not undo it. Clocks of hosts may be ahead.
+  // Includes archived crashes, since archiving does not undo a crash. Clocks of hosts may be ahead.
   const crashCount = crashes.filter(({ atMs }) => nowMs - atMs <= hourMs).length;
   const score = scoreWithout([
     { what: `flaps=${flapCount}`, points: Math.min(30, 10 * flapCount) },
