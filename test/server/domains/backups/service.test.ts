@@ -33,7 +33,7 @@ const byOwner = {
   },
 };
 
-test("backups are listed newest first, by page and by filter", async (t) => {
+test("backups are listed newest first, with pages and filters", async (t) => {
   const gateway = await createGateway(t, await createHost(t));
   for (const [name, volume] of [
     ["a", "data"],
@@ -60,7 +60,7 @@ test("backups are listed newest first, by page and by filter", async (t) => {
   t.same(backup, rest.backups[0]);
 });
 
-test("a verification reads a backup to its end and writes down what it found", async (t) => {
+test("a verification reads the whole backup and records the result", async (t) => {
   let isLost = false;
   const lost = new InfraError("BACKUP_NOT_FOUND", "no matching ID found");
   const fault = (step: string) => (isLost && step === "verify" ? lost : undefined);
@@ -80,7 +80,7 @@ test("a verification reads a backup to its end and writes down what it found", a
   t.match((await gateway.call(getBackup, { id })).backup, { damage: /no matching ID found/ });
 });
 
-test("a backup is deleted when it is old enough, and its name is free then", async (t) => {
+test("a backup can be deleted when it is old enough, which frees its name", async (t) => {
   const host = await createHost(t);
   const young = await createGateway(t, host);
   await young.backUp("a", "data");
@@ -97,11 +97,11 @@ test("a backup is deleted when it is old enough, and its name is free then", asy
   t.same((await gateway.call(listBackups, {})).backups, []);
   await t.rejects(gateway.call(getBackup, { id }), { name: "InfraError", reason: "BACKUP_NOT_FOUND" });
   const again = await gateway.poll("a", "data");
-  t.match(again, { state: StateType.INPROGRESS }, "the next poll begins anew");
+  t.match(again, { state: StateType.INPROGRESS }, "the next poll begins a new backup");
   t.equal((await gateway.end(again.operationId)).state, "completed");
 });
 
-test("a backup of a volume that is gone can be told, restored and deleted", async (t) => {
+test("the backup of a removed volume can be listed, restored and deleted", async (t) => {
   const gateway = await createGateway(t, await createHost(t), { settings: anyAge });
   await gateway.backUp("a", "data");
   const [{ id } = { id: "" }] = (await gateway.call(listBackups, {})).backups;
@@ -119,7 +119,7 @@ test("a backup of a volume that is gone can be told, restored and deleted", asyn
   t.match((await gateway.end(operation?.id ?? "")).result, { sizeBytes: 2 ** 31, backupId: id });
 });
 
-test("what only its owner can open has to be given each time", async (t) => {
+test("the owner's credentials have to be given with each call", async (t) => {
   const host = await createHost(t);
   const gateway = await createGateway(t, host, { settings: anyAge });
   await gateway.backUp("a", "data", byOwner);
@@ -144,14 +144,22 @@ test("what only its owner can open has to be given each time", async (t) => {
   t.equal((await gateway.end(restored.operation?.id ?? "")).state, "completed");
   const wrong = await gateway.call(verifyBackup, { id, access: { ...access, encryptionKey: "other" } });
   t.match(await gateway.end(wrong.operation?.id ?? ""), { failure: { reason: "REPOSITORY_KEY_WRONG" } });
-  t.match((await gateway.call(getBackup, { id })).backup, { damage: "" }, "a wrong key is no damage");
+  t.match(
+    (await gateway.call(getBackup, { id })).backup,
+    { damage: "" },
+    "a wrong key does not count as damage",
+  );
   await gateway.close();
 
   const none = await createGateway(t, host, { settings: { ...settings, allowEndpoints: [] } });
-  await t.rejects(none.call(verifyBackup, { id, access }), refusal, "what is permitted is asked each time");
+  await t.rejects(
+    none.call(verifyBackup, { id, access }),
+    refusal,
+    "permitted endpoints are checked on each call",
+  );
 });
 
-test("a local backup is reached by the gateway of its host alone", async (t) => {
+test("a local backup is only accessible on its own host", async (t) => {
   const host = await createHost(t);
   const alpha = await createGateway(t, host);
   await alpha.backUp("a", "data");
@@ -165,7 +173,7 @@ test("a local backup is reached by the gateway of its host alone", async (t) => 
   });
 });
 
-test("plans tell what would be made and lost, by which commands, and begin nothing", async (t) => {
+test("plans show changes, losses and commands, and begin nothing", async (t) => {
   const host = await createHost(t);
   const gateway = await createGateway(t, host, { settings: anyAge });
   const plan = (method: string, value: JsonObject) =>
@@ -220,13 +228,13 @@ test("plans tell what would be made and lost, by which commands, and begin nothi
   t.same(await volumeNames(host.lvm), ["vg0/b", "vg0/data", "vg1/pool", "vg1/small"]);
 });
 
-test("a backup of an earlier volume is not told as one of the volume that has its name now", async (t) => {
+test("the backup of a former volume is not reported for a new volume of the same name", async (t) => {
   const host = await createHost(t);
   const gateway = await createGateway(t, host, { settings: anyAge });
   t.equal((await gateway.backUp("a", "data")).state, StateType.COMPLETE);
   const [{ id } = { id: "" }] = (await gateway.call(listBackups, {})).backups;
   await gateway.call(LVService.method.removeLV, { name: "data" });
-  t.equal((await gateway.poll("a", "data")).state, StateType.COMPLETE, "the volume is gone altogether");
+  t.equal((await gateway.poll("a", "data")).state, StateType.COMPLETE, "no volume has the name");
   await gateway.call(LVService.method.createLV, { name: "data", sizeGb: 1n });
   const refusal = {
     state: StateType.ERROR,
@@ -234,7 +242,7 @@ test("a backup of an earlier volume is not told as one of the volume that has it
     operationId: "",
   };
   t.match(await gateway.poll("a", "data"), refusal);
-  t.match(await gateway.poll("a", "data"), refusal, "for as long as it is so");
+  t.match(await gateway.poll("a", "data"), refusal, "as long as that is the case");
   const value = { backup: { name: "a", volumeHandle: "data" } };
   const method = "proto.LVService/CreateBackup";
   await t.rejects(gateway.call(PlanService.method.plan, { method, request: { case: "json", value } }), {
@@ -253,5 +261,5 @@ test("a backup of an earlier volume is not told as one of the volume that has it
   }));
   await gateway.close();
   const replaced = await createGateway(t, { ...host, lvm: other }, { settings: anyAge });
-  t.match(await replaced.poll("a", "data"), refusal, "nor one of an earlier group");
+  t.match(await replaced.poll("a", "data"), refusal, "the same for a former group");
 });

@@ -32,7 +32,7 @@ const state = stateOf(
   ],
 );
 
-test("the empty name is the default class, an unknown one names those that exist", async (t) => {
+test("an empty name selects the default class, an unknown name lists the existing ones", async (t) => {
   t.equal(findDeviceClass(classes, ""), thick);
   t.equal(findDeviceClass(classes, "thin"), thin);
   t.throws(() => findDeviceClass(classes, "hdd"), {
@@ -41,7 +41,7 @@ test("the empty name is the default class, an unknown one names those that exist
   });
 });
 
-test("a thick class has every volume of its group but thin pools; a thin one those of its pool", async (t) => {
+test("a thick class has all volumes of its group except thin pools, a thin class those of its pool", async (t) => {
   t.same(
     volumesOf(assertResolved(thick, state), state).map(({ name }) => name),
     ["data"],
@@ -52,7 +52,7 @@ test("a thick class has every volume of its group but thin pools; a thin one tho
   );
 });
 
-test("the spare is kept from what is reported, not from what can be allocated", async (t) => {
+test("the spare reduces the reported free space, not what can be allocated", async (t) => {
   const resolved = assertResolved(thick, state);
   t.equal(allocatableBytes(resolved, state), 30n * gib);
   t.equal(reportedFreeBytes(resolved, state), 20n * gib);
@@ -60,13 +60,13 @@ test("the spare is kept from what is reported, not from what can be allocated", 
   t.equal(reportedFreeBytes(assertResolved(thick, full), full), 0n);
 });
 
-test("a thin pool may promise its size times the overprovision ratio", async (t) => {
+test("a thin pool can be allocated up to its size times the overprovision ratio", async (t) => {
   const resolved = assertResolved(thin, state);
   t.equal(allocatableBytes(resolved, state), 17n * gib);
   t.equal(reportedFreeBytes(resolved, state), 17n * gib);
 });
 
-test("a class whose group or pool is gone says which", async (t) => {
+test("the error for a class without its group or pool names what is missing", async (t) => {
   t.throws(() => assertResolved(thick, stateOf([], [])), {
     reason: "VOLUME_GROUP_GONE",
     message: /volume group vg0/,

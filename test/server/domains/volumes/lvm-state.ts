@@ -1,6 +1,6 @@
 import type { LogicalVolume, LvmState, VolumeGroup } from "../../../../adapters/lvm/adapter.ts";
 
-/** A volume group for tests: 100 GiB, 4 MiB extents. */
+/** Returns a volume group for tests, of 100 GiB with extents of 4 MiB. */
 export function groupOf(name: string, freeBytes: bigint): VolumeGroup {
   return {
     name,
@@ -12,7 +12,7 @@ export function groupOf(name: string, freeBytes: bigint): VolumeGroup {
   };
 }
 
-/** An inactive linear volume of 1 GiB for tests. */
+/** Returns an inactive linear volume of 1 GiB for tests. */
 export function volumeOf(
   volumeGroupName: string,
   name: string,

@@ -5,7 +5,7 @@ import { groupOf, stateOf, volumeOf } from "./lvm-state.ts";
 
 const isProtectedName = createNameMatch(["root", "swap*", "db-?", "a.b"]);
 
-test("patterns match whole names, with * and ? and nothing else special", async (t) => {
+test("patterns match whole names, and only * and ? are special", async (t) => {
   for (const name of ["root", "swap", "swap1", "db-1", "a.b"]) {
     t.ok(isProtectedName(name), name);
   }
@@ -14,7 +14,7 @@ test("patterns match whole names, with * and ? and nothing else special", async 
   }
 });
 
-test("a protected or snapshotted volume is not removed; an open one is left to LVM", async (t) => {
+test("protected volumes and origins of snapshots are not removed; open volumes are left to LVM", async (t) => {
   const origin = volumeOf("vg0", "data");
   const state = stateOf(
     [groupOf("vg0", 0n)],
@@ -40,7 +40,7 @@ test("a protected or snapshotted volume is not removed; an open one is left to L
   t.doesNotThrow(() => assertRemovable(volumeOf("vg0", "base"), state, isProtectedName));
 });
 
-test("a protected volume and a copy-on-write snapshot are not resized", async (t) => {
+test("protected volumes and copy-on-write snapshots are not resized", async (t) => {
   t.throws(() => assertResizable(volumeOf("vg0", "root"), isProtectedName), {
     name: "InfraError",
     reason: "VOLUME_PROTECTED",

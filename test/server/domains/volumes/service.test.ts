@@ -45,13 +45,13 @@ function createSubject() {
   };
 }
 
-test("who asks for the same state gets the same message, each with its age, until a volume has changed", async (t) => {
+test("callers share one message per state, each with its age, until a volume changes", async (t) => {
   const { call, create } = createSubject();
   for (const method of [getLVList, getFreeBytes]) {
     const one = await call(method, { deviceClass: "ssd" });
     const other = await call(method, { deviceClass: "ssd" });
     t.equal(other.message, one.message, method.name);
-    t.equal((await call(method)).message, one.message, "by the default's other name");
+    t.equal((await call(method)).message, one.message, "the empty name is the default class");
     t.match(other.headers.get("hostplane-snapshot-age"), /^\d+$/);
     await create(`made-for-${method.name}`);
     t.not((await call(method)).message, one.message);
@@ -59,7 +59,7 @@ test("who asks for the same state gets the same message, each with its age, unti
   t.equal((await call(getLVList)).message.volumes.length, 4);
 });
 
-test("each class is told its own", async (t) => {
+test("each device class has its own answers", async (t) => {
   const { call } = createSubject();
   const told = async (deviceClass: string) => {
     const { volumes } = (await call(getLVList, { deviceClass })).message;
@@ -73,7 +73,7 @@ test("each class is told its own", async (t) => {
   }
 });
 
-test("all watchers of a state are told it by one message", async (t) => {
+test("all watchers of a state share one message", async (t) => {
   const { watch: watching, create } = createSubject();
   const ending = new AbortController();
   const watchers = [watching(ending), watching(ending)];

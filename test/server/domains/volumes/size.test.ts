@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { bytesFromSize, sizeGbFromBytes } from "../../../../server/domains/volumes/size.ts";
 
-test("sizes that LVM could not count are refused with the limit", async (t) => {
+test("sizes beyond LVM's integers are rejected with the limit", async (t) => {
   t.throws(() => bytesFromSize({ gib: 0n }), {
     reason: "INVALID_FIELD",
     message: "size_gb: must be at least 1",
@@ -18,7 +18,7 @@ test("sizes that LVM could not count are refused with the limit", async (t) => {
   t.equal(bytesFromSize({ bytes: (1n << 63n) - 1n }), (1n << 63n) - 1n);
 });
 
-test("a size in GiB is never less than the bytes, and less than one GiB more", async (t) => {
+test("a size in GiB is rounded up by less than one GiB", async (t) => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: (1n << 63n) - 1n }), (bytes) => {
       const gib = sizeGbFromBytes(bytes) << 30n;

@@ -53,7 +53,7 @@ function createSubject(change: (lvm: LvmAdapter) => Partial<LvmAdapter> = () => 
   return { lvm, volumes, find, makeThin };
 }
 
-test("the snapshot of a thick volume has its size, and room for a difference in every byte", async (t) => {
+test("the snapshot of a thick volume has its size, and room for a change of every byte", async (t) => {
   const { volumes, find, lvm } = createSubject();
   const before = (await lvm.read()).value.volumeGroups[0]?.freeBytes ?? 0n;
   const made = await volumes.createSnapshot({ ...thick, readOnly: true }, asker);
@@ -68,7 +68,7 @@ test("the snapshot of a thick volume has its size, and room for a difference in 
   });
 });
 
-test("the snapshot of a thin volume may be larger than it", async (t) => {
+test("the snapshot of a thin volume may be larger than its source", async (t) => {
   const { volumes, find, makeThin } = createSubject();
   await makeThin();
   const made = await volumes.createSnapshot({ ...thin, size: { bytes: gib + 1n }, readOnly: true }, asker);
@@ -78,7 +78,7 @@ test("the snapshot of a thin volume may be larger than it", async (t) => {
   t.match(same, { sizeBytes: gib, attributes: "Vwi-a-tz--" });
 });
 
-test("sizes and sources that cannot be are refused, and nothing is made", async (t) => {
+test("invalid sizes and sources are rejected, and nothing is created", async (t) => {
   const { volumes, lvm, makeThin } = createSubject();
   await makeThin();
   const before = (await lvm.read()).value.volumes.length;
@@ -97,18 +97,22 @@ test("sizes and sources that cannot be are refused, and nothing is made", async 
     [{ ...thick, deviceClass: "none" }, "DEVICE_CLASS_NOT_FOUND"],
   ] as const) {
     await t.rejects(volumes.createSnapshot(changed, asker), { name: "InfraError", reason });
-    await t.rejects(volumes.planSnapshot(changed, asker), { name: "InfraError", reason }, "its plan too");
+    await t.rejects(
+      volumes.planSnapshot(changed, asker),
+      { name: "InfraError", reason },
+      "its plan is rejected too",
+    );
   }
   t.equal((await lvm.read()).value.volumes.length, before);
 });
 
-test("without room for its differences no thick snapshot is made", async (t) => {
+test("a thick snapshot without enough space is not created", async (t) => {
   const { volumes } = createSubject();
   await volumes.create({ name: "fill", size: { gib: 13n }, tags: [], deviceClass: "thick" }, asker);
   await t.rejects(volumes.createSnapshot(thick, asker), { name: "InfraError", reason: "NO_SPACE" });
 });
 
-test("a snapshot that cannot grow is removed again", async (t) => {
+test("a snapshot that cannot be extended is removed again", async (t) => {
   const { volumes, find, makeThin } = createSubject((lvm) => ({
     run: (step) =>
       step.kind === "resize"
@@ -124,7 +128,7 @@ test("a snapshot that cannot grow is removed again", async (t) => {
   t.equal(await find("snap"), undefined);
 });
 
-test("its plan shows both commands", async (t) => {
+test("the plan of a larger thin snapshot shows both commands", async (t) => {
   const { volumes, makeThin } = createSubject();
   await makeThin();
   const { plan, steps } = await volumes.planSnapshot({ ...thin, size: { gib: 2n }, readOnly: true }, asker);
@@ -138,7 +142,7 @@ test("its plan shows both commands", async (t) => {
   );
 });
 
-test("no snapshot is taken of a volume that an operation works on", async (t) => {
+test("no snapshot is taken of a volume while an operation works on it", async (t) => {
   const { volumes } = createSubject(undefined, ["volumeGroups/vg0/volumes/data"]);
   await t.rejects(volumes.createSnapshot(thick, asker), {
     name: "InfraError",

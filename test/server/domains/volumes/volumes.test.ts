@@ -16,7 +16,7 @@ const deviceClasses = [
   { name: "thin", volumeGroup: "vg0", default: false, spareGiB: 0, thinPool: "pool" },
 ];
 
-/** LVM with a thin pool of 10 GiB that, as the real one, takes thin volumes of any size. */
+/** Creates an LVM with a thin pool of 10 GiB that, like a real one, accepts thin volumes of any size. */
 function createThinLvm(): LvmAdapter {
   const pool = volumeOf("vg0", "pool", { kind: "thinPool", sizeBytes: 10n * gib });
   let state: LvmState = stateOf([groupOf("vg0", 20n * gib)], [pool]);
@@ -49,7 +49,7 @@ function createThinVolumes() {
   return createVolumes({ lvm: createThinLvm(), deviceClasses, protect: [], runner, operations });
 }
 
-test("creates at once never promise more than the pool may", async (t) => {
+test("concurrent creates never exceed the overprovisioning limit of a pool", async (t) => {
   const volumes = createThinVolumes();
   const creates = ["a", "b", "c", "d"].map((name) =>
     volumes.create({ name, size: { gib: 8n }, tags: [], deviceClass: "thin" }, asker),
@@ -62,7 +62,7 @@ test("creates at once never promise more than the pool may", async (t) => {
   );
 });
 
-test("a thin volume grows only through the class of its pool", async (t) => {
+test("a thin volume can be resized only through the class of its pool", async (t) => {
   const volumes = createThinVolumes();
   await volumes.create({ name: "a", size: { gib: 8n }, tags: [], deviceClass: "thin" }, asker);
   await t.rejects(volumes.resize({ name: "a", size: { gib: 9n }, deviceClass: "thick" }, asker), {
@@ -73,7 +73,7 @@ test("a thin volume grows only through the class of its pool", async (t) => {
   await volumes.resize({ name: "a", size: { gib: 9n }, deviceClass: "thin" }, asker);
 });
 
-test("tags are limited in number", async (t) => {
+test("the number of tags is limited", async (t) => {
   const tags = Array.from({ length: 257 }, (_, index) => `t${index}`);
   await t.rejects(
     createThinVolumes().create({ name: "a", size: { gib: 1n }, tags, deviceClass: "" }, asker),
@@ -85,7 +85,7 @@ test("tags are limited in number", async (t) => {
   );
 });
 
-test("a plan asks LVM anew, and refuses what LVM would", async (t) => {
+test("a plan reads LVM again, and rejects what LVM would reject", async (t) => {
   const closed = stateOf([groupOf("vg0", 20n * gib)], [volumeOf("vg0", "data")]);
   const opened = stateOf(
     [{ ...groupOf("vg0", 20n * gib), missingPvCount: 1 }],
@@ -95,7 +95,7 @@ test("a plan asks LVM anew, and refuses what LVM would", async (t) => {
     ...createThinLvm(),
     read: async () => ({ value: closed, revision: 1, readAtMs: 0 }),
     refresh: async () => ({ value: opened, revision: 2, readAtMs: 1 }),
-    run: () => Promise.reject(new TypeError("nothing is to be run")),
+    run: () => Promise.reject(new TypeError("no command may run")),
   };
   const runner = createInlineRunner(() => {});
   const volumes = createVolumes({ lvm, deviceClasses, protect: [], runner, operations });
@@ -113,7 +113,7 @@ test("a plan asks LVM anew, and refuses what LVM would", async (t) => {
   });
 });
 
-test("a plan says what is lost with a snapshot, and where a thin volume is made", async (t) => {
+test("a plan shows what is lost with a snapshot, and the pool of a new thin volume", async (t) => {
   const snapshot = volumeOf("vg0", "snap", { kind: "snapshot", originName: "data" });
   const pool = volumeOf("vg0", "pool", { kind: "thinPool", sizeBytes: 10n * gib });
   const state = stateOf([groupOf("vg0", 20n * gib)], [volumeOf("vg0", "data"), snapshot, pool]);
@@ -130,7 +130,7 @@ test("a plan says what is lost with a snapshot, and where a thin volume is made"
   ]);
 });
 
-test("a volume that an operation works on is left alone, and what an operation has made stays its own", async (t) => {
+test("a volume that an operation works on, or has created, cannot be changed", async (t) => {
   const busy = {
     async assertFree(resource: string) {
       throw new InfraError("OPERATION_IN_PROGRESS", `operation 1 works on ${resource}`);
@@ -169,7 +169,7 @@ test("a volume that an operation works on is left alone, and what an operation h
   await t.rejects(volumes.create(data, asker), { name: "InfraError", reason: "VOLUME_EXISTS" });
 });
 
-test("a refusal is based on a state that was read for it", async (t) => {
+test("a volume is rejected only after LVM was read again", async (t) => {
   const lvm = createThinLvm();
   const runner = createInlineRunner(() => {});
   let reads = 0;
@@ -182,7 +182,7 @@ test("a refusal is based on a state that was read for it", async (t) => {
     const stale = { ...lvm, read: old, readRecent: old, refresh };
     return createVolumes({ lvm: stale, deviceClasses, protect: [], runner, operations });
   };
-  // The disks of the group have come back, which the state does not show yet.
+  // The disks of the group are back, but the cached state does not show that yet.
   const old = volumesWith(performance.now() - 60_000);
   t.equal((await old.resolve("", asker.signal)).resolved.group.name, "vg0");
   t.equal(
@@ -192,15 +192,15 @@ test("a refusal is based on a state that was read for it", async (t) => {
   const readsBefore = reads;
   const recent = volumesWith(performance.now());
   await t.rejects(recent.resolve("", asker.signal), { name: "InfraError", reason: "VOLUME_GROUP_GONE" });
-  t.equal(reads, readsBefore, "a list that is refused all the time does not keep LVM busy");
+  t.equal(reads, readsBefore, "repeatedly rejected lists do not keep LVM busy");
   await t.rejects(recent.resize({ name: "b", size: { gib: 1n }, deviceClass: "" }, asker), {
     name: "InfraError",
     reason: "VOLUME_NOT_FOUND",
   });
-  t.equal(reads, readsBefore + 1, "a change always is");
+  t.equal(reads, readsBefore + 1, "a change always reads LVM again");
 });
 
-test("nobody puts the gateway's own tags on a volume", async (t) => {
+test("clients cannot set the gateway's own tags", async (t) => {
   const wanted = { name: "a", size: { gib: 1n }, tags: ["x", "hostplane-operation-1"], deviceClass: "" };
   await t.rejects(createThinVolumes().create(wanted, asker), {
     name: "InfraError",

@@ -8,7 +8,7 @@ const data = "volumeGroups/vg0/volumes/data";
 const small = "volumeGroups/vg1/volumes/small";
 const ofData = { ...hourly, volumes: ["da?a", "none*"] };
 
-/** restic that stores nothing before `go`. */
+/** Creates a restic that stores nothing until `go` is called. */
 function createHeldRestic() {
   const restic = createResticSandbox({ transferMs: 10 });
   const go = Promise.withResolvers<void>();
@@ -22,7 +22,7 @@ function createHeldRestic() {
   return { restic: held, go: () => go.resolve() };
 }
 
-test("a slot begins one backup of each volume, as anybody's operation", async (t) => {
+test("a slot begins one backup of each volume, as an ordinary operation", async (t) => {
   const gateway = await createSchedulesGateway(t, await createHost(t), [hourly]);
   await gateway.runAll(hour(5) + 1);
   t.match(await gateway.all(), [
@@ -48,13 +48,13 @@ test("a slot begins one backup of each volume, as anybody's operation", async (t
     { ...row, volume: small },
   ]);
   await gateway.runAll(hour(5) + 3_599_000);
-  t.equal((await gateway.all()).length, 2, "until the next slot nothing more");
+  t.equal((await gateway.all()).length, 2, "nothing more until the next slot");
   await gateway.runAll(hour(6));
   t.equal((await gateway.all()).length, 4);
   t.same(gateway.logged, []);
 });
 
-test("only the volumes of a schedule are backed up, without snapshots and what operations have made", async (t) => {
+test("only the volumes of a schedule are backed up, without snapshots and operations' own volumes", async (t) => {
   const host = await createHost(t);
   const at = { kind: "create", volumeGroupName: "vg0", sizeBytes: 1n << 30n } as const;
   await host.lvm.run({ ...at, name: "data2", tags: ["hostplane-operation-x"] });
@@ -73,7 +73,7 @@ test("only the volumes of a schedule are backed up, without snapshots and what o
   );
 });
 
-test("of two gateways of a host one begins each slot, whichever is faster", async (t) => {
+test("of two gateways on a host, only one begins each slot", async (t) => {
   const host = await createSharedHost(t);
   const gateways = await Promise.all([1, 2].map(() => createSchedulesGateway(t, host, [hourly])));
   for (let slot = 1; slot <= 5; slot += 1) {
@@ -88,7 +88,7 @@ test("of two gateways of a host one begins each slot, whichever is faster", asyn
   t.equal(new Set(rows.map(({ volume, name }) => `${volume} ${name}`)).size, 10);
 });
 
-test("gateways of two hosts with volumes of the same names each back up their own", async (t) => {
+test("gateways on two hosts with equal volume names each back up their own", async (t) => {
   const host = await createSharedHost(t);
   const alpha = await createSchedulesGateway(t, host, [ofData]);
   const beta = await createSchedulesGateway(t, host, [ofData], { host: "beta" });
@@ -98,14 +98,14 @@ test("gateways of two hosts with volumes of the same names each back up their ow
   t.same((await alpha.backups()).map(({ host }) => host).toSorted(), ["alpha", "beta"]);
 });
 
-test("of the slots that were missed the newest is made up for, and none comes twice", async (t) => {
+test("only the newest missed slot is run, and no slot runs twice", async (t) => {
   const host = await createHost(t);
   const before = await createSchedulesGateway(t, host, [ofData]);
   await before.runAll(hour(1));
   await before.close();
   const again = await createSchedulesGateway(t, host, [ofData]);
   await again.runAll(hour(1) + 1000);
-  t.equal((await again.all()).length, 1, "the slot was begun before");
+  t.equal((await again.all()).length, 1, "the slot has already begun");
   await again.close();
   const later = await createSchedulesGateway(t, host, [ofData]);
   await later.runAll(hour(7) + 1_800_000);
@@ -115,7 +115,7 @@ test("of the slots that were missed the newest is made up for, and none comes tw
   );
 });
 
-test("a backup that failed is seen, and is not tried again before the next slot", async (t) => {
+test("a failed backup is visible, and is not retried before the next slot", async (t) => {
   const plain = await createSharedHost(t);
   const lvm = withState(plain.lvm, (state) => ({
     ...state,
@@ -132,7 +132,7 @@ test("a backup that failed is seen, and is not tried again before the next slot"
   t.match(await gateway.all(), [failed, failed]);
 });
 
-test("a volume whose earlier backup still runs is left out, and that is said", async (t) => {
+test("a volume whose earlier backup is still running is skipped with a warning", async (t) => {
   const { restic, go } = createHeldRestic();
   const gateway = await createSchedulesGateway(t, await createHost(t, { restic }), [ofData]);
   await gateway.schedules.runDue(hour(1));
@@ -149,7 +149,7 @@ test("a volume whose earlier backup still runs is left out, and that is said", a
   t.match(await gateway.all(), [{ state: "completed" }, { state: "completed" }]);
 });
 
-test("a slot that cannot be begun for the moment is begun as soon as it can be", async (t) => {
+test("a slot that temporarily cannot begin is begun as soon as possible", async (t) => {
   const host = await createHost(t);
   let isBroken = true;
   const read: typeof host.lvm.read = async (signal) => {
@@ -161,13 +161,13 @@ test("a slot that cannot be begun for the moment is begun as soon as it can be",
   const gateway = await createSchedulesGateway(t, host, [ofData], { lvm: { ...host.lvm, read } });
   await gateway.schedules.runDue(hour(1));
   await gateway.schedules.runDue(hour(1) + 15_000);
-  t.match(gateway.logged, [/^hourly-20261121T0100Z failed: .*lvm is not there/], "said once");
+  t.match(gateway.logged, [/^hourly-20261121T0100Z failed: .*lvm is not there/], "logged once");
   isBroken = false;
   await gateway.runAll(hour(1) + 30_000);
   t.match(await gateway.backups(), [{ name: "hourly-20261121T0100Z" }]);
 });
 
-test("a schedule of no volume says so, once a slot", async (t) => {
+test("a schedule that matches no volume is logged once per slot", async (t) => {
   const gateway = await createSchedulesGateway(t, await createHost(t), [{ ...hourly, volumes: ["a*", "b"] }]);
   await gateway.runAll(hour(1));
   await gateway.runAll(hour(1) + 15_000);

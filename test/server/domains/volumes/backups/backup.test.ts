@@ -25,7 +25,7 @@ async function operationCount(gateway: BackupsGateway): Promise<number> {
   return (await gateway.operations.list({}, { belowSeq: undefined, limit: 100 })).operations.length;
 }
 
-test("a backup is told as complete for as long as it is there, and its snapshot is gone", async (t) => {
+test("a backup is reported as complete while it exists, and its snapshot is removed", async (t) => {
   const host = await createHost(t);
   const gateway = await createGateway(t, host);
   const before = await volumeNames(host.lvm);
@@ -39,7 +39,7 @@ test("a backup is told as complete for as long as it is there, and its snapshot 
     t.equal((await gateway.end(first.operationId)).state, "completed");
     const last = await gateway.poll(name, volume);
     t.match(last, { state: COMPLETE, msg: new RegExp(`${size}.* stored in /srv/backup .* key key-`) });
-    t.same(await gateway.poll(name, volume), last, "it repeats");
+    t.same(await gateway.poll(name, volume), last, "polls can be repeated");
   }
   t.same(await volumeNames(host.lvm), before);
   t.match(await backupsOf(gateway), [
@@ -50,7 +50,7 @@ test("a backup is told as complete for as long as it is there, and its snapshot 
   t.equal(await operationCount(gateway), 3);
 });
 
-test("polls at once begin one backup", async (t) => {
+test("concurrent polls begin one backup", async (t) => {
   const host = await createHost(t);
   const gateway = await createGateway(t, host);
   const polls = await Promise.all(
@@ -63,7 +63,7 @@ test("polls at once begin one backup", async (t) => {
   t.equal((await backupsOf(gateway)).length, 1);
 });
 
-test("a failure is told once, and the next poll is a new attempt", async (t) => {
+test("a failure is reported once, and the next poll begins a new attempt", async (t) => {
   let broken = true;
   const fault = () => (broken ? new InfraError("TOOL_FAILED", "the disk is full") : undefined);
   const host = await createHost(t, { restic: createResticSandbox({ transferMs: 20, fault }) });
@@ -77,7 +77,7 @@ test("a failure is told once, and the next poll is a new attempt", async (t) => 
   t.equal(await operationCount(gateway), 2);
 });
 
-test("what speaks against a backup of the volume is told as its state, and nothing is begun", async (t) => {
+test("a volume that cannot be backed up is reported as the state ERROR, and nothing begins", async (t) => {
   const host = await createHost(t);
   const at = { volumeGroupName: "vg1", name: "data", sizeBytes: gib, tags: [], thinPoolName: "pool" };
   await host.lvm.run({ kind: "create", ...at });
@@ -103,11 +103,11 @@ test("what speaks against a backup of the volume is told as its state, and nothi
   t.equal(
     (await gateway.backUp("a", "vg1/data")).state,
     COMPLETE,
-    "a thin snapshot takes no room of a group",
+    "a thin snapshot takes no space of the group",
   );
 });
 
-test("a request that is none is refused", async (t) => {
+test("invalid requests are rejected", async (t) => {
   const gateway = await createGateway(t, await createHost(t));
   const createBackup = (request: Record<string, unknown>) =>
     gateway.call(LVService.method.createBackup, request);
@@ -164,7 +164,7 @@ test("a request that is none is refused", async (t) => {
   t.equal(await operationCount(gateway), 0);
 });
 
-test("what is permitted reaches restic as it was given, and none of it is told", async (t) => {
+test("permitted access fields reach restic unchanged, and are never reported", async (t) => {
   const seen: unknown[] = [];
   const restic = createResticSandbox({ transferMs: 10 });
   const host = await createHost(t, {
@@ -213,7 +213,7 @@ test("what is permitted reaches restic as it was given, and none of it is told",
   ]);
 });
 
-test("another key than the repository's is told before a snapshot is made", async (t) => {
+test("a wrong repository key is reported before a snapshot is created", async (t) => {
   const host = await createHost(t);
   const gateway = await createGateway(t, host);
   const s3 = {
@@ -234,7 +234,7 @@ test("another key than the repository's is told before a snapshot is made", asyn
   t.match(operations[0]?.steps, [{ name: "open" }, { name: "snapshot", state: "pending" }]);
 });
 
-test("the local repository takes nobody's key but the gateway's", async (t) => {
+test("the local repository accepts only the gateway's key", async (t) => {
   const host = await createHost(t);
   const gateway = await createGateway(t, host);
   const dataSource = { type: { case: "s3" as const, value: { encryptionKey: "mine" } } };
@@ -262,7 +262,7 @@ test("the local repository takes nobody's key but the gateway's", async (t) => {
   t.equal(new Set((await backupsOf(slashed)).map(({ key }) => key)).size, 1, "it is the same repository");
 });
 
-test("a volume that changed more than its snapshot has room for is no backup", async (t) => {
+test("the backup of a volume that overflows its snapshot fails", async (t) => {
   const restic = createResticSandbox({ transferMs: 10 });
   let isFull = false;
   const lvm = withState((await createHost(t)).lvm, fillSnapshots);
@@ -291,16 +291,12 @@ test("a volume that changed more than its snapshot has room for is no backup", a
   });
   const { operations } = await gateway.operations.list({}, { belowSeq: undefined, limit: 1 });
   t.match(operations, [{ state: "failed", failure: { reason: "SNAPSHOT_FULL" } }]);
-  t.match(
-    operations[0]?.steps[2],
-    { name: "store", attempt: 1 },
-    "another attempt would meet the same snapshot",
-  );
+  t.match(operations[0]?.steps[2], { name: "store", attempt: 1 }, "a retry would use the same snapshot");
   t.same(await volumeNames(host.lvm), before);
   t.same(await backupsOf(gateway), []);
 });
 
-test("what an attempt that was lost has stored besides is removed from the repository", async (t) => {
+test("what a lost attempt stored is removed from the repository", async (t) => {
   const restic = createResticSandbox({ transferMs: 10 });
   let opened: Parameters<typeof restic.list>[0] | undefined;
   const host = await createHost(t, {
@@ -323,7 +319,7 @@ test("what an attempt that was lost has stored besides is removed from the repos
   );
 });
 
-test("a volume group of the same name that is another one is left alone", async (t) => {
+test("a different volume group of the same name is left alone", async (t) => {
   const { lvm } = await createHost(t);
   let isOther = false;
   const other = withState(lvm, (state) =>
@@ -356,11 +352,11 @@ test("a volume group of the same name that is another one is left alone", async 
   t.same(ran, ["snapshot"]);
   isOther = false;
   await gateway.operations.retry(operationId);
-  t.equal((await gateway.end(operationId)).state, "completed", "it goes on once the group is back");
+  t.equal((await gateway.end(operationId)).state, "completed", "it continues once the group is back");
   t.same(ran, ["snapshot", "remove"]);
 });
 
-test("a backup that is cancelled leaves nothing, and its volume is left alone until then", async (t) => {
+test("a cancelled backup leaves nothing behind, and its volume cannot be changed until then", async (t) => {
   const host = await createHost(t, { restic: createResticSandbox({ transferMs: 5_000 }) });
   const storing = Promise.withResolvers<void>();
   const gateway = await createGateway(t, host, {
@@ -394,7 +390,7 @@ test("a backup that is cancelled leaves nothing, and its volume is left alone un
   t.match(await gateway.poll("a", "data"), { state: ERROR, msg: /^it was cancelled/ });
 });
 
-test("a repository that is gone when a backup fails is no reason to leave its snapshot", async (t) => {
+test("the snapshot of a failed backup is removed even if the repository is gone", async (t) => {
   const gone = new InfraError("REPOSITORY_NOT_FOUND", "there is no repository any more");
   const restic = createResticSandbox({ transferMs: 10 });
   const backup = () => Promise.reject(gone);
@@ -408,7 +404,7 @@ test("a repository that is gone when a backup fails is no reason to leave its sn
   t.same(await volumeNames(host.lvm), before);
 });
 
-test("without volumes.backup, and without a local repository, what is missing is said", async (t) => {
+test("without volumes.backup or a local repository, the error names the missing setting", async (t) => {
   const host = await createHost(t);
   const off = await createGateway(t, host, { settings: undefined });
   const refusal = { name: "InfraError", reason: "DOMAIN_OFF", message: /`volumes\.backup`/ };

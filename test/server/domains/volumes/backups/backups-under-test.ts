@@ -43,7 +43,7 @@ export const settings: BackupSettings = {
   minimumAgeHours: 1,
 };
 
-/** What several gateways of one test share: the host's volumes, the repositories, the store and the keys. */
+/** What the gateways of one test share: the host's volumes, the repositories, the store and the keys. */
 export interface HostUnderTest {
   readonly lvm: LvmAdapter;
   readonly restic: ResticAdapter;
@@ -51,7 +51,7 @@ export interface HostUnderTest {
   readonly masterKey: ReturnType<typeof masterKeyFromText>;
 }
 
-/** A host with the volume `data` of 2 GiB in `vg0` and `small` of 1 GiB in the thin pool of `vg1`. */
+/** Creates a host with the volumes `data` of 2 GiB in `vg0` and `small` of 1 GiB in the thin pool of `vg1`. */
 export async function createHost(t: Test, facts: Partial<HostUnderTest> = {}): Promise<HostUnderTest> {
   const lvm = facts.lvm ?? createLvm();
   if (facts.lvm === undefined) {
@@ -82,14 +82,14 @@ export interface GatewayOptions {
   readonly host?: string;
   readonly perSystem?: number;
   readonly leaseMs?: number;
-  /** It only asks, and runs nothing. */
+  /** Whether the gateway only makes requests and runs no operations. */
   readonly isIdle?: boolean;
-  /** Instead of the host's own, for what goes wrong in one gateway. */
+  /** Replaces the host's adapter, to simulate faults in one gateway. */
   readonly lvm?: LvmAdapter;
   readonly restic?: ResticAdapter;
 }
 
-/** The parts of a gateway that know of backups, called without a network. */
+/** The parts of a gateway that handle backups, called without a network. */
 export interface BackupsGateway {
   readonly host: string;
   readonly operations: Operations;
@@ -98,15 +98,15 @@ export interface BackupsGateway {
     request: MessageInitShape<I>,
     facts?: CallFacts,
   ): Promise<MessageShape<O>>;
-  /** CreateBackup, with the id of the operation that the answer's header names. */
+  /** Calls CreateBackup; the result includes the operation id from the response header. */
   poll(
     name: string,
     volumeHandle: string,
     facts?: PollFacts,
   ): Promise<BackupState & { readonly operationId: string }>;
-  /** Polls until it is COMPLETE or ERROR. */
+  /** Polls until the backup is COMPLETE or ERROR. */
   backUp(name: string, volumeHandle: string, facts?: PollFacts): Promise<BackupState>;
-  /** The operation once it has ended. */
+  /** Resolves to the operation once it has ended. */
   end(id: string): Promise<Operation>;
   close(): Promise<void>;
 }
@@ -123,7 +123,7 @@ export interface PollFacts {
   readonly dataSource?: MessageInitShape<typeof DataSourceSchema>;
 }
 
-/** Parts of a gateway on a host; closed with the test. */
+/** Creates the parts of a gateway on a host; closed when the test ends. */
 export async function createGateway(
   t: Test,
   hostUnderTest: HostUnderTest,
@@ -185,7 +185,7 @@ export async function createGateway(
   const call: BackupsGateway["call"] = async (method, request, facts = {}) => {
     const registration = registrations.find(({ service }) => service.typeName === method.parent.typeName);
     if (registration === undefined) {
-      throw new TypeError(`nobody serves ${method.parent.typeName}`);
+      throw new TypeError(`no service ${method.parent.typeName}`);
     }
     const { ending, answered } = facts;
     const made = createCall({
@@ -207,7 +207,7 @@ export async function createGateway(
       { answered },
     );
     if (backupState === undefined) {
-      throw new TypeError("there is no state in the answer");
+      throw new TypeError("the response has no state");
     }
     return { ...backupState, operationId: answered.get("hostplane-operation") ?? "" };
   };
@@ -243,18 +243,18 @@ export async function createGateway(
   };
 }
 
-/** Names of all volumes that LVM has. */
+/** Returns the names of all LVM volumes. */
 export async function volumeNames(lvm: LvmAdapter): Promise<string[]> {
   const { volumes } = await stateOfLvm(lvm);
   return volumes.map(({ volumeGroupName, name }) => `${volumeGroupName}/${name}`).toSorted();
 }
 
-/** The state of LVM. */
+/** Reads the state of LVM. */
 export async function stateOfLvm(lvm: LvmAdapter): Promise<LvmState> {
   return (await lvm.refresh()).value;
 }
 
-/** LVM that tells a changed state. */
+/** Wraps an LVM adapter so that it reports a changed state. */
 export function withState(lvm: LvmAdapter, change: (state: LvmState) => LvmState): LvmAdapter {
   const changed = async (snapshot: Awaited<ReturnType<LvmAdapter["read"]>>) => ({
     ...snapshot,

@@ -15,7 +15,7 @@ import {
   volumeNames,
 } from "./backups-under-test.ts";
 
-/** What is begun, and what must be there in the end. */
+/** An operation to begin, and what must exist at the end. */
 interface Story {
   readonly name: string;
   readonly isCancelled: boolean;
@@ -27,7 +27,7 @@ interface Story {
 
 const volumesBefore = ["vg0/data", "vg1/pool", "vg1/small"];
 
-/** Those of the gateway's host. */
+/** Lists the backups of the gateway's host. */
 async function backupsOf(gateway: BackupsGateway) {
   const { backups } = await gateway.call(BackupService.method.listBackups, { pageSize: 1000 });
   return backups.filter(({ host }) => host === gateway.host);
@@ -62,7 +62,7 @@ const stories: readonly Story[] = [
   { name: "a restore that is cancelled while no gateway runs", isCancelled: true, ...restore },
 ];
 
-/** restic, and how many snapshots its one repository holds. */
+/** Creates a restic with a function that counts the snapshots in its only repository. */
 function createCountedRestic() {
   const restic = createResticSandbox({ transferMs: 2 });
   const { signal } = new AbortController();
@@ -80,8 +80,8 @@ function createCountedRestic() {
 }
 
 /**
- * Begins a story with a gateway that dies at its boundary number `dieAt`; another one takes it up. Each time on a host of
- * its own, so that one store will do.
+ * Runs a story with a gateway that dies at boundary number `dieAt`; another gateway continues. Each run uses its own host, so
+ * that all runs can share one store.
  */
 async function runStory(t: Test, shared: HostUnderTest, story: Story, dieAt: number) {
   const { store, masterKey } = shared;
@@ -132,7 +132,7 @@ async function leftOf(host: HostUnderTest, gateway: BackupsGateway) {
 }
 
 for (const story of stories) {
-  test(`${story.name} ends well wherever its gateway dies`, { timeout: 600_000 }, async (t) => {
+  test(`${story.name} ends correctly wherever its gateway dies`, { timeout: 600_000 }, async (t) => {
     const shared = await createHost(t);
     for (let dieAt = 1; ; dieAt += 1) {
       const { host, asker, operation, place, stored } = await runStory(t, shared, story, dieAt);
@@ -144,9 +144,9 @@ for (const story of stories) {
       t.match(operation.state, /^(completed|cancelled)$/, where);
       const wanted = isDone ? story.done : story.undone;
       t.same(await leftOf(host, asker), { ...wanted, marks: [] }, where);
-      t.equal(stored, wanted.backups.length, `${where}: what the repository holds`);
+      t.equal(stored, wanted.backups.length, `${where}: snapshots in the repository`);
       await asker.call(LVService.method.removeLV, { name: "data" });
-      t.notOk((await volumeNames(host.lvm)).includes("vg0/data"), `${where}: the volume is nobody's`);
+      t.notOk((await volumeNames(host.lvm)).includes("vg0/data"), `${where}: the volume is free`);
       if (place === undefined) {
         t.ok(dieAt > (isLongForm ? 15 : 3), `${dieAt - 1} boundaries`);
         return;

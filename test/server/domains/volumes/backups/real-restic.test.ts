@@ -15,7 +15,7 @@ const sizeBytes = 8 << 20;
 
 const skip = await reasonToSkip();
 
-/** The real restic, for which files stand where the volumes of the sandbox would have devices. */
+/** Wraps the real restic so that files replace the devices of the sandbox's volumes. */
 function withFiles(restic: ResticAdapter, directory: string): ResticAdapter {
   const fileOf = (device: string) =>
     join(directory, device.includes("hostplane-restore-") ? "restored" : "data");
@@ -32,7 +32,7 @@ function withFiles(restic: ResticAdapter, directory: string): ResticAdapter {
   };
 }
 
-test("what the real restic stores and gives back is the volume", { skip, timeout: 170_000 }, async (t) => {
+test("the real restic stores and restores a volume", { skip, timeout: 170_000 }, async (t) => {
   const directory = await makeDirectory(t);
   const restored = join(directory, "restored");
   const content = randomBytes(sizeBytes);
@@ -74,7 +74,7 @@ test("what the real restic stores and gives back is the volume", { skip, timeout
   const { buffer } = await file.read(Buffer.alloc(sizeBytes), 0, sizeBytes, 0);
   await file.close();
   t.ok(buffer.equals(content), "the same bytes");
-  t.ok((await readFile(join(directory, "data"))).equals(content), "the volume is as it was");
+  t.ok((await readFile(join(directory, "data"))).equals(content), "the volume is unchanged");
   const none = { name: "none", sizeGb: 1n, dataSource: from("#data/friday") };
   await t.rejects(other.call(createLV, none), { name: "InfraError", reason: "BACKUP_NOT_FOUND" });
   await other.close();

@@ -7,7 +7,7 @@ import { createGateway, createHost, settings } from "./backups-under-test.ts";
 
 const { listBackups, deleteBackup } = BackupService.method;
 
-test("a repository that is not mounted is not made anew, and nothing is taken off the list", async (t) => {
+test("a repository that is not mounted is not created again, and its backups stay listed", async (t) => {
   const host = await createHost(t);
   const anyAge = { ...settings, minimumAgeHours: 0 };
   const mounted = await createGateway(t, host, { settings: anyAge });
@@ -36,7 +36,7 @@ test("a repository that is not mounted is not made anew, and nothing is taken of
   t.equal((await again.end(deleted?.id ?? "")).state, "completed", "once it is mounted");
 });
 
-test("two gateways that share a store make one repository one after the other", async (t) => {
+test("two gateways that share a store do not create a repository at the same time", async (t) => {
   const restic = createResticSandbox({ transferMs: 10 });
   let making = 0;
   let most = 0;
@@ -58,7 +58,7 @@ test("two gateways that share a store make one repository one after the other", 
   t.equal(most, 1);
 });
 
-test("the making of a repository is one owner's until it lets go or its lease ends", async (t) => {
+test("the creation of a repository is locked until its owner releases it or the lease expires", async (t) => {
   const store = await openOwnStore(t);
   const claim = (owner: string, leaseMs = 60_000) =>
     store.run("repositoryMakings.claim", { repository: "r", owner, leaseMs });
@@ -67,8 +67,8 @@ test("the making of a repository is one owner's until it lets go or its lease en
   t.same(await claim("one"), { ok: true }, "after a restart");
   t.same(await claim("two"), { ok: false });
   await release("two");
-  t.same(await claim("two"), { ok: false }, "another's is not let go");
+  t.same(await claim("two"), { ok: false }, "only the owner can release it");
   await release("one");
   t.same(await claim("two", -1), { ok: true });
-  t.same(await claim("one"), { ok: true }, "its lease has ended");
+  t.same(await claim("one"), { ok: true }, "the lease has expired");
 });

@@ -20,13 +20,13 @@ import {
 
 type Source = MessageInitShape<typeof DataSourceSchema>;
 
-/** The local repository; `path` names a backup in it. */
+/** Returns the local repository as a source; `path` selects a backup in it. */
 function local(path = "", facts: { encryptionKey?: string; synchronousRestore?: boolean } = {}): Source {
   const { encryptionKey = "", synchronousRestore = true } = facts;
   return { synchronousRestore, type: { case: "s3", value: { path, encryptionKey } } };
 }
 
-/** A repository whose owner has the key. */
+/** Returns a repository whose owner has the key as a source. */
 function owned(path = ""): Source {
   const value = {
     endpoint: "https://s3.test",
@@ -57,7 +57,7 @@ async function listed(gateway: BackupsGateway, deviceClass = "") {
   return (await gateway.call(VGService.method.getLVList, { deviceClass })).volumes;
 }
 
-/** restic that waits with each restore for `go`. */
+/** Creates a restic whose restores wait until `go` is called. */
 function createSlowRestic() {
   const restic = createResticSandbox({ transferMs: 10 });
   const filling = Promise.withResolvers<string>();
@@ -78,7 +78,7 @@ function createSlowRestic() {
   return { restic: slow, filling: filling.promise, go: () => go.resolve() };
 }
 
-test("a synchronous restore ends with the volume, which is like any other then", async (t) => {
+test("a synchronous restore returns the volume, which is an ordinary one", async (t) => {
   const host = await createHost(t);
   const gateway = await createGateway(t, host);
   await gateway.backUp("monday", "data");
@@ -88,7 +88,7 @@ test("a synchronous restore ends with the volume, which is like any other then",
   t.match(
     volumes.find(({ name }) => name === "again"),
     { kind: "linear", sizeBytes: 3n * gib, tags: ["b=c", "mine"] },
-    "nothing of the gateway's is on it",
+    "it has no tags of the gateway",
   );
   await gateway.call(LVService.method.resizeLV, { name: "again", sizeGb: 4n });
   await gateway.call(LVService.method.removeLV, { name: "again" });
@@ -97,7 +97,7 @@ test("a synchronous restore ends with the volume, which is like any other then",
   t.same(await volumeNames(host.lvm), ["vg0/data", "vg1/pool", "vg1/small", "vg1/thin"]);
 });
 
-test("a volume that is being restored is told of, and nobody can open, change or make it", async (t) => {
+test("a volume that is being restored is listed, but cannot be opened, changed or created", async (t) => {
   const { restic, filling, go } = createSlowRestic();
   const host = await createHost(t, { restic });
   const gateway = await createGateway(t, host);
@@ -122,16 +122,16 @@ test("a volume that is being restored is told of, and nobody can open, change or
   await t.rejects(
     restore(gateway, "again", asynchronous, { sizeGb: 3n }),
     busy,
-    "another size is another one",
+    "a different size is a different request",
   );
   await t.rejects(
     restore(gateway, "again", asynchronous, { tags: ["yours"] }),
     busy,
-    "and so are other tags",
+    "and so are different tags",
   );
-  t.match(await gateway.poll("b", "again"), { state: StateType.ERROR }, "and it is no volume to back up");
+  t.match(await gateway.poll("b", "again"), { state: StateType.ERROR }, "and it cannot be backed up");
   const same = await restore(gateway, "again", asynchronous, { tags: ["mine"] });
-  t.equal(same.operationId, operationId, "the same request joins it");
+  t.equal(same.operationId, operationId, "an equal request joins it");
   go();
   t.match(await gateway.end(operationId), {
     state: "completed",
@@ -144,7 +144,7 @@ test("a volume that is being restored is told of, and nobody can open, change or
   await t.rejects(restore(gateway, "again", local()), { name: "InfraError", reason: "VOLUME_EXISTS" });
 });
 
-test("a restore goes on when the call's time is over", async (t) => {
+test("a restore continues after the deadline of its call", async (t) => {
   const { restic, filling, go } = createSlowRestic();
   const host = await createHost(t, { restic });
   const gateway = await createGateway(t, host);
@@ -164,7 +164,7 @@ test("a restore goes on when the call's time is over", async (t) => {
   t.equal(operations.length, 1);
 });
 
-test("a restore that fails leaves no volume, and who waits is told why", async (t) => {
+test("a failed restore leaves no volume, and a waiting call gets the reason", async (t) => {
   const fault = (step: string) =>
     step === "restore" ? new InfraError("BACKUP_DAMAGED", "a pack is broken") : undefined;
   const host = await createHost(t, { restic: createResticSandbox({ transferMs: 10, fault }) });
@@ -180,7 +180,7 @@ test("a restore that fails leaves no volume, and who waits is told why", async (
   t.same(await volumeNames(host.lvm), before);
 });
 
-test("what speaks against a restore is said before anything is made, also when nobody waits for its end", async (t) => {
+test("an impossible restore is rejected before anything is created, even if it is asynchronous", async (t) => {
   const made: string[] = [];
   const plain = await createHost(t);
   const run: typeof plain.lvm.run = (step) => {
@@ -212,7 +212,7 @@ test("what speaks against a restore is said before anything is made, also when n
   await gateway.close();
 });
 
-test("a restore that waits for its turn is told as begun", async (t) => {
+test("a queued restore is reported as begun", async (t) => {
   const { restic, filling, go } = createSlowRestic();
   const gateway = await createGateway(t, await createHost(t, { restic }), { perSystem: 1 });
   await gateway.backUp("monday", "data");
@@ -226,7 +226,7 @@ test("a restore that waits for its turn is told as begun", async (t) => {
   t.equal((await gateway.end(second.operationId)).state, "completed");
 });
 
-test("a name that is taken meanwhile stays with who took it", async (t) => {
+test("a volume that takes the name meanwhile is left alone", async (t) => {
   const host = await createHost(t);
   const gateway = await createGateway(t, host, {
     async boundary(name) {
@@ -248,7 +248,7 @@ test("a name that is taken meanwhile stays with who took it", async (t) => {
   );
 });
 
-test("a volume that somebody has opened is not removed", async (t) => {
+test("a volume that is open is not removed", async (t) => {
   const fault = (step: string) => (step === "restore" ? new InfraError("TOOL_FAILED", "broken") : undefined);
   const plain = await createHost(t, { restic: createResticSandbox({ transferMs: 10, fault }) });
   let isOpen = true;
@@ -280,7 +280,7 @@ test("a volume that somebody has opened is not removed", async (t) => {
   t.same(await volumeNames(host.lvm), ["vg0/data", "vg1/pool", "vg1/small"]);
 });
 
-test("a gateway that knows nothing of a repository restores from it by the key alone", async (t) => {
+test("a gateway can restore from an unknown repository with only the key", async (t) => {
   const host = await createHost(t);
   const first = await createGateway(t, host);
   const dataSource = owned();
@@ -304,7 +304,11 @@ test("a gateway that knows nothing of a repository restores from it by the key a
     message:
       /holds backups of vg0\/data, vg1\/small: name one at the end of `path`, as #vg0\/data or #vg0\/data\//,
   });
-  t.match((await restore(other, "data", owned())).volume, { name: "data" }, "its own, when it has the name");
+  t.match(
+    (await restore(other, "data", owned())).volume,
+    { name: "data" },
+    "the volume's own backup, if the name matches",
+  );
   await t.rejects(restore(other, "new", owned("#monday")), {
     name: "InfraError",
     reason: "BACKUP_NOT_FOUND",
@@ -327,7 +331,7 @@ test("a gateway that knows nothing of a repository restores from it by the key a
   });
 });
 
-test("a directory that somebody else has filled is read with its owner's key", async (t) => {
+test("a repository from another source is read with its owner's key", async (t) => {
   const host = await createHost(t);
   const repository = { location: { kind: "local" as const, path: "/srv/backup" }, password: "theirs" };
   const { signal } = new AbortController();

@@ -29,7 +29,7 @@ async function runHours(gateway: SchedulesGateway, count: number): Promise<void>
   }
 }
 
-/** restic that knows which snapshots it has. */
+/** Creates a restic with a function that lists its snapshots. */
 function createKnownRestic() {
   const restic = createResticSandbox({ transferMs: 10 });
   let repository: Parameters<typeof restic.list>[0] | undefined;
@@ -49,7 +49,7 @@ function createKnownRestic() {
   };
 }
 
-test("what a schedule does not keep is removed from the repository and the list, and nothing else", async (t) => {
+test("only backups that a schedule does not keep are removed from repository and list", async (t) => {
   const { restic, snapshotIds } = createKnownRestic();
   const host = await createHost(t, { restic });
   const plain = { ...hourly, name: "plain", volumes: ["data"] };
@@ -57,11 +57,11 @@ test("what a schedule does not keep is removed from the repository and the list,
   await runHours(gateway, 4);
   const small = ["small 0300Z", "small 0400Z"];
   const data = ["0100Z", "0200Z", "0300Z", "0300Z", "0400Z", "0400Z"].map((time) => `data ${time}`);
-  t.same(await namesOf(gateway), [...data, ...small], "the schedule without keep has all of its own");
+  t.same(await namesOf(gateway), [...data, ...small], "the schedule without keep retains all its backups");
   const rows = await gateway.backups();
   t.same(await snapshotIds(), rows.map(({ snapshot_id }) => snapshot_id).toSorted());
   const done = await retentions(gateway);
-  t.equal(done.length, 4, "one after each slot, for all volumes at once");
+  t.equal(done.length, 4, "one per slot, for all volumes at once");
   t.match(done.at(-1), {
     resource: "backupSchedules/hourly",
     state: "completed",
@@ -72,14 +72,14 @@ test("what a schedule does not keep is removed from the repository and the list,
   t.same(gateway.logged, []);
 });
 
-test("a backup below the minimum age stays", async (t) => {
+test("a backup below the minimum age is kept", async (t) => {
   const gateway = await createSchedulesGateway(t, await createHost(t), [keepTwo], { minimumAgeHours: 1 });
   await runHours(gateway, 3);
   t.equal((await gateway.backups()).length, 6);
   t.match((await retentions(gateway)).at(-1), { state: "completed", result: { deleted: [] } });
 });
 
-test("of two gateways one applies the retention of a slot", async (t) => {
+test("only one of two gateways applies the retention of a slot", async (t) => {
   const host = await createSharedHost(t);
   const gateways = await Promise.all([1, 2].map(() => createSchedulesGateway(t, host, [keepTwo])));
   for (let slot = 1; slot <= 3; slot += 1) {
@@ -91,7 +91,7 @@ test("of two gateways one applies the retention of a slot", async (t) => {
   }
 });
 
-test("retention that a stopped gateway has not come to is made up for", async (t) => {
+test("retention that a stopped gateway missed is applied later", async (t) => {
   const host = await createHost(t);
   const none = await createSchedulesGateway(t, host, [hourly]);
   await runHours(none, 3);
@@ -101,7 +101,7 @@ test("retention that a stopped gateway has not come to is made up for", async (t
   t.same(await namesOf(gateway), ["data 0200Z", "data 0300Z", "small 0200Z", "small 0300Z"]);
 });
 
-test("a slot that has made no backup removes none", async (t) => {
+test("a slot without a new backup removes none", async (t) => {
   let isBroken = false;
   const fault = (step: string) =>
     step === "backup" && isBroken ? new InfraError("TOOL_FAILED", "no") : undefined;
@@ -114,7 +114,7 @@ test("a slot that has made no backup removes none", async (t) => {
   t.equal((await gateway.backups()).length, 4);
 });
 
-test("while the repository cannot be changed what is to go stays listed, and the failure is seen", async (t) => {
+test("backups stay listed if they cannot be removed from the repository, and the failure is visible", async (t) => {
   let isLocked = true;
   const fault = (step: string) =>
     step === "forget" && isLocked ? new InfraError("REPOSITORY_DENIED", "read-only") : undefined;
@@ -125,10 +125,10 @@ test("while the repository cannot be changed what is to go stays listed, and the
   t.equal((await gateway.backups()).length, 6);
   isLocked = false;
   await gateway.runAll(hour(4));
-  t.equal((await gateway.backups()).length, 4, "the next slot removes it");
+  t.equal((await gateway.backups()).length, 4, "the next slot removes them");
 });
 
-test("a whole backup is not given up for damaged ones", async (t) => {
+test("an intact backup is not removed in favor of damaged ones", async (t) => {
   const host = await createHost(t);
   const gateway = await createSchedulesGateway(t, host, [{ ...keepTwo, volumes: ["data"] }]);
   await runHours(gateway, 2);

@@ -15,18 +15,18 @@ import { createInlineRunner } from "../../../../../server/operations/run-inline.
 import type { BackupRow } from "../../../../../server/store/backups.ts";
 import { createHost, deviceClasses, type HostUnderTest, settings } from "./backups-under-test.ts";
 
-/** Every hour, of all volumes. */
+/** Hourly backups of all volumes. */
 export const hourly: BackupSchedule = { name: "hourly", volumes: ["*"], timeZone: "UTC", everyHours: 1 };
 
-/** 2026-11-21T00:00Z: with the schedule `hourly` there is a slot each hour after it. */
+/** 2026-11-21T00:00Z; the schedule `hourly` has a slot each hour after it. */
 export const startMs = Date.UTC(2026, 10, 21);
 
-/** The moment so many hours after `startMs`. */
+/** Returns the time `count` hours after `startMs`. */
 export function hour(count: number): number {
   return startMs + count * 3_600_000;
 }
 
-/** A host whose store is shared by several gateways, which leave each other's operations alone. */
+/** Creates a host whose store is shared by several gateways, which leave each other's operations alone. */
 export async function createSharedHost(t: Test): Promise<HostUnderTest> {
   const host = await createHost(t);
   return { ...host, store: { ...host.store, isShared: true } };
@@ -34,9 +34,9 @@ export async function createSharedHost(t: Test): Promise<HostUnderTest> {
 
 export interface SchedulesGateway extends Pick<VolumeBackups, "schedules" | "source"> {
   readonly operations: Operations;
-  /** What was warned of. */
+  /** Logged warnings. */
   readonly logged: readonly string[];
-  /** Begins what is due, and waits until all operations have ended; twice, as retention comes after backups. */
+  /** Begins what is due and waits until all operations have ended; twice, because retention follows the backups. */
   runAll(nowMs: number): Promise<void>;
   /** All operations, oldest first. */
   all(): Promise<readonly Operation[]>;
@@ -45,7 +45,7 @@ export interface SchedulesGateway extends Pick<VolumeBackups, "schedules" | "sou
   close(): Promise<void>;
 }
 
-/** The parts of a gateway that run schedules, by the clock of the test alone; closed with it. */
+/** Creates the parts of a gateway that run schedules, driven only by the test's clock; closed when the test ends. */
 export async function createSchedulesGateway(
   t: Test,
   hostUnderTest: HostUnderTest,

@@ -13,7 +13,7 @@ const classes = [
   { name: "thin", volumeGroup: "vg1", default: false, spareGiB: 0, thinPool: "pool" },
 ];
 
-test("a volume is called by its name, with its group, or by its resource", async (t) => {
+test("a handle is a name, a name with its group, or a resource", async (t) => {
   t.same(parseVolumeHandle("data"), { volumeGroup: undefined, name: "data" });
   t.same(parseVolumeHandle("vg0/data"), { volumeGroup: "vg0", name: "data" });
   t.same(parseVolumeHandle("volumeGroups/vg0/volumes/data"), { volumeGroup: "vg0", name: "data" });
@@ -24,7 +24,7 @@ test("a volume is called by its name, with its group, or by its resource", async
   t.same(resourcesByHandle(parseVolumeHandle("vg9/data"), classes), []);
 });
 
-test("a handle finds volumes of device classes alone", async (t) => {
+test("a handle matches only volumes of device classes", async (t) => {
   const pool = volumeOf("vg1", "pool", { kind: "thinPool" });
   const thin = volumeOf("vg1", "data", { kind: "thinVolume", thinPoolName: "pool" });
   const state = stateOf(
@@ -42,7 +42,7 @@ test("a handle finds volumes of device classes alone", async (t) => {
   }
 });
 
-test("what an operation works on is no volume to back up, whatever name it has", async (t) => {
+test("a volume with the mark of an operation matches no handle", async (t) => {
   const marked = (name: string) => volumeOf("vg0", name, { tags: ["hostplane-operation-1"] });
   const state = stateOf([groupOf("vg0", gib)], [marked("hostplane-restore-1"), marked("data")]);
   for (const handle of ["hostplane-restore-1", "vg0/data"]) {
@@ -50,7 +50,7 @@ test("what an operation works on is no volume to back up, whatever name it has",
   }
 });
 
-test("whatever a handle is, it is read", async (t) => {
+test("any text can be parsed as a handle", async (t) => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       const { volumeGroup, name } = parseVolumeHandle(text);

@@ -11,20 +11,20 @@ import type { SystemObserver } from "../../../../../server/events/observe-system
 import type { NewEvent } from "../../../../../server/store/events.ts";
 import type { Store } from "../../../../../server/store/store.ts";
 
-/** An observer, and the LVM by which its gateway makes changes. */
+/** An observer, and the LVM adapter through which its gateway makes changes. */
 export interface ObserverUnderTest extends SystemObserver {
   readonly lvm: LvmAdapter;
   readonly failures: readonly unknown[];
 }
 
-/** An LVM of memory with a group `vg0` of 1,000 extents of 4 MiB, closed when the test ends. */
+/** Creates an in-memory LVM with a group `vg0` of 1,000 extents of 4 MiB; closed when the test ends. */
 export function makeLvm(t: Test): LvmAdapter {
   const lvm = createLvmSandbox({ volumeGroups: [{ name: "vg0", sizeBytes: 1000n << 22n }] });
   t.teardown(() => lvm.close());
   return lvm;
 }
 
-/** Closed when the test ends. */
+/** Starts an observer; closed when the test ends. */
 export function startObserver(
   t: Test,
   lvm: LvmAdapter,
@@ -47,7 +47,7 @@ export function startObserver(
   return { ...observer, lvm: own.lvm, failures };
 }
 
-/** All events that are told. */
+/** Returns all published events. */
 export async function toldEvents(store: Pick<Store, "run">): Promise<NewEvent[]> {
   const { rows } = await store.run("events.read", { afterSeq: 0, limit: 10_000 });
   return rows.map(({ topic, type, resource, host, operation_id, services, payload_json }) => ({
@@ -61,7 +61,7 @@ export async function toldEvents(store: Pick<Store, "run">): Promise<NewEvent[]>
   }));
 }
 
-/** Waits until what is told satisfies the condition. */
+/** Waits until the published events satisfy the condition. */
 export async function untilTold(
   store: Pick<Store, "run" | "subscribe">,
   isEnough: (events: readonly NewEvent[]) => boolean,
@@ -84,7 +84,7 @@ export async function untilTold(
   }
 }
 
-/** Waits until a state is kept whose version is at least this one. */
+/** Waits until the stored state has at least this version. */
 export async function untilVersion(
   store: Pick<Store, "run">,
   version: number,

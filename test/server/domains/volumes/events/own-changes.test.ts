@@ -11,7 +11,7 @@ import { create, makeLvm } from "./observer-under-test.ts";
 
 const at = (name: string) => ({ volumeGroupName: "vg0", name });
 
-/** What a step makes different. */
+/** Returns the differences that a step causes. */
 async function differencesBy(
   lvm: LvmAdapter,
   run: () => Promise<void>,
@@ -25,7 +25,7 @@ async function differencesBy(
   };
 }
 
-test("a change is one's own until a state that shows it has been told", async (t) => {
+test("a change counts as the gateway's own until a state that shows it was published", async (t) => {
   const lvm = makeLvm(t);
   const own = createOwnChanges(lvm);
   const { differences, readAtMs } = await differencesBy(lvm, () => own.lvm.run(create("data")));
@@ -37,7 +37,7 @@ test("a change is one's own until a state that shows it has been told", async (t
   t.strictSame(isOwn(), [false]);
 });
 
-test("snapshots that follow their origin are one's own change too, other volumes are not", async (t) => {
+test("changes of snapshots that follow their origin are the gateway's own, those of other volumes are not", async (t) => {
   const lvm = makeLvm(t);
   const own = createOwnChanges(lvm);
   await lvm.run(create("data"));
@@ -60,7 +60,7 @@ test("snapshots that follow their origin are one's own change too, other volumes
   );
 });
 
-test("of a change that failed nothing is remembered for long", async (t) => {
+test("a failed change is forgotten", async (t) => {
   const lvm = makeLvm(t);
   const own = createOwnChanges(lvm);
   t.equal(await reasonOf(own.lvm.run({ kind: "remove", ...at("data") })), "VOLUME_NOT_FOUND");

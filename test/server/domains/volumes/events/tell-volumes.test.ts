@@ -22,7 +22,7 @@ const options = {
   ownChangeOf: () => undefined,
 };
 
-/** What is told when one state follows the other, the first of all being told in silence. */
+/** Returns the events for each state after the first, which yields none. */
 function tellAll(first: LvmState, ...others: readonly LvmState[]) {
   let { observed } = tellVolumes(undefined, first, options);
   return others.map((state) => {
@@ -35,14 +35,14 @@ function tellAll(first: LvmState, ...others: readonly LvmState[]) {
 const vg0 = groupOf("vg0", 50n * gib);
 const data = volumeOf("vg0", "data", { tags: ["a"], active: true });
 
-test("of the first state nothing is told", (t) => {
+test("the first state yields no events", (t) => {
   const { events, observed } = tellVolumes(undefined, stateOf([groupOf("vg0", 0n)], [data]), options);
   t.strictSame(events, []);
   t.match(observed, { groups: [{ name: "vg0", freeBytes: "0" }], volumes: [{ name: "data" }], low: ["vg0"] });
   t.end();
 });
 
-test("what is done to a volume is told with what it is now", (t) => {
+test("an event about a volume contains its current state", (t) => {
   const told = tellAll(
     stateOf([vg0], []),
     stateOf([vg0], [data]),
@@ -96,7 +96,7 @@ test("what is done to a volume is told with what it is now", (t) => {
   t.end();
 });
 
-test("a volume is followed by its UUID: renamed, not removed and made", (t) => {
+test("a volume is identified by its UUID: renamed, not removed and created", (t) => {
   const [renamed, replaced] = tellAll(
     stateOf([vg0], [data]),
     stateOf([vg0], [{ ...data, name: "other", sizeBytes: 2n * gib }]),
@@ -110,7 +110,7 @@ test("a volume is followed by its UUID: renamed, not removed and made", (t) => {
   t.end();
 });
 
-test("volumes that have exchanged names are told in an order in which that can happen", (t) => {
+test("swapped names are reported in an order that is possible", (t) => {
   const named = (uuid: string, name: string) => volumeOf("vg0", name, { uuid });
   const [chain, circle] = tellAll(
     stateOf([vg0], [named("1", "a"), named("2", "b")]),
@@ -126,7 +126,7 @@ test("volumes that have exchanged names are told in an order in which that can h
   t.end();
 });
 
-test("a group that is gone keeps its volumes, and is told when it is back, with what has changed", (t) => {
+test("a group that is gone keeps its volumes; its return is reported with what has changed", (t) => {
   const [gone, back] = tellAll(
     stateOf([vg0], [data, volumeOf("vg0", "old")]),
     stateOf([], []),
@@ -147,7 +147,7 @@ test("a group that is gone keeps its volumes, and is told when it is back, with 
   t.end();
 });
 
-test("a group of another making takes the place of one that is away", (t) => {
+test("a new group of the same name replaces one that is away", (t) => {
   const [gone, replaced] = tellAll(
     stateOf([vg0], [data]),
     stateOf([], []),
@@ -158,7 +158,7 @@ test("a group of another making takes the place of one that is away", (t) => {
   t.end();
 });
 
-test("a renamed group is gone under one name, and its volumes go on under the other", (t) => {
+test("a renamed group is gone under the old name, and its volumes are renamed", (t) => {
   const [renamed, back] = tellAll(
     stateOf([vg0], [data]),
     stateOf([{ ...vg0, name: "vg1" }], [{ ...data, volumeGroupName: "vg1" }]),
@@ -181,7 +181,7 @@ test("a renamed group is gone under one name, and its volumes go on under the ot
   t.end();
 });
 
-test("a group that nobody waits for is made without a word, its volumes are told", (t) => {
+test("a new group without a device class is not reported, but its volumes are", (t) => {
   const vg9 = groupOf("vg9", gib);
   const [made] = tellAll(stateOf([vg0], []), stateOf([vg0, vg9], [volumeOf("vg9", "x")]));
   t.match(made, [{ type: "volume.created", volume: { deviceClass: "" } }]);
@@ -189,7 +189,7 @@ test("a group that nobody waits for is made without a word, its volumes are told
   t.end();
 });
 
-test("the thin pool of a class goes and comes back", (t) => {
+test("the thin pool of a class is gone and comes back", (t) => {
   const pool = volumeOf("vg0", "pool", { kind: "thinPool" });
   const [gone, back] = tellAll(stateOf([vg0], [pool]), stateOf([vg0], []), stateOf([vg0], [pool]));
   const volumeGroup = { name: "vg0/pool", deviceClasses: ["thin"] };
@@ -203,12 +203,12 @@ test("the thin pool of a class goes and comes back", (t) => {
   t.strictSame(
     away.map((events) => events.length),
     [1, 1],
-    "a group that goes takes its pool with it",
+    "the pool of a group that is gone is not reported",
   );
   t.end();
 });
 
-test("low and enough are told once each, with some room between them", (t) => {
+test("low and enough are reported once each, with a hysteresis", (t) => {
   const free = (percent: bigint) => stateOf([groupOf("vg0", percent * gib)], []);
   const told = tellAll(free(50n), free(10n), free(9n), free(5n), free(11n), free(12n), free(10n));
   t.strictSame(
@@ -219,7 +219,7 @@ test("low and enough are told once each, with some room between them", (t) => {
   t.end();
 });
 
-test("a thin pool is low by what is written to it, or by its metadata", (t) => {
+test("a thin pool is low by its written data or its metadata", (t) => {
   const filled = (dataPercent: number | undefined, metadataPercent: number | undefined) =>
     stateOf([vg0], [volumeOf("vg0", "pool", { kind: "thinPool", dataPercent, metadataPercent })]);
   const told = tellAll(
@@ -244,7 +244,7 @@ test("a thin pool is low by what is written to it, or by its metadata", (t) => {
   t.end();
 });
 
-test("a share of 0 is never low", (t) => {
+test("with a limit of 0 a group is never low", (t) => {
   const { observed } = tellVolumes(undefined, stateOf([groupOf("vg0", 0n)], []), {
     ...options,
     lowSpacePercent: 0,
@@ -253,14 +253,14 @@ test("a share of 0 is never low", (t) => {
   t.end();
 });
 
-test("whatever has changed, who applies the events in order to the old volumes has the new ones", (t) => {
+test("applying the events in order to the old volumes gives the new ones", (t) => {
   fc.assert(
     fc.property(fc.array(states, { minLength: 2, maxLength: 6 }), ([first, ...others]) => {
       let { observed } = tellVolumes(undefined, first ?? stateOf([], []), options);
       const picture = pictureOf(observed);
       for (const state of others) {
         const kept = parseObservedVolumes(JSON.parse(JSON.stringify(observed)));
-        t.strictSame(kept, observed, "what is kept is what is read");
+        t.strictSame(kept, observed, "the stored state survives JSON");
         const told = tellVolumes(kept, state, options);
         for (const event of told.events) {
           applyEvent(picture, event);
@@ -268,7 +268,11 @@ test("whatever has changed, who applies the events in order to the old volumes h
         }
         observed = told.observed;
         t.strictSame(new Map([...picture].sort()), new Map([...pictureOf(observed)].sort()));
-        t.strictSame(tellVolumes(observed, state, options), { observed, events: [] }, "and that is all");
+        t.strictSame(
+          tellVolumes(observed, state, options),
+          { observed, events: [] },
+          "the same state again yields no events",
+        );
       }
     }),
     { numRuns: 300 },
@@ -276,7 +280,7 @@ test("whatever has changed, who applies the events in order to the old volumes h
   t.end();
 });
 
-test("every change of a volume is told", (t) => {
+test("every change of a volume yields an event", (t) => {
   fc.assert(
     fc.property(states, states, (first, second) => {
       const before = tellVolumes(undefined, first, options).observed;
@@ -291,7 +295,7 @@ test("every change of a volume is told", (t) => {
   t.end();
 });
 
-test("what is kept is read or refused, never half understood", (t) => {
+test("a stored state is parsed completely or rejected", (t) => {
   fc.assert(
     fc.property(fc.jsonValue(), (json) => {
       const parsed: ObservedVolumes | undefined = parseObservedVolumes(json);

@@ -16,7 +16,7 @@ import { applyEvent, type Picture } from "./volume-picture.ts";
 
 const at = (name: string) => ({ volumeGroupName: "vg0", name });
 
-/** Fails calls of a transaction of the store, before it runs or when it has run. */
+/** Makes a transaction of the store fail, before or after it has run, for a number of calls. */
 function failing(store: Store, name: string, when: "before" | "after", times: number): Pick<Store, "run"> {
   let left = times;
   return {
@@ -30,7 +30,7 @@ function failing(store: Store, name: string, when: "before" | "after", times: nu
   };
 }
 
-test("the first look is silent; after it each change is told, one's own and those of others", async (t) => {
+test("the first read yields no events; afterwards own and foreign changes are published", async (t) => {
   const store = await openOwnStore(t);
   const lvm = makeLvm(t);
   const { lvm: ownLvm } = startObserver(t, lvm, store);
@@ -57,7 +57,7 @@ test("the first look is silent; after it each change is told, one's own and thos
   ]);
 });
 
-test("every step of one's own is known as such", async (t) => {
+test("every step of the gateway is recognized as its own", async (t) => {
   const store = await openOwnStore(t);
   const { lvm } = startObserver(t, makeLvm(t), store);
   await untilVersion(store, 1);
@@ -98,7 +98,7 @@ test("every step of one's own is known as such", async (t) => {
   );
 });
 
-test("after a break the differences are told, and a gap", async (t) => {
+test("after an interruption the differences are published, with a gap", async (t) => {
   const store = await openOwnStore(t);
   const lvm = makeLvm(t);
   await lvm.run(create("old"));
@@ -135,7 +135,7 @@ test("after a break the differences are told, and a gap", async (t) => {
   t.ok(Date.parse(gap.to) >= Date.parse(gap.from));
 });
 
-test("what was kept by a version that nobody understands is a gap, and a beginning", async (t) => {
+test("a stored state in an unknown format yields a gap, and observation starts over", async (t) => {
   const store = await openOwnStore(t);
   const source = "sandbox-lvm/h1";
   await store.run("observed.write", { source, version: 0, state: { newer: true }, events: [] });
@@ -145,7 +145,7 @@ test("what was kept by a version that nobody understands is a gap, and a beginni
   t.match(await untilTold(store, ({ length }) => length > 0), [{ type: "gap" }]);
 });
 
-test("observers that share a store tell each change once, in an order that can be", async (t) => {
+test("observers that share a store publish each change once, in a possible order", async (t) => {
   const store = await openOwnStore(t);
   const lvm = makeLvm(t);
   const observers = [
@@ -177,14 +177,14 @@ test("observers that share a store tell each change once, in an order that can b
   );
   await Promise.all(observers.map(({ close }) => close()));
   const later = (await toldEvents(store)).slice(events.length).filter(({ type }) => type !== "gap");
-  t.strictSame(later, [], "nothing more is told, but that one of them has begun after another");
+  t.strictSame(later, [], "only the gaps of observers that began later");
   t.strictSame(
     observers.flatMap(({ failures }) => failures),
     [],
   );
 });
 
-test("what could not be written is written later, and what was written is not told twice", async (t) => {
+test("failed writes are retried, and nothing is published twice", async (t) => {
   for (const when of ["before", "after"] as const) {
     const store = await openOwnStore(t);
     const lvm = makeLvm(t);
@@ -206,7 +206,7 @@ test("what could not be written is written later, and what was written is not to
   }
 });
 
-test("while LVM cannot be read nothing is told; then the differences, and a gap", async (t) => {
+test("after LVM could not be read, the differences are published with a gap", async (t) => {
   const store = await openOwnStore(t);
   const sandbox = makeLvm(t);
   let isBroken = false;
@@ -232,7 +232,7 @@ test("while LVM cannot be read nothing is told; then the differences, and a gap"
   t.match(failures, [{ reason: "TOOL_FAILED" }]);
 });
 
-test("that nothing has changed is noted from time to time", async (t) => {
+test("an unchanged state is confirmed periodically", async (t) => {
   const store = await openOwnStore(t);
   startObserver(t, makeLvm(t), store, { confirmMs: 5 });
   await untilVersion(store, 1);
@@ -245,7 +245,7 @@ test("that nothing has changed is noted from time to time", async (t) => {
   t.equal(later?.version, 1);
 });
 
-test("what is done just before the end is told, as one's own", async (t) => {
+test("a change just before closing is published as the gateway's own", async (t) => {
   const store = await openOwnStore(t);
   const { lvm, close } = startObserver(t, makeLvm(t), store);
   await untilVersion(store, 1);
@@ -254,7 +254,7 @@ test("what is done just before the end is told, as one's own", async (t) => {
   t.match(await toldEvents(store), [{ type: "volume.created", payload: { volume: { outside: false } } }]);
 });
 
-test("an LVM that hangs holds nobody up for long", async (t) => {
+test("an LVM that hangs does not block closing", async (t) => {
   const store = await openOwnStore(t);
   const lvm = makeLvm(t);
   const read: LvmAdapter["read"] = (signal) =>
@@ -266,7 +266,7 @@ test("an LVM that hangs holds nobody up for long", async (t) => {
   t.strictSame(failures, []);
 });
 
-test("it can be closed at any moment", async (t) => {
+test("an observer can be closed at any time", async (t) => {
   const store = await openOwnStore(t);
   const lvm = makeLvm(t);
   for (let turns = 0; turns < 40; turns += 1) {
@@ -280,6 +280,6 @@ test("it can be closed at any moment", async (t) => {
   }
   const events = (await toldEvents(store)).filter(({ type }) => type === "volume.created");
   const { volumes } = (await lvm.read()).value;
-  t.equal(new Set(events.map(({ resource }) => resource)).size, events.length, "nothing is told twice");
+  t.equal(new Set(events.map(({ resource }) => resource)).size, events.length, "nothing is published twice");
   t.ok(events.length <= volumes.length);
 });

@@ -4,7 +4,7 @@ import type { ObservedVolumes } from "../../../../../server/domains/volumes/even
 import type { NewEvent } from "../../../../../server/store/events.ts";
 import { groupOf, stateOf, volumeOf } from "../lvm-state.ts";
 
-/** What somebody knows of volumes who has only heard events: for each resource its size and tags. */
+/** The volumes as reconstructed from events alone: size and tags by resource. */
 export type Picture = Map<string, { readonly sizeBytes: string; readonly tags: readonly string[] }>;
 
 interface VolumePayload {
@@ -27,7 +27,7 @@ export function pictureOf({ volumes }: Pick<ObservedVolumes, "volumes">): Pictur
   );
 }
 
-/** Changes the picture as one event tells. @throws Error when the event cannot happen to it */
+/** Applies one event to the picture. @throws Error if the event is impossible in this state */
 export function applyEvent(picture: Picture, { type, resource, payload }: NewEvent): void {
   const { volume } = payload as VolumePayload;
   if (volume === undefined) {
@@ -37,7 +37,7 @@ export function applyEvent(picture: Picture, { type, resource, payload }: NewEve
   const before = oldResourceOf(resource, volume.changes);
   assertPossible(
     type === "volume.created" || picture.has(before),
-    `${type} of ${before}, which is not there`,
+    `${type} of ${before}, which does not exist`,
   );
   if (type === "volume.removed") {
     picture.delete(resource);
@@ -45,12 +45,12 @@ export function applyEvent(picture: Picture, { type, resource, payload }: NewEve
   }
   const previous = picture.get(before);
   if (type === "volume.resized") {
-    assertPossible(previous?.sizeBytes === volume.previousSizeBytes, "another size before");
+    assertPossible(previous?.sizeBytes === volume.previousSizeBytes, "the previous size differs");
   } else if (type === "volume.changed") {
-    assertPossible(previous?.sizeBytes === sizeBytes, "a change of size that is not told as one");
+    assertPossible(previous?.sizeBytes === sizeBytes, "a change of size without an event for it");
     picture.delete(before);
   }
-  assertPossible(type === "volume.resized" || !picture.has(resource), `${resource} is there already`);
+  assertPossible(type === "volume.resized" || !picture.has(resource), `${resource} already exists`);
   picture.set(resource, { sizeBytes, tags });
 }
 
@@ -77,7 +77,7 @@ const volumeFacts = fc.record({
   health: fc.constantFrom<LogicalVolume["health"]>("ok", "partial"),
 });
 
-/** States of a few groups and volumes, which share names and UUIDs often enough to be renamed, moved and exchanged. */
+/** States of a few groups and volumes, whose names and UUIDs overlap enough for renames, moves and swaps to occur. */
 export const states: fc.Arbitrary<LvmState> = fc
   .record({
     groups: fc.uniqueArray(fc.record({ uuid: fc.nat(2), name: fc.nat(2) }), {
