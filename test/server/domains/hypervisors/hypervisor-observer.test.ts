@@ -29,7 +29,7 @@ function toldFrom({ type, resource, operationId, payload }: EventRecord): Told {
   return { type, resource, operationId: operationId ?? undefined, facts: hypervisor };
 }
 
-/** Collects events about hypervisors until one is as is wanted. */
+/** Collects events about hypervisors until one satisfies the condition. */
 async function eventsUntil(
   { events }: HypervisorGateway,
   afterSeq: number,
@@ -44,10 +44,10 @@ async function eventsUntil(
       return told;
     }
   }
-  throw new Error(`not told; but ${JSON.stringify(told)}`);
+  throw new Error(`expected event is missing; got ${JSON.stringify(told)}`);
 }
 
-/** A gateway that has told what is there. */
+/** Starts a gateway and waits until it has stored a first state. */
 async function startObserved(t: Test, libvirt: LibvirtAdapter, store: Store): Promise<HypervisorGateway> {
   const gateway = await createHypervisorGateway(t, { libvirt, store, isObserver: true });
   await gateway.hypervisors.list(signal);
@@ -65,7 +65,7 @@ const is =
   (told: Told): boolean =>
     told.type === `hypervisor.${type}` && told.resource === `hypervisors/${id}`;
 
-test("what somebody else does is told as theirs, what an operation does as its own", async (t) => {
+test("events distinguish changes from outside and changes by operations", async (t) => {
   const libvirt = createLibvirt(t);
   const gateway = await startObserved(t, libvirt, await openOwnStore(t));
   const from = gateway.events.headSeq;
@@ -84,7 +84,7 @@ test("what somebody else does is told as theirs, what an operation does as its o
   });
 });
 
-test("a VM that is created and destroyed at once has each change told with its own operation", async (t) => {
+test("the events of a VM that is created and destroyed name the right operation each", async (t) => {
   const libvirt = createLibvirt(t);
   const gateway = await startObserved(t, libvirt, await openOwnStore(t));
   const client = await gateway.client();
@@ -99,7 +99,7 @@ test("a VM that is created and destroyed at once has each change told with its o
   }
 });
 
-test("an outage makes every state unknown, and tells why; its end tells what changed meanwhile", async (t) => {
+test("an outage makes states unknown with a reason; afterwards, changes in between are published", async (t) => {
   const libvirt = createLibvirt(t);
   const store = await openOwnStore(t);
   const gateway = await startObserved(t, libvirt, store);
@@ -111,7 +111,7 @@ test("an outage makes every state unknown, and tells why; its end tells what cha
   t.same(
     unknown.map(({ type, resource }) => `${type} ${resource}`).sort(),
     ["hypervisor.unknown hypervisors/old-1", "hypervisor.unknown hypervisors/old-2"],
-    "what is not created has not changed",
+    "hypervisors without a VM have not changed",
   );
   t.match(unknown.at(-1)?.facts, { state: "unknown", previousState: "off", reason: "it is stopped" });
   const during = await client.listHypervisors({});
@@ -139,7 +139,7 @@ test("an outage makes every state unknown, and tells why; its end tells what cha
   );
 });
 
-test("a domain that cannot be read makes no others unknown, and is not begun with", async (t) => {
+test("an unreadable VM does not affect others, and no operation begins on it", async (t) => {
   const sandbox = createLibvirt(t);
   let isBroken = false;
   const libvirt: LibvirtAdapter = {
@@ -168,7 +168,7 @@ test("a domain that cannot be read makes no others unknown, and is not begun wit
   t.match(refused, { reason: "DOMAIN_STATE", message: /its XML is broken/ });
 });
 
-test("a gateway that is started while libvirt is away knows what the one before it knew", async (t) => {
+test("a gateway started during a libvirt outage knows the last inventory of the previous one", async (t) => {
   const libvirt = createLibvirt(t);
   const store = await openOwnStore(t);
   const first = await startObserved(t, libvirt, store);
@@ -185,7 +185,7 @@ test("a gateway that is started while libvirt is away knows what the one before 
   await eventsUntil(second, 0, is("unknown", "old-1"));
 });
 
-test("a gateway that has never seen libvirt knows what can be made", async (t) => {
+test("a gateway that has never reached libvirt lists its templates", async (t) => {
   const libvirt = createLibvirt(t);
   libvirt.setOutage(stopped());
   const gateway = await createHypervisorGateway(t, {
@@ -204,7 +204,7 @@ test("a gateway that has never seen libvirt knows what can be made", async (t) =
   );
 });
 
-test("a thousand lists cost libvirt nothing", async (t) => {
+test("a thousand lists cause no requests to libvirt", async (t) => {
   const libvirt = createLibvirt(t);
   const revisions = new Set<number>();
   const reads = new Set<number>();
@@ -224,6 +224,6 @@ test("a thousand lists cost libvirt nothing", async (t) => {
   const ages: string[] = [];
   const onHeader = (headers: Headers) => void ages.push(headers.get("hostplane-snapshot-age") ?? "");
   await Promise.all(Array.from({ length: 1000 }, () => client.listHypervisors({}, { onHeader })));
-  t.same([revisions.size, reads.size], [1, 1], "all come of one read");
+  t.same([revisions.size, reads.size], [1, 1], "all are based on one read");
   t.ok(ages.length === 1000 && ages.every((age) => /^\d+$/.test(age)));
 });

@@ -46,7 +46,7 @@ export const settings: HypervisorSettings = {
   destroy: { graceSeconds: 0, deleteVolumes: false },
 };
 
-/** A libvirt of memory with a pool `images`, a domain `old-1` that runs and `old-2` that is off; closed with the test. */
+/** Creates an in-memory libvirt: pool `images`, `old-1` running, `old-2` and `other` off; closed when the test ends. */
 export function createLibvirt(t: Test, options: LibvirtSandboxOptions = {}): LibvirtSandbox {
   const domain = (name: string, number: number) => ({
     name,
@@ -79,23 +79,23 @@ export interface HypervisorGatewayOptions {
   readonly settings?: HypervisorSettings;
   readonly boundary?: OperationsOptions["boundary"];
   readonly host?: string;
-  /** It only asks, and runs nothing. */
+  /** Whether the gateway only makes requests and runs no operations. */
   readonly isIdle?: boolean;
-  /** It tells of changes. */
+  /** Whether the gateway publishes changes as events. */
   readonly isObserver?: boolean;
   readonly patienceMs?: number;
 }
 
-/** The parts of a gateway that know of hypervisors; closed with the test. */
+/** The parts of a gateway that handle hypervisors; closed when the test ends. */
 export interface HypervisorGateway {
   readonly hypervisors: Hypervisors;
   readonly operations: Operations;
   readonly events: Events;
-  /** By gRPC over a socket. */
+  /** Returns a gRPC client that connects over a socket. */
   client(): Promise<Client<typeof OperationsService>>;
-  /** Where it listens. */
+  /** Returns the URL that the gateway listens on. */
   url(): Promise<string>;
-  /** The operation once it has ended. */
+  /** Resolves to the operation once it has ended. */
   end(id: string): Promise<Operation>;
   close(): Promise<void>;
 }
@@ -155,7 +155,7 @@ export async function createHypervisorGateway(
   };
 }
 
-/** What a stream tells, and which operations stand behind it. */
+/** The messages of a stream, and the ids of its operations. */
 export interface Followed {
   readonly told: readonly string[];
   readonly last: string;
@@ -164,7 +164,7 @@ export interface Followed {
 
 type Stream = AsyncIterable<{ readonly state: OperationState; readonly msg: string }>;
 
-/** Reads a stream to its end; each message as `ACTIVE making its disk`. */
+/** Reads a stream to its end; formats each message like `ACTIVE making its disk`. */
 export async function follow(
   call: (options: { readonly onHeader: (headers: Headers) => void; readonly signal?: AbortSignal }) => Stream,
   onMessage: (text: string) => unknown = () => {},
@@ -184,7 +184,7 @@ export async function follow(
   return { told, last: told.at(-1) ?? "", operationIds };
 }
 
-/** Names of domains that run, of those that are off, and of volumes. */
+/** Returns the names of running VMs, of VMs that are off, and of volumes. */
 export async function leftOf(libvirt: LibvirtAdapter) {
   const { domains } = (await libvirt.read()).value;
   const named = (isOn: boolean) =>
@@ -193,10 +193,10 @@ export async function leftOf(libvirt: LibvirtAdapter) {
   return { running: named(true), off: named(false), volumes: volumes.map(({ name }) => name) };
 }
 
-/** What `leftOf` tells before anything is made. */
+/** Result of `leftOf` before anything is created. */
 export const untouched = { running: ["old-1"], off: ["old-2", "other"], volumes: ["base.qcow2"] };
 
-/** What `leftOf` tells when `hv-1` is made. */
+/** Result of `leftOf` after `hv-1` was created. */
 export const made = {
   running: ["hv-1", "old-1"],
   off: ["old-2", "other"],

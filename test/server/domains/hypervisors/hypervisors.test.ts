@@ -20,7 +20,7 @@ import {
   untouched,
 } from "./hypervisors-under-test.ts";
 
-test("a hypervisor is created and destroyed, and its disk is used again", async (t) => {
+test("a hypervisor is created and destroyed, and its disk is reused", async (t) => {
   const libvirt = createLibvirt(t);
   const store = await openOwnStore(t);
   const gateway = await createHypervisorGateway(t, { libvirt, store });
@@ -49,7 +49,7 @@ test("a hypervisor is created and destroyed, and its disk is used again", async 
   t.equal(again.last, "COMPLETED hv-1 is created, with the disk that was kept");
 });
 
-test("volumes are deleted where the configuration says so, of hypervisors that were made alone", async (t) => {
+test("with deleteVolumes, only volumes of hypervisors created by hostplane are deleted", async (t) => {
   const libvirt = createLibvirt(t);
   const store = await openOwnStore(t);
   const destroy = { graceSeconds: 5, deleteVolumes: true };
@@ -62,7 +62,7 @@ test("volumes are deleted where the configuration says so, of hypervisors that w
   t.same(await leftOf(libvirt), { ...untouched, running: [], off: ["old-1", "old-2", "other"] });
 });
 
-test("a disk that was there before is used, and never deleted", async (t) => {
+test("an existing disk is used, and never deleted", async (t) => {
   const libvirt = createLibvirt(t);
   const name = "hypervisor-hv-1.qcow2";
   libvirt.runOutside({ kind: "createVolume", pool: "images", name, format: "qcow2", sizeBytes: gib });
@@ -78,7 +78,7 @@ test("a disk that was there before is used, and never deleted", async (t) => {
   t.same(await leftOf(libvirt), { ...untouched, volumes: ["base.qcow2", name] });
 });
 
-test("a hypervisor of somebody else is only started and powered off", async (t) => {
+test("a foreign hypervisor is only started and powered off", async (t) => {
   const libvirt = createLibvirt(t);
   const client = await (await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) })).client();
   const { last } = await follow((options) => client.createHypervisor({ id: "old-2" }, options));
@@ -89,14 +89,14 @@ test("a hypervisor of somebody else is only started and powered off", async (t) 
   t.same(await leftOf(libvirt), untouched);
 });
 
-/** The marked domain of the gateway, as libvirt names it. */
+/** Returns the name and UUID of a hypervisor's VM. */
 async function domainOf(libvirt: LibvirtAdapter, id: string) {
   const { value } = await libvirt.read();
   const { name = "", uuid = "" } = value.domains.find((one) => one.name === id) ?? {};
   return { name, uuid };
 }
 
-test("a hypervisor that was created and is off is destroyed; any other that is off is refused", async (t) => {
+test("a created hypervisor that is off can be destroyed; others that are off are rejected", async (t) => {
   const libvirt = createLibvirt(t);
   const destroy = { graceSeconds: 5, deleteVolumes: true };
   const own = { ...settings, destroy };
@@ -116,7 +116,7 @@ test("a hypervisor that was created and is off is destroyed; any other that is o
   });
 });
 
-test("the listed state names the call that is accepted, up to the end of an operation", async (t) => {
+test("until an operation ends, the listed state shows which call is accepted", async (t) => {
   let isHeld = true;
   const sandbox = createLibvirt(t);
   const gate = Promise.withResolvers<void>();
@@ -139,7 +139,7 @@ test("the listed state names the call that is accepted, up to the end of an oper
     (text) => /waiting/.test(text) && waiting.resolve(),
   );
   await waiting.promise;
-  t.match(await leftOf(sandbox), { running: ["hv-1", "old-1"] }, "it runs, and is not ready yet");
+  t.match(await leftOf(sandbox), { running: ["hv-1", "old-1"] }, "it is running, but not ready yet");
   t.equal(await stateOf("hv-1"), HypervisorState.AVAILABLE_TO_CREATE);
   isHeld = false;
   await creation;
@@ -156,7 +156,7 @@ test("the listed state names the call that is accepted, up to the end of an oper
   t.equal(await stateOf("hv-1"), HypervisorState.AVAILABLE_TO_CREATE);
 });
 
-test("a hypervisor that somebody starts while it is destroyed is powered off again", async (t) => {
+test("a hypervisor that is started during its destruction is powered off again", async (t) => {
   const sandbox = createLibvirt(t);
   let isStarted = false;
   const libvirt: LibvirtAdapter = {
@@ -195,7 +195,7 @@ test("a destruction that needs attention does not contradict its error", async (
   t.strictSame(attention?.left, ["The domain hv-1 is still defined: domain hv-1 is running."]);
 });
 
-test("what cannot be begun is refused before any message", async (t) => {
+test("impossible requests are rejected before any message", async (t) => {
   const libvirt = createLibvirt(t);
   const own = { ...settings, templates: [...settings.templates, { id: "other", ...template }] };
   const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t), settings: own });
@@ -220,10 +220,10 @@ test("what cannot be begun is refused before any message", async (t) => {
   libvirt.setOutage(undefined);
   t.same(await leftOf(libvirt), untouched);
   const { operations } = await gateway.operations.list({}, { belowSeq: undefined, limit: 9 });
-  t.same(operations, [], "none is begun when one is refused");
+  t.same(operations, [], "none is begun if one is rejected");
 });
 
-test("callers of the same id share an operation, and one that leaves does not stop it", async (t) => {
+test("callers with the same id share an operation, which continues if one of them leaves", async (t) => {
   let isHeld = true;
   const libvirt = createLibvirt(t);
   const slow: LibvirtAdapter = { ...libvirt, isReady: async () => !isHeld };
@@ -256,7 +256,7 @@ test("callers of the same id share an operation, and one that leaves does not st
   t.equal(operations.length, 1);
 });
 
-test("two that ask for the same id in one moment get one operation", async (t) => {
+test("concurrent requests for the same id share one operation", async (t) => {
   const libvirt = createLibvirt(t);
   const store = await openOwnStore(t);
   const gateways = await Promise.all(
@@ -272,7 +272,7 @@ test("two that ask for the same id in one moment get one operation", async (t) =
   t.ok(all.every(({ last }) => /^COMPLETED/.test(last)));
 });
 
-/** The steps in which creation can fail, and the reason that is told. */
+/** Steps in which creation can fail, with the reported reason. */
 const faults: readonly (readonly [LibvirtStep["kind"], string])[] = [
   ["createVolume", "NO_SPACE"],
   ["writeSeed", "TOOL_FAILED"],
@@ -280,7 +280,7 @@ const faults: readonly (readonly [LibvirtStep["kind"], string])[] = [
   ["start", "LIBVIRT_FAILED"],
 ];
 
-test("whatever fails is told in band, and nothing is left of it", async (t) => {
+test("every failure is reported in the stream, and nothing is left behind", async (t) => {
   for (const [kind, reason] of faults) {
     const failure = new InfraError(reason as "NO_SPACE", `no ${kind} today`);
     const libvirt = createLibvirt(t, { fault: (step) => (step.kind === kind ? failure : undefined) });
@@ -295,7 +295,7 @@ test("whatever fails is told in band, and nothing is left of it", async (t) => {
   }
 });
 
-test("a guest that is not ready in its time is told, and nothing is left of it", async (t) => {
+test("a guest that is not ready in time is reported, and nothing is left behind", async (t) => {
   const libvirt = createLibvirt(t, { bootMs: 60_000 });
   const templates = [{ id: "hv-1", ...template, readyTimeoutSeconds: 1 }];
   const gateway = await createHypervisorGateway(t, {
@@ -313,7 +313,7 @@ test("a guest that is not ready in its time is told, and nothing is left of it",
   t.same(await leftOf(libvirt), untouched);
 });
 
-test("what was there before is not undone", async (t) => {
+test("undo keeps what existed before", async (t) => {
   const failure = new InfraError("LIBVIRT_FAILED", "no");
   let isFailing = false;
   const libvirt = createLibvirt(t, {
@@ -327,10 +327,10 @@ test("what was there before is not undone", async (t) => {
   await follow((options) => client.createHypervisor({ id: "hv-1" }, options));
   t.same(await leftOf(libvirt), { ...untouched, volumes: made.volumes });
   await follow((options) => client.createHypervisor({ id: "old-2" }, options));
-  t.same((await leftOf(libvirt)).off, untouched.off, "a domain of somebody else stays");
+  t.same((await leftOf(libvirt)).off, untouched.off, "a foreign VM is kept");
 });
 
-test("several are told of in one stream", async (t) => {
+test("several operations are reported in one stream", async (t) => {
   const failure = new InfraError("LIBVIRT_FAILED", "it is broken");
   const libvirt = createLibvirt(t, {
     fault: (step) => (step.kind === "start" && step.name === "hv-2" ? failure : undefined),
@@ -350,7 +350,7 @@ test("several are told of in one stream", async (t) => {
   t.equal(destroyed.last, "COMPLETED all 2 are done");
 });
 
-test("an operation waits for a libvirt that is started anew", async (t) => {
+test("an operation waits while libvirt restarts", async (t) => {
   const libvirt = createLibvirt(t);
   const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
   const client = await gateway.client();
@@ -367,7 +367,7 @@ test("an operation waits for a libvirt that is started anew", async (t) => {
   t.same(await leftOf(libvirt), made);
 });
 
-test("who asks for the same state gets the same list, also while libvirt is away", async (t) => {
+test("callers share one list per state, even during a libvirt outage", async (t) => {
   const libvirt = createLibvirt(t);
   const gateway = await createHypervisorGateway(t, { libvirt, store: await openOwnStore(t) });
   const refusal = () => new InfraError("DOMAIN_OFF", "there is no storage pool");

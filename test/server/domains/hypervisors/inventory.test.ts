@@ -25,7 +25,7 @@ function marked(name: string, facts: Partial<LibvirtDomain> = {}): LibvirtDomain
 
 const gpu = { pciAddress: "0000:41:00.0", brand: "Maker", model: "Model" };
 
-test("it is what was made, what matches and what can be made, in the order of ids", async (t) => {
+test("the inventory has created VMs, matching VMs and templates, sorted by id", async (t) => {
   const inventory = createInventory(settings);
   const domains = [domainOf("old-1"), marked("hv-2"), domainOf("foreign"), marked("zz")];
   t.match(inventory.of({ domains, pools: [], gpus: [] }), [
@@ -37,7 +37,7 @@ test("it is what was made, what matches and what can be made, in the order of id
   ]);
 });
 
-test("a domain that took the name of a template is unknown, with the reason", async (t) => {
+test("a foreign VM with the name of a template is unknown, with a reason", async (t) => {
   const inventory = createInventory(settings);
   const [first] = inventory.of({ domains: [domainOf("hv-1")], pools: [], gpus: [] });
   t.match(first, { id: "hv-1", state: "unknown", reason: /somebody else/ });
@@ -45,11 +45,11 @@ test("a domain that took the name of a template is unknown, with the reason", as
   t.match(
     inventory.of({ domains: [renamed], pools: [], gpus: [] })[0],
     { state: "unknown" },
-    "the mark of another",
+    "the mark of another hypervisor",
   );
 });
 
-test("names that no id can have are left out", async (t) => {
+test("VMs whose names are not valid ids are left out", async (t) => {
   const inventory = createInventory({ ...settings, templates: [], match: ["*"] });
   const domains = [domainOf("a b"), domainOf("-x"), domainOf("ok")];
   t.match(
@@ -58,7 +58,7 @@ test("names that no id can have are left out", async (t) => {
   );
 });
 
-test("a domain runs, is off, or nobody knows", async (t) => {
+test("a VM is running, off or unknown", async (t) => {
   const inventory = createInventory({ ...settings, templates: [] });
   const expected: Readonly<Record<DomainState, string>> = {
     running: "running",
@@ -77,7 +77,7 @@ test("a domain runs, is off, or nobody knows", async (t) => {
   }
 });
 
-test("a domain that cannot be read is unknown, with that as the reason, whoever made it", async (t) => {
+test("an unreadable VM is unknown, with that as the reason", async (t) => {
   const inventory = createInventory(settings);
   const unreadable = { state: "unknown", unreadableBecause: "its XML is broken" } as const;
   const domains = [domainOf("hv-1", unreadable), marked("hv-2", unreadable), domainOf("old-1", unreadable)];
@@ -90,7 +90,7 @@ test("a domain that cannot be read is unknown, with that as the reason, whoever 
   ]);
 });
 
-test("storage is what reaches the shared pool, whatever the pool is", async (t) => {
+test("a VM has the storage capability if it uses the shared pool, of any kind", async (t) => {
   const sharedStorage = { volumeGroup: "vg-a", directory: "/srv/pool/", libvirtPool: "shared" };
   const inventory = createInventory({ ...settings, templates: [], sharedStorage });
   const has = (path: string) => {
@@ -130,7 +130,7 @@ test("storage is what reaches the shared pool, whatever the pool is", async (t) 
   );
 });
 
-test("GPUs are told by maker and model, also of what is not made yet", async (t) => {
+test("GPUs are listed with brand and model, even for templates without a VM", async (t) => {
   const templates = [{ id: "a", ...template, gpus: [gpu.pciAddress] }];
   const inventory = createInventory({ ...settings, templates });
   const domains = [domainOf("old-1", { gpus: [gpu] })];
@@ -142,7 +142,7 @@ test("GPUs are told by maker and model, also of what is not made yet", async (t)
   t.match(inventory.of({ domains: [], pools: [], gpus: [] })[0]?.gpus, [{ brand: "", model: "" }]);
 });
 
-test("while libvirt cannot be read nothing known is missing, and no state is known", async (t) => {
+test("while libvirt cannot be read, all known ids are listed with unknown states", async (t) => {
   const inventory = createInventory(settings);
   const known = inventory.of({ domains: [domainOf("old-1"), marked("zz")], pools: [], gpus: [] });
   const unreadable = inventory.unreadable(known, "it is stopped");

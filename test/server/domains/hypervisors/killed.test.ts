@@ -22,10 +22,10 @@ interface Story {
   readonly name: string;
   readonly verb: "create" | "destroy";
   readonly isCancelled: boolean;
-  /** What must be there in the end when it is done, and when it is undone. */
+  /** Expected result if the operation is done, and if it is undone. */
   readonly done: Left;
   readonly undone: Left;
-  /** Moments of a gateway in which it can be killed, at least. */
+  /** Minimum number of points at which the gateway can be killed. */
   readonly boundaries: number;
 }
 
@@ -38,7 +38,7 @@ const stories: readonly Story[] = [
   { name: "a destruction that is cancelled while no gateway runs", isCancelled: true, ...destruction },
 ];
 
-/** Runs a story with a gateway that dies at its boundary number `dieAt`; another one takes it up. */
+/** Runs a story with a gateway that dies at boundary number `dieAt`; another gateway continues. */
 async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
   const libvirt = createLibvirt(t);
   const destroy = { graceSeconds: 1, deleteVolumes: true };
@@ -93,7 +93,7 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
 }
 
 for (const story of stories) {
-  test(`${story.name} ends well wherever its gateway dies`, { timeout: 300_000 }, async (t) => {
+  test(`${story.name} ends correctly wherever its gateway dies`, { timeout: 300_000 }, async (t) => {
     const store = await openOwnStore(t);
     for (let dieAt = 1; ; dieAt += 1) {
       const { operation, place, left, told } = await runStory(t, store, story, dieAt);
@@ -101,7 +101,11 @@ for (const story of stories) {
       const isDone = operation.state === "completed";
       t.match(operation.state, story.isCancelled ? /^(completed|cancelled)$/ : /^completed$/, where);
       t.same(left, isDone ? story.done : story.undone, where);
-      t.match(told.last, isDone ? /^COMPLETED/ : /^FAILED cancelled/, `${where}: who watched is told`);
+      t.match(
+        told.last,
+        isDone ? /^COMPLETED/ : /^FAILED cancelled/,
+        `${where}: the watching client gets the result`,
+      );
       if (place === undefined) {
         t.ok(dieAt > (isLongForm ? story.boundaries : 2), `${dieAt - 1} boundaries`);
         return;
@@ -110,7 +114,7 @@ for (const story of stories) {
   });
 }
 
-test("what somebody else has started meanwhile is not stopped by an undoing", async (t) => {
+test("undo does not stop a VM that was started from outside meanwhile", async (t) => {
   const store = await openOwnStore(t);
   for (const isCancelled of [true, false]) {
     const libvirt = createLibvirt(t);

@@ -27,7 +27,7 @@ async function createPlan(t: Test, libvirt: LibvirtAdapter = createLibvirt(t)) {
   };
 }
 
-test("a plan tells what is made, by which calls, and that all of it can be taken back", async (t) => {
+test("a plan shows what is created, the libvirt calls, and that everything can be undone", async (t) => {
   const plan = await createPlan(t);
   const planned = await plan(createHypervisor, { id: "hv-2" });
   t.match(planned, {
@@ -55,7 +55,7 @@ test("a plan tells what is made, by which calls, and that all of it can be taken
   });
 });
 
-test("a plan of one whose domain is there already is its start alone", async (t) => {
+test("the plan for a hypervisor that is already defined only starts it", async (t) => {
   const libvirt = createLibvirt(t);
   const uuid = "00000000-0000-4000-8000-0000000000ff";
   await libvirt.run({ kind: "createVolume", pool: "images", name: "d", format: "raw", sizeBytes: 1n << 20n });
@@ -81,7 +81,7 @@ test("a plan of one whose domain is there already is its start alone", async (t)
   );
 });
 
-test("a plan names the disk as a pool of volumes that are no files has it", async (t) => {
+test("in a pool without files a plan shows a raw disk without a suffix", async (t) => {
   const libvirt = createLibvirt(t);
   const logical: LibvirtAdapter = {
     ...libvirt,
@@ -98,7 +98,7 @@ test("a plan names the disk as a pool of volumes that are no files has it", asyn
   t.match(volume?.command[2], /<name>hypervisor-hv-2<\/name>.*<format type="raw"/s);
 });
 
-test("a plan of a destruction tells what is lost", async (t) => {
+test("the plan of a destruction shows what is lost", async (t) => {
   const plan = await createPlan(t);
   t.match(await plan(destroyHypervisor, { id: "old-1" }), {
     kind: "hypervisors.destroy",
@@ -108,7 +108,7 @@ test("a plan of a destruction tells what is lost", async (t) => {
   });
 });
 
-test("a plan of several is one of all, and is refused as they would be", async (t) => {
+test("several hypervisors have one plan, which is rejected like the call", async (t) => {
   const plan = await createPlan(t);
   const planned = await plan(createHypervisors, { ids: ["hv-2", "hv-3"] });
   t.equal(planned?.steps.length, 12);

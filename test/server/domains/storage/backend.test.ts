@@ -4,7 +4,7 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { createKubernetesSandbox } from "../../../../adapters/kubernetes/sandbox.ts";
 import { createCephBackend, createKubernetesBackend } from "../../../../server/domains/storage/backend.ts";
 
-test("Ceph is well while all of it can be read, whatever it complains about", async (t) => {
+test("Ceph is ok while all parts can be read, whatever its health checks", async (t) => {
   const ceph = createCephSandbox();
   t.teardown(() => ceph.close());
   const backend = createCephBackend(ceph);
@@ -21,7 +21,7 @@ test("Ceph is well while all of it can be read, whatever it complains about", as
   t.match(await backend.status(), { health: "ok", missing: [] });
 });
 
-test("parts that cannot be read are named with their reason", async (t) => {
+test("unreadable parts are listed with their reason", async (t) => {
   const ceph = createCephSandbox();
   t.teardown(() => ceph.close());
   const backend = createCephBackend(ceph);
@@ -37,7 +37,7 @@ test("parts that cannot be read are named with their reason", async (t) => {
   });
 });
 
-test("a state that is not renewed is told with why; without any Ceph is unavailable", async (t) => {
+test("Ceph is degraded with a stale state, and unavailable without a state", async (t) => {
   const outage = new InfraError("CEPH_UNAVAILABLE", "the monitors do not answer");
   const ceph = createCephSandbox();
   t.teardown(() => ceph.close());
@@ -46,7 +46,7 @@ test("a state that is not renewed is told with why; without any Ceph is unavaila
   await ceph.setOutage(outage);
   t.match(await backend.status(), { health: "degraded", missing: ["the monitors do not answer"] });
 
-  // Of which nothing is ever young enough.
+  // With `keepMs: 0` every state is too old.
   const forgetful = createCephSandbox({ keepMs: 0 });
   t.teardown(() => forgetful.close());
   await forgetful.setOutage(outage);
@@ -57,7 +57,7 @@ test("a state that is not renewed is told with why; without any Ceph is unavaila
   });
 });
 
-test("a version that is long in coming delays no status", async (t) => {
+test("a slow version query does not delay the status", async (t) => {
   const ceph = createCephSandbox();
   t.teardown(() => ceph.close());
   const { promise, resolve } = Promise.withResolvers<{ version: string; findings: [] }>();
@@ -74,7 +74,7 @@ test("a version that is long in coming delays no status", async (t) => {
   t.equal(asked, 1);
 });
 
-test("a version is asked for anew after a while, and when another manager is active", async (t) => {
+test("the version is queried again after a while, and when another manager becomes active", async (t) => {
   const ceph = createCephSandbox();
   t.teardown(() => ceph.close());
   let asked = 0;
@@ -95,7 +95,7 @@ test("a version is asked for anew after a while, and when another manager is act
   t.match(await forgetful.status(), { version: "17.2.4" });
 });
 
-test("Kubernetes is degraded without a right, but not without KoorClusters", async (t) => {
+test("Kubernetes is degraded without a permission, but not without KoorClusters", async (t) => {
   const kubernetes = createKubernetesSandbox();
   t.teardown(() => kubernetes.close());
   const backend = createKubernetesBackend(kubernetes);

@@ -24,10 +24,10 @@ test("a host is ready while any of its OSDs is up", async (t) => {
   t.same(readyOf([], ["a", "b", "c"]), ready);
   t.same(readyOf([0, 4], ["a", "b", "c"]), ready, "one OSD of two");
   t.same(readyOf([0, 3], ["a", "b", "c"]), ["sandbox-ceph-1 false", ...ready.slice(1)], "both OSDs");
-  t.same(readyOf([], ["b", "c"]), ready, "its monitor alone");
+  t.same(readyOf([], ["b", "c"]), ready, "only its monitor is down");
 });
 
-test("a host without OSDs is ready while any daemon of it is up", async (t) => {
+test("a host without OSDs is ready while any of its daemons is up", async (t) => {
   const hosts = {
     ok: [
       { name: "one", daemons: ["mon.a"] },
@@ -37,7 +37,7 @@ test("a host without OSDs is ready while any daemon of it is up", async (t) => {
   t.same(readyOf([], ["c"], { hosts }), ["one false", "two true"]);
 });
 
-test("what tells of hosts, OSDs and monitors may be missing", async (t) => {
+test("without hosts, OSDs or monitors the readiness is missing", async (t) => {
   for (const part of ["hosts", "osds", "mons"]) {
     t.equal(readyOf([], [], { [part]: { missing: `no ${part}` } }), `no ${part}`);
   }

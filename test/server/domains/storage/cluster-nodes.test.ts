@@ -14,7 +14,7 @@ function withReady(node: Manifest, status: string | undefined): Manifest {
   return changed(node, { status: { conditions } });
 }
 
-test("the nodes that carry daemons are told with roles, addresses and the time they were made", async (t) => {
+test("nodes with daemons are listed with roles, addresses and creation time", async (t) => {
   const other: Manifest = {
     apiVersion: "v1",
     kind: "Node",
@@ -38,14 +38,14 @@ test("the nodes that carry daemons are told with roles, addresses and the time t
   t.equal(nodes.length, 3);
 });
 
-test("a node that does not tell when it was made has no age", async (t) => {
+test("a node without a creation time has no age", async (t) => {
   const kubernetes = kubernetesState(({ nodes: [first] }) => ({
     nodes: [{ ...(first as Manifest), metadata: { name: "sandbox-ceph-1" } }],
   }));
   t.equal(clusterNodesFrom({ ok: kubernetes }).nodes[0]?.age, undefined);
 });
 
-test("a node is ready by its condition alone, and not when it is gone", async (t) => {
+test("a node is ready only by its condition, and not ready when it is gone", async (t) => {
   const kubernetes = kubernetesState(({ nodes: [first, second] }) => ({
     nodes: [withReady(first as Manifest, "Unknown"), withReady(second as Manifest, undefined)],
   }));
@@ -65,7 +65,7 @@ test("a node is ready by its condition alone, and not when it is gone", async (t
   });
 });
 
-test("without the right to read nodes their names are told, and the rest is named as missing", async (t) => {
+test("without permission to read nodes their names are listed, and other fields are missing", async (t) => {
   const reason = "The account may not list nodes";
   const kubernetes = kubernetesState(undefined, { nodes: reason });
   const { nodes, missing } = clusterNodesFrom({ ok: kubernetes });
@@ -77,7 +77,7 @@ test("without the right to read nodes their names are told, and the rest is name
   t.strictSame(storageNodeStatuses({ ok: kubernetes }), { missing: reason });
 });
 
-test("Ceph alone tells hosts and whether their daemons run", async (t) => {
+test("without Kubernetes, Ceph provides the hosts and the state of their daemons", async (t) => {
   const osds = "ok" in ceph.osds ? ceph.osds.ok : undefined;
   const downOnSecond = {
     ...ceph,
@@ -105,7 +105,7 @@ test("Ceph alone tells hosts and whether their daemons run", async (t) => {
   });
 });
 
-test("Ceph stands in where Kubernetes does not tell which nodes they are, and says why", async (t) => {
+test("Ceph is the source if Kubernetes cannot provide the nodes, with the reason", async (t) => {
   const kubernetes = kubernetesState(undefined, { pods: "The account may not list pods in rook-ceph" });
   const { nodes, missing } = clusterNodesFrom({ ok: kubernetes }, ceph);
   t.equal(nodes.length, 3);
@@ -113,7 +113,7 @@ test("Ceph stands in where Kubernetes does not tell which nodes they are, and sa
   t.equal(await reasonOfCall(() => clusterNodesFrom({ ok: kubernetes })), "FIGURE_UNAVAILABLE");
 });
 
-test("Ceph stands in for a Kubernetes that is away, or in whose namespace no daemon runs", async (t) => {
+test("Ceph is the source if Kubernetes is unreachable, or if its namespace has no daemons", async (t) => {
   const empty = { ok: kubernetesState(() => ({ pods: [] })) };
   const cases = [
     [{ missing: "Kubernetes cannot be reached" }, /^Kubernetes cannot be reached$/],
@@ -136,7 +136,7 @@ test("Ceph stands in for a Kubernetes that is away, or in whose namespace no dae
   t.match(storageNodeStatuses(empty), { missing: /no pod/ });
 });
 
-test("without either there are no nodes to tell of", async (t) => {
+test("without Ceph and Kubernetes there are no nodes", async (t) => {
   t.equal(await reasonOfCall(() => clusterNodesFrom()), "DOMAIN_OFF");
   t.match(storageNodeStatuses(), { missing: String });
   const unknown = { ...ceph, hosts: { missing: "no manager is active" } };

@@ -18,7 +18,7 @@ function deploymentOf(name: string, change?: Change) {
   return clusterResourcesFrom(kubernetesState(change)).deployments.find((each) => each.name === name);
 }
 
-/** Changes the Deployment, or all whose name begins so, and their pods. */
+/** Returns a change of all Deployments whose name begins with `prefix`, and of their pods. */
 function withDaemons(prefix: string, status: object, isReady = true): Change {
   return ({ deployments, pods }) => ({
     deployments: deployments.map((each) =>
@@ -40,7 +40,7 @@ function withoutNodes(...names: readonly string[]): Change {
   });
 }
 
-test("resources come in the order of the contract, with what is wanted of them", async (t) => {
+test("resources are in the order of the contract, with their desired replicas", async (t) => {
   const { resources, deployments, missing, clamped } = clusterResourcesFrom(kubernetesState());
   const common = {
     apiversion: "ceph.rook.io/v1",
@@ -67,7 +67,7 @@ test("resources come in the order of the contract, with what is wanted of them",
   t.strictSame([missing, clamped], [[], []]);
 });
 
-test("Rook's words for phases are read, and those that it does not know are unknown", async (t) => {
+test("Rook's phases are mapped to a status, and other words to unknown", async (t) => {
   const statuses = {
     Ready: RESOURCE_READY,
     Progressing: RESOURCE_PROGRESSING,
@@ -96,7 +96,7 @@ test("Rook's words for phases are read, and those that it does not know are unkn
   }
 });
 
-test("what is asked for anew is on its way, and what is to go is not ready", async (t) => {
+test("an object with a new spec is progressing, and one being deleted is not ready", async (t) => {
   const asked = resourceOf("CephBlockPool", ({ blockPools: [seed] }) => ({
     blockPools: [{ ...(seed as Manifest), metadata: { ...(seed as Manifest).metadata, generation: 2 } }],
   }));
@@ -108,7 +108,7 @@ test("what is asked for anew is on its way, and what is to go is not ready", asy
   t.equal(leaving?.status, RESOURCE_NOT_READY);
 });
 
-test("a Deployment is ready, on its way or not ready as its rollout is", async (t) => {
+test("a Deployment is ready, progressing or not ready according to its rollout", async (t) => {
   const name = "rook-ceph-mgr-a";
   const rolling = [{ type: "Progressing", status: "True", reason: "ReplicaSetUpdated" }];
   const stuck = [{ type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded" }];
@@ -125,14 +125,18 @@ test("a Deployment is ready, on its way or not ready as its rollout is", async (
   }
 });
 
-test("daemons stand in for each other, as long as one of them, and of monitors a quorum, outlives a node", async (t) => {
+test("daemons are reliable if one of them, or a quorum of monitors, survives the loss of a node", async (t) => {
   const mgr = (change?: Change) => deploymentOf("rook-ceph-mgr-b", change)?.reliability;
   t.equal(mgr(), RELIABILITY_OK);
-  t.equal(mgr(withDaemons("rook-ceph-mgr-a", down, false)), RELIABILITY_NONE, "one is left");
+  t.equal(mgr(withDaemons("rook-ceph-mgr-a", down, false)), RELIABILITY_NONE, "only one is left");
   const osd = (change?: Change) => deploymentOf("rook-ceph-osd-5", change)?.reliability;
   t.equal(osd(withDaemons("rook-ceph-osd-0", down, false)), RELIABILITY_DEGRADED, "others are left");
   const mon = (change?: Change) => resourceOf("CephCluster", change)?.reliability;
-  t.equal(mon(withDaemons("rook-ceph-mon-a", down, false)), RELIABILITY_NONE, "of two of three none may go");
+  t.equal(
+    mon(withDaemons("rook-ceph-mon-a", down, false)),
+    RELIABILITY_NONE,
+    "with two of three, none may fail",
+  );
   const onOne: Change = ({ pods }) => ({
     pods: pods.map((each) =>
       each.metadata.name.startsWith("rook-ceph-mgr")
@@ -140,10 +144,10 @@ test("daemons stand in for each other, as long as one of them, and of monitors a
         : each,
     ),
   });
-  t.equal(mgr(onOne), RELIABILITY_NONE, "both go with their node");
+  t.equal(mgr(onOne), RELIABILITY_NONE, "both are lost with their node");
 });
 
-test("a Deployment that is nobody's daemon stands for itself", async (t) => {
+test("a Deployment that is not a daemon is scored alone", async (t) => {
   const labels = { app: "rook-ceph-operator" };
   const operator: Change = ({ deployments: [seed] }) => ({
     deployments: [{ ...(seed as Manifest), metadata: { name: "rook-ceph-operator", labels } }],
@@ -160,7 +164,7 @@ test("a Deployment that is nobody's daemon stands for itself", async (t) => {
   });
 });
 
-test("a pool is as reliable as its copies, and the failure domains there are for them", async (t) => {
+test("a pool is as reliable as its copies and failure domains allow", async (t) => {
   const pool = (spec: object, others: Change = () => ({})) =>
     resourceOf("CephBlockPool", (manifests) => ({
       ...others(manifests),
@@ -172,9 +176,9 @@ test("a pool is as reliable as its copies, and the failure domains there are for
   t.match(pool(copies(3)), { replicas: 3, reliability: RELIABILITY_OK });
   t.match(pool(copies(3, "zone")), { reliability: RELIABILITY_OK });
   t.match(pool(copies(3, "constructor")), { reliability: RELIABILITY_UNKNOWN });
-  t.match(pool(copies(3, "rack")), { reliability: RELIABILITY_UNKNOWN }, "no node says its rack");
-  t.match(pool(copies(3, "osd")), { reliability: RELIABILITY_DEGRADED }, "on one host");
-  t.match(pool(copies(4)), { reliability: RELIABILITY_DEGRADED }, "more than there are hosts");
+  t.match(pool(copies(3, "rack")), { reliability: RELIABILITY_UNKNOWN }, "no node has a rack");
+  t.match(pool(copies(3, "osd")), { reliability: RELIABILITY_DEGRADED }, "all copies may be on one host");
+  t.match(pool(copies(4)), { reliability: RELIABILITY_DEGRADED }, "more copies than hosts");
   const one = withoutNodes("sandbox-ceph-1", "sandbox-ceph-2");
   t.match(pool(copies(3), one), { reliability: RELIABILITY_NONE }, "one host is left");
   t.match(pool(copies(3), withoutNodes("sandbox-ceph-1")), { reliability: RELIABILITY_DEGRADED });
@@ -183,11 +187,15 @@ test("a pool is as reliable as its copies, and the failure domains there are for
   });
   t.match(pool(erasure(2, 1)), { replicas: 3, reliability: RELIABILITY_DEGRADED });
   t.match(pool(erasure(1, 2)), { replicas: 3, reliability: RELIABILITY_OK });
-  t.match(pool(erasure(4, 2)), { replicas: 6, reliability: RELIABILITY_NONE }, "3 hosts cannot hold 4 parts");
+  t.match(
+    pool(erasure(4, 2)),
+    { replicas: 6, reliability: RELIABILITY_NONE },
+    "3 hosts cannot hold 4 chunks",
+  );
   t.match(pool({}), { replicas: undefined, reliability: RELIABILITY_UNKNOWN });
 });
 
-test("a file system is no better than the worst of its pools and servers", async (t) => {
+test("a file system scores as its worst pool or server", async (t) => {
   t.equal(
     resourceOf("CephFilesystem", withDaemons("rook-ceph-mds-cephfs-a", down, false))?.reliability,
     RELIABILITY_NONE,
@@ -198,7 +206,7 @@ test("a file system is no better than the worst of its pools and servers", async
   t.equal(resourceOf("CephFilesystem", withBadPool)?.reliability, RELIABILITY_DEGRADED);
 });
 
-test("what cannot be read is missing alone, and what follows from it is unknown", async (t) => {
+test("only unreadable parts are missing, and what depends on them is unknown", async (t) => {
   const denied = "The account may not list pods in rook-ceph";
   const withoutPods = clusterResourcesFrom(kubernetesState(undefined, { pods: denied }));
   t.ok(withoutPods.deployments.every(({ reliability }) => reliability === RELIABILITY_UNKNOWN));
@@ -212,10 +220,10 @@ test("what cannot be read is missing alone, and what follows from it is unknown"
     { field: "resources.CephObjectStore", reason: absent },
     { field: "deployments", reason: "denied" },
   ]);
-  t.equal(resources[0]?.reliability, RELIABILITY_UNKNOWN, "by Deployments that are not known");
+  t.equal(resources[0]?.reliability, RELIABILITY_UNKNOWN, "depends on unknown Deployments");
 });
 
-test("how many replicas are wanted is missing where an object does not say", async (t) => {
+test("the replicas of an object without a count are missing", async (t) => {
   const { resources, missing } = clusterResourcesFrom(
     kubernetesState(({ cephClusters: [cluster], blockPools: [pool] }) => ({
       cephClusters: [changed(cluster as Manifest, { spec: { external: { enable: true }, mon: undefined } })],
@@ -239,13 +247,13 @@ test("how many replicas are wanted is missing where an object does not say", asy
   ]);
 });
 
-test("without any there is no answer", async (t) => {
+test("without any readable part the call fails", async (t) => {
   const kinds = ["cephClusters", "blockPools", "filesystems", "objectStores", "deployments"] as const;
   const nothing = kubernetesState(undefined, Object.fromEntries(kinds.map((kind) => [kind, "denied"])));
   t.equal(await reasonOfCall(() => clusterResourcesFrom(nothing)), "FIGURE_UNAVAILABLE");
 });
 
-test("a count beyond int32 is clamped and named", async (t) => {
+test("a count beyond int32 is clamped and listed", async (t) => {
   const { resources, clamped } = clusterResourcesFrom(
     kubernetesState(({ objectStores: [seed] }) => ({
       objectStores: [changed(seed as Manifest, { spec: { gateway: { instances: 2 ** 40 } } })],

@@ -11,7 +11,7 @@ function statsOf(change: Partial<CephState> = {}) {
   return clusterStatsFrom({ ...sandboxState(nowMs), ...change }, nowMs);
 }
 
-test("each field comes of the system", async (t) => {
+test("each field comes from the system", async (t) => {
   const { stats, missing, clamped } = statsOf();
   const madeAtMs = nowMs - 30 * dayMs;
   t.same(stats, {
@@ -53,7 +53,7 @@ test("each field comes of the system", async (t) => {
   t.same(clamped, []);
 });
 
-test("crashes are those that nobody has archived, of two weeks: who, where, when and what", async (t) => {
+test("crashes are those of two weeks that are not archived, with daemon, host, time and message", async (t) => {
   const crash = {
     id: "1",
     entity: "osd.1",
@@ -75,7 +75,7 @@ test("crashes are those that nobody has archived, of two weeks: who, where, when
   ]);
 });
 
-test("health checks are no crashes", async (t) => {
+test("health checks are not crashes", async (t) => {
   const check = {
     code: "OSD_DOWN",
     severity: "HEALTH_WARN",
@@ -107,7 +107,7 @@ test("metadata servers that hold a rank are up, in all filesystems; followers ar
   t.match(stats.services, { mds: { daemonsUp: 3, hotStandbyCount: 1 } });
 });
 
-test("placement groups are active and clean also while they are scrubbed", async (t) => {
+test("PGs count as active and clean while they are scrubbed", async (t) => {
   const states = [
     { state: "active+clean", count: 10 },
     { state: "active+clean+scrubbing+deep", count: 2 },
@@ -118,7 +118,7 @@ test("placement groups are active and clean also while they are scrubbed", async
   t.match(stats.data, { pools: { pgs: { activeClean: 12 } } });
 });
 
-test("hosts and zones of gateways are counted as they are", async (t) => {
+test("hosts and zones of gateways are counted once each", async (t) => {
   const daemons = [
     { name: "a", host: "ceph-1", zone: "east" },
     { name: "b", host: "ceph-1", zone: "west" },
@@ -132,7 +132,7 @@ test("hosts and zones of gateways are counted as they are", async (t) => {
   });
 });
 
-test("the quorum is what agrees now, not all monitors", async (t) => {
+test("the quorum lists only the monitors that are in quorum", async (t) => {
   const mons = {
     names: ["a", "b", "c"],
     quorum: ["a", "c"],
@@ -143,7 +143,7 @@ test("the quorum is what agrees now, not all monitors", async (t) => {
   t.same(stats.services?.mon, { daemonCount: 3, quorum: "a,c" });
 });
 
-test("each part that cannot be read leaves its field unset, alone, and is named", async (t) => {
+test("an unreadable part leaves only its own field unset, and is listed", async (t) => {
   const fields: readonly [
     keyof CephState,
     string,

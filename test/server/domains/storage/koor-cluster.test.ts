@@ -5,7 +5,7 @@ import { koorClusterFrom } from "../../../../server/domains/storage/koor-cluster
 import { reasonOfCall } from "../../../adapters/host/reason-of.ts";
 import { changed, kubernetesState } from "./kubernetes-state.ts";
 
-test("the resource is told as the contract has it", async (t) => {
+test("the resource is converted to the published message", async (t) => {
   t.strictSame(koorClusterFrom(kubernetesState()), {
     koorCluster: {
       name: "sandbox",
@@ -33,7 +33,7 @@ test("the resource is told as the contract has it", async (t) => {
   });
 });
 
-test("defaults of the definition stand in for what is not said, and each mode is read", async (t) => {
+test("absent fields have the defaults of the definition, and each mode is parsed", async (t) => {
   for (const [mode, expected] of [
     [undefined, UpgradeMode.NOTIFY],
     ["disabled", UpgradeMode.DISABLED],
@@ -54,7 +54,7 @@ test("defaults of the definition stand in for what is not said, and each mode is
   }
 });
 
-test("the newest versions are told where the operator reports them", async (t) => {
+test("the latest versions are set if the operator reports them", async (t) => {
   const latestVersions = {
     ceph: { version: "v18.2.0", imageUri: "quay.invalid/ceph/ceph", imageHash: "sha256:00" },
     ksd: { version: "v1.13.0", helmRepository: "https://charts.invalid", helmChart: "ksd" },
@@ -71,7 +71,7 @@ test("the newest versions are told where the operator reports them", async (t) =
   });
 });
 
-test("what the operator has not reported is unset and named", async (t) => {
+test("fields that the operator has not reported are unset and listed", async (t) => {
   const silent = koorClusterFrom(
     kubernetesState(({ koorClusters: [seed] }) => ({
       koorClusters: [{ ...(seed as Manifest), status: undefined }],
@@ -91,7 +91,7 @@ test("what the operator has not reported is unset and named", async (t) => {
   ]);
 });
 
-test("of several the first by name is told, and none is not found", async (t) => {
+test("the first of several by name is returned, and none is not found", async (t) => {
   const { koorCluster } = koorClusterFrom(
     kubernetesState(({ koorClusters: [seed] }) => ({
       koorClusters: ["z", "b"].map((name) => ({

@@ -7,7 +7,7 @@ import {
 } from "../../../../adapters/kubernetes/sandbox-cluster.ts";
 import { type RawParts, stateFrom } from "../../../../adapters/kubernetes/state.ts";
 
-/** The sandbox's cluster after a change of its objects, and without the kinds that cannot be read, with the reason. */
+/** Returns the state of the sandbox's cluster with changed objects, and with kinds missing for a reason. */
 export function kubernetesState(
   change: (manifests: Manifests) => Partial<Manifests> = () => ({}),
   missing: Partial<Record<WatchedName, string>> = {},
@@ -21,7 +21,7 @@ export function kubernetesState(
   return stateFrom("v1.36.3", Object.fromEntries(entries) as RawParts);
 }
 
-/** With this in place of parts of its spec or status. */
+/** Returns the object with parts of its spec or status replaced. */
 export function changed(
   object: Manifest,
   part: { readonly spec?: object; readonly status?: object },

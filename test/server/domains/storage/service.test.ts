@@ -13,7 +13,7 @@ const { getClusterStats, getClusterRadar, getClusterNodes, getClusterResources, 
 
 const atOnce = { watchedMs: 5, idleMs: 5, keepMs: 30_000 };
 
-test("a whole cluster is told with its age, and nothing is called missing", async (t) => {
+test("a complete state is returned with its age, and no field is missing", async (t) => {
   const { call } = createStorageUnderTest(t, { ceph: createCephSandbox() });
   const { message, headers } = await call(getClusterStats);
   t.match(message.stats, { status: "HEALTH_OK", services: { osd: { osdCount: 6, osdUp: 6, osdIn: 6 } } });
@@ -22,7 +22,7 @@ test("a whole cluster is told with its age, and nothing is called missing", asyn
   t.equal(headers.get("hostplane-clamped"), null);
 });
 
-test("what only the manager counts is unset and named while there is none; the rest is told", async (t) => {
+test("without a manager its figures are unset and listed; the others are returned", async (t) => {
   const ceph = createCephSandbox();
   const { call } = createStorageUnderTest(t, { ceph });
   await ceph.setManagers(false);
@@ -43,7 +43,7 @@ test("what only the manager counts is unset and named while there is none; the r
   });
 });
 
-test("a count beyond int32 is clamped and named, and no failure", async (t) => {
+test("a count beyond int32 is clamped and listed, not an error", async (t) => {
   const ceph = createCephSandbox();
   const { call } = createStorageUnderTest(t, { ceph });
   await ceph.change((state) => ({
@@ -55,7 +55,7 @@ test("a count beyond int32 is clamped and named, and no failure", async (t) => {
   t.equal(headers.get("hostplane-clamped"), "data.objects.object_count");
 });
 
-test("the radar says what each score was made of", async (t) => {
+test("the radar explains each score", async (t) => {
   const ceph = createCephSandbox();
   const { call } = createStorageUnderTest(t, { ceph });
   await call(getClusterRadar);
@@ -69,7 +69,7 @@ test("the radar says what each score was made of", async (t) => {
   );
 });
 
-test("a state that is not renewed is told with its age, until it is too old", async (t) => {
+test("a stale state is returned with its age, until it is too old", async (t) => {
   const outage = new InfraError("CEPH_UNAVAILABLE", "the monitors are away");
   const ceph = createCephSandbox(atOnce);
   const { call } = createStorageUnderTest(t, { ceph });
@@ -89,7 +89,7 @@ test("a state that is not renewed is told with its age, until it is too old", as
   });
 });
 
-test("whether nodes are ready is told by Kubernetes where there is one, else by Ceph", async (t) => {
+test("the readiness of nodes comes from Kubernetes if configured, else from Ceph", async (t) => {
   const alone = createStorageUnderTest(t, { ceph: createCephSandbox() });
   const { message, headers } = await alone.call(getClusterNodes);
   t.equal(message.nodes.length, 3);
@@ -107,7 +107,7 @@ test("whether nodes are ready is told by Kubernetes where there is one, else by 
   t.match((await both.call(getClusterRadar)).message.radar, { nodesHealth: 100 });
 });
 
-test("while Kubernetes is away, or its namespace empty, Ceph tells of nodes and it is said why", async (t) => {
+test("if Kubernetes is unreachable or its namespace empty, nodes come from Ceph, with the reason", async (t) => {
   const away = createKubernetesSandbox();
   const read = () => Promise.reject(new InfraError("KUBERNETES_UNAVAILABLE", "no answer"));
   const empty = createKubernetesSandbox();
@@ -131,7 +131,7 @@ test("while Kubernetes is away, or its namespace empty, Ceph tells of nodes and 
   await t.rejects(carrier.call(getClusterNodes), { name: "InfraError", reason: "KUBERNETES_UNAVAILABLE" });
 });
 
-test("what one of both systems knows alone is refused without it, naming the key", async (t) => {
+test("calls that need a system which is not configured fail, and name the key", async (t) => {
   const { call } = createStorageUnderTest(t, { ceph: createCephSandbox() });
   for (const method of [getClusterResources, getKoorCluster]) {
     await t.rejects(
@@ -153,7 +153,7 @@ test("what one of both systems knows alone is refused without it, naming the key
   t.ok((await carrier.call(getClusterResources)).message.deployments.length > 0);
 });
 
-test("who asks for the same state gets the same message, each with its age and what is missing", async (t) => {
+test("callers share one message per state, each with its age and missing fields", async (t) => {
   const ceph = createCephSandbox();
   const kubernetes = createKubernetesSandbox();
   const { call } = createStorageUnderTest(t, { ceph, kubernetes });
@@ -190,7 +190,7 @@ test("who asks for the same state gets the same message, each with its age and w
   t.match(without.message.nodes[0], { name: first?.name, status: ResourceStatus.RESOURCE_NOT_READY });
 });
 
-test("nodes of Ceph are shared only where it does not stand in for Kubernetes", async (t) => {
+test("nodes from Ceph are shared only if Ceph does not replace Kubernetes", async (t) => {
   const alone = createStorageUnderTest(t, { ceph: createCephSandbox() });
   t.equal((await alone.call(getClusterNodes)).message, (await alone.call(getClusterNodes)).message);
   const kubernetes = createKubernetesSandbox();
@@ -202,7 +202,7 @@ test("nodes of Ceph are shared only where it does not stand in for Kubernetes", 
   t.not((await call(getClusterNodes)).message, (await call(getClusterNodes)).message);
 });
 
-test("a crash that is recent no longer is not told, though Ceph's state is the same", async (t) => {
+test("an expired crash is not returned, even if Ceph's state is the same", async (t) => {
   const ceph = createCephSandbox();
   const { call } = createStorageUnderTest(t, { ceph });
   const nowMs = Date.now();

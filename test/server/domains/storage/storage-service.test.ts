@@ -14,7 +14,7 @@ import { createStorageUnderTest } from "./storage-under-test.ts";
 
 const { listPools, listOsds, listCrashes, archiveCrash, watchClusterStats } = StorageService.method;
 
-test("pools are told by name, with what is counted of them", async (t) => {
+test("pools are listed by name, with their usage", async (t) => {
   const ceph = createCephSandbox();
   const { call } = createStorageUnderTest(t, { ceph });
   const { message, headers } = await call(listPools);
@@ -53,7 +53,7 @@ test("pools are told by name, with what is counted of them", async (t) => {
   });
 });
 
-test("OSDs are told by number, with what is counted of them", async (t) => {
+test("OSDs are listed by id, with their usage", async (t) => {
   const ceph = createCephSandbox();
   const { call } = createStorageUnderTest(t, { ceph });
   await ceph.stopOsd(2);
@@ -77,7 +77,7 @@ test("OSDs are told by number, with what is counted of them", async (t) => {
   );
 });
 
-test("a crash is archived once, and told among the archived ones from then on", async (t) => {
+test("a crash is archived once, and from then on listed as archived", async (t) => {
   const ceph = createCephSandbox();
   const { call, planners } = createStorageUnderTest(t, { ceph });
   const id = await ceph.crash("osd.1");
@@ -101,10 +101,14 @@ test("a crash is archived once, and told among the archived ones from then on", 
   t.match(resource, /^cephClusters\/[-0-9a-f]{36}\/crashes\//);
   t.same((await call(listCrashes)).message.crashes, []);
   t.match((await call(listCrashes, { archived: true })).message.crashes, [{ id, archived: true }]);
-  t.match((await call(archiveCrash, { id })).message.crash, { archived: true }, "once more changes nothing");
+  t.match(
+    (await call(archiveCrash, { id })).message.crash,
+    { archived: true },
+    "archiving again changes nothing",
+  );
 });
 
-test("a crash that is not there, or no second key: neither is archived, nor planned", async (t) => {
+test("without the crash or the operator key, archiving and its plan fail", async (t) => {
   const { call } = createStorageUnderTest(t, { ceph: createCephSandbox() });
   await t.rejects(call(archiveCrash, { id: "none" }), { name: "InfraError", reason: "CRASH_NOT_FOUND" });
   for (const id of ["", "a b", "a/b", "-h", "a\nb", "é", "a".repeat(129)]) {
@@ -123,7 +127,7 @@ test("a crash that is not there, or no second key: neither is archived, nor plan
   });
 });
 
-test("a watcher is told the state at once, then each change, what is missing, and that it is stale", async (t) => {
+test("a watcher gets the state at once, then each change, missing fields, and staleness", async (t) => {
   const ceph = createCephSandbox();
   const { handlerOf } = createStorageUnderTest(t, { ceph });
   const ending = new AbortController();
@@ -162,7 +166,7 @@ test("a watcher is told the state at once, then each change, what is missing, an
   t.match(await end, { done: true });
 });
 
-test("watchers that ask within one second are told a state by one message", async (t) => {
+test("watchers within one second share one message per state", async (t) => {
   const ceph = createCephSandbox();
   const { handlerOf } = createStorageUnderTest(t, { ceph });
   const ending = new AbortController();
@@ -173,7 +177,7 @@ test("watchers that ask within one second are told a state by one message", asyn
     return (stream as AsyncIterable<object>)[Symbol.asyncIterator]();
   };
   const watcher = watching();
-  // A second may end between two of them, but not between all.
+  // A second may end between two of the watchers, but not between all.
   const told = await Promise.all(
     [watcher, watching(), watching()].map(async (one) => (await one.next()).value),
   );
@@ -181,10 +185,10 @@ test("watchers that ask within one second are told a state by one message", asyn
   t.ok(new Set(told).size < 3);
   const changed = watcher.next();
   await ceph.stopOsd(0);
-  t.notOk(told.includes((await changed).value), "another state by another");
+  t.notOk(told.includes((await changed).value), "another state has another message");
 });
 
-test("who asks for the same state gets the same message, archived crashes or not", async (t) => {
+test("callers share one message per state, with and without archived crashes", async (t) => {
   const ceph = createCephSandbox();
   const { call } = createStorageUnderTest(t, { ceph });
   const id = await ceph.crash("osd.1");
@@ -201,5 +205,5 @@ test("who asks for the same state gets the same message, archived crashes or not
   await ceph.setManagers(false);
   await call(listOsds);
   const again = await call(listOsds);
-  t.match(again.headers.get("hostplane-missing"), /^osds\.total_bytes, /, "also to the second who asks");
+  t.match(again.headers.get("hostplane-missing"), /^osds\.total_bytes, /, "also for the second caller");
 });

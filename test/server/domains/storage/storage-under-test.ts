@@ -11,11 +11,11 @@ import { withoutStore } from "../../without-store.ts";
 export interface Answer<Message> {
   readonly message: Message;
   readonly headers: Headers;
-  /** What the log learns that the call was about. */
+  /** Resource of the call, as it would be logged. */
   readonly resource: string | undefined;
 }
 
-/** The services of the domain over these systems, as every call reaches them. */
+/** Creates the services of the domain for these systems, called without a network. */
 export function createStorageUnderTest(
   t: Test,
   systems: { readonly ceph?: CephAdapter; readonly kubernetes?: KubernetesAdapter },
@@ -35,7 +35,7 @@ export function createStorageUnderTest(
   function handlerOf(method: Parameters<(typeof registrations)[number]["handlerOf"]>[0]): AnyHandler {
     const registration = registrations.find(({ service }) => service.typeName === method.parent.typeName);
     if (registration === undefined) {
-      throw new TypeError(`nobody serves ${method.parent.typeName}`);
+      throw new TypeError(`no service ${method.parent.typeName}`);
     }
     return registration.handlerOf(method);
   }

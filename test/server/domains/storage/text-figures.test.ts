@@ -6,7 +6,7 @@ import {
   throughputText,
 } from "../../../../server/domains/storage/text-figures.ts";
 
-test("bytes are written as the original writes them", async (t) => {
+test("bytes are formatted as in the original", async (t) => {
   const cases: readonly [bigint | number, string][] = [
     [0n, "0.00 B"],
     [853n, "853.00 B"],
@@ -26,7 +26,7 @@ test("bytes are written as the original writes them", async (t) => {
   t.equal(operationsText(0, "wr"), "0 ops/s wr");
 });
 
-test("what is written is within half a hundredth of its unit, and below 1024 of it", async () => {
+test("formatted bytes are rounded to a hundredth of their unit, and below 1024 of it", async () => {
   const sizes = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 1n << 60n }), (bytes) => {

@@ -12,7 +12,7 @@ const spares = (...extents: number[]): Candidate[] =>
 const device = (extents: number, usedExtents: number): Candidate => ({ extents, usedExtents });
 const free = { roomExtents: 0, canMove: true, mustKeepOne: false };
 
-/** Every set of at most ten candidates, the slow and plain way. */
+/** Enumerates all subsets of `count` candidates by brute force; for at most ten candidates. */
 function subsets(count: number): number[][] {
   return Array.from({ length: 2 ** count }, (_, bits) =>
     Array.from({ length: count }, (_, index) => index).filter((index) => ((bits >> index) & 1) === 1),
@@ -27,18 +27,18 @@ const candidate = fc
 const few = fc.array(candidate, { maxLength: 9 });
 const many = fc.array(candidate, { minLength: maxComparedDevices + 1, maxLength: 60 });
 
-test("the smallest set of spares that is enough", async (t) => {
+test("the smallest sufficient set of spares is chosen", async (t) => {
   t.strictSame(chooseGrowth(spares(10, 20, 30), 1), [0]);
   t.strictSame(chooseGrowth(spares(30, 20, 10), 11), [1]);
   t.strictSame(chooseGrowth(spares(30, 20, 15), 31), [1, 2]);
-  t.strictSame(chooseGrowth(spares(10, 10, 20), 20), [2], "one device rather than two");
+  t.strictSame(chooseGrowth(spares(10, 10, 20), 20), [2], "one device is better than two");
   t.strictSame(chooseGrowth(spares(10, 10, 10), 15), [0, 1], "the first in order");
   t.strictSame(chooseGrowth(spares(10, 10), 20), [0, 1]);
   t.equal(chooseGrowth(spares(10, 10), 21), undefined);
   t.equal(chooseGrowth([], 1), undefined);
 });
 
-test("no set of spares that is enough is smaller", async () => {
+test("no smaller set of spares is sufficient", async () => {
   fc.assert(
     fc.property(few, fc.integer({ min: 1, max: 200 }), (candidates, min) => {
       const sizes = subsets(candidates.length)
@@ -58,26 +58,26 @@ test("no set of spares that is enough is smaller", async () => {
         return all < min;
       }
       const sum = total(candidates, chosen, "extents");
-      // No device of it can be left out.
+      // No device can be left out.
       return sum >= min && chosen.every((index) => sum - (candidates[index]?.extents ?? 0) < min);
     }),
   );
 });
 
-test("the largest set of devices that may go", async (t) => {
+test("the largest set of removable devices is chosen", async (t) => {
   const candidates = [device(10, 2), device(20, 0), device(30, 30)];
   t.strictSame(chooseShrinkage(candidates, 9, free), []);
   t.strictSame(chooseShrinkage(candidates, 10, free), [0]);
   t.strictSame(chooseShrinkage(candidates, 29, free), [1]);
-  t.strictSame(chooseShrinkage(candidates, 100, free), [1], "what is used has no other room");
+  t.strictSame(chooseShrinkage(candidates, 100, free), [1], "the other devices have no space for its data");
   t.strictSame(chooseShrinkage(candidates, 100, { ...free, roomExtents: 40 }), [0, 1, 2]);
-  t.strictSame(chooseShrinkage(candidates, 30, { ...free, roomExtents: 40 }), [0, 1], "less to move");
+  t.strictSame(chooseShrinkage(candidates, 30, { ...free, roomExtents: 40 }), [0, 1], "less data to move");
   t.strictSame(chooseShrinkage(candidates, 100, { ...free, roomExtents: 40, canMove: false }), [1]);
   t.strictSame(chooseShrinkage(spares(5, 5), 100, { ...free, mustKeepOne: true }), [0]);
   t.strictSame(chooseShrinkage(spares(5), 100, { ...free, mustKeepOne: true }), [], "the last one stays");
 });
 
-test("what goes is never more than asked for, and the rest has room for its data", async () => {
+test("a shrinkage never exceeds the request, and the data fits on the other devices", async () => {
   const limits = fc.record({
     roomExtents: fc.integer({ min: 0, max: 60 }),
     canMove: fc.boolean(),
@@ -118,10 +118,10 @@ test("what goes is never more than asked for, and the rest has room for its data
   );
 });
 
-test("twenty devices are compared in a moment", async (t) => {
+test("twenty devices are compared quickly", async (t) => {
   const candidates = Array.from({ length: maxComparedDevices }, (_, index) => device(1000 + index, 10));
   const beganMs = performance.now();
   chooseGrowth(candidates, 19_000);
   chooseShrinkage(candidates, 19_000, { ...free, roomExtents: 100_000 });
-  t.ok(performance.now() - beganMs < 5_000, "under load of the machine too");
+  t.ok(performance.now() - beganMs < 5_000, "even on a busy machine");
 });

@@ -3,7 +3,7 @@ import { test } from "tap";
 import { createDirectoryPool } from "../../../../../server/domains/hypervisors/pool/directory-pool.ts";
 import { reasonOf } from "../../../../adapters/host/reason-of.ts";
 
-test("a directory is as large as its file system, and stays so", async (t) => {
+test("a directory pool has the size of its file system, and cannot be resized", async (t) => {
   const directory = t.testdir();
   const pool = createDirectoryPool({ directory });
   const { value } = await pool.read();
@@ -14,7 +14,7 @@ test("a directory is as large as its file system, and stays so", async (t) => {
   t.equal(await reasonOf(pool.planShrink(1n)), "POOL_FIXED");
 });
 
-test("a directory that is not there is told", async (t) => {
+test("a missing directory is reported", async (t) => {
   const pool = createDirectoryPool({ directory: `${t.testdir()}/absent` });
   t.equal(await reasonOf(pool.read()), "STORAGE_POOL_NOT_FOUND");
 });

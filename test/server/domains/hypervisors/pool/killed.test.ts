@@ -28,7 +28,7 @@ const stories: readonly Story[] = [
   { name: "a shrinkage that is cancelled while no gateway runs", isCancelled: true, ...shrink },
 ];
 
-/** Runs a story with a gateway that dies at its boundary number `dieAt`; another one takes it up. */
+/** Runs a story with a gateway that dies at boundary number `dieAt`; another gateway continues. */
 async function runStory(
   t: Test,
   store: Awaited<ReturnType<typeof openOwnStore>>,
@@ -70,7 +70,7 @@ async function runStory(
 }
 
 for (const story of stories) {
-  test(`${story.name} ends well wherever its gateway dies`, { timeout: 300_000 }, async (t) => {
+  test(`${story.name} ends correctly wherever its gateway dies`, { timeout: 300_000 }, async (t) => {
     const store = await openOwnStore(t);
     for (let dieAt = 1; ; dieAt += 1) {
       const { operation, place, left } = await runStory(t, store, story, dieAt);

@@ -9,7 +9,7 @@ import { startGatewayUnderTest } from "../../../gateway-under-test.ts";
 import { makeDirectory } from "../../../store/store-under-test.ts";
 import { createPool, createPoolLvm, gib } from "./pool-under-test.ts";
 
-test("a change of size or devices is told, and what is used is not", async (t) => {
+test("changes of size and devices are published, changes of usage are not", async (t) => {
   const lvm = createPoolLvm();
   const pool = createPool(lvm);
   const origin = {
@@ -49,9 +49,9 @@ test("a change of size or devices is told, and what is used is not", async (t) =
   t.strictSame(tellPool({ ...first.observed, identity: "another" }, await state(), origin).events, []);
 });
 
-test("an expansion and a shrinking right after it reach the subscribers of a gateway, each with its own operation", async (t) => {
+test("subscribers get an expansion and an immediate shrinkage, each with its own operation", async (t) => {
   const data = await makeDirectory(t);
-  // Of a pool that is seen for the first time nothing is told: one gateway has seen it before.
+  // The first sight of a pool yields no events, so another gateway reads it before.
   const { gateway } = await startGatewayUnderTest(t, { data });
   await gateway.close();
 

@@ -29,8 +29,8 @@ export const spares = ["/dev/sandbox/b", "/dev/sandbox/c", "/dev/sandbox/d"];
 export const devices = ["/dev/sandbox/a", ...spares, "/dev/sandbox/taken"];
 
 /**
- * The group `pool` on `/dev/sandbox/a` of 10 GiB with a volume of 6 GiB; spares of 10, 20 and 5 GiB, and one that holds
- * something.
+ * Creates the group `pool` on `/dev/sandbox/a` of 10 GiB with a volume of 6 GiB; spares of 10, 20 and 5 GiB, and one that is
+ * not empty.
  */
 export function createPoolLvm(moveMs = 0): LvmAdapter {
   const device = (letter: string, size: bigint) => ({
@@ -63,7 +63,7 @@ export interface PoolGateway {
   readonly shared: SharedPool;
   readonly operations: Operations;
   readonly events: Awaited<ReturnType<typeof createEvents>>;
-  /** A call of an admin. */
+  /** Creates a call by an admin. */
   call(method?: DescMethod, ending?: AbortController): Call;
   close(): Promise<void>;
 }
@@ -73,17 +73,17 @@ export interface PoolGatewayOptions {
   readonly store: OperationsOptions["store"];
   readonly boundary?: OperationsOptions["boundary"];
   readonly shownBy?: SharedPoolOptions["shownBy"];
-  /** Instead of the group `pool`. */
+  /** Replaces the group `pool`. */
   readonly pool?: StoragePool;
   readonly backup?: SharedPoolOptions["backup"];
   readonly host?: string;
-  /** It only asks, and runs nothing. */
+  /** Whether the gateway only makes requests and runs no operations. */
   readonly isIdle?: boolean;
 }
 
 const masterKey = masterKeyFromText(randomBytes(32).toString("base64"), "test");
 
-/** The parts of a gateway that know of the pool; closed with the test. */
+/** Creates the parts of a gateway that handle the pool; closed when the test ends. */
 export async function createPoolGateway(t: Test, options: PoolGatewayOptions): Promise<PoolGateway> {
   const { lvm, store, host = "alpha" } = options;
   const events = await createEvents({
@@ -135,7 +135,7 @@ export async function createPoolGateway(t: Test, options: PoolGatewayOptions): P
   };
 }
 
-/** Paths of the devices of the pool, and of those that LVM has marked without one. */
+/** Returns the paths of the pool's devices, of physical volumes without a group, and of devices closed to new data. */
 export async function devicesOf(lvm: LvmAdapter) {
   const { physicalVolumes } = (await lvm.refresh()).value;
   const paths = (group: string | undefined) =>

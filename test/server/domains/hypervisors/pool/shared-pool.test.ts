@@ -32,7 +32,7 @@ test("the pool grows by spare devices and shrinks by emptied ones", async (t) =>
   });
   t.strictSame((await devicesOf(lvm)).pool, ["/dev/sandbox/a", "/dev/sandbox/b"]);
 
-  // Both have 10 GiB: the one without data goes.
+  // Both have 10 GiB: the one without data is removed.
   const shrunk = await end((await shared.shrink(10n * gib, call())).id);
   t.match(shrunk, { state: "completed", result: { devices: ["/dev/sandbox/b"], bytes: String(10n * gib) } });
 
@@ -48,10 +48,10 @@ test("the pool grows by spare devices and shrinks by emptied ones", async (t) =>
   ]);
   t.strictSame(await devicesOf(lvm), { pool: ["/dev/sandbox/c"], marked: [], closed: [] });
   const { volumes } = (await lvm.read()).value;
-  t.match(volumes, [{ name: "data", open: true }], "it was in use all the while");
+  t.match(volumes, [{ name: "data", open: true }], "it was in use all the time");
 });
 
-test("what cannot be is refused before an operation begins, and nothing is kept of it", async (t) => {
+test("impossible changes are rejected before an operation begins", async (t) => {
   const { shared, call, operations } = await createSubject(t);
   t.equal(await reasonOf(shared.expand(36n * gib, call())), "POOL_CANNOT_GROW");
   t.equal(await reasonOf(shared.shrink(gib, call())), "POOL_CANNOT_SHRINK");
@@ -67,7 +67,7 @@ test("what cannot be is refused before an operation begins, and nothing is kept 
   t.strictSame(kept, []);
 });
 
-test("the same request while it is under way is the same operation; another one waits for it", async (t) => {
+test("an equal request joins the operation in progress; a different one waits for it", async (t) => {
   const { shared, call, end, lvm } = await createSubject(t, {}, 500);
   await end((await shared.expand(20n * gib, call())).id);
   const first = await shared.shrink(10n * gib, call());
@@ -79,7 +79,7 @@ test("the same request while it is under way is the same operation; another one 
   t.match(await end(first.id), { state: "completed" });
   t.strictSame((await devicesOf(lvm)).pool, ["/dev/sandbox/c", "/dev/sandbox/d"]);
   const later = await shared.expand(gib, call());
-  t.not(later.id, other.id, "once it has ended it is another one");
+  t.not(later.id, other.id, "after the end a new operation begins");
 });
 
 async function collect(stream: AsyncIterable<OperationViewMessage>): Promise<OperationViewMessage[]> {
@@ -90,7 +90,7 @@ async function collect(stream: AsyncIterable<OperationViewMessage>): Promise<Ope
   return messages;
 }
 
-test("ExpandStorage and ShrinkStorage tell the same operations in band", async (t) => {
+test("ExpandStorage and ShrinkStorage report the same operations as streams", async (t) => {
   const { shared, call, lvm } = await createSubject(t, {}, 50);
   const { expandStorage, shrinkStorage } = OperationsService.method;
   const asked = call(expandStorage);
@@ -99,7 +99,7 @@ test("ExpandStorage and ShrinkStorage tell the same operations in band", async (
     state: "completed",
     message: "pool has 5 GiB (5368709120 bytes) more, on /dev/sandbox/d",
   });
-  t.ok(asked.operationId(), "the operation is named");
+  t.ok(asked.operationId(), "the header names the operation");
   t.match((await devicesOf(lvm)).pool, ["/dev/sandbox/a", "/dev/sandbox/d"]);
   const shrinks = () => shared.shrinkFromPublished({ maxBytes: 2_147_483_647 } as never, call(shrinkStorage));
   t.equal(await reasonOf(shrinks().next()), "POOL_CANNOT_SHRINK", "the smallest device has 5 GiB");
@@ -125,7 +125,7 @@ test("a cancelled move leaves the device in the pool, open to new data", async (
   t.strictSame(await devicesOf(lvm), { pool: ["/dev/sandbox/a", "/dev/sandbox/c"], marked: [], closed: [] });
 });
 
-test("libvirt looks at its pool afterwards; that it could not be asked is told, and no failure", async (t) => {
+test("libvirt refreshes its pool afterwards; an error is reported, but is not a failure", async (t) => {
   const refreshed: string[] = [];
   let isAway = false;
   const libvirt = {
@@ -151,7 +151,7 @@ test("libvirt looks at its pool afterwards; that it could not be asked is told, 
   t.match(result, { refreshFailure: /images: nobody listens; `virsh pool-refresh images`/ });
 });
 
-test("Watch tells the pool at once, and after a change", async (t) => {
+test("Watch sends the pool at once, and after a change", async (t) => {
   const { shared, call, end } = await createSubject(t);
   const { handlerOf } = createStoragePoolService(shared, ({ id }) => ({ id }));
   const { watchStoragePool } = StoragePoolService.method;
@@ -172,7 +172,7 @@ test("Watch tells the pool at once, and after a change", async (t) => {
   t.equal(sizes.at(-1), 15n * gib);
 });
 
-test("the pool is told by one message to all who ask and one to all who watch, until it has changed", async (t) => {
+test("callers share one message, and watchers another, until the pool changes", async (t) => {
   const { shared, call, end } = await createSubject(t);
   const { handlerOf } = createStoragePoolService(shared, ({ id }) => ({ id }));
   const { getStoragePool, watchStoragePool } = StoragePoolService.method;

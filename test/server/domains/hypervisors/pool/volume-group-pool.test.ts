@@ -4,7 +4,7 @@ import { createVolumeGroupPool } from "../../../../../server/domains/hypervisors
 import { reasonOf } from "../../../../adapters/host/reason-of.ts";
 import { createPool, createPoolLvm, devices, devicesOf, gib, spares } from "./pool-under-test.ts";
 
-test("the pool tells its figures, its devices and why a spare cannot be added", async (t) => {
+test("the pool reports its sizes, its devices and why a spare cannot be added", async (t) => {
   const lvm = createPoolLvm();
   const { value } = await createPool(lvm).read();
   t.match(value, {
@@ -21,7 +21,7 @@ test("the pool tells its figures, its devices and why a spare cannot be added", 
   );
 });
 
-test("a device of another group, of none, or that is listed twice is no spare", async (t) => {
+test("a device of another group, without a group or without space is unusable as a spare", async (t) => {
   const sizeBytes = gib;
   const lvm = createLvmSandbox({
     volumeGroups: [
@@ -59,10 +59,10 @@ test("a plan names the devices, the bytes and the commands", async (t) => {
   t.strictSame(steps, [
     { name: "add", command: ["lvm", "vgextend", "--", "pool", "/dev/sandbox/b", "/dev/sandbox/d"] },
   ]);
-  t.strictSame((await devicesOf(lvm)).pool, ["/dev/sandbox/a"], "nothing was touched");
+  t.strictSame((await devicesOf(lvm)).pool, ["/dev/sandbox/a"], "nothing was changed");
 });
 
-test("what cannot be is refused with the numbers", async (t) => {
+test("impossible changes are rejected with the sizes", async (t) => {
   const lvm = createPoolLvm();
   const pool = createPool(lvm);
   await t.rejects(pool.planExpand(35n * gib + 1n), {
@@ -78,7 +78,7 @@ test("what cannot be is refused with the numbers", async (t) => {
   t.equal(await reasonOf(absent.planExpand(1n)), "VOLUME_GROUP_GONE");
 });
 
-test("devices that the configuration does not list are neither added nor taken out", async (t) => {
+test("devices that are not configured are neither added nor removed", async (t) => {
   const lvm = createPoolLvm();
   const pool = createVolumeGroupPool({
     lvm,
@@ -93,7 +93,11 @@ test("devices that the configuration does not list are neither added nor taken o
     { path: "/dev/sandbox/a", configured: false },
     { path: "/dev/sandbox/b", configured: true },
   ]);
-  t.strictSame((await pool.planShrink(100n * gib)).devices, ["/dev/sandbox/b"], "although a is as large");
+  t.strictSame(
+    (await pool.planShrink(100n * gib)).devices,
+    ["/dev/sandbox/b"],
+    "although a has the same size",
+  );
 });
 
 test("another group of the same name is never touched", async (t) => {
@@ -102,7 +106,7 @@ test("another group of the same name is never touched", async (t) => {
   t.equal(await reasonOf(pool.leaving("another-uuid", ["/dev/sandbox/a"])), "VOLUME_GROUP_GONE");
 });
 
-test("who watches the pool hears of devices that come and go, and of spares that change", async (t) => {
+test("subscribers are notified when devices are added", async (t) => {
   const lvm = createPoolLvm();
   const pool = createPool(lvm);
   const { identity } = (await pool.read()).value;

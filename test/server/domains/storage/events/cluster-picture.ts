@@ -106,7 +106,7 @@ const crashes = fc.uniqueArray(
 
 const ok = <T>(arbitrary: fc.Arbitrary<T>) => arbitrary.map((value): Part<T> => ({ ok: value }));
 
-/** States of one cluster of which nothing is missing. */
+/** States of one cluster without missing parts. */
 export const states: fc.Arbitrary<CephState> = fc
   .record({ health, osds: ok(osds), mgrs: ok(mgrs), mdss: ok(mdss), rgws: ok(rgws), osdUsage: ok(osdUsage) })
   .chain((parts) =>
@@ -118,7 +118,7 @@ export const states: fc.Arbitrary<CephState> = fc
     })),
   );
 
-/** The same, but any part of it may be missing. */
+/** Like `states`, but any part may be missing. */
 export const brokenStates: fc.Arbitrary<CephState> = fc
   .tuple(
     states,
@@ -129,10 +129,10 @@ export const brokenStates: fc.Arbitrary<CephState> = fc
     ...Object.fromEntries(missing.map((part) => [part, { missing: "it hangs" }])),
   }));
 
-/** What an attentive subscriber knows of a cluster. */
+/** The state of a cluster as reconstructed from events. */
 export type Picture = Readonly<Record<string, string>>;
 
-/** What the events of all time would have told. */
+/** Returns the picture that all events so far should produce. */
 export function pictureOf(observed: ObservedCluster): Picture {
   const { health, osds = [], mons = [], mgrs, mdss = [], rgws = [], crashes = [] } = observed;
   const { nearFullOsds = [], nearFullPools = [] } = observed;
@@ -168,7 +168,7 @@ interface Payload {
   readonly cephCrash?: { readonly id: string };
 }
 
-/** The picture after an event. @throws Error when the event does not fit the picture */
+/** Returns the picture after an event. @throws Error if the event does not fit the picture */
 export function applyEvent(picture: Picture, { type, payload }: NewEvent): Picture {
   const { clusterHealth, cephDaemon, cephSpace, cephCrash } = payload as Payload;
   const next: Record<string, string> = { ...picture };

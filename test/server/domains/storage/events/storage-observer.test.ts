@@ -10,10 +10,10 @@ import { untilTold, untilVersion } from "../../volumes/events/observer-under-tes
 
 const outage = new InfraError("CEPH_UNAVAILABLE", "the monitors do not answer");
 
-/** A cluster that is read often by who watches. */
+/** Creates a cluster that is refreshed often while it has watchers. */
 function makeCeph(t: Test): CephSandbox {
   const ceph = createCephSandbox({ watchedMs: 20 });
-  // Its timers keep no process alive.
+  // The timers of the sandbox do not keep the process alive.
   const alive = setInterval(() => {}, 1_000);
   t.teardown(async () => {
     clearInterval(alive);
@@ -22,7 +22,7 @@ function makeCeph(t: Test): CephSandbox {
   return ceph;
 }
 
-/** One that has told what is there. */
+/** Starts an observer and waits until it has stored a first state. */
 async function startObserver(
   t: Test,
   ceph: CephSandbox,
@@ -35,7 +35,7 @@ async function startObserver(
   return observer;
 }
 
-test("what happens to a cluster is told, and who may learn of it", async (t) => {
+test("changes of a cluster are published, with the services whose callers may receive them", async (t) => {
   const store = await openOwnStore(t);
   const ceph = makeCeph(t);
   await startObserver(t, ceph, store);
@@ -58,7 +58,7 @@ test("what happens to a cluster is told, and who may learn of it", async (t) => 
   t.equal(all.filter(({ type }) => type === "crash.reported").length, 1);
 });
 
-test("a cluster that cannot be read is one event; once it can be read, what changed, and the gap", async (t) => {
+test("an unreachable cluster yields one event; afterwards the changes and a gap are published", async (t) => {
   const store = await openOwnStore(t);
   const ceph = makeCeph(t);
   const failures: unknown[] = [];
@@ -90,10 +90,10 @@ test("a cluster that cannot be read is one event; once it can be read, what chan
   const { resource, payload } = events.at(-1) ?? {};
   t.equal(resource, "cephClusters");
   t.match(payload, { gap: { reason: "Ceph could not be read: the monitors do not answer" } });
-  t.equal(failures.length, 1, "told once");
+  t.equal(failures.length, 1, "reported once");
 });
 
-test("what happened while no gateway ran is told by the next, before its gap", async (t) => {
+test("changes while no gateway ran are published by the next one, before its gap", async (t) => {
   const store = await openOwnStore(t);
   const ceph = makeCeph(t);
   await (await startObserver(t, ceph, store)).close();
@@ -106,7 +106,7 @@ test("what happened while no gateway ran is told by the next, before its gap", a
   );
 });
 
-test("two gateways tell what happens once", async (t) => {
+test("two gateways publish each change once", async (t) => {
   const store = await openOwnStore(t);
   const ceph = makeCeph(t);
   await startObserver(t, ceph, store);
@@ -121,7 +121,7 @@ test("two gateways tell what happens once", async (t) => {
   );
 });
 
-test("an observer that knows the cluster has it read no more often", async (t) => {
+test("an observer does not make the cluster be read more often", async (t) => {
   const store = await openOwnStore(t);
   const sandbox = makeCeph(t);
   const readers: (CephReader | undefined)[] = [];

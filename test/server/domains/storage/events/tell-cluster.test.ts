@@ -12,7 +12,7 @@ import { applyEvent, brokenStates, pictureOf, states } from "./cluster-picture.t
 const healthy = sandboxState(0);
 const cluster = `cephClusters/${healthy.fsid}`;
 
-/** What is told when one state follows the other, the first of all being told in silence. */
+/** Returns the events for each state after the first, which yields none. */
 function tellAll(first: CephState, ...others: readonly CephState[]) {
   let { observed } = tellCluster(undefined, first);
   return others.map((state) => {
@@ -37,7 +37,7 @@ function withOsd(state: CephState, id: number, change: object): CephState {
       };
 }
 
-/** Of the first pool clients have stored so many percent of what they could. */
+/** Returns a state with only the first pool, used to this percentage of its capacity. */
 function withPool(percent: bigint, quotaBytes?: bigint): CephState {
   const pools = "ok" in healthy.pools ? healthy.pools.ok : [];
   const usage = {
@@ -49,7 +49,7 @@ function withPool(percent: bigint, quotaBytes?: bigint): CephState {
   return { ...healthy, pools: { ok: pools.slice(0, 1).map((pool) => ({ ...pool, usage, quotaBytes })) } };
 }
 
-test("an OSD that goes and comes back is told with its host and what it was", async (t) => {
+test("an OSD that goes down and comes back is reported with its host and previous state", async (t) => {
   const down = withOsd(healthy, 1, { isUp: false, downAtEpoch: 21 });
   const out = withOsd(down, 1, { isIn: false });
   const told = tellAll(healthy, down, out, healthy);
@@ -65,7 +65,7 @@ test("an OSD that goes and comes back is told with its host and what it was", as
   ]);
 });
 
-test("an OSD that went and came back between two readings is told", async (t) => {
+test("an OSD that was down between two reads is reported", async (t) => {
   const restarted = withOsd(healthy, 2, { downAtEpoch: 21, upFromEpoch: 22 });
   const isDown = withOsd(healthy, 2, { isUp: false, downAtEpoch: 21 });
   const wasUp = withOsd(healthy, 2, { isUp: false, upFromEpoch: 22, downAtEpoch: 23 });
@@ -73,7 +73,7 @@ test("an OSD that went and came back between two readings is told", async (t) =>
   t.strictSame(typesOf(tellAll(isDown, wasUp)), [["osd.up", "osd.down"]]);
 });
 
-test("health is told by what is complained about, and not by how much of it", async (t) => {
+test("health is compared by its checks, not by their summaries", async (t) => {
   const check = { code: "PG_DEGRADED", severity: "HEALTH_WARN", count: 1, isMuted: false } as const;
   const degraded = withCheck(healthy, "PG_DEGRADED", { ...check, summary: "1/9 objects degraded" });
   const more = withCheck(healthy, "PG_DEGRADED", { ...check, summary: "2/9 objects degraded" });
@@ -96,7 +96,7 @@ test("health is told by what is complained about, and not by how much of it", as
   ]);
 });
 
-test("a manager that is gone, and another that takes over, are told", async (t) => {
+test("the loss of a manager and a failover are reported", async (t) => {
   const failedOver: CephState = {
     ...healthy,
     mgrs: { ok: { active: "b", standbys: ["a"], activeChangedAtMs: 5 } },
@@ -116,7 +116,7 @@ test("a manager that is gone, and another that takes over, are told", async (t) 
   ]);
 });
 
-test("monitors, metadata servers and object gateways are told as they come and go", async (t) => {
+test("monitors, metadata servers and object gateways are reported when they come and go", async (t) => {
   const without: CephState = {
     ...healthy,
     mons: { ok: { names: ["a", "b"], quorum: ["b"], mapCreatedAtMs: 0, mapModifiedAtMs: 0 } },
@@ -153,7 +153,7 @@ test("monitors, metadata servers and object gateways are told as they come and g
   ]);
 });
 
-test("a pool that is nearly full is told once, and its relief when there is clearly more room", async (t) => {
+test("a nearly full pool is reported once, and its relief only with clearly more space", async (t) => {
   const told = tellAll(withPool(84n), withPool(85n), withPool(84n), withPool(86n), withPool(82n));
   t.match(told, [
     [
@@ -170,11 +170,11 @@ test("a pool that is nearly full is told once, and its relief when there is clea
   t.match(
     tellAll(withPool(10n), withPool(10n, 11n), withPool(10n, 10_000n)),
     [[{ type: "pool.nearFull", cephSpace: { totalBytes: "11" } }], [{ type: "pool.enough" }]],
-    "of a quota, where that is less",
+    "by the quota, if that is smaller",
   );
 });
 
-test("a crash is told when it is reported and when it is archived", async (t) => {
+test("a crash yields an event when it is reported and when it is archived", async (t) => {
   const crash = {
     id: "2026-01-31T10:00:00Z_1",
     entity: "osd.1",
@@ -198,11 +198,11 @@ test("a crash is told when it is reported and when it is archived", async (t) =>
   t.strictSame(
     tellAll(healthy, { ...healthy, crashes: { ok: [{ ...crash, atMs: 0 }] } }),
     [[{ type: "crash.reported", resource, cephCrash: { id, entity, host, what } }]],
-    "of one whose report tells no time none is told",
+    "a crash without a time has none in its event",
   );
 });
 
-test("a cluster of another fsid tells nothing, and is what is known from then on", async (t) => {
+test("a cluster with another fsid yields no events, and becomes the known one", async (t) => {
   const other = withOsd({ ...healthy, fsid: "another" }, 1, { isUp: false });
   const { observed, events } = tellCluster(tellCluster(undefined, healthy).observed, other);
   t.strictSame(events, []);
@@ -210,14 +210,14 @@ test("a cluster of another fsid tells nothing, and is what is known from then on
   t.match(tellCluster(observed, { ...healthy, fsid: "another" }).events, [{ type: "osd.up" }]);
 });
 
-test("a part that is missing tells nothing, and is compared when it is back", async (t) => {
+test("a missing part yields no events, and is compared when it is back", async (t) => {
   const blind: CephState = { ...healthy, osds: { missing: "it hangs" }, osdUsage: { missing: "it hangs" } };
   const down = withOsd(healthy, 1, { isUp: false });
   t.strictSame(typesOf(tellAll(healthy, blind, down)), [[], ["osd.down"]]);
-  t.strictSame(typesOf(tellAll(blind, down)), [[]], "what was never seen has not changed");
+  t.strictSame(typesOf(tellAll(blind, down)), [[]], "a part that was never seen has not changed");
 });
 
-test("what another version has kept is read as far as it is understood", async (t) => {
+test("a state stored by another version is parsed as far as possible", async (t) => {
   const { observed } = tellCluster(undefined, healthy);
   const older = { fsid: healthy.fsid, osds: observed.osds, crashes: "three", newer: true };
   const read = parseObservedCluster(JSON.parse(JSON.stringify(older)));
@@ -227,7 +227,7 @@ test("what another version has kept is read as far as it is understood", async (
   t.equal(parseObservedCluster({ volumes: [] }), undefined);
 });
 
-test("the events between two states make one picture of the other, and can be told", async () => {
+test("applying the events to the first state gives the second, and they are valid", async () => {
   fc.assert(
     fc.property(states, states, (before, after) => {
       fc.pre(!isUnarchived(before, after));
@@ -237,7 +237,7 @@ test("the events between two states make one picture of the other, and can be to
         fromJson(EventSchema, payload as JsonValue);
       }
       const picture = pictureOf(observed);
-      // What was full or has crashed, and is gone, is not told again.
+      // Full OSDs and pools, and crashes, that are gone are not reported again.
       const told = Object.entries(events.reduce(applyEvent, pictureOf(first.observed))).filter(
         ([key]) => key in picture || !/^(full|crash)/.test(key),
       );
@@ -246,14 +246,14 @@ test("the events between two states make one picture of the other, and can be to
   );
 });
 
-/** Whether somebody has taken a crash out of the archive, which Ceph cannot do. */
+/** Reports whether a crash was removed from the archive, which Ceph cannot do. */
 function isUnarchived({ crashes: before }: CephState, { crashes: after }: CephState): boolean {
   const isIn = (crashes: CephState["crashes"], id: string, isArchived: boolean) =>
     "ok" in crashes && crashes.ok.some((crash) => crash.id === id && crash.isArchived === isArchived);
   return "ok" in before && before.ok.some(({ id }) => isIn(before, id, true) && isIn(after, id, false));
 }
 
-test("a state that comes again tells nothing, whatever is missing, also after it was kept", async () => {
+test("a repeated state yields no events, with any missing parts, even after it was stored", async () => {
   fc.assert(
     fc.property(brokenStates, brokenStates, (before, after) => {
       const { observed } = tellCluster(tellCluster(undefined, before).observed, after);
@@ -265,11 +265,11 @@ test("a state that comes again tells nothing, whatever is missing, also after it
   );
 });
 
-test("what is kept is read or refused, and never thrown at", async () => {
+test("parsing a stored state never throws", async () => {
   fc.assert(fc.property(fc.jsonValue(), (json) => void parseObservedCluster(json)));
 });
 
-test("around the limit nearly full is told once", async () => {
+test("nearly full is reported once around the limit", async () => {
   const percents = fc.array(fc.integer({ min: 83, max: 100 }), { minLength: 1 });
   fc.assert(
     fc.property(percents, (all) => {

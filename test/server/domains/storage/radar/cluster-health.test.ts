@@ -25,7 +25,7 @@ const anyCheck: fc.Arbitrary<CephHealthCheck> = fc.record({
 });
 const checks = fc.uniqueArray(anyCheck, { selector: ({ code }) => code, maxLength: 20 });
 
-test("a healthy cluster has all points, and each check takes its weight", async (t) => {
+test("a healthy cluster has all points, and each check deducts its weight", async (t) => {
   t.same(clusterHealth([]), { value: 100, because: [] });
   t.same(clusterHealth([check("OSD_DOWN"), check("PG_DEGRADED")]), {
     value: 65,
@@ -36,17 +36,17 @@ test("a healthy cluster has all points, and each check takes its weight", async 
   t.equal(clusterHealth([check("OSD_FULL", "HEALTH_ERR"), check("OSD_DOWN")]).value, 5);
 });
 
-test("what somebody has muted takes nothing", async (t) => {
+test("muted checks deduct nothing", async (t) => {
   t.same(clusterHealth([{ ...check("OSD_DOWN"), isMuted: true }]), { value: 100, because: [] });
 });
 
-test("warnings together take no more than leaves the cluster above any with an error", async (t) => {
+test("warnings alone never lower a cluster to the level of an error", async (t) => {
   const many = Object.keys(healthWeights).map((code) => check(code));
   t.equal(clusterHealth(many).value, 100 - maxWarningPoints);
   t.ok(Object.values(healthWeights).every(({ error, warning }) => error >= 50 && warning <= error));
 });
 
-test("scores are bounded, and tell warnings and errors apart", async () => {
+test("scores are bounded, and distinguish warnings from errors", async () => {
   fc.assert(
     fc.property(checks, (all) => {
       const { value } = clusterHealth(all);
@@ -59,7 +59,7 @@ test("scores are bounded, and tell warnings and errors apart", async () => {
   );
 });
 
-test("one more check, or a worse one, never makes it better; muting one never worse", async () => {
+test("more or worse checks never raise the score; muting never lowers it", async () => {
   fc.assert(
     fc.property(checks, fc.nat(), (all, at) => {
       const one = all[at % Math.max(1, all.length)];
@@ -77,7 +77,7 @@ test("one more check, or a worse one, never makes it better; muting one never wo
   );
 });
 
-test("what is told to be taken off is what is missing, unless there is nothing left", async () => {
+test("the reported deductions add up to the missing points, down to 0", async () => {
   fc.assert(
     fc.property(checks, (all) => {
       const { value, because } = clusterHealth(all);
@@ -89,7 +89,7 @@ test("what is told to be taken off is what is missing, unless there is nothing l
   );
 });
 
-test("the page of figures has the same weights", async (t) => {
+test("docs/stats.md has the same weights", async (t) => {
   const rows = tableBelow(readPage("docs/stats.md"), "### cluster_health");
   const weights = Object.entries(healthWeights).map(([code, { warning, error }]) => [
     code,

@@ -22,7 +22,7 @@ function radarOf(change: Partial<CephState> = {}, more: Partial<RadarInput> = {}
   });
 }
 
-test("five scores with one decimal, and what each was made of", async (t) => {
+test("there are five scores with one decimal, and their reasons", async (t) => {
   const radar = radarOf();
   t.match(radar, {
     ok: {
@@ -38,7 +38,7 @@ test("five scores with one decimal, and what each was made of", async (t) => {
   });
 });
 
-test("a part that cannot be read leaves no radar, and names the scores that it takes", async (t) => {
+test("without a part there is no radar, and the affected scores are listed", async (t) => {
   const needs: readonly [keyof CephState, string][] = [
     ["usage", "capacity_available"],
     ["crashes", "stability"],
@@ -61,7 +61,7 @@ test("a part that cannot be read leaves no radar, and names the scores that it t
   });
 });
 
-test("of no nodes and of no space there is no share", async (t) => {
+test("without nodes or space there is no share", async (t) => {
   t.match(radarOf({}, { nodes: byKubernetes([]) }), { missing: [{ field: "nodes_health" }] });
   const usage = { ok: { usedBytes: 0n, availableBytes: 0n, totalBytes: 0n } };
   t.match(radarOf({ usage }), { missing: [{ field: "capacity_available" }] });
@@ -69,7 +69,7 @@ test("of no nodes and of no space there is no share", async (t) => {
 
 const shareIn = (part: ReturnType<typeof nodesHealth>) => ("ok" in part ? part.ok.value : Number.NaN);
 
-test("shares are bounded and grow with what they are shares of", async () => {
+test("shares are bounded and monotonic", async () => {
   const bytes = fc.bigInt({ min: 0n, max: 1n << 60n });
   fc.assert(
     fc.property(bytes, bytes, bytes, (a, b, more) => {

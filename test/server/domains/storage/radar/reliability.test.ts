@@ -38,11 +38,11 @@ const scrubbedDaysAgo = (scrub: number, deep: number) => ({
   scrubs: [{ poolId: 1, oldestScrubAtMs: nowMs - scrub * dayMs, oldestDeepScrubAtMs: nowMs - deep * dayMs }],
 });
 
-test("three copies on three hosts, a quorum to spare, a standby, and all scrubbed: all points", async (t) => {
+test("a fully redundant and scrubbed cluster has all points", async (t) => {
   t.same(scoreOf({}), { value: 100, because: [] });
 });
 
-test("what a pool tolerates takes its points", async (t) => {
+test("a pool that tolerates little loses points", async (t) => {
   t.match(ofPool(replicated(2, 1)), {
     value: 75,
     because: ["pool/images tolerates=1 -15", "pool/images min_size=1 is too low -10"],
@@ -69,11 +69,11 @@ test("what a pool tolerates takes its points", async (t) => {
     ofPool({ kind: "erasure", size: 6, minSize: 4, redundancy: 2, failureDomain: { type: "host", count: 6 } })
       .value,
     90,
-    "writes with no part to spare",
+    "min_size leaves no chunk to spare",
   );
 });
 
-test("of what is not known the certain part counts", async (t) => {
+test("unknown properties count as the worst case", async (t) => {
   t.match(ofPool({ failureDomain: undefined }), {
     value: 90,
     because: ["pool/images failure_domain=unknown -10"],
@@ -92,16 +92,16 @@ test("of what is not known the certain part counts", async (t) => {
   );
 });
 
-test("the weakest pool counts, and names of pools do no harm", async (t) => {
+test("the weakest pool counts, and pool names are escaped", async (t) => {
   const weak = { ...pool, name: "a b,ü", ...replicated(2, 1) };
   t.match(scoreOf({ pools: [pool, weak, { ...pool, ...replicated(2, 2) }] }), {
     value: 75,
     because: [/^pool\/a%20b%2C%C3%BC tolerates=1 -15$/, /./],
   });
-  t.equal(scoreOf({ pools: [] }).value, 100, "without pools there is nothing to lose");
+  t.equal(scoreOf({ pools: [] }).value, 100, "without pools nothing can be lost");
 });
 
-test("monitors and managers that may not fail take points", async (t) => {
+test("monitors and managers without redundancy deduct points", async (t) => {
   const mons = (names: readonly string[], quorum: readonly string[]) =>
     scoreOf({ mons: { ...best.mons, names, quorum } });
   t.match(mons(["a"], ["a"]), { value: 85, because: ["mons tolerate=0 -15"] });
@@ -111,14 +111,14 @@ test("monitors and managers that may not fail take points", async (t) => {
   t.match(scoreOf({ mgrs: { ...best.mgrs, standbys: [] } }), { value: 95, because: ["mgr standbys=0 -5"] });
 });
 
-test("scrubs that are late take points, the more the later", async (t) => {
+test("late scrubs deduct points, more the later they are", async (t) => {
   t.equal(scoreOf(scrubbedDaysAgo(7, 7)).value, 100);
   t.match(scoreOf(scrubbedDaysAgo(17.5, 1)), { value: 97.5, because: ["scrub=17.5d -2.5"] });
   t.match(scoreOf(scrubbedDaysAgo(1, 17.5)), { value: 95, because: ["deep_scrub=17.5d -5"] });
   t.equal(scoreOf(scrubbedDaysAgo(90, 90)).value, 85);
   const never = { scrubs: [{ poolId: 1, oldestScrubAtMs: undefined, oldestDeepScrubAtMs: nowMs }] };
   t.match(scoreOf(never), { value: 95, because: ["scrub=never -5"] });
-  t.equal(scoreOf({ scrubs: [] }).value, 100, "nothing is there that could be scrubbed");
+  t.equal(scoreOf({ scrubs: [] }).value, 100, "nothing exists that could be scrubbed");
 });
 
 const pools: fc.Arbitrary<CephPool> = fc
@@ -153,7 +153,7 @@ const inputs: fc.Arbitrary<ReliabilityInput> = fc.record({
     .map(([scrub, deep]) => scrubbedDaysAgo(scrub, deep).scrubs),
 });
 
-test("it is bounded, whatever the cluster is", async () => {
+test("the score is bounded for every cluster", async () => {
   fc.assert(
     fc.property(inputs, (input) => {
       const { value } = reliability(input, nowMs);
@@ -162,7 +162,7 @@ test("it is bounded, whatever the cluster is", async () => {
   );
 });
 
-test("nothing better makes it worse: a pool less, a copy, a host, a quorum or a standby more, scrubs that are younger", async () => {
+test("improvements never lower the score: fewer pools, more copies, hosts, monitors or standbys, newer scrubs", async () => {
   fc.assert(
     fc.property(inputs, (input) => {
       const value = reliability(input, nowMs).value;

@@ -5,7 +5,7 @@ import { createStabilityHistory } from "../../../../../server/domains/storage/ra
 
 const minuteMs = 60_000;
 
-/** A reading made so many minutes ago. */
+/** Returns a snapshot that was read some minutes ago. */
 function readingOf(minutesAgo: number, change: Partial<CephState> = {}, staleBecause?: string): CephSnapshot {
   const readAtMs = performance.now() - minutesAgo * minuteMs;
   return { value: { ...sandboxState(0), ...change }, revision: 1, readAtMs, staleBecause };
@@ -29,17 +29,17 @@ const states = (...rows: readonly (readonly [state: string, count: number])[]): 
   },
 });
 
-test("an OSD that was down between two readings is seen by its epoch", async (t) => {
+test("an OSD that was down between two reads is detected by its epoch", async (t) => {
   const history = createStabilityHistory();
   history.note(readingOf(10, downAt(5)));
-  t.equal(history.lastHour(Date.now()).flapCount, 0, "what was before anybody looked is not of this hour");
+  t.equal(history.lastHour(Date.now()).flapCount, 0, "what happened before the first read does not count");
   history.note(readingOf(9, downAt(21)));
   history.note(readingOf(8, downAt(21)));
   history.note(readingOf(7, downAt(25)));
   t.equal(history.lastHour(Date.now()).flapCount, 2);
 });
 
-test("an OSD that is new, or made anew under an old number, has not gone down", async (t) => {
+test("a new OSD, or one re-created under an old id, has not gone down", async (t) => {
   const history = createStabilityHistory();
   history.note(readingOf(3, downAt(30)));
   history.note(readingOf(2, downAt(0)));
@@ -52,7 +52,7 @@ test("an OSD that is new, or made anew under an old number, has not gone down", 
   t.equal(history.lastHour(Date.now()).flapCount, 0);
 });
 
-test("an outage hides no flap: what epochs tell is counted when it is seen", async (t) => {
+test("flaps during an outage are counted afterwards, by their epochs", async (t) => {
   const history = createStabilityHistory();
   history.note(readingOf(20, downAt(5)));
   history.note(readingOf(15, downAt(5), "the monitors are away"));
@@ -61,19 +61,19 @@ test("an outage hides no flap: what epochs tell is counted when it is seen", asy
   t.equal(history.lastHour(Date.now()).flapCount, 1);
 });
 
-test("the worst moment of the hour is told, as long as it is in the hour", async (t) => {
+test("the peak of the last hour is reported until the hour is over", async (t) => {
   const history = createStabilityHistory();
   history.note(readingOf(100, { slowOperationCount: 9 }));
   history.note(readingOf(90, { slowOperationCount: 7 }));
   history.note(readingOf(50, { slowOperationCount: 0 }));
-  t.equal(history.lastHour(Date.now()).slowOperationPeak, 7, "it lasted until it was seen to be over");
+  t.equal(history.lastHour(Date.now()).slowOperationPeak, 7, "it lasts until a read shows its end");
   history.note(readingOf(40, { slowOperationCount: 3 }));
   history.note(readingOf(30, { slowOperationCount: 0 }));
   t.equal(history.lastHour(Date.now() + 15 * minuteMs).slowOperationPeak, 3);
   t.equal(history.lastHour(Date.now() + 40 * minuteMs).slowOperationPeak, 0);
 });
 
-test("what was before an outage is not told to have lasted through it", async (t) => {
+test("values from before an outage do not count during the outage", async (t) => {
   const history = createStabilityHistory();
   history.note(readingOf(90, { slowOperationCount: 7 }));
   history.note(readingOf(89, { slowOperationCount: 7 }, "the monitors are away"));
@@ -81,7 +81,7 @@ test("what was before an outage is not told to have lasted through it", async (t
   t.equal(history.lastHour(Date.now()).slowOperationPeak, 0);
 });
 
-test("placement groups recover, wait for it or cannot: all of these are counted", async (t) => {
+test("PGs that recover, wait for recovery or lack the space for it are counted", async (t) => {
   const history = createStabilityHistory();
   const busy = states(
     ["active+clean", 60],
@@ -95,10 +95,10 @@ test("placement groups recover, wait for it or cannot: all of these are counted"
   t.equal(history.lastHour(Date.now()).recoveringSharePeak, 0.35);
   history.note(readingOf(3, { pgs: { missing: "no manager is active" } }));
   history.note(readingOf(2, states()));
-  t.equal(history.lastHour(Date.now()).recoveringSharePeak, 0.35, "what is missing or none is no share");
+  t.equal(history.lastHour(Date.now()).recoveringSharePeak, 0.35, "missing or absent PGs have no share");
 });
 
-test("it says since when it has looked, an hour ago at most; another cluster begins anew", async (t) => {
+test("the start is at most an hour ago; another cluster starts over", async (t) => {
   const history = createStabilityHistory();
   history.note(readingOf(5, downAt(5)));
   history.note(readingOf(4, downAt(7)));

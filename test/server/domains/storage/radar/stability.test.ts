@@ -38,7 +38,7 @@ test("a quiet hour has all points", async (t) => {
   t.same(stability(quiet, [], nowMs), { value: 100, because: ["seen since 2026-11-21T11:00:00.000Z"] });
 });
 
-test("each thing that happened takes its points, up to its cap", async (t) => {
+test("each incident deducts points, up to a maximum per kind", async (t) => {
   t.match(stability({ ...quiet, flapCount: 2 }, [], nowMs), { value: 80, because: ["flaps=2 -20"] });
   t.equal(stability({ ...quiet, flapCount: 9 }, [], nowMs).value, 70);
   t.match(stability({ ...quiet, slowOperationPeak: 7 }, [], nowMs), {
@@ -55,13 +55,13 @@ test("each thing that happened takes its points, up to its cap", async (t) => {
   t.equal(stability(all, crashesAt(1, 2, 3), nowMs).value, 0);
 });
 
-test("crashes of this hour count, archived or not, and older ones do not", async (t) => {
+test("crashes of the last hour count, archived or not, and older ones do not", async (t) => {
   t.match(stability(quiet, crashesAt(5, 59, 61, 600), nowMs), { value: 80, because: ["crashes=2 -20"] });
-  t.equal(stability(quiet, crashesAt(-2), nowMs).value, 90, "a host's clock is ahead");
-  t.equal(stability(quiet, crashesAt(nowMs / 60_000), nowMs).value, 100, "a report that tells no time");
+  t.equal(stability(quiet, crashesAt(-2), nowMs).value, 90, "the clock of a host is ahead");
+  t.equal(stability(quiet, crashesAt(nowMs / 60_000), nowMs).value, 100, "a crash report without a time");
 });
 
-test("it is bounded, and more of anything never makes it better", async () => {
+test("the score is bounded, and more incidents never raise it", async () => {
   fc.assert(
     fc.property(hours, hours, crashCounts, crashCounts, (a, b, fewer, more) => {
       const worse = {
@@ -76,7 +76,7 @@ test("it is bounded, and more of anything never makes it better", async () => {
   );
 });
 
-test("no single thing more takes over 10 points", async () => {
+test("one more incident deducts at most 10 points", async () => {
   fc.assert(
     fc.property(hours, crashCounts, (hour, crashes) => {
       const value = scoreOf(hour, crashes);

@@ -2,7 +2,7 @@ import { test } from "tap";
 import { openOwnStore } from "../../../../store/own-store.ts";
 import { createDirectoryHost, createPoolBackupsGateway } from "./pool-backups-under-test.ts";
 
-test("a request that finds a backup which ends just then begins another one of another name", async (t) => {
+test("a request whose open backup ends meanwhile begins a new one with another name", async (t) => {
   const store = await openOwnStore(t);
   const host = await createDirectoryHost(t);
   let endOpen: (() => Promise<unknown>) | undefined;

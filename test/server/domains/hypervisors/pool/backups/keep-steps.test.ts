@@ -21,7 +21,7 @@ function snapshotOf(backupId: string, id: string) {
   return { id, atMs: 1, hostname: "alpha", fileName: "a", tags: tagsOfVolume(marks) };
 }
 
-test("volumes that are left out are not counted, and of two snapshots of a volume the newer one is it", async (t) => {
+test("skipped volumes are not counted, and the newer of two snapshots is kept", async (t) => {
   const told: (string | undefined)[] = [];
   const tools = {
     repositories: { open: async () => ({}) },

@@ -20,7 +20,7 @@ interface Story {
   readonly isCancelled: boolean;
   readonly isRestore: boolean;
   readonly createHost: (t: Test, restic: ReturnType<typeof countedRestic>) => Promise<PoolHost>;
-  /** How many volumes there are. */
+  /** Number of volumes. */
   readonly volumeCount: number;
 }
 
@@ -54,7 +54,7 @@ async function restoreFirst(gateway: PoolBackupsGateway): Promise<string> {
   return (await source.restore(row, wanted, undefined, gateway.asker)).id;
 }
 
-/** Before and after each transfer the gateway may die as well. */
+/** Adds a boundary before and after each transfer, at which the gateway may die as well. */
 function mortalRestic(restic: ResticAdapter, boundary: (name: string) => Promise<void> | undefined) {
   const around =
     <Args extends unknown[], Result>(name: string, act: (...args: Args) => Promise<Result>) =>
@@ -72,7 +72,7 @@ function mortalRestic(restic: ResticAdapter, boundary: (name: string) => Promise
   };
 }
 
-/** A system that a dead gateway does nothing with any more. */
+/** Wraps a system so that calls of a dead gateway never return. */
 function whileAlive<System extends object>(system: System, isDead: () => boolean): System {
   return new Proxy(system, {
     get(target, name, receiver) {
@@ -90,7 +90,7 @@ function systemWhileAlive(system: PoolVolumesSystem, isDead: () => boolean): Poo
     : { ...system, lvm: whileAlive(system.lvm, isDead) };
 }
 
-/** Runs a story with a gateway that dies at its boundary number `dieAt`; another one takes it up. */
+/** Runs a story with a gateway that dies at boundary number `dieAt`; another gateway continues. */
 async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
   const counted = countedRestic();
   const host = await story.createHost(t, counted);
@@ -132,7 +132,7 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number) {
 }
 
 for (const story of stories) {
-  test(`${story.name} ends well wherever its gateway dies`, { timeout: 600_000 }, async (t) => {
+  test(`${story.name} ends correctly wherever its gateway dies`, { timeout: 600_000 }, async (t) => {
     const store = await openOwnStore(t);
     for (let dieAt = 1; ; dieAt += 1) {
       const { host, asker, operation, place, volumesBefore } = await runStory(t, store, story, dieAt);
@@ -144,9 +144,9 @@ for (const story of stories) {
       t.match(operation.state, /^(completed|cancelled)$/, where);
       const wanted = isDone || story.isRestore ? story.volumeCount : 0;
       const stored = (await host.stored()).map(({ fileName }) => fileName);
-      t.equal(stored.length, wanted, `${where}: what the repository holds: ${stored}`);
+      t.equal(stored.length, wanted, `${where}: snapshots in the repository: ${stored}`);
       t.equal(new Set(stored).size, stored.length, where);
-      t.equal((await asker.rows()).length, wanted, `${where}: what is listed`);
+      t.equal((await asker.rows()).length, wanted, `${where}: listed backups`);
       t.strictSame(await host.leftovers(), [], where);
       const volumes = story.isRestore && isDone ? ["again", ...volumesBefore] : volumesBefore;
       t.strictSame((await host.volumeNames()).toSorted(), volumes.toSorted(), where);

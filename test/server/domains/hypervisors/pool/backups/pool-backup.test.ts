@@ -21,7 +21,7 @@ import {
 
 const mib = 1 << 20;
 
-test("every volume of a directory is stored once, those of a running domain at one moment", async (t) => {
+test("every volume of a directory is stored once, those of a running VM as of one point in time", async (t) => {
   const host = await createDirectoryHost(t);
   const gateway = await createPoolBackupsGateway(t, host);
   const operation = await gateway.backUp();
@@ -49,7 +49,7 @@ test("every volume of a directory is stored once, those of a running domain at o
   ]);
   t.ok(rows.every((row) => row.name === name && row.actor === "user/admin" && row.key_name !== null));
   const atOf = (volume: string) => rows.find((row) => row.volume.endsWith(volume))?.at;
-  t.equal(atOf("a.qcow2"), atOf("b.qcow2"), "both disks of the running domain are of one moment");
+  t.equal(atOf("a.qcow2"), atOf("b.qcow2"), "both disks of the running VM have the same time");
   const stored = await host.stored();
   t.strictSame(stored.map(({ fileName }) => fileName).toSorted(), [
     "a.qcow2",
@@ -71,11 +71,11 @@ test("every volume of a volume group is stored from a snapshot, thick or thin", 
   t.strictSame(
     await host.volumeNames(),
     before,
-    "no snapshot is left, and the thin pool is no volume of its own",
+    "no snapshot is left, and the thin pool does not count as a volume",
   );
 });
 
-test("CreateBackup tells the same operation in band, and another request joins it", async (t) => {
+test("CreateBackup reports the operation as a stream, and another request joins it", async (t) => {
   const restic = gatedRestic();
   const host = await createDirectoryHost(t, restic);
   const gateway = await createPoolBackupsGateway(t, host);
@@ -85,7 +85,7 @@ test("CreateBackup tells the same operation in band, and another request joins i
   t.match(first.value, { state: "scheduled" });
   const joined = await shared.backUp(call());
   const planned = await shared.planBackUp(call().signal);
-  t.strictSame(planned.steps, [], "a plan of the same begins nothing");
+  t.strictSame(planned.steps, [], "a plan of the same backup has no steps");
   restic.open();
   let last = first.value;
   for await (const message of view) {
@@ -105,7 +105,7 @@ test("CreateBackup tells the same operation in band, and another request joins i
   );
 });
 
-test("progress names the volume, and bytes of all of them", async (t) => {
+test("progress shows the current volume, and the bytes of all volumes", async (t) => {
   const restic = gatedRestic();
   const host = await createDirectoryHost(t, restic);
   const gateway = await createPoolBackupsGateway(t, host);
@@ -116,7 +116,7 @@ test("progress names the volume, and bytes of all of them", async (t) => {
   t.match(await gateway.end(id), { state: "completed" });
 });
 
-test("what cannot be read is told before anything begins, all of it", async (t) => {
+test("all unreadable volumes are reported before anything begins", async (t) => {
   const host = await createVolumeGroupHost();
   const gateway = await createPoolBackupsGateway(t, host);
   const backUp = () => gateway.shared.backUp(gateway.call());
@@ -139,7 +139,7 @@ test("what cannot be read is told before anything begins, all of it", async (t) 
   t.equal(await reasonOf(gateway.shared.planBackUp(gateway.call().signal)), "VOLUME_INACTIVE");
 });
 
-test("a volume that two running domains write to is refused; another pool of libvirt, or none, as well", async (t) => {
+test("a volume with two running writers is rejected, and so is a wrong or missing libvirt pool", async (t) => {
   const host = await createDirectoryHost(t);
   const gateway = await createPoolBackupsGateway(t, host);
   const other = "6f0c2ad8-17c0-4a5b-9d3a-52b8a40f1d09";
@@ -162,7 +162,7 @@ test("a volume that two running domains write to is refused; another pool of lib
   }
 });
 
-test("an empty pool is no backup", async (t) => {
+test("an empty pool cannot be backed up", async (t) => {
   const host = await createDirectoryHost(t);
   host.libvirt.runOutside({ kind: "powerOff", ...running });
   for (const name of await host.volumeNames()) {
@@ -172,7 +172,7 @@ test("an empty pool is no backup", async (t) => {
   t.equal(await reasonOf(gateway.shared.backUp(gateway.call())), "STORAGE_VOLUME_NOT_FOUND");
 });
 
-test("a volume that is removed meanwhile is left out, and told of", async (t) => {
+test("a volume that is removed meanwhile is skipped and reported", async (t) => {
   const adapter = createResticSandbox({ transferMs: 1 });
   const counted = countedRestic(adapter);
   const host = await createDirectoryHost(t, counted);
@@ -193,7 +193,7 @@ test("a volume that is removed meanwhile is left out, and told of", async (t) =>
   t.equal((await gateway.rows()).length, 3);
 });
 
-test("a domain that starts or stops meanwhile is read in the other way", async (t) => {
+test("the volumes of a VM that starts or stops meanwhile are read in the other way", async (t) => {
   const adapter = createResticSandbox({ transferMs: 1 });
   const counted = countedRestic(adapter);
   const host = await createDirectoryHost(t, counted);
@@ -203,7 +203,7 @@ test("a domain that starts or stops meanwhile is read in the other way", async (
     async backup(...args: Parameters<typeof adapter.backup>) {
       const [, source] = args;
       if (sizes.size === 0) {
-        // While its own first disk is read.
+        // While the first disk of the VM is being read.
         host.libvirt.runOutside({ kind: "powerOff", ...running });
         host.libvirt.runOutside({ kind: "start", ...stopped });
       }
@@ -214,12 +214,12 @@ test("a domain that starts or stops meanwhile is read in the other way", async (
   const gateway = await createPoolBackupsGateway(t, host, { restic });
   const operation = await gateway.backUp();
   t.match(operation, { state: "completed", result: { volumeCount: 4 } });
-  t.ok((sizes.get("a.qcow2") ?? 0) < 3 * mib, "as it is stored");
+  t.ok((sizes.get("a.qcow2") ?? 0) < 3 * mib, "the file as stored");
   t.equal((await host.stored()).length, 4);
   t.strictSame(await host.leftovers(), []);
 });
 
-test("libvirt may be away for a while", async (t) => {
+test("a temporary outage of libvirt is tolerated", async (t) => {
   const adapter = createResticSandbox({ transferMs: 1 });
   const counted = countedRestic(adapter);
   const host = await createDirectoryHost(t, counted);
@@ -241,7 +241,7 @@ test("libvirt may be away for a while", async (t) => {
   t.strictSame(await host.leftovers(), []);
 });
 
-test("a snapshot that runs full fails the operation, and leaves nothing", async (t) => {
+test("a snapshot that runs full fails the operation, which leaves nothing behind", async (t) => {
   const adapter = createResticSandbox({ transferMs: 1 });
   const counted = countedRestic(adapter);
   const host = await createVolumeGroupHost(counted);
@@ -277,7 +277,7 @@ test("a snapshot that runs full fails the operation, and leaves nothing", async 
   t.strictSame(await gateway.rows(), []);
 });
 
-/** A volume group host of which the first snapshot of LVM turns out to be worth nothing, and the first `forget` fails. */
+/** Creates a volume group host whose first LVM snapshot becomes invalid, and whose first `forget` fails. */
 async function createRejecting(change: (volumes: readonly LogicalVolume[]) => readonly LogicalVolume[]) {
   const counted = countedRestic();
   const host = await createVolumeGroupHost(counted);
@@ -316,7 +316,7 @@ async function createRejecting(change: (volumes: readonly LogicalVolume[]) => re
   };
 }
 
-test("a snapshot that runs full fails the operation also while the repository is locked", async (t) => {
+test("a snapshot that runs full fails the operation even while the repository is locked", async (t) => {
   const { host, options } = await createRejecting((volumes) =>
     volumes.map((volume) =>
       volume.name.startsWith("hostplane-backup-") ? { ...volume, health: "invalidSnapshot" } : volume,
@@ -328,7 +328,7 @@ test("a snapshot that runs full fails the operation also while the repository is
   t.strictSame(await gateway.rows(), []);
 });
 
-test("what was stored of a snapshot that is gone is no backup, although it could not be removed at once", async (t) => {
+test("data stored from a snapshot that is gone is no backup, even if it cannot be removed at once", async (t) => {
   const { host, options } = await createRejecting((volumes) =>
     volumes.filter(({ name }) => !name.startsWith("hostplane-backup-")),
   );
@@ -339,7 +339,7 @@ test("what was stored of a snapshot that is gone is no backup, although it could
   t.strictSame(await host.leftovers(), []);
 });
 
-test("a volume is handed over as a whole only once it is known to be whole", async (t) => {
+test("the end of a volume reaches restic only once it is known to be complete", async (t) => {
   const counted = countedRestic();
   const host = await createDirectoryHost(t, counted);
   const { backup } = counted.adapter;
@@ -366,10 +366,10 @@ test("a volume is handed over as a whole only once it is known to be whole", asy
   };
   const gateway = await createPoolBackupsGateway(t, host, { restic });
   t.match(await gateway.backUp(), { state: "completed", result: { volumeCount: 4 } });
-  t.ok(readBytes > 0 && readBytes < 2 * mib, `${readBytes} bytes of a volume that changed`);
+  t.ok(readBytes > 0 && readBytes < 2 * mib, `${readBytes} bytes read of a volume that changed`);
 });
 
-test("a backup that is cancelled leaves nothing", async (t) => {
+test("a cancelled backup leaves nothing behind", async (t) => {
   for (const isDirectory of [true, false]) {
     const counted = countedRestic();
     const host = isDirectory ? await createDirectoryHost(t, counted) : await createVolumeGroupHost(counted);
@@ -391,7 +391,7 @@ test("a backup that is cancelled leaves nothing", async (t) => {
     const gateway = await createPoolBackupsGateway(t, host, { restic });
     const { id } = await gateway.shared.backUp(gateway.call());
     await begun.promise;
-    t.equal((await host.leftovers()).length, 1, "something is held");
+    t.equal((await host.leftovers()).length, 1, "one resource is held");
     await gateway.operations.cancel(id);
     t.match(await gateway.end(id), { state: "cancelled" });
     t.strictSame(await host.stored(), []);
@@ -400,7 +400,7 @@ test("a backup that is cancelled leaves nothing", async (t) => {
   }
 });
 
-test("a part of a volume that a killed gateway's restic has kept is no backup of it", async (t) => {
+test("an incomplete snapshot left by a killed gateway's restic is not used", async (t) => {
   const counted = countedRestic();
   const host = await createDirectoryHost(t, counted);
   const { backup } = counted.adapter;
@@ -420,10 +420,10 @@ test("a part of a volume that a killed gateway's restic has kept is no backup of
   };
   const gateway = await createPoolBackupsGateway(t, host, { restic });
   t.match(await gateway.backUp(), { state: "completed", result: { volumeCount: 4, sizeBytes: 9 * mib } });
-  t.equal((await host.stored()).length, 4, "the part is forgotten");
+  t.equal((await host.stored()).length, 4, "the incomplete snapshot is removed");
 });
 
-test("two backups of one second have two names", async (t) => {
+test("two backups in the same second have different names", async (t) => {
   t.equal(backupNameAt(Date.UTC(2026, 10, 21, 14, 45, 12, 900)), "pool-20261121T144512Z");
   const host = await createDirectoryHost(t);
   const gateway = await createPoolBackupsGateway(t, host);

@@ -23,14 +23,14 @@ import { createPoolGateway, createPoolLvm, type PoolGateway } from "../pool-unde
 const mib = 1n << 20n;
 const keySeal = createSeal(masterKeyFromText(randomBytes(32).toString("base64"), "test"), "repository-key");
 
-/** What gateways of one host share. */
+/** What the gateways of one host share. */
 export interface PoolHost {
   readonly pool: StoragePool;
   readonly system: PoolVolumesSystem;
   readonly restic: ResticAdapter;
-  /** What the repository holds. */
+  /** Lists the snapshots in the repository. */
   stored(): Promise<readonly ResticSnapshot[]>;
-  /** What an operation holds or has made, and has not let go of. */
+  /** Lists what operations hold or have created, and have not released. */
   leftovers(): Promise<readonly string[]>;
   volumeNames(): Promise<readonly string[]>;
 }
@@ -46,7 +46,7 @@ export interface VolumeGroupHost extends PoolHost {
 export const running = { name: "bm-1", uuid: "6f0c2ad8-17c0-4a5b-9d3a-52b8a40f1d01" };
 export const stopped = { name: "bm-2", uuid: "6f0c2ad8-17c0-4a5b-9d3a-52b8a40f1d02" };
 
-/** The group `vgpool` with two thick volumes of 64 MiB, and in a thin pool a thin one of 32 MiB. */
+/** Creates the group `vgpool` with two thick volumes of 64 MiB, and a thin volume of 32 MiB in a thin pool. */
 export async function createVolumeGroupHost(restic = countedRestic()): Promise<VolumeGroupHost> {
   const volumeGroup = "vgpool";
   const at = { volumeGroupName: volumeGroup };
@@ -88,8 +88,8 @@ export async function createVolumeGroupHost(restic = countedRestic()): Promise<V
 }
 
 /**
- * libvirt's pool `images` in a directory: `bm-1` runs with `a.qcow2` and `b.qcow2` of 3 MiB, `bm-2` is off and has
- * `c.raw` of 2 MiB, and `seed.iso` of 1 MiB nobody uses.
+ * Creates libvirt's pool `images` in a directory: `bm-1` runs with `a.qcow2` and `b.qcow2` of 3 MiB, `bm-2` is off and has
+ * `c.raw` of 2 MiB, and `seed.iso` of 1 MiB is unused.
  */
 export async function createDirectoryHost(t: Test, restic = countedRestic()): Promise<DirectoryHost> {
   const directory = t.testdir({});
@@ -140,7 +140,7 @@ export async function createDirectoryHost(t: Test, restic = countedRestic()): Pr
   };
 }
 
-/** restic that knows its one repository. */
+/** Creates a restic with a function that lists the snapshots of its only repository. */
 export function countedRestic(adapter: ResticAdapter = createResticSandbox({ transferMs: 1 })) {
   const { signal } = new AbortController();
   let repository: Repository | undefined;
@@ -156,7 +156,7 @@ export function countedRestic(adapter: ResticAdapter = createResticSandbox({ tra
   };
 }
 
-/** The same, which stores nothing before `open`. */
+/** Like `countedRestic`, but stores nothing until `open` is called. */
 export function gatedRestic() {
   const counted = countedRestic();
   const { adapter } = counted;
@@ -178,9 +178,9 @@ export interface PoolBackupsGateway extends PoolGateway {
   readonly host: string;
   readonly asker: Asker;
   end(id: string): ReturnType<PoolGateway["operations"]["ended"]>;
-  /** Backs everything up, to the end of the operation. */
+  /** Backs up the pool and waits until the operation has ended. */
   backUp(): ReturnType<PoolGateway["operations"]["ended"]>;
-  /** Backups of its host, newest first. */
+  /** Lists the backups of the host, newest first. */
   rows(): Promise<readonly BackupRow[]>;
 }
 
@@ -189,7 +189,7 @@ export interface PoolBackupsGatewayOptions {
   readonly boundary?: OperationsOptions["boundary"];
   readonly host?: string;
   readonly isIdle?: boolean;
-  /** Instead of the host's. */
+  /** Replaces the host's own. */
   readonly restic?: ResticAdapter;
   readonly system?: PoolVolumesSystem;
 }
@@ -226,7 +226,7 @@ export async function createPoolBackupsGateway(
   };
 }
 
-/** A domain that has a volume as its disk. */
+/** Returns the definition of a VM that has the volume as its disk. */
 export function domainWith(name: string, uuid: string, volume: string): DomainDefinition {
   return {
     name,
@@ -241,12 +241,12 @@ export function domainWith(name: string, uuid: string, volume: string): DomainDe
   };
 }
 
-/** Waits for what comes by itself. */
+/** Polls until the condition holds, for at most 30 s. */
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const endsAtMs = performance.now() + 30_000;
   while (!(await isSo())) {
     if (performance.now() > endsAtMs) {
-      throw new Error("it did not come");
+      throw new Error("the condition did not become true");
     }
     await sleep(2);
   }

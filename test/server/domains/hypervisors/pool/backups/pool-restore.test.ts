@@ -38,7 +38,7 @@ async function createSubject(t: Test, host: PoolHost) {
   return { ...gateway, source, rowOf, restore };
 }
 
-test("a volume of a directory is restored with the bytes that it had", async (t) => {
+test("a volume of a directory is restored with its original size", async (t) => {
   const host = await createDirectoryHost(t);
   const { restore, end, source, rowOf } = await createSubject(t, host);
   const { id } = await restore("b.qcow2");
@@ -63,7 +63,7 @@ test("a volume of a directory is restored with the bytes that it had", async (t)
   ]);
 });
 
-test("a volume of a volume group is restored under a name of its own, and the same request joins it", async (t) => {
+test("a volume of a volume group is restored under a temporary name, and an equal request joins", async (t) => {
   const host = await createVolumeGroupHost(countedRestic(createResticSandbox({ transferMs: 100 })));
   const { restore, end } = await createSubject(t, host);
   const first = await restore("thin");
@@ -77,7 +77,7 @@ test("a volume of a volume group is restored under a name of its own, and the sa
   t.equal(await reasonOf(restore("thin", { name: "no/name" })), "INVALID_FIELD");
 });
 
-test("a volume of the pool has no device class, size or tags to choose", async (t) => {
+test("device class, size and tags cannot be chosen for a volume of the pool", async (t) => {
   const { restore } = await createSubject(t, await createDirectoryHost(t));
   for (const [facts, field] of [
     [{ deviceClass: "ssd" }, "device_class"],
@@ -90,7 +90,7 @@ test("a volume of the pool has no device class, size or tags to choose", async (
   }
 });
 
-test("what there is no room for is told before anything is made", async (t) => {
+test("a lack of space is reported before anything is created", async (t) => {
   const host = await createDirectoryHost(t);
   const { restore } = await createSubject(t, host);
   const all = { kind: "createVolume", pool: "images", name: "large", format: "raw" } as const;
@@ -98,7 +98,7 @@ test("what there is no room for is told before anything is made", async (t) => {
   t.equal(await reasonOf(restore("b.qcow2")), "NO_SPACE");
 });
 
-test("a volume that somebody makes meanwhile is not deleted", async (t) => {
+test("a volume that is created from outside meanwhile is not deleted", async (t) => {
   const host = await createDirectoryHost(t);
   const { restore, end } = await createSubject(t, host);
   const { run } = host.libvirt;
@@ -115,15 +115,15 @@ test("a volume that somebody makes meanwhile is not deleted", async (t) => {
   });
   const { id } = await restore("c.raw");
   t.match(await end(id), { state: "failed", failure: { reason: "STORAGE_VOLUME_EXISTS" } });
-  t.ok((await host.volumeNames()).includes("again"), "it is theirs");
+  t.ok((await host.volumeNames()).includes("again"), "the foreign volume is kept");
 });
 
-test("a restore that fails or is cancelled leaves no volume", async (t) => {
+test("a failed or cancelled restore leaves no volume", async (t) => {
   for (const isDirectory of [true, false]) {
     let failure: InfraError | undefined;
     const restic = countedRestic(
       createResticSandbox({
-        // Long enough that who looks for the step under load sees it.
+        // Long enough that a poll sees the step, even under load.
         transferMs: 2_000,
         fault: (step) => (step === "backup" || step === "forget" ? undefined : failure),
       }),
@@ -148,7 +148,7 @@ test("a restore that fails or is cancelled leaves no volume", async (t) => {
   }
 });
 
-/** A directory host of which a restore fails in `fill`, just after `meanwhile`. */
+/** Creates a directory host whose restores fail in `fill`, just after `meanwhile` was called. */
 async function createFailing(t: Test, meanwhile: (host: DirectoryHost) => void) {
   let hook: (() => void) | undefined;
   const counted = countedRestic();
@@ -171,14 +171,14 @@ function defineUser({ libvirt }: DirectoryHost): void {
   libvirt.runOutside({ kind: "define", domain: domainWith("user", user, "again") });
 }
 
-test("half a volume that a domain has by now is deleted like any other", async (t) => {
+test("an incomplete volume is deleted even if a VM that is off has it attached", async (t) => {
   const { host, restore, end } = await createFailing(t, defineUser);
   const { id } = await restore("c.raw");
   t.match(await end(id), { state: "failed", failure: { reason: "BACKUP_DAMAGED" } });
   t.notOk((await host.volumeNames()).includes("again"));
 });
 
-test("half a volume that a domain runs with is told of, and not backed up", async (t) => {
+test("an incomplete volume of a running VM is reported, and not backed up", async (t) => {
   const subject = await createFailing(t, (host) => {
     defineUser(host);
     host.libvirt.runOutside({ kind: "start", name: "user", uuid: user });
@@ -206,7 +206,7 @@ test("half a volume that a domain runs with is told of, and not backed up", asyn
   t.match((await shared.planBackUp(call().signal)).plan.changes.join(), /again/);
 });
 
-test("a volume of which nobody knows whether the restore made it is neither filled nor deleted", async (t) => {
+test("a volume of unclear origin is neither filled nor deleted", async (t) => {
   const host = await createDirectoryHost(t);
   const { restore, end, shared, call } = await createSubject(t, host);
   const { run } = host.libvirt;
@@ -228,7 +228,7 @@ test("a volume of which nobody knows whether the restore made it is neither fill
   t.notMatch((await shared.planBackUp(call().signal)).plan.changes.join(), /again/);
 });
 
-test("a volume that is restored where half of one was is backed up", async (t) => {
+test("a volume that replaces an incomplete one of the same name is backed up", async (t) => {
   const operation = (name: string, state: "done" | "undoFailed") =>
     ({ input: { name }, steps: [{ name: "publish", state }] }) as unknown as Operation;
   const left = operation("a", "undoFailed");
@@ -237,7 +237,7 @@ test("a volume that is restored where half of one was is backed up", async (t) =
   t.strictSame(namesOfUnfinished([left, operation("a", "done"), operation("b", "done")]), ["a"]);
 });
 
-test("a volume that is just being restored is not backed up", async (t) => {
+test("a volume that is being restored is not backed up", async (t) => {
   const counted = countedRestic();
   const { read } = counted.adapter;
   const gate = Promise.withResolvers<void>();
@@ -260,10 +260,14 @@ test("a volume that is just being restored is not backed up", async (t) => {
   t.match(await end(backup.id), { state: "completed", result: { volumeCount: 4 } });
   gate.resolve();
   t.match(await end(id), { state: "completed" });
-  t.equal((await shared.planBackUp(call().signal)).plan.changes.length, 5, "it is a volume like any other");
+  t.equal(
+    (await shared.planBackUp(call().signal)).plan.changes.length,
+    5,
+    "afterwards it is an ordinary volume",
+  );
 });
 
-test("a volume that has its name is backed up, although the mark of its restore could not be removed", async (t) => {
+test("a renamed volume is backed up even if its mark could not be removed", async (t) => {
   const host = await createVolumeGroupHost();
   const { restore, end, shared, call } = await createSubject(t, host);
   const { run } = host.lvm;

@@ -9,7 +9,7 @@ import { codePoint } from "../../../../../code-point.ts";
 
 const snapshot = { id: "4bd2c3f1", atMs: 1, hostname: "alpha", fileName: "a volume" };
 
-test("what is written on a snapshot is read again, whatever the volume is called", async (t) => {
+test("the tags of a snapshot can be parsed again for any volume name", async (t) => {
   fc.assert(
     fc.property(
       fc.string({ minLength: 1, maxLength: 255, unit: codePoint }),
@@ -32,10 +32,10 @@ test("what is written on a snapshot is read again, whatever the volume is called
   );
 });
 
-test("snapshots of others are none of the pool's volumes", async (t) => {
+test("foreign snapshots are not parsed as volumes of the pool", async (t) => {
   fc.assert(
     fc.property(fc.array(fc.string()), (tags) => storedVolumeFrom({ ...snapshot, tags }) === undefined),
   );
   const tags = ["hostplane", "backup=x", "operation=y", "volume=vg0/data", "name=monday"];
-  t.equal(storedVolumeFrom({ ...snapshot, tags }), undefined, "one of a volume");
+  t.equal(storedVolumeFrom({ ...snapshot, tags }), undefined, "a snapshot of a device class's volume");
 });
