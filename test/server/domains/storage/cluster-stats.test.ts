@@ -53,7 +53,7 @@ test("each field comes from the system", async (t) => {
   t.same(clamped, []);
 });
 
-test("crashes are those of two weeks that are not archived, with daemon, host, time and message", async (t) => {
+test("only unarchived crashes of two weeks are returned, with daemon, host, time and message", async (t) => {
   const crash = {
     id: "1",
     entity: "osd.1",

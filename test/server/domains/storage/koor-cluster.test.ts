@@ -91,7 +91,7 @@ test("fields that the operator has not reported are unset and listed", async (t)
   ]);
 });
 
-test("the first of several by name is returned, and none is not found", async (t) => {
+test("the first of several KoorClusters by name is returned; without any it is not found", async (t) => {
   const { koorCluster } = koorClusterFrom(
     kubernetesState(({ koorClusters: [seed] }) => ({
       koorClusters: ["z", "b"].map((name) => ({

@@ -25,7 +25,7 @@ async function differencesBy(
   };
 }
 
-test("a change counts as the gateway's own until a state that shows it was published", async (t) => {
+test("a change counts as the gateway's own until a state that shows it is published", async (t) => {
   const lvm = makeLvm(t);
   const own = createOwnChanges(lvm);
   const { differences, readAtMs } = await differencesBy(lvm, () => own.lvm.run(create("data")));
