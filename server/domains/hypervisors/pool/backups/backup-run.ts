@@ -81,9 +81,11 @@ export async function listWhole(
   { volumes, namesInMaking }: Pick<PoolBackupTools, "volumes" | "namesInMaking">,
   holder: Pick<VolumesHolder, "identity" | "signal">,
 ): Promise<readonly PoolVolume[]> {
-  // Read first: volumes that are complete at this point are listed.
-  const inMaking = await namesInMaking();
-  return (await volumes.list(holder)).filter(({ name }) => !inMaking.includes(name));
+  // Before and after the list: a restore may begin or end while it is read.
+  const before = await namesInMaking();
+  const listed = await volumes.list(holder);
+  const inMaking = new Set([...before, ...(await namesInMaking())]);
+  return listed.filter(({ name }) => !inMaking.has(name));
 }
 
 /** Lists the snapshots that the operation stored, oldest first. */
