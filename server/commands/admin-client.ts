@@ -22,7 +22,7 @@ import { adminSocketOf, shortSocketPath } from "../rpc/listener/admin-listener.t
 import type { StoreBackup } from "../web/store-backup.ts";
 import { gatewaySecrets } from "./gateway-secrets.ts";
 
-/** The services of a gateway, for an admin. */
+/** A gateway's services, as an admin calls them. */
 export interface AdminClient {
   readonly users: Client<typeof UserService>;
   readonly audit: Client<typeof AuditService>;
@@ -38,27 +38,27 @@ export interface AdminClient {
   readonly publicApi: Client<typeof PublicAPI>;
   readonly kaas: Client<typeof Cluster>;
   readonly clusters: Client<typeof ClusterService>;
-  /** @param file absolute */
+  /** @param file absolute path */
   backup(file: string): Promise<StoreBackup>;
 }
 
-/** Which gateway to administer. */
+/** The gateway to administer. */
 export interface AdminTarget {
   readonly config: Config;
   readonly isSandbox: boolean;
   readonly version: string;
   /**
-   * Ask no other gateway than one that runs: for what only makes sense there, or would keep the store from one that is to be
-   * started.
+   * Require a running gateway instead of starting one for the command: for work that only makes sense on a running gateway, or
+   * that would lock the store of a gateway about to start.
    */
   readonly mustRun: boolean;
 }
 
 /**
- * Does `work` with the gateway of a data directory. One that runs is asked by its admin socket. When none does, this
- * process serves the same services on the same store for as long as `work` takes, on a socket that only it knows.
- * @throws InfraError STORE_MISSING, STORE_IN_USE, ...; Error when the data belong to another user, or no gateway runs that
- *   has to; what `work` throws
+ * Runs `work` against the gateway of a data directory: through its admin socket when it is running. Otherwise this process
+ * serves the same services on the same store, on a private socket, until `work` is done.
+ * @throws InfraError STORE_MISSING, STORE_IN_USE, ...; Error when the data belong to another user, or when `mustRun` is set
+ *   and no gateway is running; what `work` throws
  */
 export async function withAdminClient<Result>(
   target: AdminTarget,
@@ -93,7 +93,7 @@ export async function withAdminClient<Result>(
   }
 }
 
-/** Names the other gateway of a data directory, the sandbox or the real one, if that is the one that runs. */
+/** Hints at the other gateway of a data directory, sandbox or real, if that one is running. */
 async function hintOfOther({ config, isSandbox }: AdminTarget): Promise<string> {
   const { dataDirectoryOf } = await import("../open-data.ts");
   const other = dataDirectoryOf(config, !isSandbox);
@@ -102,7 +102,7 @@ async function hintOfOther({ config, isSandbox }: AdminTarget): Promise<string> 
   return isRunning ? `; ${what} runs with the data in ${other}: ${how} --sandbox to ask it` : "";
 }
 
-/** A gateway without systems and listeners, but for a socket of its own. */
+/** Starts a gateway without systems or listeners, except for its own admin socket. */
 async function startForAdmin({ config, isSandbox, version }: AdminTarget, adminSocket: string) {
   const [{ startGateway }, { pino }] = await Promise.all([import("../start-gateway.ts"), import("pino")]);
   const {
@@ -191,7 +191,7 @@ async function createAdminClient(socket: string): Promise<AdminClient> {
   };
 }
 
-/** @throws Error when there is a socket that this user may not open */
+/** Reports whether a gateway answers on the socket. @throws Error when this user is not allowed to open the socket */
 function isAnswered(socket: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const probe = connect(shortSocketPath(socket));
@@ -213,7 +213,7 @@ function isAnswered(socket: string): Promise<boolean> {
   });
 }
 
-/** What another user made here would be closed to the gateway afterwards. */
+/** Files that another user created here would be inaccessible to the gateway. */
 async function assertOwnStore({ config, isSandbox }: AdminTarget, directory: string): Promise<void> {
   const [{ dataDirectoryOf }, { databaseFile }] = await Promise.all([
     import("../open-data.ts"),

@@ -12,7 +12,10 @@ import { addPoolCommands } from "./pool-commands.ts";
 import type { CommandContext } from "./run-admin-command.ts";
 import { addStorageCommands } from "./storage-commands.ts";
 
-/** Adds `user`, `token`, `key`, `store`, `audit`, `operation`, `backup`, `hypervisor`, `pool`, `pod`, `image`, `storage`, `cluster` and `events`; each answers with its exit code. */
+/**
+ * Adds `user`, `token`, `key`, `store`, `audit`, `operation`, `backup`, `hypervisor`, `pool`, `pod`, `image`, `storage`,
+ * `cluster` and `events`. Each passes its exit code to `onExit`.
+ */
 export function addAdminCommands(
   program: Command,
   context: CommandContext,

@@ -16,7 +16,7 @@ export interface ExportAuditOptions extends AdminOptions {
 
 const pageSize = 1000;
 
-/** Prints the events of the audit log that meet every filter, newest first, one JSON object a line. */
+/** Prints the audit events that match every filter, newest first, one JSON object per line. */
 export function exportAudit(options: ExportAuditOptions, context: CommandContext): Promise<ExitCode> {
   const { from, to, actor = "", address = "", rpc = "", resource = "", outcome = "" } = options;
   const query = {

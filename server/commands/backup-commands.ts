@@ -54,7 +54,7 @@ export function addBackupCommands(
     .action(async (id, options) => onExit(await (await commands()).deleteBackup(id, options, context)));
 }
 
-/** Adds the flags of commands that begin an operation on a repository. */
+/** Adds the flags of commands that start an operation on a repository. */
 function withBeginFlags(command: Command): Command {
   return withTargetFlags(command)
     .option("--wait", "tell how far it is until it has ended; fails unless it completes")

@@ -4,13 +4,13 @@ import { printableLine } from "./printable-line.ts";
 
 export const backupHead = ["ID", "NAME", "VOLUME", "AS OF", "BYTES", "REPOSITORY", "STATE"];
 
-/** A line of the table below `backupHead`. */
+/** Returns a row of the table headed by `backupHead`. */
 export function backupRow(backup: Backup): string[] {
   const { id, name, volume, at, sizeBytes, repository } = backup;
   return [id, name, volume, timeText(at), String(sizeBytes), repository, stateOf(backup)];
 }
 
-/** All that is known of a backup: a line for each fact. */
+/** Lists everything known about a backup, one fact per line. */
 export function backupLines(backup: Backup): string[] {
   const facts: readonly (readonly [string, string])[] = [
     ["id", backup.id],

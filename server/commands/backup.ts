@@ -18,9 +18,9 @@ export interface ListBackupsOptions extends AdminOptions {
   readonly limit?: number;
 }
 
-/** Those of every command that begins an operation on a backup. */
+/** Options of every command that starts an operation on a backup. */
 export interface BeginOptions extends AdminOptions, AccessOptions {
-  /** Tell how far it is until it has ended. */
+  /** Report progress until the operation ends. */
   readonly wait?: boolean;
 }
 
@@ -39,10 +39,10 @@ export interface RestoreBackupOptions extends BeginOptions {
 
 const limitDefault = 100;
 
-/** Only the gateway that serves the volumes knows of their backups. */
+/** Backups are known only to the running gateway that serves the volumes. */
 const running = { mustRun: true };
 
-/** Prints the newest backups that meet every filter, as a table or as a JSON array of the contract's messages. */
+/** Prints the newest backups that match every filter, as a table or as a JSON array of the API's messages. */
 export function listBackups(options: ListBackupsOptions, context: CommandContext): Promise<ExitCode> {
   const { volume = "", name = "", schedule = "", limit = limitDefault } = options;
   const work = async (client: AdminClient) => {
@@ -63,7 +63,7 @@ export function listBackups(options: ListBackupsOptions, context: CommandContext
   return runAdminCommand(options, context, work, running);
 }
 
-/** Prints all that is known of a backup. */
+/** Prints everything known about a backup. */
 export function showBackup(id: string, options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   const work = async ({ backups }: AdminClient) => {
     const { backup } = await backups.getBackup({ id });
@@ -77,7 +77,7 @@ export function showBackup(id: string, options: AdminOptions, context: CommandCo
   return runAdminCommand(options, context, work, running);
 }
 
-/** Backs a volume up, or tells how far the backup of this name is. Fails when it has failed. */
+/** Starts a backup of a volume, or reports the progress of the backup with this name. Exits with 1 when the backup has failed. */
 export async function createBackup(
   name: string,
   volumeHandle: string,
@@ -122,17 +122,17 @@ export async function createBackup(
   return hasFailed ? 1 : code;
 }
 
-/** Reads a backup to its end. */
+/** Verifies a backup by reading all of it. */
 export function verifyBackup(id: string, options: BeginOptions, context: CommandContext): Promise<ExitCode> {
   return beginOperation(options, context, ({ backups }, access) => backups.verifyBackup({ id, access }));
 }
 
-/** Deletes a backup for ever. */
+/** Deletes a backup permanently. */
 export function deleteBackup(id: string, options: BeginOptions, context: CommandContext): Promise<ExitCode> {
   return beginOperation(options, context, ({ backups }, access) => backups.deleteBackup({ id, access }));
 }
 
-/** Makes a new volume of a backup. */
+/** Creates a new volume from a backup. */
 export function restoreBackup(
   id: string,
   volumeName: string,
@@ -146,7 +146,10 @@ export function restoreBackup(
   );
 }
 
-/** Prints the operation that `begin` begins, and with `--wait` how it goes on; then it fails unless that completes. */
+/**
+ * Prints the operation that `begin` starts. With `--wait` it also prints the progress and exits with 1 unless the operation
+ * completes.
+ */
 async function beginOperation(
   options: BeginOptions,
   context: CommandContext,
@@ -177,7 +180,7 @@ async function beginOperation(
   return code === 0 && options.wait === true && state !== OperationState.COMPLETED ? 1 : code;
 }
 
-/** What the request says of the repository: without an endpoint it is the local one. */
+/** Returns the repository fields of the request. Without an endpoint the backup goes to the local repository. */
 async function dataSourceFrom(options: CreateBackupOptions) {
   const { endpoint = "", path = "", verifyTls } = options;
   const { encryptionKey, ...access } = await readRepositorySecrets(options);

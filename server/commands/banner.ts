@@ -1,33 +1,33 @@
-/** A listener as the banner shows it. */
+/** A listener, as shown in the banner. */
 export interface BannerListener {
   /** `host:port` with the real port, or `unix:/path`. */
   readonly address: string;
   readonly isTls: boolean;
-  /** Undefined when it serves all. */
+  /** Undefined when it serves all services. */
   readonly services: readonly string[] | undefined;
 }
 
-/** The admin that this start has made. */
+/** The admin user created by this start. */
 export interface BannerAdmin {
   readonly name: string;
   readonly password:
     | { readonly kind: "shown"; readonly text: string }
     | { readonly kind: "file"; readonly path: string }
-    /** Given by HOSTPLANE_ADMIN_PASSWORD, and never shown. */
+    /** Taken from HOSTPLANE_ADMIN_PASSWORD and never shown. */
     | { readonly kind: "given" };
 }
 
 /**
- * The lines `serve` prints when it is ready: where it listens, how to log in after the first start and, for a sandbox,
- * that it is one, a command to paste, and the token for the examples of the README.
+ * Returns the lines that `serve` prints when it is ready: its addresses and, after the first start, how to log in. For a
+ * sandbox also a notice that it is one, a command to paste, and the token for the README's examples.
  */
 export function bannerLines(options: {
   readonly version: string;
   readonly isSandbox: boolean;
   readonly listeners: readonly BannerListener[];
-  /** Undefined when there were users before. */
+  /** Undefined when users already existed. */
   readonly admin: BannerAdmin | undefined;
-  /** Of a sandbox, for what is to be pasted; undefined leaves it to those who need none. */
+  /** The sandbox's token, for the commands to paste. Undefined for a real gateway. */
   readonly token: string | undefined;
 }): string[] {
   const { version, isSandbox, listeners, admin, token } = options;
@@ -45,7 +45,7 @@ export function bannerLines(options: {
   ];
 }
 
-/** The password is kept as a hash, and cannot be printed again. */
+/** Only the password's hash is stored, so it cannot be printed again. */
 const laterStart =
   "The first start printed the password of admin; hostplane user passwd admin --sandbox sets another";
 
@@ -67,12 +67,12 @@ const exampleService = "proto.VGService";
 
 const wildcard = /^(?:0\.0\.0\.0|\[::\]):/;
 
-/** Whether the host is a wildcard (`0.0.0.0` or `[::]`), which is no address to connect to. */
+/** Reports whether the host is a wildcard (`0.0.0.0` or `[::]`), which clients cannot connect to. */
 function isWildcard({ address }: BannerListener): boolean {
   return wildcard.test(address);
 }
 
-/** What a client on this machine connects to; browsers refuse 0.0.0.0. */
+/** Returns the URL for clients on this machine. Browsers refuse 0.0.0.0. */
 function urlOf({ address, isTls }: BannerListener): string {
   return address.startsWith("unix:")
     ? address
@@ -82,7 +82,7 @@ function urlOf({ address, isTls }: BannerListener): string {
 function curlLine(listener: BannerListener, token: string | undefined): string {
   const [, socket] = /^unix:(.*)$/.exec(listener.address) ?? [];
   const base = socket === undefined ? urlOf(listener) : "http://localhost";
-  // The certificate's name is rarely the loopback address.
+  // The certificate is rarely issued for the loopback address.
   const flags = [socket === undefined ? "" : ` --unix-socket ${socket}`, listener.isTls ? " --insecure" : ""];
   const login = token === undefined ? "" : ` -H 'authorization: Bearer ${token}'`;
   return `curl${flags.join("")}${login} -H 'content-type: application/json' -d '{}' ${base}/${exampleService}/GetLVList`;

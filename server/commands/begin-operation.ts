@@ -7,13 +7,13 @@ import type { ExitCode } from "./output.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
 
 export interface BeginOperationOptions extends AdminOptions {
-  /** Tell how far it is until it has ended. */
+  /** Report progress until the operation ends. */
   readonly wait?: boolean;
 }
 
 /**
- * Prints the operation that `begin` begins, and with `wait` how it goes on; then it fails unless that completes. Only a gateway
- * that runs is asked.
+ * Prints the operation that `begin` starts. With `wait` it also prints the progress and returns 1 unless the operation
+ * completes. Needs a running gateway.
  */
 export async function beginOperation(
   options: BeginOperationOptions,

@@ -6,7 +6,7 @@ import type { MachinesSpec, PoolSize, PoolSpec } from "./parse-pool-spec.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
 
 export interface ChangeClusterOptions extends AdminOptions {
-  /** Tell how it comes along until it is as wanted. */
+  /** Report progress until the cluster matches its spec. */
   readonly wait?: boolean;
 }
 
@@ -16,7 +16,7 @@ export interface CreateClusterOptions extends ChangeClusterOptions {
   readonly pool?: readonly PoolSpec[];
 }
 
-/** Has a cluster made. */
+/** Creates a cluster. */
 export function createCluster(
   name: string,
   options: CreateClusterOptions,
@@ -32,7 +32,7 @@ export function createCluster(
   );
 }
 
-/** Has a cluster removed and its machines given back. */
+/** Deletes a cluster and releases its machines. */
 export async function deleteCluster(
   name: string,
   options: ChangeClusterOptions,
@@ -43,7 +43,7 @@ export async function deleteCluster(
   );
 }
 
-/** Has pools added to a cluster. */
+/** Adds pools to a cluster. */
 export function addPools(
   name: string,
   pools: readonly PoolSpec[],
@@ -55,7 +55,7 @@ export function addPools(
   );
 }
 
-/** Has pools of a cluster removed and their machines given back. */
+/** Deletes pools of a cluster and releases their machines. */
 export function deletePools(
   name: string,
   pools: readonly string[],
@@ -67,7 +67,7 @@ export function deletePools(
   );
 }
 
-/** Says how many machines pools of a cluster are to have. */
+/** Sets the number of machines of a cluster's pools. */
 export function scalePools(
   name: string,
   sizes: readonly PoolSize[],
@@ -79,7 +79,7 @@ export function scalePools(
   );
 }
 
-/** Has a cluster upgraded, machine by machine. */
+/** Upgrades a cluster, machine by machine. */
 export function upgradeCluster(
   name: string,
   version: string,
@@ -91,7 +91,7 @@ export function upgradeCluster(
   );
 }
 
-/** Takes a machine that no cluster knows for one of the cluster that it was made for. */
+/** Adopts a stray machine into the cluster that it was deployed for. */
 export function adoptStray(
   systemId: string,
   options: AdminOptions,
@@ -104,7 +104,7 @@ export function adoptStray(
   return runAdminCommand(options, context, work, { mustRun: true });
 }
 
-/** Gives a machine that no cluster knows back to MAAS. */
+/** Releases a stray machine to MAAS. */
 export function releaseStray(
   systemId: string,
   options: AdminOptions,
@@ -118,8 +118,9 @@ export function releaseStray(
 }
 
 /**
- * Makes a change and says what it begins, or with `wait` how it comes along; it fails then if the cluster comes to an error.
- * @param begun as `is being made`
+ * Makes a change and prints what it starts. With `wait` it also prints the progress and returns 1 if the cluster reaches the
+ * status ERROR.
+ * @param begun e.g. `is being made`
  */
 async function changeCluster(
   name: string,
@@ -141,7 +142,7 @@ async function changeCluster(
   return code === 0 && !isAsWanted ? 1 : code;
 }
 
-/** Prints how a cluster comes along until it is as wanted or gone; false when it comes to an error. */
+/** Prints a cluster's progress until it matches its spec or is gone. Returns false when it reaches the status ERROR. */
 async function followCluster(
   { clusters }: Pick<AdminClient, "clusters">,
   name: string,
@@ -153,7 +154,7 @@ async function followCluster(
     for await (const message of clusters.watchClusters({ names: [name] }, { signal: enough.signal })) {
       const [cluster] = message.clusters;
       if (cluster === undefined) {
-        // A change or a heartbeat of which nothing is to be told has neither.
+        // Heartbeats and irrelevant changes contain neither clusters nor removed names.
         if (message.removed.includes(name) || last === undefined) {
           output.out(`${name} is gone`);
           return true;

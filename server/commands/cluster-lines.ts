@@ -10,12 +10,12 @@ import {
 import { printableLine } from "./printable-line.ts";
 import { textTable } from "./text-table.ts";
 
-/** As the contract has it, which is how everything else calls it too. */
+/** Returns the status name as in the API, which is used everywhere else too. */
 export function clusterStatusText(status: ClusterStatus): string {
   return nameIn(ClusterStatus, status);
 }
 
-/** A table of clusters. */
+/** Formats clusters as a table. */
 export function clusterListLines(clusters: readonly ClusterState[]): string[] {
   const rows = clusters.map((cluster) => [
     cluster.name,
@@ -28,7 +28,7 @@ export function clusterListLines(clusters: readonly ClusterState[]): string[] {
   return textTable(["NAME", "STATUS", "VERSION", "ENDPOINT", "NODES", "MESSAGE"], rows);
 }
 
-/** All that is told of a cluster: what is wanted, and a table of its nodes. */
+/** Formats everything known about a cluster: its spec, and a table of its nodes. */
 export function clusterLines(cluster: ClusterState, nodes: GetClusterNodesStatusReply): string[] {
   const facts: readonly (readonly [string, string])[] = [
     ["name", cluster.name],
@@ -67,7 +67,7 @@ export function clusterLines(cluster: ClusterState, nodes: GetClusterNodesStatus
   ];
 }
 
-/** A table of machines, each with what happened to it below if that is asked for. */
+/** Formats machines as a table, with the history below each machine if `hasHistory` is set. */
 export function machineLines(machines: readonly ClusterMachine[], hasHistory: boolean): string[] {
   const head = ["POOL", "STATE", "HOSTNAME", "SYSTEM ID", "ADDRESS", "VERSION", "SINCE", "MESSAGE"];
   const rows = machines.map((machine) =>
@@ -97,7 +97,7 @@ function historyLines(machine: ClusterMachine | undefined): string[] {
   );
 }
 
-/** A table of machines that no cluster knows. */
+/** Formats stray machines as a table. */
 export function strayLines(strays: readonly StrayMachine[]): string[] {
   const head = ["SYSTEM ID", "HOSTNAME", "MAAS", "CLUSTER", "POOL", "ADOPTABLE", "MESSAGE"];
   const rows = strays.map((stray) =>
@@ -114,7 +114,7 @@ export function strayLines(strays: readonly StrayMachine[]): string[] {
   return textTable(head, rows);
 }
 
-/** One line of a cluster, for those who watch it. */
+/** Formats a cluster as one line, for `cluster watch`. */
 export function clusterSummary(cluster: ClusterState): string {
   const { name, status, statusMessage } = cluster;
   const rest = statusMessage === "" ? "" : `: ${statusMessage}`;

@@ -10,10 +10,10 @@ import type { ExitCode } from "./output.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
 import { whileRead } from "./while-read.ts";
 
-/** Only a gateway that runs knows of machines. */
+/** Machines are known only to a running gateway. */
 const running = { mustRun: true };
 
-/** Prints the clusters, as a table or as the contract's message. */
+/** Prints the clusters, as a table or as the API's message. */
 export function listClusters(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   const work = async (client: AdminClient) => {
     const answer = await readClusters(client, []);
@@ -36,7 +36,7 @@ export function showCluster(name: string, options: AdminOptions, context: Comman
   return runAdminCommand(options, context, work, running);
 }
 
-/** Prints the machines of a cluster, with `history` also what happened to them. */
+/** Prints the machines of a cluster, with `history` also their past events. */
 export function listClusterMachines(
   cluster: string,
   options: AdminOptions & { readonly history?: boolean },
@@ -51,7 +51,7 @@ export function listClusterMachines(
   return runAdminCommand(options, context, work, running);
 }
 
-/** Prints the kubeconfig of a cluster as it is to stand in its file. */
+/** Prints the kubeconfig of a cluster, ready to be saved as a file. */
 export function printKubeconfig(
   cluster: string,
   options: AdminOptions & { readonly rotate?: boolean },
@@ -70,7 +70,7 @@ export function printKubeconfig(
   return runAdminCommand(options, context, work, running);
 }
 
-/** Prints clusters now, and each that changes, until the gateway stops or nobody reads it any more. */
+/** Prints the current clusters and then every change, until the gateway stops or the output is closed. */
 export function watchClusters(
   names: readonly string[],
   options: AdminOptions,
@@ -91,7 +91,7 @@ export function watchClusters(
   return runAdminCommand(options, context, work, running);
 }
 
-/** Prints the versions that a cluster can be upgraded to, one a line. */
+/** Prints the versions that a cluster can be upgraded to, one per line. */
 export function listUpgrades(
   name: string,
   options: AdminOptions,
@@ -106,7 +106,7 @@ export function listUpgrades(
   return runAdminCommand(options, context, work, running);
 }
 
-/** Prints the machines that no cluster knows. */
+/** Prints the stray machines: those that MAAS has allocated to the gateway but no cluster knows. */
 export function listStrays(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   const work = async ({ clusters }: AdminClient) => {
     const answer = await clusters.listStrays({});
@@ -118,7 +118,7 @@ export function listStrays(options: AdminOptions, context: CommandContext): Prom
   return runAdminCommand(options, context, work, running);
 }
 
-/** The clusters as they are now. */
+/** Reads the current state of the clusters. */
 async function readClusters({ clusters }: Pick<AdminClient, "clusters">, names: readonly string[]) {
   const enough = new AbortController();
   try {

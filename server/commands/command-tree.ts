@@ -1,33 +1,33 @@
 import type { Argument, Command, Option } from "commander";
 
-/** What may follow at some place of the command line. */
+/** What may follow at a position of the command line. */
 export type Completion =
   | { readonly kind: "words"; readonly words: readonly string[] }
   | { readonly kind: "files" }
   | { readonly kind: "directories" }
-  /** Something that only the user knows. */
+  /** A free value that cannot be completed. */
   | { readonly kind: "nothing" };
 
-/** One command, as shells complete it. */
+/** A command, as needed for shell completion. */
 export interface CommandNode {
-  /** Names from the top, without the program's: `["user", "add"]`. */
+  /** Names from the top, without the program's own: `["user", "add"]`. */
   readonly path: readonly string[];
   readonly description: string;
   readonly subcommands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly OptionNode[];
-  /** What its arguments may be. */
+  /** Completion of its arguments. */
   readonly argument: Completion;
 }
 
 export interface OptionNode {
-  /** As typed: `--role`, or `-h`. */
+  /** As typed, e.g. `--role` or `-h`. */
   readonly flags: readonly string[];
   readonly description: string;
-  /** What its value may be; undefined when it takes none. */
+  /** Completion of its value; undefined when the option takes none. */
   readonly value: Completion | undefined;
 }
 
-/** The program and all commands below it. */
+/** Lists the program and all commands below it. */
 export function commandNodes(program: Command): CommandNode[] {
   return nodesBelow(program, []);
 }
@@ -42,7 +42,7 @@ function nodesBelow(command: Command, path: readonly string[]): CommandNode[] {
     options: help.visibleOptions(command).map(optionNode),
     argument: mergedArguments(command.registeredArguments),
   };
-  // The command `help` is made anew at each asking, and belongs to no parent.
+  // Commander creates the `help` command on each call, without a parent, so its path cannot be read from the command itself.
   return [node, ...commands.flatMap((each) => nodesBelow(each, [...path, each.name()]))];
 }
 
@@ -52,7 +52,7 @@ function optionNode(option: Option): OptionNode {
   return { flags: [long, short].filter((flag) => flag != null), description, value };
 }
 
-/** Which one of several arguments it is a shell would have to count; words of all of them will do. */
+/** Merges the completions of all arguments: the shell would have to count arguments to know which one it completes. */
 function mergedArguments(all: readonly Argument[]): Completion {
   const completions = all.map((each) => completionOf(each.argChoices, each.name()));
   const words = completions.flatMap((each) => (each.kind === "words" ? each.words : []));

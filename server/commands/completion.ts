@@ -1,15 +1,15 @@
 import type { Command } from "commander";
 import { type CommandNode, type Completion, commandNodes } from "./command-tree.ts";
 
-/** The shells that `hostplane completion` knows. */
+/** Shells supported by `hostplane completion`. */
 export const shells = ["bash", "zsh", "fish"] as const;
 
 export type Shell = (typeof shells)[number];
 
 /**
- * The script by which a shell completes the program's command line. It knows all commands, so that completing starts
- * no process, and gives nothing of what was typed to a shell again (the ready-made library @bomb.sh/tab evaluates it:
- * completing after `hostplane user $(reboot)` would reboot).
+ * Returns the completion script for a shell. The script contains all commands, so completing starts no process. It never
+ * passes what was typed to the shell again, unlike the library @bomb.sh/tab, which evaluates it: completing after `hostplane
+ * user $(reboot)` would reboot.
  */
 export function completionScript(program: Command, shell: Shell): string {
   const nodes = commandNodes(program);
@@ -53,14 +53,14 @@ function zshScript(name: string, nodes: readonly CommandNode[]): string[] {
   ];
 }
 
-/** How bash or zsh offers what may follow. */
+/** How bash or zsh offers completions. */
 interface Offers {
   readonly words: (words: string) => string;
   readonly files: string;
   readonly directories: string;
 }
 
-/** What bash and zsh have in common: walk down the commands, then offer a value, options, or commands and arguments. */
+/** Builds the part that bash and zsh share: walk down the commands, then offer a value, options, or commands and arguments. */
 function bodyOf(nodes: readonly CommandNode[], offers: Offers): string[] {
   const offer = (completion: Completion) => {
     if (completion.kind === "words") {
@@ -149,7 +149,7 @@ function restOf({ subcommands, argument }: CommandNode): Completion {
   return subcommands.length === 0 ? argument : { kind: "words", words: subcommands.map(({ name }) => name) };
 }
 
-/** `' user add'`; of no words `''`. */
+/** Returns `' user add'`, or `''` for no words. */
 function placeOf(words: readonly string[]): string {
   return `'${words.map((word) => ` ${word}`).join("")}'`;
 }

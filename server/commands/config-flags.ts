@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-/** Adds the flags of every command that reads the configuration. */
+/** Adds the flags shared by all commands that read the configuration. */
 export function withConfigFlags(command: Command): Command {
   return command
     .option("--config <file>", "YAML file (HOSTPLANE_CONFIG)")
@@ -8,19 +8,19 @@ export function withConfigFlags(command: Command): Command {
     .option("--set <key=value>", "any other key of the configuration; repeatable", collect);
 }
 
-/** Adds those of commands that ask a gateway: that of a data directory, or the sandbox in it. */
+/** Adds the flags of commands that call a gateway: that of a data directory, or its sandbox. */
 export function withTargetFlags(command: Command): Command {
   return withConfigFlags(command).option("--sandbox", "the sandbox of the data directory");
 }
 
-/** Adds those of commands that listen, or look at what would. */
+/** Adds the flags of commands that listen, or that inspect what `serve` would use. */
 export function withGatewayFlags(command: Command): Command {
   return withConfigFlags(command)
     .option("--listen <address>", "host:port or unix:/path; repeatable (HOSTPLANE_LISTEN)", collect)
     .option("--log-level <level>", "trace, debug, info, warn, error, fatal or silent (HOSTPLANE_LOG_LEVEL)");
 }
 
-/** Reads an option that may be given more than once. */
+/** Collects the values of a repeatable option. */
 export function collect(value: string, values: readonly string[] = []): readonly string[] {
   return [...values, value];
 }

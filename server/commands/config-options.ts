@@ -3,7 +3,7 @@ import { formatMistake } from "../config/mistake.ts";
 import { unknownServicesOf } from "../method-table.ts";
 import type { Output } from "./output.ts";
 
-/** The flags every command that reads the configuration has, as commander hands them over. */
+/** Flags of every command that reads the configuration, as commander passes them. */
 export interface ConfigOptions {
   readonly config?: string;
   readonly listen?: readonly string[];
@@ -13,8 +13,8 @@ export interface ConfigOptions {
 }
 
 /**
- * Loads the configuration that the flags, this process' environment and the file make together. Undefined after
- * the mistakes have been written, one a line.
+ * Loads the configuration from the flags, this process's environment and the file. If there are mistakes, prints them one per
+ * line and returns undefined.
  */
 export async function loadConfigOrExplain(
   { config: file, ...flags }: ConfigOptions,

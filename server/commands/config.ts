@@ -3,7 +3,7 @@ import { type ConfigOptions, loadConfigOrExplain } from "./config-options.ts";
 import { markdownFromKeys, textFromKeys } from "./key-documentation.ts";
 import type { ExitCode, Output } from "./output.ts";
 
-/** Prints every key of the configuration: as text, as the page docs/configuration.md, or as a JSON Schema. */
+/** Prints every configuration key: as text, as the page docs/configuration.md, or as a JSON Schema. */
 export function printConfigSchema(
   { json = false, markdown = false }: { readonly json?: boolean; readonly markdown?: boolean },
   output: Output,
@@ -16,7 +16,7 @@ export function printConfigSchema(
   return 0;
 }
 
-/** Says whether `serve` would accept the configuration, and every mistake if not. */
+/** Reports whether `serve` would accept the configuration, and lists every mistake if not. */
 export async function checkConfig(options: ConfigOptions, output: Output): Promise<ExitCode> {
   const loaded = await loadConfigOrExplain(options, output);
   if (loaded === undefined) {

@@ -5,15 +5,15 @@ import { createStoreInspector } from "./inspect-store.ts";
 import type { Inspector } from "./inspection.ts";
 import type { ExitCode, Output } from "./output.ts";
 
-/** The systems a configuration names, ready to be inspected, and the way to let go of them. */
+/** Inspectors of the configured systems, and a function that closes their connections. */
 export interface Inspectors {
   readonly inspectors: readonly Inspector[];
   close(): Promise<void>;
 }
 
 /**
- * Looks at everything `serve` would need with this configuration, changing nothing, and prints a line for each
- * finding, with what mends it. 0 when nothing is missing.
+ * Checks everything that `serve` would need with this configuration, without changing anything, and prints a line for each
+ * finding, with the fix. Returns 0 when nothing is missing.
  */
 export async function doctor(
   options: ConfigOptions,

@@ -4,7 +4,7 @@ import { operationSummary } from "./operation-lines.ts";
 import { printableLine } from "./printable-line.ts";
 import { sizeText } from "./size-text.ts";
 
-/** An event in one line: when, what, about what, and the facts. */
+/** Formats an event as one line: time, type, resource and facts. */
 export function eventLine(event: Event): string {
   const { at, type, resource, host } = event;
   const where = host === "" ? "" : ` on ${host}`;
@@ -109,7 +109,7 @@ function byWhom(outside: boolean, operationId: string): string {
   return operationId === "" ? "" : `by the operation ${operationId}`;
 }
 
-/** What happened while somebody looked was written down at once. */
+/** Notes when a change was found only afterwards. Changes observed live need no note, since they are recorded at once. */
 function howKnown(happenedAt: Timestamp | undefined, reconciled: boolean): string {
   return reconciled ? `seen by nobody, at ${timeText(happenedAt)}` : "";
 }

@@ -21,8 +21,8 @@ export interface FollowEventsOptions extends AdminOptions {
 }
 
 /**
- * Prints events as they happen, until the gateway stops or nobody reads them any more. When it ends otherwise it says by
- * which cursor to go on.
+ * Prints events as they happen, until the gateway stops or the output is closed. If the stream fails, the error names the
+ * cursor to resume from.
  */
 export function followEvents(options: FollowEventsOptions, context: CommandContext): Promise<ExitCode> {
   const { fromCursor, since, topic = [], resource = [], json } = options;
@@ -58,7 +58,7 @@ function startOf(cursor: string | undefined, since: Date | undefined) {
   return since === undefined ? {} : { start: { case: "time" as const, value: timestampFromDate(since) } };
 }
 
-/** The error with how to go on, where there is a way. */
+/** Adds the cursor to resume from to the error, if one is known. */
 function withNextCursor(error: unknown, cursor: string | undefined): unknown {
   const failure = ConnectError.from(error);
   const [info] = failure.findDetails(ErrorInfoSchema);

@@ -4,7 +4,7 @@ import type { AdminClient } from "./admin-client.ts";
 import { operationSummary } from "./operation-lines.ts";
 import type { Output } from "./output.ts";
 
-/** Prints an operation as it is now and every change, until it has ended; returns how it has. */
+/** Prints an operation now and after every change, until it ends. Returns its final state. */
 export async function followOperation(
   { operations }: Pick<AdminClient, "operations">,
   id: string,

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import type { GatewayOptions } from "../gateway.ts";
 
 /**
- * The secrets that stand in no configuration: the master key of HOSTPLANE_KEY, and the first admin's password of
- * HOSTPLANE_ADMIN_PASSWORD, or of the file that HOSTPLANE_ADMIN_PASSWORD_FILE names, as credentials of systemd and secrets of
- * containers are handed over. A newline at the file's end is not of the password.
- * @throws Error when both are given, or the file cannot be read
+ * Reads the secrets that are not part of the configuration: the master key from HOSTPLANE_KEY, and the first admin's password
+ * from HOSTPLANE_ADMIN_PASSWORD or from the file named by HOSTPLANE_ADMIN_PASSWORD_FILE, as systemd credentials and container
+ * secrets are passed. A newline at the end of the file is not part of the password.
+ * @throws Error when both are set, or the file cannot be read
  */
 export function gatewaySecrets(env: NodeJS.ProcessEnv): GatewayOptions["secrets"] {
   const { HOSTPLANE_KEY: key, HOSTPLANE_ADMIN_PASSWORD: password, HOSTPLANE_ADMIN_PASSWORD_FILE: file } = env;

@@ -14,7 +14,7 @@ import { printableLine } from "./printable-line.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
 import { textTable } from "./text-table.ts";
 
-/** Only a gateway that runs knows of hypervisors. */
+/** Hypervisors are known only to a running gateway. */
 const running = { mustRun: true };
 
 const head = ["ID", "STATE", "THREADS", "RAM (MiB)", "CAPABILITIES", "GPUS"];
@@ -34,7 +34,7 @@ const progressNames: Readonly<Record<OperationState, string>> = {
   [OperationState.COMPLETED]: "completed",
 };
 
-/** Prints the inventory, as a table or as a JSON array of the contract's messages. */
+/** Prints the inventory, as a table or as a JSON array of the API's messages. */
 export function listHypervisors(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   const work = async (client: AdminClient) => {
     const { hypervisors } = await client.hypervisors.listHypervisors({});
@@ -49,7 +49,7 @@ export function listHypervisors(options: AdminOptions, context: CommandContext):
   return runAdminCommand(options, context, work, running);
 }
 
-/** Creates hypervisors and prints how far that is, to its end. Fails when one fails. */
+/** Creates hypervisors and prints the progress until all have finished. Returns 1 when one fails. */
 export function createHypervisors(
   ids: readonly string[],
   options: AdminOptions,
@@ -63,7 +63,7 @@ export function createHypervisors(
   });
 }
 
-/** Destroys hypervisors and prints how far that is, to its end. Fails when one fails. */
+/** Destroys hypervisors and prints the progress until all have finished. Returns 1 when one fails. */
 export function destroyHypervisors(
   ids: readonly string[],
   options: AdminOptions,
@@ -88,7 +88,7 @@ async function follow(
   begin: (client: AdminClient, call: CallOptions) => AsyncIterable<Progress>,
 ): Promise<ExitCode> {
   let last: OperationState | undefined;
-  // Whoever stops this command needs them to follow or cancel what goes on.
+  // The operations go on when this command is stopped; their ids allow following or cancelling them.
   const onHeader = (headers: Headers) => {
     const ids = headers.get("hostplane-operation")?.split(", ") ?? [];
     for (const id of options.json === true ? [] : ids) {
@@ -109,7 +109,7 @@ function textLine({ state, msg }: Progress): string {
   return `${progressNames[state]}: ${printableLine(msg)}`;
 }
 
-/** The messages of all these streams have the same fields. */
+/** All these streams' messages have the same fields. */
 function jsonLine(progress: Progress): string {
   const message = create(CreateHypervisorsResponseSchema, progress);
   return JSON.stringify(toJson(CreateHypervisorsResponseSchema, message, { alwaysEmitImplicit: true }));

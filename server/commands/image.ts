@@ -11,7 +11,7 @@ import { textTable } from "./text-table.ts";
 
 const head = ["ID", "NAMES", "SIZE", "CONTAINERS", "BUILT", "CAME"];
 
-/** Prints the images, as a table or as a JSON array of the contract's messages. */
+/** Prints the images, as a table or as a JSON array of the API's messages. */
 export function listImages(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   const work = async ({ pods }: AdminClient) => {
     const { images } = await pods.listImages({});
@@ -26,7 +26,7 @@ export function listImages(options: AdminOptions, context: CommandContext): Prom
   return runAdminCommand(options, context, work, { mustRun: true });
 }
 
-/** Begins to pull an image. */
+/** Starts pulling an image. */
 export function pullImage(
   reference: string,
   options: BeginOperationOptions,
@@ -35,7 +35,7 @@ export function pullImage(
   return beginOperation(options, context, ({ pods }) => pods.pullImage({ reference }));
 }
 
-/** Begins to remove an image. */
+/** Starts removing an image. */
 export function removeImage(
   image: string,
   options: BeginOperationOptions & { readonly force?: boolean },

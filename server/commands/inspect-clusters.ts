@@ -11,7 +11,7 @@ import { inspectEndpoints } from "./inspect-endpoints.ts";
 import type { Finding, Inspector } from "./inspection.ts";
 import { messageFromError } from "./output.ts";
 
-/** MAAS, and what clusters need of it and of this host: images that are named rightly, tags, addresses and files. */
+/** Checks MAAS and what clusters need from it and from this host: correctly named images, tags, addresses and files. */
 export function createClustersInspector(
   config: ClustersConfig,
   open: (config: ClustersConfig) => Promise<ClusterSystem> = createRealClusters,
@@ -29,7 +29,7 @@ export function createClustersInspector(
       try {
         const { maas, settings } = system;
         const { findings } = await maas.inspect();
-        // Whoever is not let in needs not hear it of each thing.
+        // Without access every further check would fail for the same reason.
         const ofMaas = findings.every(({ ok }) => ok) ? await inspectMaas(maas, settings) : [];
         return { findings: [...ofKey, ...findings, ...ofMaas, ...inspectSettings(config)] };
       } finally {
@@ -52,7 +52,7 @@ async function inspectKeyFile(file: string): Promise<Finding[]> {
           },
         ];
   } catch {
-    // Whoever reads it says why it cannot be.
+    // A failed read is reported when the key is loaded.
     return [];
   }
 }
@@ -89,7 +89,7 @@ function inspectImages(names: readonly string[]): Finding[] {
     return versions.length > 0
       ? { ok: true, what: `images for ${type} machines: Kubernetes ${versions.join(", ")}` }
       : {
-          // Not everybody has GPUs.
+          // GPU machines are optional.
           ok: type !== "standard",
           what: `MAAS has no image with Kubernetes for ${type} machines`,
           ...(type === "standard"
@@ -143,7 +143,7 @@ function inspectPool(names: readonly string[], wanted: string | undefined): Find
   ];
 }
 
-/** What was read already when the system was made. */
+/** Reports the settings that were already validated when the system was created. */
 function inspectSettings({ cni }: ClustersConfig): Finding[] {
   return [
     cni.manifest === undefined

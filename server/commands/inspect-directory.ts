@@ -4,9 +4,9 @@ import { dirname, resolve } from "node:path";
 import type { Finding } from "./inspection.ts";
 
 /**
- * Whether a directory can be written, or made where there is none.
- * @param name what it is called in the finding, e.g. `data directory`
- * @param another how to choose another one
+ * Checks whether a directory is writable, or can be created if it does not exist.
+ * @param name how the finding refers to it, e.g. `data directory`
+ * @param another how to choose another directory
  */
 export async function inspectDirectory(name: string, path: string, another: string): Promise<Finding> {
   const directory = resolve(path);
@@ -24,7 +24,7 @@ export async function inspectDirectory(name: string, path: string, another: stri
   };
 }
 
-/** Whether this process may use a file so. */
+/** Reports whether this process has the access `mode` (as for `access(2)`) to a file. */
 export async function isAllowed(path: string, mode: number): Promise<boolean> {
   try {
     await access(path, mode);

@@ -5,13 +5,13 @@ import type { Finding } from "./inspection.ts";
 export interface EndpointFacts {
   /** All of `clusters.endpoint.addresses`. */
   readonly endpoints: readonly string[];
-  /** Those that the gateway's account has reserved. */
+  /** The addresses reserved by the gateway's MAAS account. */
   readonly reserved: readonly string[];
   readonly subnets: readonly MaasSubnet[];
   readonly ranges: readonly MaasAddressRange[];
 }
 
-/** Says of the addresses for clusters whether MAAS keeps them for clusters, or may give them to machines. */
+/** Checks whether MAAS keeps the clusters' addresses reserved, or may assign them to machines. */
 export function inspectEndpoints({ endpoints, reserved, subnets, ranges }: EndpointFacts): Finding[] {
   if (endpoints.length === 0) {
     return [
@@ -38,7 +38,7 @@ export function inspectEndpoints({ endpoints, reserved, subnets, ranges }: Endpo
 }
 
 interface Verdict {
-  /** The same for addresses that share a finding. */
+  /** Identical for addresses that share a finding. */
   readonly name: string;
   readonly finding: (listed: string) => Finding;
 }
@@ -92,7 +92,7 @@ function verdictOf(
   };
 }
 
-/** The commands that reserve addresses, one for each run of them, as one line for a shell. */
+/** Returns the commands that reserve the addresses, one per contiguous range, joined as one shell line. */
 function reservationsOf(listed: string, cidr: string): string {
   const commands = listed.split(", ").map((run) => {
     const [first = "", last = first] = run.split("-");
@@ -101,7 +101,7 @@ function reservationsOf(listed: string, cidr: string): string {
   return commands.join(" && ");
 }
 
-/** As `10.20.0.200-10.20.0.250, 10.20.1.7`. */
+/** Formats addresses as ranges: `10.20.0.200-10.20.0.250, 10.20.1.7`. */
 function listOf(addresses: readonly string[]): string {
   const runs: [string, string][] = [];
   for (const address of addresses) {

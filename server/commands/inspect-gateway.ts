@@ -10,7 +10,7 @@ import type { Finding, Inspector } from "./inspection.ts";
 import { messageFromError } from "./output.ts";
 import { probeAddress } from "./probe-address.ts";
 
-/** What the gateway itself needs of this host: its data directory, its addresses, its certificates. */
+/** Checks what the gateway itself needs from this host: its data directory, addresses and certificates. */
 export function createGatewayInspector(config: Config): Inspector {
   return {
     name: "gateway",
@@ -77,12 +77,12 @@ async function inspectAddress(listener: ListenerConfig): Promise<Finding> {
   };
 }
 
-/** Whether a gateway may close this listener's connections without an answer. */
+/** Reports whether a gateway may close connections to this listener without an answer. */
 function isSelective({ allowFrom, tls }: ListenerConfig): boolean {
   return allowFrom !== undefined || (tls !== undefined && "clientCa" in tls);
 }
 
-/** Why the address cannot be bound; bound for a moment to find out. */
+/** Returns why the address cannot be bound; undefined if it can. Binds it briefly to find out. */
 function bindRefusal({ host, port }: Extract<ListenAddress, { kind: "tcp" }>): Promise<string | undefined> {
   return new Promise((settle) => {
     const server = createServer();
@@ -91,7 +91,10 @@ function bindRefusal({ host, port }: Extract<ListenAddress, { kind: "tcp" }>): P
   });
 }
 
-/** A socket file that nobody answers is replaced at start; anything else is in the way. */
+/**
+ * Returns why a socket cannot be created at the path; undefined if it can. A socket file without a listener is replaced at
+ * start; any other file is in the way.
+ */
 async function socketRefusal(path: string): Promise<string | undefined> {
   if (!(await isAllowed(path, constants.F_OK))) {
     return undefined;

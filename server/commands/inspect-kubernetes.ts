@@ -1,7 +1,10 @@
 import type { KubernetesAdapter } from "../../adapters/kubernetes/adapter.ts";
 import type { Inspector } from "./inspection.ts";
 
-/** The Kubernetes cluster: whether it lets the gateway in, and which of what it reads is there and may be read. */
+/**
+ * Checks whether the Kubernetes cluster accepts the gateway, and which of the resources that the gateway reads exist and are
+ * readable.
+ */
 export function createKubernetesInspector(kubernetes: Pick<KubernetesAdapter, "inspect">): Inspector {
   return { name: "kubernetes", inspect: () => kubernetes.inspect() };
 }

@@ -3,7 +3,7 @@ import type { HypervisorSettings, HypervisorTemplate } from "../domains/hypervis
 import type { Finding, Inspector } from "./inspection.ts";
 import { messageFromError } from "./output.ts";
 
-/** libvirt itself, and what its templates need: pools, images, GPUs and networks. */
+/** Checks libvirt itself and what its templates need: pools, images, GPUs and networks. */
 export function createLibvirtInspector(libvirt: LibvirtAdapter, settings: HypervisorSettings): Inspector {
   return {
     name: "libvirt",
@@ -34,7 +34,7 @@ async function inspectTemplates(
   }
 }
 
-/** A pool, and the images in it that disks begin as. */
+/** Checks a pool and the base images in it. */
 async function inspectPool(
   libvirt: LibvirtAdapter,
   { pools }: LibvirtState,

@@ -4,7 +4,7 @@ import type { DeviceClassConfig } from "../config/schema.ts";
 import type { Finding, Inspector } from "./inspection.ts";
 import { messageFromError } from "./output.ts";
 
-/** LVM itself, and the volume group or thin pool behind each device class. */
+/** Checks LVM itself, and the volume group or thin pool of each device class. */
 export function createLvmInspector(lvm: LvmAdapter, classes: readonly DeviceClassConfig[]): Inspector {
   return {
     name: "lvm",

@@ -4,7 +4,7 @@ import type { Finding, Inspector } from "./inspection.ts";
 
 type PoolConfig = Pick<NonNullable<HypervisorsConfig["pool"]>, "directory" | "libvirtPool">;
 
-/** What backups of the storage pool need beside restic: those of a directory are made through libvirt. */
+/** Checks what backups of the storage pool need besides restic. Backups of a directory are created through libvirt. */
 export function createPoolBackupInspector(
   libvirt: Pick<LibvirtAdapter, "inspectBackups">,
   { directory, libvirtPool }: PoolConfig,

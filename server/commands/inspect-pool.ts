@@ -3,7 +3,7 @@ import type { PoolSpare, PoolState, StoragePool } from "../domains/hypervisors/p
 import type { Finding, Inspector } from "./inspection.ts";
 import { messageFromError } from "./output.ts";
 
-/** The storage pool, its devices, and whether each spare could be added. */
+/** Checks the storage pool and its devices, and whether each spare can be added. */
 export function createPoolInspector(
   pool: Pick<StoragePool, "read" | "readSpares" | "kind" | "name" | "shown">,
 ): Inspector {
@@ -17,7 +17,7 @@ export function createPoolInspector(
           pool.kind === "directory"
             ? `mkdir ${pool.name}, or mount it; correct hypervisors.pool.directory if it has another name`
             : `sudo ${pool.shown(["vgs", "-a"])} shows the groups there are; correct hypervisors.pool if it has another name, and run the gateway as root`;
-        // Of a tool that does not work once more would say nothing new.
+        // If the spares cannot be read either, the cause is the same failing tool.
         const spares = await pool.readSpares().catch(() => []);
         return { findings: [{ ok: false, what: messageFromError(error), fix }, ...spares.map(spareFinding)] };
       }

@@ -7,8 +7,8 @@ import type { Finding, Inspector } from "./inspection.ts";
 type BackupConfig = Pick<NonNullable<NonNullable<Config["volumes"]>["backup"]>, "repository" | "restic">;
 
 /**
- * restic itself, and the directories that it writes. No repository is opened: its key is in the store.
- * @param key of the configuration that has told of the backups, e.g. `volumes.backup`
+ * Checks restic itself and the directories it writes to. No repository is opened, since its key is in the store.
+ * @param key configuration key of the backup settings, e.g. `volumes.backup`
  */
 export function createResticInspector(
   restic: ResticAdapter,
@@ -33,7 +33,7 @@ async function inspectDirectories(
   data: string,
   key: string,
 ): Promise<Finding[]> {
-  // Behind a command in front of it other rights apply, and perhaps other mounts.
+  // A wrapper command may run restic with other permissions and mounts.
   if (command.length > 1) {
     return [];
   }

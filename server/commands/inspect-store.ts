@@ -17,8 +17,8 @@ import { probeAddress } from "./probe-address.ts";
 const readinessTimeoutMs = 5_000;
 
 /**
- * The database, whether it can be written, and whether the master key belongs to it.
- * @param environmentKey what HOSTPLANE_KEY holds
+ * Checks the database, whether it is writable, and whether the master key belongs to it.
+ * @param environmentKey value of HOSTPLANE_KEY
  */
 export function createStoreInspector(
   config: Pick<Config, "data" | "store" | "keyFile">,
@@ -34,7 +34,7 @@ export function createStoreInspector(
         return { findings: [{ ok: false, what: messageFromError(error), fix: "--data DIR" }] };
       }
       if ((await probeAddress({ kind: "unix", path }, false)) === "gateway") {
-        // It has checked both when it started, and an SQLite file is its own.
+        // The running gateway checked both at its start, and it has an SQLite file to itself.
         const used = { ok: true, what: `${nameOf(config)} is used by a running hostplane` };
         return {
           findings: [(await isWritten(path)) ? used : unwritable(config), ...(await diskFindings(config))],
@@ -64,7 +64,7 @@ function nameOf({ data, store }: Pick<Config, "data" | "store">): string {
   return typeof address === "object" && address.kind === "postgres" ? address.shownAs : databaseFile(data);
 }
 
-/** Whether the gateway that runs is ready: its store answers, and can be written. */
+/** Reports whether the running gateway is ready: its store responds and is writable. */
 function isWritten(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     get({ socketPath, path: "/readiness", agent: false, timeout: readinessTimeoutMs }, (answer) => {
@@ -84,7 +84,7 @@ function unwritable(config: Pick<Config, "data" | "store">): Finding {
   };
 }
 
-/** Nothing while there is room. */
+/** Returns no findings while there is enough space. */
 async function diskFindings({ data, store }: Pick<Config, "data" | "store">): Promise<Finding[]> {
   if (store !== "sqlite" || !existsSync(data)) {
     return [];
@@ -99,7 +99,7 @@ async function diskFindings({ data, store }: Pick<Config, "data" | "store">): Pr
   ];
 }
 
-/** @throws Error when this user may not read the data directory or the database file in it */
+/** Checks read permission. @throws Error when this user may not read the data directory or the database file in it */
 function assertReadable({ data, store }: Pick<Config, "data" | "store">): void {
   if (existsSync(data)) {
     accessSync(data, constants.R_OK | constants.X_OK);
@@ -113,7 +113,7 @@ function storeFinding(config: Pick<Config, "data" | "store">, facts: DatabaseFac
   if (facts === undefined) {
     return { ok: true, what: `there is nothing in ${nameOf(config)} yet: the first start makes it` };
   }
-  // Whether the key fits is a finding of its own.
+  // The master key has a finding of its own.
   const expected = { kind: "real", keyCheck: facts.keyCheck, createIfMissing: true } as const;
   try {
     assertDatabaseFacts(facts, { ...expected, shownAs: nameOf(config) }, migrations.length);
@@ -153,7 +153,7 @@ function keyFinding(
   return { ok: true, what: `the master key ${key.source} ${facts === undefined ? "can be used" : "fits"}` };
 }
 
-/** Whether the master key is refused because of who else may read or change its file. */
+/** Reports whether the master key is rejected because other users can read or change its file. */
 function isOpenToOthers(file: string): boolean {
   const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
   return (mode & forbiddenKeyModes) !== 0;

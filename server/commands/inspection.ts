@@ -1,15 +1,15 @@
-/** One thing `doctor` looked at. */
+/** A result of `hostplane doctor`. */
 export interface Finding {
   readonly ok: boolean;
   readonly what: string;
-  /** The command or edit that would mend it; only where `ok` is false. */
+  /** The command or edit that fixes it. Set only when `ok` is false. */
   readonly fix?: string;
 }
 
-/** One system, or one part of the gateway itself, that `doctor` can look at. */
+/** A system, or a part of the gateway itself, that `doctor` can check. */
 export interface Inspector {
-  /** What the findings are listed under, e.g. `lvm`. */
+  /** Heading of the findings, e.g. `lvm`. */
   readonly name: string;
-  /** Touches nothing. Never throws. */
+  /** Checks without changing anything. Never throws. */
   inspect(): Promise<{ readonly findings: readonly Finding[] }>;
 }

@@ -1,6 +1,6 @@
 import type { ConfigKey } from "../config/keys.ts";
 
-/** The keys for a terminal: each with its type and default, what it does, and its other names. */
+/** Formats the keys for a terminal: each with its type and default, its description, and its other names. */
 export function textFromKeys(keys: readonly ConfigKey[]): string {
   return keys
     .map((key) => {
@@ -45,7 +45,7 @@ volumes:
 \`\`\`
 `;
 
-/** The keys as the page docs/configuration.md. */
+/** Formats the keys as the page docs/configuration.md. */
 export function markdownFromKeys(keys: readonly ConfigKey[]): string {
   const sections = keys.map((key) => {
     const names = key.variable === undefined ? [] : [namesOf(key)];

@@ -1,7 +1,7 @@
 import type { ExitCode } from "./output.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
 
-/** Signs logins with a new key from now on; what older keys have signed stays good until it expires. */
+/** Creates a new key for signing logins. Logins signed with older keys stay valid until they expire. */
 export function rotateKey(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   return runAdminCommand(options, context, async ({ users }) => {
     const { keyId } = await users.rotateSigningKey({});

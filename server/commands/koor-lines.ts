@@ -9,7 +9,7 @@ const modes: Readonly<Record<UpgradeMode, string>> = {
   [UpgradeMode.UPGRADE]: "made",
 };
 
-/** A row for each thing that a KoorCluster asks for, and for each that its operator reports. */
+/** Formats a KoorCluster: a row for each field of its spec, and for each field of its status. */
 export function koorLines({ name, namespace, spec, status }: KoorCluster): string[] {
   const { totalResources: total, currentVersions: current, latestVersions: latest } = status ?? {};
   const products = [

@@ -3,15 +3,15 @@ import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pin
 import type { Config } from "../config/schema.ts";
 import { traceLogFields } from "../observability/active-span.ts";
 
-/** Where records go. `isTTY` decides whether `auto` is pretty, and whether there are colours. */
+/** Destination of log records. `isTTY` decides whether `auto` is pretty, and whether colours are used. */
 export type LogStream = DestinationStream & { readonly isTTY?: boolean };
 
-/** Whether the log is written for people: asked for, or left to choose and on a terminal. */
+/** Reports whether the log uses the format for people: on request, or with `auto` on a terminal. */
 export function isPretty(format: Config["log"]["format"], stream: LogStream): boolean {
   return format === "pretty" || (format === "auto" && stream.isTTY === true);
 }
 
-/** The gateway's own log, on `stream`. A pretty log shows stacks of errors only at level debug or trace. */
+/** Creates the gateway's logger, writing to `stream`. A pretty log shows error stacks only at level debug or trace. */
 export function createLogger({ level, format }: Config["log"], stream: LogStream): Logger {
   const hasStacks = level === "debug" || level === "trace";
   const destination = isPretty(format, stream) ? createPrettyStream(stream, hasStacks) : stream;
@@ -27,7 +27,7 @@ const labels: Readonly<Record<number, readonly [string, Parameters<typeof styleT
   60: ["FATAL", "red"],
 };
 
-/** Turns pino's records into `12:00:00.123 INFO  message key=value`. */
+/** Formats pino's records as `12:00:00.123 INFO  message key=value`. */
 function createPrettyStream(stream: LogStream, hasStacks: boolean): DestinationStream {
   return {
     write(record) {
@@ -48,7 +48,7 @@ function createPrettyStream(stream: LogStream, hasStacks: boolean): DestinationS
   };
 }
 
-/** A tool's or client's words must not be able to end the line, or to speak to the terminal. */
+/** Text from a tool or client must not be able to end the line or send control characters to the terminal. */
 function onOneLine(text: string): string {
   return /^[^\p{Cc}]*$/u.test(text) ? text : JSON.stringify(text).replaceAll(/[\u007f-\u009f]/g, "?");
 }

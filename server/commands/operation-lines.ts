@@ -11,13 +11,13 @@ import { textTable } from "./text-table.ts";
 
 export const operationHead = ["ID", "KIND", "RESOURCE", "ASKED FOR", "STATE"];
 
-/** A line of the table below `operationHead`. */
+/** Returns a row of the table headed by `operationHead`. */
 export function operationRow(operation: Operation): string[] {
   const { id, kind, resource, createdAt } = operation;
   return [id, kind, resource, timeText(createdAt), operationSummary(operation)];
 }
 
-/** How far an operation is, in one line. */
+/** Describes an operation's progress in one line. */
 export function operationSummary(operation: Operation): string {
   const { state, waitingFor, message, progress, error } = operation;
   const percent = progress === undefined ? "" : ` ${Math.floor(progress * 100)} %`;
@@ -41,7 +41,7 @@ function withWords(name: string, words: string): string {
   return words === "" ? name : `${name}: ${printableLine(words)}`;
 }
 
-/** All that is known of an operation: a line for each fact, and its steps. */
+/** Lists everything known about an operation, one fact per line, followed by its steps. */
 export function operationLines(operation: Operation): string[] {
   const { doneBytes, totalBytes, attention, result } = operation;
   const facts: readonly (readonly [string, string | undefined])[] = [
@@ -73,7 +73,7 @@ export function operationLines(operation: Operation): string[] {
   return [...known, "", ...textTable(["STEP", "STATE", "ATTEMPT", "STARTED", "ENDED", "ERROR"], rows)];
 }
 
-/** When and in which step a command was run and how it ended, and below that the command as a shell takes it. */
+/** Formats when and in which step a command was run and how it ended, followed by the command in shell syntax. */
 export function commandLines({
   at,
   step,

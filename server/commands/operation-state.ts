@@ -1,6 +1,6 @@
 import { OperationState } from "../../gen/hostplane/v1/operation_pb.ts";
 
-/** Names of the states as they are typed and printed. */
+/** Names of the states, as typed and printed. */
 export const operationStateNames = [
   "scheduled",
   "active",
@@ -23,12 +23,12 @@ const states: Readonly<Record<OperationStateName, OperationState>> = {
   "needs-attention": OperationState.NEEDS_ATTENTION,
 };
 
-/** The contract's number of a state. */
+/** Returns the API's enum value of a state. */
 export function operationStateFromName(name: OperationStateName): OperationState {
   return states[name];
 }
 
-/** The name of a state; its number where this version has none for it. */
+/** Returns the name of a state, or its number if this version does not know it. */
 export function nameOfOperationState(state: OperationState): string {
   return operationStateNames.find((name) => states[name] === state) ?? String(state);
 }

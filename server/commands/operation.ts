@@ -31,7 +31,7 @@ export interface ListOperationsOptions extends AdminOptions {
 
 const limitDefault = 100;
 
-/** Prints the newest operations that meet every filter, as a table or as a JSON array of the contract's messages. */
+/** Prints the newest operations that match every filter, as a table or as a JSON array of the API's messages. */
 export function listOperations(options: ListOperationsOptions, context: CommandContext): Promise<ExitCode> {
   const { state = [], kind = "", resource = "", actor = "", from, to, limit = limitDefault } = options;
   const query = {
@@ -61,7 +61,7 @@ export function listOperations(options: ListOperationsOptions, context: CommandC
   });
 }
 
-/** Prints all that is known of an operation. */
+/** Prints everything known about an operation. */
 export function showOperation(id: string, options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   return runAdminCommand(options, context, async ({ operations }) => {
     const { operation } = await operations.getOperation({ id });
@@ -75,7 +75,7 @@ export function showOperation(id: string, options: AdminOptions, context: Comman
   });
 }
 
-/** Prints an operation as it is now and every change, until it has ended. Fails when it has not completed. */
+/** Prints an operation now and after every change, until it ends. Returns 1 unless it completed. */
 export async function watchOperation(
   id: string,
   options: AdminOptions,
@@ -88,7 +88,7 @@ export async function watchOperation(
   return code === 0 && state !== OperationState.COMPLETED ? 1 : code;
 }
 
-/** Asks an operation to stop. */
+/** Requests the cancellation of an operation. */
 export function cancelOperation(
   id: string,
   options: AdminOptions,
@@ -102,7 +102,7 @@ export function cancelOperation(
   });
 }
 
-/** Lets an operation go on that has failed or needs attention. */
+/** Resumes an operation that has failed or needs attention. */
 export function retryOperation(
   id: string,
   options: AdminOptions,
@@ -116,7 +116,7 @@ export function retryOperation(
   });
 }
 
-/** Prints the commands that an operation has run, each as a shell would take it, or as JSON lines. */
+/** Prints the commands that an operation has run, in shell syntax or as JSON lines. */
 export function listCommands(id: string, options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   return runAdminCommand(options, context, async ({ operations }) => {
     let pageToken = "";

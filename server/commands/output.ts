@@ -1,4 +1,4 @@
-/** The two streams of a command: what was asked for, and what went wrong. */
+/** Output of a command: results on one stream, errors on the other. */
 export interface Output {
   /** Writes the line to stdout. */
   out(line: string): void;
@@ -7,12 +7,15 @@ export interface Output {
 }
 
 /**
- * How a command ends. 0: it did what was asked. 1: it failed, or found something missing. 2: the command line or
- * the configuration is wrong, and nothing was begun.
+ * Exit code of a command. 0: it succeeded. 1: it failed, or found something missing. 2: the command line or the configuration
+ * is invalid, and nothing was started.
  */
 export type ExitCode = 0 | 1 | 2;
 
-/** The standard streams of this process. A reader that has gone (`hostplane config schema | head`) is no error. */
+/**
+ * Writes to the standard streams of this process. A reader that has closed the pipe (`hostplane config schema | head`) is not
+ * an error.
+ */
 export function createProcessOutput(): Output {
   process.stdout.on("error", () => {});
   process.stderr.on("error", () => {});
@@ -23,8 +26,8 @@ export function createProcessOutput(): Output {
 }
 
 /**
- * An error in one line, without its stack: its message, or what the system called it where that is missing, and what
- * caused it. For whoever runs the command: a cause is never told to a client.
+ * Formats an error as one line without its stack: its message (or its name if that is empty) and its causes. For the CLI
+ * only; a cause is never sent to a client.
  */
 export function messageFromError(error: unknown): string {
   if (!(error instanceof Error)) {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { findPackageJSON } from "node:module";
 
-/** The version of the package this file belongs to, whether it runs as source or built into dist/. */
+/** Returns the version of the package this file belongs to, whether it runs as source or built into dist/. */
 export function packageVersion(): string {
   const path = findPackageJSON(import.meta.url);
   const manifest: unknown = path === undefined ? undefined : JSON.parse(readFileSync(path, "utf8"));

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 
-/** Reads the number of an option that says how many. */
+/** Parses the value of an option that takes a count. */
 export function parseCount(text: string): number {
   const count = Number(text);
   if (!(Number.isSafeInteger(count) && count >= 1)) {

@@ -1,25 +1,25 @@
 import { InvalidArgumentError } from "commander";
 
-/** How many machines of what type, with which labels, as an option says it. */
+/** Number, instance type and labels of machines, as given by an option. */
 export interface MachinesSpec {
   readonly count: number;
   readonly instanceType: string;
   readonly labels: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** A pool of them. */
+/** A pool of machines. */
 export interface PoolSpec extends MachinesSpec {
   readonly name: string;
 }
 
-/** A number of machines for a pool. */
+/** New number of machines of a pool. */
 export type PoolSize = Pick<PoolSpec, "name" | "count">;
 
 const machinesForm = "<count>[,type][,label=value]...";
 
 /**
- * Reads `3`, `3,gpu` or `3,standard,disk=ssd,tier=gold`; the type is `standard` unless told. Which types and labels there are, the
- * gateway says.
+ * Parses `3`, `3,gpu` or `3,standard,disk=ssd,tier=gold`. The type defaults to `standard`. Types and labels are validated by
+ * the gateway.
  * @throws InvalidArgumentError
  */
 export function parseMachinesSpec(text: string): MachinesSpec {
@@ -33,7 +33,7 @@ export function parseMachinesSpec(text: string): MachinesSpec {
   return { count: Number(number), instanceType, labels: labels.map(([name, value]) => ({ name, value })) };
 }
 
-/** Reads `workers=3,gpu,tier=gold`. @throws InvalidArgumentError */
+/** Parses `workers=3,gpu,tier=gold`. @throws InvalidArgumentError */
 export function parsePoolSpec(text: string): PoolSpec {
   const [name, rest] = nameAndRest(text);
   if (name === "" || name.includes(",")) {
@@ -42,7 +42,7 @@ export function parsePoolSpec(text: string): PoolSpec {
   return { name, ...parseMachinesSpec(rest) };
 }
 
-/** Reads `workers=5`. @throws InvalidArgumentError */
+/** Parses `workers=5`. @throws InvalidArgumentError */
 export function parsePoolSize(text: string): PoolSize {
   const [name, number] = nameAndRest(text);
   if (name === "" || !/^[0-9]{1,9}$/.test(number)) {
@@ -51,7 +51,7 @@ export function parsePoolSize(text: string): PoolSize {
   return { name, count: Number(number) };
 }
 
-/** What is before the first `=`, and what is behind it. */
+/** Splits the text at the first `=`. */
 function nameAndRest(text: string): readonly [name: string, rest: string] {
   const equals = text.indexOf("=");
   return equals === -1 ? ["", ""] : [text.slice(0, equals), text.slice(equals + 1)];

@@ -9,8 +9,8 @@ const units: Readonly<Record<string, bigint>> = {
 };
 
 /**
- * Reads a size with its unit, such as `10GiB` or `1.5TiB`. A number without a unit is refused: 5 could mean bytes or GiB.
- * @throws InvalidArgumentError that names the forms
+ * Parses a size with its unit, such as `10GiB` or `1.5TiB`. A number without a unit is rejected: 5 could mean bytes or GiB.
+ * @throws InvalidArgumentError that lists the accepted forms
  */
 export function parseSize(text: string): bigint {
   const [, digits = "", fraction = "", unit = ""] =

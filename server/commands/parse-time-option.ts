@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 
-/** Reads the time that an option is given, in any form that begins with the date. */
+/** Parses the time given to an option, in any form that starts with the date. */
 export function parseTimeOption(text: string): Date {
   const time = new Date(text);
   if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime())) {

@@ -1,9 +1,6 @@
 const codes: ReadonlySet<unknown> = new Set(["EACCES", "EPERM"]);
 
-/**
- * What to do about an error that comes from missing permissions, on its own or as the cause of others; undefined for any
- * other error.
- */
+/** Returns the fix for an error caused by missing permissions, directly or through its causes; undefined for any other error. */
 export function permissionFix(error: unknown): string | undefined {
   if (!(error instanceof Error)) {
     return undefined;

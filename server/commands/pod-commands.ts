@@ -95,7 +95,7 @@ function parseSeconds(text: string): number {
   return seconds;
 }
 
-/** An empty variable of a shell must not become the default, which ends every program. */
+/** An empty shell variable must not select the default, SIGKILL. */
 function parseSignalOption(text: string): string {
   if (text === "") {
     throw new InvalidArgumentError("expected the name of a signal");

@@ -32,12 +32,12 @@ const containerStates: Readonly<Record<PodContainerState, string>> = {
   [PodContainerState.EXITED]: "exited",
 };
 
-/** A table of pods, with those that cannot be read. */
+/** Formats pods as a table, unreadable ones included. */
 export function podListLines({ pods, unreadable }: ListPodsResponse): string[] {
   return textTable(podHead, [...pods.map(podRow), ...unreadable.map(unreadablePodRow)]);
 }
 
-/** The same as JSON: `{"pods": […], "unreadable": […]}`. */
+/** Formats the same as JSON: `{"pods": […], "unreadable": […]}`. */
 export function podListJson(answer: ListPodsResponse): string {
   return JSON.stringify(toJson(ListPodsResponseSchema, answer, { alwaysEmitImplicit: true }), null, 2);
 }
@@ -51,7 +51,7 @@ function unreadablePodRow({ id, reason }: UnreadablePod): string[] {
   return [id, "", "cannot be read", printableLine(reason), ""];
 }
 
-/** All that is told of a pod, and a table of its containers. */
+/** Formats everything known about a pod, and a table of its containers. */
 export function podLines(pod: Pod): string[] {
   const { id, name, state, createdAt, startedAt, networks, labels, containers } = pod;
   const facts: readonly (readonly [string, string])[] = [
@@ -79,7 +79,7 @@ export function podLines(pod: Pod): string[] {
   return [...known, "", ...textTable(["CONTAINER", "STATE", "IMAGE", "STARTED", "EXITED", "ID"], rows)];
 }
 
-/** A line for each pod that is new, differs or is gone. */
+/** Formats a line for each pod that is new, changed or gone. */
 export function changedPodLines(before: readonly Pod[], now: readonly Pod[]): string[] {
   const known = new Map(before.map((pod) => [pod.id, pod]));
   const ids = new Set(now.map(({ id }) => id));

@@ -14,8 +14,8 @@ export interface PodLogsOptions extends AdminOptions {
 }
 
 /**
- * Prints what containers have printed, no faster than it is read; with `follow` until the pod is gone, the gateway stops or
- * nobody reads it any more.
+ * Prints the logs of containers, no faster than the output is read. With `follow` it continues until the pod is gone, the
+ * gateway stops or the output is closed.
  */
 export function printPodLogs(
   wanted: string,
@@ -47,12 +47,12 @@ export function printPodLogs(
   return runAdminCommand(options, context, work, { mustRun: true });
 }
 
-/** The contract has whole seconds: of the one that the time is in all is told. */
+/** The API has whole seconds, so the time is rounded down to include all of its second. */
 function secondsOf(time: Date | undefined): bigint {
   return time === undefined ? 0n : BigInt(Math.floor(time.getTime() / 1_000));
 }
 
-/** What a program prints is not to command the terminal; a tab does no harm. */
+/** A program's output must not control the terminal. Tabs are harmless. */
 function withoutControl(line: string): string {
   return line.replaceAll(/[^\P{Cc}\t]/gu, "\ufffd");
 }

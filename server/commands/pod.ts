@@ -7,10 +7,10 @@ import { changedPodLines, podLines, podListJson, podListLines } from "./pod-line
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
 import { whileRead } from "./while-read.ts";
 
-/** Only a gateway that runs knows of pods. */
+/** Pods are known only to a running gateway. */
 const running = { mustRun: true };
 
-/** Prints the pods, also those that cannot be read, as a table or as the contract's message. */
+/** Prints the pods, unreadable ones included, as a table or as the API's message. */
 export function listPods(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   const work = async (client: AdminClient) => {
     const answer = await client.pods.listPods({});
@@ -33,9 +33,7 @@ export function showPod(wanted: string, options: AdminOptions, context: CommandC
   return runAdminCommand(options, context, work, running);
 }
 
-/**
- * Prints the pods now, and each that has changed, until the gateway stops or nobody reads it any more.
- */
+/** Prints the current pods and then each change, until the gateway stops or the output is closed. */
 export function watchPods(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   const work = (client: AdminClient) =>
     whileRead(async (signal) => {
@@ -54,7 +52,7 @@ export function watchPods(options: AdminOptions, context: CommandContext): Promi
   return runAdminCommand(options, context, work, running);
 }
 
-/** Begins to start a pod. */
+/** Starts the operation that starts a pod. */
 export function startPod(
   pod: string,
   options: BeginOperationOptions,
@@ -63,7 +61,7 @@ export function startPod(
   return beginOperation(options, context, ({ pods }) => pods.startPod({ pod }));
 }
 
-/** Begins to stop a pod. */
+/** Starts the operation that stops a pod. */
 export function stopPod(
   pod: string,
   options: BeginOperationOptions & { readonly grace?: number },
@@ -74,7 +72,7 @@ export function stopPod(
   return beginOperation(options, context, ({ pods }) => pods.stopPod(request));
 }
 
-/** Begins to send a signal to a pod. */
+/** Starts the operation that sends a signal to a pod. */
 export function killPod(
   pod: string,
   options: BeginOperationOptions & { readonly signal?: string },
@@ -84,7 +82,7 @@ export function killPod(
   return beginOperation(options, context, ({ pods }) => pods.killPod({ pod, signal }));
 }
 
-/** Begins to remove a pod. */
+/** Starts the operation that removes a pod. */
 export function removePod(
   pod: string,
   options: BeginOperationOptions & { readonly force?: boolean },
@@ -95,8 +93,8 @@ export function removePod(
 }
 
 /**
- * The pod that is meant: by its id, its name, or the beginning of its id, also as Podman has it.
- * @throws ConnectError as InspectPod when there is none, or are several; Error when it was removed meanwhile
+ * Finds a pod by its id, its name, or a prefix of its id, also in Podman's form.
+ * @throws ConnectError as InspectPod when none or several match; Error when it was removed in the meantime
  */
 export async function findPodByCall(
   { pods, publicApi }: Pick<AdminClient, "pods" | "publicApi">,

@@ -9,14 +9,14 @@ const kinds: Readonly<Record<StoragePoolKind, string>> = {
   [StoragePoolKind.DIRECTORY]: "directory",
 };
 
-/** The pool in one line. */
+/** Describes the pool in one line. */
 export function poolSummary({ name, kind, sizeBytes, usedBytes, freeBytes }: StoragePool): string {
   return printableLine(
     `${kinds[kind]} ${name}: ${describeSize(sizeBytes)}, used ${describeSize(usedBytes)}, free ${describeSize(freeBytes)}`,
   );
 }
 
-/** The pool, a line for each of its devices, and one for each spare. */
+/** Formats the pool: a summary, a line for each of its devices, and one for each spare. */
 export function poolLines(pool: StoragePool): string[] {
   const devices = pool.devices.map(({ path, sizeBytes, usedBytes, missing, configured }) => [
     path,

@@ -7,10 +7,10 @@ import { poolLines, poolSummary } from "./pool-lines.ts";
 import { type AdminOptions, type CommandContext, runAdminCommand } from "./run-admin-command.ts";
 import { whileRead } from "./while-read.ts";
 
-/** Only a gateway that runs knows of the pool. */
+/** The pool is known only to a running gateway. */
 const running = { mustRun: true };
 
-/** Prints the storage pool with its devices and the spare ones. */
+/** Prints the storage pool with its devices and spares. */
 export function showPool(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   const work = async ({ storagePool }: AdminClient) => {
     const { pool } = await storagePool.getStoragePool({});
@@ -24,7 +24,7 @@ export function showPool(options: AdminOptions, context: CommandContext): Promis
   return runAdminCommand(options, context, work, running);
 }
 
-/** Prints the storage pool now and after each change, until the gateway stops or nobody reads it any more. */
+/** Prints the storage pool now and after each change, until the gateway stops or the output is closed. */
 export function watchPool(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   const work = ({ storagePool }: AdminClient) =>
     whileRead(async (signal) => {
@@ -37,7 +37,7 @@ export function watchPool(options: AdminOptions, context: CommandContext): Promi
   return runAdminCommand(options, context, work, running);
 }
 
-/** Begins to add spare devices. */
+/** Starts adding spare devices. */
 export function expandPool(
   minBytes: bigint,
   options: BeginOperationOptions,
@@ -46,7 +46,7 @@ export function expandPool(
   return beginOperation(options, context, ({ storagePool }) => storagePool.expandStoragePool({ minBytes }));
 }
 
-/** Begins to take devices out. */
+/** Starts removing devices. */
 export function shrinkPool(
   maxBytes: bigint,
   options: BeginOperationOptions,
@@ -55,7 +55,7 @@ export function shrinkPool(
   return beginOperation(options, context, ({ storagePool }) => storagePool.shrinkStoragePool({ maxBytes }));
 }
 
-/** Begins to back up all volumes of the pool. */
+/** Starts a backup of all volumes of the pool. */
 export function backUpPool(options: BeginOperationOptions, context: CommandContext): Promise<ExitCode> {
   return beginOperation(options, context, ({ storagePool }) => storagePool.backUpStoragePool({}));
 }

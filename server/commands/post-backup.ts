@@ -3,8 +3,8 @@ import { json } from "node:stream/consumers";
 import { type StoreBackup, storeBackupPath } from "../web/store-backup.ts";
 
 /**
- * Has the gateway behind an admin socket write a backup of its store.
- * @throws Error with the gateway's sentence when it wrote none
+ * Calls the gateway behind an admin socket to write a backup of its store.
+ * @throws Error with the gateway's message when no backup was written
  */
 export function postBackup(socketPath: string, file: string): Promise<StoreBackup> {
   const path = `${storeBackupPath}?file=${encodeURIComponent(file)}`;

@@ -4,14 +4,14 @@ import type { ListenAddress } from "../config/listen-address.ts";
 import { requestIdHeader } from "../rpc/request-facts.ts";
 
 /**
- * Who is found at an address: a `gateway`, something `other`, something that `closed` the connection unanswered, as a
- * gateway does that does not let this client in, or nobody (`refused`).
+ * What answers at an address: a hostplane `gateway`; something `other`; something that `closed` the connection without an
+ * answer, as a gateway does when it does not accept the client; or nothing (`refused`).
  */
 export type Occupant = "gateway" | "other" | "closed" | "refused";
 
 const probeTimeoutMs = 2000;
 
-/** Asks an address for something that only a gateway answers, whether it lets this client do so or not. */
+/** Sends a request that only a gateway answers, even when it denies this client access. */
 export function probeAddress(address: ListenAddress, isTls: boolean): Promise<Occupant> {
   return new Promise((settle) => {
     const options: https.RequestOptions = {
@@ -21,7 +21,7 @@ export function probeAddress(address: ListenAddress, isTls: boolean): Promise<Oc
       headers: { "content-type": "application/json" },
       timeout: probeTimeoutMs,
       agent: false,
-      // Nothing is told to whoever answers, and a certificate of the user's own authority is no other one's.
+      // The request contains no secrets, and a certificate from a private CA is no sign of another program.
       rejectUnauthorized: false,
     };
     const probe = isTls ? https.request(options) : http.request(options);

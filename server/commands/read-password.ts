@@ -3,16 +3,16 @@ import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import type { ReadStream } from "node:tty";
 
-/** Where a password is read from, and where it is asked for. */
+/** Streams for reading a password and for prompting. */
 export interface PasswordInput {
   readonly stdin: NodeJS.ReadStream | ReadStream;
   readonly stderr: NodeJS.WritableStream;
 }
 
 /**
- * A password that nobody sees: asked for twice on a terminal, without an echo; otherwise the one line of stdin. Never
- * an argument, since every user of the host can read those.
- * @throws Error when there is none, when the two differ, or when it was broken off
+ * Reads a password without showing it: on a terminal it prompts twice, without echo; otherwise it reads the single line of
+ * stdin. Never taken from an argument, since every user of the host can read those.
+ * @throws Error when no password is given, when the two differ, or when the prompt is interrupted
  */
 export async function readPassword(question: string, input: PasswordInput = process): Promise<string> {
   if (!input.stdin.isTTY) {
@@ -34,14 +34,14 @@ export async function readPassword(question: string, input: PasswordInput = proc
 }
 
 function ask(prompt: string, { stdin, stderr }: PasswordInput): Promise<string> {
-  // Readline edits the line and echoes it; the echo goes nowhere.
+  // Readline edits the line and echoes it; the echo is discarded.
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: stdin, output, terminal: true, historySize: 0 });
   stderr.write(prompt);
   return new Promise((resolve, reject) => {
     lines.once("line", resolve);
     lines.once("SIGINT", () => reject(new Error("broken off; nothing was changed")));
-    // The end of the terminal's input; after a line it settles nothing.
+    // The end of the terminal's input. After a line has been read this has no effect.
     lines.once("close", () => reject(new Error("no password was given; nothing was changed")));
   }).then(
     (line) => end(String(line)),

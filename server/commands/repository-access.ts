@@ -1,17 +1,17 @@
 import { readFile } from "node:fs/promises";
 import { parseEnv } from "node:util";
 
-/** What says how a repository is opened. Secrets are no flags: every user of the host can read those. */
+/** Options for opening a repository. Secrets are not flags, since every user of the host can read those. */
 export interface AccessOptions {
-  /** A file of lines NAME=value, read instead of the environment. */
+  /** A file with lines of NAME=value, read instead of the environment. */
   readonly access?: string;
-  /** Encrypted with RESTIC_PASSWORD, and not with a key of the gateway. */
+  /** The repository is encrypted with RESTIC_PASSWORD instead of the gateway's key. */
   readonly ownKey?: boolean;
-  /** By the proxies HTTP_PROXY and HTTPS_PROXY. */
+  /** Connect through the proxies HTTP_PROXY and HTTPS_PROXY. */
   readonly proxy?: boolean;
 }
 
-/** What the contract calls these; empty means not given. */
+/** Secrets by their field names in the API; empty means not set. */
 export interface RepositorySecrets {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -22,8 +22,8 @@ export interface RepositorySecrets {
 }
 
 /**
- * Reads what opens a repository from a file or the environment, by the names that restic and the AWS tools know.
- * @throws Error when the file cannot be read, or what an option wants is not there
+ * Reads the repository's secrets from a file or the environment, under the names that restic and the AWS tools use.
+ * @throws Error when the file cannot be read, or a value required by an option is missing
  */
 export async function readRepositorySecrets(
   { access, ownKey = false, proxy = false }: AccessOptions,

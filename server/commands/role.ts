@@ -7,12 +7,12 @@ const roles: Readonly<Record<CallerRole, Role>> = {
   admin: Role.ADMIN,
 };
 
-/** The contract's number of a role. */
+/** Returns the API's enum value of a role. */
 export function roleFromName(name: CallerRole): Role {
   return roles[name];
 }
 
-/** The name of a role as it is typed. */
+/** Returns the name of a role, as typed. */
 export function nameOfRole(role: Role): string {
   return Object.entries(roles).find(([, number]) => number === role)?.[0] ?? "";
 }

@@ -4,24 +4,24 @@ import { type AdminClient, withAdminClient } from "./admin-client.ts";
 import { type ConfigOptions, loadConfigOrExplain } from "./config-options.ts";
 import { type ExitCode, messageFromError, type Output } from "./output.ts";
 
-/** The flags of every command that asks a gateway, as commander hands them over. */
+/** Flags of every command that calls a gateway, as commander passes them. */
 export interface AdminOptions extends Pick<ConfigOptions, "config" | "data" | "set"> {
-  /** The sandbox of the data directory instead of the real gateway. */
+  /** Use the sandbox of the data directory instead of the real gateway. */
   readonly sandbox?: boolean;
-  /** Lists as JSON. */
+  /** Print JSON. */
   readonly json?: boolean;
 }
 
-/** Where a command writes, and which program it belongs to. */
+/** Output of a command, and the version of the program. */
 export interface CommandContext {
   readonly output: Output;
   readonly version: string;
 }
 
 /**
- * Does `work` with a client of the gateway that the options name. What the gateway refuses is told in its own
- * sentence: with exit code 2 where what was asked for could never be done, 1 otherwise.
- * @param mustRun as `AdminTarget` says; false if absent
+ * Runs `work` with a client of the gateway selected by the options. When the gateway rejects a call, prints its message and
+ * returns 2 if the request was invalid, 1 otherwise.
+ * @param mustRun see `AdminTarget`; false if absent
  */
 export async function runAdminCommand(
   options: AdminOptions,
@@ -44,8 +44,8 @@ export async function runAdminCommand(
 }
 
 /**
- * How a call ended, in one sentence: the gateway's own, or that the connection broke where it had said nothing. Then
- * Connect's own words are as bare as "aborted".
+ * Describes a failed call in one sentence: the gateway's own message, or that the connection broke if the gateway sent none.
+ * Connect's own text for that is as bare as "aborted".
  */
 export function messageOfCall(error: ConnectError): string {
   const isBroken = error.code === Code.Aborted || error.code === Code.Unavailable;
@@ -54,7 +54,7 @@ export function messageOfCall(error: ConnectError): string {
     : error.rawMessage;
 }
 
-/** Those of the options that the configuration is loaded with. */
+/** Selects the options that the configuration is loaded with. */
 export function configOptionsOf({ config, data, set }: AdminOptions): ConfigOptions {
   return {
     ...(config === undefined ? {} : { config }),

@@ -17,14 +17,14 @@ export interface ServeOptions extends ConfigOptions {
 }
 
 /**
- * How much garbage V8 lets gather beside what is live before it collects the whole heap, in percent. By default it was 57 with
- * 5,000 open streams: 395 MB resident instead of 341. Not from the start, which would take a tenth more CPU time.
+ * Heap growth, in percent of the live heap, after which V8 runs a full garbage collection. With 5,000 open streams the
+ * default was 57: 395 MB resident instead of 341 MB. Set only after the start, which would otherwise take 10 % more CPU time.
  */
 const heapGrowingPercent = 10;
 
 /**
- * Serves until SIGTERM or SIGINT, then lets calls under way end; a second one ends the process at once. SIGHUP
- * reads certificates again.
+ * Serves until SIGTERM or SIGINT, then waits for calls in progress to finish; a second signal ends the process at once.
+ * SIGHUP reloads certificates.
  */
 export async function serve(options: ServeOptions, version: string, output: Output): Promise<ExitCode> {
   const { sandbox: isSandbox = false, ...configOptions } = options;
@@ -75,7 +75,7 @@ export async function serve(options: ServeOptions, version: string, output: Outp
   if (gateway.firstAdmin?.madeUpPassword !== undefined) {
     logger.warn({ file: passwordFile }, "made the first admin; the password is in this file");
   }
-  // Whoever asks for JSON reads records by program, and finds the addresses in the one above.
+  // With JSON logs the output is meant for programs, and the record above contains the addresses.
   if (config.log.format !== "json") {
     const listeners = config.listen.map(({ address, tls, services }, at) => ({
       address: gateway.addresses[at] ?? address,
@@ -91,7 +91,7 @@ export async function serve(options: ServeOptions, version: string, output: Outp
   return 0;
 }
 
-/** Of a password that was made up a sandbox shows the text, and a real gateway the file. */
+/** Returns how the banner shows a generated password: a sandbox shows its text, a real gateway its file. */
 function bannerAdmin(
   { name, madeUpPassword }: FirstAdmin,
   passwordFile: string,

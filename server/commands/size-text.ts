@@ -1,6 +1,6 @@
 const units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
-/** A size as it is read by people: `1.5 GiB`. */
+/** Formats a size for people: `1.5 GiB`. */
 export function sizeText(bytes: bigint): string {
   const size = Number(bytes);
   const power = size < 1024 ? 0 : Math.min(Math.floor(Math.log2(size) / 10), units.length - 1);

@@ -17,12 +17,12 @@ import { printableLine } from "./printable-line.ts";
 import { sizeText } from "./size-text.ts";
 import { textTable } from "./text-table.ts";
 
-/** What stands for a figure that is not known. */
+/** Placeholder for an unknown value. */
 const unknown = "?";
 
 /**
- * A row for each figure; those that could not be read are left out.
- * @param missing their fields, as the header `hostplane-missing` has them: a number that is unset looks like 0
+ * Formats one row per figure, without those that could not be read.
+ * @param missing fields from the header `hostplane-missing`: an unset number looks like 0
  */
 export function statsLines(
   { id, status, crashes, services, data, iops }: ClusterStats,
@@ -65,7 +65,10 @@ function row<T>(value: T | undefined, name: string, text: (value: T) => string):
   return value === undefined ? [] : [[name, text(value)]];
 }
 
-/** @param because what each score was made of, as the header `hostplane-radar` has it: `cluster_health: words; ...` */
+/**
+ * Formats the scores as a table.
+ * @param because explanation of each score, from the header `hostplane-radar`: `cluster_health: words; ...`
+ */
 export function radarLines(radar: ClusterRadar, because: string): string[] {
   const words = new Map(
     because.split("; ").map((part) => {
@@ -94,7 +97,7 @@ const kinds: Readonly<Record<CephPoolKind, string>> = {
   [CephPoolKind.ERASURE]: "erasure",
 };
 
-/** A row for each pool. */
+/** Formats one row per pool. */
 export function poolLines(pools: readonly CephPool[]): string[] {
   const head = ["POOL", "KIND", "SIZE", "MIN", "PGS", "APART BY", "STORED", "LEFT", "OBJECTS", "FOR"];
   const rows = pools.map((pool) => [
@@ -112,7 +115,7 @@ export function poolLines(pools: readonly CephPool[]): string[] {
   return textTable(head, rows);
 }
 
-/** A row for each OSD. */
+/** Formats one row per OSD. */
 export function osdLines(osds: readonly CephOsd[]): string[] {
   const head = ["OSD", "STATE", "HOST", "CLASS", "REWEIGHT", "USED", "SIZE", "PGS"];
   const rows = osds.map((osd) => [
@@ -128,7 +131,7 @@ export function osdLines(osds: readonly CephOsd[]): string[] {
   return textTable(head, rows);
 }
 
-/** A row for each crash. */
+/** Formats one row per crash. */
 export function crashLines(crashes: readonly CephCrash[]): string[] {
   const rows = crashes.map(({ id, at, entity, host, archived, what }) =>
     [id, timeText(at), entity, host, archived ? "archived" : "new", what].map(printableLine),
@@ -143,7 +146,7 @@ const statuses: Readonly<Record<ResourceStatus, string>> = {
   [ResourceStatus.RESOURCE_NOT_READY]: "not ready",
 };
 
-/** A row for each node. */
+/** Formats one row per node. */
 export function nodeLines(nodes: readonly NodeInfo[]): string[] {
   const rows = nodes.map(({ name, status, roles, internalIp, externalIp, age }) => [
     printableLine(name),
@@ -163,7 +166,7 @@ const reliabilities: Readonly<Record<ReliabilityScore, string>> = {
   [ReliabilityScore.RELIABILITY_OK]: "ok",
 };
 
-/** A row for each resource. */
+/** Formats one row per resource. */
 export function resourceLines(resources: readonly ResourceInfo[]): string[] {
   const rows = resources.map(({ kind, namespace, name, status, replicas, reliability }) => [
     kind,

@@ -24,11 +24,11 @@ import {
 import { withoutMissing } from "./without-missing.ts";
 
 export interface ListCrashesOptions extends AdminOptions {
-  /** Also those that are archived. */
+  /** Include archived crashes. */
   readonly archived?: boolean;
 }
 
-/** Prints the figures of the Ceph cluster; what could not be read, to stderr. */
+/** Prints the figures of the Ceph cluster. Lists those that could not be read on stderr. */
 export function showStats(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   return show(options, context, async ({ stats: client }, call, headers) => {
     const { stats } = await client.getClusterStats({}, call);
@@ -37,7 +37,7 @@ export function showStats(options: AdminOptions, context: CommandContext): Promi
   });
 }
 
-/** Prints the five scores, and what each was made of. */
+/** Prints the five scores, and how each was computed. */
 export function showRadar(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   return show(options, context, async ({ stats: client }, call, headers) => {
     const { radar } = await client.getClusterRadar({}, call);
@@ -46,7 +46,7 @@ export function showRadar(options: AdminOptions, context: CommandContext): Promi
   });
 }
 
-/** Prints the pools, as a table or as a JSON array of the contract's messages. */
+/** Prints the pools, as a table or as a JSON array of the API's messages. */
 export function listPools(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   return show(options, context, async ({ storage }, call) => {
     const { pools } = await storage.listPools({}, call);
@@ -54,7 +54,7 @@ export function listPools(options: AdminOptions, context: CommandContext): Promi
   });
 }
 
-/** Prints the OSDs likewise. */
+/** Prints the OSDs, as a table or as a JSON array of the API's messages. */
 export function listOsds(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   return show(options, context, async ({ storage }, call) => {
     const { osds } = await storage.listOsds({}, call);
@@ -62,7 +62,7 @@ export function listOsds(options: AdminOptions, context: CommandContext): Promis
   });
 }
 
-/** Prints the crashes likewise. */
+/** Prints the crashes, as a table or as a JSON array of the API's messages. */
 export function listCrashes(options: ListCrashesOptions, context: CommandContext): Promise<ExitCode> {
   return show(options, context, async ({ storage }, call) => {
     const { crashes } = await storage.listCrashes({ archived: options.archived === true }, call);
@@ -73,7 +73,7 @@ export function listCrashes(options: ListCrashesOptions, context: CommandContext
   });
 }
 
-/** Archives a crash, and prints it as it is then. */
+/** Archives a crash and prints its new state. */
 export function archiveCrash(id: string, options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   return show(options, context, async ({ storage }, call) => {
     const { crash } = await storage.archiveCrash({ id }, call);
@@ -81,7 +81,7 @@ export function archiveCrash(id: string, options: AdminOptions, context: Command
   });
 }
 
-/** Prints the storage nodes, as a table or as a JSON array of the contract's messages. */
+/** Prints the storage nodes, as a table or as a JSON array of the API's messages. */
 export function listNodes(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   return show(options, context, async ({ stats }, call) => {
     const { nodes } = await stats.getClusterNodes({}, call);
@@ -89,7 +89,7 @@ export function listNodes(options: AdminOptions, context: CommandContext): Promi
   });
 }
 
-/** Prints Rook's resources and the Deployments, as a table or as the contract's answer. */
+/** Prints Rook's resources and the Deployments, as a table or as the API's response. */
 export function listResources(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   return show(options, context, async ({ stats }, call) => {
     const answer = await stats.getClusterResources({}, call);
@@ -101,7 +101,7 @@ export function listResources(options: AdminOptions, context: CommandContext): P
   });
 }
 
-/** Prints the KoorCluster: what it asks for, and what its operator reports. */
+/** Prints the KoorCluster: its spec, and the status reported by its operator. */
 export function showKoorCluster(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   return show(options, context, async ({ stats }, call) => {
     const { koorCluster } = await stats.getKoorCluster({}, call);
@@ -116,7 +116,10 @@ interface Shown {
   lines(): readonly string[];
 }
 
-/** @param ask is given options for its call, and where the headers of the answer are then */
+/**
+ * Runs a call and prints its result.
+ * @param ask receives the call options, and a function that returns the response headers once the call is done
+ */
 async function show(
   options: AdminOptions,
   context: CommandContext,
@@ -141,11 +144,11 @@ async function show(
       }
     }
   };
-  // Only a gateway that runs knows of the cluster.
+  // The cluster is known only to a running gateway.
   return runAdminCommand(options, context, work, { mustRun: true });
 }
 
-/** Fields of the answer that could not be read. */
+/** Returns the response fields that could not be read. */
 function missingIn(headers: Headers): string[] {
   return headers.get("hostplane-missing")?.split(", ") ?? [];
 }

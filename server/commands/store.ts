@@ -10,7 +10,7 @@ import {
   runAdminCommand,
 } from "./run-admin-command.ts";
 
-/** Has a consistent copy of the store written to a file that must not exist, and names the key that is needed with it. */
+/** Writes a consistent copy of the store to a file that must not exist, and names the master key that belongs to it. */
 export function backupStore(file: string, options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   return runAdminCommand(options, context, async (client) => {
     const { sizeBytes, masterKey } = await client.backup(resolve(file));
@@ -22,8 +22,8 @@ export function backupStore(file: string, options: AdminOptions, context: Comman
 }
 
 /**
- * Copies the SQLite database of a data directory to the empty PostgreSQL database that `store` names, which the gateway
- * will use from then on. The URL holds a password: it is taken from the file or HOSTPLANE_STORE, and is no argument.
+ * Copies the SQLite database of a data directory to the empty PostgreSQL database that `store` names, which the gateway will
+ * use from then on. The URL contains a password, so it comes from the file or HOSTPLANE_STORE and is not an argument.
  */
 export async function copyStoreToPostgres(
   options: AdminOptions,

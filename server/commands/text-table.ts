@@ -1,4 +1,4 @@
-/** Rows under a head, in columns that are as wide as they must be, two spaces apart. */
+/** Formats rows under a header, in columns just wide enough for their cells, two spaces apart. */
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));

@@ -16,7 +16,7 @@ export interface CreateTokenOptions extends AdminOptions {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Makes a token for a machine. It is all that goes to stdout, and is shown this once. */
+/** Creates an API token. Only the token goes to stdout, and it is shown only once. */
 export function createToken(
   name: string,
   options: CreateTokenOptions,
@@ -34,7 +34,7 @@ export function createToken(
   });
 }
 
-/** Prints all tokens that are not revoked, without the tokens themselves. */
+/** Lists all active tokens, without their secrets. */
 export function listTokens(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   return runAdminCommand(options, context, async ({ users }) => {
     const { tokens } = await users.listApiTokens({});
@@ -50,7 +50,7 @@ export function listTokens(options: AdminOptions, context: CommandContext): Prom
   });
 }
 
-/** Revokes a token at once. */
+/** Revokes a token, effective immediately. */
 export function revokeToken(name: string, options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   return runAdminCommand(options, context, async ({ users }) => {
     await users.revokeApiToken({ name });

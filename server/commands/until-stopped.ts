@@ -4,14 +4,14 @@ import type { Gateway } from "../gateway.ts";
 const stopSignals = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
- * A supervisor that signals a whole process group reaches the gateway twice: itself, and through the launcher
- * that hands signals on. Two so close together are one.
+ * A supervisor that signals the whole process group reaches the gateway twice: directly, and through the launcher, which
+ * forwards signals. Two signals this close together count as one.
  */
 const echoMs = 250;
 
 /**
- * Ends once SIGTERM or SIGINT has come and `gateway` is closed. A second signal ends the process at once, with 130
- * or 143. SIGHUP reads certificates again.
+ * Resolves once SIGTERM or SIGINT has arrived and `gateway` is closed. A second signal ends the process at once, with 130 or
+ * 143. SIGHUP reloads certificates.
  */
 export function untilStopped(
   gateway: Pick<Gateway, "close" | "reloadCertificates">,
@@ -37,7 +37,7 @@ export function untilStopped(
 
     process.on("SIGINT", () => void stop("SIGINT"));
     process.on("SIGTERM", () => void stop("SIGTERM"));
-    // The launcher was killed: whoever supervises it takes the gateway for gone, and may start another.
+    // The launcher was killed: its supervisor considers the gateway gone and may start another one.
     process.once("disconnect", () => {
       if (stoppingSinceMs === undefined) {
         void stop("SIGTERM");

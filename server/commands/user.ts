@@ -14,7 +14,7 @@ export interface AddUserOptions extends AdminOptions {
   readonly certificate?: readonly string[];
 }
 
-/** Makes a user. The password is asked for, unless a certificate name is given to come by instead. */
+/** Creates a user. Prompts for the password, unless the user logs in with a certificate instead. */
 export async function addUser(
   name: string,
   options: AddUserOptions,
@@ -32,7 +32,7 @@ export async function addUser(
   });
 }
 
-/** Prints all users, as a table or as a JSON array of the contract's messages. */
+/** Prints all users, as a table or as a JSON array of the API's messages. */
 export function listUsers(options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   return runAdminCommand(options, context, async (client) => {
     const { users } = await client.users.listUsers({});
@@ -48,7 +48,7 @@ export function listUsers(options: AdminOptions, context: CommandContext): Promi
   });
 }
 
-/** Removes a user; every login of theirs ends. */
+/** Removes a user and ends all of its logins. */
 export function removeUser(name: string, options: AdminOptions, context: CommandContext): Promise<ExitCode> {
   return runAdminCommand(options, context, async ({ users }) => {
     await users.deleteUser({ name });
@@ -56,7 +56,7 @@ export function removeUser(name: string, options: AdminOptions, context: Command
   });
 }
 
-/** Gives a user another password; every login of theirs ends. */
+/** Changes a user's password and ends all of its logins. */
 export async function changeUserPassword(
   name: string,
   options: AdminOptions,
@@ -77,7 +77,7 @@ export interface ChangeRoleOptions extends AdminOptions {
   readonly allServices?: boolean;
 }
 
-/** Gives a user another role. The services it is limited to stay, unless others are given. */
+/** Changes a user's role. The services it is limited to stay the same, unless new ones are given. */
 export function changeUserRole(
   name: string,
   role: CallerRole,
@@ -110,7 +110,7 @@ function rowFromUser(user: User): string[] {
   return [user.name, nameOfRole(user.role), servicesText(user.services), comesBy, changed];
 }
 
-/** `all`, or the names. */
+/** Returns `all`, or the names. */
 export function servicesText(services: readonly string[]): string {
   return services.length === 0 ? "all" : services.join(",");
 }

@@ -1,8 +1,8 @@
 /**
- * Follows a stream for as long as what is printed has a reader: `hostplane events | head` has read enough, which is no
+ * Follows a stream until the output is closed: the reader in `hostplane events | head` has read enough, which is not a
  * failure.
- * @param follow its signal is aborted once the reader of stdout has gone; what it throws from then on is dropped, what it
- * throws before is thrown on
+ * @param follow its signal is aborted once the reader of stdout is gone. Errors after that are ignored; earlier ones are
+ *   rethrown.
  */
 export async function whileRead(follow: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const leaving = new AbortController();

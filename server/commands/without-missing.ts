@@ -1,7 +1,7 @@
 /**
- * The JSON of an answer without the fields that could not be read: a bare number that is unset would be printed as 0.
- * @param missing as the header `hostplane-missing` has them, e.g. `data.volumes`; of a list the first word names itself. Where
- *   such a field is told of some of a list and not of others, what is told stays
+ * Removes the fields that could not be read from a response's JSON, since an unset number would be printed as 0.
+ * @param missing fields from the header `hostplane-missing`, e.g. `data.volumes`; for a list, the first word names the list
+ *   itself. If only some entries of a list lack the field, the values of the others stay
  */
 export function withoutMissing(json: unknown, missing: readonly string[]): unknown {
   return missing.reduce((rest, field) => {
@@ -28,7 +28,7 @@ function isUnset(value: unknown): boolean {
   return value === 0 || value === "0" || value === "" || (Array.isArray(value) && value.length === 0);
 }
 
-/** As protobuf's JSON has it: `pgCount` for `pg_count`. */
+/** Converts a field name to protobuf's JSON form: `pgCount` for `pg_count`. */
 function jsonName(field: string): string {
   return field.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
