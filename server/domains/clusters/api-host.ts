@@ -1,9 +1,9 @@
 import type { ClusterRecord, SlotRecord } from "../../store/cluster-records.ts";
 
 /**
- * The IP address by which a cluster's API servers are reached: the one that it keeps, else that of the first machine of its
- * control plane; undefined as long as that has none.
- * @param slots of the cluster, in the order in which they were made
+ * Returns the IP address of a cluster's API servers: its endpoint if it has one, else the address of its first control-plane
+ * machine; undefined until that is known.
+ * @param slots the cluster's slots, in creation order
  */
 export function apiHostOf(
   { endpoint }: Pick<ClusterRecord, "endpoint">,

@@ -3,13 +3,13 @@ import { type Backend, type BackendStatus, createPolledStatus } from "../../back
 import { instanceTypes } from "./bootstrap/instance-type.ts";
 import type { ClusterImages } from "./cluster-images.ts";
 
-/** So long an answer of MAAS's is told, which is the account's and the images' as much as its own. */
+/** How long a status is reused. It depends on the account and the images as much as on MAAS itself. */
 const freshMs = 10_000;
 const patienceMs = 5_000;
 
 /**
- * MAAS as ListBackends, the health service and doctor see it: degraded while it has no image that clusters could be made of.
- * Clusters that are there go on while it is away.
+ * Creates MAAS as a backend for ListBackends, the health service and doctor. It is degraded while MAAS has no image for
+ * clusters. Existing clusters keep running while MAAS is unreachable.
  */
 export function createMaasBackend(
   maas: Pick<MaasAdapter, "kind" | "version" | "whoami">,

@@ -1,7 +1,7 @@
-/** By which it is told how long something took. A process that was frozen finds out by either of them. */
+/** Clocks for measuring durations. A process that was frozen can detect it by either of them. */
 export interface Clocks {
   monotonicMs(): number;
-  /** Goes on while a machine is suspended, which the other need not do. */
+  /** Keeps running while the machine is suspended; the monotonic clock may stop. */
   wallMs(): number;
 }
 

@@ -18,36 +18,37 @@ import { assertImages, createdControlPlaneVersion, imagesIfReadable } from "./im
 import { assertClusterSize, assertHasPools, assertNotUpgrading, assertPoolsAreNew } from "./pool-rules.ts";
 import { typesOf, upgradeTo, versionsOf } from "./upgrade-versions.ts";
 
-/** A cluster as it was before a change. */
+/** A cluster before a change. */
 export type ChangedCluster = ClusterRecord & {
-  /** The generation that it has with the change; undefined when nothing had to be changed. */
+  /** Generation of the cluster with the change; undefined when nothing had to be changed. */
   readonly changedTo: number | undefined;
 };
 
-/** What is decided of a cluster when it is made. */
+/** The properties of a cluster that are fixed when it is created. */
 export interface CreatedCluster {
   readonly name: string;
   readonly uid: string;
   readonly k8sVersion: string;
   readonly controlPlaneVersion: string;
-  /** Undefined: it is reached at its first machine. */
+  /** Undefined when the cluster is reached through its first machine. */
   readonly endpoint: string | undefined;
 }
 
 /**
- * Changes what is wanted of clusters, each in one transaction; nobody waits for machines. All but `create` throw InfraError
- * CLUSTER_NOT_FOUND, CLUSTER_OF_OTHER_MAAS and CLUSTER_CHANGED, those of pools and versions also CLUSTER_STOPPING and
- * UPGRADE_IN_PROGRESS, and return the cluster as it was before.
+ * Changes the specs of clusters, each in one transaction and without waiting for machines. All except `create` throw
+ * InfraError CLUSTER_NOT_FOUND, CLUSTER_OF_OTHER_MAAS and CLUSTER_CHANGED; changes of pools and versions also
+ * CLUSTER_STOPPING and UPGRADE_IN_PROGRESS. They return the cluster before the change.
  */
 export interface ClusterChanges {
   /**
-   * @throws InfraError CLUSTER_EXISTS, CLUSTER_ENDPOINT_MISSING, NO_ENDPOINT, INVALID_FIELD for `k8s_version` when MAAS has not the
-   *   images for it; if MAAS does not tell in 2 s, the cluster is made all the same
+   * Creates a cluster, also when MAAS does not list its images within 2 s.
+   * @throws InfraError CLUSTER_EXISTS, CLUSTER_ENDPOINT_MISSING, NO_ENDPOINT, INVALID_FIELD for `k8s_version` when MAAS lacks
+   *   the images
    */
   create(wanted: WantedCluster, actor: string): Promise<CreatedCluster>;
-  /** One that is being taken down already is left as it is. */
+  /** Deletes a cluster. Does nothing when it is already being deleted. */
   remove(name: string): Promise<ChangedCluster>;
-  /** @throws InfraError POOL_EXISTS, POOL_STOPPING, NO_IMAGE unless MAAS does not tell in 2 s */
+  /** @throws InfraError POOL_EXISTS, POOL_STOPPING, NO_IMAGE (not checked when MAAS does not list its images within 2 s) */
   addPools(name: string, pools: readonly WantedPool[]): Promise<ChangedCluster>;
   /** @throws InfraError POOL_NOT_FOUND */
   removePools(name: string, names: readonly string[]): Promise<ChangedCluster>;
@@ -66,14 +67,14 @@ export interface ClusterChangesOptions {
   readonly seal: Seal;
   readonly settings: Pick<ClusterSettings, "endpoints" | "deployTimeoutMs" | "joinTimeoutMs">;
   readonly maasUrl: string;
-  /** Checks alone, and changes nothing. */
+  /** Only run the checks, without changing anything. */
   readonly dryRun: boolean;
 }
 
 type Change = Omit<ClusterChange, "name" | "uid" | "generation" | "dryRun">;
 
 const maxTries = 5;
-/** Beyond the time in which machines are to be there. */
+/** Added to the time within which machines must be ready. */
 const tokenSlackMs = 600_000;
 
 export function createClusterChanges(options: ClusterChangesOptions): ClusterChanges {
@@ -81,8 +82,8 @@ export function createClusterChanges(options: ClusterChangesOptions): ClusterCha
   const { endpoints } = settings;
 
   /**
-   * Changes a cluster as decided of what it is; anew if others change it meanwhile.
-   * @param decide undefined: nothing is to be changed
+   * Changes a cluster based on its current state; starts over if it is changed concurrently.
+   * @param decide returns undefined when nothing has to be changed
    */
   async function change(
     name: string,
@@ -118,7 +119,7 @@ export function createClusterChanges(options: ClusterChangesOptions): ClusterCha
     async create(wanted, actor) {
       const { name, controlPlane, pools } = wanted;
       assertClusterSize(controlPlane, pools, "worker_node_pools");
-      // Whoever asks again for what is made already is told so, whatever a new one would lack by now.
+      // For an existing cluster this is the error to return, even if a new cluster would fail for other reasons.
       if ((await store.run("clusters.get", { name })) !== undefined) {
         throw clusterExists(name);
       }

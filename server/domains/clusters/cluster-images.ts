@@ -3,18 +3,18 @@ import { type ClusterImage, clusterImageFrom } from "./bootstrap/image-name.ts";
 import type { InstanceType } from "./bootstrap/instance-type.ts";
 import { compareKubernetesVersions, type KubernetesVersion } from "./bootstrap/kubernetes-version.ts";
 
-/** What machines can be deployed with. */
+/** Images that machines can be deployed with. */
 export interface OfferedImages {
-  /** Each once, the oldest first. */
+  /** Distinct versions, oldest first. */
   versionsOf(instanceType: InstanceType): readonly KubernetesVersion[];
-  /** What `deploy` calls the image; undefined when there is none. */
+  /** Name of the image for `deploy`; undefined when there is none. */
   seriesOf(instanceType: InstanceType, version: KubernetesVersion): string | undefined;
 }
 
-/** The images of MAAS that have Kubernetes in them. */
+/** The MAAS images that contain Kubernetes. */
 export interface ClusterImages {
   /**
-   * As they were at most 30 s ago; shared by all who ask.
+   * Lists the images. The result may be up to 30 s old and is shared by all callers.
    * @throws InfraError as `MaasAdapter.images`
    */
   read(): Promise<OfferedImages>;
@@ -36,7 +36,7 @@ export function createClusterImages(maas: Pick<MaasAdapter, "images">): ClusterI
         const images = load();
         const mine = { atMs: performance.now(), images };
         asked = mine;
-        // An error is nobody's but theirs who wait for it.
+        // An error is returned only to the current callers and not cached.
         images.catch(() => {
           if (asked === mine) {
             asked = undefined;
@@ -48,7 +48,7 @@ export function createClusterImages(maas: Pick<MaasAdapter, "images">): ClusterI
   };
 }
 
-/** @param names of boot resources; those that are no images for clusters are passed over */
+/** Parses image names. @param names of boot resources; those that are not images for clusters are ignored */
 export function offeredImagesFrom(names: readonly string[]): OfferedImages {
   const named = names.flatMap((name) => {
     const image = clusterImageFrom(name);

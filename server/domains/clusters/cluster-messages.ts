@@ -50,10 +50,10 @@ const stateNumbers: Readonly<Record<SlotState, ClusterMachineState>> = {
   released: ClusterMachineState.RELEASED,
 };
 
-/** In place of the id of a machine that no one has chosen yet. Clients of this contract know these words. */
+/** Placeholder for the id of a machine that is not chosen yet. Clients of this API know this text. */
 const noSystemId = "Waiting for Machine Instantiation...";
 
-/** A cluster in brief, as ClusterItem and ClusterDetailItem tell it. */
+/** Returns the fields that ClusterItem and ClusterDetailItem share. */
 export function clusterItem({ name, status, message }: Pick<ClusterSummary, "name" | "status" | "message">) {
   return { name, status: statusNumbers[status], statusMessage: message };
 }
@@ -91,7 +91,7 @@ export function clusterStateMessage({
   };
 }
 
-/** @param events of this machine and others */
+/** Converts a machine. @param events of this machine and others */
 export function machineMessage(
   slot: SlotRecord,
   events: readonly MachineEventRecord[],

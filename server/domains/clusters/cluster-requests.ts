@@ -17,7 +17,7 @@ import {
 import { assertLabels, type NodeLabel } from "./bootstrap/node-labels.ts";
 import { controlPlanePool } from "./machine-marks.ts";
 
-/** A set of machines that is asked for. */
+/** Spec of a set of machines. */
 export interface WantedMachines {
   readonly instanceType: InstanceType;
   readonly labels: readonly NodeLabel[];
@@ -28,16 +28,16 @@ export interface WantedPool extends WantedMachines {
   readonly name: string;
 }
 
-/** A cluster that is asked for. */
+/** Spec of a cluster. */
 export interface WantedCluster {
   readonly name: string;
-  /** Of the pools; the control plane's follows from it. */
+  /** Version of the pools; the control plane's version follows from it. */
   readonly version: KubernetesVersion;
   readonly controlPlane: WantedMachines;
   readonly pools: readonly WantedPool[];
 }
 
-/** How many machines a pool is to have. */
+/** Desired number of machines in a pool. */
 export interface PoolSize {
   readonly name: string;
   readonly count: number;
@@ -45,7 +45,7 @@ export interface PoolSize {
 
 const maxPools = 100;
 
-/** @throws InfraError INVALID_FIELD, SCALE_TO_ZERO */
+/** Parses and validates the spec of a cluster. @throws InfraError INVALID_FIELD, SCALE_TO_ZERO */
 export function wantedClusterFrom(request: CreateClusterMsg): WantedCluster {
   const { name, k8sVersion, controlPlaneNodes, workerNodePools } = request;
   assertClusterName(name, "name");
@@ -55,7 +55,7 @@ export function wantedClusterFrom(request: CreateClusterMsg): WantedCluster {
 }
 
 /**
- * The pools of a request's `worker_node_pools`.
+ * Parses the pools in a request's `worker_node_pools`.
  * @throws InfraError INVALID_FIELD, SCALE_TO_ZERO
  */
 export function wantedPoolsFrom(specs: readonly MachineSpec[]): readonly WantedPool[] {
@@ -70,7 +70,7 @@ export function wantedPoolsFrom(specs: readonly MachineSpec[]): readonly WantedP
 }
 
 /**
- * The new sizes of a request's `node_pools`.
+ * Parses the new sizes in a request's `node_pools`.
  * @throws InfraError INVALID_FIELD, SCALE_TO_ZERO
  */
 export function poolSizesFrom(specs: readonly ScaleNodePoolSpec[]): readonly PoolSize[] {
@@ -86,7 +86,7 @@ export function poolSizesFrom(specs: readonly ScaleNodePoolSpec[]): readonly Poo
 }
 
 /**
- * The names of a request's `node_pool_names`, each once.
+ * Parses the names in a request's `node_pool_names`, without duplicates.
  * @throws InfraError INVALID_FIELD
  */
 export function poolNamesFrom(names: readonly string[]): readonly string[] {
@@ -98,7 +98,7 @@ export function poolNamesFrom(names: readonly string[]): readonly string[] {
 }
 
 /**
- * Refuses more pools than a cluster can have.
+ * Rejects more pools than a cluster can have.
  * @throws InfraError INVALID_FIELD
  */
 export function assertPoolsCount(pools: readonly unknown[], field: string): void {

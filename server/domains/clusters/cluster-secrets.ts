@@ -3,15 +3,15 @@ import type { Seal } from "../../crypto/seal.ts";
 import type { BootstrapToken } from "./bootstrap/bootstrap-token.ts";
 import { type ClusterPki, formatClusterPki, parseClusterPki } from "./bootstrap/cluster-pki.ts";
 
-/** What only the gateway and the machines of a cluster may know. */
+/** Secrets known only to the gateway and the cluster's machines. */
 export interface ClusterSecrets {
   readonly pki: ClusterPki;
-  /** By which further machines can join as soon as the first has made the cluster. */
+  /** Token with which further machines can join once the first one has initialized the cluster. */
   readonly firstToken: BootstrapToken;
 }
 
 /**
- * The secrets as the store keeps them.
+ * Seals the secrets for the store.
  * @param seal `createSeal(masterKey, "cluster")`
  */
 export function sealClusterSecrets(seal: Seal, clusterUid: string, secrets: ClusterSecrets): Uint8Array {
@@ -20,7 +20,7 @@ export function sealClusterSecrets(seal: Seal, clusterUid: string, secrets: Clus
   return seal.seal(Buffer.from(text), clusterUid);
 }
 
-/** @throws InfraError MASTER_KEY_MISMATCH when they were sealed for another cluster or with another key */
+/** Opens sealed secrets. @throws InfraError MASTER_KEY_MISMATCH when they were sealed for another cluster or with another key */
 export function openClusterSecrets(seal: Seal, clusterUid: string, sealed: Uint8Array): ClusterSecrets {
   try {
     const { pki, firstToken } = JSON.parse(Buffer.from(seal.open(sealed, clusterUid)).toString());
@@ -29,7 +29,7 @@ export function openClusterSecrets(seal: Seal, clusterUid: string, sealed: Uint8
       firstToken: { ...firstToken, expiresAt: new Date(firstToken.expiresAt) },
     };
   } catch {
-    // What was caught may quote what was opened.
+    // The caught error may quote the secrets, so it is not attached as the cause.
     const message = "the secrets of the cluster do not open with the gateway's master key";
     throw new InfraError("MASTER_KEY_MISMATCH", message);
   }

@@ -7,7 +7,7 @@ import { namedCluster } from "./service.ts";
 import type { StrayCalls } from "./stray-calls.ts";
 import { watchClusters } from "./watch-clusters.ts";
 
-/** hostplane.v1.ClusterService: clusters as they change, their machines, and machines that no cluster knows. */
+/** Implements hostplane.v1.ClusterService: streams of cluster changes, the machines of clusters, and stray machines. */
 export function createClusterService(clusters: Clusters, strays: StrayCalls): ServiceRegistration {
   return registerService(ClusterService, {
     watchClusters: ({ names }, call) => watchClusters(clusters.states, names, call.signal),
@@ -44,7 +44,7 @@ export function createClusterService(clusters: Clusters, strays: StrayCalls): Se
   });
 }
 
-/** A machine of MAAS as the log, the audit log and plans name it. An id that could be none is cut. */
+/** Returns the resource name of a MAAS machine for the log, the audit log and plans. Overlong, invalid ids are truncated. */
 function machineResource(systemId: string): string {
   return `machines/${systemId.slice(0, 63)}`;
 }

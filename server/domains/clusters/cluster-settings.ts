@@ -1,40 +1,43 @@
 import type { MaasConstraints } from "../../../adapters/maas/machine.ts";
 import type { ClusterNetwork, CniSource } from "./bootstrap/renderer.ts";
 
-/** What the configuration says of all clusters. */
+/** Configuration that applies to all clusters. */
 export interface ClusterSettings {
-  /** IP addresses for the API servers of clusters, one each, of which MAAS has none to give; empty: each is at its first machine. */
+  /**
+   * IP addresses for the clusters' API servers, one per cluster, outside the ranges that MAAS assigns. If empty, each cluster
+   * is reached through its first machine.
+   */
   readonly endpoints: readonly string[];
-  /** The host that the kubeconfig of the cluster with that name has; absent: the address of its API servers. */
+  /** Returns the host for the kubeconfig of the cluster with that name. If absent, the address of its API servers is used. */
   readonly kubeconfigHost?: (name: string) => string;
-  /** Of the static pod that holds a cluster's address; undefined only without addresses. */
+  /** Image of the static pod that announces a cluster's address; undefined only without addresses. */
   readonly kubeVipImage: string | undefined;
   readonly cni: CniSource;
   readonly network: ClusterNetwork;
-  /** Undefined: all images of containers are in the image of the machine. */
+  /** Undefined when the machine's image contains all container images. */
   readonly imageRepository: string | undefined;
-  /** What all machines must be like, besides the tag of their type. */
+  /** Constraints for all machines, besides the tag of their type. */
   readonly machines: Pick<
     MaasConstraints,
     "pool" | "zone" | "notInPools" | "notInZones" | "architecture" | "cpuCount" | "memoryMib"
   >;
-  /** How long a machine may take to be installed. */
+  /** Maximum time for the installation of a machine. */
   readonly deployTimeoutMs: number;
-  /** How long a machine that is installed may take to be a node that is ready. */
+  /** Maximum time for an installed machine to become a ready node. */
   readonly joinTimeoutMs: number;
-  /** How long pods may take to leave a node before it goes without waiting for them. */
+  /** Maximum time for pods to leave a node; after that it is removed without waiting for them. */
   readonly drainTimeoutMs: number;
-  /** How often a machine that is on its way is looked at. */
+  /** Interval between checks of a machine whose state is changing. */
   readonly pollMs: number;
-  /** How often a cluster in which nothing is going on is looked at. */
+  /** Interval between checks of a cluster that is stable. */
   readonly watchMs: number;
-  /** How often machines that no cluster knows are looked for. */
+  /** Interval between searches for stray machines. */
   readonly sweepMs: number;
-  /** How long after the start that is done for the first time. */
+  /** Delay of the first such search after the start. */
   readonly firstSweepMs: number;
-  /** For how long a gateway has a cluster to itself. */
+  /** Duration of a gateway's lease on a cluster. */
   readonly leaseMs: number;
 }
 
-/** The port of every cluster's API servers. */
+/** Port of every cluster's API servers. */
 export const apiServerPort = 6443;

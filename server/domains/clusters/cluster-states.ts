@@ -6,23 +6,26 @@ import type { Store } from "../../store/store.ts";
 import { clusterStateMessage } from "./cluster-messages.ts";
 import { toldOfMaas } from "./find-cluster.ts";
 
-/** What is told of clusters, by name and in that order. */
+/** Messages about clusters, by name and in name order. */
 export type ToldClusters = ReadonlyMap<string, MessageInitShape<typeof ClusterStateSchema>>;
 
-/** All clusters, read and put into words once for all who watch them. */
+/** States of all clusters, read and converted once for all watchers. */
 export interface ClusterStates {
-  /** As they are now. Of a cluster of which nothing else is to be told than before it is the same object. */
+  /** Returns the current states. A cluster whose message has not changed keeps the same object. */
   read(signal: AbortSignal): Promise<ToldClusters>;
-  /** Calls back after changes, those of 100 ms together, or of a second when there are more than 100 clusters. Returns the function that ends it. */
+  /**
+   * Calls back after changes, at most once every 100 ms, or every second when there are more than 100 clusters. Returns a
+   * function that unsubscribes.
+   */
   subscribe(onChange: () => void): () => void;
 }
 
 const tickMs = 100;
-/** All of them are read for a change of one. */
+/** Every change causes all clusters to be read. */
 const tickOfManyMs = 1_000;
 const many = 100;
 
-/** @param maasUrl of the MAAS that the gateway works with */
+/** Creates the shared states. @param maasUrl of the MAAS that the gateway uses */
 export function createClusterStates(store: Pick<Store, "run" | "subscribe">, maasUrl: string): ClusterStates {
   let told: ToldClusters = new Map();
   const cache = createSnapshotCache({
@@ -64,7 +67,7 @@ export function createClusterStates(store: Pick<Store, "run" | "subscribe">, maa
         leaveStore = store.subscribe("clusters", onCommit);
       }
       watchers += 1;
-      // What was committed while nobody watched, or in this tick, is not in what was read.
+      // Changes committed while there were no watchers, or within this tick, are missing from the last snapshot.
       cache.invalidate();
       const leaveCache = cache.subscribe(onChange);
       return () => {

@@ -28,24 +28,24 @@ export interface ClustersOptions {
   readonly settings: ClusterSettings;
 }
 
-/** Clusters as they are wanted and as they were last found to be. What is written here is put in place by the reconciler. */
+/** The specs of clusters and their last observed state. The reconciler carries out the changes written here. */
 export interface Clusters {
-  /** By name. Asks nobody but the store. */
+  /** Lists the clusters by name, from the store only. */
   list(): Promise<readonly ClusterSummary[]>;
   readonly states: ClusterStates;
   readonly changes: ClusterChanges;
-  /** The same checks with the same answers; changes nothing. */
+  /** Runs the same checks with the same results, without changing anything. */
   readonly plan: ClusterChanges;
   readonly kubeconfigs: Kubeconfigs;
   readonly nodes: NodeStatuses;
   /**
-   * The versions that `changes.upgrade` takes now, the oldest first.
+   * Returns the versions that `changes.upgrade` accepts now, oldest first.
    * @throws InfraError CLUSTER_NOT_FOUND, and as `ClusterImages.read`
    */
   upgrades(name: string): Promise<readonly string[]>;
   /**
-   * The lives of a cluster's machines, also those that are over, and what happened in them: the control plane's first, then by
-   * pool, the oldest first.
+   * Returns all slots of a cluster's machines, released ones included, and their events: the control plane's first, then by
+   * pool, oldest first.
    * @throws InfraError CLUSTER_NOT_FOUND
    */
   machines(name: string): Promise<{

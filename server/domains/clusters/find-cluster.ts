@@ -5,7 +5,7 @@ import type { Store } from "../../store/store.ts";
 import { clusterResource } from "./cluster-resource.ts";
 
 /**
- * A cluster by its name, with its machines that are not given back.
+ * Finds a cluster by name, with its machines that are not released.
  * @throws InfraError CLUSTER_NOT_FOUND
  */
 export async function findCluster(store: Pick<Store, "run">, name: string): Promise<ClusterWithSlots> {
@@ -21,7 +21,10 @@ export function clusterNotFound(name: string): InfraError {
   return new InfraError("CLUSTER_NOT_FOUND", `there is no cluster ${name}`, { resource });
 }
 
-/** The cluster, which says so when its machines are of another MAAS: what else it says is old then, as nobody looks after it. */
+/**
+ * Adds a message to a cluster whose machines belong to another MAAS: its other fields are outdated, since this gateway does
+ * not reconcile it.
+ */
 export function toldOfMaas<T extends Pick<ClusterRecord, "backend" | "message">>(
   cluster: T,
   maasUrl: string,

@@ -12,10 +12,13 @@ import type { WantedCluster, WantedPool } from "./cluster-requests.ts";
 import { clusterResource } from "./cluster-resource.ts";
 import { controlPlaneVersionFor } from "./upgrade-versions.ts";
 
-/** As long as a caller waits for MAAS where it can do without. */
+/** How long a caller waits for information from MAAS that is optional. */
 const patienceMs = 2_000;
 
-/** What MAAS has; undefined if it does not tell soon: then the cluster's status tells later what is missing. */
+/**
+ * Returns the images in MAAS; undefined if MAAS does not respond in time. Missing images are then reported by the cluster's
+ * status.
+ */
 export async function imagesIfReadable(images: ClusterImages): Promise<OfferedImages | undefined> {
   const reading = images.read();
   const isRead = await isSettledWithin(reading, patienceMs);
@@ -23,8 +26,8 @@ export async function imagesIfReadable(images: ClusterImages): Promise<OfferedIm
 }
 
 /**
- * The version that the control plane of a new cluster gets.
- * @param offered undefined: nobody knows what there is
+ * Chooses the version for the control plane of a new cluster.
+ * @param offered undefined when the available images are unknown
  * @throws InfraError INVALID_FIELD when there are no images for the machines of the cluster
  */
 export function createdControlPlaneVersion(
@@ -39,7 +42,7 @@ export function createdControlPlaneVersion(
     throw invalidField("k8s_version", noImage(version, missing.instanceType, offered));
   }
   const found = controlPlaneVersionFor(version, controlPlane.instanceType, offered);
-  // Without pools it is nobody's version yet, but may not be one that can never be anybody's.
+  // Without pools no machine has this version yet, but it must be available for some type of machine.
   const isKnown = instanceTypes.some((type) => offered.seriesOf(type, version) !== undefined);
   if (found === undefined || !isKnown) {
     throw invalidField("k8s_version", noImage(version, controlPlane.instanceType, offered));
@@ -48,7 +51,7 @@ export function createdControlPlaneVersion(
 }
 
 /**
- * Refuses pools whose machines could not be installed.
+ * Rejects pools for whose machines there is no image.
  * @throws InfraError NO_IMAGE
  */
 export function assertImages(

@@ -16,27 +16,27 @@ import { openClusterSecrets, sealClusterSecrets } from "./cluster-secrets.ts";
 import { apiServerPort } from "./cluster-settings.ts";
 import { assertNotStopping, assertOfMaas, clusterNotFound, findCluster, toldOfMaas } from "./find-cluster.ts";
 
-/** What a cluster's administrator reaches it by. */
+/** Access data for a cluster's administrator. */
 export interface Kubeconfig {
-  /** A secret. Empty as long as nobody knows where the cluster will be reached. */
+  /** A secret. Empty until the cluster's address is known. */
   readonly text: string;
-  /** When its certificate does. */
+  /** When its certificate expires. */
   readonly expiresAt: Date;
 }
 
 /** The kubeconfigs of clusters. */
 export interface Kubeconfigs {
   /**
-   * As it is good now; its certificate is made anew 30 days before it expires.
+   * Returns the current kubeconfig. Its certificate is renewed 30 days before it expires.
    * @throws InfraError CLUSTER_NOT_FOUND, MASTER_KEY_MISMATCH
    */
   read(name: string): Promise<Kubeconfig & { readonly cluster: ClusterRecord }>;
   /**
-   * One with a new certificate. The one before stays good until it expires.
+   * Returns a kubeconfig with a new certificate. The previous one stays valid until it expires.
    * @throws InfraError CLUSTER_NOT_FOUND, CLUSTER_STOPPING, CLUSTER_OF_OTHER_MAAS, CLUSTER_CHANGED, MASTER_KEY_MISMATCH
    */
   rotate(name: string): Promise<Kubeconfig>;
-  /** Checks what `rotate` does, and changes nothing. */
+  /** Runs the checks of `rotate` without changing anything. */
   planRotate(name: string): Promise<ClusterRecord>;
 }
 
@@ -44,21 +44,24 @@ export interface KubeconfigsOptions {
   readonly store: Pick<Store, "run">;
   readonly seal: Seal;
   readonly maasUrl: string;
-  /** The host of a cluster with that name; undefined: the address of its API servers. */
+  /** Returns the host of the cluster with that name. If undefined, the address of its API servers is used. */
   readonly hostOf?: ((name: string) => string) | undefined;
 }
 
 const maxTries = 5;
 
 export function createKubeconfigs({ store, seal, maasUrl, hostOf }: KubeconfigsOptions): Kubeconfigs {
-  /** @param isDue whether there is to be a new certificate */
+  /**
+   * Reads a cluster's keys, after renewing the administrator's certificate if needed.
+   * @param isDue decides whether to renew it
+   */
   async function currentPki(
     { name, uid }: Pick<ClusterRecord, "name" | "uid">,
     isDue: (pki: ClusterPki) => boolean,
   ): Promise<ClusterPki> {
     for (let tries = 0; tries < maxTries; tries += 1) {
       const found = await store.run("clusters.secrets", { name });
-      // Another cluster may have its name by now.
+      // Another cluster may have taken over the name.
       if (found?.uid !== uid) {
         throw clusterNotFound(name);
       }

@@ -1,15 +1,15 @@
 import type { SlotRecord } from "../../store/cluster-records.ts";
 
-/** What is written on a machine in MAAS, by which it is known whose it is. */
+/** Annotations on a machine in MAAS that identify its owner. */
 export interface MachineMarks {
-  /** Of the store that has taken it. */
+  /** Id of the store that owns the machine. */
   readonly installationId: string;
   readonly cluster: string;
   readonly clusterUid: string;
-  /** Undefined: of the control plane. */
+  /** Undefined for the control plane. */
   readonly pool: string | undefined;
   readonly slotUid: string;
-  /** Grows with each machine that the store takes. */
+  /** Increases with each machine that the store allocates. */
   readonly sequence: number;
 }
 
@@ -22,15 +22,15 @@ const keys = {
   sequence: "hostplane-sequence",
 } as const;
 
-/** What machines of the control plane are marked as; no pool may be called that. */
+/** Mark of control-plane machines. Pools cannot have this name. */
 export const controlPlanePool = "control-plane";
 
-/** The name under which a slot takes a machine; MAAS finds the machine by it until its release begins. */
+/** Returns the agent name under which a slot allocates its machine. MAAS finds the machine by it until its release begins. */
 export function agentNameOf(installationId: string, slotUid: string): string {
   return `kaas/${installationId}/${slotUid}`;
 }
 
-/** The annotations of a slot's machine. */
+/** Returns the annotations of a slot's machine. */
 export function marksOf(
   installationId: string,
   slot: Pick<SlotRecord, "uid" | "cluster" | "clusterUid" | "pool" | "sequence">,
@@ -45,7 +45,7 @@ export function marksOf(
   };
 }
 
-/** Reads them; undefined when they are not all there, or not as `marksOf` writes them. */
+/** Parses the annotations; undefined when they are incomplete or not in the form that `marksOf` writes. */
 export function marksFrom(annotations: ReadonlyMap<string, string>): MachineMarks | undefined {
   const [installationId, cluster, clusterUid, pool, slotUid, sequence] = [
     annotations.get(keys.installation),
@@ -68,7 +68,7 @@ export function marksFrom(annotations: ReadonlyMap<string, string>): MachineMark
   };
 }
 
-/** The slot that is written on a machine, whatever else is; undefined when none is. */
+/** Returns the slot in a machine's annotations, whatever the others contain; undefined when there is none. */
 export function markedSlotOf(annotations: ReadonlyMap<string, string>): string | undefined {
   return annotations.get(keys.slot);
 }

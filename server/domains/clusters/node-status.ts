@@ -2,26 +2,26 @@ import type { MaasMachine, MaasMachineStatus } from "../../../adapters/maas/mach
 import type { WorkloadNode } from "../../../adapters/workload/adapter.ts";
 import type { ClusterRecord, SlotRecord, SlotState } from "../../store/cluster-records.ts";
 
-/** A machine of a cluster, as Kubernetes and MAAS see it. */
+/** State of a cluster's machine in Kubernetes and MAAS. */
 export interface NodeStatus {
   /**
-   * Of a node `Ready`, `NotReady: …` or `Unknown: …`; of a machine that is none yet or no more what is being done to it, in the words
-   * that clients of the contract know.
+   * `Ready`, `NotReady: …` or `Unknown: …` for a node. For a machine that is not a node yet or no longer, the current activity,
+   * in texts that clients of the API know.
    */
   readonly kubernetes: string;
   readonly k8sVersion: string;
-  /** Undefined: no machine is chosen. */
+  /** Undefined when no machine is chosen yet. */
   readonly systemId: string | undefined;
   readonly hostname: string;
-  /** In MAAS's own words, as `Deployed`; `Unknown` when MAAS does not tell, empty without a machine. */
+  /** The status in MAAS's own words, such as `Deployed`; `Unknown` when MAAS does not report it, empty without a machine. */
   readonly maas: string;
   readonly ipAddress: string;
 }
 
-/** What was asked of a system, or why it does not answer: a clause without a full stop. */
+/** The answer of a system, or why there is none: a clause without a full stop. */
 export type Answer<T> = { readonly value: T } | { readonly why: string };
 
-/** As shown by MAAS 3.4 (src/maascommon/enums/node.py). */
+/** As displayed by MAAS 3.4 (src/maascommon/enums/node.py). */
 const maasWords: Readonly<Record<MaasMachineStatus, string>> = {
   new: "New",
   commissioning: "Commissioning",
@@ -49,7 +49,7 @@ const maasWords: Readonly<Record<MaasMachineStatus, string>> = {
   unknown: "Unknown",
 };
 
-/** How a cluster's machines are, those of the control plane first, then by pool, the oldest first. */
+/** Returns the statuses of a cluster's machines: the control plane's first, then by pool, oldest first. */
 export function nodeStatusesOf(
   { pools }: Pick<ClusterRecord, "pools">,
   slots: readonly SlotRecord[],

@@ -20,10 +20,10 @@ export interface NodeStatusesOptions {
   readonly seal: Seal;
 }
 
-/** How the machines of clusters are, as MAAS and the clusters themselves tell. */
+/** Statuses of clusters' machines, as reported by MAAS and the clusters themselves. */
 export interface NodeStatuses {
   /**
-   * Within 3 s: what is not told by then is told as unknown.
+   * Responds within 3 s. What is not available by then is reported as unknown.
    * @throws InfraError CLUSTER_NOT_FOUND
    */
   read(name: string, signal: AbortSignal): Promise<readonly NodeStatus[]>;
@@ -31,15 +31,15 @@ export interface NodeStatuses {
 
 const patienceMs = 3_000;
 
-/** In these a machine may be a node. */
+/** States in which a machine may be a node. */
 const nodeStates: readonly SlotState[] = ["booted", "joined", "draining", "releasing"];
 
 export function createNodeStatuses({ store, maas, workload, seal }: NodeStatusesOptions): NodeStatuses {
-  /** However many ask at once, MAAS lists its machines once. */
+  /** Concurrent calls share one list of machines from MAAS. */
   const machines = createSnapshotCache({
     system: "maas",
     load: async (signal) => {
-      // Asked each time: an account may be renamed.
+      // Read each time, since an account may be renamed.
       const { username: owner } = await maas.whoami(signal);
       return maas.machines({ owner }, signal);
     },

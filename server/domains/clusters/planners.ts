@@ -10,7 +10,7 @@ import { clusterResource } from "./cluster-resource.ts";
 import type { Clusters } from "./clusters.ts";
 import type { StrayCalls } from "./stray-calls.ts";
 
-/** What the calls about clusters would do. */
+/** Creates the dry runs of calls about clusters. */
 export function createClusterPlanners(
   clusters: Clusters,
   strays: Pick<StrayCalls, "plan">,
@@ -132,7 +132,7 @@ function countOf({ pools }: ClusterRecord, name: string): number {
   return pools.find((pool) => pool.name === name)?.count ?? 0;
 }
 
-/** A change of what is wanted: one step, in one transaction. What follows from it is done after that, bit by bit. */
+/** Describes a change of a spec: one step, in one transaction. The reconciler carries it out later. */
 function describe(
   verb: string,
   name: string,

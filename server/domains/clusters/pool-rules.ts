@@ -6,8 +6,8 @@ import { assertPoolsCount, type PoolSize, type WantedPool } from "./cluster-requ
 import { clusterResource } from "./cluster-resource.ts";
 
 /**
- * Refuses clusters that are larger than Kubernetes is made for.
- * @param field of the request that has the pools
+ * Rejects clusters that are larger than Kubernetes supports.
+ * @param field the request's field with the pools
  * @throws InfraError INVALID_FIELD
  */
 export function assertClusterSize(
@@ -23,7 +23,8 @@ export function assertClusterSize(
 }
 
 /**
- * Refuses pools that are there, or whose machines of before nobody has told to leave yet: they would be taken for the new one's.
+ * Rejects pools that already exist, and names whose former pool still has machines that have not started to leave: they would
+ * be counted as the new pool's.
  * @throws InfraError POOL_EXISTS, POOL_STOPPING
  */
 export function assertPoolsAreNew({ cluster, slots }: ClusterWithSlots, pools: readonly WantedPool[]): void {
@@ -46,7 +47,7 @@ export function assertPoolsAreNew({ cluster, slots }: ClusterWithSlots, pools: r
   }
 }
 
-/** @throws InfraError POOL_NOT_FOUND, which names all that are missing */
+/** @throws InfraError POOL_NOT_FOUND that names all missing pools */
 export function assertHasPools({ name: of, pools }: ClusterRecord, names: readonly string[]): void {
   const missing = names.filter((name) => !pools.some((pool) => pool.name === name));
   if (missing.length > 0) {
@@ -56,7 +57,7 @@ export function assertHasPools({ name: of, pools }: ClusterRecord, names: readon
   }
 }
 
-/** Whether a machine has another version than it is to have. */
+/** Reports whether any machine has a version other than its spec. */
 export function isUpgrading(found: ClusterWithSlots): boolean {
   return outdatedSlots(found).length > 0;
 }
@@ -74,7 +75,7 @@ export function assertNotUpgrading(found: ClusterWithSlots): void {
   }
 }
 
-/** One that is being released is no node any more. */
+/** A machine that is being released is no longer a node. */
 function outdatedSlots({ cluster, slots }: ClusterWithSlots): readonly SlotRecord[] {
   return slots.filter(
     ({ pool, k8sVersion, state }) =>

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import type { MaasAddressRange, MaasSubnet } from "../../../adapters/maas/adapter.ts";
 
-/** The range that holds an address; undefined when none does. */
+/** Returns the range that contains an address; undefined when there is none. */
 export function rangeOfAddress(
   ranges: readonly MaasAddressRange[],
   address: string,
@@ -14,7 +14,7 @@ export function rangeOfAddress(
   });
 }
 
-/** The smallest subnet that holds an address, as MAAS chooses it; undefined when MAAS knows none. */
+/** Returns the smallest subnet that contains an address, as MAAS does; undefined when there is none. */
 export function subnetOfAddress(subnets: readonly MaasSubnet[], address: string): MaasSubnet | undefined {
   const holding = subnets.filter(({ cidr }) => {
     const [network = "", length] = cidr.split("/");

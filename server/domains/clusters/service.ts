@@ -13,8 +13,8 @@ import type { ClusterOperations } from "./operations/cluster-operations.ts";
 import { versionInformation } from "./version-information.ts";
 
 /**
- * cnct.kaas.api.Cluster: Kubernetes clusters.
- * @param facts of the gateway
+ * Implements cnct.kaas.api.Cluster: Kubernetes clusters.
+ * @param facts about the gateway
  */
 export function createKaasService(
   clusters: Clusters,
@@ -90,9 +90,9 @@ export function createKaasService(
 }
 
 /**
- * The name of the cluster that a call is about, which is noted.
- * @param field of the request that has it
- * @throws InfraError INVALID_FIELD for a name that no cluster has
+ * Validates the name of the cluster that a call is about, and notes it as the call's resource.
+ * @param field the request's field with the name
+ * @throws InfraError INVALID_FIELD for an invalid name
  */
 export function namedCluster(call: Pick<Call, "noteResource">, name: string, field: string): string {
   call.noteResource(clusterResource(name));

@@ -1,24 +1,24 @@
 import type { PlannedMutation } from "../../operations/mutation.ts";
 import type { SlotRecord } from "../../store/cluster-records.ts";
 
-/** A machine that MAAS has given to the gateway's account and no cluster knows. */
+/** A stray: a machine allocated to the gateway's MAAS account that no cluster knows. */
 export interface StrayFacts {
   readonly systemId: string;
   readonly hostname: string;
-  /** As `deployed`. */
+  /** E.g. `deployed`. */
   readonly maasStatus: string;
-  /** What is written on it; undefined when nothing is. */
+  /** The cluster in its marks; undefined when it has none. */
   readonly cluster: string | undefined;
-  /** Undefined: of the control plane, or nothing is written on it. */
+  /** Undefined for the control plane, or without marks. */
   readonly pool: string | undefined;
-  /** Whether it was taken by this gateway's store. */
+  /** Whether it was allocated by this gateway's store. */
   readonly isOurs: boolean;
   readonly isAdoptable: boolean;
   /** For people. */
   readonly message: string;
 }
 
-/** What callers can do about strays. */
+/** Calls about strays. */
 export interface StrayCalls {
   list(): Promise<{
     readonly strays: readonly StrayFacts[];
@@ -28,7 +28,7 @@ export interface StrayCalls {
   adopt(systemId: string): Promise<SlotRecord>;
   /** @throws InfraError STRAY_NOT_FOUND, MACHINE_IN_USE, and as `MaasAdapter.release` */
   release(systemId: string): Promise<void>;
-  /** Each runs the checks of its namesake, and changes nothing. */
+  /** Each runs the checks of the function with the same name, without changing anything. */
   readonly plan: {
     adopt(systemId: string): Promise<PlannedMutation>;
     release(systemId: string): Promise<PlannedMutation>;

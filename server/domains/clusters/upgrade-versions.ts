@@ -10,20 +10,20 @@ import {
 import { joinRefusal, skewRefusal, upgradeRefusal } from "./bootstrap/version-skew.ts";
 import type { OfferedImages } from "./cluster-images.ts";
 
-/** Which versions a cluster's machines have, or are to have. */
+/** Versions of a cluster's machines, present or planned. */
 export interface ClusterVersions {
-  /** Of the pools. */
+  /** Version of the pools. */
   readonly workers: KubernetesVersion;
   readonly controlPlane: KubernetesVersion;
 }
 
-/** The kinds of machines that a cluster has. */
+/** Instance types of a cluster's machines. */
 export interface ClusterTypes {
   readonly workers: readonly InstanceType[];
   readonly controlPlane: InstanceType;
 }
 
-/** Why an upgrade cannot be made. */
+/** The reason why an upgrade is rejected. */
 export interface UpgradeRefusal {
   readonly reason: "UPGRADE_REFUSED" | "NO_IMAGE";
   /** A sentence without a full stop. */
@@ -31,9 +31,9 @@ export interface UpgradeRefusal {
 }
 
 /**
- * The version of a control plane whose workers have a version: the same, or where its machines have no image of that, the oldest
- * newer one that such workers can join.
- * @param isPossible whether the control plane can be given a version
+ * Returns the version for a control plane whose workers have a given version: the same, or if there is no image of it, the
+ * oldest newer version that such workers can join.
+ * @param isPossible whether the control plane can be moved to a version
  */
 export function controlPlaneVersionFor(
   workers: KubernetesVersion,
@@ -49,7 +49,7 @@ export function controlPlaneVersionFor(
     );
 }
 
-/** What a cluster's machines would have after an upgrade of its workers to a version. */
+/** Returns the versions of a cluster's machines after an upgrade of its workers to a version. */
 export function upgradeTo(
   version: KubernetesVersion,
   current: ClusterVersions,
@@ -71,7 +71,7 @@ export function upgradeTo(
     images,
     (wanted) =>
       compareKubernetesVersions(wanted, current.controlPlane) === 0 ||
-      // The control plane is upgraded first, while the workers have the version of before.
+      // The control plane is upgraded first, while the workers still have their old version.
       (upgradeRefusal(current.controlPlane, wanted) === undefined &&
         skewRefusal(current.workers, wanted) === undefined),
   );
@@ -85,7 +85,7 @@ export function upgradeTo(
   return { workers: version, controlPlane };
 }
 
-/** The versions that `upgradeTo` takes, the oldest first. */
+/** Returns the versions that `upgradeTo` accepts, oldest first. */
 export function upgradesOf(
   current: ClusterVersions,
   types: ClusterTypes,
@@ -99,7 +99,7 @@ export function upgradesOf(
   return [...new Set(possible)];
 }
 
-/** @throws InfraError INVALID_FIELD for what no gateway writes */
+/** @throws InfraError INVALID_FIELD for values that no gateway writes */
 export function versionsOf({ k8sVersion, controlPlaneVersion }: ClusterRecord): ClusterVersions {
   return {
     workers: parseKubernetesVersion(k8sVersion, "k8s_version"),
@@ -107,7 +107,7 @@ export function versionsOf({ k8sVersion, controlPlaneVersion }: ClusterRecord): 
   };
 }
 
-/** @throws InfraError INVALID_FIELD for what no gateway writes */
+/** @throws InfraError INVALID_FIELD for values that no gateway writes */
 export function typesOf({
   controlPlane,
   pools,

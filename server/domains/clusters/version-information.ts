@@ -8,11 +8,11 @@ type VersionInformationSchema = typeof GetVersionReply_VersionInformationSchema;
 
 const manifest = z.object({ devDependencies: z.object({ typescript: z.string() }) });
 
-/** As Go names them, which clients of this contract compare with. */
+/** Architecture names as in Go, which clients of this API expect. */
 const goArchitectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
 
 /**
- * What the gateway was built from. Which commit that was and when, a package does not tell, so it is left out.
+ * Returns what the gateway was built from. The package does not contain the commit and the build time, so they are omitted.
  * @param version of the gateway
  */
 export function versionInformation(version: string): MessageInitShape<VersionInformationSchema> {
@@ -24,7 +24,7 @@ export function versionInformation(version: string): MessageInitShape<VersionInf
   };
 }
 
-/** The version that the package was checked and built with: at run time there is none. */
+/** Returns the TypeScript version that the package was checked and built with; at run time there is none. */
 function typescriptVersion(): string {
   const path = findPackageJSON(import.meta.url);
   const read = manifest.safeParse(path === undefined ? undefined : JSON.parse(readFileSync(path, "utf8")));

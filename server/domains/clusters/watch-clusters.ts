@@ -5,10 +5,9 @@ import { watchState } from "../../rpc/watch-state.ts";
 import type { ClusterStates, ToldClusters } from "./cluster-states.ts";
 
 /**
- * Clusters as they change: all of them first, then those of which something else is to be told than before, and the names of those
- * that are gone.
- * @param names of those to tell of; empty: all
- * @param signal ends it
+ * Streams clusters as they change: first all of them, then those whose message has changed and the names of removed ones.
+ * @param names of the clusters to stream; empty for all
+ * @param signal ends the stream
  */
 export async function* watchClusters(
   states: ClusterStates,

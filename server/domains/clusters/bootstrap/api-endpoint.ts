@@ -1,13 +1,13 @@
 import { isIPv6 } from "node:net";
 
-/** Where a cluster's API servers are reached. */
+/** Address of a cluster's API servers. */
 export interface ApiEndpoint {
-  /** An IP address, or a DNS name. */
+  /** An IP address or a DNS name. */
   readonly host: string;
   readonly port: number;
 }
 
-/** `host:port`, with an address of IPv6 in brackets. */
+/** Returns `host:port`, with an IPv6 address in brackets. */
 export function formatEndpoint({ host, port }: ApiEndpoint): string {
   return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -1,18 +1,18 @@
 import { randomInt } from "node:crypto";
 
 /**
- * What a machine shows to join a cluster: `abcdef.0123456789abcdef`, of which the first part is its name and the second a secret
+ * Credential with which a machine joins a cluster: `abcdef.0123456789abcdef`. The first part is its name, the second a secret
  * of 82 bits (kubernetes.io/docs/reference/access-authn-authz/bootstrap-tokens).
  */
 export interface BootstrapToken {
   readonly id: string;
   readonly secret: string;
   readonly ttlMs: number;
-  /** Kubernetes deletes it then; the first token of a cluster later, since its time begins with the cluster's. */
+  /** Time at which Kubernetes deletes it. A cluster's first token lives longer, since its TTL starts with the cluster. */
   readonly expiresAt: Date;
 }
 
-/** A Secret as the API of Kubernetes takes it, with values in plain text. */
+/** A Secret in the form of the Kubernetes API, with values in plain text. */
 export interface BootstrapTokenSecret {
   readonly apiVersion: "v1";
   readonly kind: "Secret";
@@ -23,20 +23,20 @@ export interface BootstrapTokenSecret {
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz0123456789";
 
-/** What nodes that show a token may do: ask for a certificate of their own, as kubeadm has it. */
+/** Group whose members may request a node certificate, as set up by kubeadm. */
 export const bootstrapTokenGroups = ["system:bootstrappers:kubeadm:default-node-token"];
 
-/** A token of random characters. @param ttlMs must outlast the machine's deployment, since it joins at its end */
+/** Creates a random token. @param ttlMs must outlast the machine's deployment, since the machine joins at the end of it */
 export function createBootstrapToken(nowMs: number, ttlMs: number): BootstrapToken {
   return { id: randomText(6), secret: randomText(16), ttlMs, expiresAt: new Date(nowMs + ttlMs) };
 }
 
-/** The token as a machine shows it. */
+/** Formats the token as the machine presents it. */
 export function formatBootstrapToken({ id, secret }: BootstrapToken): string {
   return `${id}.${secret}`;
 }
 
-/** Makes the token known to a cluster that runs, when it is created in there. */
+/** Returns the Secret that registers the token with a running cluster once it is created there. */
 export function bootstrapTokenSecretFrom(token: BootstrapToken, description: string): BootstrapTokenSecret {
   return {
     apiVersion: "v1",

@@ -2,19 +2,19 @@ import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } fr
 import { promisify } from "node:util";
 import type { X509Certificate } from "@peculiar/x509";
 
-/** A private key, PKCS #8 in PEM, with its public half, SubjectPublicKeyInfo in PEM. */
+/** A private key (PKCS #8 in PEM) and its public key (SubjectPublicKeyInfo in PEM). */
 export interface KeyPair {
   readonly privateKeyPem: string;
   readonly publicKeyPem: string;
 }
 
-/** A certificate in PEM, and its private key, PKCS #8 in PEM. */
+/** A certificate in PEM, and its private key (PKCS #8 in PEM). */
 export interface CertifiedKey {
   readonly certificatePem: string;
   readonly privateKeyPem: string;
 }
 
-/** From when to when a certificate is good. */
+/** Validity period of a certificate. */
 export interface Validity {
   readonly notBefore: Date;
   readonly notAfter: Date;
@@ -22,13 +22,13 @@ export interface Validity {
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256" };
 
-/** It takes 50 ms to load, which nobody pays who makes no cluster. */
+/** Loading takes 50 ms, so it happens with the first cluster. */
 async function loadX509() {
   await import("@abraham/reflection");
   return import("@peculiar/x509");
 }
 
-/** A new key for ECDSA on the curve P-256. */
+/** Creates an ECDSA key on the curve P-256. */
 export async function createKeyPair(): Promise<KeyPair> {
   const { privateKey, publicKey } = await promisify(generateKeyPair)("ec", { namedCurve: "P-256" });
   return {
@@ -37,7 +37,7 @@ export async function createKeyPair(): Promise<KeyPair> {
   };
 }
 
-/** A new authority, signed by itself. It can sign certificates of users and servers, and no further authority. */
+/** Creates a self-signed CA. It can sign certificates of users and servers, but no further CAs. */
 export async function createAuthority(commonName: string, validity: Validity): Promise<CertifiedKey> {
   const x509 = await loadX509();
   const { digitalSignature, keyCertSign, cRLSign } = x509.KeyUsageFlags;
@@ -56,7 +56,7 @@ export async function createAuthority(commonName: string, validity: Validity): P
   return { certificatePem: pemOf(certificate), privateKeyPem };
 }
 
-/** A new certificate that a client proves with who it is. The organization is what Kubernetes takes for its group. */
+/** Creates a client certificate. Kubernetes uses the organization as the user's group. */
 export async function createClientCertificate(
   authority: CertifiedKey,
   subject: { readonly commonName: string; readonly organization: string },

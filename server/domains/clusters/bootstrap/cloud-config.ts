@@ -1,6 +1,6 @@
 import { isPlainText, renderYaml } from "./yaml-text.ts";
 
-/** A file of a new machine, which belongs to root. */
+/** A file of a new machine, owned by root. */
 export interface NodeFile {
   readonly path: string;
   readonly content: string;
@@ -8,9 +8,9 @@ export interface NodeFile {
 }
 
 /**
- * Writes what cloud-init is to do when a machine starts for the first time. It updates no packages.
- * @param commands each a program and its arguments, which no shell reads; run in order, also when one fails. cloud-init fails
- *   when the last one does
+ * Renders the cloud-init configuration for a machine's first boot. It updates no packages.
+ * @param commands each a program and its arguments, not read by a shell. They run in order, even after a failure; cloud-init
+ *   fails if the last one does
  */
 export function renderCloudConfig(
   files: readonly NodeFile[],

@@ -8,16 +8,16 @@ import {
   type KeyPair,
 } from "./certificate.ts";
 
-/** All keys of a cluster, as text in PEM. Whoever has it owns the cluster: it is stored sealed alone. */
+/** All keys of a cluster, as PEM. They give full control of the cluster, so they are only stored sealed. */
 export interface ClusterPki {
-  /** Signs API servers and who uses them. */
+  /** Signs the certificates of API servers and their clients. */
   readonly kubernetesCa: CertifiedKey;
   readonly etcdCa: CertifiedKey;
-  /** Signs the front proxy, by which API servers hand on to each other who asks. */
+  /** Signs the front proxy's certificate, with which API servers forward the caller's identity to each other. */
   readonly frontProxyCa: CertifiedKey;
-  /** Signs the tokens of service accounts. */
+  /** Signs service account tokens. */
   readonly serviceAccount: KeyPair;
-  /** What the kubeconfig of the cluster's owner holds. */
+  /** The administrator's certificate, for the cluster's kubeconfig. */
   readonly admin: CertifiedKey;
 }
 
@@ -26,7 +26,7 @@ const dayMs = 24 * hourMs;
 const authorityDays = 3652;
 const adminDays = 365;
 const renewalDays = 30;
-/** A machine that has just been installed may have a clock that is late. */
+/** The clock of a newly installed machine may be slow. */
 const backdateMs = hourMs;
 
 const certifiedKey = z.strictObject({ certificatePem: z.string(), privateKeyPem: z.string() });
@@ -39,8 +39,8 @@ const clusterPki = z.strictObject({
 });
 
 /**
- * New keys for a new cluster, all for ECDSA on P-256. Authorities are good for ten years and have the names that kubeadm gives
- * them; the administrator's certificate is good for one.
+ * Creates the keys of a new cluster, all ECDSA on P-256. CAs are valid for ten years and have the names that kubeadm uses;
+ * the administrator's certificate is valid for one year.
  */
 export async function createClusterPki(nowMs: number): Promise<ClusterPki> {
   const validity = validityOf(nowMs, authorityDays);
@@ -54,24 +54,24 @@ export async function createClusterPki(nowMs: number): Promise<ClusterPki> {
   return { kubernetesCa, etcdCa, frontProxyCa, serviceAccount, admin };
 }
 
-/** The same keys with a new one for the administrator, good for a year. The old one stays good until it expires. */
+/** Replaces the administrator's certificate with a new one, valid for a year. The old one stays valid until it expires. */
 export async function renewAdminCertificate(pki: ClusterPki, nowMs: number): Promise<ClusterPki> {
   return { ...pki, admin: await createAdminCertificate(pki.kubernetesCa, nowMs) };
 }
 
-/** Whether the administrator's certificate expires in less than 30 days. */
+/** Reports whether the administrator's certificate expires in less than 30 days. */
 export function isAdminRenewalDue(pki: ClusterPki, nowMs: number): boolean {
   return adminExpiresAt(pki).getTime() - nowMs < renewalDays * dayMs;
 }
 
-/** When the administrator's certificate expires. */
+/** Returns when the administrator's certificate expires. */
 export function adminExpiresAt({ admin }: ClusterPki): Date {
   return new Date(new X509Certificate(admin.certificatePem).validTo);
 }
 
 /**
- * What a machine that joins knows the cluster by, `sha256:` and 64 hexadecimal digits: the hash of the public key of
- * `kubernetesCa` (RFC 7469, section 2.4), as `kubeadm token create --print-join-command` prints it.
+ * Returns the hash by which joining machines verify the cluster, `sha256:` and 64 hexadecimal digits: that of the public key
+ * of `kubernetesCa` (RFC 7469, section 2.4), as `kubeadm token create --print-join-command` prints it.
  */
 export function caPublicKeyHashOf({ kubernetesCa }: ClusterPki): string {
   const { publicKey } = new X509Certificate(kubernetesCa.certificatePem);
@@ -79,14 +79,14 @@ export function caPublicKeyHashOf({ kubernetesCa }: ClusterPki): string {
   return `sha256:${createHash("sha256").update(info).digest("hex")}`;
 }
 
-/** The keys as text to be sealed. */
+/** Serializes the keys, to be sealed. */
 export function formatClusterPki(pki: ClusterPki): string {
   return JSON.stringify(pki);
 }
 
 /**
- * Reads what `formatClusterPki` wrote.
- * @throws Error when it is something else, without any of it in the message
+ * Parses the output of `formatClusterPki`.
+ * @throws Error when the text is anything else; the message contains none of it
  */
 export function parseClusterPki(text: string): ClusterPki {
   try {
@@ -96,7 +96,8 @@ export function parseClusterPki(text: string): ClusterPki {
   }
 }
 
-// Kubernetes gives this group all rights before any rule is looked at, so that it opens a cluster that has none yet.
+// Kubernetes grants this group all rights before it evaluates any RBAC rule, so the certificate works in a cluster that has
+// no rules yet.
 function createAdminCertificate(kubernetesCa: CertifiedKey, nowMs: number): Promise<CertifiedKey> {
   const subject = { commonName: "kubernetes-admin", organization: "system:masters" };
   return createClientCertificate(kubernetesCa, subject, validityOf(nowMs, adminDays));

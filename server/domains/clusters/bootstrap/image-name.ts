@@ -5,9 +5,9 @@ import {
   kubernetesVersionFrom,
 } from "./kubernetes-version.ts";
 
-/** An image of MAAS with Kubernetes in it, for machines of one type. */
+/** A MAAS image that contains Kubernetes, for machines of one type. */
 export interface ClusterImage {
-  /** Its system, e.g. `ubuntu-jammy`. */
+  /** Operating system, e.g. `ubuntu-jammy`. */
   readonly os: string;
   readonly version: KubernetesVersion;
   readonly instanceType: InstanceType;
@@ -16,8 +16,8 @@ export interface ClusterImage {
 const osPattern = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/;
 
 /**
- * Reads the name of a boot resource, `os=ubuntu-jammy,k8s=1.36.3,standard`, in which the type may also be `type=standard` and
- * the parts stand in any order. MAAS may put `custom/` in front of what was uploaded. Undefined for every other image.
+ * Parses the name of a boot resource, `os=ubuntu-jammy,k8s=1.36.3,standard`. The type may also be `type=standard`, and the
+ * parts may be in any order. MAAS may prefix uploaded images with `custom/`. Returns undefined for all other images.
  */
 export function clusterImageFrom(name: string): ClusterImage | undefined {
   const parts = name.replace(/^custom\//, "").split(",", 4);
@@ -34,7 +34,7 @@ export function clusterImageFrom(name: string): ClusterImage | undefined {
   return { os, version, instanceType };
 }
 
-/** The name that an image of this kind is uploaded under. */
+/** Returns the name under which such an image is uploaded. */
 export function formatClusterImage({ os, version, instanceType }: ClusterImage): string {
   return `os=${os},k8s=${formatKubernetesVersion(version)},${instanceType}`;
 }

@@ -1,17 +1,17 @@
 import { invalidField } from "../../../../adapters/host/infra-error.ts";
 
-/** What kind of machine is asked for; images and MAAS's tags have the same words. */
+/** Type of machine. Images and MAAS tags use the same words. */
 export type InstanceType = "standard" | "gpu";
 
 export const instanceTypes: readonly InstanceType[] = ["standard", "gpu"];
 
-/** The type of that name; undefined when there is none. */
+/** Returns the type with that name; undefined if there is none. */
 export function instanceTypeFrom(text: string): InstanceType | undefined {
   return instanceTypes.find((type) => type === text);
 }
 
 /**
- * Reads the type of a request.
+ * Parses the type in a request.
  * @param field the request's field, for the violation
  * @throws InfraError INVALID_FIELD
  */

@@ -7,9 +7,10 @@ import { renderYaml } from "./yaml-text.ts";
 const hostsPath = "/etc/hostplane/kube-vip-hosts";
 
 /**
- * The files by which kube-vip (0.9 or newer) holds the endpoint's IP address on one machine of the control plane, whichever is
- * elected, and announces it by ARP. It runs as a static pod beside the API server, whom it asks by the name `kubernetes`.
- * @param isFirst whether the machine makes the cluster
+ * Returns the files with which kube-vip (0.9 or newer) assigns the endpoint's IP address to one control-plane machine, chosen
+ * by leader election, and announces it by ARP. It runs as a static pod beside the API server, which it calls by the name
+ * `kubernetes`.
+ * @param isFirst true for the machine that initializes the cluster
  */
 export function kubeVipFiles(
   image: string,
@@ -18,8 +19,8 @@ export function kubeVipFiles(
   version: KubernetesVersion,
   isFirst: boolean,
 ): readonly NodeFile[] {
-  // From 1.29 on admin.conf has no rights until `kubeadm init` has given it some, for which the address must be there already;
-  // super-admin.conf has them, and is on the first machine alone (kube-vip issue 684).
+  // From 1.29 on, admin.conf has no rights until `kubeadm init` has granted them, and that already needs the address.
+  // super-admin.conf has them, but exists only on the first machine (kube-vip issue 684).
   const kubeconfig = isFirst && version.minor >= 29 ? "super-admin.conf" : "admin.conf";
   const environment = {
     vip_arp: "true",
@@ -64,7 +65,7 @@ export function kubeVipFiles(
   };
   return [
     { path: "/etc/kubernetes/manifests/kube-vip.yaml", content: renderYaml([pod]), permissions: "0600" },
-    // Instead of the pod's hostAliases, which kubelets of 1.29 did not give to static pods (kube-vip issue 692).
+    // Instead of the pod's hostAliases, which kubelets of 1.29 did not apply to static pods (kube-vip issue 692).
     { path: hostsPath, content: "127.0.0.1 localhost kubernetes\n::1 localhost\n", permissions: "0644" },
   ];
 }

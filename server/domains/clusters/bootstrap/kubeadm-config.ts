@@ -16,12 +16,15 @@ import {
 } from "./kubernetes-version.ts";
 import type { ClusterPlan, JoinTicket, NodePlan } from "./renderer.ts";
 
-/** How long a machine waits for the API server: others of the cluster may still be being installed. */
+/** How long a machine waits for the API server: other machines of the cluster may still be installing. */
 const discoveryTimeout = "20m0s";
-/** Five years: nobody logs in to a machine to renew what kubeadm signs there, and upgrades replace it sooner. Before 1.31 it is one. */
+/**
+ * Five years. Certificates that kubeadm signs on a machine are not renewed there by hand, and upgrades replace them sooner.
+ * Before 1.31 it is one year.
+ */
 const certificateValidity = "43800h0m0s";
 
-/** The documents that `kubeadm init` makes a cluster by. The kubelet's configuration goes to all nodes that join. */
+/** Returns the documents for `kubeadm init`. The kubelet's configuration is passed on to all nodes that join. */
 export function initDocuments(
   cluster: ClusterPlan,
   node: NodePlan,
@@ -53,8 +56,8 @@ export function initDocuments(
 }
 
 /**
- * The document that `kubeadm join` reads.
- * @param cluster whose control plane the machine becomes a member of; undefined for a worker
+ * Returns the document for `kubeadm join`.
+ * @param cluster for a control-plane machine; undefined for a worker
  */
 export function joinDocument(
   cluster: ClusterPlan | undefined,
@@ -78,7 +81,7 @@ export function joinDocument(
   };
 }
 
-/** Whether images may be fetched: only where the cluster has a repository of its own to fetch them from. */
+/** Returns whether images may be pulled: only if the cluster has its own image repository. */
 export function imagePullPolicyOf({ imageRepository }: ClusterPlan): "Never" | "IfNotPresent" {
   return imageRepository === undefined ? "Never" : "IfNotPresent";
 }

@@ -1,6 +1,6 @@
 import type { KubeadmApiVersion } from "./kubernetes-version.ts";
 
-// What is used here of kubeadm's and the kubelet's configuration (kubernetes.io/docs/reference/config-api), in both forms.
+// The used parts of the kubeadm and kubelet configuration (kubernetes.io/docs/reference/config-api), in both API versions.
 
 /** Arguments of a program: a list since v1beta4, a map before. */
 export type ExtraArgs =
@@ -18,7 +18,7 @@ export interface InitConfiguration {
   readonly kind: "InitConfiguration";
   readonly bootstrapTokens: readonly {
     readonly token: string;
-    /** Not `expires`: kubeadm fills `ttl` in where it is missing, and then refuses both (1.36.3). */
+    /** Not `expires`: kubeadm adds the default `ttl` and then rejects having both (1.36.3). */
     readonly ttl: string;
     readonly usages: readonly ("signing" | "authentication")[];
     readonly groups: readonly string[];
@@ -39,7 +39,7 @@ export interface ClusterConfiguration {
     readonly serviceSubnet: string;
     readonly dnsDomain: string;
   };
-  /** Both are read since v1beta4. */
+  /** Both exist since v1beta4. */
   readonly encryptionAlgorithm?: "ECDSA-P256";
   readonly certificateValidityPeriod?: string;
 }
@@ -60,11 +60,11 @@ export interface JoinConfiguration {
       readonly apiServerEndpoint: string;
       readonly caCertHashes: readonly string[];
     };
-    /** In v1beta3 alone. */
+    /** Only in v1beta3. */
     readonly timeout?: string;
   };
   readonly nodeRegistration: NodeRegistration;
-  /** Empty: a member of the control plane. Absent: a worker. */
+  /** Empty for a control-plane machine, absent for a worker. */
   readonly controlPlane: Readonly<Record<string, never>> | undefined;
   /** Since v1beta4. */
   readonly timeouts?: { readonly discovery: string };

@@ -14,7 +14,7 @@ import { renderYaml } from "./yaml-text.ts";
 const cniPath = "/etc/hostplane/cni.yaml";
 const pkiPath = "/etc/kubernetes/pki";
 
-/** What Kubernetes needs of the machine (kubernetes.io/docs/setup/production-environment/container-runtimes). */
+/** Kernel modules and settings that Kubernetes needs (kubernetes.io/docs/setup/production-environment/container-runtimes). */
 const systemFiles: readonly NodeFile[] = [
   {
     path: "/etc/modules-load.d/90-kubernetes.conf",
@@ -28,7 +28,7 @@ const systemFiles: readonly NodeFile[] = [
   },
 ];
 
-/** A kubelet does not start where memory is swapped; without its target swap stays off when the machine starts again. */
+/** The kubelet does not start with swap enabled. Masking swap.target keeps it off after a reboot. */
 const systemCommands: readonly (readonly string[])[] = [
   ["swapoff", "--all"],
   ["systemctl", "mask", "swap.target"],
@@ -39,8 +39,8 @@ const systemCommands: readonly (readonly string[])[] = [
 ];
 
 /**
- * Renders for images with containerd, kubelet, kubeadm, kubectl and all images of containers in them: cloud-init writes files and
- * runs kubeadm, and nothing is fetched unless the cluster has an image repository.
+ * Creates the renderer for images that contain containerd, kubelet, kubeadm, kubectl and all container images. cloud-init
+ * writes files and runs kubeadm; nothing is downloaded unless the cluster has an image repository.
  */
 export function createKubeadmRenderer(): NodeRenderer {
   return {
@@ -101,7 +101,10 @@ function controlPlaneFiles(
   return [...pkiFiles(pki), ...kubeVip];
 }
 
-/** Where kubeadm looks for keys before it makes them. What it signs with them it makes on the machine. */
+/**
+ * Returns the CA and service account keys where kubeadm expects existing keys. kubeadm signs the other certificates with them
+ * on the machine.
+ */
 function pkiFiles({ kubernetesCa, etcdCa, frontProxyCa, serviceAccount }: ClusterPki): readonly NodeFile[] {
   const authorities = [
     ["ca", kubernetesCa],

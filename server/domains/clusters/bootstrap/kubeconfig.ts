@@ -3,8 +3,8 @@ import type { CertifiedKey } from "./certificate.ts";
 import { renderYaml } from "./yaml-text.ts";
 
 /**
- * The kubeconfig of a cluster's administrator, complete in itself: kubectl needs no other file.
- * @param caCertificatePem what the API server's certificate is checked with
+ * Renders the kubeconfig of a cluster's administrator, self-contained: kubectl needs no other file.
+ * @param caCertificatePem CA of the API server's certificate
  */
 export function renderKubeconfig(
   clusterName: string,

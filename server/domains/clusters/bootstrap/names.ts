@@ -1,15 +1,15 @@
 import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import { isDnsLabel, isDnsName } from "./dns-name.ts";
 
-/** Leaves room for `-api` and the like behind it, within the 63 characters of a DNS label. */
+/** Leaves room for suffixes such as `-api` within the 63 characters of a DNS label. */
 const maxNameLength = 40;
 /** kubernetes.io/docs/setup/best-practices/cluster-large: "no more than 5,000 nodes". */
 export const maxMachines = 5000;
 const controlPlaneCounts = [1, 3, 5];
 
 /**
- * Refuses names that a cluster cannot have: it is a DNS label (RFC 1123) of at most 40 characters, so that it can stand in the
- * names of machines, addresses and files.
+ * Validates a cluster name: a DNS label (RFC 1123) of at most 40 characters, since it becomes part of the names of machines,
+ * addresses and files.
  * @param field the request's field, for the violation
  * @throws InfraError INVALID_FIELD
  */
@@ -18,7 +18,7 @@ export function assertClusterName(name: string, field: string): void {
 }
 
 /**
- * Refuses names that a node pool cannot have; they are as those of clusters.
+ * Validates the name of a node pool, by the same rules as a cluster's name.
  * @throws InfraError INVALID_FIELD
  */
 export function assertPoolName(name: string, field: string): void {
@@ -26,7 +26,7 @@ export function assertPoolName(name: string, field: string): void {
 }
 
 /**
- * Refuses names that a node cannot have: a DNS name in small letters.
+ * Validates the name of a node: a lowercase DNS name.
  * @throws InfraError INVALID_FIELD
  */
 export function assertNodeName(name: string, field: string): void {
@@ -36,7 +36,7 @@ export function assertNodeName(name: string, field: string): void {
 }
 
 /**
- * Refuses all but 1, 3 and 5: etcd needs a majority, which an even number does not make safer.
+ * Accepts only 1, 3 and 5: etcd needs a majority, so an even number adds no safety.
  * @throws InfraError INVALID_FIELD
  */
 export function assertControlPlaneCount(count: number, field: string): void {
@@ -46,7 +46,7 @@ export function assertControlPlaneCount(count: number, field: string): void {
 }
 
 /**
- * Refuses numbers that a node pool cannot have.
+ * Validates the number of machines in a node pool.
  * @throws InfraError INVALID_FIELD
  */
 export function assertPoolCount(count: number, field: string): void {

@@ -8,13 +8,16 @@ export interface NodeLabel {
   readonly value: string;
 }
 
-/** All of them stand in one argument of the kubelet, of which Linux takes 128 KiB. */
+/** All labels form one argument of the kubelet, and Linux limits an argument to 128 KiB. */
 const maxLabels = 64;
 const maxLength = 63;
 
 const nameOrValue = /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
-/** Of Kubernetes' own domains a kubelet takes these labels and prefixes, or it does not start (k8s.io/kubelet/pkg/apis 0.36). */
+/**
+ * Labels and prefixes in Kubernetes' own domains that a kubelet accepts; with any other it does not start
+ * (k8s.io/kubelet/pkg/apis 0.36).
+ */
 const kubeletLabels = [
   "topology.kubernetes.io/zone",
   "topology.kubernetes.io/region",
@@ -24,9 +27,9 @@ const kubeletLabels = [
 const kubeletPrefixes = ["kubelet.kubernetes.io", "node.kubernetes.io"];
 
 const poolLabel = "node-pool";
-/** The second is what clients of before Kubernetes 1.17 select by. */
+/** The second is for clients older than Kubernetes 1.17. */
 const instanceTypeLabels = ["node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"];
-/** Told by the kubelet of its machine, or by `nodeLabelsOf`: one value for all machines would be wrong. */
+/** Set by the kubelet per machine, or by `nodeLabelsOf`: one value for all machines would be wrong. */
 const ownLabels = [
   poolLabel,
   ...instanceTypeLabels,
@@ -38,8 +41,8 @@ const ownLabels = [
 ];
 
 /**
- * Refuses labels that Kubernetes does not take, that a kubelet may not give its own node, or that nodes get anyway; and two of
- * one name. Labels that pass hold neither space, comma, equals sign nor quote.
+ * Rejects labels that Kubernetes does not accept, that a kubelet may not set on its own node, or that nodes get anyway; also
+ * duplicate names. Accepted labels contain no space, comma, equals sign or quote.
  * @param field the request's list, e.g. `worker_node_pools[0].labels`
  * @throws InfraError INVALID_FIELD
  */
@@ -64,8 +67,8 @@ export function assertLabels(labels: readonly NodeLabel[], field: string): void 
 }
 
 /**
- * All labels of a node: those asked for, what kind of machine it is, and its pool.
- * @param poolName undefined for a machine of the control plane
+ * Returns all labels of a node: the requested ones, the instance type, and the pool.
+ * @param poolName undefined for a control-plane machine
  */
 export function nodeLabelsOf(
   labels: readonly NodeLabel[],

@@ -3,18 +3,19 @@ import { formatKubernetesVersion, type KubernetesVersion } from "./kubernetes-ve
 
 const scriptPath = "/etc/hostplane/make-node.sh";
 
-/** Where the script finds kubeadm's configuration. */
+/** Path of kubeadm's configuration on the machine. */
 export const kubeadmConfigPath = "/etc/hostplane/kubeadm.yaml";
 
 /**
- * What cloud-init reports to MAAS of a machine that could not be made a node begins so, behind `'cloudinit' `. MAAS keeps it as an event of
- * the machine (`add_event_to_node_event_log` of 3.4.10).
+ * Prefix of the failure that cloud-init reports to MAAS when a machine could not become a node, after `'cloudinit' `. MAAS
+ * stores it as an event of the machine (`add_event_to_node_event_log` of 3.4.10).
  */
 export const nodeFailurePrefix = "hostplane: ";
 
 /**
- * Makes the machine a node. The first failure ends it with status 1, which cloud-init shows as its own (`cloud-init status`), and leaves
- * nothing that could pass for a node. Arguments are read by no shell but this one, which never evaluates them.
+ * Turns the machine into a node. Ends with status 1 at the first failure, which cloud-init reports as its own (`cloud-init
+ * status`), and leaves nothing behind that could be mistaken for a node. Arguments are read by no other shell, and this one
+ * never evaluates them.
  */
 const script = `#!/bin/sh
 # Usage: make-node.sh init|join [--images VERSION ROLE] [--kube-vip IMAGE] [--cni FILE]
@@ -117,14 +118,14 @@ export interface NodeScriptOptions {
   readonly mode: "init" | "join";
   readonly role: "control-plane" | "worker";
   readonly version: KubernetesVersion;
-  /** Whether all images of containers have to be in the machine's image. */
+  /** Whether the machine's image must contain all container images. */
   readonly needsImages: boolean;
   readonly kubeVipImage?: string | undefined;
-  /** The manifest of the network of pods; only with `init`. */
+  /** Manifest of the CNI plugin; only with `init`. */
   readonly cniPath?: string | undefined;
 }
 
-/** The command that runs the script. Its exit status must be that of all commands: it is the last. */
+/** Returns the command that runs the script. It must be the last command, since its exit status decides over success. */
 export function nodeScriptCommand(options: NodeScriptOptions): readonly string[] {
   const { mode, role, version, needsImages, kubeVipImage, cniPath } = options;
   return [

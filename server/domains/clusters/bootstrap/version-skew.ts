@@ -6,8 +6,8 @@ import {
 } from "./kubernetes-version.ts";
 
 /**
- * Why a control plane of one version cannot be upgraded to another, as a sentence; undefined when it can. It goes upwards, within
- * a minor version or to the next one (kubernetes.io/releases/version-skew-policy).
+ * Returns why a control plane cannot be upgraded from one version to another, as a sentence; undefined when it can. Upgrades
+ * go up, within a minor version or to the next one (kubernetes.io/releases/version-skew-policy).
  */
 export function upgradeRefusal(from: KubernetesVersion, to: KubernetesVersion): string | undefined {
   const [have, wanted] = [formatKubernetesVersion(from), formatKubernetesVersion(to)];
@@ -25,8 +25,8 @@ export function upgradeRefusal(from: KubernetesVersion, to: KubernetesVersion): 
 }
 
 /**
- * Why a machine of one version cannot be in a cluster whose oldest API server has another, as a sentence; undefined when it can.
- * A kubelet is never newer than the API server, and at most three minor versions older, two before 1.25
+ * Returns why a node of one version cannot be part of a cluster whose oldest API server has another, as a sentence; undefined
+ * when it can. A kubelet is never newer than the API server, and at most three minor versions older, two before 1.25
  * (kubernetes.io/releases/version-skew-policy).
  */
 export function skewRefusal(node: KubernetesVersion, apiServer: KubernetesVersion): string | undefined {
@@ -42,9 +42,9 @@ export function skewRefusal(node: KubernetesVersion, apiServer: KubernetesVersio
 }
 
 /**
- * Why a machine of one version cannot join a cluster whose oldest API server has another, as a sentence; undefined when it can.
- * Besides `skewRefusal`, it joins by the kubeadm of its own version, which before 1.31 cannot read the configuration that a newer
- * one left in the cluster.
+ * Returns why a machine of one version cannot join a cluster whose oldest API server has another, as a sentence; undefined
+ * when it can. Besides `skewRefusal`: a machine joins with kubeadm of its own version, which before 1.31 cannot read the
+ * configuration that a newer one stored in the cluster.
  */
 export function joinRefusal(node: KubernetesVersion, apiServer: KubernetesVersion): string | undefined {
   const refusal = skewRefusal(node, apiServer);

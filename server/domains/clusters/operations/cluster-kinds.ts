@@ -6,18 +6,18 @@ import type { ClusterChanges } from "../cluster-changes.ts";
 import { clusterResource } from "../cluster-resource.ts";
 import { assertStays, describeProgress, followCluster, isJoined, isSettled } from "./follow-cluster.ts";
 
-/** A change of a cluster that is written down already: the operation follows what the reconciler makes of it. */
+/** A change that is already stored. The operation only follows how the reconciler carries it out. */
 export type ClusterChangeInput = {
   readonly name: string;
   readonly uid: string;
-  /** Of the cluster with this change. */
+  /** The cluster's generation with this change. */
   readonly generation: number;
 };
 
 export type AddPoolsInput = ClusterChangeInput & { readonly pools: readonly string[] };
 
 export type ScalePoolsInput = ClusterChangeInput & {
-  /** As the pools were before. */
+  /** The sizes before the change. */
   readonly sizes: readonly { readonly name: string; readonly count: number }[];
 };
 
@@ -34,7 +34,7 @@ const kindParts = { system: "maas", runsOn: "anywhere", followsChange: true } sa
   OperationKind<Input>
 >;
 
-/** clusters.create: cancelled, the cluster is taken down again. */
+/** clusters.create. Cancelling it deletes the cluster. */
 export function createCreateKind(tools: ClusterKindTools): OperationKind<Input> {
   const joinedControlPlane = ({ slots }: ClusterWithSlots) =>
     slots.filter((slot) => slot.pool === undefined && isJoined(slot)).length;
@@ -63,7 +63,7 @@ export function createCreateKind(tools: ClusterKindTools): OperationKind<Input> 
   };
 }
 
-/** clusters.addPools: cancelled, the pools are removed again. */
+/** clusters.addPools. Cancelling it removes the pools. */
 export function createAddPoolsKind(tools: ClusterKindTools): OperationKind<AddPoolsInput> {
   return {
     ...kindParts,
@@ -85,7 +85,7 @@ export function createAddPoolsKind(tools: ClusterKindTools): OperationKind<AddPo
   };
 }
 
-/** clusters.scalePools: cancelled, the pools get the sizes that they had. */
+/** clusters.scalePools. Cancelling it restores the previous sizes. */
 export function createScalePoolsKind(tools: ClusterKindTools): OperationKind<ScalePoolsInput> {
   return {
     ...kindParts,
@@ -107,7 +107,7 @@ export function createScalePoolsKind(tools: ClusterKindTools): OperationKind<Sca
   };
 }
 
-/** clusters.removePools, clusters.upgrade: what they do cannot be taken back. In a cluster that is taken down it is done. */
+/** clusters.removePools and clusters.upgrade, which cannot be undone. They also end when the cluster is being deleted. */
 export function createFinalKind(
   { store }: ClusterKindTools,
   kind: "clusters.removePools" | "clusters.upgrade",

@@ -18,8 +18,9 @@ import {
 } from "./cluster-kinds.ts";
 
 /**
- * Begins the operations that follow changes of clusters, and names them to who asked. The change is made already: that no
- * operation can be begun is in the log, and fails no call. A change that had nothing to change begins none.
+ * Starts the operations that follow changes of clusters, and returns their ids to the caller. The change is stored before
+ * that, so a failure to start the operation is only logged and does not fail the call. A change without effect starts no
+ * operation.
  */
 export interface ClusterOperations {
   created(cluster: CreatedCluster, asker: Asker): Promise<void>;
@@ -38,7 +39,7 @@ export interface ClusterOperationsOptions extends ClusterKindTools {
 
 type Starter<Input extends Json> = OperationStarter<Input, null>;
 
-/** Makes the kinds of clusters known; before operations begin. */
+/** Registers the kinds of cluster operations. Must be called before operations start. */
 export function createClusterOperations(options: ClusterOperationsOptions): ClusterOperations {
   const { operations, maasUrl, log } = options;
   const create = operations.register(createCreateKind(options));

@@ -7,19 +7,19 @@ import type { Store } from "../../../store/store.ts";
 import { clusterResource } from "../cluster-resource.ts";
 import { isLive } from "../reconcile/plan/leave-order.ts";
 
-/** Which cluster an operation is about: one that is made later under the same name has another uid. */
+/** The cluster that an operation follows. A later cluster of the same name has another uid. */
 export interface FollowedCluster {
   readonly name: string;
   readonly uid: string;
 }
 
-/** How long a change may go unseen. */
+/** Maximum delay before a change is noticed. */
 const restMs = 500;
 
 type ClusterStore = Pick<Store, "run" | "subscribe">;
 
 /**
- * Waits for what the reconciler makes of a cluster.
+ * Waits until the reconciler has brought a cluster into the expected state.
  * @param isThere called with the cluster immediately and after each change; with undefined once it is gone
  * @throws the signal's reason, and what `isThere` throws
  */
@@ -35,15 +35,15 @@ export async function followCluster(
     if (isThere(found?.cluster.uid === uid ? found : undefined)) {
       return;
     }
-    // Each change of any cluster wakes the operations of all.
+    // Each change of any cluster wakes the operations of all clusters.
     await sleep(restMs, undefined, { signal }).catch(() => {});
   }
   throw signal.reason;
 }
 
 /**
- * A cluster that is to stay.
- * @throws InfraError CLUSTER_STOPPING when it is no more, or is being taken down
+ * Returns the cluster if it exists and is not being deleted.
+ * @throws InfraError CLUSTER_STOPPING otherwise
  */
 export function assertStays(found: ClusterWithSlots | undefined, name: string): ClusterWithSlots {
   if (found === undefined || found.cluster.isDeleting) {
@@ -55,7 +55,7 @@ export function assertStays(found: ClusterWithSlots | undefined, name: string): 
   return found;
 }
 
-/** How far machines are, for people: `2 of 3 machines have joined; …`. */
+/** Describes the progress of the machines for people: `2 of 3 machines have joined; …`. */
 export function describeProgress({ cluster, slots }: ClusterWithSlots): string {
   const wanted = [cluster.controlPlane, ...cluster.pools].reduce((sum, { count }) => sum + count, 0);
   const joined = `${slots.filter(isJoined).length} of ${wanted} machines have joined`;
@@ -66,7 +66,7 @@ export function isJoined({ state }: SlotRecord): boolean {
   return state === "joined";
 }
 
-/** Whether what was wanted in the generation is there, and every machine that was to go has gone. */
+/** Reports whether the spec of the generation is reached and every machine to be removed is gone. */
 export function isSettled({ cluster, slots }: ClusterWithSlots, generation: number): boolean {
   return cluster.settledGeneration >= generation && slots.every(isLive);
 }

@@ -9,8 +9,8 @@ import { isConfigurationError } from "./plan/machine-problem.ts";
 import { leaving, movedTo, type StepEnd, waiting } from "./step.ts";
 
 /**
- * Annotated: decides that the machine is to be installed. The first of the control plane is at once; others need the cluster to answer, and
- * of the control plane one after the other joins.
+ * Handles the state `annotated`: decides when the machine is installed. The first control-plane machine is installed at once.
+ * All others wait until the cluster's API responds, and control-plane machines join one at a time.
  */
 export async function beginDeployment(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   const own = await pass.look(slot);
@@ -24,12 +24,12 @@ export async function beginDeployment(pass: Pass, slot: SlotRecord): Promise<Ste
     await pass.keepEndpoint();
   } catch (error) {
     if (isConfigurationError(error)) {
-      // Others can use it until the configuration is changed.
+      // Other clusters can use the machine until the configuration is fixed.
       return leaving(error.message);
     }
     throw error;
   }
-  // By the name that it has now it is to be a node, whatever it is called later.
+  // The node is registered under the current name, even if the machine is renamed later.
   const { hostname } = own.machine;
   if (hostname !== slot.hostname) {
     await pass.slots.write(slot, { hostname });
@@ -43,7 +43,7 @@ export async function beginDeployment(pass: Pass, slot: SlotRecord): Promise<Ste
     if (typeof end === "string" || end.state === undefined) {
       return end;
     }
-    // Within the turn, so that the next sees it.
+    // Written within the turn, so that the next machine sees it.
     await pass.slots.write(slot, end);
     return "again";
   });

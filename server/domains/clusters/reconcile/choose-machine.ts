@@ -12,11 +12,11 @@ import { movedTo, type StepEnd, withoutMachine } from "./step.ts";
 const hourMs = 3_600_000;
 
 /**
- * Wanted: finds a machine and writes down that it may be taken, before it is. One on which something failed within the last hour is
- * passed over as long as there is another, and for good if that was more than once.
+ * Handles the state `wanted`: finds a machine and stores it as the candidate before it is allocated. A machine that failed
+ * within the last hour is used only if there is no other, and not at all if it failed more than once.
  */
 export async function chooseMachine(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
-  // Without an address nothing could be installed, and what is taken could be used by others.
+  // Without an address nothing can be installed, and an allocated machine would be unavailable to others.
   await pass.keepEndpoint();
   const series = await seriesOf(pass, slot);
   if (series === undefined) {
@@ -39,13 +39,13 @@ export async function chooseMachine(pass: Pass, slot: SlotRecord): Promise<StepE
       attempts: slot.attempts,
       history: { message },
     };
-    // Within the turn, so that who chooses next sees it.
+    // Written within the turn, so that the next choice sees it.
     await pass.slots.write(slot, movedTo("candidate", facts));
     return "again";
   });
 }
 
-/** The name of the image that a slot is installed with; undefined when MAAS has none. @throws InfraError as MAAS does */
+/** Returns the name of the image for a slot; undefined when MAAS has none. @throws InfraError as MAAS does */
 export async function seriesOf(pass: Pass, slot: SlotRecord): Promise<string | undefined> {
   const type = instanceTypeFrom(slot.instanceType);
   const version = kubernetesVersionFrom(slot.k8sVersion);
@@ -53,7 +53,7 @@ export async function seriesOf(pass: Pass, slot: SlotRecord): Promise<string | u
   return type === undefined || version === undefined ? undefined : images.seriesOf(type, version);
 }
 
-/** What the machine of a slot must be like. */
+/** Returns the constraints for the machine of a slot. */
 export function constraintsOf({ instanceType }: SlotRecord, { machines }: ClusterSettings): MaasConstraints {
   return { ...machines, tags: [instanceType] };
 }
@@ -78,13 +78,13 @@ async function findMachine(pass: Pass, slot: SlotRecord): Promise<MaasMachine | 
   if ((await ranked(pass, slot, [named])).good.length > 0) {
     return named;
   }
-  // MAAS names the same one each time; it cannot be told which not to.
+  // MAAS suggests the same machine each time, and cannot be asked to exclude one.
   const free = (await maas.machines()).filter((machine) => isLikeThat(machine, constraints));
   const { good, doubtful } = await ranked(pass, slot, free);
   return good[0] ?? doubtful[0];
 }
 
-/** @returns those that nothing is known against, and those that failed once; without what some slot has or may have */
+/** Ranks machines that no slot uses or may use. @returns machines without known failures, and those that failed once */
 async function ranked(pass: Pass, slot: SlotRecord, machines: readonly MaasMachine[]) {
   const { store } = pass.tools;
   const systemIds = machines.map(({ systemId }) => systemId);
@@ -97,7 +97,7 @@ async function ranked(pass: Pass, slot: SlotRecord, machines: readonly MaasMachi
       .filter(({ state, uid }) => state !== "released" && uid !== slot.uid)
       .flatMap(({ systemId, candidateId }) => [systemId, candidateId]),
   );
-  // MAAS lets machines of different domains have one name, and a cluster does not.
+  // In MAAS, machines in different domains may have the same name; in a cluster they may not.
   const names = new Set(pass.slots.all().map(nodeNameOf));
   const counts = new Map(failures.map(({ systemId, count }) => [systemId, count]));
   const free = machines.filter((machine) => !taken.has(machine.systemId) && !names.has(nodeNameOf(machine)));

@@ -1,6 +1,6 @@
 import type { MaasConstraints, MaasMachine } from "../../../../adapters/maas/machine.ts";
 
-/** Whether a machine is free and like that, as MAAS would find when it allocates. */
+/** Reports whether a machine is free and meets the constraints, by the same rules as an allocation in MAAS. */
 export function isLikeThat(machine: MaasMachine, constraints: MaasConstraints): boolean {
   const { pool, zone, tags = [], notTags = [], notInPools = [], notInZones = [] } = constraints;
   const { architecture, cpuCount = 0, memoryMib = 0 } = constraints;
@@ -22,7 +22,7 @@ function isOf(place: string | undefined, wanted: string | undefined, unwanted: r
   return (wanted === undefined || place === wanted) && !unwanted.some((each) => each === place);
 }
 
-/** `amd64` is any `amd64/…`. */
+/** `amd64` matches any `amd64/…`. */
 function isArchitecture(own: string, wanted: string | undefined): boolean {
   return wanted === undefined || own === wanted || own.startsWith(`${wanted}/`);
 }

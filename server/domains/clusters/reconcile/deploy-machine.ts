@@ -9,10 +9,13 @@ import type { Pass } from "./pass.ts";
 import { failed, leaving, movedTo, type StepEnd, waiting } from "./step.ts";
 import { userDataOf } from "./user-data.ts";
 
-/** How often an installation that was stopped in MAAS is begun again. */
+/** How often an installation that was aborted in MAAS is restarted. */
 const maxAborts = 3;
 
-/** Deploying: has the machine installed, once, and waits for that. It was written down before that it would be. */
+/**
+ * Handles the state `deploying`: starts the machine's installation once, and waits for it to finish. The intent was stored
+ * before.
+ */
 export async function deployMachine(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   const own = await pass.look(slot);
   if (own.is === "gone") {
@@ -48,7 +51,10 @@ export async function deployMachine(pass: Pass, slot: SlotRecord): Promise<StepE
   return { ...waiting(told), ...address, attempts: slot.attempts };
 }
 
-/** It was released and free for a moment, in which the call that had it installed took it once more, by its agent name alone. */
+/**
+ * The machine was released and free for a moment; the deploy call then allocated it again, with its agent name only and
+ * without annotations.
+ */
 async function markAgain(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   const { maas, installationId } = pass.tools;
   const marks = marksOf(await installationId(), slot);
@@ -60,7 +66,7 @@ async function markAgain(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
 
 async function deploy(pass: Pass, slot: SlotRecord, machine: MaasMachine): Promise<StepEnd> {
   const { maas, installationId } = pass.tools;
-  // An address comes with the beginning of an installation.
+  // A machine gets its address when its installation starts.
   const wasAborted = slot.ipAddress !== undefined;
   if (wasAborted && slot.attempts >= maxAborts) {
     return leaving(`the installation of ${machine.hostname} was aborted again and again`);
@@ -74,7 +80,8 @@ async function deploy(pass: Pass, slot: SlotRecord, machine: MaasMachine): Promi
   try {
     userData = await userDataOf(pass, slot, machine);
   } catch (error) {
-    // Its address was lost since it was kept. The cluster gets another one when no machine is to be installed with this one.
+    // The cluster's address was lost since it was reserved. The cluster gets a new one once no machine is about to be installed
+    // with this one.
     if (error instanceof InfraError && ["ADDRESS_TAKEN", "MAAS_REFUSED"].includes(error.reason)) {
       return leaving(error.message);
     }
@@ -92,7 +99,7 @@ async function deploy(pass: Pass, slot: SlotRecord, machine: MaasMachine): Promi
       return goneMachine(pass, slot, done);
     }
   } catch (error) {
-    // It is being installed already: what was asked before was done after all.
+    // The machine is being installed already: an earlier call did succeed.
     if (
       !(error instanceof InfraError && error.reason === "MACHINE_STATE" && (await isBegun(pass, machine)))
     ) {

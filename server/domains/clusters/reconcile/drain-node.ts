@@ -8,7 +8,10 @@ import { leaving, type StepEnd, waiting } from "./step.ts";
 
 const namedPods = 5;
 
-/** Draining: has the pods go elsewhere, for some time, and then has the cluster forget the node. */
+/**
+ * Handles the state `draining`: evicts the pods until they are gone or the time is up, then removes the node from the
+ * cluster.
+ */
 export async function drainNode(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   if (pass.cluster.isDeleting) {
     return leaving("the cluster is deleted");

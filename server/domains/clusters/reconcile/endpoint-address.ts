@@ -4,15 +4,17 @@ import { rangeOfAddress } from "../range-of-address.ts";
 import type { Pass } from "./pass.ts";
 import { hasBeenMade } from "./plan/slot-group.ts";
 
-/** What MAAS answers for an address that it will not reserve for the gateway, whenever it is asked. */
+/** Errors with which MAAS permanently refuses to reserve an address for the gateway. */
 const refusals = ["ADDRESS_TAKEN", "MAAS_REFUSED"];
-/** So many addresses in a pass; the next pass goes on with those behind them. */
+/** Maximum number of addresses tried in a pass; the next pass continues after them. */
 const maxTries = 64;
 
 /**
- * Keeps an address for a cluster that is to be made, before any machine is taken for it: its own, or the next one of the configuration that
- * MAAS does not refuse. Does nothing for a cluster that has been made, or is being installed.
- * @throws InfraError CLUSTER_ENDPOINT_MISSING; ADDRESS_TAKEN or MAAS_REFUSED when MAAS refuses all; and as MAAS and the store do
+ * Reserves an address for a cluster that is not initialized yet, before any machine is allocated for it: its own address, or
+ * the next one in the configuration that MAAS does not refuse. Does nothing for a cluster that is initialized or being
+ * installed.
+ * @throws InfraError CLUSTER_ENDPOINT_MISSING; ADDRESS_TAKEN or MAAS_REFUSED when MAAS refuses all addresses; and as MAAS and
+ *   the store do
  */
 export async function keepEndpoint(pass: Pass): Promise<void> {
   const { settings, keptEndpoints } = pass.tools;
@@ -39,7 +41,7 @@ export async function keepEndpoint(pass: Pass): Promise<void> {
   }
 }
 
-/** Whether an address may be written on a machine already, so that it cannot change. */
+/** Reports whether a machine may already be configured with the address, so that it cannot change. */
 function isInstalling({ cluster, slots }: Pass): boolean {
   const states: readonly SlotState[] = ["deploying", "booted", "joined", "draining"];
   const all = slots.all();
@@ -49,8 +51,8 @@ function isInstalling({ cluster, slots }: Pass): boolean {
 }
 
 /**
- * Keeps the address of a cluster, as right before its first machine is installed.
- * @throws InfraError ADDRESS_TAKEN or MAAS_REFUSED when MAAS refuses it by now; and as MAAS does
+ * Reserves the address of a cluster right before its first machine is installed.
+ * @throws InfraError ADDRESS_TAKEN or MAAS_REFUSED when MAAS now refuses it; and as MAAS does
  */
 export async function reserveEndpoint(pass: Pass): Promise<void> {
   const { endpoint, uid } = pass.cluster;
@@ -61,13 +63,13 @@ export async function reserveEndpoint(pass: Pass): Promise<void> {
   }
 }
 
-/** What `clusters.endpoint` lacks of what a cluster with an address needs. */
+/** Returns the error for a cluster that has an address while `clusters.endpoint` lacks the settings for it. */
 export function endpointUnconfigured(endpoint: string): InfraError {
   const message = `the cluster has the address ${endpoint}, and what holds it is not configured: set \`clusters.endpoint\` as it was`;
   return new InfraError("CLUSTER_ENDPOINT_MISSING", message);
 }
 
-/** Why MAAS does not keep an address for the cluster; undefined when it does, now or since before. */
+/** Returns why MAAS does not reserve an address for the cluster; undefined when the address is reserved, now or from before. */
 async function refusalOf(pass: Pass, address: string): Promise<InfraError | undefined> {
   const { maas } = pass.tools;
   try {
@@ -79,13 +81,13 @@ async function refusalOf(pass: Pass, address: string): Promise<InfraError | unde
       throw error;
     }
     if (error.reason === "ADDRESS_TAKEN") {
-      // By an attempt before this one, whose answer was lost.
+      // Reserved by an earlier attempt whose response was lost.
       const isOurs = (await maas.addresses()).includes(address);
       const message = `the address ${address} of the cluster is in use in MAAS already`;
       return isOurs ? undefined : new InfraError("ADDRESS_TAKEN", message);
     }
     const range = rangeOfAddress(await maas.addressRanges(), address);
-    // MAAS gives no machine an address of a reserved range, unless the subnet is unmanaged.
+    // MAAS does not assign addresses of a reserved range to machines, unless the subnet is unmanaged.
     return range?.kind === "reserved" && range.subnet.isManaged ? undefined : error;
   }
 }
@@ -100,7 +102,7 @@ function allRefused(refused: ReadonlyMap<string, InfraError>): InfraError {
     : new InfraError(first.reason, `MAAS keeps ${number} for clusters; ${todo}: ${first.message}`);
 }
 
-/** Gives the address of a cluster back whose last machine is gone. @throws InfraError as MAAS does */
+/** Releases the address of a cluster whose last machine is gone. @throws InfraError as MAAS does */
 export async function releaseEndpoint({
   cluster,
   tools,

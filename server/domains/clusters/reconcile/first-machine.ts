@@ -4,8 +4,8 @@ import type { ClusterView } from "./plan/cluster-view.ts";
 import { hasBeenMade } from "./plan/slot-group.ts";
 
 /**
- * Whether a machine is to make the cluster, instead of joining it: no other can be a part of it, and it has never run. Once it has, its
- * data is lost with its control plane, and nothing makes another in silence.
+ * Reports whether a machine initializes the cluster instead of joining it: no other machine can be part of it, and it has
+ * never run. A cluster that has run lost its data with its control plane, and must not be replaced silently by a new one.
  */
 export function makesCluster(
   cluster: Pick<ClusterRecord, "hasRun">,
@@ -22,8 +22,8 @@ function mayRun({ pool, state, systemId }: SlotRecord): boolean {
 }
 
 /**
- * A machine that MAAS has as one of the cluster's control plane, and the store has not, as when it was put back from a backup: with it the
- * cluster may run already. By its name.
+ * Returns the hostname of a machine that is marked in MAAS as part of the cluster's control plane but unknown to the store,
+ * as after a restore from a backup. The cluster may be running on it.
  */
 export function forgottenMachine(
   { uid }: Pick<ClusterRecord, "uid">,

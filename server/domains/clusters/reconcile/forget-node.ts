@@ -6,15 +6,15 @@ import { nodeNameOf } from "./plan/cluster-view.ts";
 import { machineFailed } from "./step.ts";
 import { etcdAccessOf } from "./workload-connections.ts";
 
-/** After so many failures a worker goes though its cluster does not answer: some minutes. */
+/** Number of failures, some minutes' worth, after which a worker is released even though its cluster does not respond. */
 const patience = 8;
 
 /**
- * Has the cluster forget a machine: its etcd, if it is of the control plane, and its node. Nothing is to be forgotten where the whole
- * cluster goes, or where no machine is left that could have the cluster's data.
- * @returns what is left there, as the end of a sentence; empty when nothing
- * @throws InfraError while it cannot be done: always for the etcd, as without that the others lose their majority; for a node alone only
- *   at first
+ * Removes a machine from its cluster: its etcd member, if it is part of the control plane, and its node. Skipped when the
+ * whole cluster is deleted, or when no machine with the cluster's data is left.
+ * @returns what could not be removed, as the end of a sentence; empty when nothing is left
+ * @throws InfraError while it cannot be done: always for the etcd member, since the others would lose their majority; for a
+ *   node only at first
  */
 export async function forgetNode(pass: Pass, slot: SlotRecord): Promise<string> {
   const name = nodeNameOf(slot);
@@ -53,8 +53,8 @@ export async function forgetNode(pass: Pass, slot: SlotRecord): Promise<string> 
 }
 
 /**
- * The other machines of the control plane whose etcd may run. That a list of MAAS lacks one proves nothing: each that is missing is asked
- * for.
+ * Returns the other control-plane machines whose etcd may be running. A machine missing from a list of MAAS may still exist,
+ * so each missing one is read separately.
  */
 async function membersBeside(pass: Pass, slot: SlotRecord): Promise<readonly SlotRecord[]> {
   const others = pass.slots

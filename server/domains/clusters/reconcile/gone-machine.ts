@@ -5,10 +5,13 @@ import type { Pass } from "./pass.ts";
 import { nodeOf } from "./plan/cluster-view.ts";
 import { movedTo, type StepEnd } from "./step.ts";
 
-/** MAAS says that the machine is not the slot's any more: the cluster forgets its node, and the slot is done. */
+/**
+ * Handles a machine that no longer belongs to the slot according to MAAS: removes its node from the cluster and ends the
+ * slot.
+ */
 export async function goneMachine(pass: Pass, slot: SlotRecord, gone: GoneMachine): Promise<StepEnd> {
   // MAAS assigns an address when an installation begins, but not to every machine. A gateway that is killed during maas.deploy
-  // does not record it: then only the node in the cluster shows that the machine was installed.
+  // does not record the address; then only the node in the cluster shows that the machine was installed.
   const mayBeMember =
     slot.ipAddress !== undefined ||
     ["deploying", "booted", "joined", "draining"].includes(slot.state) ||
@@ -20,8 +23,9 @@ export async function goneMachine(pass: Pass, slot: SlotRecord, gone: GoneMachin
 }
 
 /**
- * Whether the machine goes on in the same cluster under another slot, as after the store was put back from a backup: then its node and its
- * etcd are that one's. Not if that one has only just taken it: what it was before is gone with its disks.
+ * Reports whether the machine continues in the same cluster under another slot, as after a restore of the store from a
+ * backup. Its node and etcd member then belong to that slot. If that slot has only just allocated it, the former installation
+ * is gone with its disks.
  */
 function isHandedOn(pass: Pass, slot: SlotRecord, { marks }: GoneMachine): boolean {
   if (marks?.clusterUid !== slot.clusterUid) {

@@ -8,7 +8,7 @@ import { nodeOf } from "./plan/cluster-view.ts";
 import { reportedFailure } from "./reported-failure.ts";
 import { failed, leaving, movedTo, type StepEnd, waiting } from "./step.ts";
 
-/** Booted: waits until the machine is a node that is ready. */
+/** Handles the state `booted`: waits until the machine is a ready node. */
 export async function joinNode(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   const own = await pass.look(slot);
   if (own.is === "gone") {
@@ -21,7 +21,7 @@ export async function joinNode(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   const name = slot.hostname ?? machine.hostname;
   const [ipAddress] = machine.ipAddresses;
   const address = ipAddress === undefined ? {} : { ipAddress };
-  // Before its node is looked at: that of a half-built machine may be ready. A machine that a user asked to keep stays.
+  // Checked before the node's state, since a partly configured machine may be a ready node. An adopted machine is kept.
   const failure = isAdopted(slot) ? undefined : await reportedFailure(pass, machine);
   if (failure !== undefined) {
     return failed(`${name} could not be made a node: ${failure}`);
@@ -32,8 +32,8 @@ export async function joinNode(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   }
   const { api } = pass.view;
   const isFirst = makesCluster(pass.cluster, pass.slots.all(), slot);
-  // A cluster that does not answer says nothing of those that join it; that it does not is the first one's own failure.
-  // A machine that a user asked to keep is not released automatically.
+  // While the cluster does not respond, nothing is known about joining machines; only for the first machine is that its own
+  // failure. An adopted machine is not released automatically.
   const isOverdue = !isAdopted(slot) && pass.nowMs() - slot.stateSinceMs > pass.tools.settings.joinTimeoutMs;
   if (isOverdue && (api?.isReachable === true || isFirst)) {
     const minutes = Math.ceil(pass.tools.settings.joinTimeoutMs / 60_000);

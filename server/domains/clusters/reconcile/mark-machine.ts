@@ -4,7 +4,7 @@ import { goneMachine } from "./gone-machine.ts";
 import type { Pass } from "./pass.ts";
 import { movedTo, type StepEnd } from "./step.ts";
 
-/** Allocated: writes on the machine whose it is. */
+/** Handles the state `allocated`: annotates the machine with its owner. */
 export async function markMachine(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   const { maas, installationId } = pass.tools;
   const marks = marksOf(await installationId(), slot);

@@ -3,18 +3,18 @@ import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
 import type { MaasMachine, MaasMachineStatus } from "../../../../adapters/maas/machine.ts";
 import { agentNameOf, type MachineMarks, markedSlotOf, marksFrom } from "../machine-marks.ts";
 
-/** Whose a machine is, as MAAS has it. */
+/** Ownership of a machine according to MAAS. */
 export type Ownership = { readonly is: "ours"; readonly machine: MaasMachine } | GoneMachine;
 
 export interface GoneMachine {
   readonly is: "gone";
-  /** A clause about the machine, as `it is ready`. */
+  /** A clause about the machine, such as `it is ready`. */
   readonly why: string;
-  /** What is written on it, when that names another slot. */
+  /** Its marks, when they name another slot. */
   readonly marks?: MachineMarks;
 }
 
-/** That nobody runs it any more for whom it was taken. */
+/** Returns that the machine no longer belongs to the slot. */
 export function goneBecause(why: string): GoneMachine {
   return { is: "gone", why };
 }
@@ -26,16 +26,17 @@ const leaving: readonly MaasMachineStatus[] = [
   "failedDiskErasing",
 ];
 
-/** Whether MAAS gives a machine back, or has tried to: its owner stays, and its agent name is gone. */
+/** Reports whether MAAS is releasing a machine, or has tried to: it keeps its owner but has lost its agent name. */
 export function isLeavingMaas({ status }: MaasMachine): boolean {
   return leaving.includes(status);
 }
 
 /**
- * Asks MAAS whether a machine is a slot's: the account's, and marked by the slot, or not marked and found by the slot's agent name.
- * @param account that took the machines of the store's clusters (see `readAccount`)
- * @throws InfraError as `MaasAdapter.machine`, but MACHINE_NOT_FOUND; MAAS_DENIED when it is the slot's, of another account;
- *   MACHINE_STATE when it is the account's and installed, and nothing tells what for
+ * Reads from MAAS whether a machine belongs to a slot: it is the account's and marked with the slot, or unmarked and found by
+ * the slot's agent name.
+ * @param account that allocated the machines of the store's clusters (see `readAccount`)
+ * @throws InfraError as `MaasAdapter.machine`, except MACHINE_NOT_FOUND; MAAS_DENIED when it is the slot's but another
+ *   account's; MACHINE_STATE when it is the account's and installed, but nothing identifies its purpose
  */
 export async function ownMachine(
   maas: Pick<MaasAdapter, "machine" | "machines">,
@@ -51,7 +52,7 @@ export async function ownMachine(
     if (error instanceof InfraError && error.reason === "MACHINE_NOT_FOUND") {
       return goneBecause("MAAS has no such machine any more");
     }
-    // The second answer shows that the first was not that of a proxy.
+    // The second call rules out that a proxy produced the first response.
     if (isHidden(error) && (await maas.machines({ systemIds: [systemId] })).length === 0) {
       return goneBecause("another user has it in MAAS");
     }
@@ -64,7 +65,7 @@ export async function ownMachine(
   const marked = markedSlotOf(annotations);
   if (owner !== account) {
     if (marked === uid) {
-      // Marks go with the release of a machine, so it was never released since: it is the API key that is another's.
+      // A release removes the marks, so the machine was never released: the API key belongs to another account.
       const message = `${machine.hostname} is ${owner}'s in MAAS, and the gateway's API key is ${account}'s: give it one of ${owner}`;
       throw new InfraError("MAAS_DENIED", message, { resource: `maas/machines/${systemId}` });
     }
@@ -76,7 +77,8 @@ export async function ownMachine(
       : { ...goneBecause("it is marked as another's in MAAS"), ...marksOfOther(machine) };
   }
   if (isLeavingMaas(machine)) {
-    // Its agent name is gone, so it cannot be told from another's; whoever released it, that it be released is all we could want.
+    // Without its agent name it cannot be distinguished from another slot's machine. Its release is under way, which is all that
+    // is needed.
     return { is: "ours", machine };
   }
   const found = await maas.machines({ agentName: agentNameOf(installationId, uid), systemIds: [systemId] });
@@ -84,7 +86,7 @@ export async function ownMachine(
     return { is: "ours", machine };
   }
   if (slot.isInstalled) {
-    // The account still has it, so it was never given back: that nothing tells whose it is proves nothing.
+    // The account still owns it, so it was never released: missing marks prove nothing.
     const message = `${machine.hostname} is ${account}'s in MAAS, and nothing there tells any more what for: release it there, or annotate it with hostplane-slot=${uid}`;
     throw new InfraError("MACHINE_STATE", message, { resource: `maas/machines/${systemId}` });
   }

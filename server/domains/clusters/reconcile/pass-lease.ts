@@ -1,25 +1,25 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import { type Clocks, processClocks } from "../clocks.ts";
 
-/** That this gateway alone works on a cluster, for now. */
+/** Proof that only this gateway works on a cluster, for a limited time. */
 export interface PassLease {
   /**
-   * Right before whatever changes something outside of the store.
+   * Must be called right before any change outside the store.
    * @throws InfraError OPERATION_IN_PROGRESS once another gateway may have the cluster
    */
   assertHeld(): void;
-  /** Looks at the clocks: a process that slept has not heard its timers yet. */
+  /** Reads the clocks, since the timers of a process that was frozen may not have fired yet. */
   isHeld(): boolean;
-  /** Another gateway has it. */
+  /** Marks the lease as lost to another gateway. */
   lose(): void;
-  /** No longer needed. */
+  /** Ends the lease when it is no longer needed. */
   drop(): void;
 }
 
 /**
- * Keeps a claim for as long as the store lets it, by asking at every third of its time.
- * @param renew whether the claim still stands; what it throws is tried again as long as the lease lasts
- * @param sinceMs when the claim was asked for, by the monotonic clock: the store counts from then on or later
+ * Renews a claim every third of its duration, as long as the store allows.
+ * @param renew reports whether the claim is still valid; its errors are retried until the lease ends
+ * @param sinceMs when the claim was requested, by the monotonic clock: the store counts from then on or later
  */
 export function holdLease(
   renew: () => Promise<{ readonly ok: boolean }>,
@@ -58,7 +58,7 @@ export function holdLease(
   }
 
   function isHeld(): boolean {
-    // What is over by any clock stays over.
+    // Once expired by either clock, it stays expired.
     isLost ||= monotonicMs() >= untilMs || wallMs() >= untilWallMs;
     return !isLost;
   }

@@ -5,11 +5,11 @@ import { isAdminRenewalDue, renewAdminCertificate } from "../bootstrap/cluster-p
 import { type ClusterSecrets, openClusterSecrets, sealClusterSecrets } from "../cluster-secrets.ts";
 import type { ReconcileTools } from "./reconcile-tools.ts";
 
-/** The secrets of a cluster in a pass, opened when they are first needed: to take a cluster down none are. */
+/** The secrets of a cluster in a pass, opened when first needed: deleting a cluster needs none. */
 export interface PassSecrets {
   /** @throws InfraError MASTER_KEY_MISMATCH */
   open(): ClusterSecrets;
-  /** Makes a new certificate for the administrator when the old one expires soon. @throws InfraError as the store does, and as `open` */
+  /** Renews the administrator's certificate when it expires soon. @throws InfraError as the store does, and as `open` */
   renewAdmin(): Promise<void>;
   renewFirstToken(ttlMs: number): Promise<ClusterSecrets>;
   /** @throws InfraError as `open` */
@@ -31,7 +31,7 @@ export function createPassSecrets(
     return opened;
   }
 
-  /** Somebody else may have renewed them meanwhile; then these are used once more, and the next pass has the others. */
+  /** If the secrets were renewed concurrently, this pass keeps using the old ones, and the next pass reads the new ones. */
   async function replace(secrets: ClusterSecrets): Promise<ClusterSecrets> {
     const secretsSealed = sealClusterSecrets(seal, uid, secrets);
     const { ok } = await store.run("clusters.setSecrets", { name, uid, secretsVersion, secretsSealed });

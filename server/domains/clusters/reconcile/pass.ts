@@ -14,41 +14,44 @@ import type { ClusterView } from "./plan/cluster-view.ts";
 import type { ReconcileTools } from "./reconcile-tools.ts";
 import type { SlotBook } from "./slot-book.ts";
 
-/** One look at one cluster, and what is done about it. */
+/** One reconciliation pass over a cluster: its observed state and the changes to it. */
 export interface Pass {
   readonly tools: ReconcileTools;
   readonly cluster: ClusterRecord;
   readonly slots: SlotBook;
   readonly lease: PassLease;
   readonly view: ClusterView;
-  /** Has machines of the control plane begin one after the other: each decides by how far the others are. */
+  /** Serializes the steps of control-plane machines, since each depends on the state of the others. */
   readonly controlPlaneTurns: Limiter;
-  /** By the store's clock. */
+  /** Time of the store's clock. */
   nowMs(): number;
-  /** Whether it has lasted for so long that what is left is for the next one, which sees what is wanted by then. */
+  /** Reports whether the pass has run long enough. The rest is left to the next pass, which sees the latest spec. */
   isLong(): boolean;
   /** @throws InfraError MASTER_KEY_MISMATCH */
   secrets(): ClusterSecrets;
-  /** Replaces the token by which the first machine makes the cluster. */
+  /** Replaces the token with which the first machine initializes the cluster. */
   renewFirstToken(ttlMs: number): Promise<ClusterSecrets>;
-  /** The cluster itself; undefined as long as it has no address. @throws InfraError MASTER_KEY_MISMATCH */
+  /** Connects to the cluster's API; undefined while it has no address. @throws InfraError MASTER_KEY_MISMATCH */
   api(): WorkloadCluster | undefined;
   /**
-   * Keeps the cluster's address, once for all machines of the pass.
+   * Reserves the cluster's address, once for all machines of the pass.
    * @throws InfraError as `keepEndpoint`
    */
   keepEndpoint(): Promise<void>;
   /**
-   * Gives the cluster another address than those that were tried; undefined when there is none.
+   * Switches the cluster to an address that was not tried yet; returns undefined when there is none.
    * @throws InfraError OPERATION_IN_PROGRESS when another gateway has the cluster, and as the store does
    */
   moveEndpoint(tried: readonly string[]): Promise<string | undefined>;
-  /** Ends as the call does, which is not begun unless the cluster is this gateway's. @throws InfraError OPERATION_IN_PROGRESS */
+  /**
+   * Makes a call, if the cluster still belongs to this gateway, and returns its result.
+   * @throws InfraError OPERATION_IN_PROGRESS
+   */
   change<T>(point: string, call: () => Promise<T>): Promise<T>;
-  /** Whose the machine of a slot is, as the pass has seen it, or as MAAS says now. @throws InfraError as MAAS does */
+  /** Returns who owns the machine of a slot, as seen in this pass or as MAAS reports now. @throws InfraError as MAAS does */
   look(slot: SlotRecord): Promise<Ownership>;
   /**
-   * Changes the machine of a slot, if it is the slot's right before.
+   * Changes the machine of a slot, after checking that it still belongs to the slot.
    * @throws InfraError as `change`, as MAAS and as the call do
    */
   changeMachine<T>(
@@ -60,12 +63,12 @@ export interface Pass {
 
 export type Changed<T> =
   | { readonly is: "changed"; readonly result: T }
-  /** Nothing was done. */
+  /** Nothing was changed. */
   | GoneMachine;
 
 const maxWaiting = Number.MAX_SAFE_INTEGER;
 const longPolls = 3;
-/** A pass has to get somewhere, however often its clusters are looked at. */
+/** A pass needs time to make progress, however short the poll interval is. */
 const leastLongMs = 5_000;
 
 export interface PassParts {
@@ -98,7 +101,7 @@ export function createPass(parts: PassParts): Pass {
     if (systemId === undefined) {
       throw new InfraError("INTERNAL", `machine ${uid} has no system id`);
     }
-    // An address comes with the beginning of an installation; there are machines of which MAAS tells none.
+    // A machine gets its address when its installation starts, but MAAS does not report the address of every machine.
     const isInstalled = ipAddress !== undefined || ["booted", "joined", "draining"].includes(state);
     const asked = { uid, systemId, isInstalled };
     return ownMachine(maas, await tools.account(), await tools.installationId(), asked);

@@ -4,10 +4,10 @@ import type { Store } from "../../../store/store.ts";
 import { marksFrom } from "../machine-marks.ts";
 
 /**
- * Reads whose API key the gateway has, and compares it with the account that took the machines of its clusters. MAAS hides machines of other
- * users: to another account all of them would look as if others had taken them. A store from before the account was recorded takes that of
- * the key only if MAAS shows it such a machine, or hides none of them.
- * @throws InfraError MAAS_DENIED when they are another account's; and as MAAS and the store do
+ * Reads the account of the gateway's API key, and compares it with the account that allocated its clusters' machines. MAAS
+ * hides machines of other users, so with another account all of them would appear to be gone. If the store does not know the
+ * account yet, the key's account is stored only if MAAS shows it such a machine, or hides none of them.
+ * @throws InfraError MAAS_DENIED when the machines belong to another account; and as MAAS and the store do
  */
 export async function readAccount(
   maas: Pick<MaasAdapter, "url" | "whoami" | "machines">,
@@ -19,7 +19,7 @@ export async function readAccount(
   if (account === username) {
     return username;
   }
-  // An account may be renamed in MAAS; then the machines are shown as those of the new name.
+  // An account may have been renamed in MAAS; its machines are then listed under the new name.
   if (hasMachines && !(await hasMarkedMachine(maas, store, username))) {
     if (account !== undefined) {
       const message = `the gateway's MAAS API key is ${username}'s, and the machines of its clusters are ${account}'s: put an API key of ${account} into the file of clusters.maas.apiKeyFile`;
@@ -45,7 +45,10 @@ async function hasMarkedMachine(
   return machines.some(({ annotations }) => marksFrom(annotations)?.installationId === installationId);
 }
 
-/** Machines of the clusters that MAAS does not list: another user's, or deleted. Of a free machine the account is not known yet. */
+/**
+ * Returns machines of the clusters that MAAS does not list: another user's, or deleted ones. A free machine does not reveal
+ * the account.
+ */
 async function hiddenMachines(
   { url, machines }: Pick<MaasAdapter, "url" | "machines">,
   store: Pick<Store, "run">,

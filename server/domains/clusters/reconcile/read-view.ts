@@ -5,7 +5,7 @@ import type { PassSecrets } from "./pass-secrets.ts";
 import type { ClusterView } from "./plan/cluster-view.ts";
 import type { ReconcileTools } from "./reconcile-tools.ts";
 
-/** Looks at MAAS and at the cluster. What cannot be read is no error: the view says so. */
+/** Reads the state of MAAS and of the cluster. What cannot be read is marked as such in the view and is not an error. */
 export async function readView(
   tools: ReconcileTools,
   cluster: ClusterRecord,
@@ -21,7 +21,7 @@ export async function readView(
   return { nowMs, machines, api, images };
 }
 
-/** Whether nothing was going on when the cluster was last looked at: then what was read for another one will do. */
+/** Reports whether the cluster was stable in its last pass: then a list of machines read for another cluster is recent enough. */
 function isCalm(
   { status, isDeleting, generation, settledGeneration }: ClusterRecord,
   slots: readonly SlotRecord[],
@@ -34,7 +34,7 @@ async function readMachines(tools: ReconcileTools, maxAgeMs: number): Promise<Cl
   try {
     return await tools.machines(maxAgeMs);
   } catch (error) {
-    // Whichever it was, the account may be another by the next time.
+    // Whatever the error was, the account may have changed by the next call.
     tools.forgetAccount();
     return { unreadable: messageOf(error) };
   }

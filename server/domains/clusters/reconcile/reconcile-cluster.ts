@@ -14,15 +14,15 @@ import type { ReconcileTools } from "./reconcile-tools.ts";
 import { createSlotBook } from "./slot-book.ts";
 import { restMs, stepSlot } from "./step-slot.ts";
 
-/** How a cluster was found; `gone`: it is no more. */
+/** Result of a pass; `gone` when the cluster no longer exists. */
 export type PassEnd = Omit<PassResult, "fenced"> | "gone";
 
 const slotsAtOnce = 8;
 const maxWaiting = Number.MAX_SAFE_INTEGER;
 
 /**
- * Looks at a cluster once, plans, and takes every machine as far as it goes without waiting.
- * @param closing the gateway stops: what is under way is ended, and nothing further is begun
+ * Runs a pass over a cluster: reads the state, plans, and advances every machine as far as possible without waiting.
+ * @param closing aborted when the gateway stops: calls in progress finish, and no further ones are started
  * @throws InfraError OPERATION_IN_PROGRESS when another gateway has the cluster by now, SHUTTING_DOWN; and as the store does
  */
 export async function reconcileCluster(
@@ -61,7 +61,10 @@ export async function reconcileCluster(
   return endOf(pass);
 }
 
-/** Without a new certificate the old one is used as long as it is good. That the secrets do not open at all is told by the cluster's status. */
+/**
+ * If the renewal fails, the old certificate is used while it is valid. If the secrets cannot be opened at all, the cluster's
+ * status reports it.
+ */
 async function renewAdmin({ log }: ReconcileTools, name: string, renew: () => Promise<void>): Promise<void> {
   try {
     await renew();
@@ -82,7 +85,7 @@ async function carryOutPlan({ cluster, slots, view, tools }: Pass): Promise<void
       message,
       reason: "",
       attempts: 0,
-      // What MAAS was asked may still happen, and what was taken or installed after a look would be nobody's.
+      // An earlier call to MAAS may still take effect; a machine allocated or installed after the check would have no owner.
       nextTryInMs: from === "candidate" || from === "deploying" ? tools.settings.pollMs : 0,
       history: { message },
     }));
@@ -90,7 +93,7 @@ async function carryOutPlan({ cluster, slots, view, tools }: Pass): Promise<void
   }
 }
 
-/** Every slot, also when one fails: the first failure is thrown when all have ended. */
+/** Steps every slot, even if one fails. The first failure is thrown once all have ended. */
 async function stepAll(pass: Pass, assertGoesOn: () => void): Promise<void> {
   const turns = createLimiter({ what: "machines of a cluster", maxRunning: slotsAtOnce, maxWaiting });
   const ended = await Promise.allSettled(
@@ -135,7 +138,10 @@ function endOf(pass: Pass): PassEnd {
   };
 }
 
-/** Soon when something has moved, since others may have waited for it; but never at once, so that nothing can spin. */
+/**
+ * Returns soon if a slot has changed, since others may have waited for it; but never at once, so that it cannot loop without
+ * pause.
+ */
 function dueInMs(slots: readonly SlotRecord[], pass: Pass, usualMs: number): number {
   const leastMs = pass.tools.settings.pollMs / 50;
   if (pass.slots.hasMoved || pass.isLong()) {

@@ -5,32 +5,32 @@ import { readAccount } from "./read-account.ts";
 import type { ReconcilerOptions } from "./reconciler-options.ts";
 import { createWorkloadConnections, type WorkloadConnections } from "./workload-connections.ts";
 
-/** What the passes of a gateway share. */
+/** Resources shared by all passes of a gateway. */
 export interface ReconcileTools extends ReconcilerOptions {
   readonly connections: WorkloadConnections;
-  /** Has one slot after the other choose a machine, so that they choose different ones. */
+  /** Lets slots choose machines one at a time, so that they choose different ones. */
   readonly choices: Limiter;
   /**
-   * Until when MAAS is not asked again for a free machine (performance.now()), by what it must be like: of hundreds that are missing each
-   * would ask by itself.
+   * Times (performance.now()) until which MAAS is not searched again for a free machine, by constraints: with hundreds of
+   * missing machines each would search on its own.
    */
   readonly noneUntilMs: Map<string, number>;
-  /** Addresses that MAAS was seen to keep for a cluster, as `uid address`. */
+  /** Addresses known to be reserved in MAAS for a cluster, as `uid address`. */
   readonly keptEndpoints: Set<string>;
   /**
-   * Has changes of machines wait here and not in the adapter, so that none waits between its last checks and its sending: fewer at once
-   * than the adapter lets through.
+   * Makes machine changes wait here instead of in the adapter, so that none waits between its last check and its request. Its
+   * limit is lower than the adapter's.
    */
   readonly changes: Limiter;
-  /** The account of the gateway's MAAS API key. @throws InfraError as `readAccount` */
+  /** Returns the account of the gateway's MAAS API key. @throws InfraError as `readAccount` */
   account(): Promise<string>;
-  /** MAAS does not know the account, or does not let it in: it may be another by now. */
+  /** Discards the cached account after MAAS has rejected it, since it may have changed. */
   forgetAccount(): void;
-  /** What marks machines as those of this store. @throws InfraError as the store does */
+  /** Returns the id that marks machines as belonging to this store. @throws InfraError as the store does */
   installationId(): Promise<string>;
   /**
-   * The account's machines by system_id, for all who ask meanwhile at once. MAAS takes long to list many.
-   * @param maxAgeMs 0: read after this call began
+   * Returns the account's machines by system_id; concurrent calls share one read. MAAS takes long to list many machines.
+   * @param maxAgeMs 0 to require a read that started after this call
    * @throws InfraError as MAAS does
    */
   machines(maxAgeMs: number): Promise<ReadonlyMap<string, MaasMachine>>;

@@ -5,7 +5,7 @@ import type { Store } from "../../../store/store.ts";
 import type { ClusterImages } from "../cluster-images.ts";
 import type { ClusterSettings } from "../cluster-settings.ts";
 
-/** For tests: called before and after each write of the store and each call that changes something, by its name. */
+/** For tests: called with a name before and after each write to the store and each call that changes something. */
 export type Boundary = (point: string) => Promise<void> | void;
 
 export interface ReconcilerOptions {
@@ -16,7 +16,7 @@ export interface ReconcilerOptions {
   /** `createSeal(masterKey, "cluster")` */
   readonly seal: Seal;
   readonly settings: ClusterSettings;
-  /** Of this process; no other ever has it. */
+  /** Unique id of this process. */
   readonly instanceId: string;
   readonly log: {
     info?(message: string): void;

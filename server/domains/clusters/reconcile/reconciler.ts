@@ -7,19 +7,22 @@ import { reconcileCluster } from "./reconcile-cluster.ts";
 import { createReconcileTools } from "./reconcile-tools.ts";
 import type { ReconcilerOptions } from "./reconciler-options.ts";
 
-/** Brings clusters to what is wanted of them, and keeps them there. */
+/** Brings clusters into the state of their specs, and keeps them there. */
 export interface Reconciler {
   begin(): void;
-  /** Something may be due. */
+  /** Makes the reconciler check for due clusters. */
   wake(): void;
-  /** Ends the calls under way, begins no further, and lets go of the clusters. */
+  /** Waits for the calls in progress, starts no further ones, and releases the clusters. */
   close(): Promise<void>;
 }
 
 const passesAtOnce = 8;
-/** After so many failures in a row nobody can rely on what was last told of a cluster. */
+/** Number of consecutive failed passes after which the last status of a cluster is no longer reliable. */
 const patience = 3;
-/** A change wakes all gateways, of which one will do; and one that is made of many wakes them once. */
+/**
+ * A random delay up to this limit. A change wakes all gateways although one is enough, and a batch of changes needs only one
+ * wake-up.
+ */
 const wakeWithinMs = { alone: 10, shared: 100 };
 
 export function createReconciler(options: ReconcilerOptions): Reconciler {
@@ -28,9 +31,9 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   const tools = createReconcileTools(options);
   const closing = new AbortController();
   const running = new Set<Promise<void>>();
-  /** How often passes of a cluster have failed in a row, by its uid. */
+  /** Number of consecutive failed passes of a cluster, by its uid. */
   const failures = new Map<string, number>();
-  // What is done for a cluster is no part of the call that happened to wake it.
+  // Passes run outside the async context of the call that happened to trigger them.
   const outside = AsyncLocalStorage.snapshot();
   let isOpen = false;
   let isWanted = false;
@@ -68,12 +71,12 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
   async function lookWhileWanted(): Promise<void> {
     while (isWanted && isOpen) {
       isWanted = false;
-      // The end of a pass wakes.
+      // The end of a pass calls `wake` again.
       while (isOpen && running.size < passesAtOnce && (await claimNext())) {}
     }
   }
 
-  /** @returns whether there may be another */
+  /** @returns whether there may be another due cluster */
   async function claimNext(): Promise<boolean> {
     const sinceMs = performance.now();
     try {
@@ -84,7 +87,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
         isAlone: !store.isShared,
       });
       outages = 0;
-      // A gateway that dies wakes nobody.
+      // A gateway that dies wakes no other, so poll at least once per lease.
       wakeLater(Math.min(nextDueInMs ?? leaseMs, leaseMs));
       if (pass === undefined) {
         return false;
@@ -139,7 +142,7 @@ export function createReconciler(options: ReconcilerOptions): Reconciler {
     }
   }
 
-  /** What went wrong may go wrong again, so that the cluster is not looked at at once. */
+  /** Ends a failed pass. The failure may persist, so the next pass is delayed. */
   async function giveUp(
     { cluster }: ClaimedCluster,
     fenced: { name: string; uid: string; owner: string; fence: number },

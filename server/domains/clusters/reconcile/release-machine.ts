@@ -8,10 +8,10 @@ import { machineFailed, movedTo, retried, type StepEnd, waiting } from "./step.t
 import { takenMachine } from "./take-machine.ts";
 
 const dayMs = 24 * 3_600_000;
-/** So many failures within a day, and nobody is to take the machine before someone has looked at it. */
+/** Number of failures within a day after which a machine is marked as broken and must be checked before it is used again. */
 const failuresOfBroken = 2;
 
-/** Releasing: gives the machine back, until MAAS says that it is the slot's no more. */
+/** Handles the state `releasing`: releases the machine, until it no longer belongs to the slot according to MAAS. */
 export async function releaseMachine(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   if (slot.systemId === undefined) {
     return resolveCandidate(pass, slot);
@@ -45,7 +45,7 @@ export async function releaseMachine(pass: Pass, slot: SlotRecord): Promise<Step
   return end === "asked" ? { ...waiting(`MAAS releases ${hostname}${left}`), ...reasonOf(slot, "") } : end;
 }
 
-/** A machine that may have been taken: MAAS knows. */
+/** Finds out from MAAS whether the candidate was allocated. */
 async function resolveCandidate(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   const machine = await takenMachine(pass, slot);
   if (machine === undefined) {
@@ -63,7 +63,7 @@ async function release(pass: Pass, slot: SlotRecord): Promise<StepEnd | "asked">
   const comment = `hostplane: cluster ${slot.cluster} gives it back`;
   const done = await pass.changeMachine(slot, "maas.release", async (machine) => {
     const { systemId, annotations } = machine;
-    // With its release its agent name goes, and if that failed it would be nobody's.
+    // A release removes the agent name. Without a mark, a machine whose release fails would have no owner.
     if (markedSlotOf(annotations) === undefined && !isLeavingMaas(machine)) {
       await maas.annotate(systemId, marks);
       pass.lease.assertHeld();
@@ -76,7 +76,10 @@ async function release(pass: Pass, slot: SlotRecord): Promise<StepEnd | "asked">
   return done.result.owner === undefined ? goneMachine(pass, slot, goneBecause("it is ready")) : "asked";
 }
 
-/** A machine is to blame only if others of its kind became nodes with the same image: else it may be the image, or the CNI. */
+/**
+ * The machine is the cause only if others of its type became nodes with the same image; otherwise the image or the CNI may be
+ * at fault.
+ */
 async function isBroken({ tools, slots }: Pass, slot: SlotRecord): Promise<boolean> {
   const isImageGood = slots
     .all()
@@ -104,7 +107,7 @@ async function markBroken(pass: Pass, slot: SlotRecord): Promise<StepEnd | "aske
     : goneMachine(pass, slot, done.is === "gone" ? done : goneBecause(times));
 }
 
-/** That the machine is to blame stays known. */
+/** Keeps the reason if the machine itself has failed. */
 function reasonOf({ reason }: SlotRecord, next: string) {
   return { reason: reason === machineFailed ? machineFailed : next };
 }

@@ -2,12 +2,13 @@ import type { MaasAdapter } from "../../../../adapters/maas/adapter.ts";
 import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
 import { nodeFailurePrefix } from "../bootstrap/node-script.ts";
 
-/** cloud-init reports the start of each of its modules. */
+/** Limit of events to read: cloud-init reports the start of each of its modules. */
 const maxEvents = 300;
 const failures = ["Node post-installation failure", "Node installation failure"];
 
 /**
- * What a machine has reported to MAAS of its bootstrap since it was installed; undefined when it did not fail.
+ * Returns the failure that a machine has reported to MAAS during its bootstrap since it was installed; undefined when it did
+ * not fail.
  * @throws InfraError as `MaasAdapter.events`
  */
 export async function reportedFailure(
@@ -24,7 +25,8 @@ export async function reportedFailure(
   if (told !== undefined) {
     return told.description.slice(prefix.length);
   }
-  // Without our words, as from an image whose cloud-init cannot report them. Other modules fail on machines that are well.
+  // Without the script's own message, as with an image whose cloud-init cannot report it. Other modules also fail on healthy
+  // machines.
   return failed.some(({ description }) => /config-scripts[-_]user/.test(description))
     ? "its user data failed; /var/log/cloud-init-output.log on it says why"
     : undefined;

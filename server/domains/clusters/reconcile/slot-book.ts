@@ -4,29 +4,30 @@ import type { NewSlot, SlotChange, SlotRecord } from "../../../store/cluster-rec
 import type { PassLease } from "./pass-lease.ts";
 import type { Boundary, ReconcilerOptions } from "./reconciler-options.ts";
 
-/** What is to be written of a slot that is in the state in which it was read. */
+/** Changes to a slot that is in the state in which it was read. */
 export type SlotFacts = Omit<SlotChange, "uid" | "from">;
 
-/** The slots of a cluster in a pass, as the store has them. */
+/** The slots of a cluster in a pass, in sync with the store. */
 export interface SlotBook {
-  /** Those that are not released, the oldest first. */
+  /** Returns the slots that are not released, oldest first. */
   all(): readonly SlotRecord[];
-  /** Undefined when it is released. */
+  /** Returns a slot; undefined when it is released. */
   get(uid: string): SlotRecord | undefined;
   /**
-   * Writes what happened to a slot.
-   * @throws InfraError OPERATION_IN_PROGRESS when another gateway has the cluster, or a slot is not as it was read; and as the store does
+   * Writes a change of a slot.
+   * @throws InfraError OPERATION_IN_PROGRESS when another gateway has the cluster, or a slot has changed since it was read; and
+   *   as the store does
    */
   write(slot: SlotRecord, facts: SlotFacts): Promise<void>;
-  /** Writes all of it or nothing; throws as `write`. */
+  /** Writes all changes or none; throws as `write`. */
   writeAll(add: readonly NewSlot[], change: readonly SlotChange[]): Promise<void>;
-  /** Whether a slot is in another state than when the pass began. */
+  /** Whether any slot has changed its state since the pass began. */
   readonly hasMoved: boolean;
 }
 
 const maxWaiting = Number.MAX_SAFE_INTEGER;
 
-/** @param slots as the claim has read them */
+/** Creates the book of slots. @param slots as read by the claim */
 export function createSlotBook(
   store: ReconcilerOptions["store"],
   fenced: FencedCluster,
@@ -35,14 +36,14 @@ export function createSlotBook(
   boundary: Boundary | undefined,
 ): SlotBook {
   const known = new Map(slots.map((slot) => [slot.uid, slot]));
-  // One after the other, as they would get in each other's way in the store.
+  // Serialized, since concurrent writes would conflict in the store.
   const turns = createLimiter({ what: "writes of a cluster", maxRunning: 1, maxWaiting });
   let hasMoved = false;
 
   async function writeNow(add: readonly NewSlot[], change: readonly SlotChange[]): Promise<void> {
     const name = [...add.map(() => "wanted"), ...change.map(({ from, state = from }) => state)].join("+");
     await boundary?.(`before write ${name}`);
-    // What is written is refused anyway when the lease is over; this way nothing is even asked.
+    // The store rejects writes without the lease anyway; this avoids the call.
     lease.assertHeld();
     const written = await store.run("clusters.writeSlots", { fenced, add, change });
     await boundary?.(`after write ${name}`);

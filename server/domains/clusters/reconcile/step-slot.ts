@@ -25,11 +25,12 @@ const steps: Readonly<Record<Exclude<SlotState, "released">, Step>> = {
   releasing: releaseMachine,
 };
 
-/** More states than there are; what takes longer than that goes on in the next pass. */
+/** More than the number of states. If a slot needs more steps, it continues in the next pass. */
 const maxSteps = 12;
 
 /**
- * Takes a slot as far as it goes without waiting. What MAAS or the cluster refuses is written on the slot, which is tried again later.
+ * Advances a slot as far as possible without waiting. Errors of MAAS or the cluster are stored in the slot, which is retried
+ * later.
  * @param assertGoesOn throws when the pass is to end
  * @throws InfraError when the lease is over, and as the store does
  */
@@ -53,10 +54,10 @@ export async function stepSlot(pass: Pass, uid: string, assertGoesOn: () => void
   }
 }
 
-/** No slot waits longer: what lies further ahead was written while the clock was wrong, and counts no more. */
+/** Maximum delay of a slot: a time further ahead was stored while the clock was wrong, and is ignored. */
 const maxRestMs = 3_600_000;
 
-/** How long a slot is left alone yet, in milliseconds; 0 when it is not. */
+/** Returns for how many more milliseconds a slot must not be retried; 0 when it is due. */
 export function restMs({ nextTryAtMs }: SlotRecord, nowMs: number): number {
   const ms = nextTryAtMs - nowMs;
   return ms > 0 && ms <= maxRestMs ? ms : 0;
@@ -80,7 +81,7 @@ async function stepOnce(pass: Pass, slot: SlotRecord, step: Step): Promise<StepE
   }
 }
 
-/** @returns whether it could be: another slot may still have the machine, as long as it has not seen that it is given back */
+/** @returns false when it failed: another slot may still hold the machine until it has noticed the release */
 async function writeEnd(pass: Pass, slot: SlotRecord, end: SlotFacts): Promise<boolean> {
   try {
     await pass.slots.write(slot, end);
@@ -98,7 +99,7 @@ async function writeEnd(pass: Pass, slot: SlotRecord, end: SlotFacts): Promise<b
   }
 }
 
-/** Of these nobody knows what was written: the next claim reads it. */
+/** After these errors it is unknown what was stored; the next claim reads it. */
 function isOfStore(error: unknown): boolean {
   return error instanceof InfraError && ["STORE_UNAVAILABLE", "SHUTTING_DOWN"].includes(error.reason);
 }

@@ -6,38 +6,38 @@ import type { Pass } from "./pass.ts";
 import type { SlotFacts } from "./slot-book.ts";
 
 /**
- * What comes of a step: facts to write down, after which the slot is stepped again if its state is another; `again` when the step has
- * written them itself; `wait` when there is nothing to do now.
+ * Result of a step: facts to store, after which the slot is stepped again if its state has changed; `again` when the step has
+ * stored them itself; `wait` when there is nothing to do now.
  */
 export type StepEnd = SlotFacts | "again" | "wait";
 
-/** Takes a slot on from one state, as far as it goes without waiting. */
+/** Advances a slot from one state, as far as possible without waiting. */
 export type Step = (pass: Pass, slot: SlotRecord) => Promise<StepEnd>;
 
-/** Of a machine that could not be installed, or did not join: another is to be taken. */
+/** Reason for a machine that could not be installed or did not join: it is replaced. */
 export const machineFailed = "MACHINE_FAILED" satisfies ReasonName;
 
-/** The next state, with nothing left of what went wrong in the last. */
+/** Moves to the next state and clears the errors of the last one. */
 export function movedTo(state: SlotState, facts: SlotFacts = {}): SlotFacts {
   return { state, message: "", reason: "", attempts: 0, nextTryInMs: 0, ...facts };
 }
 
-/** The machine is to go. @param message why, as a clause */
+/** Removes the machine. @param message the reason, as a clause */
 export function leaving(message: string): SlotFacts {
   return movedTo("releasing", { message, history: { message } });
 }
 
-/** The machine is to go, and is to blame. @param message why, as a clause */
+/** Removes the machine and records it as the cause. @param message the reason, as a clause */
 export function failed(message: string): SlotFacts {
   return movedTo("releasing", { message, reason: machineFailed, history: { message, isFailure: true } });
 }
 
-/** It goes on by itself; people are told why not yet. */
+/** Waits for a condition that will be met without intervention; the message says which. */
 export function waiting(message: string): SlotFacts {
   return { message, reason: "", attempts: 0 };
 }
 
-/** Tried again after a while. */
+/** Retries after a delay. */
 export function retried(
   pass: Pass,
   slot: SlotRecord,
@@ -47,14 +47,14 @@ export function retried(
   const { pollMs } = pass.tools.settings;
   return {
     message: error.message,
-    // While a machine is given back it stays known that it is to blame.
+    // A machine that has failed keeps that reason until it is released.
     reason: slot.reason === machineFailed ? machineFailed : error.reason,
     attempts,
     nextTryInMs: Math.max(retryDelayMs(attempts, pollMs), error.retryAfterMs ?? 0),
   };
 }
 
-/** There is no machine for it now. */
+/** No machine is available at the moment. */
 export function withoutMachine(pass: Pass, slot: SlotRecord, message: string): SlotFacts {
   const attempts = slot.attempts + 1;
   const nextTryInMs = freeMachineDelayMs(attempts, pass.tools.settings.pollMs);

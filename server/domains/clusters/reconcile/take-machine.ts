@@ -8,8 +8,9 @@ import type { Pass } from "./pass.ts";
 import { movedTo, type StepEnd } from "./step.ts";
 
 /**
- * Candidate: takes the machine, under a name that no other slot has. What was asked may have been done without an answer, now or by a
- * gateway before this one: so MAAS is asked first for a machine of that name, and a repeat can never take a second one.
+ * Handles the state `candidate`: allocates the machine under an agent name unique to the slot. An earlier call, possibly of
+ * another gateway, may have succeeded without a response. MAAS is therefore first searched for a machine with that name, so
+ * that a retry can never allocate a second one.
  */
 export async function takeMachine(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   const { maas, settings, changes } = pass.tools;
@@ -48,7 +49,7 @@ export async function takeMachine(pass: Pass, slot: SlotRecord): Promise<StepEnd
   }
 }
 
-/** The machine that was taken for a slot; undefined when none was. @throws InfraError as MAAS does */
+/** Returns the machine allocated for a slot; undefined when there is none. @throws InfraError as MAAS does */
 export async function takenMachine(pass: Pass, slot: SlotRecord): Promise<MaasMachine | undefined> {
   const { maas, account, installationId } = pass.tools;
   const owner = await account();

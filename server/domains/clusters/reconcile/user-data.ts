@@ -17,11 +17,12 @@ import { nodeNameOf } from "./plan/cluster-view.ts";
 
 const renderer = createKubeadmRenderer();
 
-/** Machines that are late, and clocks that are wrong. */
+/** Allowance for slow machines and inaccurate clocks. */
 const slackMs = 10 * 60_000;
 
 /**
- * What a machine is told when it is installed: a secret. For one that joins a token of its own is made in the cluster.
+ * Returns the user data for installing a machine, which is a secret. For a machine that joins, a token is created in the
+ * cluster.
  * @throws InfraError as MAAS, the cluster and the store do
  */
 export async function userDataOf(pass: Pass, slot: SlotRecord, machine: MaasMachine): Promise<string> {
@@ -57,7 +58,7 @@ function clusterPlanOf({ cluster, tools }: Pass, { hostname, fqdn }: MaasMachine
   if (endpoint !== undefined && kubeVipImage === undefined) {
     throw endpointUnconfigured(endpoint);
   }
-  // As MAAS calls the address that is reserved.
+  // The DNS name under which MAAS registers the reserved address.
   const domain = fqdn.startsWith(`${hostname}.`) ? fqdn.slice(hostname.length) : "";
   const certificateNames = [...new Set([`${name}-api`, `${name}-api${domain}`.toLowerCase()])];
   return {

@@ -4,10 +4,10 @@ import { isLeavingMaas } from "./own-machine.ts";
 import type { Pass } from "./pass.ts";
 import { leaving, type StepEnd, waiting } from "./step.ts";
 
-/** Joined: sees to it that the machine is still there. */
+/** Handles the state `joined`: checks that the machine still belongs to the slot. */
 export async function watchNode(pass: Pass, slot: SlotRecord): Promise<StepEnd> {
   if ("unreadable" in pass.view.machines) {
-    // The status of the cluster tells that; of this machine nothing is known.
+    // The cluster's status reports this; nothing is known about this machine.
     return "wait";
   }
   const own = await pass.look(slot);

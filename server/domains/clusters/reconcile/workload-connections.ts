@@ -4,13 +4,13 @@ import { createClientCertificate } from "../bootstrap/certificate.ts";
 import type { ClusterPki } from "../bootstrap/cluster-pki.ts";
 import { apiServerPort } from "../cluster-settings.ts";
 
-/** Connections to clusters, kept from pass to pass. */
+/** Connections to clusters, reused across passes. */
 export interface WorkloadConnections {
-  /** Another one as soon as the cluster has another address or other secrets. */
+  /** Returns the connection to a cluster; a new one when the cluster's address or secrets have changed. */
   to(cluster: Pick<ClusterRecord, "uid" | "secretsVersion">, host: string, pki: ClusterPki): WorkloadCluster;
-  /** Whether a cluster has answered. @returns for how many milliseconds it has not, 0 when it has */
+  /** Records whether a cluster has responded. @returns for how many milliseconds it has not responded; 0 when it has */
   noteAnswer(uid: string, isAnswered: boolean): number;
-  /** The cluster is no more. */
+  /** Closes the connection to a cluster that no longer exists. */
   drop(uid: string): void;
   close(): Promise<void>;
 }
@@ -20,13 +20,13 @@ interface Connection {
   readonly cluster: WorkloadCluster;
 }
 
-/** Clusters that other gateways look at by now need none here. */
+/** Connections to clusters that other gateways now reconcile are closed. */
 const maxConnections = 256;
 
 export function createWorkloadConnections(workload: WorkloadAdapter): WorkloadConnections {
   const connections = new Map<string, Connection>();
   const closing = new Set<Promise<void>>();
-  /** When clusters were first found not to answer, by uid (performance.now()). */
+  /** Since when clusters have not responded, by uid (performance.now()). */
   const silentSinceMs = new Map<string, number>();
 
   function drop(uid: string): void {
@@ -56,7 +56,7 @@ export function createWorkloadConnections(workload: WorkloadAdapter): WorkloadCo
         });
         connection = { key, cluster };
       }
-      // What was used last is last.
+      // The map is in order of use, the most recently used last.
       connections.set(uid, connection);
       const [longestUnused] = connections.keys();
       if (connections.size > maxConnections && longestUnused !== undefined) {
@@ -90,7 +90,7 @@ export function createWorkloadConnections(workload: WorkloadAdapter): WorkloadCo
 const hourMs = 3_600_000;
 
 /**
- * How the etcd of a cluster is reached, with a certificate made for this.
+ * Creates the access data for a cluster's etcd, with a short-lived client certificate.
  * @param members machines of its control plane
  */
 export async function etcdAccessOf(

@@ -10,14 +10,17 @@ import type { KnownClusters } from "./read-machines.ts";
 export type Adoption =
   | {
       readonly slot: AdoptedSlot;
-      /** The slot that is named on it has, or is to have, another machine: this one is to be marked anew first. */
+      /**
+       * Whether the slot in its marks has or is about to get another machine, so that this one must be marked with a new slot
+       * first.
+       */
       readonly isRenamed: boolean;
     }
   /** Why it cannot be adopted: a clause without a full stop. */
   | { readonly refusal: string };
 
 /**
- * What AdoptStray makes of a machine that no slot has.
+ * Determines how AdoptStray would adopt a machine that no slot has.
  * @param clusters of this MAAS
  */
 export function adoptionOf(
@@ -54,7 +57,7 @@ export function adoptionOf(
   if (others.length >= pool.count) {
     return { refusal: fullRefusal(marks.pool, pool.count) };
   }
-  // The store takes up a slot again that is released.
+  // A released slot can be reused by the store.
   const isRenamed = known.slots.some(({ uid, state }) => uid === marks.slotUid && state !== "released");
   const [ipAddress] = machine.ipAddresses;
   return {
@@ -76,7 +79,7 @@ export function adoptionOf(
   };
 }
 
-/** Why a machine is not taken into a pool, or the control plane, that has its machines: as a clause, with what to do. */
+/** Returns why a pool or control plane that already has all its machines cannot adopt another, as a clause with advice. */
 function fullRefusal(pool: string | undefined, count: number): string {
   const machines = count === 1 ? "its machine" : `its ${count} machines`;
   return pool === undefined
@@ -84,10 +87,10 @@ function fullRefusal(pool: string | undefined, count: number): string {
     : `node pool ${pool} has ${machines}, and one of them would have to go; scale it to ${count + 1}, and adopt it at once, before another is installed`;
 }
 
-/** The same for whoever adopts the machine at the same time, so that what is written on it is what the store has. */
+/** Derives the new uid from the machine, so that concurrent adoptions mark it with the same slot that the store gets. */
 function nextUid(slotUid: string, systemId: string): string {
   const hex = createHash("sha256").update(`${slotUid}/${systemId}`).digest("hex");
-  // A UUID of one's own making (RFC 9562, version 8).
+  // A custom UUID (RFC 9562, version 8).
   const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(12, 15)}`, `8${hex.slice(15, 18)}`];
   return [...parts, hex.slice(18, 30)].join("-");
 }

@@ -1,19 +1,19 @@
 import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { Clocks } from "../clocks.ts";
 
-/** Far less than it takes to give a machine back and install it for somebody else. */
+/** Far shorter than it takes to release a machine and install it for another user. */
 const maxAgeMs = 5_000;
 
-/** A look at a machine, after which it is changed. */
+/** The time at which a machine's state was read, before the machine is changed. */
 export interface Look {
   /**
-   * Right before the change: a gateway that was frozen since, or was told late, does not know whose the machine is by now.
+   * Must be called right before the change: after a freeze or a slow response, the machine may belong to somebody else.
    * @throws InfraError MAAS_UNAVAILABLE
    */
   assertFresh(): void;
 }
 
-/** To be called before MAAS is asked. */
+/** Must be called before MAAS is read. */
 export function beginLook({ monotonicMs, wallMs }: Clocks, systemId: string): Look {
   const [sinceMs, sinceWallMs] = [monotonicMs(), wallMs()];
   return {

@@ -2,44 +2,44 @@ import type { MaasMachine } from "../../../../adapters/maas/machine.ts";
 import type { SlotRecord } from "../../../store/cluster-records.ts";
 import type { MachineMarks } from "../machine-marks.ts";
 
-/** A machine that MAAS has given to the gateway's account. */
+/** A machine allocated to the gateway's account, as read from MAAS. */
 export interface SeenMachine {
   readonly machine: MaasMachine;
-  /** What is written on it; undefined when that is nothing, or not what a gateway writes. */
+  /** Its marks; undefined when they are missing or not in the form that a gateway writes. */
   readonly marks: MachineMarks | undefined;
-  /** The slot by whose agent name MAAS finds it; asked only of one that is allocated and has nothing written on it. */
+  /** The slot whose agent name it has; read only for an allocated machine without marks. */
   readonly agentSlot: string | undefined;
 }
 
-/** What the store knows of such machines. It is read after MAAS: what is taken is written down before. */
+/** The store's facts about such machines. They are read after MAAS, since an allocation is stored before it is made. */
 export interface KnownSlots {
   readonly installationId: string;
-  /** The greatest number that it has given to a machine. */
+  /** The highest sequence number that the store has assigned. */
   readonly sequence: number;
-  /** All that have or had one of the machines, or are named on one. */
+  /** All slots that have or had one of the machines, or are named in its marks. */
   readonly slots: readonly SlotRecord[];
-  /** What slots were to take, as their history tells; what was heard of last comes first. */
+  /** Candidates of slots according to their history, most recent first. */
   readonly candidates: readonly { readonly slotUid: string; readonly systemId: string }[];
 }
 
 export interface StrayVerdict {
   readonly is: "stray";
-  /** Whether this gateway's store has taken it, as far as MAAS tells. */
+  /** Whether this gateway's store allocated it, as far as MAAS shows. */
   readonly isOurs: boolean;
-  /** Whether it may be given back without anybody asking for that. */
+  /** Whether it may be released automatically. */
   readonly isReleasable: boolean;
-  /** What is known of it, for people: a clause without a full stop. */
+  /** What is known about it, for people: a clause without a full stop. */
   readonly message: string;
 }
 
 export type MachineVerdict =
-  /** A slot that is not released has it, or may. */
+  /** A slot that is not released has it or may have it. */
   { readonly is: "inUse"; readonly slot: SlotRecord } | StrayVerdict;
 
 /**
- * What a machine is to the clusters. It may be given back by itself only when nothing can be lost by that: MAAS says that it is
- * allocated and no more, and the store that it was this slot's and is no longer, or was to be; and the store knows all that MAAS
- * does (`isReportOnly` says otherwise).
+ * Judges how a machine relates to the clusters. It may be released automatically only if that cannot lose anything: in MAAS
+ * it is allocated and nothing more, according to the store it was the slot's machine or candidate and no longer is, and the
+ * store is up to date with MAAS (`isReportOnly` is true otherwise).
  */
 export function judgeMachine(seen: SeenMachine, known: KnownSlots, isReportOnly: boolean): MachineVerdict {
   const { machine, marks, agentSlot } = seen;
@@ -65,9 +65,9 @@ export function judgeMachine(seen: SeenMachine, known: KnownSlots, isReportOnly:
 }
 
 /**
- * Whether MAAS has a machine that this store must have forgotten: one that is marked as this installation's with a number that
- * the store has not given out yet, or for a slot that never had it as far as the store knows. Nothing but an older state of the
- * store explains that.
+ * Reports whether the store must have lost its record of a machine: the machine is marked with this installation and a
+ * sequence number that the store has not assigned yet, or with a slot that never had it according to the store. That happens
+ * only if the store is older than MAAS.
  */
 export function isUnexplained({ machine, marks }: SeenMachine, known: KnownSlots): boolean {
   if (marks === undefined || marks.installationId !== known.installationId) {
@@ -90,7 +90,7 @@ function wasCandidate(slotUid: string, id: string, { candidates }: KnownSlots): 
   return candidates.some((each) => each.slotUid === slotUid && each.systemId === id);
 }
 
-/** A slot that lives holds another machine, or none: it is no tombstone unless its history names this one. */
+/** A slot in use with another machine or none is not proof of a release, unless its history names this machine. */
 function hasTombstone(slotUid: string, id: string, known: KnownSlots): boolean {
   const slot = known.slots.find(({ uid }) => uid === slotUid);
   return wasCandidate(slotUid, id, known) || (slot?.state === "released" && mayHave(slot, id));

@@ -6,40 +6,43 @@ import type { Store } from "../../../store/store.ts";
 import { agentNameOf, markedSlotOf, marksFrom } from "../machine-marks.ts";
 import type { KnownSlots, SeenMachine } from "./judge-machine.ts";
 
-/** A machine that many slots have had is not asked for by all of their names: the call that took it is one of the last. */
+/**
+ * For a machine that many slots have had, only their latest agent names are searched: one of the last calls must have
+ * allocated it.
+ */
 const maxAgentNames = 20;
 
-/** Machines of the gateway's account, and what the store knew of them afterwards. */
+/** Machines of the gateway's account, and what the store knew about them afterwards. */
 export interface MachineReading {
   readonly seen: readonly SeenMachine[];
   readonly known: KnownSlots;
 }
 
-/** By name. */
+/** Clusters by name. */
 export type KnownClusters = ReadonlyMap<string, ClusterWithSlots>;
 
-/** The same of one machine. */
+/** The same for one machine. */
 export interface OneMachineReading {
   readonly seen: SeenMachine;
   readonly known: KnownSlots;
 }
 
-/** Reads MAAS and the store together: always MAAS first, since what is taken is written down before. */
+/** Reads MAAS and the store together: MAAS always first, since an allocation is stored before it is made. */
 export interface MachineReader {
   /** @throws InfraError as MAAS and the store do */
   all(signal?: AbortSignal): Promise<MachineReading>;
   /**
-   * One as it is now.
+   * Reads one machine's current state.
    * @throws InfraError STRAY_NOT_FOUND, INVALID_FIELD, and as MAAS and the store do
    */
   one(systemId: string, signal?: AbortSignal): Promise<OneMachineReading>;
   /**
-   * The same again, as it is now, under the same agent name if it was found by one; undefined when it is the account's no more.
+   * Reads the machine again, by its agent name if it was found by one; undefined when the account no longer owns it.
    * @throws InfraError as MAAS and the store do
    */
   again(seen: SeenMachine, signal?: AbortSignal): Promise<OneMachineReading | undefined>;
   /**
-   * Those clusters of this MAAS that are written on the machines.
+   * Returns the clusters of this MAAS that are named in the machines' marks.
    * @throws InfraError as the store does
    */
   clustersOf(seen: readonly SeenMachine[]): Promise<KnownClusters>;
@@ -60,7 +63,10 @@ export function createMachineReader({
     return { installationId, sequence, ...(await store.run("clusters.trace", { systemIds, slotUids })) };
   }
 
-  /** MAAS tells no agent name, but finds machines by one: those of the slots that were to take it of late are asked for. */
+  /**
+   * MAAS does not report agent names, but can search by them: tries those of the slots for which the machine was last a
+   * candidate.
+   */
   async function agentSlotOf(
     { machine, marks }: SeenMachine,
     { installationId, slots, candidates }: KnownSlots,
@@ -93,7 +99,7 @@ export function createMachineReader({
     for (const each of marked) {
       seen.push({ ...each, agentSlot: await agentSlotOf(each, known, signal) });
     }
-    // A slot that is found by its agent name alone may not be among those of the machines.
+    // A slot found only by its agent name may be missing from the slots read so far.
     return { seen, known: seen.some(({ agentSlot }) => agentSlot !== undefined) ? await know(seen) : known };
   }
 
@@ -156,7 +162,7 @@ function strayNotFound(systemId: string): InfraError {
   });
 }
 
-/** How a machine of MAAS is named in errors, plans and the audit log. */
+/** Returns the resource name of a MAAS machine in errors, plans and the audit log. */
 export function resourceOf(systemId: string): string {
   return `maas/machines/${systemId}`;
 }

@@ -4,7 +4,10 @@ import type { StrayLog, Sweep } from "./sweep.ts";
 
 const firstRetryMs = 10_000;
 
-/** Sweeps after `firstSweepMs` and about every `sweepMs`, not all gateways at the same time; sooner after one that failed. */
+/**
+ * Sweeps after `firstSweepMs` and then about every `sweepMs`, at random times so that gateways do not coincide; sooner after
+ * a failure.
+ */
 export function repeatSweep(
   sweep: Sweep,
   { firstSweepMs, sweepMs: everyMs }: Pick<ClusterSettings, "firstSweepMs" | "sweepMs">,

@@ -3,8 +3,9 @@ import { isUnexplained, type KnownSlots, type SeenMachine } from "./judge-machin
 const namedMachines = 5;
 
 /**
- * Why no stray is given back by itself: MAAS knows of machines that the store must have forgotten, as one does that was put back
- * from a backup or copied. It then knows nothing of what else has happened since. Undefined when there is no such reason.
+ * Returns why no stray is released automatically: MAAS has machines whose records the store must have lost, because it was
+ * restored from a backup or copied. It then does not know what else has happened since. Undefined when there is no such
+ * reason.
  */
 export function reportOnlyReason(seen: readonly SeenMachine[], known: KnownSlots): string | undefined {
   const ids = seen.filter((each) => isUnexplained(each, known)).map(({ machine }) => machine.systemId);

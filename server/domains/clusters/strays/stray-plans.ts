@@ -3,7 +3,7 @@ import type { AdoptedSlot } from "../../../store/cluster-strays.ts";
 import type { StrayFacts } from "../stray-calls.ts";
 import { resourceOf } from "./read-machines.ts";
 
-/** What AdoptStray would do. */
+/** Plans AdoptStray. */
 export function planOfAdoption(
   backend: string,
   { systemId, cluster, pool }: AdoptedSlot,
@@ -21,7 +21,7 @@ export function planOfAdoption(
   };
 }
 
-/** What ReleaseStray would do. */
+/** Plans ReleaseStray. */
 export function planOfRelease(
   backend: string,
   { systemId, hostname, maasStatus }: StrayFacts,

@@ -16,11 +16,11 @@ import { planOfAdoption, planOfRelease } from "./stray-plans.ts";
 import { strayFactsOf, surveyMachines } from "./survey.ts";
 import { createSweep, type StrayLog, type Sweep } from "./sweep.ts";
 
-/** Machines that MAAS has given to the gateway's account and no cluster knows. */
+/** Machines allocated to the gateway's MAAS account that no cluster knows. */
 export interface Strays extends StrayCalls {
-  /** Looks for them once, tells of them in the log, and gives back those of which nobody can miss anything. */
+  /** Searches for strays once, logs them, and releases those that can be released without loss. */
   readonly sweep: Sweep;
-  /** Does so after `firstSweepMs` and every `sweepMs`, until it is closed. */
+  /** Sweeps after `firstSweepMs` and every `sweepMs`, until it is closed. */
   begin(): { close(): Promise<void> };
 }
 
@@ -81,7 +81,7 @@ export function createStrays(options: StraysOptions): Strays {
       const { slot, isRenamed, installationId } = await readAdoption(systemId);
       look.assertFresh();
       if (isRenamed) {
-        // Before the store has it: until then it is a stray that can be adopted by its new marks.
+        // Marked before it is stored: until then it is a stray that can be adopted by its new marks.
         await runChange(() => maas.annotate(systemId, marksOf(installationId, slot)));
       }
       const adopted = await store.run("clusters.adopt", { slot, message: "adopted by an operator" });

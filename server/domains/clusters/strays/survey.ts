@@ -11,18 +11,18 @@ import {
 import type { KnownClusters, MachineReader } from "./read-machines.ts";
 import { reportOnlyReason } from "./report-only.ts";
 
-/** What was found when all machines of the account were looked at. */
+/** Result of a survey of all machines of the account. */
 export interface Survey {
   /** By system id. */
   readonly strays: readonly StrayFacts[];
-  /** Those of them that may be given back by themselves. */
+  /** The strays that may be released automatically. */
   readonly releasable: readonly SeenMachine[];
-  /** Why none may; for people. */
+  /** Why none may be released; for people. */
   readonly reportOnlyBecause: string | undefined;
 }
 
 /**
- * Looks at all machines of the account; changes nothing.
+ * Surveys all machines of the account, without changing anything.
  * @throws InfraError as MAAS and the store do
  */
 export async function surveyMachines(
@@ -45,7 +45,7 @@ export async function surveyMachines(
   };
 }
 
-/** What is told of a stray. */
+/** Returns the facts about a stray. */
 export function strayFactsOf(
   seen: SeenMachine,
   verdict: StrayVerdict,
@@ -80,7 +80,7 @@ function isJudgedStray(judged: {
   return judged.verdict.is === "stray";
 }
 
-/** Without those that were given back between the reading of MAAS and that of the store, which are no strays. */
+/** Filters out machines released between the reads of MAAS and the store; they are not strays. */
 async function stillOwned(
   maas: Pick<MaasAdapter, "machines">,
   judged: readonly JudgedStray[],

@@ -19,8 +19,8 @@ export interface SweepOptions {
 }
 
 /**
- * Looks for strays, tells of each once for as long as it is as it is, and gives back those that may be.
- * @throws InfraError as MAAS and the store do when one looks, and the signal's reason
+ * Searches for strays, logs each once until its facts change, and releases those that may be released.
+ * @throws InfraError as MAAS and the store do during the survey, and the signal's reason
  */
 export type Sweep = (signal: AbortSignal) => Promise<void>;
 
@@ -49,7 +49,7 @@ export function createSweep({ maas, reader, survey, log, clocks }: SweepOptions)
     try {
       const look = beginLook(clocks, systemId);
       const now = await reader.again(seen, signal);
-      // A slot may have taken it meanwhile, or somebody may have begun to install it.
+      // A slot may have allocated it, or another user may have started to install it.
       const verdict = now === undefined ? undefined : judgeMachine(now.seen, now.known, false);
       if (verdict?.is !== "stray" || !verdict.isReleasable || signal.aborted) {
         return;

@@ -7,23 +7,26 @@ import { planSlots } from "./plan-slots.ts";
 import { groupsOf, isMachineComing, isOutdated } from "./slot-group.ts";
 import { statusMessageOf } from "./status-message.ts";
 
-/** An API server that starts anew, or whose address moves to another machine, is silent for so long. */
+/** How long an API server may be unreachable while it restarts or its address moves to another machine. */
 const briefMs = 60_000;
 const reachableStatuses: readonly ClusterStatusName[] = ["running", "reconciling", "degraded"];
 
 export interface FoundStatus {
   readonly status: ClusterStatusName;
-  /** At most 500 characters, for people; empty when there is nothing to say. */
+  /** At most 500 characters, for people; empty when there is nothing to report. */
   readonly message: string;
-  /** All that is wanted is there and serves: the generation is in place, and from the first time on the cluster has run. */
+  /**
+   * The cluster matches its spec and is serving. The generation is then settled, and the first time the cluster counts as
+   * having run.
+   */
   readonly isSettled: boolean;
-  /** Nothing is on its way: it does to look again after `watchMs`, else after `pollMs`. */
+  /** Nothing is changing, so the next check can wait for `watchMs` instead of `pollMs`. */
   readonly isCalm: boolean;
 }
 
 /**
- * How a cluster is, by the words of the contract (cnct.kaas.api.ClusterStatus).
- * @param slots all of the cluster that are not released, as they are at the end of a pass
+ * Determines a cluster's status in the terms of the API (cnct.kaas.api.ClusterStatus).
+ * @param slots all slots of the cluster that are not released, at the end of a pass
  */
 export function clusterStatusOf(
   cluster: ClusterRecord,
@@ -48,7 +51,7 @@ export function clusterStatusOf(
     isPlaced,
     hasProblems: problems.size > 0,
   });
-  // Neither changes before somebody does something.
+  // Neither changes without intervention.
   const isAtRest = isLost || (isPlaced && isReachable && (status === "running" || status === "degraded"));
   return {
     status,
@@ -90,7 +93,7 @@ function statusFrom(
   return isSettled && isPlaced ? "running" : "reconciling";
 }
 
-/** By uid, what somebody has to see to. */
+/** Returns the problems that need intervention, by slot uid. */
 function problemsOf(
   slots: readonly SlotRecord[],
   view: ClusterView,

@@ -3,38 +3,38 @@ import type { WorkloadNode } from "../../../../../adapters/workload/adapter.ts";
 import type { SlotRecord } from "../../../../store/cluster-records.ts";
 import type { OfferedImages } from "../../cluster-images.ts";
 
-/** What a pass has seen of the world. What it could not see counts neither as there nor as gone. */
+/** Snapshot of the external systems in a pass. What could not be read counts neither as present nor as absent. */
 export interface ClusterView {
-  /** By the store's clock. */
+  /** Time of the store's clock. */
   readonly nowMs: number;
-  /** Those of the gateway's account by system_id, or why they cannot be read. */
+  /** The machines of the gateway's account by system_id, or why they cannot be read. */
   readonly machines: ReadonlyMap<string, MaasMachine> | { readonly unreadable: string };
-  /** Undefined: no machine of the cluster has booted yet. */
+  /** Undefined when no machine of the cluster has booted yet. */
   readonly api:
     | { readonly isReachable: true; readonly nodes: ReadonlyMap<string, WorkloadNode> }
     | {
         readonly isReachable: false;
         readonly why: string;
-        /** For how long it has been so, as far as this gateway knows. */
+        /** How long the API has been unreachable, as far as this gateway knows. */
         readonly forMs: number;
       }
     | undefined;
-  /** Undefined: MAAS cannot be asked. */
+  /** Undefined when MAAS cannot be read. */
   readonly images: OfferedImages | undefined;
 }
 
-/** The name that a machine has, or will have, as a node: its hostname in small letters. Undefined as long as it has none. */
+/** Returns the present or future node name of a machine: its hostname in lowercase. Undefined until the hostname is known. */
 export function nodeNameOf(slot: Pick<SlotRecord, "hostname">): string | undefined {
   return slot.hostname?.toLowerCase();
 }
 
-/** The node of a machine; undefined when there is none, and when nodes cannot be seen. */
+/** Returns the node of a machine; undefined when there is none, or when nodes cannot be read. */
 export function nodeOf(slot: Pick<SlotRecord, "hostname">, view: ClusterView): WorkloadNode | undefined {
   const name = nodeNameOf(slot);
   return name !== undefined && view.api?.isReachable === true ? view.api.nodes.get(name) : undefined;
 }
 
-/** The machine of a slot; undefined when the account has no such machine, and when machines cannot be read. */
+/** Returns the machine of a slot; undefined when the account has no such machine, or when machines cannot be read. */
 export function machineOf(
   slot: Pick<SlotRecord, "systemId" | "candidateId">,
   view: ClusterView,
@@ -43,7 +43,7 @@ export function machineOf(
   return id === undefined || "unreadable" in view.machines ? undefined : view.machines.get(id);
 }
 
-/** Whether the node of a machine is ready; `unseen` when the cluster cannot be asked. */
+/** Returns whether the node of a machine is ready; `unseen` when the cluster cannot be read. */
 export function readinessOf(
   slot: Pick<SlotRecord, "hostname">,
   view: ClusterView,
@@ -54,7 +54,7 @@ export function readinessOf(
   return nodeOf(slot, view)?.isReady === true ? "ready" : "notReady";
 }
 
-/** Whether a machine serves its cluster: it has joined, and is seen to be ready. */
+/** Reports whether a machine serves its cluster: it has joined, and its node is ready. */
 export function isServing(slot: SlotRecord, view: ClusterView): boolean {
   return slot.state === "joined" && readinessOf(slot, view) === "ready";
 }

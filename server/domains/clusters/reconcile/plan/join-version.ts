@@ -2,15 +2,16 @@ import type { ClusterRecord, PoolRecord, SlotRecord } from "../../../../store/cl
 import { compareKubernetesVersions, kubernetesVersionFrom } from "../../bootstrap/kubernetes-version.ts";
 import { joinRefusal } from "../../bootstrap/version-skew.ts";
 
-/** Whether API servers run, or are to run, of another version than the control plane is to have. */
+/** Reports whether API servers run, or will run, a version other than the control plane's spec. */
 export function isControlPlaneChanging(cluster: ClusterRecord, slots: readonly SlotRecord[]): boolean {
   return apiServersOf(slots).some(({ k8sVersion }) => k8sVersion !== cluster.controlPlaneVersion);
 }
 
 /**
- * The version that a new machine of a pool is made with: what the cluster is to have; while its control plane is not there yet, the
- * newest that workers of its type have now and that can join. Undefined: none can join before the control plane is upgraded.
- * @param slots all of the cluster
+ * Returns the version for a new machine of a pool: the spec's. While the control plane does not have its version yet, the
+ * newest version among the existing workers of the type and the API servers that can join. Undefined when none can join
+ * before the control plane is upgraded.
+ * @param slots all slots of the cluster
  */
 export function joinVersionOf(
   cluster: ClusterRecord,
@@ -29,7 +30,7 @@ export function joinVersionOf(
   return candidates.find((version) => servers.every((server) => canJoin(version, server)));
 }
 
-/** Machines of the control plane that are not given back yet: what leaves may still answer. */
+/** Control-plane machines that are not being released: a draining one may still serve. */
 function apiServersOf(slots: readonly SlotRecord[]): readonly SlotRecord[] {
   return slots.filter(
     ({ pool, state }) => pool === undefined && state !== "releasing" && state !== "released",

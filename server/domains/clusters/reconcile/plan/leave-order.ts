@@ -2,18 +2,18 @@ import type { SlotRecord, SlotState } from "../../../../store/cluster-records.ts
 import { type ClusterView, nodeOf, readinessOf } from "./cluster-view.ts";
 
 /**
- * A machine that is to go. One of the control plane that is deploying or booted may have joined etcd already, so it goes only with the
- * whole cluster; those of pools go at any time.
+ * A machine to be removed. A control-plane machine that is deploying or booted may have joined etcd already, so it is removed
+ * only with the whole cluster; machines of pools can be removed at any time.
  */
 export interface SlotLeave {
   readonly uid: string;
   readonly from: SlotState;
   readonly to: "draining" | "releasing" | "released";
-  /** Why, for its history. */
+  /** The reason, for its history. */
   readonly message: string;
 }
 
-/** How a machine goes: by being drained if it may be a node, and at once if nothing was ever asked of MAAS for it. */
+/** Plans how a machine is removed: by draining if it may be a node, and at once if MAAS was never called for it. */
 export function leaveOf(slot: SlotRecord, view: ClusterView, message: string): SlotLeave {
   const { uid, state } = slot;
   const to = state === "wanted" ? "released" : mayBeNode(slot, view) ? "draining" : "releasing";
@@ -21,8 +21,8 @@ export function leaveOf(slot: SlotRecord, view: ClusterView, message: string): S
 }
 
 /**
- * Whether pods may run on a machine: it has joined; or it has booted, and the cluster shows it as a node or cannot be asked. One that
- * was adopted has booted as far as the store knows, and may be a node for long.
+ * Reports whether pods may run on a machine: it has joined; or it has booted, and its node exists or nodes cannot be read. An
+ * adopted machine counts as booted in the store, but may have been a node for a long time.
  */
 export function mayBeNode(slot: SlotRecord, view: ClusterView): boolean {
   const { state } = slot;
@@ -32,20 +32,19 @@ export function mayBeNode(slot: SlotRecord, view: ClusterView): boolean {
   );
 }
 
-/** Whether a machine counts for its pool: one that is on its way out does not. */
+/** Reports whether a machine counts for its pool: one that is being removed does not. */
 export function isLive({ state }: Pick<SlotRecord, "state">): boolean {
   return state !== "draining" && state !== "releasing" && state !== "released";
 }
 
-/** The oldest first; of those of one change the one that took its machine first. */
+/** Orders slots by age, oldest first. Slots of the same change are ordered by the allocation of their machines. */
 export function byAge(a: SlotRecord, b: SlotRecord): number {
   return a.createdAtMs - b.createdAtMs || a.sequence - b.sequence || (a.uid < b.uid ? -1 : 1);
 }
 
 /**
- * Machines of a pool that has too many, those first that are missed least: what was not taken, has failed, is not ready, is not
- * installed yet, is not a node yet, has another version than it is to have; then the newest. A node that cannot be seen is taken for
- * ready.
+ * Orders the machines of a pool that has too many, the most dispensable first: not allocated, failed, not ready, not
+ * installed yet, not a node yet, outdated version; then the newest. A node whose state is unknown counts as ready.
  */
 export function inLeaveOrder(
   slots: readonly SlotRecord[],
@@ -58,7 +57,7 @@ export function inLeaveOrder(
     if (state === "wanted" || state === "candidate") {
       return state === "wanted" ? 0 : 1;
     }
-    // What somebody has just adopted is not to go for a call that failed.
+    // A machine that was just adopted must not be removed because of a failed call.
     if (slot.reason !== "" && state !== "booted") {
       return 2;
     }

@@ -3,9 +3,9 @@ import type { MaasMachineStatus } from "../../../../../adapters/maas/machine.ts"
 import type { SlotRecord } from "../../../../store/cluster-records.ts";
 import { type ClusterView, machineOf, nodeOf, readinessOf } from "./cluster-view.ts";
 
-/** How long a node may be silent, as when its machine starts anew, before someone has to see to it. */
+/** How long a node may be not ready, for example during a reboot, before it is reported as a problem. */
 const silentMs = 5 * 60_000;
-/** Failures in a row after which it does not help to try once more. */
+/** Number of consecutive failures after which retries are not expected to help. */
 const maxAttempts = 3;
 
 const configurationReasons = [
@@ -17,7 +17,7 @@ const configurationReasons = [
 ];
 const actReasons = [...configurationReasons, "NO_ADDRESS", "MACHINE_LOCKED"];
 
-/** What a machine that has been installed is in only if something happened to it. */
+/** MAAS statuses that an installed machine has only after an incident. */
 const troubles: Partial<Readonly<Record<MaasMachineStatus, string>>> = {
   missing: "missing in MAAS",
   broken: "broken in MAAS",
@@ -31,17 +31,17 @@ const troubles: Partial<Readonly<Record<MaasMachineStatus, string>>> = {
   failedTesting: "a test of MAAS has failed",
 };
 
-/** Whether nothing goes on before somebody changes MAAS or the configuration. */
+/** Reports whether the slot is blocked until MAAS or the configuration is changed. */
 export function isMisconfigured({ reason }: SlotRecord): boolean {
   return configurationReasons.includes(reason);
 }
 
-/** Whether an error stays until MAAS or the configuration is changed. */
+/** Reports whether an error persists until MAAS or the configuration is changed. */
 export function isConfigurationError(error: unknown): error is InfraError {
   return error instanceof InfraError && configurationReasons.includes(error.reason);
 }
 
-/** Why somebody has to see to a machine, as it can stand behind its name and a colon; undefined when nobody has to. */
+/** Returns why a machine needs intervention, worded to follow its name and a colon; undefined when it does not. */
 export function machineProblemOf(slot: SlotRecord, view: ClusterView): string | undefined {
   const status = slot.state === "wanted" ? undefined : machineOf(slot, view)?.status;
   const trouble = status === undefined ? undefined : troubles[status];

@@ -13,8 +13,8 @@ import {
 } from "./slot-group.ts";
 
 /**
- * Whether no machine is left that can have the cluster's data (its etcd). A new control plane would be another cluster.
- * @param slots all of the cluster that are not released
+ * Reports whether no machine with the cluster's data (its etcd) is left. A new control plane would be a different cluster.
+ * @param slots all slots of the cluster that are not released
  */
 export function isControlPlaneLost(cluster: ClusterRecord, slots: readonly SlotRecord[]): boolean {
   return (
@@ -27,9 +27,10 @@ export function isControlPlaneLost(cluster: ClusterRecord, slots: readonly SlotR
 }
 
 /**
- * What is to change of a control plane. It is never made smaller; machines of another version are replaced one after the other, and
- * only while all of it serves. One that may have joined etcd and is not ready is never sent away: it becomes ready, or fails by itself.
- * @param slots all of the cluster that are not released
+ * Plans the changes of a control plane. Its size is never reduced. Machines of another version are replaced one at a time,
+ * and only while all of the control plane is serving. A machine that may have joined etcd and is not ready is never removed:
+ * it becomes ready or fails by itself.
+ * @param slots all slots of the cluster that are not released
  */
 export function planControlPlane(
   cluster: ClusterRecord,
@@ -62,12 +63,12 @@ export function planControlPlane(
   const isWhole = areServing(group.live, view);
   if (surplus > 0) {
     const joined = group.live.filter(({ state }) => state === "joined");
-    // Of three or more a majority is left while one is missing.
+    // With three or more machines, etcd keeps its majority while one is missing.
     const canLeaveFirst =
       group.count >= 3 && areServing(joined, view) && isShortOfMachine(group, slots, view);
     return isWhole || (canLeaveFirst && surplus === 1) ? turnOf(group, outdated[0]) : nothing;
   }
-  // Without an address of its own a cluster is where its only machine of the control plane is, which cannot be replaced.
+  // Without an endpoint, the cluster's address is that of its only control-plane machine, which therefore cannot be replaced.
   return isWhole && outdated.length > 0 && cluster.endpoint !== undefined ? { add: 1, leave: [] } : nothing;
 }
 

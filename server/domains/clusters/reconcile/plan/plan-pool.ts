@@ -11,10 +11,11 @@ import {
 } from "./slot-group.ts";
 
 /**
- * What is to change of a pool: its number of machines, and then, one after the other, those that have another version. As long as
- * machines of the new version are not ready no further one is replaced; of the old ones those go first that are not ready.
- * @param canUpgrade whether the control plane is where the pool is to follow
- * @param slots all of the cluster that are not released
+ * Plans the changes of a pool: first the number of machines, then the replacement of outdated ones, one at a time. While a
+ * machine of the new version is not ready, no further one is replaced. Of the old machines, those that are not ready are
+ * replaced first.
+ * @param canUpgrade whether the control plane has the version that the pool is to follow
+ * @param slots all slots of the cluster that are not released
  */
 export function planPool(
   group: SlotGroup,
@@ -43,7 +44,7 @@ const nothing: GroupPlan = { add: 0, leave: [] };
 function shed(group: SlotGroup, surplus: number, view: ClusterView): GroupPlan {
   const leave = inLeaveOrder(group.live, view, group.version)
     .slice(0, surplus)
-    // Which node is missed least is not known before nodes are seen.
+    // Which node is the most dispensable is unknown until nodes can be read.
     .filter((slot) => !mayBeNode(slot, view) || readinessOf(slot, view) !== "unseen")
     .map((slot) => ({ slot, message: "its pool has enough machines" }));
   return { add: 0, leave };

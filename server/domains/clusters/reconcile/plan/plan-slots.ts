@@ -12,9 +12,9 @@ export interface SlotPlan {
 }
 
 /**
- * Which machines a cluster lacks, and which are to go. It decides by what is wanted and what the store has; what a pass has seen only
- * ever holds a decision back: nothing leaves because something could not be seen.
- * @param slots all of the cluster that are not released
+ * Plans which machines a cluster gains and loses, from its spec and the store. The observed state can only delay a decision:
+ * no machine is removed because something could not be read.
+ * @param slots all slots of the cluster that are not released
  */
 export function planSlots(
   cluster: ClusterRecord,
@@ -50,7 +50,7 @@ export function planSlots(
   };
 }
 
-/** Nobody is to find the pods of a cluster that goes another place, so nothing is drained. */
+/** The pods of a deleted cluster have nowhere to go, so nothing is drained. */
 function leaveForGood(slot: SlotRecord): readonly SlotLeave[] {
   if (slot.state === "releasing" || slot.state === "released") {
     return [];

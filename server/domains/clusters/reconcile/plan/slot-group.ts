@@ -4,18 +4,18 @@ import { kubernetesVersionFrom } from "../../bootstrap/kubernetes-version.ts";
 import { type ClusterView, isServing, machineOf } from "./cluster-view.ts";
 import { isLive } from "./leave-order.ts";
 
-/** The control plane or a pool, with the machines that it has. */
+/** The control plane or a pool, with its machines. */
 export interface SlotGroup {
   readonly count: number;
   readonly instanceType: string;
-  /** That all of its machines are to have. */
+  /** The version in the spec. */
   readonly version: string;
-  /** Those that are not on their way out. */
+  /** Machines that are not being removed. */
   readonly live: readonly SlotRecord[];
   readonly isDraining: boolean;
 }
 
-/** What is to change of a group. */
+/** Planned changes of a group. */
 export interface GroupPlan {
   readonly add: number;
   readonly leave: readonly { readonly slot: SlotRecord; readonly message: string }[];
@@ -38,12 +38,12 @@ export function poolGroupOf(
   );
 }
 
-/** The control plane's, and those of the pools in their order. */
+/** Returns the control plane's group, followed by those of the pools in their order. */
 export function groupsOf(cluster: ClusterRecord, slots: readonly SlotRecord[]): readonly SlotGroup[] {
   return [controlPlaneOf(cluster, slots), ...cluster.pools.map((pool) => poolGroupOf(cluster, pool, slots))];
 }
 
-/** Whether a machine is one of the pool: one that was made for another of the same name, which is gone since, is not. */
+/** Reports whether a machine belongs to the pool. One created for a former pool of the same name does not. */
 export function isOfPool(slot: SlotRecord, pool: PoolRecord): boolean {
   const labelsOf = (labels: PoolRecord["labels"]) =>
     labels
@@ -62,8 +62,8 @@ export function isOutdated(slot: SlotRecord, group: SlotGroup): boolean {
 }
 
 /**
- * Whether a cluster has data that only its control plane has: it has run, or has nodes.
- * @param slots all of the cluster that are not released
+ * Reports whether a cluster has data that only its control plane has: it has run, or has nodes.
+ * @param slots all slots of the cluster that are not released
  */
 export function hasBeenMade(
   { hasRun }: Pick<ClusterRecord, "hasRun">,
@@ -73,8 +73,8 @@ export function hasBeenMade(
 }
 
 /**
- * Whether nothing was installed on a machine yet, so that another can take its place. What MAAS does not confirm is taken for
- * installed: a store that was put back from a backup knows less than MAAS.
+ * Reports whether nothing was installed on a machine yet, so that it can be replaced. A machine that MAAS does not confirm as
+ * such counts as installed, since a store restored from a backup knows less than MAAS.
  */
 export function isUntouched(slot: SlotRecord, view: ClusterView): boolean {
   if (slot.state === "wanted") {
@@ -90,9 +90,9 @@ export function isUntouched(slot: SlotRecord, view: ClusterView): boolean {
 }
 
 /**
- * Whether an upgrade can go on only if a machine leaves before its successor is there: the successor is all that is waited for, and
- * there is no free machine for it, nor will one be by itself.
- * @param slots all of the cluster
+ * Reports whether an upgrade can only continue if a machine is removed before its successor exists: it only waits for the
+ * successor, and no machine is free or will become free by itself.
+ * @param slots all slots of the cluster
  */
 export function isShortOfMachine(group: SlotGroup, slots: readonly SlotRecord[], view: ClusterView): boolean {
   const [waiting, ...others] = group.live.filter(({ state }) => state !== "joined");
@@ -110,7 +110,7 @@ export function isShortOfMachine(group: SlotGroup, slots: readonly SlotRecord[],
   );
 }
 
-/** Whether a machine of the type is on its way back to MAAS, and nothing is in its way. */
+/** Reports whether a machine of the type is being released to MAAS without problems. */
 export function isMachineComing(instanceType: string, slots: readonly SlotRecord[]): boolean {
   return slots.some((slot) => !isLive(slot) && slot.instanceType === instanceType && slot.reason === "");
 }

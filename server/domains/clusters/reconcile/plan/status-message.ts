@@ -10,16 +10,16 @@ import { groupsOf, isOutdated, type SlotGroup } from "./slot-group.ts";
 const maxLength = 500;
 const maxNames = 3;
 
-/** What is known of a cluster besides its records. */
+/** Facts about a cluster that are not in its records. */
 export interface StatusFacts {
   readonly status: ClusterStatusName;
   readonly isSettled: boolean;
   readonly isLost: boolean;
-  /** By uid of the machine, as `machineProblemOf`. */
+  /** By slot uid, as from `machineProblemOf`. */
   readonly problems: ReadonlyMap<string, string>;
 }
 
-/** What machines do. */
+/** Texts for the machines' current activities. */
 const doings: readonly (readonly [states: readonly SlotState[], one: string, many: string])[] = [
   [["joined"], "is not ready", "are not ready"],
   [["booted"], "is joining", "are joining"],
@@ -31,8 +31,8 @@ const doings: readonly (readonly [states: readonly SlotState[], one: string, man
 ];
 
 /**
- * What there is to say about a status, in a sentence or two: the numbers, what somebody has to see to, and what is going on; empty
- * when all is well. At most 500 characters.
+ * Describes a status in a sentence or two: the numbers, problems that need intervention, and current activities; empty when
+ * all is well. At most 500 characters.
  */
 export function statusMessageOf(
   cluster: ClusterRecord,
@@ -41,7 +41,7 @@ export function statusMessageOf(
   facts: StatusFacts,
 ): string {
   const unreadableWhy = "unreadable" in view.machines ? view.machines.unreadable : undefined;
-  // The same cause is shown once.
+  // Each cause is shown only once.
   const problems = new Map([...facts.problems].filter(([, problem]) => problem !== unreadableWhy));
   const atWork = slots.filter(
     (slot) => !problems.has(slot.uid) && (slot.state !== "joined" || readinessOf(slot, view) === "notReady"),
@@ -81,7 +81,7 @@ function situationOf(
   }
   const groups = groupsOf(cluster, slots);
   const wanted = groups.reduce((sum, { count }) => sum + count, 0);
-  // One more than a pool is to have, as in an upgrade, does not stand in for one that another lacks.
+  // A surplus machine in one pool, as during an upgrade, does not make up for a missing one in another.
   const numberOf = (counts: (slot: SlotRecord, group: SlotGroup) => boolean) =>
     groups
       .map((group) => Math.min(group.count, group.live.filter((slot) => counts(slot, group)).length))
