@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Exits with 0 if the gateway of HOSTPLANE_DATA answers. It asks by the admin socket, which is there whatever listens.
+// Exits with 0 if the gateway of HOSTPLANE_DATA answers. Uses the admin socket, which exists whatever listeners are
+// configured.
 import { get } from "node:http";
 import { join } from "node:path";
 

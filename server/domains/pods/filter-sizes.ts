@@ -2,15 +2,15 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import { invalidField } from "../../../adapters/host/infra-error.ts";
 
-/** So many filters in a request, and so many values in a list of one. */
+/** Maximum number of filters in a request, and of values in one list of a filter. */
 const maxCount = 1_000;
 
-/** So many values in all lists of a request: each may be compared with each pod. */
+/** Maximum number of values in all lists of a request: each may be compared with each pod. */
 const maxTotal = 10_000;
 
 /**
- * Refuses filters that would take long to compare with.
- * @param schema that of a filter, whose lists are counted
+ * Rejects filters that would take too long to evaluate.
+ * @param schema of a filter, whose lists are counted
  * @throws InfraError INVALID_FIELD
  */
 export function assertFilterSizes<Filter extends DescMessage>(

@@ -1,25 +1,25 @@
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import type { RuntimePod, UnreadablePod } from "../../../adapters/podman/runtime-state.ts";
 
-/** How a caller may name a pod beside its whole id. */
+/** Ways to refer to a pod besides its full id. */
 export interface FindPodOptions {
-  /** The field of the request, for errors. */
+  /** The request's field, for errors. */
   readonly field: string;
-  /** Whether the beginning of an id will do, if no other pod has it. */
+  /** Whether a prefix of the id is accepted, if it is unique. */
   readonly prefix: boolean;
-  /** Whether its name will do. */
+  /** Whether the name is accepted. */
   readonly name: boolean;
-  /** Pods of which the runtime cannot tell; those that are not among the others have no name here. None unless told. */
+  /** Pods that the runtime cannot read. Those that are not among the others have no name. None by default. */
   readonly unreadable?: readonly UnreadablePod[];
 }
 
 const maxLength = 256;
 
 /**
- * The pod that a caller means; letters of an id may be large or small, and the runtime's own id will do as well. A whole id
- * counts before a name, and a name before the beginning of an id.
- * @throws InfraError INVALID_FIELD for nothing, for too much, and for the beginning of several ids; POD_NOT_FOUND; PODMAN_FAILED
- *   for one that cannot be read, and is not among the others as it was
+ * Finds the pod that a caller refers to. Ids are case-insensitive, and the runtime's own id is accepted too. A full id takes
+ * precedence over a name, and a name over a prefix of an id.
+ * @throws InfraError INVALID_FIELD for an empty or overlong value, and for an ambiguous prefix; POD_NOT_FOUND; PODMAN_FAILED
+ *   for a pod that cannot be read and whose previous state is not among the others
  */
 export function findPod(pods: readonly RuntimePod[], wanted: string, options: FindPodOptions): RuntimePod {
   const found = findAnyPod(pods, wanted, options);
@@ -33,7 +33,7 @@ export function findPod(pods: readonly RuntimePod[], wanted: string, options: Fi
 }
 
 /**
- * The same, also one that cannot be read.
+ * Like `findPod`, but also finds pods that cannot be read.
  * @throws InfraError INVALID_FIELD, POD_NOT_FOUND, as `findPod`
  */
 export function findAnyPod(
@@ -41,7 +41,7 @@ export function findAnyPod(
   wanted: string,
   { field, prefix, name, unreadable = [] }: FindPodOptions,
 ): RuntimePod | UnreadablePod {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: no name has them, and no error is to repeat them
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: no name contains them, and no error must repeat them
   if (wanted === "" || wanted.length > maxLength || /[\0-\x1f\x7f]/.test(wanted)) {
     const what = name ? "id or the name" : "id";
     throw invalidField(field, `must be the ${what} of a pod, of 1 to ${maxLength} printable characters`);
@@ -67,7 +67,7 @@ export function findAnyPod(
   return first;
 }
 
-/** As the contract has it, and as the runtime has it. */
+/** The API's id and the runtime's id. */
 function idsOf(pod: RuntimePod | UnreadablePod): readonly [string, string] {
   return "why" in pod ? [pod.podUuid, pod.podId] : [pod.uuid, pod.id];
 }

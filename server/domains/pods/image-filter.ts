@@ -5,19 +5,19 @@ import { imageIdFrom } from "./image-id.ts";
 import { imageNameFrom } from "./image-name.ts";
 import { hasAll } from "./key-values.ts";
 
-/** What a filter of images looks at: the image with all its details, and as it is told. */
+/** Input of an image filter: the image with all its details, and its message. */
 export interface FilteredImage {
   readonly image: Pick<RuntimeImage, "names" | "labels" | "annotations">;
   readonly told: Pick<Image, "id" | "importTimestamp">;
 }
 
-/** Whether an image is wanted. */
+/** Reports whether an image matches. */
 type ImageTest = (image: FilteredImage) => boolean;
 
 /**
- * Reads filters of images: one of them must hold, if there are any; of each, all that is set. Of an image that has several
- * names, any may be the one that is asked for.
- * @throws InfraError INVALID_FIELD for too much
+ * Parses image filters. An image matches if all set fields of at least one filter match, or if there are no filters. Any name
+ * of an image may match.
+ * @throws InfraError INVALID_FIELD for filters that are too large
  */
 export function parseImageFilters(filters: readonly ImageFilter[]): ImageTest {
   assertFilterSizes(ImageFilterSchema, filters);
@@ -28,7 +28,7 @@ export function parseImageFilters(filters: readonly ImageFilter[]): ImageTest {
   };
 }
 
-/** Without tags. An image that lost its last name has the empty one. */
+/** Returns the names without tags. An image without names has one empty name. */
 function namesOf(references: readonly string[]): readonly string[] {
   const names = references.map((reference) => imageNameFrom(reference).name);
   return names.length === 0 ? [""] : names;

@@ -1,7 +1,7 @@
 import { InfraError, invalidField } from "../../../adapters/host/infra-error.ts";
 import type { RuntimeImage } from "../../../adapters/podman/runtime-state.ts";
 
-/** An id as the runtime tells it: requests may have `sha256:` in front of it, and letters large. */
+/** Normalizes an image id to the runtime's form: requests may contain the prefix `sha256:` and uppercase letters. */
 export function imageIdFrom(text: string): string {
   return text.toLowerCase().replace(/^sha256:/, "");
 }
@@ -9,8 +9,8 @@ export function imageIdFrom(text: string): string {
 const maxLength = 256;
 
 /**
- * The image of an id, which has to be whole.
- * @throws InfraError INVALID_FIELD for nothing and for too much; IMAGE_NOT_FOUND
+ * Finds an image by its full id.
+ * @throws InfraError INVALID_FIELD for an empty or overlong value; IMAGE_NOT_FOUND
  */
 export function findImage(images: readonly RuntimeImage[], wanted: string, field: string): RuntimeImage {
   if (wanted === "" || wanted.length > maxLength) {

@@ -1,16 +1,14 @@
-/** A name of an image, and which image of that name it is. */
+/** A name of an image, and its version. */
 export interface ImageName {
   readonly name: string;
-  /** Empty where only a digest says which. */
+  /** Empty if there is only a digest. */
   readonly version: string;
 }
 
-/**
- * Takes a name with its tag apart: `localhost:5000/web:2.0` is `localhost:5000/web` and `2.0`. A digest (`@sha256:…`) is left out.
- */
+/** Splits a name and its tag: `localhost:5000/web:2.0` is `localhost:5000/web` and `2.0`. A digest (`@sha256:…`) is dropped. */
 export function imageNameFrom(reference: string): ImageName {
   const [tagged = ""] = reference.split("@", 1);
-  // What comes before the last slash may be a registry with a port.
+  // Anything before the last slash may be a registry with a port.
   const colon = tagged.indexOf(":", tagged.lastIndexOf("/") + 1);
   return colon === -1
     ? { name: tagged, version: "" }

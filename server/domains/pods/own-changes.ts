@@ -1,35 +1,38 @@
-/** A change that an operation of this gateway makes. */
+/** A change made by an operation of this gateway. */
 export interface OwnChange {
-  /** As events name them: `pods/UUID`, with all that is below it, `images/ID`, or `images/NAME` of one whose id is not known. */
+  /**
+   * Resource names as in events: `pods/UUID`, which includes everything below it, `images/ID`, or `images/NAME` while the id is
+   * unknown.
+   */
   readonly resources: readonly string[];
   readonly operationId: string;
-  /** How long what it brought about may go on after it; 0 unless told. */
+  /** How long its effects may continue after it has returned; 0 by default. */
   readonly lingerMs?: number;
 }
 
-/** Tells this gateway's own changes of pods and images from those of others: the runtime says when each event was. */
+/** Distinguishes this gateway's own changes of pods and images from those of others, by the time of each event. */
 export interface OwnChanges {
   /**
    * Makes a change.
-   * @param make is given how to tell of another resource that it turns out to change
+   * @param make receives a function that adds another resource affected by the change
    * @throws what `make` throws
    */
   during<T>(change: OwnChange, make: (also: (resource: string) => void) => Promise<T>): Promise<T>;
   /**
-   * The operation that worked on the resource, or on what it is a part of, then: nanoseconds since 1970. Undefined when none did,
-   * or it was minutes ago.
+   * Returns the operation that changed the resource, or its parent, at the given time (nanoseconds since 1970). Undefined when
+   * there was none, or it was minutes ago.
    */
   operationOf(resource: string, timeNs: bigint): string | undefined;
-  /** The same of an image, whose id a pull does not know before its end. */
+  /** The same for an image, whose id is unknown to a pull until it ends. */
   operationOfImage(id: string, names: readonly string[], timeNs: bigint): string | undefined;
 }
 
-/** As events and operations name it. */
+/** Returns the resource name of a pod in events and operations. */
 export function podResource(uuid: string): string {
   return `pods/${uuid}`;
 }
 
-/** The same of an image. @param id or, while that is not known, its name */
+/** Returns the resource name of an image in events and operations. @param id or the name, while the id is unknown */
 export function imageResource(id: string): string {
   return `images/${id}`;
 }
@@ -38,20 +41,20 @@ interface Span {
   readonly resources: Set<string>;
   readonly operationId: string;
   readonly fromNs: bigint;
-  /** Undefined while it is made. */
+  /** Undefined while the change is running. */
   toNs: bigint | undefined;
 }
 
-/** Podman's events are told 250 ms after they were at most, and a gateway may read them later than that. */
+/** How long changes are remembered: Podman reports its events up to 250 ms late, and a gateway may read them later than that. */
 const keptNs = 300n * 1_000_000_000n;
 
-/** While much is changed, no more changes are remembered. */
+/** Maximum number of changes remembered. */
 const maxSpans = 10_000;
 
-/** The clock of this process has milliseconds, the runtime's nanoseconds. */
+/** Resolution of this process's clock; the runtime's clock has nanoseconds. */
 const clockNs = 1_000_000n;
 
-/** @param nowNs nanoseconds since 1970 */
+/** Creates the record of changes. @param nowNs nanoseconds since 1970 */
 export function createOwnChanges(nowNs = () => BigInt(Date.now()) * 1_000_000n): OwnChanges {
   const spans = new Set<Span>();
 
@@ -69,7 +72,7 @@ export function createOwnChanges(nowNs = () => BigInt(Date.now()) * 1_000_000n):
       fromNs <= timeNs &&
       (toNs === undefined || timeNs <= toNs) &&
       [...resources].some((each) => each === resource || resource.startsWith(`${each}/`));
-    // Of two that touch each other the later one knows what it was asked for.
+    // Where two changes meet, the later one is the cause.
     return [...spans].findLast(fits)?.operationId;
   }
 

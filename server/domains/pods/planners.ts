@@ -2,7 +2,7 @@ import { PodService } from "../../../gen/hostplane/v1/pod_pb.ts";
 import { type PlannerRegistration, registerPlanners } from "../../operations/planner.ts";
 import type { PodChanges } from "./changes/pod-changes.ts";
 
-/** What the calls of hostplane.v1.PodService would do. */
+/** Creates the dry runs of the calls of hostplane.v1.PodService. */
 export function createPodPlanners(changes: PodChanges): PlannerRegistration {
   return registerPlanners(PodService, {
     startPod: (request, { signal }) => changes.startPod.plan(request, signal),

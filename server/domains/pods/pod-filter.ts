@@ -5,18 +5,18 @@ import { assertFilterSizes } from "./filter-sizes.ts";
 import { imageIdFrom } from "./image-id.ts";
 import { hasAll } from "./key-values.ts";
 
-/** What a filter of pods looks at: the pod with all its details, and as it is told. */
+/** Input of a pod filter: the pod with all its details, and its message. */
 export interface FilteredPod {
   readonly pod: Pick<RuntimePod, "labels">;
   readonly told: Pod;
 }
 
-/** Whether a pod is wanted. */
+/** Reports whether a pod matches. */
 type PodTest = (pod: FilteredPod) => boolean;
 
 /**
- * Reads filters of pods: one of them must hold, if there are any; of each, all that is set.
- * @throws InfraError INVALID_FIELD for states that do not exist, and for too much
+ * Parses pod filters. A pod matches if all set fields of at least one filter match, or if there are no filters.
+ * @throws InfraError INVALID_FIELD for unknown states, and for filters that are too large
  */
 export function parsePodFilters(filters: readonly PodFilter[]): PodTest {
   assertFilterSizes(PodFilterSchema, filters);

@@ -32,13 +32,13 @@ const stateOfContainer: Readonly<Record<ContainerState, PodContainerState>> = {
   unknown: PodContainerState.UNSPECIFIED,
 };
 
-/** What ListPods and WatchPods have in common. */
+/** Fields shared by ListPods and WatchPods. */
 export interface PodMessages {
   readonly pods: MessageInitShape<typeof PodSchema>[];
   readonly unreadable: { readonly id: string; readonly reason: string }[];
 }
 
-/** All pods as hostplane.v1.PodService tells them, by id. */
+/** Converts all pods to messages of hostplane.v1.PodService, ordered by id. */
 export function podMessages({ pods, unreadable }: Pick<RuntimeState, "pods" | "unreadable">): PodMessages {
   return {
     pods: pods.map(podMessage),
@@ -76,8 +76,8 @@ function containerMessage(container: RuntimeContainer): MessageInitShape<typeof 
 }
 
 /**
- * All images as hostplane.v1.PodService tells them, by id.
- * @param importedAtNs when an image came to the host, nanoseconds since 1970; undefined when nobody has seen it come
+ * Converts all images to messages of hostplane.v1.PodService, ordered by id.
+ * @param importedAtNs returns when an image was imported, nanoseconds since 1970; undefined if the import was not observed
  */
 export function imageMessages(
   { pods, images }: Pick<RuntimeState, "pods" | "images">,

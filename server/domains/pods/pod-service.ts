@@ -23,11 +23,11 @@ export interface PodServiceOptions {
   readonly runtime: PodRuntime;
   readonly changes: PodChanges;
   readonly importTimes: ImportTimes;
-  /** An operation as the contract tells it. */
+  /** Converts an operation to its message. */
   readonly operationMessage: (operation: Operation) => MessageInitShape<typeof OperationSchema>;
 }
 
-/** hostplane.v1.PodService: pods and images, and what changes them. */
+/** Implements hostplane.v1.PodService: reads and changes pods and images. */
 export function createPodService(options: PodServiceOptions): ServiceRegistration {
   const { runtime, changes, importTimes, operationMessage } = options;
   const lists = createSharedAnswers(ListPodsResponseSchema);
@@ -44,7 +44,7 @@ export function createPodService(options: PodServiceOptions): ServiceRegistratio
       const read = () => runtime.read(call.signal);
       for await (const { value, readAtMs } of watchState(runtime.subscribe, read, call.signal)) {
         const list = listOf(value);
-        // What has changed may be an image.
+        // The change may concern only an image.
         if (!isDeepStrictEqual(list, told)) {
           told = list;
           const { pods, unreadable } = list;

@@ -5,16 +5,16 @@ import type { RuntimeState } from "../../../adapters/podman/runtime-state.ts";
 
 type State = Snapshot<RuntimeState>;
 
-/** A runtime with reads for those who would rather have an older state soon than the newest late. */
+/** A runtime with reads that prefer a recent state now to the newest state later. */
 export interface PromptReads {
   /**
-   * As the runtime's, but a caller waits no longer than a second where an older state is known, and nothing was changed by `run`
-   * since. Podman answers nobody while it waits for a container to stop: `podman pod stop -t 55` kept `pods/json` for 54 s.
+   * Reads wait for at most a second if an older state is known and `run` has changed nothing since. Podman answers no requests
+   * while it waits for a container to stop: `podman pod stop -t 55` blocked `pods/json` for 54 s.
    */
   readonly prompt: PodRuntime;
-  /** The runtime, for who changes what there is: reads are the newest. */
+  /** The runtime for callers that make changes: its reads return the newest state. */
   readonly exact: PodRuntime;
-  /** Whether somebody was just told an older state, since the runtime does not answer. */
+  /** Reports whether a read has just returned an older state because the runtime does not respond. */
   isLate(): boolean;
 }
 
@@ -48,7 +48,7 @@ export function createPromptReads(runtime: PodRuntime, patienceMs = 1_000): Prom
       return newest;
     }
     lateReads += 1;
-    // Whoever waits for it is told of its failure; this reader is not.
+    // A failure is reported to the readers that wait for it; this one has its result.
     newest
       .catch(() => {})
       .finally(() => {

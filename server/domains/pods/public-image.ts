@@ -24,8 +24,9 @@ const typeOfFormat: Readonly<Record<RuntimeImage["format"], ImageType>> = {
 };
 
 /**
- * An image as v1alpha.PublicAPI tells it, without its manifest. Where each field comes from is in docs/pods.md.
- * @param importedAtNs nanoseconds since 1970; when it was built counts if that is not known
+ * Converts an image to the format of v1alpha.PublicAPI, without its manifest. The source of each field is listed in
+ * docs/pods.md.
+ * @param importedAtNs nanoseconds since 1970; defaults to the build time if unknown
  */
 export function publicImage(image: RuntimeImage, importedAtNs = image.createdAtNs): Image {
   return create(ImageSchema, {
@@ -39,7 +40,7 @@ export function publicImage(image: RuntimeImage, importedAtNs = image.createdAtN
   });
 }
 
-/** What an app tells of its image: its name is that by which the app was made. */
+/** Converts the image of an app, under the name with which the app was created. */
 export function publicImageOfApp(
   { id, name }: { readonly id: string; readonly name: string },
   images: KnownImages,
@@ -47,7 +48,7 @@ export function publicImageOfApp(
   return create(ImageSchema, { baseFormat: formatOf(images.get(id)), id, ...imageNameFrom(name) });
 }
 
-/** Of an image that is gone nothing is known. */
+/** The format of a removed image is unknown. */
 function formatOf(image: RuntimeImage | undefined): ImageFormat {
   return create(ImageFormatSchema, {
     type: typeOfFormat[image?.format ?? "unknown"],

@@ -2,11 +2,14 @@ import { create } from "@bufbuild/protobuf";
 import type { RuntimeInfo } from "../../../adapters/podman/adapter.ts";
 import { type Info, InfoSchema } from "../../../gen/v1alpha/api_pb.ts";
 
-/** The last App Container specification, which rkt followed when it ended, and the only version of its API. */
+/** The last version of the App Container specification that rkt followed, and the only version of its API. */
 const appcVersion = "0.8.11";
 const apiVersion = "1.0.0-alpha";
 
-/** The runtime as v1alpha.PublicAPI tells it: for a runtime that is not rkt, with settings that nothing turns off. */
+/**
+ * Converts information about the runtime to the format of v1alpha.PublicAPI, for a runtime other than rkt whose security
+ * features cannot be turned off.
+ */
 export function publicInfo({ version, storeDirectory, configDirectory }: RuntimeInfo): Info {
   return create(InfoSchema, {
     rktVersion: semanticVersionFrom(version),
@@ -18,9 +21,7 @@ export function publicInfo({ version, storeDirectory, configDirectory }: Runtime
 
 const semantic = /^(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){2}(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/;
 
-/**
- * A version as Semantic Versioning 2.0.0 has it: as it is if it is one, else the numbers that it begins with, up to three.
- */
+/** Converts a version to Semantic Versioning 2.0.0: unchanged if it is valid, otherwise its leading numbers, up to three. */
 export function semanticVersionFrom(version: string): string {
   const bare = version.replace(/^v/, "");
   if (semantic.test(bare)) {

@@ -34,8 +34,9 @@ const stateOfContainer: Readonly<Record<ContainerState, AppState>> = {
 };
 
 /**
- * A pod as v1alpha.PublicAPI tells it, with its apps and without its manifest. Where each field comes from is in docs/pods.md.
- * @param images those that are there, for the format of the apps'
+ * Converts a pod to the format of v1alpha.PublicAPI, with its apps and without its manifest. The source of each field is
+ * listed in docs/pods.md.
+ * @param images existing images, for the format of the apps' images
  */
 export function publicPod(pod: RuntimePod, images: KnownImages): Pod {
   const apps = pod.containers.filter(({ isInfra }) => !isInfra);
@@ -64,7 +65,7 @@ function publicApp(container: PodContainer, images: KnownImages): App {
   });
 }
 
-/** With systemd Podman leaves the first slash out: `machine.slice/machine-libpod_pod_….slice`. */
+/** With systemd, Podman omits the leading slash: `machine.slice/machine-libpod_pod_….slice`. */
 function rootedPath(path: string): string {
   return path === "" || path.startsWith("/") ? path : `/${path}`;
 }

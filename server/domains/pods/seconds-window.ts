@@ -1,6 +1,6 @@
 import { invalidField } from "../../../adapters/host/infra-error.ts";
 
-/** From when on, and until when, seconds since 1970; undefined: without limit. */
+/** Start and end of a window, seconds since 1970; undefined for no limit. */
 export interface SecondsWindow {
   readonly sinceSeconds: bigint | undefined;
   readonly untilSeconds: bigint | undefined;
@@ -10,9 +10,9 @@ export interface SecondsWindow {
 const maxSeconds = 253_402_300_799n;
 
 /**
- * Reads `since_time` and `until_time` of a request of v1alpha.PublicAPI, of which 0 is not set.
- * @param path what is before the fields' names in errors, as `filter.`
- * @throws InfraError INVALID_FIELD, also when nothing can be in between
+ * Parses `since_time` and `until_time` of a request of v1alpha.PublicAPI; 0 means not set.
+ * @param path prefix of the fields' names in errors, e.g. `filter.`
+ * @throws InfraError INVALID_FIELD, also for an empty window
  */
 export function parseSecondsWindow(
   { sinceTime, untilTime }: { readonly sinceTime: bigint; readonly untilTime: bigint },

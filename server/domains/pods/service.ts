@@ -20,7 +20,7 @@ export interface PublicApiOptions {
   readonly listenEvents: ListenEvents;
 }
 
-/** v1alpha.PublicAPI: pods and images in the words of rkt. */
+/** Implements v1alpha.PublicAPI: pods and images in the terms of rkt. */
 export function createPublicApiService(options: PublicApiOptions): ServiceRegistration {
   const { runtime, importTimes, logs, listenEvents } = options;
   const manifest = ({ document }: { readonly document: string }) => ({

@@ -1,7 +1,7 @@
 import type { Snapshot } from "../../../adapters/host/snapshot.ts";
 import type { Call } from "../../rpc/call.ts";
 
-/** Says in a header how old the state is that an answer comes of, in milliseconds. */
+/** Sets a header with the age of the state behind a response, in milliseconds. */
 export function tellSnapshotAge(call: Pick<Call, "setHeader">, { readAtMs }: Snapshot<unknown>): void {
   call.setHeader("hostplane-snapshot-age", String(Math.round(performance.now() - readAtMs)));
 }

@@ -2,7 +2,7 @@ import { InfraError } from "../../../../adapters/host/infra-error.ts";
 import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
 
 /**
- * What tells one store of pods from another: the host and the directory, as `podman/HOST:/var/lib/containers/storage`.
+ * Returns the identity of a Podman store: host and directory, e.g. `podman/HOST:/var/lib/containers/storage`.
  * @throws InfraError as `PodRuntime.info`
  */
 export async function backendOf(
@@ -18,7 +18,7 @@ export async function backendOf(
 }
 
 /**
- * Refuses to go on with another Podman than was meant: what is not there may well be in the other one.
+ * Rejects a Podman store other than the expected one: what is missing here may exist in the other one.
  * @throws InfraError with the reason, and as `backendOf`
  */
 export async function assertBackend(

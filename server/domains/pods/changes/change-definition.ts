@@ -3,7 +3,7 @@ import type { Json } from "../../../operations/operation.ts";
 import type { OperationKind } from "../../../operations/operation-kind.ts";
 import type { OwnChanges } from "../own-changes.ts";
 
-/** What the kinds of operations on pods and images are made of. */
+/** Dependencies of the kinds of operations on pods and images. */
 export interface ChangeTools {
   readonly runtime: PodRuntime;
   readonly own: OwnChanges;
@@ -11,35 +11,32 @@ export interface ChangeTools {
   readonly host: string;
 }
 
-/** What would be begun. */
+/** Dry run of a change. */
 export interface ForeseenChange<Input extends Json> {
-  /** As `pods/UUID`. */
+  /** E.g. `pods/UUID`. */
   readonly resource: string;
   readonly input: Input;
-  /** What the runtime will be asked for. */
+  /** The call to the runtime. */
   readonly step: RuntimeStep;
-  /** For people: what will be, and what will be lost. */
+  /** Resulting changes and losses, for people. */
   readonly changes: readonly string[];
   readonly losses: readonly string[];
 }
 
-/** One change that a caller may ask for: how a request becomes an operation. */
+/** A change that callers can request: defines how a request becomes an operation. */
 export interface ChangeDefinition<Request, Input extends Json> {
   readonly kind: OperationKind<Input>;
-  /**
-   * A request of the same key as an operation that is under way is answered with that one. Absent where each request is one of
-   * its own.
-   */
+  /** A request with the same key as a running operation returns that operation. Absent when each request starts its own. */
   attachKeyOf?(input: Input): string;
   /**
-   * Looks at the request, and at what it is about as that is now.
+   * Validates the request against the current state.
    * @param backend as `backendOf`
-   * @throws InfraError what would be refused, before anything is begun
+   * @throws InfraError when the request is rejected, before anything is started
    */
   foresee(request: Request, backend: string, signal: AbortSignal): Promise<ForeseenChange<Input>>;
   /**
-   * Whether an operation of the kind may be what the request asks for, once what both are about is gone. Absent for what
-   * removes nothing.
+   * Reports whether a running operation may match the request after the resource of both is gone. Absent for changes that
+   * remove nothing.
    */
   isFor?(request: Request, input: Input): boolean;
 }

@@ -2,9 +2,9 @@ import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
 import type { RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
 import { namesOf } from "./pod-containers.ts";
 
-/** What is of an image and goes with it by force: containers of one pod, or those outside pods. */
+/** Users of an image that are removed with it by force: containers of one pod, or a container outside of pods. */
 export interface ImageUsers {
-  /** Undefined of containers outside pods. */
+  /** Undefined for containers outside of pods. */
   readonly podUuid: string | undefined;
   /** For people: `pod web`, `the container alone`. */
   readonly who: string;
@@ -13,7 +13,7 @@ export interface ImageUsers {
 }
 
 /**
- * All that is of an image, asked of the runtime now: pods first.
+ * Reads all users of an image from the runtime: pods first.
  * @param pods for their names
  * @throws InfraError as `PodRuntime.imageUsers`
  */
@@ -31,7 +31,7 @@ export async function readImageUsers(
       return [];
     }
     const who = `pod ${pods.find(({ uuid }) => uuid === podUuid)?.name ?? podUuid}`;
-    // What holds the namespaces takes with it all that is in them.
+    // Removing the infra container, which holds the namespaces, removes all containers of the pod.
     const what = containers.some(({ isInfra }) => isInfra)
       ? `${who} with all its containers`
       : `${namesOf(containers)} of ${who}`;
@@ -49,7 +49,7 @@ export async function readImageUsers(
 
 const maxTold = 10;
 
-/** `pod web, the container alone and 3 more`, for people. */
+/** Returns `pod web, the container alone and 3 more`, for people. */
 export function describeImageUsers(users: readonly ImageUsers[]): string {
   const named = users.slice(0, maxTold).map(({ who }) => who);
   return users.length > named.length

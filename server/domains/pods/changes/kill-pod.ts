@@ -8,15 +8,15 @@ import { appsOf, isUp, namesOf } from "./pod-containers.ts";
 import { assertNotPaused, type PodInput, podInputOf, readPod } from "./pod-input.ts";
 import { createPodKind } from "./pod-kind.ts";
 
-/** A type, so that it is Json. */
+/** A type and not an interface, so that it is assignable to Json. */
 export type KillInput = PodInput & { readonly signal: string };
 
-/** What a program may take to end by a signal; what ends later does so by itself. */
+/** How long after a signal an exit is attributed to it; a later exit counts as the container's own. */
 const lingerMs = 2_000;
 
 /**
- * pods.kill: a signal is sent to every program of a pod. Nobody can tell afterwards whether a signal was sent, so it is sent
- * again when the gateway was killed in that moment.
+ * pods.kill: sends a signal to every container of a pod. Afterwards it cannot be determined whether a signal was sent, so it
+ * is sent again if the gateway was killed at that moment.
  */
 export function createKillPod(tools: ChangeTools): ChangeDefinition<KillPodRequest, KillInput> {
   const stepOf = ({ podId, signal }: KillInput) => ({ kind: "killPod", podId, signal }) as const;

@@ -1,8 +1,8 @@
 import type { PodRuntime } from "../../../../adapters/podman/adapter.ts";
 
 /**
- * Has the runtime look at what a change has made of images, of which it tells no events but by looking: what it finds is then
- * known as this change's work. That the runtime is away now is no failure of the change.
+ * Refreshes the runtime's state, which is the only way to detect changes of images. What it finds is then attributed to the
+ * current change. An unavailable runtime does not fail the change.
  */
 export async function lookAgain(runtime: Pick<PodRuntime, "read">): Promise<void> {
   await runtime.read().catch(() => {});

@@ -1,7 +1,7 @@
 import type { RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
 import { isUp } from "./pod-containers.ts";
 
-/** What a pod was before a change; a type, so that it is Json. */
+/** State of a pod before a change. A type and not an interface, so that it is assignable to Json. */
 export type PodBefore = readonly {
   readonly id: string;
   readonly name: string;
@@ -13,7 +13,7 @@ export function podBefore({ containers }: Pick<RuntimePod, "containers">): PodBe
 }
 
 /**
- * What has come of a pod, for people; undefined when it is as it was.
+ * Describes how a pod has changed, for people; undefined when it has not.
  * @param pod undefined when it is gone
  */
 export function describeDifference(

@@ -10,14 +10,14 @@ import { methodPathOf } from "../../../rpc/method-rule.ts";
 import { backendOf } from "./backend-of.ts";
 import type { ChangeDefinition, ForeseenChange } from "./change-definition.ts";
 
-/** One change of a pod or an image, as an operation. */
+/** A change of a pod or an image, as an operation. */
 export interface PodChange<Request> {
   /**
-   * Begins the operation, or finds the one that the same request began.
+   * Starts the operation, or returns the running one for the same request.
    * @throws InfraError INVALID_FIELD, POD_NOT_FOUND, POD_STATE, IMAGE_NOT_FOUND, IMAGE_IN_USE, BUSY, and as `PodRuntime.read`
    */
   begin(request: Request, call: Call): Promise<Operation>;
-  /** What it would do. @throws as `begin` */
+  /** Plans the change. @throws as `begin` */
   plan(request: Request, signal: AbortSignal): Promise<PlannedMutation>;
 }
 
@@ -27,11 +27,11 @@ export interface PodChangeOptions {
   readonly host: string;
 }
 
-/** Podman tells of its changes 250 ms after they were at most: what somebody has just made there may not be known yet. */
+/** Podman reports its changes up to 250 ms late, so a resource that was just created may not be known yet. */
 const lateMs = 300;
 const lateReasons: readonly string[] = ["POD_NOT_FOUND", "IMAGE_NOT_FOUND", "IMAGE_IN_USE"];
 
-/** Registers the kind. */
+/** Registers the kind of operation. */
 export function createPodChange<Request, Input extends Json>(
   { runtime, operations, host }: PodChangeOptions,
   definition: ChangeDefinition<Request, Input>,
@@ -53,7 +53,7 @@ export function createPodChange<Request, Input extends Json>(
     }
   }
 
-  /** One that is under way may have removed already what the request names. */
+  /** A running operation may already have removed the resource in the request. */
   async function underWay(request: Request): Promise<Operation | undefined> {
     if (isFor === undefined) {
       return undefined;
@@ -98,7 +98,7 @@ export function createPodChange<Request, Input extends Json>(
     },
     async plan(request, signal) {
       const { resource, backend, step, changes, losses } = await foresee(request, signal);
-      // The last one makes the change; those before only look.
+      // The last step makes the change; the ones before only read.
       const steps = kind.steps.map(({ name }, index) => ({
         name,
         command: index === kind.steps.length - 1 ? runtime.commandOf(step) : [],

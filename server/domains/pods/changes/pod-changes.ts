@@ -17,7 +17,7 @@ import { createRemovePod } from "./remove-pod.ts";
 import { createStartPod } from "./start-pod.ts";
 import { createStopPod } from "./stop-pod.ts";
 
-/** What changes pods and images. */
+/** All changes of pods and images. */
 export interface PodChanges {
   readonly startPod: PodChange<StartPodRequest>;
   readonly stopPod: PodChange<StopPodRequest>;
@@ -35,7 +35,7 @@ export interface PodChangesOptions {
   readonly host: string;
 }
 
-/** Registers the kinds of operations, so it comes before `operations.begin`. */
+/** Registers the kinds of operations. Must be called before `operations.begin`. */
 export function createPodChanges({ runtime, operations, own, host }: PodChangesOptions): PodChanges {
   const tools = { runtime, own, host };
   const options = { runtime, operations, host };

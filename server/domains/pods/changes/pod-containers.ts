@@ -1,11 +1,11 @@
 import type { PodContainer, RuntimePod } from "../../../../adapters/podman/runtime-state.ts";
 
-/** Its programs: all containers but the one that only holds the pod together. */
+/** Returns all containers except the infra container, which only holds the pod's namespaces. */
 export function appsOf({ containers }: Pick<RuntimePod, "containers">): readonly PodContainer[] {
   return containers.filter(({ isInfra }) => !isInfra);
 }
 
-/** Whether it runs, or is paused, or about to end. */
+/** Reports whether a container is running, paused or stopping. */
 export function isUp({ state }: Pick<PodContainer, "state">): boolean {
   return state === "running" || state === "paused" || state === "stopping";
 }
@@ -14,7 +14,7 @@ export function isPaused({ state }: Pick<PodContainer, "state">): boolean {
   return state === "paused";
 }
 
-/** `web, proxy`, for people. */
+/** Returns `web, proxy`, for people. */
 export function namesOf(containers: readonly Pick<PodContainer, "name">[]): string {
   return containers.map(({ name }) => name).join(", ");
 }

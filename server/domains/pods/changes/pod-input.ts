@@ -5,18 +5,18 @@ import { type FindPodOptions, findPod } from "../find-pod.ts";
 import { podResource } from "../own-changes.ts";
 import { isPaused, namesOf } from "./pod-containers.ts";
 
-/** What every operation on a pod has; a type, so that it is Json. */
+/** Input common to all operations on pods. A type and not an interface, so that it is assignable to Json. */
 export type PodInput = {
-  /** As the runtime has it. */
+  /** The runtime's own id. */
   readonly podId: string;
   readonly podUuid: string;
   readonly podName: string;
-  /** As `backendOf`: a pod of another Podman is another one. */
+  /** As `backendOf`: distinguishes pods of different Podman stores. */
   readonly backend: string;
 };
 
 /**
- * The pod that a caller means, as it is now.
+ * Finds the pod in a request and reads its current state.
  * @throws InfraError as `findPod` and `inspectNow`
  */
 export async function readPod(
@@ -31,8 +31,8 @@ export async function readPod(
 }
 
 /**
- * A pod, asked of the runtime now.
- * @throws InfraError POD_NOT_FOUND, PODMAN_FAILED for one that cannot be read, whatever of it is missing, and as `PodRuntime.read`
+ * Reads a pod from the runtime.
+ * @throws InfraError POD_NOT_FOUND; PODMAN_FAILED when it cannot be read, whichever part is missing; and as `PodRuntime.read`
  */
 export async function inspectNow(
   runtime: Pick<PodRuntime, "inspectPod">,

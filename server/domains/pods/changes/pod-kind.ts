@@ -7,33 +7,33 @@ import type { ChangeTools } from "./change-definition.ts";
 import { describeDifference, type PodBefore, podBefore } from "./pod-before.ts";
 import { inspectNow, type PodInput } from "./pod-input.ts";
 
-/** Longer than an upgrade of Podman takes its service away. */
+/** Enough to outlast an upgrade of Podman, during which its service is down. */
 export const maxAttempts = 6;
 
-/** Name of the step before the change, of every kind. */
+/** Name of the step before the change, the same for every kind. */
 export const lookStep = "look";
 
 export interface PodKindOptions<Input extends PodInput> {
   readonly kind: string;
-  /** The step that makes the change, and what it does: `removing it with its containers`. */
+  /** Name and title of the step that makes the change, e.g. `removing it with its containers`. */
   readonly step: string;
   readonly title: string;
   readonly stepOf: (input: Input) => RuntimeStep;
-  /** What takes it back, if nothing of the pod ran before. Absent where nothing does. */
+  /** Reverts the change, if no container of the pod was running before. Absent when it cannot be reverted. */
   readonly undoOf?: (input: Input) => RuntimeStep;
-  /** Whether the gateway's stop ends the waiting for it; the runtime goes on with it. False unless told. */
+  /** Whether stopping the gateway ends the wait for the change, which the runtime then completes by itself. Defaults to false. */
   readonly isLong?: boolean;
   /** As `OwnChange.lingerMs`. */
   readonly lingerMs?: number;
-  /** Whether the change is made of a pod that cannot be read as well, whose containers nobody knows. Never unless told. */
+  /** Whether the change also applies to a pod that cannot be read, so that its containers are unknown. Defaults to never. */
   readonly mayBeUnreadable?: (input: Input) => boolean;
-  /** A refusal that says that an earlier attempt has done it. */
+  /** The error from which a retry concludes that an earlier attempt succeeded. */
   readonly doneReason?: "POD_NOT_FOUND" | "POD_STATE";
 }
 
 /**
- * A kind of operations that have the runtime make one change of a pod. What has failed, or was cancelled in a moment that nobody
- * saw, is compared with the pod as it was: what cannot be taken back is told.
+ * Creates a kind of operation that makes one change of a pod through the runtime. After a failure, or a cancellation at an
+ * unknown point, the pod is compared with its previous state, and what cannot be reverted is reported.
  */
 export function createPodKind<Input extends PodInput>(
   { runtime, own, host }: ChangeTools,
@@ -126,7 +126,10 @@ async function unlessGone<T>(read: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Whoever takes the operation up waits for the rest. Cancel finds nothing that could be taken back. */
+/**
+ * On a gateway stop, leaves the rest of the wait to the gateway that takes over the operation. A cancellation does not end
+ * it, since nothing could be reverted.
+ */
 function unlessStopped<T>(made: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = () => {

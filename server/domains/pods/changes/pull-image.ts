@@ -6,15 +6,15 @@ import type { ChangeDefinition, ChangeTools } from "./change-definition.ts";
 import { lookAgain } from "./look-again.ts";
 import { maxAttempts } from "./pod-kind.ts";
 
-/** A type, so that it is Json. */
+/** A type and not an interface, so that it is assignable to Json. */
 export type PullInput = { readonly reference: string };
 
 const step = "pull";
 const maxMessageLength = 300;
 
 /**
- * images.pull: an image comes from the registry that its name says. Cancel and the gateway's stop end the pull; what has come
- * of it by then the runtime may use for the next one.
+ * images.pull: pulls an image from the registry in its name. A cancellation or gateway stop ends the pull; the runtime may
+ * reuse the downloaded parts for the next one.
  */
 export function createPullImage({
   runtime,
@@ -39,7 +39,7 @@ export function createPullImage({
       kind: "images.pull",
       system: "podman",
       runsOn: "host",
-      // A registry that does not answer is asked three times by Podman itself.
+      // Podman itself retries a registry that does not respond three times.
       steps: [
         {
           name: step,
@@ -75,7 +75,7 @@ export function createPullImage({
 
 type PullOutput = { readonly imageId: string };
 
-/** As the image is called here when it has come: without a tag it is the latest. */
+/** Returns the name of the pulled image: without a tag it is `latest`. */
 function nameOf(reference: string): string {
   const last = reference.slice(reference.lastIndexOf("/"));
   return last.includes(":") || last.includes("@") ? reference : `${reference}:latest`;

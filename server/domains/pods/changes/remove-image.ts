@@ -10,7 +10,7 @@ import { describeImageUsers, readImageUsers } from "./image-users.ts";
 import { lookAgain } from "./look-again.ts";
 import { lookStep, maxAttempts } from "./pod-kind.ts";
 
-/** A type, so that it is Json. */
+/** A type and not an interface, so that it is assignable to Json. */
 export type RemoveImageInput = {
   readonly imageId: string;
   readonly names: readonly string[];
@@ -19,7 +19,7 @@ export type RemoveImageInput = {
   readonly backend: string;
 };
 
-/** What it was before; a type, so that it is Json. */
+/** State of the image before. A type and not an interface, so that it is assignable to Json. */
 type ImageBefore = {
   readonly names: readonly string[];
   /** Pods that used it. */
@@ -31,7 +31,10 @@ type Run = StepRun<RemoveImageInput, null>;
 const step = "remove";
 const maxLength = 512;
 
-/** images.remove: an image goes with all its names; by force also with the containers that use it, in pods and outside of them. */
+/**
+ * images.remove: removes an image with all its names; with force also the containers that use it, in pods and outside of
+ * them.
+ */
 export function createRemoveImage({
   runtime,
   own,

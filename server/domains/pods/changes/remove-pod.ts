@@ -8,10 +8,10 @@ import { appsOf, isUp, namesOf } from "./pod-containers.ts";
 import { inspectNow, type PodInput, podInputOf } from "./pod-input.ts";
 import { createPodKind } from "./pod-kind.ts";
 
-/** A type, so that it is Json. */
+/** A type and not an interface, so that it is assignable to Json. */
 export type RemovePodInput = PodInput & { readonly force: boolean };
 
-/** pods.remove: a pod goes with its containers and what they have written; by force also one that cannot be read. */
+/** pods.remove: removes a pod with its containers and their data; with force also a pod that cannot be read. */
 export function createRemovePod(tools: ChangeTools): ChangeDefinition<RemovePodRequest, RemovePodInput> {
   const { runtime } = tools;
   const stepOf = ({ podId, force }: RemovePodInput) => ({ kind: "removePod", podId, force }) as const;

@@ -8,8 +8,8 @@ import { createPodKind } from "./pod-kind.ts";
 const undoGraceSeconds = 10;
 
 /**
- * pods.start: every container of a pod is started; one that runs stays as it is. When one does not start, those that were started
- * are stopped again, if nothing of the pod ran before.
+ * pods.start: starts every container of a pod; running ones stay as they are. If one fails to start, the started ones are
+ * stopped again, provided no container of the pod was running before.
  */
 export function createStartPod(tools: ChangeTools): ChangeDefinition<StartPodRequest, PodInput> {
   const stepOf = ({ podId }: PodInput) => ({ kind: "startPod", podId }) as const;

@@ -6,15 +6,15 @@ import { appsOf, isPaused, isUp, namesOf } from "./pod-containers.ts";
 import { type PodInput, podInputOf, readPod } from "./pod-input.ts";
 import { createPodKind } from "./pod-kind.ts";
 
-/** A type, so that it is Json. */
+/** A type and not an interface, so that it is assignable to Json. */
 export type StopInput = PodInput & { readonly graceSeconds: number };
 
 const defaultGraceSeconds = 10;
 const maxGraceSeconds = 3_600;
 
 /**
- * pods.stop: every program of a pod is asked to end, and killed when it has not in time; one that is paused goes on for that. What
- * does not run is stopped already.
+ * pods.stop: asks every container of a pod to exit, and kills those that do not exit in time; paused ones are resumed for
+ * that. Containers that are not running count as stopped.
  */
 export function createStopPod(tools: ChangeTools): ChangeDefinition<StopPodRequest, StopInput> {
   const stepOf = ({ podId, graceSeconds }: StopInput) => ({ kind: "stopPod", podId, graceSeconds }) as const;

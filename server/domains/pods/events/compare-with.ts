@@ -3,7 +3,7 @@ import type { ObservedContainer, ObservedPods } from "./observed-pods.ts";
 import type { PodLife } from "./pod-life.ts";
 import { createPodsDraft, type PodsDraft, type Told } from "./pods-draft.ts";
 
-/** A start or an end that nobody saw. */
+/** A start or exit that was not observed live. */
 interface Transition {
   readonly container: Pick<ObservedContainer, "id" | "isInfra">;
   readonly isStart: boolean;
@@ -11,12 +11,16 @@ interface Transition {
   readonly exitCode: number | null;
 }
 
-/** So much later than its start at most a start is recorded; what was started earlier than is told was so by a clock set back. */
+/**
+ * Maximum delay between a container's start and its record. A start time further back was set by a clock that has been set
+ * back.
+ */
 const recordedWithinNs = 30_000_000_000n;
 
 /**
- * Tells what is otherwise than was told, as far as no event tells it, and then the gap if there is one.
- * @param onTheirWay pods, containers and images of which events that are not told yet will tell
+ * Derives the facts that explain how the state differs from what was last reported, except for those covered by events,
+ * followed by the gap if there is one.
+ * @param onTheirWay pods, containers and images with events that are not processed yet
  */
 export function compareWith(
   before: ObservedPods,
@@ -54,7 +58,10 @@ export function compareWith(
   return draft.finish({ last: before.last, comparing: null });
 }
 
-/** What is known of pods when nothing was ever told, and nothing is. @param last the newest event that the runtime has recorded */
+/**
+ * Returns the initial state, when nothing was ever reported; reports nothing.
+ * @param last the newest event in the runtime's record
+ */
 export function firstObserved(state: RuntimeState, last: ObservedPods["last"], nowNs: bigint): ObservedPods {
   const draft = createPodsDraft({ pods: [], images: [] });
   for (const pod of state.pods) {
@@ -97,7 +104,7 @@ function byTime(a: Transition, b: Transition): number {
   return a.timeNs < b.timeNs ? -1 : a.timeNs > b.timeNs ? 1 : 0;
 }
 
-/** What makes a container as it was told what it is. */
+/** Returns the transitions from a container's last reported state to its current one. */
 function transitionsOf(
   known: ObservedContainer | undefined,
   container: PodContainer,
@@ -107,7 +114,7 @@ function transitionsOf(
   if (known === undefined || state === "unknown") {
     return [];
   }
-  // The runtime notes a start before it records it.
+  // The runtime sets the start time before it records the start.
   const { changedAtNs, isRunning } = known;
   const isStartedAnew =
     startedAtNs !== undefined &&

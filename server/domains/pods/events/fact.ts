@@ -1,11 +1,11 @@
 interface Facts {
   /** When it happened, nanoseconds since 1970. */
   readonly timeNs: bigint;
-  /** Nobody saw it happen: it was found by comparing. */
+  /** Found by comparing states, not observed live. */
   readonly isReconciled: boolean;
 }
 
-/** Something that happened to a pod or an app of it. */
+/** An event of a pod or one of its apps. */
 export interface PodFact extends Facts {
   readonly type:
     | "pod.created"
@@ -15,28 +15,28 @@ export interface PodFact extends Facts {
     | "container.started"
     | "container.exited";
   readonly uuid: string;
-  /** Empty when nothing tells it any more. */
+  /** Empty when it is no longer known. */
   readonly name: string;
-  /** Of events of containers. */
+  /** Set for events of containers. */
   readonly container?: { readonly id: string; readonly name: string };
-  /** Of `container.exited`, where it is known. */
+  /** Set for `container.exited`, if known. */
   readonly exitCode?: number;
 }
 
-/** Something that happened to an image. */
+/** An event of an image. */
 export interface ImageFact extends Facts {
   readonly type: "image.added" | "image.removed";
   readonly id: string;
   readonly names: readonly string[];
 }
 
-/** From then on something may have been missed. What was found by comparing is told before it. */
+/** From then on events may have been missed. Facts found by comparing precede it. */
 export interface GapFact {
   readonly type: "gap";
-  /** Undefined when nobody ever looked before. */
+  /** Undefined when no gateway has watched before. */
   readonly sinceNs: bigint | undefined;
   readonly reason: string;
 }
 
-/** What is told as an event. */
+/** A fact to be reported as an event. */
 export type Fact = PodFact | ImageFact | GapFact;

@@ -3,7 +3,7 @@ import type { ObservedPods } from "./observed-pods.ts";
 import { restartNs } from "./pod-life.ts";
 import { createPodsDraft, type PodsDraft, type Told } from "./pods-draft.ts";
 
-/** Records were seen 90 ms apart in the wrong order, so a restart may be told after what came later. */
+/** Records were seen up to 90 ms out of order, so a restart may be recorded after later events. */
 const disorderNs = 300_000_000n;
 
 type PodEvent = Extract<RuntimeEvent, { readonly kind: "podCreated" | "podRemoved" }>;
@@ -11,9 +11,9 @@ type ContainerEvent = Extract<RuntimeEvent, { readonly containerId: string }>;
 type ImageEvent = Extract<RuntimeEvent, { readonly imageId: string }>;
 
 /**
- * Says what the runtime's events tell, after all that was told: pure, so that it is the same however they are cut into batches. A
- * pod and its apps start and exit in turn, and a restart of its last app is no exit of the pod. A gap has to be followed by
- * `compareWith`, which tells it.
+ * Derives facts from the runtime's events, given the last reported state. It is pure: the result does not depend on how the
+ * events are batched. Starts and exits of a pod and of each app alternate, and a restart of a pod's last app is not an exit
+ * of the pod. A gap must be followed by `compareWith`, which reports it.
  */
 export function foldEvents(before: ObservedPods, events: readonly RuntimeEvent[]): Told {
   const draft = createPodsDraft(before);
@@ -42,7 +42,7 @@ export function foldEvents(before: ObservedPods, events: readonly RuntimeEvent[]
         const hasGap = comparing?.gap != null;
         if ("containerId" in event) {
           foldContainer(draft, event, hasGap && !seen.has(event.containerId));
-          // One that was only made is as it is found.
+          // A container that was only created still has to be compared with its current state.
           if (event.kind !== "containerCreated") {
             seen.add(event.containerId);
           }
@@ -57,7 +57,7 @@ export function foldEvents(before: ObservedPods, events: readonly RuntimeEvent[]
   return draft.finish({ last, comparing: comparing && { ...comparing, seen: [...seen] } });
 }
 
-/** Tells that pods have exited of which no app was started again until then. */
+/** Reports the exit of pods that had no app started again by then. */
 export function passTime(before: ObservedPods, nowNs: bigint, podIds: ReadonlySet<string>): Told {
   const draft = createPodsDraft(before);
   for (const id of podIds) {
@@ -66,7 +66,10 @@ export function passTime(before: ObservedPods, nowNs: bigint, podIds: ReadonlySe
   return draft.finish(before);
 }
 
-/** When `passTime` will tell that pods have exited, nanoseconds since 1970; undefined if no pod waits for it. */
+/**
+ * Returns when `passTime` will next report the exit of a pod, nanoseconds since 1970; undefined if no pod is waiting for
+ * that.
+ */
 export function nextExitNs({ pods }: ObservedPods): bigint | undefined {
   const pending = pods.flatMap(({ pendingExitNs }) => pendingExitNs ?? []);
   const [first] = pending.toSorted((a, b) => (a < b ? -1 : 1));
@@ -87,7 +90,7 @@ function foldImage({ images, facts }: PodsDraft, event: ImageEvent): void {
   }
 }
 
-/** @param isUnsure something may have been missed of it */
+/** Processes an event of a pod. @param isUnsure whether earlier events of it may have been missed */
 function foldPod(draft: PodsDraft, event: PodEvent, isUnsure: boolean): void {
   const { podId: id, podUuid: uuid, podName: name, timeNs } = event;
   const moment = { timeNs, isReconciled: false };
@@ -107,14 +110,14 @@ function foldContainer(draft: PodsDraft, event: ContainerEvent, isUnsure: boolea
   const moment = { timeNs, isReconciled: false };
   const isEnd = event.kind === "containerExited" || event.kind === "containerRemoved";
   const known = draft.lives.get(podId);
-  // What is removed may be named once more.
+  // A removed container may appear in later records.
   if (known === undefined && isEnd && !(isUnsure && event.kind === "containerExited")) {
     return;
   }
   const life = known ?? draft.addLife({ id: podId, uuid, name });
   if (event.kind === "containerRemoved") {
     life.removeContainer(id, moment);
-    // Of a pod whose making failed nothing is left.
+    // Nothing is left of a pod whose creation failed.
     if (!life.pod.isCreated && life.pod.containers.length === 0) {
       draft.lives.delete(podId);
     }

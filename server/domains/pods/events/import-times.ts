@@ -1,4 +1,4 @@
-/** When images came to the host, as far as the gateway has seen them come. */
+/** Times at which images were imported to the host, if the gateway observed the import. */
 export interface ImportTimes {
   /** Nanoseconds since 1970. */
   importedAtNs(imageId: string): bigint | undefined;

@@ -10,7 +10,7 @@ import { type ListenRequest, parseListenRequest } from "./listen-request.ts";
 import { podsTopic } from "./pod-events.ts";
 import { isWantedRktEvent, rktEventFrom } from "./rkt-events.ts";
 
-/** Streams events of the gateway's own log in the words of v1alpha.PublicAPI. */
+/** Streams events of the gateway's own log in the format of v1alpha.PublicAPI. */
 export type ListenEvents = (
   request: ListenEventsRequest,
   call: Pick<Call, "signal" | "caller" | "peer">,
@@ -19,27 +19,27 @@ export type ListenEvents = (
 export interface ListenEventsOptions {
   readonly events: Pick<Events, "between" | "currentSeq" | "seqAtTime" | "seqOf">;
   readonly host: string;
-  /** After so long a silence an empty message is sent; 15 s unless told. */
+  /** Interval of silence after which an empty message is sent; 15 s by default. */
   readonly silenceMs?: number;
 }
 
-/** As many events as one message has at most. */
+/** Maximum number of events in a message. */
 const maxEvents = 100;
 
 /**
- * So long after it happened at most something is told, while the gateway looks: the end of a pod is known 800 ms after it, and is looked
- * for again 500 ms after another pod's.
+ * Maximum delay between an event and its report while the gateway is watching: a pod's exit is detected 800 ms after it, and
+ * 500 ms later if another pod's exit was just checked.
  */
 const lateMs = 2_000;
 
-/** Events are written later than they happen, and perhaps by a clock that is not this host's. */
+/** Events are stored some time after they happen, possibly by a clock other than this host's. */
 const clocksDifferMs = 60_000;
 
 const longestTimerMs = 2 ** 31 - 1;
 
 /**
- * Serves ListenEvents: an empty message, then what happens as it happens, and what has happened as far as the log is kept; an empty
- * message after each silence.
+ * Implements ListenEvents: an empty message, then past events as far as the log is kept, and new events as they happen; an
+ * empty message after each silence.
  */
 export function createListenEvents({ events, host, silenceMs = 15_000 }: ListenEventsOptions): ListenEvents {
   /** @throws InfraError STORE_UNAVAILABLE */
@@ -107,7 +107,10 @@ export function createListenEvents({ events, host, silenceMs = 15_000 }: ListenE
 
 const forever = () => Number.POSITIVE_INFINITY;
 
-/** What is there together, and nothing after each silence; ends with what it reads, or when no time is left. */
+/**
+ * Groups the records that are available together, and yields an empty group after each silence. Ends with its source, or when
+ * the time is up.
+ */
 async function* bursts(
   records: AsyncGenerator<EventRecord, void>,
   timeLeftMs: () => number,
@@ -143,7 +146,7 @@ const isThere = () => true;
 
 function beginNext(records: AsyncGenerator<EventRecord, void>): Promise<IteratorResult<EventRecord, void>> {
   const next = records.next();
-  // It fails when the call ends, and nobody may wait for it then.
+  // It fails when the call ends, possibly with no one awaiting it.
   next.catch(() => {});
   return next;
 }

@@ -3,9 +3,9 @@ import { type EventFilter, EventType } from "../../../../gen/v1alpha/api_pb.ts";
 import { imageIdFrom } from "../image-id.ts";
 import { parseSecondsWindow, type SecondsWindow } from "../seconds-window.ts";
 
-/** Which events of pods and images a caller wants: what happened after the beginning of the window's first second, and before its end. */
+/** Filter of events of pods and images: those after the start of the window's first second and before its end. */
 export interface ListenRequest extends SecondsWindow {
-  /** Any when empty; so are the others. */
+  /** Empty for any, as for the other sets. */
   readonly types: ReadonlySet<EventType>;
   readonly ids: ReadonlySet<string>;
   readonly names: ReadonlySet<string>;
@@ -15,7 +15,7 @@ const knownTypes: ReadonlySet<number> = new Set(Object.values(EventType));
 const maxValues = 1_000;
 const maxLength = 1_024;
 
-/** Reads the filter of a request; without one everything from now on is wanted. @throws InfraError INVALID_FIELD */
+/** Parses the filter of a request; without one, all events from now on match. @throws InfraError INVALID_FIELD */
 export function parseListenRequest(filter: EventFilter | undefined): ListenRequest {
   const { types = [], ids = [], names = [], sinceTime = 0n, untilTime = 0n } = filter ?? {};
   assertCount("types", types.length);

@@ -10,9 +10,12 @@ const observedContainer = z.object({
   name: z.string(),
   isInfra: z.boolean(),
   isRunning: z.boolean(),
-  /** When it was last started or ended. */
+  /** When it last started or exited. */
   changedAtNs: ns.nullable(),
-  /** A start of one that runs, or an exit of one that does not: records are not always in the order of their times. */
+  /**
+   * A start of a running container, or an exit of one that is not running, kept for later: records are not always in
+   * chronological order.
+   */
   held: z.object({ timeNs: ns, exitCode: z.number().nullable() }).nullable(),
 });
 
@@ -20,11 +23,11 @@ const observedPod = z.object({
   id: z.string(),
   uuid: z.string(),
   name: z.string(),
-  /** Whether it was told; what holds a pod together is made before it. */
+  /** Whether its creation was reported. The infra container is created before it. */
   isCreated: z.boolean(),
-  /** Whether it was told that it was started, and not yet that it has exited. */
+  /** Whether its start was reported and its exit was not yet. */
   isStarted: z.boolean(),
-  /** When its last app ended, while it is not told that the pod has exited. */
+  /** When its last app exited, until the pod's exit is reported. */
   pendingExitNs: ns.nullable(),
   containers: z.array(observedContainer),
 });
@@ -32,21 +35,21 @@ const observedPod = z.object({
 const observedImage = z.object({
   id: z.string(),
   names: z.array(z.string()),
-  /** Null for one that was there before the gateway. */
+  /** Null if it was imported before the gateway started to watch. */
   addedAtNs: ns.nullable(),
 });
 
 const observedPods = z.object({
-  /** The last event that was told, of the runtime's own record. */
+  /** The last reported event in the runtime's own record. */
   last: z.object({ key: z.string(), timeNs: ns }).nullable(),
   pods: z.array(observedPod),
   images: z.array(observedImage),
-  /** While what is known is to be compared with what is. */
+  /** Set until the reported state has been compared with the actual one. */
   comparing: z
     .object({
-      /** Since then something may have been missed, which is to be told; null when nothing is known to have been. */
+      /** A possible gap in the events that must be reported; null when no gap is known. */
       gap: z.object({ sinceNs: ns, reason: z.string() }).nullable(),
-      /** Pods, containers and images of which events tell, so that there is nothing to compare. */
+      /** Pods, containers and images that are covered by events, so that they need no comparison. */
       seen: z.array(z.string()),
     })
     .nullable(),
@@ -56,23 +59,23 @@ export type ObservedContainer = Readonly<z.infer<typeof observedContainer>>;
 export type ObservedPod = Readonly<z.infer<typeof observedPod>>;
 export type ObservedImage = Readonly<z.infer<typeof observedImage>>;
 
-/** Pods and images as they were last told. Times are nanoseconds since 1970. */
+/** Pods and images as last reported. Times are nanoseconds since 1970. */
 export type ObservedPods = Readonly<z.infer<typeof observedPods>>;
 
-/** Reads what `jsonFromObservedPods` has made; undefined when it is not understood, as another version of hostplane may have written it. */
+/** Parses the output of `jsonFromObservedPods`; undefined when it is in another format, as from another version of hostplane. */
 export function parseObservedPods(json: unknown): ObservedPods | undefined {
   const parsed = observedPods.safeParse(json);
   return parsed.success ? parsed.data : undefined;
 }
 
-/** Plain data, with times as text. */
+/** Converts to plain data, with times as strings. */
 export function jsonFromObservedPods(observed: ObservedPods): unknown {
   return JSON.parse(
     JSON.stringify(observed, (_, value) => (typeof value === "bigint" ? String(value) : value)),
   );
 }
 
-/** The same, to be compared with what is: after a restart, or a gap. */
+/** Marks the state for a comparison with the actual one, after a restart or a gap. */
 export function withComparing(observed: ObservedPods): ObservedPods {
   return { ...observed, comparing: { gap: observed.comparing?.gap ?? null, seen: [] } };
 }

@@ -9,24 +9,24 @@ export interface ObservedStoreOptions {
   readonly source: string;
   readonly own: OwnChanges;
   readonly host: string;
-  /** Told of what is kept each time that is known to have changed. */
+  /** Called with the stored state whenever it is known to have changed. */
   readonly onKept: (observed: ObservedPods) => void;
 }
 
-/** What the store has of pods and images. */
+/** The stored state of pods and images. */
 export interface ObservedStore {
-  /** @returns what was last told, undefined if nothing was, and when it was last so, milliseconds since 1970 */
+  /** @returns the last reported state, undefined if there is none; and when it was last confirmed, milliseconds since 1970 */
   read(): Promise<{ readonly observed: ObservedPods | undefined; readonly seenAtMs: number | undefined }>;
   /**
-   * Keeps what has become of what was read or written last, with the events that tell it.
-   * @returns false when another gateway was faster, or an earlier attempt did it: all is to be read anew
+   * Stores the successor of the state that was last read or written, together with its events.
+   * @returns false when another gateway or an earlier attempt has written already, so that everything must be read again
    */
   write(observed: ObservedPods, facts: readonly Fact[]): Promise<boolean>;
-  /** Notes that it is still as it was last told. */
+  /** Records that the last reported state is still current. */
   confirm(): Promise<void>;
 }
 
-/** @throws InfraError STORE_UNAVAILABLE, from each of its functions */
+/** Creates the store. @throws InfraError STORE_UNAVAILABLE, from each of its functions */
 export function createObservedStore({
   store,
   source,

@@ -6,12 +6,12 @@ import { imageResource, type OwnChanges, podResource } from "../own-changes.ts";
 import { timestampFromNs } from "../timestamp-from-ns.ts";
 import type { Fact, GapFact, ImageFact, PodFact } from "./fact.ts";
 
-/** The topic of events of pods and images. */
+/** Topic of events about pods and images. */
 export const podsTopic = "pods";
 
 const services = ["v1alpha.PublicAPI", "hostplane.v1.PodService"];
 
-/** Writes facts as events of this host: the payload is the JSON of a hostplane.v1.Event that has its detail alone. */
+/** Converts facts to events of this host. The payload is the JSON of a hostplane.v1.Event with only its detail set. */
 export function podEvents(facts: readonly Fact[], own: OwnChanges, host: string, nowMs: number): NewEvent[] {
   return facts.map((fact) => {
     const { resource, operationId, detail } = podEvent(fact, own, nowMs);

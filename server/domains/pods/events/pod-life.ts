@@ -1,41 +1,44 @@
 import type { PodFact } from "./fact.ts";
 import type { ObservedContainer, ObservedPod } from "./observed-pods.ts";
 
-/** So long after the end of its last app a pod has exited, unless an app of it was started: that is a restart. */
+/** How long after the exit of its last app a pod counts as exited, unless an app is started again: that is a restart. */
 export const restartNs = 500_000_000n;
 
-/** When a start or an end was, and who says so. */
+/** Time of a start or exit, and how it is known. */
 export interface Moment {
   readonly timeNs: bigint;
-  /** Nobody saw it. */
+  /** Not observed live. */
   readonly isReconciled: boolean;
 }
 
 type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
-/** A pod while it is folded. */
+/** A pod while events are applied to it. */
 export interface PodLife {
   readonly pod: Readonly<ObservedPod>;
-  /** As it is now, undefined if it has none such. */
+  /** The container's current state; undefined if the pod has no such container. */
   container(id: string): ObservedContainer | undefined;
-  /** Of one that is known it learns the name, which may have become another. */
+  /** For a known container, updates the name, which may have changed. */
   addContainer(container: Pick<ObservedContainer, "id" | "name" | "isInfra">): void;
-  /** Does nothing if it was told already. */
+  /** Does nothing if the creation was already reported. */
   create(moment: Moment): void;
-  /** Does nothing if it has one. */
+  /** Does nothing if the name is known. */
   learnName(name: string): void;
   start(containerId: string, moment: Moment): void;
   exit(containerId: string, moment: Moment, exitCode: number | null): void;
-  /** One that runs ends by it. */
+  /** A running container is thereby ended. */
   removeContainer(containerId: string, moment: Moment): void;
   hold(containerId: string, held: ObservedContainer["held"]): void;
-  /** Everything that still runs has ended by it. */
+  /** Everything still running is thereby ended. */
   remove(moment: Moment): void;
-  /** Tells that it has exited, if no app of it was started in time. */
+  /** Reports the pod's exit, if none of its apps was started in time. */
   passTime(timeNs: bigint): void;
 }
 
-/** What happens to one pod, so that starts and exits alternate, of its apps and of itself. @param tell is told each fact, in order */
+/**
+ * Tracks the events of one pod, so that starts and exits alternate, for its apps and for the pod itself.
+ * @param tell receives each fact, in order
+ */
 export function createPodLife(observed: ObservedPod, tell: (fact: PodFact) => void): PodLife {
   const pod: Draft<ObservedPod> = {
     ...observed,
@@ -155,7 +158,7 @@ export function createPodLife(observed: ObservedPod, tell: (fact: PodFact) => vo
     remove(moment) {
       create({ ...moment, isReconciled: true });
       const isSeen = pod.pendingExitNs !== null;
-      // The programs before what holds them together.
+      // The apps before the infra container.
       for (const { id } of [...containers.values()].toSorted(
         (a, b) => Number(a.isInfra) - Number(b.isInfra),
       )) {

@@ -9,43 +9,44 @@ import type { ObservedPods } from "./observed-pods.ts";
 import { createObservedStore } from "./observed-store.ts";
 import { watchPods } from "./watch-pods.ts";
 
-/** What `createPodObserver` needs. */
+/** Options of `createPodObserver`. */
 export interface PodObserverOptions {
   readonly runtime: PodRuntime;
   readonly own: OwnChanges;
   readonly store: Pick<Store, "run">;
   readonly host: string;
-  /** Called when the runtime or the store failed, for the first time in a row; both are tried again. */
+  /** Called on the first of several consecutive failures of the runtime or the store; both are retried. */
   readonly onFailed: (error: unknown) => void;
-  /** How long what is written about a state may take to be recorded; 500 ms unless told. */
+  /** How long the runtime may take to record the events behind a state; 500 ms by default. */
   readonly settleMs?: number;
-  /** How often what is known is compared with what is, and noted to be so; every minute unless told. */
+  /** Interval at which the reported state is compared with the actual one and confirmed; 1 min by default. */
   readonly confirmMs?: number;
 }
 
-/** Tells what happens to pods and images as events, whoever makes it. */
+/** Reports all changes of pods and images as events, whatever their origin. */
 export interface PodObserver {
   readonly importTimes: ImportTimes;
-  /** Begins to tell, until it is closed. */
+  /** Starts reporting, until it is closed. */
   begin(): { close(): Promise<void> };
 }
 
 const retry = { firstMs: 100, longestMs: 5_000 };
 
-/** After another gateway was faster. */
+/** Delay after another gateway has written first. */
 const anewMs = 20;
 
-/** How long a close may wait for the store. */
+/** Maximum time for which closing waits for the store. */
 const closeMs = 1_500;
 
-/** What the store calls the pods of a host. */
+/** Returns the name under which the store keeps the pods of a host. */
 export function podSource({ kind }: Pick<PodRuntime, "kind">, host: string): string {
   return `${kind === "sandbox" ? "sandbox-" : ""}podman/${host}`;
 }
 
 /**
- * Tells each event of the runtime once, however often the gateway, the runtime and the store come and go, and however many gateways
- * tell of the same: what is known is kept in the store, and written together with the events that made it so.
+ * Reports each event of the runtime exactly once, across restarts of the gateway, the runtime and the store, and with several
+ * gateways watching the same runtime: the reported state is kept in the store and written in the same transaction as the
+ * events.
  */
 export function createPodObserver(options: PodObserverOptions): PodObserver {
   const { runtime, own, store, host, settleMs = 500, confirmMs = 60_000 } = options;
@@ -90,12 +91,12 @@ export function createPodObserver(options: PodObserverOptions): PodObserver {
     importTimes: { importedAtNs: (imageId) => importedAt.get(imageId) },
     begin() {
       const closing = new AbortController();
-      // What it brings about is nobody's call.
+      // Runs outside the async context of the call that triggered it.
       const running = AsyncLocalStorage.snapshot()(run, closing.signal);
       return {
         async close() {
           closing.abort();
-          // What is not told yet the runtime has recorded.
+          // Events that are not reported yet remain in the runtime's record.
           await Promise.race([running, sleep(closeMs, undefined, { ref: false })]);
         },
       };

@@ -2,18 +2,18 @@ import type { Fact } from "./fact.ts";
 import type { ObservedImage, ObservedPod, ObservedPods } from "./observed-pods.ts";
 import { createPodLife, type PodLife } from "./pod-life.ts";
 
-/** Pods and images while they are folded, and what is to be told of that. */
+/** Pods and images while events are applied to them, and the resulting facts. */
 export interface PodsDraft {
   readonly lives: Map<string, PodLife>;
   readonly images: Map<string, ObservedImage>;
   readonly facts: Fact[];
-  /** Makes one of which nothing was told. */
+  /** Adds a pod about which nothing was reported yet. */
   addLife(pod: Pick<ObservedPod, "id" | "uuid" | "name">): PodLife;
-  /** What has become of it. */
+  /** Returns the result. */
   finish(rest: Pick<ObservedPods, "last" | "comparing">): Told;
 }
 
-/** What has happened, and what pods and images are after that. */
+/** Facts, and the state of pods and images after them. */
 export interface Told {
   readonly observed: ObservedPods;
   readonly facts: readonly Fact[];

@@ -21,14 +21,17 @@ const types: Readonly<Record<string, EventType>> = {
   "image.removed": EventType.IMAGE_REMOVED,
 };
 
-/** An event of pods or images in the words of v1alpha.PublicAPI. */
+/** An event of pods or images in the format of v1alpha.PublicAPI. */
 export interface ToldRktEvent {
   readonly event: RktEvent;
   /** When it happened, nanoseconds since 1970. */
   readonly happenedNs: bigint;
 }
 
-/** Undefined for what rkt has no word for, as gaps, and for what this version of the gateway does not understand. */
+/**
+ * Converts an event; undefined for events that rkt does not have, such as gaps, and for those that this version of the
+ * gateway does not know.
+ */
 export function rktEventFrom({
   type,
   payload,
@@ -48,7 +51,7 @@ export function rktEventFrom({
   }
 }
 
-/** Whether the caller wants it. */
+/** Reports whether the event matches the caller's filter. */
 export function isWantedRktEvent({ event, happenedNs }: ToldRktEvent, wanted: ListenRequest): boolean {
   const { types: anyType, ids, names, sinceSeconds, untilSeconds } = wanted;
   return (

@@ -15,27 +15,27 @@ export interface WatchPodsOptions {
   readonly observedStore: ObservedStore;
   readonly settleMs: number;
   readonly confirmMs: number;
-  /** Told when the runtime or the store failed and is tried again. */
+  /** Called when the runtime or the store failed and is retried. */
   readonly onFailed: (error: unknown) => void;
-  /** Told when all has worked. */
+  /** Called after everything has succeeded. */
   readonly onHealthy: () => void;
 }
 
 const storeRetry = { firstMs: 100, longestMs: 2_000 };
 
-/** After this what has to be looked at again is looked at. */
+/** Delay before the next check for exited pods. */
 const againMs = 500;
 
 /**
- * Follows the runtime from where the store says that all was told, and tells what happens, until the signal, or until another
- * gateway has told of it.
- * @throws InfraError as the runtime does while it is away, and STORE_UNAVAILABLE
+ * Follows the runtime from the last event reported according to the store, and reports changes, until the signal is aborted
+ * or another gateway has reported a change.
+ * @throws InfraError as the runtime does while it is unavailable, and STORE_UNAVAILABLE
  */
 export async function watchPods(options: WatchPodsOptions, signal: AbortSignal): Promise<void> {
   const { runtime, observedStore, settleMs, confirmMs, onFailed, onHealthy } = options;
   const kept = await observedStore.read();
   let observed = kept.observed && withComparing(kept.observed);
-  /** What is to be compared, once it is recorded what has made it so. */
+  /** The state to compare, once the events that led to it are recorded. */
   let snapshot: { readonly state: RuntimeState; readonly atMs: number } | undefined;
   let comparingSinceNs = nowNs();
   let isCaughtUp = false;
@@ -44,12 +44,12 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
 
   const leaving = new AbortController();
   const ending = AbortSignal.any([signal, leaving.signal]);
-  // Of a place that the runtime does not know it begins with a gap, and by that is known to stand. There is none where nothing was
-  // recorded before.
+  // For a position that the runtime does not know, the stream starts with a gap, which shows that it is running. A runtime
+  // without any records sends none.
   const after = observed?.last ?? { key: "", timeNs: observed === undefined ? nowNs() : 0n };
   const batches = runtime.events({ after }, ending)[Symbol.asyncIterator]();
 
-  /** @returns whether it was told here, and not by another */
+  /** @returns whether the write succeeded and no other gateway was first */
   async function tell(told: Told): Promise<boolean> {
     for (let failures = 1; ; failures += 1) {
       try {
@@ -58,7 +58,7 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
         return isOurs;
       } catch (error) {
         signal.throwIfAborted();
-        // What happens meanwhile waits in the runtime.
+        // Meanwhile new events wait in the runtime.
         onFailed(error);
         await sleep(backOffMs(failures, storeRetry), undefined, { signal, ref: false });
       }
@@ -86,12 +86,12 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
     }
     const hasGap = events.some(({ kind }) => kind === "gap");
     if (hasGap) {
-      // What comes after a gap is told by events again.
+      // Changes after a gap are reported by events again.
       const gapEndsNs = events.flatMap(({ kind, timeNs }) => (kind === "gap" ? timeNs + 1n : []));
       comparingSinceNs = [comparingSinceNs, ...(isFirst ? [] : gapEndsNs)].reduce((a, b) => (a > b ? a : b));
       snapshot = undefined;
     }
-    // Until it was last confirmed, nothing had happened that was not told.
+    // Up to the last confirmation nothing can have been missed.
     const seenAtNs = isFirst && kept.seenAtMs !== undefined ? BigInt(kept.seenAtMs) * 1_000_000n : 0n;
     const wasEmpty = isFirst && observed.last === null;
     const told = events
@@ -102,7 +102,7 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
     return told.length === 0 || tell(foldEvents(observed, told));
   }
 
-  /** @returns false when another gateway has told something */
+  /** @returns false when another gateway has reported a change */
   async function lookAround(known: ObservedPods): Promise<boolean> {
     if (known.comparing !== null) {
       return compare(known);
@@ -141,15 +141,16 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
   }
 
   /**
-   * What was recorded after the newest event that was told comes still, also what was recorded before comparing began: a runtime
-   * that was away tells its state before its events. Behind a gap, what is left of the record says nothing of that.
+   * Events recorded after the last reported one are still to come, including those from before the comparison started: a
+   * runtime that was unavailable reports its state before its events. After a gap, the rest of the record is not sufficient for
+   * that.
    */
   function onTheirWaySinceNs({ last, comparing }: ObservedPods): bigint {
     const toldNs = last === null ? 0n : last.timeNs + 1n;
     return comparing?.gap == null && toldNs < comparingSinceNs ? toldNs : comparingSinceNs;
   }
 
-  /** An app that was started meanwhile is told by an event that may come later than the clock says. */
+  /** If an app was started in the meantime, the event for it may arrive later than the clock suggests. */
   async function tellExits(known: ObservedPods): Promise<boolean> {
     const { value } = await runtime.read(ending);
     const there = new Map(value.pods.map((pod) => [pod.id, pod]));
@@ -187,7 +188,7 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
         }
         isOurs = await take(value);
         next = batches.next();
-        // It may fail while nobody waits for it.
+        // It may fail while it is not awaited.
         next.catch(() => {});
       }
       if (!isOurs) {
@@ -200,7 +201,7 @@ export async function watchPods(options: WatchPodsOptions, signal: AbortSignal):
   }
 }
 
-/** Until then; long if there is no such moment. */
+/** Returns the time left until then; a long time if there is none. */
 function waitNs(momentNs: bigint | undefined): bigint {
   return momentNs === undefined ? 3_600_000_000_000n : momentNs - nowNs();
 }

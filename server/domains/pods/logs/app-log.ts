@@ -4,40 +4,43 @@ import type { PodContainer } from "../../../../adapters/podman/runtime-state.ts"
 import { createLineAssembly } from "./line-assembly.ts";
 import type { LogLine } from "./log-line.ts";
 
-/** `caughtUp`, once, when a log is followed and what had been printed before has been told. */
+/** Lines, or `caughtUp` once, when all earlier lines of a followed log have been yielded. */
 export type LogBatch = readonly LogLine[] | "caughtUp";
 
-/** What is needed to read the log of an app. */
+/** Options for reading the log of an app. */
 export interface AppLogOptions {
   readonly runtime: Pick<PodRuntime, "logs">;
   readonly app: Pick<PodContainer, "id" | "name">;
   readonly options: LogOptions;
-  /** Whether this app is the one that is asked for. */
+  /** Whether the request is for this app only. */
   readonly isOnly: boolean;
   readonly maxLineBytes: number;
-  /** Whether its program has ended, as far as is known. Asked only of a log that is followed, when that has caught up. */
+  /** Whether its program has exited, as far as is known. Called only for a followed log, once it has caught up. */
   readonly hasEnded?: () => boolean;
-  /** How often a program that has ended is waited for to bring more of a line: `looks` times so long; a second if absent. */
+  /**
+   * Duration of one wait for more of an unfinished line after the program has exited; there are `looks` of them. 1 s by
+   * default.
+   */
   readonly lineEndMs?: number;
 }
 
 /**
- * What a program printed last may come long after its end is known: Podman's service may have just come back, or the machine be busy.
- * One long wait would not do: a machine that stood still would find it over before it has read anything.
+ * A program's last output may arrive long after its exit is known: Podman's service may just be back, or the machine may be
+ * busy. Several short waits are used, since after a suspend one long wait would be over before anything was read.
  */
 const looks = 5;
 
 /**
- * So much before the window the log is read from, for the beginnings of lines that end in it. Nothing tells beforehand where those
- * are, and a program that prints 30 MB a second has so much of that sent in vain.
+ * How far before the window the log is read, to get the starts of lines that end in it. Their position is unknown beforehand;
+ * for a program that prints 30 MB/s, that much output is read and dropped.
  */
 const lineBeginNs = 10_000_000_000n;
 
 /**
- * The lines of one app that ended in the window, as many as came together. What it left unfinished is a line when its program has ended, or its log. When
- * nothing keeps what it prints and the others of its pod are asked for, too, a line says that; and nothing comes of one that is
- * gone.
- * @throws InfraError LOGS_UNAVAILABLE and CONTAINER_NOT_FOUND of the only one; as `PodRuntime.logs`
+ * Yields the lines of one app that ended in the window, in batches as they arrive. An unfinished line is yielded when the
+ * program or the log ends. If the app's output is not kept and other apps of its pod are requested too, a line reports that;
+ * a missing app yields nothing.
+ * @throws InfraError LOGS_UNAVAILABLE and CONTAINER_NOT_FOUND if it is the only app; as `PodRuntime.logs`
  */
 export async function* appLog(given: AppLogOptions, signal: AbortSignal): AsyncGenerator<LogBatch, void> {
   const { app, options, isOnly } = given;
@@ -76,7 +79,7 @@ async function* linesOf(given: AppLogOptions, signal: AbortSignal): AsyncGenerat
     for (;;) {
       const arrival = watched(source.next());
       let endedLooks = 0;
-      // Before, a silence is the runtime's and tells nothing of the program.
+      // Before that, a pause comes from the runtime and says nothing about the program.
       while (isCaughtUp && assembly.hasBegun() && !(await arrival.within(lineEndMs))) {
         endedLooks = hasEnded?.() === true ? endedLooks + 1 : 0;
         if (endedLooks === looks) {
@@ -108,7 +111,7 @@ function atLeastZero(ns: bigint): bigint {
   return ns < 0n ? 0n : ns;
 }
 
-/** A promise that can be waited for again and again, and keeps nothing of that. */
+/** Wraps a promise so that it can be awaited with a timeout any number of times, without accumulating callbacks. */
 function watched<T>(result: Promise<T>): { result: Promise<T>; within: (ms: number) => Promise<boolean> } {
   let isSettled = false;
   let wake = () => {};

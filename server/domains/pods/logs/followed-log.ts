@@ -10,12 +10,12 @@ import { mergedLines, mergeLines } from "./merge-lines.ts";
 import { createNewestLines } from "./newest-lines.ts";
 
 type Log = AsyncGenerator<LogBatch, void>;
-/** What comes: lines of an app, or how the pod is; undefined when it is no more. */
+/** An arrival: lines of an app, or the pod's new state; undefined when the pod is gone. */
 type Come = { readonly lines: readonly LogLine[] } | { readonly pod: RuntimePod | undefined };
 
 /**
- * What is there, and what comes, also of apps that are started anew or made later, until the pod is gone or `untilNs` has come. The
- * signal must be aborted when nobody reads on.
+ * Yields existing lines and then new ones, also from apps that are restarted or created later, until the pod is gone or
+ * `untilNs` is reached. The signal must be aborted when reading stops.
  */
 export async function* followedLog(
   reading: LogReading,
@@ -96,7 +96,10 @@ async function* laterMessages(
   }
 }
 
-/** Begins the logs of a pod's apps that have not begun, and notes which programs have ended. Gives those it has begun. */
+/**
+ * Returns a function that opens the logs of a pod's apps that are not open yet, records which programs have exited, and
+ * returns the new logs.
+ */
 function begunLogs(
   { runtime, appName, wanted, limits }: LogReading,
   logs: Map<string, Log>,
@@ -111,7 +114,7 @@ function begunLogs(
         runtime,
         app,
         options: { ...window, follow: true },
-        // One that comes later, in the place of another of its name, ends nothing.
+        // A later app, which replaces another of the same name, must not end the stream.
         isOnly: appName !== "" && logs.size === 0,
         maxLineBytes: limits.wholeBytes,
         hasEnded: () => ended.has(app.id),
@@ -134,7 +137,7 @@ function begunLogs(
   };
 }
 
-/** What was printed before: of a number of lines one message, of all as many as it takes; one at least. */
+/** Yields the earlier lines: a limited number in one message, all lines in as many as needed. At least one message. */
 async function* earlierMessages(
   { wanted: { maxLines }, limits }: LogReading,
   logs: readonly Log[],
@@ -155,7 +158,7 @@ async function* earlierMessages(
   yield newestMessage(newest, maxLines, limits);
 }
 
-/** How the pod is, each time that it may have changed; nothing while nobody can tell. */
+/** Yields the pod's state whenever it may have changed; nothing while it is unknown. */
 async function* podStates({ runtime, pod }: LogReading, signal: AbortSignal): AsyncGenerator<Come, void> {
   const read = () => runtime.read(signal).catch(() => undefined);
   for await (const snapshot of watchState(runtime.subscribe, read, signal)) {

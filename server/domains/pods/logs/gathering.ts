@@ -1,19 +1,19 @@
-/** What several sources bring, as it comes. */
+/** Merges several sources as their values arrive. */
 export interface Gathering<T> {
-  /** Reads one more source. */
+  /** Adds a source. */
   add(source: AsyncIterator<T, void>): void;
   /**
-   * All that has come, a piece of each source at most, oldest first. Waits for that, for a source's end and for `wake`, after which
-   * there may be nothing. A source is read on when what it brought is taken.
+   * Returns all values that have arrived, at most one per source, oldest first. Waits for a value, for the end of a source or
+   * for `wake`; after the latter two the result may be empty. A source is read further once its value is taken.
    * @throws what a source throws
    */
   take(): Promise<readonly T[]>;
   wake(): void;
-  /** Lets go of all sources: nobody takes any more. One that is being read lets go when its own wait ends. */
+  /** Closes all sources. One that is being read closes when its own wait ends. */
   close(): void;
 }
 
-/** A slow taker has every source wait. */
+/** Creates a gathering. A slow consumer makes every source wait. */
 export function createGathering<T>(): Gathering<T> {
   let come: T[] = [];
   let failure: { readonly error: unknown } | undefined;
@@ -67,7 +67,7 @@ export function createGathering<T>(): Gathering<T> {
       for (const source of sources) {
         source.return?.().catch(() => {});
       }
-      // What was brought and not taken: its source ends instead of waiting for that.
+      // Lets sources with values that were not taken end instead of waiting.
       taken.resolve();
     },
   };

@@ -1,13 +1,13 @@
 import type { LogPiece } from "../../../../adapters/podman/adapter.ts";
 import type { LogLine } from "./log-line.ts";
 
-/** Makes lines of the pieces of one container's log. */
+/** Assembles lines from the pieces of one container's log. */
 export interface LineAssembly {
-  /** The lines that end with these pieces, in the order of their ends. */
+  /** Returns the lines that end in these pieces, in the order of their ends. */
   linesOf(pieces: readonly LogPiece[]): LogLine[];
-  /** Whether a line has begun that has not ended. */
+  /** Reports whether a line is unfinished. */
   hasBegun(): boolean;
-  /** Ends what has begun: its end will not come. The earlier one first. */
+  /** Ends unfinished lines, the earlier one first. */
   end(): LogLine[];
 }
 
@@ -19,9 +19,9 @@ interface BegunLine {
 }
 
 /**
- * Both streams of a container may have a line under way. A line has the time of its last piece: so lines that follow each other in a log
- * have times that do, too.
- * @param maxBytes what a line has more than that is counted and dropped
+ * Creates an assembly. Each of a container's two streams may have an unfinished line. A line gets the time of its last piece,
+ * so that lines in log order are also in order of time.
+ * @param maxBytes bytes of a line beyond that are counted and dropped
  */
 export function createLineAssembly(maxBytes: number): LineAssembly {
   const begun = new Map<LogPiece["stream"], BegunLine>();
@@ -29,7 +29,7 @@ export function createLineAssembly(maxBytes: number): LineAssembly {
   function add(line: BegunLine, bytes: Uint8Array): void {
     const fitting = Math.min(bytes.length, maxBytes - line.size);
     if (fitting > 0) {
-      // A copy: a piece is a view of all that came together with it.
+      // Copied, since a piece is a view of the whole chunk it arrived in.
       line.parts.push(bytes.slice(0, fitting));
       line.size += fitting;
     }

@@ -1,26 +1,26 @@
-/** A line that an app printed. */
+/** A line printed by an app. */
 export interface LogLine {
   /** When it ended, nanoseconds since 1970. */
   readonly timeNs: bigint;
-  /** Without the line's end. Any bytes. */
+  /** Without the line ending. May be any bytes. */
   readonly bytes: Uint8Array;
-  /** How many bytes more it had. */
+  /** Number of further bytes that were dropped. */
   readonly cutBytes: number;
 }
 
-/** What every protocol puts around a line, at most. */
+/** Maximum overhead per line in any protocol. */
 const frameBytes = 8;
 
-/** What a line takes in a message at least, besides what it says: its time and a space. */
+/** Minimum size of a line in a message besides its text: its time and a space. */
 export const leastLineBytes = frameBytes + "2026-11-21T15:29:23Z ".length;
 
-/** The same at most, with a word about what was cut. */
+/** Maximum size of the same, including the notice about dropped bytes. */
 const mostLineBytes = 96;
 
 /**
- * A line as callers get it: its time as RFC 3339 has it, in UTC, a space, and what was printed, in which everything that is no
- * UTF-8 has become U+FFFD. One that is longer than a message may be is cut, and says so at its end.
- * @param maxBytes of the text, as `messageBytesOf` counts
+ * Creates a function that formats lines for callers: the time in RFC 3339 (UTC), a space, and the text, in which invalid
+ * UTF-8 is replaced with U+FFFD. A line longer than a message may be is cut, with a notice at its end.
+ * @param maxBytes of the text, as counted by `messageBytesOf`
  */
 export function createLineWriter(maxBytes: number): (line: LogLine) => string {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -29,7 +29,7 @@ export function createLineWriter(maxBytes: number): (line: LogLine) => string {
   return ({ timeNs, bytes, cutBytes }) => {
     const message = decoder.decode(bytes);
     const prefix = `${timeText(timeNs)} `;
-    // Most lines are short: their length alone tells that they fit.
+    // Most lines are short enough to fit by their length alone.
     const length =
       bytes.length * 6 <= maxBytes - mostLineBytes ? message.length : fittingLength(message, maxBytes);
     if (length === message.length && cutBytes === 0) {
@@ -40,7 +40,7 @@ export function createLineWriter(maxBytes: number): (line: LogLine) => string {
   };
 }
 
-/** Bytes that a line's text takes in a message, in whichever protocol takes the most. */
+/** Returns the size of a line's text in a message, for the protocol with the largest encoding. */
 export function messageBytesOf(text: string): number {
   let bytes = frameBytes;
   for (let at = 0; at < text.length; at += 1) {
@@ -49,20 +49,20 @@ export function messageBytesOf(text: string): number {
   return bytes;
 }
 
-/** How many characters of the text fit, with its time and a word about the rest. */
+/** Returns how many characters of the text fit, together with its time and the notice about the rest. */
 function fittingLength(text: string, maxBytes: number): number {
   let bytes = mostLineBytes;
   for (let at = 0; at < text.length; at += 1) {
     bytes += bytesOfUnit(text.charCodeAt(at));
     if (bytes > maxBytes) {
-      // Both halves of a character, or none.
+      // Never splits a surrogate pair.
       return (text.charCodeAt(at) & 0xfc00) === 0xdc00 ? at - 1 : at;
     }
   }
   return text.length;
 }
 
-/** As JSON has it, `\u0007` for a bell, since that is never shorter than UTF-8. */
+/** Returns the size in JSON (`\u0007` for a bell), which is never shorter than UTF-8. */
 function bytesOfUnit(unit: number): number {
   if (unit < 0x20) {
     return 6;
@@ -76,7 +76,7 @@ function bytesOfUnit(unit: number): number {
   return (unit & 0xf800) === 0xd800 ? 2 : 3;
 }
 
-/** Most lines have the second of the line before. */
+/** Caches the last result, since most lines have the same time as the line before. */
 function createTimeWriter(): (timeNs: bigint) => string {
   let lastNs: bigint | undefined;
   let lastText = "";
@@ -91,7 +91,7 @@ function createTimeWriter(): (timeNs: bigint) => string {
 
 const secondNs = 1_000_000_000n;
 
-/** `2026-11-21T15:29:23Z`, and with as many digits of the second's fraction as it has. */
+/** Returns `2026-11-21T15:29:23Z`, with as many fractional digits as needed. */
 export function rfc3339FromNs(timeNs: bigint): string {
   const rest = ((timeNs % secondNs) + secondNs) % secondNs;
   const seconds = new Date(Number((timeNs - rest) / 1_000_000n)).toISOString().slice(0, -5);

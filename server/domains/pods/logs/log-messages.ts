@@ -1,25 +1,25 @@
 import { createLineWriter, type LogLine, messageBytesOf, rfc3339FromNs } from "./log-line.ts";
 import type { NewestLines } from "./newest-lines.ts";
 
-/** Some lines, as the contract has them. */
+/** A message with log lines, as in the API. */
 export interface LogMessage {
   readonly lines: string[];
 }
 
-/** What a message may have, in bytes. */
+/** Size limits of messages, in bytes. */
 export interface MessageLimits {
-  /** One that stands for everything, and a line. */
+  /** For a single message that contains everything, and for a line. */
   readonly wholeBytes: number;
-  /** One of several. */
+  /** For one of several messages. */
   readonly partBytes: number;
 }
 
 const mebibyte = 2 ** 20;
-/** For the word about what was left out. */
+/** Reserved for the notice about omitted lines. */
 const noticeBytes = 256;
 
 /**
- * 3.5 MiB and 1 MiB, or less where the listeners let less pass.
+ * Returns 3.5 MiB and 1 MiB, or less if the listeners' limit is lower.
  * @param maxMessageBytes the limit of the listeners
  */
 export function messageLimitsOf(maxMessageBytes: number): MessageLimits {
@@ -27,11 +27,11 @@ export function messageLimitsOf(maxMessageBytes: number): MessageLimits {
   return { wholeBytes, partBytes: Math.min(mebibyte, wholeBytes) };
 }
 
-/** Messages of lines that come one after the other. */
+/** Packs consecutive lines into messages. */
 export interface MessagePacker {
-  /** The messages that are full with these lines; the rest waits. */
+  /** Yields the messages that these lines fill; the rest is kept. */
   add(lines: readonly LogLine[]): Generator<LogMessage, void>;
-  /** What waits, if anything does. */
+  /** Returns the kept lines, if any. */
   rest(): LogMessage | undefined;
 }
 
@@ -64,8 +64,8 @@ export function createMessagePacker({ wholeBytes, partBytes }: MessageLimits): M
 }
 
 /**
- * The one message of the newest lines that fit, behind one that says how many of those that were wanted do not.
- * @param maxLines how many were wanted
+ * Returns one message with the newest lines that fit, preceded by a notice about how many of the requested lines do not.
+ * @param maxLines requested number of lines
  */
 export function newestMessage(
   newest: NewestLines,

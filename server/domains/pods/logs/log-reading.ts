@@ -5,7 +5,7 @@ import type { LogLine } from "./log-line.ts";
 import type { MessageLimits } from "./log-messages.ts";
 import type { WantedLines } from "./log-request.ts";
 
-/** What is read, and of whom. */
+/** Parameters for reading a pod's logs. */
 export interface LogReading {
   readonly runtime: Pick<PodRuntime, "read" | "subscribe" | "logs">;
   readonly pod: RuntimePod;
@@ -15,12 +15,12 @@ export interface LogReading {
   readonly limits: MessageLimits;
 }
 
-/** The apps of a pod whose logs are asked for: what holds its namespaces prints nothing. */
+/** Returns the apps whose logs are requested. The infra container prints nothing. */
 export function wantedApps(pod: RuntimePod, appName: string): readonly PodContainer[] {
   return pod.containers.filter(({ name, isInfra }) => !isInfra && (appName === "" || name === appName));
 }
 
-/** The next lines of what was printed before; undefined when that has been told. */
+/** Returns the next earlier lines; undefined after the last. */
 export async function earlierLines(
   log: AsyncIterator<LogBatch, void>,
 ): Promise<readonly LogLine[] | undefined> {
@@ -28,7 +28,7 @@ export async function earlierLines(
   return done === true || value === "caughtUp" ? undefined : value;
 }
 
-/** Closes logs that nobody reads on; one that is being read closes when its signal is aborted. */
+/** Closes logs that are no longer read. One with a pending read closes when its signal is aborted. */
 export function closeLogs(logs: Iterable<AsyncGenerator<LogBatch, void>>): void {
   for (const log of logs) {
     log.return().catch(() => {});

@@ -2,16 +2,16 @@ import { invalidField } from "../../../../adapters/host/infra-error.ts";
 import type { GetLogsRequest } from "../../../../gen/v1alpha/api_pb.ts";
 import { parseSecondsWindow } from "../seconds-window.ts";
 
-/** Which lines are wanted. */
+/** Selection of log lines. */
 export interface WantedLines {
-  /** As many of the newest; Infinity for all. */
+  /** Maximum number of the newest lines; Infinity for all. */
   readonly maxLines: number;
-  /** From when on, and before when, nanoseconds since 1970. */
+  /** Start (inclusive) and end (exclusive), nanoseconds since 1970. */
   readonly sinceNs?: bigint;
   readonly untilNs?: bigint;
 }
 
-/** @throws InfraError INVALID_FIELD */
+/** Parses and validates a request. @throws InfraError INVALID_FIELD */
 export function parseLogRequest(
   request: Pick<GetLogsRequest, "lines" | "sinceTime" | "untilTime">,
 ): WantedLines {

@@ -1,6 +1,6 @@
 import type { LogLine } from "./log-line.ts";
 
-/** Lines of one app, in its own order. */
+/** Lines of one app, in their original order. */
 interface LineQueue {
   lines: readonly LogLine[];
   at: number;
@@ -9,8 +9,8 @@ interface LineQueue {
 }
 
 /**
- * Lines of several apps in one order: by their times, and where those are the same, app by app. Each app's lines keep the order
- * they have, also where its clock was set back.
+ * Merges the lines of several apps by time; for equal times, app by app. The lines of each app keep their order, even if its
+ * clock was set back.
  */
 export function mergeLines(apps: readonly (readonly LogLine[])[]): readonly LogLine[] {
   const [only] = apps;
@@ -21,8 +21,8 @@ export function mergeLines(apps: readonly (readonly LogLine[])[]): readonly LogL
 }
 
 /**
- * The same of lines that come bit by bit. It asks an app for more only when it has told all of what that had.
- * @param pulls give the next lines of an app, or undefined at its end
+ * Merges lines that arrive in batches. Pulls from an app only when all of its previous lines have been yielded.
+ * @param pulls return the next lines of an app, or undefined at its end
  * @throws what they throw
  */
 export async function* mergedLines(
@@ -47,7 +47,7 @@ export async function* mergedLines(
   }
 }
 
-/** Takes lines until a queue that is open has none left, and so may have an earlier one. */
+/** Takes lines until an open queue is empty, since its next line may be earlier. */
 function drain(queues: readonly LineQueue[]): LogLine[] {
   const taken: LogLine[] = [];
   for (;;) {

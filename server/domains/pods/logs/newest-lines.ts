@@ -1,20 +1,20 @@
 import { type LogLine, leastLineBytes } from "./log-line.ts";
 
-/** The newest of the lines that it is told. */
+/** Keeps the newest of the lines added to it. */
 export interface NewestLines {
   add(lines: readonly LogLine[]): void;
-  /** How many it was told, and those that it has, oldest first. */
+  /** Number of lines added, and the lines kept, oldest first. */
   seen(): number;
   kept(): readonly LogLine[];
 }
 
 /**
- * Keeps no more than so many lines, and so many bytes of them, as messages have them: what it keeps is what may fit, not what
- * does. One line it keeps in any case.
+ * Creates a buffer for at most `maxLines` lines and `maxBytes` bytes in messages. Its contents may fit into a message but do
+ * not have to. At least one line is always kept.
  */
 export function createNewestLines(maxLines: number, maxBytes: number): NewestLines {
   let lines: LogLine[] = [];
-  /** Those before have been dropped. */
+  /** Index of the first kept line; the ones before it are dropped. */
   let first = 0;
   let bytes = 0;
   let seen = 0;

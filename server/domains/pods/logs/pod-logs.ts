@@ -11,12 +11,11 @@ import { wantedApps } from "./log-reading.ts";
 import { parseLogRequest } from "./log-request.ts";
 import { windowedLog } from "./windowed-log.ts";
 
-/** What the apps of a pod print. */
+/** The logs of a pod's apps. */
 export interface PodLogs {
   /**
-   * One message, or with `follow` one of what is there and then one each time that something comes, at the reader's pace, until
-   * the pod is gone or `until_time` has come; with `follow` an empty one after each silence, by which a client knows that the
-   * stream lives.
+   * Yields one message. With `follow`, yields the existing lines and then a message for each arrival, at the reader's pace,
+   * until the pod is gone or `until_time` is reached; after each silence it yields an empty message as a heartbeat.
    * @throws InfraError INVALID_FIELD, POD_NOT_FOUND, CONTAINER_NOT_FOUND, LOGS_UNAVAILABLE, and as `PodRuntime.read`
    */
   read(
@@ -27,9 +26,9 @@ export interface PodLogs {
 
 export interface PodLogsOptions {
   readonly runtime: Pick<PodRuntime, "read" | "subscribe" | "logs">;
-  /** The limit of the listeners. */
+  /** Message size limit of the listeners, in bytes. */
   readonly maxMessageBytes: number;
-  /** 15 s unless told. */
+  /** 15 s by default. */
   readonly silenceMs?: number;
 }
 
@@ -50,7 +49,7 @@ export function createPodLogs({ runtime, maxMessageBytes, silenceMs = 15_000 }: 
       try {
         yield* request.follow ? withSilences(messages, silenceMs) : messages;
       } finally {
-        // First: it may be waiting for what comes next.
+        // Must come first, since the generator may be waiting for the next arrival.
         leaving.abort();
         await messages.return();
       }
@@ -58,7 +57,7 @@ export function createPodLogs({ runtime, maxMessageBytes, silenceMs = 15_000 }: 
   };
 }
 
-/** The same with an empty message after each silence. Closing `messages` is the caller's. */
+/** Adds an empty message after each silence. The caller must close `messages`. */
 async function* withSilences(
   messages: AsyncIterator<LogMessage, void>,
   silenceMs: number,

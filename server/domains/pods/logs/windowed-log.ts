@@ -4,7 +4,7 @@ import { closeLogs, earlierLines, type LogReading, wantedApps } from "./log-read
 import { mergedLines } from "./merge-lines.ts";
 import { createNewestLines } from "./newest-lines.ts";
 
-/** The one message of what is there. All of the window is read; no more is kept than fits. */
+/** Yields one message with the existing lines. All of the window is read, but only as much is kept as fits. */
 export async function* windowedLog(
   reading: LogReading,
   signal: AbortSignal,
