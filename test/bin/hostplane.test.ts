@@ -9,13 +9,13 @@ import { root, start } from "../server/commands/run-hostplane.ts";
 
 const run = promisify(execFile);
 
-/** Makes the process take its Node for another one, as the launcher sees it. */
+/** Returns arguments that make the launcher see another version of Node. */
 function pretendNode(version: string): string[] {
   const script = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } });`;
   return ["--import", `data:text/javascript,${encodeURIComponent(script)}`];
 }
 
-/** The package as npm would install it: nothing but what `files` names, under node_modules. */
+/** Installs the package as npm would: only the paths in `files`, under node_modules. */
 async function installBuilt(): Promise<{
   readonly launcher: string;
   readonly modules: string;
@@ -30,7 +30,7 @@ async function installBuilt(): Promise<{
   const rolldown = join(root, "node_modules/rolldown/bin/cli.mjs");
   const outDir = join(installed, "dist/server");
   await run(process.execPath, [rolldown, "-c", "--log-level", "warn", "-d", outDir], { cwd: root });
-  // npm may leave it newer than what is built.
+  // npm may leave it newer than the build.
   await cp(join(root, "gen/contract.binpb"), join(installed, "gen/contract.binpb"));
   for (const name of await readdir(join(root, "node_modules"))) {
     if (!name.startsWith(".")) {
@@ -56,23 +56,26 @@ test("the installed package", async (t) => {
     t.match(ended, { code: 0, stdout: `hostplane ${version} (node ${process.versions.node})\n`, stderr: "" });
   });
 
-  t.test("keeps what Node compiles where nobody else may write, and does without a place", async (t) => {
-    const caches = t.testdir({ open: { hostplane: { compiled: {} } } });
-    const open = join(caches, "open/hostplane/compiled");
-    await chmod(open, 0o777);
-    const keptIn = async (cache: string) => {
-      const { NODE_COMPILE_CACHE: _ofTheTests, CACHE_DIRECTORY: _ofAUnit, ...inherited } = process.env;
-      const env = { ...inherited, XDG_CACHE_HOME: cache };
-      const { stdout } = await run(process.execPath, [launcher, "version"], { env });
-      t.match(stdout, version);
-      return readdir(join(cache, "hostplane/compiled")).catch(() => []);
-    };
-    t.not((await keptIn(join(caches, "own"))).length, 0);
-    t.same(await keptIn(join(caches, "open")), []);
-    t.same(await keptIn("/dev/null"), []);
-  });
+  t.test(
+    "caches compiled code only in a directory that no other user can write, and works without one",
+    async (t) => {
+      const caches = t.testdir({ open: { hostplane: { compiled: {} } } });
+      const open = join(caches, "open/hostplane/compiled");
+      await chmod(open, 0o777);
+      const keptIn = async (cache: string) => {
+        const { NODE_COMPILE_CACHE: _ofTheTests, CACHE_DIRECTORY: _ofAUnit, ...inherited } = process.env;
+        const env = { ...inherited, XDG_CACHE_HOME: cache };
+        const { stdout } = await run(process.execPath, [launcher, "version"], { env });
+        t.match(stdout, version);
+        return readdir(join(cache, "hostplane/compiled")).catch(() => []);
+      };
+      t.not((await keptIn(join(caches, "own"))).length, 0);
+      t.same(await keptIn(join(caches, "open")), []);
+      t.same(await keptIn("/dev/null"), []);
+    },
+  );
 
-  t.test("serves, built as it is", async (t) => {
+  t.test("serves from the built files", async (t) => {
     const gateway = start([process.execPath, launcher, "serve", "--sandbox", "--listen", "127.0.0.1:0"]);
     t.teardown(() => gateway.child.kill("SIGKILL"));
     const [, url] = await gateway.untilPrinted(/(http:\/\/\S+)\n/);
@@ -81,7 +84,7 @@ test("the installed package", async (t) => {
     t.equal((await gateway.ended).code, 0);
   });
 
-  t.test("finds the Node that came with it, and hands on output and exit code", async (t) => {
+  t.test("uses the bundled Node, and passes on output and exit code", async (t) => {
     t.match(await start([...old, "version"]).ended, {
       code: 0,
       stdout: new RegExp(`^hostplane ${version} `),
@@ -92,21 +95,21 @@ test("the installed package", async (t) => {
     });
   });
 
-  t.test("hands SIGTERM on and ends as its child does", async (t) => {
+  t.test("forwards SIGTERM and exits with its child's code", async (t) => {
     const gateway = start([...old, "serve", "--sandbox", "--listen", "127.0.0.1:0"]);
     t.teardown(() => gateway.child.kill("SIGKILL"));
     const [, url = ""] = await gateway.untilPrinted(/(http:\/\/\S+)\n/);
     gateway.child.kill("SIGTERM");
     t.match(await gateway.ended, { code: 0, stderr: /"stopped"/ });
-    await t.rejects(fetch(`${url}/healthz`), "nobody is left behind");
+    await t.rejects(fetch(`${url}/healthz`), "no process is left behind");
   });
 
-  t.test("killed, it takes the gateway along, which could otherwise keep the address", async (t) => {
+  t.test("when killed, it stops the gateway, which could otherwise keep the address", async (t) => {
     const gateway = start([...old, "serve", "--sandbox", "--listen", "127.0.0.1:0"]);
     const [, url = ""] = await gateway.untilPrinted(/(http:\/\/\S+)\n/);
     gateway.child.kill("SIGKILL");
     t.match(await gateway.ended, { stderr: /"stopped"/ });
-    await t.rejects(fetch(`${url}/healthz`), "nobody is left behind");
+    await t.rejects(fetch(`${url}/healthz`), "no process is left behind");
   });
 
   t.test("a signal to the whole process group is one signal", async (t) => {
@@ -119,7 +122,7 @@ test("the installed package", async (t) => {
     t.equal((await gateway.ended).code, 0);
   });
 
-  t.test("a child that is killed ends the launcher with 128 and the signal's number", async (t) => {
+  t.test("when the child is killed, the launcher exits with 128 plus the signal number", async (t) => {
     const gateway = start([...old, "serve", "--sandbox", "--listen", "127.0.0.1:0"]);
     t.teardown(() => gateway.child.kill("SIGKILL"));
     const [, child] = await gateway.untilLogged(/"pid":(\d+)/);
@@ -127,7 +130,7 @@ test("the installed package", async (t) => {
     t.equal((await gateway.ended).code, 137);
   });
 
-  t.test("says which Node it needs when there is none", async (t) => {
+  t.test("reports which Node version it needs when none is bundled", async (t) => {
     for (const name of await readdir(modules)) {
       if (/^node-(bin-)?(linux|darwin)-/.test(name)) {
         await rm(join(modules, name));
@@ -142,7 +145,7 @@ test("the installed package", async (t) => {
     );
   });
 
-  await t.test("draws the line at 26", async (t) => {
+  await t.test("requires Node 26", async (t) => {
     for (const [node, code] of [
       ["16.20.2", 1],
       ["22.18.0", 1],
@@ -161,7 +164,7 @@ test("the installed package", async (t) => {
   });
 });
 
-test("runs from a checkout, on the Node this machine has beside", async (t) => {
+test("runs from a checkout with every Node installed on this machine", async (t) => {
   const others = ["/usr/bin/node", "/usr/local/bin/node"].filter((path) => existsSync(path));
   for (const node of [process.execPath, ...others]) {
     const ended = await start([node, join(root, "bin/hostplane.js"), "version"]).ended;
@@ -173,7 +176,7 @@ test("runs from a checkout, on the Node this machine has beside", async (t) => {
   }
 });
 
-test("every Node that npm may bring is as new as engines asks for", async (t) => {
+test("every bundled Node satisfies engines", async (t) => {
   const { engines, optionalDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const numberOf = (text: string) => {

@@ -95,12 +95,12 @@ async function refuse(t: Test, { refused }: Data): Promise<void> {
     const ended = await refused(args, input);
     t.equal(ended.code, code, args.join(" "));
     t.match(ended.stderr, words);
-    t.notMatch(ended.stderr, /^ {4}at |horse/m, "no stack and no password");
+    t.notMatch(ended.stderr, /^ {4}at |horse/m, "contains neither a stack nor a password");
     t.equal(ended.stdout, "");
   }
 }
 
-test("all commands work while the gateway runs", async (t) => {
+test("all commands work while the gateway is running", async (t) => {
   const data = await dataWithStore(t);
   const gateway = await data.serve();
   await administer(t, data);

@@ -6,7 +6,9 @@ import { hostplane } from "./run-hostplane.ts";
 
 const volume = "volumeGroups/sandbox-vg/volumes/sandbox-web";
 
-test("backups are made, listed, shown, verified, restored and deleted", { timeout: 300_000 }, async (t) => {
+test("backups are created, listed, shown, verified, restored and deleted", {
+  timeout: 300_000,
+}, async (t) => {
   const data = await dataWithStore(t);
   const { run, refused } = data;
   const gateway = await data.serve();
@@ -19,7 +21,7 @@ test("backups are made, listed, shown, verified, restored and deleted", { timeou
   t.equal(
     await run(["backup", "create", "monday", volume]),
     `${made.trim().split("\n").at(-1)}\n`,
-    "it repeats",
+    "it can be repeated",
   );
   t.match(JSON.parse(await run(["backup", "create", "monday", "sandbox-web", "--json"])), {
     name: "monday",
@@ -83,7 +85,7 @@ test("backups are made, listed, shown, verified, restored and deleted", { timeou
   });
 });
 
-test("what opens a repository comes from a file or the environment alone", {
+test("repository secrets come only from a file or the environment", {
   timeout: 300_000,
 }, async (t) => {
   const data = await dataWithStore(t);
@@ -100,7 +102,7 @@ test("what opens a repository comes from a file or the environment alone", {
   t.match(
     await data.refused(["backup", "verify", ofGateway.id]),
     { code: 2, stderr: /access_key_id/ },
-    "nothing of them is kept",
+    "no secrets are stored",
   );
 
   const file = join(data.data, "access");

@@ -5,7 +5,7 @@ const tcp = { address: "127.0.0.1:8080", isTls: false, services: undefined };
 
 const nothing = { admin: undefined, token: undefined };
 
-test("a sandbox says what it is, where it is and how to try it", async (t) => {
+test("a sandbox shows that it is one, its address and an example", async (t) => {
   t.same(bannerLines({ version: "1.2.3", isSandbox: true, listeners: [tcp], ...nothing, token: "abc" }), [
     "hostplane 1.2.3 serves a sandbox: nothing in it is real, nothing on this host is touched",
     "  http://127.0.0.1:8080",
@@ -17,7 +17,7 @@ test("a sandbox says what it is, where it is and how to try it", async (t) => {
   ]);
 });
 
-test("the example goes to a listener that serves it, by its own scheme", async (t) => {
+test("the example uses a listener that serves it, with that listener's scheme", async (t) => {
   const health = { ...tcp, services: ["grpc.health.v1.Health"] };
   const socket = { address: "unix:/run/a.sock", isTls: false, services: ["proto.VGService"] };
   const lines = (...listeners: (typeof tcp | typeof socket | typeof health)[]) =>
@@ -27,7 +27,7 @@ test("the example goes to a listener that serves it, by its own scheme", async (
   t.equal(lines(health).length, 3);
 });
 
-test("a listener on every address is shown by one that clients can connect to", async (t) => {
+test("a listener on all addresses is shown with one that clients can connect to", async (t) => {
   for (const address of ["0.0.0.0:8080", "[::]:8080"]) {
     const listeners = [{ ...tcp, address }];
     const lines = bannerLines({ version: "1", isSandbox: true, listeners, ...nothing });
@@ -43,7 +43,7 @@ test("a real gateway has no example to paste", async (t) => {
   ]);
 });
 
-test("the first start says how to log in, and shows no password but a sandbox's own", async (t) => {
+test("the first start shows how to log in, and a password only in a sandbox", async (t) => {
   const linesWith = (password: BannerAdmin["password"]) =>
     bannerLines({
       version: "1",

@@ -20,7 +20,7 @@ test("help lists the commands", async (t) => {
   }
 });
 
-test("a command line that is wrong ends with 2 and one line", async (t) => {
+test("an invalid command line exits with 2 and prints one line", async (t) => {
   for (const args of [
     ["srve"],
     ["serve", "--sandbx"],
@@ -35,12 +35,16 @@ test("a command line that is wrong ends with 2 and one line", async (t) => {
   }
 });
 
-test("docs/configuration.md is what the schema says", async (t) => {
+test("docs/configuration.md matches the schema", async (t) => {
   const { stdout } = await hostplane(["config", "schema", "--markdown"]);
-  t.equal(await readFile(join(root, "docs/configuration.md"), "utf8"), stdout, "npm run docs mends it");
+  t.equal(
+    await readFile(join(root, "docs/configuration.md"), "utf8"),
+    stdout,
+    "run npm run docs to update it",
+  );
 });
 
-test("config schema tells every key with variable and flag, or a JSON Schema", async (t) => {
+test("config schema lists every key with its variable and flag, or prints a JSON Schema", async (t) => {
   const { stdout } = await hostplane(["config", "schema"]);
   t.match(stdout, /^limits\.tools {2}\(integer, 1 to 1024, default 8\)$/m);
   t.match(stdout, /^ {4}HOSTPLANE_LIMITS_TOOLS {3}--set limits\.tools=VALUE$/m);

@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const whereIs = (shell: string) =>
   spawnSync(shell, ["-c", "exit"]).status === 0 ? {} : { skip: `${shell} is not installed` };
 
-/** The program's own script, in a file. */
+/** Writes the program's own script to a file. */
 async function scriptOf(
   t: Test,
   shell: string,
@@ -52,18 +52,18 @@ printf '%s\\n' "\${COMPREPLY[@]}"
   t.same(await complete("user", "role", "alice", "op"), ["operator"]);
   t.same(await complete("user", "--"), ["--help"]);
   t.same(await complete("operation", "list", "--state", ""), [...operationStateNames]);
-  t.same(await complete("token", "create", "user", "--ser"), ["--services"], "an argument is no command");
+  t.same(await complete("token", "create", "user", "--ser"), ["--services"], "an argument is not a command");
   t.same(await complete("completion", "z"), ["zsh"]);
   t.same(await complete("serve", "--config", "my"), ["compopt -o default"]);
   t.same(await complete("serve", "--data", ""), ["compopt -o dirnames"]);
   t.same(await complete("store", "backup", ""), ["compopt -o default"]);
-  t.same(await complete("user", "remove", ""), [""], "what only the user knows");
+  t.same(await complete("user", "remove", ""), [""], "a free value");
   const touched = join(directory, "touched");
   await complete("user", `$(touch ${touched})`, `\`touch ${touched}\``, "");
-  await t.rejects(run("ls", [touched]), "nothing that was typed is run");
+  await t.rejects(run("ls", [touched]), "typed text is never executed");
 });
 
-test("bash itself offers them", whereIs("bash"), async (t) => {
+test("interactive bash offers completions", whereIs("bash"), async (t) => {
   const { directory, file } = await scriptOf(t, "bash");
   const rc = join(directory, "rc");
   await writeFile(
@@ -78,7 +78,7 @@ test("bash itself offers them", whereIs("bash"), async (t) => {
   t.match(stdout + stderr, /hostplane token revoke --data/);
 });
 
-test("zsh completes them", whereIs("zsh"), async (t) => {
+test("zsh completes commands, choices and directories", whereIs("zsh"), async (t) => {
   const { directory, file } = await scriptOf(t, "zsh");
   const probe = join(directory, "probe.zsh");
   await writeFile(
@@ -96,7 +96,7 @@ _hostplane
   t.same(await complete("serve", "--data", ""), ["files -/"]);
 });
 
-test("fish completes them", whereIs("fish"), async (t) => {
+test("fish completes commands, options and choices", whereIs("fish"), async (t) => {
   const { file } = await scriptOf(t, "fish");
   const complete = async (line: string) =>
     (await run("fish", ["--no-config", "-c", `source ${file}; complete -C '${line}'`])).stdout;
@@ -105,7 +105,7 @@ test("fish completes them", whereIs("fish"), async (t) => {
   t.match(await complete("hostplane user add --cert"), /^--certificate\t/m);
 });
 
-test("texts cannot end a script's words", async (t) => {
+test("descriptions cannot break the script's quoting", async (t) => {
   const program = new Command("tool");
   program
     .command("a")
@@ -124,6 +124,6 @@ test("texts cannot end a script's words", async (t) => {
   }
 });
 
-test("another shell is told which there are", async (t) => {
+test("an unknown shell is rejected with the list of supported ones", async (t) => {
   t.match(await hostplane(["completion", "tcsh"]), { code: 2, stderr: /bash, zsh, fish/ });
 });

@@ -5,9 +5,9 @@ import type { Test } from "tap";
 import { type Ended, hostplane, type Started, serveSandbox } from "./run-hostplane.ts";
 import { runInProcess } from "./run-in-process.ts";
 
-/** A data directory with the sandbox' store in it, and `hostplane` on it. */
+/** Creates a data directory for a sandbox, and functions that run `hostplane` on it. */
 export async function dataWithStore(t: Test) {
-  // Short: the path of a socket is limited.
+  // Short, since the length of a socket's path is limited.
   const data = await mkdtemp(join(tmpdir(), "hp-"));
   t.teardown(() => rm(data, { recursive: true, force: true }));
   const target = ["--data", data, "--sandbox"];
@@ -15,7 +15,7 @@ export async function dataWithStore(t: Test) {
     input === undefined ? runInProcess([...args, ...target]) : hostplane([...args, ...target], {}, input);
   return {
     data,
-    /** Runs a command, which must succeed; returns its stdout. One that reads `input` has a process of its own. */
+    /** Runs a command that must succeed and returns its stdout. With `input` it runs in a separate process. */
     async run(args: readonly string[], input?: string): Promise<string> {
       const { code, stdout, stderr } = await end(args, input);
       t.equal(code, 0, `${args.join(" ")}: ${stderr}`);
@@ -23,7 +23,7 @@ export async function dataWithStore(t: Test) {
     },
     /** Runs a command that may fail. */
     refused: end,
-    /** Runs a command in a process of its own. */
+    /** Runs a command in a separate process. */
     inOwnProcess: (args: readonly string[]) => hostplane([...args, ...target]),
     async serve(): Promise<Started> {
       const gateway = serveSandbox(["--data", data]);
@@ -34,7 +34,7 @@ export async function dataWithStore(t: Test) {
   };
 }
 
-/** Ends a gateway, and waits for it. */
+/** Stops a gateway and waits until it has exited. */
 export async function stop(gateway: Started, signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
   gateway.child.kill(signal);
   await gateway.ended;

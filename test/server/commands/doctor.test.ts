@@ -25,14 +25,14 @@ async function gatewayFindings(
   return (await createGatewayInspector(configSchema.parse(config)).inspect()).findings;
 }
 
-/** Short enough for the path of a socket in it, which that of a fixture is not everywhere. */
+/** Creates a directory with a path short enough for a socket, unlike some fixture directories. */
 async function shortDirectory(t: Test): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
   t.teardown(() => rm(directory, { recursive: true }));
   return directory;
 }
 
-test("with nothing configured it looks at the gateway only", async (t) => {
+test("with nothing configured, only the gateway is checked", async (t) => {
   const { code, stdout } = await hostplane([
     "doctor",
     "--listen",
@@ -47,11 +47,11 @@ test("with nothing configured it looks at the gateway only", async (t) => {
   t.match(stdout, /^off {6}systems /m);
 });
 
-test("mistakes of the configuration end it with 2", async (t) => {
+test("configuration errors exit with 2", async (t) => {
   t.match(await hostplane(["doctor", "--set", "limits.tools=0"]), { code: 2, stderr: /limits\.tools/ });
 });
 
-test("a missing lvm is named, with the way to get it, and ends it with 1", async (t) => {
+test("a missing lvm is reported with the fix, and exits with 1", async (t) => {
   const dir = t.testdir({
     "a.yaml":
       "volumes: { deviceClasses: [{ name: a, volumeGroup: b, default: true }], lvm: { command: [/nonexistent/lvm] } }\n",
@@ -64,7 +64,7 @@ test("a missing lvm is named, with the way to get it, and ends it with 1", async
   t.match(stdout, /^missing {2}lvm {6}.+\n {18}-> .+$/m);
 });
 
-test("what is found stands in one column, however long the name of a system is", async (t) => {
+test("findings are aligned in one column, however long a system's name is", async (t) => {
   const lines: string[] = [];
   const output = { out: (line: string) => lines.push(line), err: () => {} };
   const inspector = {
@@ -77,11 +77,11 @@ test("what is found stands in one column, however long the name of a system is",
   t.same(lines.slice(-2), ["missing  kubernetes FOUND", `${" ".repeat(20)}-> MEND`]);
   t.ok(
     lines.every((line) => /^.{19} \S/.test(line)),
-    "in all lines",
+    "on every line",
   );
 });
 
-test("an address somebody else has is told; one that hostplane serves is fine", async (t) => {
+test("an address used by another program is reported; one served by hostplane is fine", async (t) => {
   const other = createServer((socket) => socket.end("SSH-2.0-x\r\n"));
   await new Promise<void>((done) => other.listen(0, "127.0.0.1", done));
   t.teardown(() => other.close());
@@ -97,7 +97,7 @@ test("an address somebody else has is told; one that hostplane serves is fine", 
   t.match(served, [{ ok: true }, { ok: true, what: /served by a running hostplane/ }]);
 });
 
-test("a running hostplane is known whatever its listener asks for", async (t) => {
+test("a running hostplane is recognized whatever its listener requires", async (t) => {
   const dir = await mkdtemp(join(tmpdir(), "hostplane-"));
   t.teardown(() => rm(dir, { recursive: true }));
   const [pair, authority] = [await createCertificate("doctor.test"), await createAuthority(t, "clients")];
@@ -133,8 +133,8 @@ test("a running hostplane is known whatever its listener asks for", async (t) =>
   ]);
 });
 
-test("sockets need a directory, and no other file in their place", async (t) => {
-  // The fixture's own path is longer than a socket's may be.
+test("a socket needs a directory, and no other file at its path", async (t) => {
+  // The fixture directory's path is too long for a socket.
   const dir = await mkdtemp(join(tmpdir(), "hostplane-"));
   t.teardown(() => rm(dir, { recursive: true }));
   await writeFile(join(dir, "plain"), "");
@@ -149,7 +149,7 @@ test("sockets need a directory, and no other file in their place", async (t) => 
   ]);
 });
 
-test("a data directory must be one that can be written", async (t) => {
+test("the data directory must be writable", async (t) => {
   const dir = t.testdir({ file: "" });
   const [below] = await gatewayFindings({
     data: join(dir, "new/deep"),
@@ -161,11 +161,11 @@ test("a data directory must be one that can be written", async (t) => {
   await mkdir(join(dir, "locked"));
   await chmod(join(dir, "locked"), 0o500);
   const [locked] = await gatewayFindings({ data: join(dir, "locked"), listen: [{ address: "127.0.0.1:0" }] });
-  // Nothing is locked to root.
+  // Root can write to any directory.
   t.equal(locked?.ok, process.getuid?.() === 0);
 });
 
-test("certificates must be readable, and belong to their keys", async (t) => {
+test("certificates must be readable and match their keys", async (t) => {
   const dir = t.testdir();
   await writeFile(join(dir, "cert.pem"), "");
   const tls = { cert: join(dir, "cert.pem"), key: join(dir, "key.pem") };
@@ -184,7 +184,7 @@ test("certificates must be readable, and belong to their keys", async (t) => {
   t.match(noCa.slice(2), [{ ok: false, what: /key\.pem: it holds no certificate/, fix: /clientCa/ }]);
 });
 
-test("each device class needs its volume group and its thin pool", async (t) => {
+test("each device class needs its volume group or thin pool", async (t) => {
   const sandbox = createLvmSandbox();
   t.teardown(() => sandbox.close());
   const { value } = await sandbox.read();
@@ -202,7 +202,7 @@ test("each device class needs its volume group and its thin pool", async (t) => 
   ]);
 });
 
-test("templates need their pool, their image, their GPUs and their network", async (t) => {
+test("templates need their pool, image, GPUs and network", async (t) => {
   const libvirt = createLibvirtSandbox();
   t.teardown(() => libvirt.close());
   const template = {
@@ -260,7 +260,7 @@ test("templates need their pool, their image, their GPUs and their network", asy
   ]);
 });
 
-test("the pool that hypervisors share must be an active one of libvirt, and is looked at once", async (t) => {
+test("the pool that hypervisors share must be an active libvirt pool, and is checked once", async (t) => {
   const libvirt = createLibvirtSandbox();
   t.teardown(() => libvirt.close());
   const settings = { templates: [], match: [], destroy: { graceSeconds: 0, deleteVolumes: false } };
@@ -278,7 +278,7 @@ test("the pool that hypervisors share must be an active one of libvirt, and is l
   ]);
 });
 
-test("doctor tells what backups of the pool need, in words of their own key", async (t) => {
+test("doctor checks what backups of the pool need, and fixes name the pool's own keys", async (t) => {
   const dir = t.testdir({ file: "" });
   const backup = { repository: join(dir, "file"), restic: { command: [process.execPath] } };
   const pool = { directory: dir, backup };
@@ -299,7 +299,7 @@ test("doctor tells what backups of the pool need, in words of their own key", as
   t.match(stdout, /^missing {2}restic {3}/m);
 });
 
-test("one finding that is not ok makes the whole answer 1", async (t) => {
+test("a single failed finding makes the exit code 1", async (t) => {
   const lines: string[] = [];
   const output = { out: (line: string) => void lines.push(line), err: (line: string) => t.fail(line) };
   let isClosed = false;
@@ -325,7 +325,7 @@ test("one finding that is not ok makes the whole answer 1", async (t) => {
   t.match(lines.slice(-2), ["missing  ceph     no keyring", /^ {18}-> ceph auth get$/]);
 });
 
-test("restic is looked at where backups are configured: itself, its directories, and what is in front of it", async (t) => {
+test("restic is checked if backups are configured: the tool, its directories and its wrapper command", async (t) => {
   const dir = t.testdir({ file: "" });
   const bin = join(dir, "restic");
   await writeFile(bin, "#!/bin/sh\necho restic 0.14.0 compiled with go1.19.8 on linux/amd64\n", {
@@ -356,7 +356,7 @@ test("restic is looked at where backups are configured: itself, its directories,
   ]);
 });
 
-test("doctor tells of restic below lvm", async (t) => {
+test("doctor reports restic after lvm", async (t) => {
   const dir = t.testdir({
     "a.yaml":
       "volumes: { deviceClasses: [{ name: a, volumeGroup: b, default: true }], lvm: { command: [/none/lvm] }, backup: { restic: { command: [/none/restic] } } }\n",

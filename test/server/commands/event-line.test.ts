@@ -10,7 +10,7 @@ const lineOf = (event: Parameters<typeof create<typeof EventSchema>>[1]) =>
   eventLine(create(EventSchema, { at, resource: "r/1", ...event }));
 const time = "2026-01-31T10:00:00.000Z";
 
-test("an event of any kind is one line", async (t) => {
+test("events of all kinds are formatted as one line", async (t) => {
   t.equal(lineOf({ type: "newer.thing" }), `${time} newer.thing r/1`);
   const volume = { name: "data", sizeBytes: 1n << 30n };
   t.equal(
@@ -157,7 +157,7 @@ test("an event of any kind is one line", async (t) => {
   );
 });
 
-test("what a tool has said cannot write to the terminal", async (t) => {
+test("text from a tool cannot control the terminal", async (t) => {
   const gap = { to: at, reason: "broken\n\u001b[2Jscreen" };
   t.match(lineOf({ detail: { case: "gap", value: gap } }), /broken \ufffd\[2Jscreen$/);
 });

@@ -6,7 +6,7 @@ import { openOwnStore } from "../store/own-store.ts";
 import { type Data, dataWithStore, stop } from "./data-under-test.ts";
 import { main, start } from "./run-hostplane.ts";
 
-/** Writes events to the store of a sandbox that does not run, as a newer gateway could have. Returns their cursors. */
+/** Writes events to the store of a stopped sandbox, as a newer gateway could have. Returns their cursors. */
 async function leaveEvents(t: Test, data: Data, resources: readonly string[]): Promise<string[]> {
   const directory = join(data.data, "sandbox");
   const { fingerprint } = loadMasterKey({
@@ -32,7 +32,7 @@ async function leaveEvents(t: Test, data: Data, resources: readonly string[]): P
   );
 }
 
-test("events are told as they happened, until the gateway stops", { timeout: 120_000 }, async (t) => {
+test("events are printed in order, until the gateway stops", { timeout: 120_000 }, async (t) => {
   const data = await dataWithStore(t);
   await stop(await data.serve());
   const cursors = await leaveEvents(t, data, ["things/a", "things/b/part", "things/c"]);
@@ -43,7 +43,7 @@ test("events are told as they happened, until the gateway stops", { timeout: 120
     t.teardown(() => started.child.kill("SIGKILL"));
     return started;
   };
-  // Of the sandbox itself there is a gap, which is about its volumes.
+  // The restarted sandbox also reports a gap in the events about its volumes.
   const all = follow("--since", "2020-01-01", "--resource", "things");
   const some = follow("--since", "2020-01-01", "--resource", "things/b", "--resource", "things/c", "--json");
   const later = follow("--from-cursor", cursors[1] ?? "", "--resource", "things", "--json");
@@ -68,7 +68,7 @@ test("events are told as they happened, until the gateway stops", { timeout: 120
   );
 });
 
-test("what cannot be told is refused in a sentence", { timeout: 120_000 }, async (t) => {
+test("invalid requests are rejected with one sentence", { timeout: 120_000 }, async (t) => {
   const data = await dataWithStore(t);
   const gateway = await data.serve();
   const gone = await data.refused(["events", "--from-cursor", cursorFrom({ epoch: "another", seq: 5 })]);
@@ -93,7 +93,7 @@ test("what cannot be told is refused in a sentence", { timeout: 120_000 }, async
   });
 });
 
-test("it ends when nobody reads what it prints", { timeout: 120_000 }, async (t) => {
+test("it ends when its output is closed", { timeout: 120_000 }, async (t) => {
   const data = await dataWithStore(t);
   await stop(await data.serve());
   await leaveEvents(

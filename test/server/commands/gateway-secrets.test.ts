@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { test } from "tap";
 import { gatewaySecrets } from "../../../server/commands/gateway-secrets.ts";
 
-test("the first admin's password is in a variable or in a file", async (t) => {
+test("the first admin's password comes from a variable or a file", async (t) => {
   const directory = t.testdir({ password: "correct horse\n" });
   const file = join(directory, "password");
   t.same(gatewaySecrets({}), { key: undefined, adminPassword: undefined });

@@ -3,7 +3,7 @@ import { createCephSandbox } from "../../../adapters/ceph/sandbox.ts";
 import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { createCephInspector } from "../../../server/commands/inspect-ceph.ts";
 
-test("doctor tells whether the cluster answers, and what to do when it does not", async (t) => {
+test("doctor reports whether the cluster answers, and the fix if it does not", async (t) => {
   const ceph = createCephSandbox();
   t.teardown(() => ceph.close());
   const inspector = createCephInspector(ceph);

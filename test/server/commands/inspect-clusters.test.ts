@@ -17,7 +17,7 @@ function configOf(t: Test, other: object = {}): ClustersConfig {
   return clusters;
 }
 
-/** What doctor finds at a MAAS of the sandbox. */
+/** Returns doctor's findings about a sandbox MAAS. */
 async function findingsOf(config: ClustersConfig, options: MaasSandboxOptions = {}) {
   await chmod(config.maas.apiKeyFile, 0o600);
   const open = async () =>
@@ -29,7 +29,7 @@ async function findingsOf(config: ClustersConfig, options: MaasSandboxOptions = 
   return (await createClustersInspector(config, open).inspect()).findings;
 }
 
-test("doctor tells the account, images, tags and addresses of a MAAS that has all", async (t) => {
+test("doctor reports the account, images, tags and addresses of a complete MAAS", async (t) => {
   const endpoint = { addresses: ["10.20.0.220-10.20.0.221"], kubeVipImage: "kube-vip:v1" };
   const ranges = [{ type: "reserved", first: 220, last: 221 } as const];
   const findings = await findingsOf(configOf(t, { endpoint, machines: { pool: "kube" } }), { ranges });
@@ -53,7 +53,7 @@ test("doctor tells the account, images, tags and addresses of a MAAS that has al
   }
 });
 
-test("doctor says which images are missing, and which are passed over because of their names", async (t) => {
+test("doctor reports missing images, and images ignored because of their names", async (t) => {
   const images = [
     { name: "ubuntu/noble", type: "Synced" },
     { name: "k8s-1.36.3-standard", type: "Uploaded" },
@@ -73,7 +73,7 @@ test("doctor says which images are missing, and which are passed over because of
   );
 });
 
-test("doctor says which addresses for clusters MAAS may give to machines, and what to do", async (t) => {
+test("doctor reports which cluster addresses MAAS may assign to machines, and the fix", async (t) => {
   const findingOf = async (addresses: readonly string[], maas: MaasSandboxOptions = {}) => {
     const endpoint = { addresses, kubeVipImage: "kube-vip:v1" };
     const findings = await findingsOf(configOf(t, { endpoint }), maas);
@@ -105,7 +105,7 @@ test("doctor says which addresses for clusters MAAS may give to machines, and wh
   ]);
 });
 
-test("doctor says how to keep the API key, and goes on where a file is missing or MAAS is away", async (t) => {
+test("doctor reports how to protect the API key, and continues when a file is missing or MAAS is unreachable", async (t) => {
   const config = configOf(t);
   await chmod(config.maas.apiKeyFile, 0o644);
   const away = await createClustersInspector(config).inspect();

@@ -3,7 +3,7 @@ import { InfraError } from "../../../adapters/host/infra-error.ts";
 import { createKubernetesSandbox } from "../../../adapters/kubernetes/sandbox.ts";
 import { createKubernetesInspector } from "../../../server/commands/inspect-kubernetes.ts";
 
-test("doctor tells what the account may not read, and what to do about it", async (t) => {
+test("doctor reports missing permissions of the account, and the fix", async (t) => {
   const kubernetes = createKubernetesSandbox();
   t.teardown(() => kubernetes.close());
   const inspector = createKubernetesInspector(kubernetes);

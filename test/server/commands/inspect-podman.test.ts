@@ -8,7 +8,7 @@ import { createPodman } from "../../../adapters/podman/podman.ts";
 import { createPodmanSandbox } from "../../../adapters/podman/sandbox.ts";
 import { createPodmanInspector } from "../../../server/commands/inspect-podman.ts";
 
-test("doctor tells whether Podman answers", async (t) => {
+test("doctor reports whether Podman answers", async (t) => {
   const runtime = createPodmanSandbox();
   t.teardown(() => runtime.close());
   const inspector = createPodmanInspector(runtime);
@@ -18,8 +18,8 @@ test("doctor tells whether Podman answers", async (t) => {
   t.match(await inspector.inspect(), { findings: [{ ok: false, what: "nobody listens", fix: /./ }] });
 });
 
-test("doctor says how to get the socket where there is none, or nobody answers as Podman does", async (t) => {
-  // Short: the path of a socket is limited.
+test("doctor reports how to enable the socket when it is missing or another program answers", async (t) => {
+  // Short, since the length of a socket's path is limited.
   const directory = await mkdtemp(join(tmpdir(), "hp-"));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   const away = createPodman({ socketPath: join(directory, "none.sock") });

@@ -4,7 +4,7 @@ import { createDirectoryPool } from "../../../server/domains/hypervisors/pool/di
 import { createVolumeGroupPool } from "../../../server/domains/hypervisors/pool/volume-group-pool.ts";
 import { createPool, createPoolLvm, devices } from "../domains/hypervisors/pool/pool-under-test.ts";
 
-test("doctor tells the pool's room, and of each spare whether it can be added", async (t) => {
+test("doctor reports the pool's free space, and whether each spare can be added", async (t) => {
   const { findings } = await createPoolInspector(createPool(createPoolLvm())).inspect();
   t.match(findings, [
     { ok: true, what: /^volume group pool: 4 GiB .* free of 10 GiB / },
@@ -15,13 +15,13 @@ test("doctor tells the pool's room, and of each spare whether it can be added", 
   ]);
 });
 
-test("doctor tells of a pool that is not there", async (t) => {
+test("doctor reports a missing pool", async (t) => {
   const pool = createDirectoryPool({ directory: `${t.testdir()}/absent` });
   const { findings } = await createPoolInspector(pool).inspect();
   t.match(findings, [{ ok: false, what: /cannot be read/, fix: /mkdir/ }]);
 });
 
-test("doctor tells of the spares also while their volume group is not there", async (t) => {
+test("doctor reports the spares even when their volume group is missing", async (t) => {
   const lvm = createPoolLvm();
   const pool = createVolumeGroupPool({ lvm, volumeGroup: "gone", devices, canMove: true });
   const { findings } = await createPoolInspector(pool).inspect();

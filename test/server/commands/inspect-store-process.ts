@@ -1,9 +1,9 @@
 import { createStoreInspector } from "../../../server/commands/inspect-store.ts";
 
-/** Prints doctor's findings about the store of a data directory as JSON, as a user who is not root. Argument: the directory. */
+/** Prints doctor's findings about the store of a data directory as JSON, as a user other than root. Argument: the directory. */
 const data = process.argv[2] ?? "";
 const unprivilegedId = 65_534;
-// Everything is loaded by now: this user may not read the source.
+// All modules are loaded at this point, since this user may not read the sources.
 if (process.getuid?.() === 0) {
   process.setgroups?.([]);
   process.setgid?.(unprivilegedId);

@@ -15,14 +15,14 @@ import { startGatewayUnderTest } from "../gateway-under-test.ts";
 const logger = pino({ level: "silent" });
 const anotherKey = Buffer.alloc(32, 7).toString("base64");
 
-/** Short enough for the path of a socket in it, which that of a fixture is not everywhere. */
+/** Creates a directory with a path short enough for a socket, unlike some fixture directories. */
 async function shortDirectory(t: Test): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
   t.teardown(() => rm(directory, { recursive: true }));
   return directory;
 }
 
-/** A data directory as a gateway leaves it. */
+/** Creates a data directory as a gateway leaves it. */
 async function usedDirectory(t: Test, isSandbox = false): Promise<string> {
   const data = await shortDirectory(t);
   const config = { data, store: "sqlite" };
@@ -43,22 +43,22 @@ async function findingsOf(data: string, environmentKey?: string) {
 
 const program = fileURLToPath(new URL("./inspect-store-process.ts", import.meta.url));
 
-/** The findings of a user who is not root, also where the test runs as root. */
+/** Returns the findings of a user other than root, even if the test runs as root. */
 async function unprivilegedFindingsOf(data: string) {
   const { stdout } = await promisify(execFile)(process.execPath, [program, data]);
   return JSON.parse(stdout);
 }
 
-test("before the first start nothing is missing", async (t) => {
+test("nothing is missing before the first start", async (t) => {
   const data = await shortDirectory(t);
   t.match(await findingsOf(data), [
     { ok: true, what: /first start makes it/ },
     { ok: true, what: /no master key .* yet/ },
   ]);
-  t.same(readdirSync(data), [], "and nothing is made");
+  t.same(readdirSync(data), [], "nothing is created");
 });
 
-test("a store and its key fit; nothing of them is changed by looking", async (t) => {
+test("a store and its key match, and the check changes neither", async (t) => {
   const data = await usedDirectory(t);
   const before = readdirSync(data);
   t.match(await findingsOf(data), [
@@ -68,7 +68,7 @@ test("a store and its key fit; nothing of them is changed by looking", async (t)
   t.same(readdirSync(data), before);
 });
 
-test("a lost key, another key, and a database that is none are told with what mends them", async (t) => {
+test("a lost key, a wrong key and an invalid database are reported with the fix", async (t) => {
   const data = await usedDirectory(t);
   t.match(await findingsOf(data, anotherKey), [
     { ok: true },
@@ -86,7 +86,7 @@ test("a lost key, another key, and a database that is none are told with what me
   t.match(await findingsOf(data), [{ ok: false, fix: /upgrade\.md/ }]);
 });
 
-test("a key that others may read is made private, not brought back", async (t) => {
+test("a key that others can read is made private, not restored", async (t) => {
   const data = await usedDirectory(t);
   await chmod(join(data, "key"), 0o644);
   t.match(await findingsOf(data), [
@@ -95,11 +95,11 @@ test("a key that others may read is made private, not brought back", async (t) =
   ]);
 });
 
-test("pages that are damaged are found, though the facts of the database can be read", async (t) => {
+test("damaged pages are found although the database's metadata can be read", async (t) => {
   const data = await usedDirectory(t);
   const file = join(data, "hostplane.db");
   const database = new DatabaseSync(file);
-  // Moves what is in the write-ahead log into the file.
+  // Moves the contents of the write-ahead log into the file.
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   const { rootpage } = database
     .prepare("select rootpage from sqlite_master where name = 'operations'")
@@ -114,12 +114,12 @@ test("pages that are damaged are found, though the facts of the database can be 
   ]);
 });
 
-test("a sandbox's store is not for a real gateway", async (t) => {
+test("a sandbox's store is rejected by a real gateway", async (t) => {
   const data = await usedDirectory(t, true);
   t.match(await findingsOf(data), [{ ok: false, what: /of a sandbox gateway/, fix: /--data/ }, {}]);
 });
 
-test("a store of a newer version is not for this program", async (t) => {
+test("a store of a newer version is rejected", async (t) => {
   const data = await usedDirectory(t);
   const database = new DatabaseSync(join(data, "hostplane.db"));
   database.exec("update meta set value = '99' where name = 'schema_version'");
@@ -127,7 +127,7 @@ test("a store of a newer version is not for this program", async (t) => {
   t.match(await findingsOf(data), [{ ok: false, what: /newer version of hostplane/ }, { ok: true }]);
 });
 
-test("a data directory or database that this user may not read is a matter of permissions", async (t) => {
+test("a data directory or database that this user cannot read is reported as a permission problem", async (t) => {
   const data = await usedDirectory(t);
   const fix = /^run this as the user that the gateway runs as \(`sudo -u hostplane hostplane doctor`\)/;
   t.teardown(() => chmod(data, 0o700));
@@ -141,7 +141,7 @@ test("a data directory or database that this user may not read is a matter of pe
   ]);
 });
 
-test("a store in use is fine when it is a gateway that uses it", async (t) => {
+test("a store used by a running gateway is fine", async (t) => {
   const directory = await shortDirectory(t);
   await startGatewayUnderTest(t, { data: directory });
   t.match(await findingsOf(join(directory, "sandbox")), [{ ok: true, what: /used by a running hostplane/ }]);

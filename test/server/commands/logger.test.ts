@@ -22,14 +22,14 @@ test("auto is pretty on a terminal and JSON elsewhere", async (t) => {
   t.match(plain, /^\S+ WARN {2}hello\n$/);
 });
 
-test("a pretty record stays on its line whatever it holds", async (t) => {
+test("a pretty record stays on one line whatever it contains", async (t) => {
   const lines = linesOf({ level: "info", format: "pretty" }, false, (logger) =>
     logger.error({ said: "a\nb\u001b[31m" }, "two\nlines\u009b"),
   );
   t.match(lines, [/^[^\p{Cc}]*\n$/u]);
 });
 
-test("a pretty record has the stack only at level debug", async (t) => {
+test("a pretty record contains the stack only at level debug", async (t) => {
   const fail = (logger: ReturnType<typeof createLogger>) =>
     logger.error({ err: new Error("boom") }, "failed");
   t.match(linesOf({ level: "info", format: "pretty" }, false, fail), [/^\S+ ERROR failed err=boom\n$/]);

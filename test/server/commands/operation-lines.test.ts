@@ -10,7 +10,7 @@ import {
 } from "../../../gen/hostplane/v1/operation_pb.ts";
 import { commandLines, operationLines, operationSummary } from "../../../server/commands/operation-lines.ts";
 
-test("how far an operation is stands in one line, which no words of a tool break", async (t) => {
+test("progress is formatted as one line, even if a tool's text contains newlines", async (t) => {
   const summary = (facts: object) => operationSummary(create(OperationSchema, facts));
   t.equal(summary({ state: OperationState.SCHEDULED }), "scheduled");
   t.equal(
@@ -29,7 +29,7 @@ test("how far an operation is stands in one line, which no words of a tool break
   t.equal(summary({ state: 99 }), "99");
 });
 
-test("all that is known of an operation is told, and nothing that is not", async (t) => {
+test("everything known about an operation is printed, and nothing else", async (t) => {
   const operation = create(OperationSchema, {
     id: "operation-1",
     kind: "volumes.backup",
@@ -63,7 +63,7 @@ test("all that is known of an operation is told, and nothing that is not", async
   ]);
 });
 
-test("a command is told as a shell takes it", async (t) => {
+test("a command is printed in shell syntax", async (t) => {
   const lines = (facts: object) =>
     commandLines(create(OperationCommandSchema, { at: timestampFromMs(0), step: "store", ...facts }));
   t.same(lines({ command: ["lvm", "lvs", "-o", "a b", "it's", ""], exitCode: 5, durationMs: 12n }), [
@@ -74,7 +74,7 @@ test("a command is told as a shell takes it", async (t) => {
   t.match(lines({})[0], /store: not started/);
 });
 
-test("a shell reads the words of a command as they were", async () => {
+test("a shell parses a printed command into its original words", async () => {
   const { spawnSync } = await import("node:child_process");
   const words = fc.array(
     fc.string({ minLength: 1 }).filter((word) => !word.includes("\0")),
@@ -90,7 +90,7 @@ test("a shell reads the words of a command as they were", async () => {
   );
 });
 
-test("an operation that has begun and cannot continue says why", async (t) => {
+test("an operation that has started and cannot continue shows why", async (t) => {
   const waitingFor = "no gateway knows the kind volumes.backup: configure its domain again";
   const stranded = create(OperationSchema, { state: OperationState.ACTIVE, message: "storing", waitingFor });
   t.equal(operationSummary(stranded), `active: waits: ${waitingFor}`);

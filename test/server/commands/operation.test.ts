@@ -8,7 +8,7 @@ import { createCountingKind } from "../operations/counting-kind.ts";
 import { createEngine } from "../operations/engine-under-test.ts";
 import { type Data, dataWithStore, stop } from "./data-under-test.ts";
 
-/** Leaves operations in the store of a sandbox that does not run, of a kind that no gateway knows. */
+/** Writes operations of a kind that no gateway knows to the store of a stopped sandbox. */
 async function leaveOperations(t: Test, data: Data) {
   const directory = join(data.data, "sandbox");
   const key = loadMasterKey({
@@ -56,7 +56,7 @@ test("operations are listed, shown, watched, cancelled and retried", { timeout: 
   t.same(
     idsOf(await run(["operation", "list", "--json"])),
     [waiting, stuck, completed],
-    "while no gateway runs",
+    "while no gateway is running",
   );
 
   const gateway = await data.serve();

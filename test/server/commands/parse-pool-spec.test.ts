@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { parseMachinesSpec, parsePoolSize, parsePoolSpec } from "../../../server/commands/parse-pool-spec.ts";
 
-test("machines are a count, a type and labels, in that order or not", async (t) => {
+test("machines are a count, a type and labels, the latter two in any order", async (t) => {
   t.same(parseMachinesSpec("3"), { count: 3, instanceType: "standard", labels: [] });
   t.same(parseMachinesSpec("1,gpu"), { count: 1, instanceType: "gpu", labels: [] });
   t.same(parsePoolSpec("web=2,tier=a=b,standard,disk="), {
@@ -18,7 +18,7 @@ test("machines are a count, a type and labels, in that order or not", async (t) 
   t.same(parsePoolSize("web=5"), { name: "web", count: 5 });
 });
 
-test("anything else is refused with what was expected", async (t) => {
+test("anything else is rejected with the expected form", async (t) => {
   for (const text of ["", "a", "-1", "1.5", "1,", "1,gpu,standard", "1e3", "9999999999", " 3"]) {
     t.throws(() => parseMachinesSpec(text), /expected <count>\[,type\]/, JSON.stringify(text));
   }
@@ -30,7 +30,7 @@ test("anything else is refused with what was expected", async (t) => {
   }
 });
 
-test("every text is read or refused as an argument", async () => {
+test("every text is either parsed or rejected as an invalid argument", async () => {
   for (const parse of [parseMachinesSpec, parsePoolSpec, parsePoolSize]) {
     fc.assert(
       fc.property(

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { test } from "tap";
 import { permissionFix } from "../../../server/commands/permission-fix.ts";
 
-test("missing permissions are told apart from other errors, also as a cause", async (t) => {
+test("missing permissions are distinguished from other errors, also as a cause", async (t) => {
   const denied = Object.assign(new Error("EACCES: permission denied, access '/data'"), { code: "EACCES" });
   const asUser = /as the user that the gateway runs as/;
   t.match(permissionFix(denied), asUser);

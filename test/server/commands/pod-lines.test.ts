@@ -22,7 +22,7 @@ const pod = create(PodSchema, {
   labels: { role: "web", "\u001b[31m": "red" },
 });
 
-test("a pod is a line of a table, and a page", (t) => {
+test("a pod is formatted as a table row and as a page", (t) => {
   t.same(podLines(pod), [
     "id       a1",
     "name     web",
@@ -52,7 +52,7 @@ test("a pod is a line of a table, and a page", (t) => {
   t.end();
 });
 
-test("of pods that are watched those are told that are new, differ or are gone", (t) => {
+test("watching prints the pods that are new, changed or gone", (t) => {
   const other = create(PodSchema, { id: "b1", name: "other", state: PodState.CREATED });
   const ended = { ...pod, state: PodState.EXITED };
   t.same(changedPodLines([], [pod, other]), [

@@ -9,7 +9,7 @@ import { main, root, serveSandbox } from "./run-hostplane.ts";
 const hasScript = spawnSync("script", ["--version"]).status === 0;
 const skip = hasScript ? {} : { skip: "script (util-linux) is not installed" };
 
-/** Runs a command on a terminal of its own, and types each answer once its question has been asked. */
+/** Runs a command on its own terminal, and types each answer once its prompt appears. */
 async function onTerminal(
   args: readonly string[],
   typed: readonly (readonly [question: RegExp, answer: string])[],
@@ -43,7 +43,7 @@ async function sandboxData(t: Test): Promise<readonly string[]> {
   return ["--data", data, "--sandbox"];
 }
 
-test("on a terminal a password is asked for twice and not shown", skip, async (t) => {
+test("on a terminal a password is requested twice and not shown", skip, async (t) => {
   const target = await sandboxData(t);
   const passwd = ["user", "passwd", "admin", ...target];
   const same = await onTerminal(passwd, [

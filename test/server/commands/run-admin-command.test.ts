@@ -3,7 +3,7 @@ import { test } from "tap";
 import { ErrorInfoSchema } from "../../../gen/google/rpc/error_details_pb.ts";
 import { messageOfCall } from "../../../server/commands/run-admin-command.ts";
 
-test("a call that the gateway did not end itself says that the connection broke off", async (t) => {
+test("a call that the gateway did not end itself reports a broken connection", async (t) => {
   t.equal(
     messageOfCall(new ConnectError("aborted", Code.Aborted)),
     "the connection to the gateway broke off (aborted)",

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 export const root = resolve(import.meta.dirname, "../../..");
-/** The launcher: it runs the build while that is current, which starts in half the CPU time of the source. */
+/** The launcher. It runs the build if that is up to date, which starts in half the CPU time of the sources. */
 export const main = join(root, "bin/hostplane.js");
 
 export interface Ended {
-  /** The exit code, or 128 and the signal's name as text when a signal ended it. */
+  /** The exit code, or the signal's name if a signal ended the process. */
   readonly code: number | NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -17,16 +17,16 @@ export interface Ended {
 
 export interface Started {
   readonly child: ChildProcess;
-  /** Ends with the text once stdout holds it. @throws Error when the process ends before */
+  /** Resolves with the match once stdout contains the pattern. @throws Error when the process ends first */
   untilPrinted(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Ends with the text once stderr holds it. @throws Error when the process ends before */
+  /** Resolves with the match once stderr contains the pattern. @throws Error when the process ends first */
   untilLogged(pattern: RegExp): Promise<RegExpExecArray>;
   readonly ended: Promise<Ended>;
 }
 
 /**
- * Starts `argv` with nothing of HOSTPLANE_* in its environment but `env`, and for a sandbox a data directory of its own,
- * which is removed when it has ended.
+ * Starts `argv` without any HOSTPLANE_* variables except those in `env`. A sandbox gets its own data directory, which is
+ * removed when the process has ended.
  */
 export function start(
   argv: readonly string[],
@@ -34,7 +34,7 @@ export function start(
     readonly env?: NodeJS.ProcessEnv;
     readonly cwd?: string;
     readonly detached?: boolean;
-    /** What stdin holds; nothing if absent. */
+    /** Contents of stdin; empty if absent. */
     readonly input?: string;
   } = {},
 ): Started {
@@ -44,14 +44,14 @@ export function start(
   );
   const ownData = argv.includes("--sandbox") ? mkdtempSync(join(tmpdir(), "hp-")) : undefined;
   const data = ownData === undefined ? {} : { HOSTPLANE_DATA: ownData };
-  // Shares the tests' own cache; without one, the cache of the user who runs them stays untouched.
+  // Shares the tests' own cache; without one, the user's cache stays untouched.
   const compileCache =
     process.env.NODE_COMPILE_CACHE === undefined ? { NODE_DISABLE_COMPILE_CACHE: "1" } : {};
   const child = spawn(program, args, {
     cwd: options.cwd ?? root,
     detached: options.detached ?? false,
     stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
-    // The launcher finds no directory for a cache of its own.
+    // Prevents the launcher from creating its own cache.
     env: {
       ...Object.fromEntries(inherited),
       CACHE_DIRECTORY: "/dev/null",
@@ -60,7 +60,7 @@ export function start(
       ...options.env,
     },
   });
-  // A command that does not read it may have ended before.
+  // A command that does not read stdin may have exited already.
   child.stdin?.on("error", () => {});
   child.stdin?.end(options.input);
   const text = { stdout: "", stderr: "" };
@@ -100,7 +100,7 @@ export function start(
   };
 }
 
-/** Runs `hostplane ARGS` to its end. */
+/** Runs `hostplane ARGS` until it exits. */
 export function hostplane(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
@@ -109,7 +109,7 @@ export function hostplane(
   return start([process.execPath, main, ...args], { env, ...(input === undefined ? {} : { input }) }).ended;
 }
 
-/** Starts `hostplane serve --sandbox` on a free port of loopback. */
+/** Starts `hostplane serve --sandbox` on a free loopback port. */
 export function serveSandbox(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Started {
   const argv = [process.execPath, main, "serve", "--sandbox", "--listen", "127.0.0.1:0", ...args];
   return start(argv, { env });

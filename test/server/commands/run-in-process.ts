@@ -2,8 +2,8 @@ import { runCommandLine } from "../../../server/command-line.ts";
 import type { Ended } from "./run-hostplane.ts";
 
 /**
- * Runs `hostplane ARGS` in this process, which takes milliseconds where a process takes half a second. For commands that
- * read no stdin, no variables HOSTPLANE_*, and follow nothing until they are stopped.
+ * Runs `hostplane ARGS` in this process, which takes milliseconds instead of half a second. For commands that read neither
+ * stdin nor HOSTPLANE_* variables, and that end by themselves.
  */
 export function runInProcess(args: readonly string[]): Promise<Ended> {
   for (const name of Object.keys(process.env).filter((name) => name.startsWith("HOSTPLANE_"))) {

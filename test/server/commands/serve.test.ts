@@ -11,14 +11,14 @@ import { hostplane, main, type Started, serveSandbox, start } from "./run-hostpl
 
 const volumes = "volumes: { deviceClasses: [{ name: a, volumeGroup: b, default: true }] }\n";
 
-test("without --sandbox and without a system it refuses and says what to do, both ways", async (t) => {
+test("without --sandbox and without a system it refuses to start and explains both options", async (t) => {
   const { code, stdout, stderr } = await hostplane(["serve"]);
   t.equal(code, 2);
   t.equal(stdout, "");
   t.match(stderr, /^hostplane: nothing to serve: .*serve --sandbox.*volumes\.deviceClasses.*--config.*\n$/);
 });
 
-test("--sandbox beside a configured system is refused", async (t) => {
+test("--sandbox together with a configured system is rejected", async (t) => {
   const dir = t.testdir({ "volumes.yaml": volumes, "hypervisors.yaml": "hypervisors: { match: [bm-*] }\n" });
   for (const domain of ["volumes", "hypervisors"]) {
     const { code, stderr } = await hostplane(["serve", "--sandbox", "--config", join(dir, `${domain}.yaml`)]);
@@ -32,7 +32,7 @@ test("--sandbox beside a configured system is refused", async (t) => {
   }
 });
 
-test("mistakes of the configuration are one line each on stderr", async (t) => {
+test("configuration errors are printed on stderr, one per line", async (t) => {
   const { code, stderr } = await hostplane(["serve", "--sandbox", "--set", "limits.tools=no"], {
     HOSTPLANE_X: "1",
   });
@@ -44,7 +44,7 @@ test("mistakes of the configuration are one line each on stderr", async (t) => {
   ]);
 });
 
-test("the curl line of the banner can be pasted", async (t) => {
+test("the banner's curl line can be pasted", async (t) => {
   const gateway = serveSandbox();
   t.teardown(() => gateway.child.kill("SIGKILL"));
   const [, line = ""] = await gateway.untilPrinted(/^\s*(curl .*)\n/m);
@@ -62,7 +62,7 @@ test("the curl line of the banner can be pasted", async (t) => {
   );
 });
 
-test("with log.format json stdout stays empty and the record has the addresses", async (t) => {
+test("with log.format json stdout stays empty and the record contains the addresses", async (t) => {
   const gateway = serveSandbox(["--set", "log.format=json"]);
   t.teardown(() => gateway.child.kill("SIGKILL"));
   const [record] = await gateway.untilLogged(/^\{.*"listening".*\}$/m);
@@ -71,7 +71,7 @@ test("with log.format json stdout stays empty and the record has the addresses",
   t.match(await gateway.ended, { code: 0, stdout: "" });
 });
 
-test("SIGHUP reads certificates again and the gateway stays", async (t) => {
+test("SIGHUP reloads certificates and keeps the gateway running", async (t) => {
   const gateway = serveSandbox();
   t.teardown(() => gateway.child.kill("SIGKILL"));
   await gateway.untilPrinted(/curl/);
@@ -81,7 +81,7 @@ test("SIGHUP reads certificates again and the gateway stays", async (t) => {
   t.equal((await gateway.ended).code, 0);
 });
 
-test("an address that is taken is one line on stderr and exit code 1", async (t) => {
+test("an address in use gives one line on stderr and exit code 1", async (t) => {
   const taken = createServer();
   await new Promise<void>((done) => taken.listen(0, "127.0.0.1", done));
   t.teardown(() => taken.close());
@@ -97,7 +97,7 @@ test("an address that is taken is one line on stderr and exit code 1", async (t)
   t.notMatch(stderr, /^ {4}at /m);
 });
 
-test("a socket that is taken, or has no directory, is told before anything is created", async (t) => {
+test("a socket in use, or without a directory, is reported before anything is created", async (t) => {
   const directory = await mkdtemp(join(tmpdir(), "hostplane-"));
   t.teardown(() => rm(directory, { recursive: true }));
   const taken = createServer();
@@ -117,7 +117,7 @@ test("a socket that is taken, or has no directory, is told before anything is cr
   }
 });
 
-test("the sandbox tells its first password once, and a token that can be used at every start", async (t) => {
+test("the sandbox shows its first password once, and a usable token at every start", async (t) => {
   const { data, serve } = await dataWithStore(t);
   const first = await serve();
   const [, password = ""] = await first.untilPrinted(
@@ -139,11 +139,11 @@ test("the sandbox tells its first password once, and a token that can be used at
   );
   t.notOk(later.includes("First start") || later.includes(password));
   const file = join(data, "sandbox", "admin-password");
-  t.equal(await readFile(file, "utf8"), `${password}\n`, "also for who reads the log by program");
+  t.equal(await readFile(file, "utf8"), `${password}\n`, "for users who read the log by program");
   t.equal((await stat(file)).mode & 0o777, 0o600);
 });
 
-test("a real gateway writes its first password to a file and prints the path alone", async (t) => {
+test("a real gateway writes its first password to a file and prints only the path", async (t) => {
   const { data, gateway } = await serveReal(t);
   const [, path = ""] = await gateway.untilPrinted(
     /^First start: log in as admin with the password in (\S+)\n.*hostplane user passwd admin/m,
@@ -158,7 +158,7 @@ test("a real gateway writes its first password to a file and prints the path alo
   t.notMatch(stdout, /curl|Bearer/);
 });
 
-test("a first password that is given is kept nowhere and never shown", async (t) => {
+test("a given first password is neither stored nor shown", async (t) => {
   const password = "given by the environment";
   const { data, gateway } = await serveReal(t, { HOSTPLANE_ADMIN_PASSWORD: password });
   await gateway.untilPrinted(/with the password of HOSTPLANE_ADMIN_PASSWORD$/m);
@@ -169,7 +169,7 @@ test("a first password that is given is kept nowhere and never shown", async (t)
   await t.rejects(stat(join(data, "admin-password")), { code: "ENOENT" });
 });
 
-/** A gateway of LVM, which need not be there. */
+/** Starts a gateway for LVM, which does not have to be installed. */
 async function serveReal(t: Test, env: NodeJS.ProcessEnv = {}) {
   const data = await mkdtemp(join(tmpdir(), "hp-"));
   t.teardown(() => rm(data, { recursive: true, force: true }));

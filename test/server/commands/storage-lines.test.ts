@@ -27,7 +27,7 @@ import {
 
 const at = timestampFromMs(Date.UTC(2026, 0, 31, 10));
 
-test("figures that could not be read are left out, not told as 0", async (t) => {
+test("figures that could not be read are omitted instead of shown as 0", async (t) => {
   const whole = create(ClusterStatsSchema, {
     id: "f",
     status: "HEALTH_WARN",
@@ -77,7 +77,7 @@ test("figures that could not be read are left out, not told as 0", async (t) => 
   t.strictSame(statsLines(bare, ["data.volumes"]).slice(3), ["managers  none is active", "pools     4"]);
 });
 
-test("scores are told with what they were made of", async (t) => {
+test("scores are shown with their explanation", async (t) => {
   const radar = create(ClusterRadarSchema, { clusterHealth: 85, nodesHealth: 66.666, stability: 100 });
   const because = "cluster_health: OSD_DOWN -15; nodes_health: 2 of 3 ready";
   t.strictSame(radarLines(radar, because), [
@@ -90,7 +90,7 @@ test("scores are told with what they were made of", async (t) => {
   ]);
 });
 
-test("pools, OSDs and crashes are a line each", async (t) => {
+test("pools, OSDs and crashes are one line each", async (t) => {
   const pool = create(CephPoolSchema, {
     name: "images",
     kind: CephPoolKind.REPLICATED,
@@ -132,7 +132,7 @@ test("pools, OSDs and crashes are a line each", async (t) => {
   ]);
 });
 
-test("nodes and resources are a line each", async (t) => {
+test("nodes and resources are one line each", async (t) => {
   const node = create(NodeInfoSchema, {
     name: "n1",
     status: ResourceStatus.RESOURCE_READY,

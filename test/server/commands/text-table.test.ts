@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { textTable } from "../../../server/commands/text-table.ts";
 
-test("columns are as wide as they must be, and no line ends in spaces", async (t) => {
+test("columns are just wide enough, and no line ends in spaces", async (t) => {
   t.same(
     textTable(
       ["NAME", "ROLE"],

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { test } from "tap";
 import { root, type Started, start } from "./run-hostplane.ts";
 
-/** A process whose gateway is closed after `closeMs`, as one is that waits for a mutation. */
+/** Starts a process whose gateway takes `closeMs` to close, like one that waits for a mutation. */
 async function startStopping(closeMs: number): Promise<Started> {
   const module = pathToFileURL(`${root}/server/commands/until-stopped.ts`).href;
   const program = `
@@ -25,7 +25,7 @@ async function startStopping(closeMs: number): Promise<Started> {
   return started;
 }
 
-test("waits for the gateway to close, however the signal is doubled on its way", async (t) => {
+test("waits for the gateway to close, even when the signal arrives twice", async (t) => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     const { child, ended, untilPrinted } = await startStopping(600);
     child.kill(signal);
@@ -49,7 +49,7 @@ test("a second signal ends the process at once", async (t) => {
   }
 });
 
-test("certificates that cannot be read leave the gateway as it is", async (t) => {
+test("unreadable certificates leave the gateway unchanged", async (t) => {
   const { child, ended, untilPrinted } = await startStopping(0);
   child.kill("SIGHUP");
   await untilPrinted(/certificates stay as they are/);

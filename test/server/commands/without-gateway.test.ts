@@ -5,11 +5,11 @@ import { dataWithStore, stop } from "./data-under-test.ts";
 import { hostplane } from "./run-hostplane.ts";
 import { runInProcess } from "./run-in-process.ts";
 
-test("the commands work while no gateway runs, also after one was killed", async (t) => {
+test("the commands work without a running gateway, also after one was killed", async (t) => {
   const data = await dataWithStore(t);
   const { run } = data;
   await stop(await data.serve(), "SIGKILL");
-  t.ok((await stat(join(data.data, "sandbox", "admin.sock"))).isSocket(), "it left its socket");
+  t.ok((await stat(join(data.data, "sandbox", "admin.sock"))).isSocket(), "its socket is left over");
   t.match(
     await run(["user", "add", "alice", "--role", "operator"], "correct horse\n"),
     /added the user alice/,
@@ -21,11 +21,11 @@ test("the commands work while no gateway runs, also after one was killed", async
   t.match(await run(["audit", "export"]), /"rpc":"hostplane\.v1\.UserService\/CreateUser"/);
   t.match(await data.refused(["user", "remove", "admin"]), { code: 1, stderr: /last admin/ });
   const gateway = await data.serve();
-  t.match(await run(["user", "list"]), /alice +operator /, "a gateway goes on with it");
+  t.match(await run(["user", "list"]), /alice +operator /, "a gateway keeps the change");
   await stop(gateway);
 });
 
-test("without a store nothing is made, and what makes one is said", async (t) => {
+test("without a store nothing is created, and the error says how to create one", async (t) => {
   const { data, refused } = await dataWithStore(t);
   const ended = await refused(["user", "list"]);
   t.match(ended, {
@@ -37,11 +37,11 @@ test("without a store nothing is made, and what makes one is said", async (t) =>
   await t.rejects(stat(join(data, "sandbox")), { code: "ENOENT" });
 });
 
-test("on the store of a sandbox that has stopped", async (t) => {
+test("on the store of a stopped sandbox", async (t) => {
   const served = await dataWithStore(t);
   await stop(await served.serve());
 
-  await t.test("commands at once wait for each other", async (t) => {
+  await t.test("concurrent commands wait for each other", async (t) => {
     const names = ["one", "two"];
     const ends = await Promise.all(
       names.map((name) => served.inOwnProcess(["token", "create", name, "--role", "viewer"])),
@@ -54,30 +54,27 @@ test("on the store of a sandbox that has stopped", async (t) => {
     );
   });
 
-  await t.test("the real gateway's store and the sandbox' are two", async (t) => {
+  await t.test("the real gateway and the sandbox have separate stores", async (t) => {
     const ended = await runInProcess(["user", "list", "--data", served.data]);
     t.match(ended, { code: 1, stderr: /there is no database/ });
   });
 
-  await t.test(
-    "store copy goes to the PostgreSQL database of the configuration, and nowhere else",
-    async (t) => {
-      const { data } = served;
-      const nowhere = await runInProcess(["store", "copy", "--data", data]);
-      t.match(nowhere, { code: 2, stderr: /^hostplane: nothing to copy to: .*HOSTPLANE_STORE\n$/ });
-      const secret = "postgres://user:a-secret@127.0.0.1:1/nothing";
-      const argument = await runInProcess(["store", "copy", "--data", data, "--set", `store=${secret}`]);
-      t.match(argument, { code: 2, stderr: /every user of the host can read arguments/ });
-      const unreachable = await hostplane(["store", "copy", "--data", join(data, "none")], {
-        HOSTPLANE_STORE: secret,
-      });
-      t.equal(unreachable.code, 1);
-      t.notMatch(argument.stderr + unreachable.stderr, /a-secret/);
-    },
-  );
+  await t.test("store copy only copies to the PostgreSQL database in the configuration", async (t) => {
+    const { data } = served;
+    const nowhere = await runInProcess(["store", "copy", "--data", data]);
+    t.match(nowhere, { code: 2, stderr: /^hostplane: nothing to copy to: .*HOSTPLANE_STORE\n$/ });
+    const secret = "postgres://user:a-secret@127.0.0.1:1/nothing";
+    const argument = await runInProcess(["store", "copy", "--data", data, "--set", `store=${secret}`]);
+    t.match(argument, { code: 2, stderr: /every user of the host can read arguments/ });
+    const unreachable = await hostplane(["store", "copy", "--data", join(data, "none")], {
+      HOSTPLANE_STORE: secret,
+    });
+    t.equal(unreachable.code, 1);
+    t.notMatch(argument.stderr + unreachable.stderr, /a-secret/);
+  });
 
-  await t.test("who holds the store is said", async (t) => {
-    // Something that has the database, and no admin socket.
+  await t.test("the process that uses the store is reported", async (t) => {
+    // Opens the database without an admin socket.
     const { openStore } = await import("../../../server/store/open-store.ts");
     const { loadMasterKey } = await import("../../../server/crypto/master-key.ts");
     const directory = join(served.data, "sandbox");

@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { withoutMissing } from "../../../server/commands/without-missing.ts";
 
-test("a number that could not be read is left out, and one that is told stays", async (t) => {
+test("a number that could not be read is removed, and a known one stays", async (t) => {
   const stats = { id: "a", data: { volumes: 0, pools: { pools: 0 } } };
   t.strictSame(withoutMissing(stats, ["crashes", "data.volumes", "data.objects.size", "id"]), {
     id: "a",
@@ -10,7 +10,7 @@ test("a number that could not be read is left out, and one that is told stays", 
   t.strictSame(withoutMissing(stats, []), stats);
 });
 
-test("so it is in lists, whether an answer has them or is one", async (t) => {
+test("the same applies in lists, whether in the response or as the response", async (t) => {
   const answer = {
     resources: [
       { name: "a", replicas: 0 },
