@@ -9,13 +9,13 @@ async function backendOf(t: Test, options: MaasSandboxOptions = {}) {
   return { maas, backend: createMaasBackend(maas, createClusterImages(maas)) };
 }
 
-test("a MAAS that answers and has images is well, of the version that it tells", async (t) => {
+test("a MAAS that answers and has images is healthy and reports its version", async (t) => {
   const { backend } = await backendOf(t);
   t.match(backend, { domain: "clusters", name: "maas", kind: "sandbox" });
   t.match(await backend.status(), { health: "ok", version: "3.4.10", missing: [], snapshotAgeMs: undefined });
 });
 
-test("a MAAS without an image that has Kubernetes is degraded, and it is said how such an image is named", async (t) => {
+test("a MAAS without a Kubernetes image is degraded, and the message explains how to name one", async (t) => {
   const { backend } = await backendOf(t, { images: [{ name: "ubuntu/noble", type: "Synced" }] });
   t.match(await backend.status(), {
     health: "degraded",

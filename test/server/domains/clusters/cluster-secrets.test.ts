@@ -10,7 +10,7 @@ import { newSlot, startClusters } from "./clusters-under-test.ts";
 const { getCluster, getClusterNodesStatus } = Cluster.method;
 const { getKubeconfig, rotateKubeconfig } = ClusterService.method;
 
-test("secrets that do not open are told as that, by whatever needs them, and quoted nowhere", async (t) => {
+test("every call that needs unreadable secrets reports them, and none quotes them", async (t) => {
   const { call, createCluster, writeSlots, store, seal } = await startClusters(t);
   await createCluster("prod");
   const [slot] = await writeSlots([newSlot("cp-1")], { uid: "cp-1", from: "wanted", state: "joined" });

@@ -6,7 +6,7 @@ import { newSlot, startClusters } from "./clusters-under-test.ts";
 
 const { listMachines, listStrays, adoptStray, releaseStray } = ClusterService.method;
 
-test("machines are told with what happened to them, also those that are given back", async (t) => {
+test("machines are listed with their history, released ones included", async (t) => {
   const { call, createCluster, writeSlots } = await startClusters(t);
   await createCluster("prod");
   await writeSlots(
@@ -58,7 +58,7 @@ test("machines are told with what happened to them, also those that are given ba
   });
 });
 
-test("strays are told, adopted and released by the id of their machine", async (t) => {
+test("strays are listed, adopted and released by the id of their machine", async (t) => {
   const asked: string[] = [];
   const slot: SlotRecord = {
     ...newSlot("cp-9"),

@@ -4,7 +4,7 @@ import type { ClusterRecord } from "../../../../server/store/cluster-records.ts"
 import type { Store } from "../../../../server/store/store.ts";
 import { clusterOf, slotOf } from "./reconcile/plan/sample-cluster.ts";
 
-/** A store that holds clusters, and counts how often they are read. */
+/** Creates a store with clusters that counts the reads. */
 function createCountingStore(names: readonly string[]) {
   const messages = new Map<string, string>();
   const { signal } = new AbortController();
@@ -36,7 +36,7 @@ function createCountingStore(names: readonly string[]) {
     },
     nextRead: () =>
       new Promise<void>((resolve, reject) => {
-        // No timer of what is tested keeps a process alive.
+        // The timers under test do not keep the process alive.
         const end = setTimeout(() => reject(new Error("nothing was read")), 10_000);
         onRead = () => {
           clearTimeout(end);
@@ -46,11 +46,11 @@ function createCountingStore(names: readonly string[]) {
   };
 }
 
-test("whoever watches gets the same objects, and new ones only of clusters that have changed", async (t) => {
+test("watchers share the same objects, with new ones only for changed clusters", async (t) => {
   const { states, signal, reads, write, nextRead } = createCountingStore(["prod", "test"]);
   const leave = [states.subscribe(() => {}), states.subscribe(() => {})];
   const [one, other] = await Promise.all([states.read(signal), states.read(signal)]);
-  t.equal(one, other, "put into words once for both");
+  t.equal(one, other, "converted once for both");
   t.ok(reads() <= 2);
   const read = nextRead();
   write("test", "something is new");
@@ -64,7 +64,7 @@ test("whoever watches gets the same objects, and new ones only of clusters that 
   }
 });
 
-test("a change that tells nothing new wakes nobody", async (t) => {
+test("a change without visible effect wakes no watchers", async (t) => {
   const { states, signal, write, nextRead } = createCountingStore(["prod"]);
   let wakes = 0;
   const leave = states.subscribe(() => {
@@ -92,7 +92,7 @@ async function tellingMs(t: Test, count: number): Promise<number> {
   }
   await read;
   const tookMs = performance.now() - beganMs;
-  t.equal(reads(), before + 1, "many changes are one read");
+  t.equal(reads(), before + 1, "many changes cause one read");
   leave();
   return tookMs;
 }

@@ -24,7 +24,7 @@ import { openOwnStore } from "../../store/own-store.ts";
 
 const { createCluster } = Cluster.method;
 
-/** The calls about clusters, on a store of their own and the MAAS of the sandbox; nothing reconciles. */
+/** The calls about clusters, on a separate store and the sandbox's MAAS, without a reconciler. */
 export interface ClustersUnderTest {
   readonly store: Store;
   readonly clusters: Clusters;
@@ -34,13 +34,13 @@ export interface ClustersUnderTest {
     input: MessageInitShape<M["input"]>,
   ): Promise<MessageShape<M["output"]>>;
   plan<M extends DescMethodUnary>(method: M, input: MessageInitShape<M["input"]>): Promise<PlannedMutation>;
-  /** Makes a cluster of three machines for the control plane and a pool `work` of two. */
+  /** Creates a cluster with three control-plane machines and a pool `work` of two. */
   createCluster(name: string, input?: Partial<Pick<CreateClusterMsg, "k8sVersion">>): Promise<void>;
-  /** Adds and changes machines of the one cluster there is, as a reconciler does. */
+  /** Adds and changes machines of the only cluster, as a reconciler does. */
   writeSlots(add: readonly NewSlot[], ...change: readonly SlotChange[]): Promise<readonly SlotRecord[]>;
-  /** Settles the one cluster there is as running. */
+  /** Settles the only cluster as running. */
   settle(message?: string): Promise<void>;
-  /** All that the store knows of clusters, as text. */
+  /** Returns everything that the store knows about clusters, as text. */
   everything(): Promise<string>;
 }
 
@@ -70,14 +70,14 @@ const settings: ClusterSettings = {
   leaseMs: 30_000,
 };
 
-/** Where no MAAS is asked for its machines. */
+/** For tests that do not read machines from MAAS. */
 export const noMaas: Pick<MaasAdapter, "url" | "whoami" | "machines"> = {
   url: "http://maas.invalid/MAAS",
   whoami: async () => ({ username: "gateway", isAdmin: false }),
   machines: async () => [],
 };
 
-/** @param versions of which there is an image for both types, or for those that are named */
+/** Creates images. @param versions with an image for both types, or only for the given types */
 export function imagesOf(
   ...versions: readonly (string | readonly [version: string, ...types: string[]])[]
 ): ClusterImages {
@@ -245,7 +245,7 @@ export async function startClusters(
   };
 }
 
-/** A machine of the control plane, or of a pool. */
+/** Returns a slot of the control plane, or of a pool. */
 export function newSlot(uid: string, pool?: string, k8sVersion = "1.35.4"): NewSlot {
   return { uid, pool, instanceType: "standard", labels: [], k8sVersion };
 }

@@ -41,7 +41,7 @@ async function secretsOf({ store, seal }: ClustersUnderTest) {
   return { ...kept, secrets: openClusterSecrets(seal, kept.uid, kept.secretsSealed) };
 }
 
-test("a new kubeconfig has a new certificate of the same authority, and is what is told from then on", async (t) => {
+test("a rotated kubeconfig has a new certificate of the same CA, and is returned from then on", async (t) => {
   const { call, createCluster } = await startClusters(t);
   await createCluster(cluster);
   const first = await call(getKubeconfig, { cluster });
@@ -51,14 +51,14 @@ test("a new kubeconfig has a new certificate of the same authority, and is what 
   const [before, after] = [adminOf(first.kubeconfig), adminOf(second.kubeconfig)];
   t.not(after.certificate.serialNumber, before.certificate.serialNumber);
   t.ok(after.certificate.verify(before.ca.publicKey));
-  t.ok(before.certificate.verify(after.ca.publicKey), "the old one is good still");
+  t.ok(before.certificate.verify(after.ca.publicKey), "the old one is still valid");
   t.equal(after.server, "https://10.20.0.220:6443");
   const expiresAt = second.expiresAt && timestampDate(second.expiresAt);
   t.same(expiresAt, new Date(after.certificate.validTo));
   t.ok((expiresAt?.getTime() ?? 0) > Date.now() + 360 * 24 * 3_600_000);
 });
 
-test("a certificate that will expire is made anew by whoever asks; two at once agree on one", async (t) => {
+test("any call renews a certificate that is about to expire; concurrent calls agree on one", async (t) => {
   const under = await startClusters(t);
   const { call, createCluster, store, seal } = under;
   await createCluster(cluster);
@@ -75,11 +75,11 @@ test("a certificate that will expire is made anew by whoever asks; two at once a
   t.ok(new Date(certificate.validTo).getTime() > Date.now() + 360 * 24 * 3_600_000);
   t.ok(certificate.verify(new X509Certificate(pki.kubernetesCa.certificatePem).publicKey));
   const after = await secretsOf(under);
-  t.equal(after.secretsVersion, secretsVersion + 2, "it was made once");
+  t.equal(after.secretsVersion, secretsVersion + 2, "it was created once");
   t.same(after.secrets.firstToken, secrets.firstToken);
 });
 
-test("a kubeconfig has the host that the settings give its cluster", async (t) => {
+test("a kubeconfig has the host that the settings define for its cluster", async (t) => {
   const settings = { kubeconfigHost: (name: string) => `${name}.sandbox.invalid` };
   const { call, createCluster } = await startClusters(t, { settings });
   await createCluster(cluster);
@@ -88,7 +88,7 @@ test("a kubeconfig has the host that the settings give its cluster", async (t) =
   t.equal((await call(getCluster, { name: cluster })).cluster?.kubeconfig, kubeconfig);
 });
 
-test("without an address of its own a cluster is reached at its first machine", async (t) => {
+test("without an endpoint a cluster is reached through its first machine", async (t) => {
   const { call, writeSlots } = await startClusters(t, { settings: { endpoints: [] } });
   await call(Cluster.method.createCluster, {
     name: cluster,
@@ -105,7 +105,7 @@ test("without an address of its own a cluster is reached at its first machine", 
   t.equal(adminOf((await call(getKubeconfig, { cluster })).kubeconfig).server, "https://10.20.0.9:6443");
 });
 
-test("a cluster that is being taken down still tells its kubeconfig, and makes no new one", async (t) => {
+test("a cluster being deleted still returns its kubeconfig, but does not rotate it", async (t) => {
   const { call, createCluster } = await startClusters(t);
   await createCluster(cluster);
   await call(deleteCluster, { name: cluster });
@@ -116,7 +116,7 @@ test("a cluster that is being taken down still tells its kubeconfig, and makes n
   await t.rejects(call(getKubeconfig, { cluster: "none" }), gone);
 });
 
-test("whoever tells a kubeconfig tells a secret: for operators, recorded, in no cache, by no GET, kept for no key", async (t) => {
+test("calls that return a kubeconfig are treated as secret: for operators, audited, never cached, no GET, not stored for idempotency keys", async (t) => {
   for (const method of [getCluster, getKubeconfig, rotateKubeconfig]) {
     const rule = methodRuleOf(method);
     t.match(

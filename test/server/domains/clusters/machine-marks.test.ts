@@ -18,7 +18,7 @@ const facts = {
   sequence: 7,
 };
 
-test("what is written on a machine is read again", async (t) => {
+test("written marks can be read back", async (t) => {
   t.same(marksFrom(new Map(Object.entries(marksOf(installation, slot)))), { ...facts, pool: "web" });
   const ofControlPlane = marksOf(installation, { ...slot, pool: undefined });
   t.same(marksFrom(new Map(Object.entries(ofControlPlane))), { ...facts, pool: undefined });
@@ -26,7 +26,7 @@ test("what is written on a machine is read again", async (t) => {
   t.equal(markedSlotOf(new Map(Object.entries(ofControlPlane))), slot.uid);
 });
 
-test("marks that lack something, or that somebody has changed, are none", async (t) => {
+test("incomplete or modified marks are ignored", async (t) => {
   const marks = Object.entries(marksOf(installation, slot));
   for (const [key] of marks) {
     t.equal(marksFrom(new Map(marks.filter(([name]) => name !== key))), undefined, key);
@@ -37,12 +37,12 @@ test("marks that lack something, or that somebody has changed, are none", async 
   }
 });
 
-test("no annotations of others are taken for marks", async (t) => {
+test("other annotations are not mistaken for marks", async (t) => {
   const annotations = fc.dictionary(fc.string(), fc.string());
   fc.assert(fc.property(annotations, (all) => marksFrom(new Map(Object.entries(all))) === undefined));
   t.pass();
 });
 
-test("each slot has an agent name of its own", async (t) => {
+test("each slot has its own agent name", async (t) => {
   t.equal(agentNameOf(installation, slot.uid), `kaas/${installation}/${slot.uid}`);
 });

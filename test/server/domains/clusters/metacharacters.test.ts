@@ -7,7 +7,7 @@ import { startClusters } from "./clusters-under-test.ts";
 
 const { createCluster, addNodePool, deleteNodePool, scaleNodePool, upgradeCluster } = Cluster.method;
 
-/** What YAML, shells, paths, URLs, SQL and terminals make something of. */
+/** Characters and texts with a special meaning in YAML, shells, paths, URLs, SQL or terminals. */
 const metacharacters = [
   ..."\"'`$(){}[]<>|&;:#!?*%@=,\\/~^+ \t\n\r\0\u001b\u007f\u0085\u2028\ufeff",
   "..",
@@ -21,12 +21,12 @@ const tame = fc.stringMatching(/^[a-z0-9]{0,12}$/);
 const hostile = fc
   .tuple(tame, fc.constantFrom(...metacharacters), tame)
   .map(([before, character, after]) => `${before}${character}${after}`);
-/** In front of a slash they would be a prefix, and one dot or plus more is good in a label. */
+/** Excludes slashes, which would make it a prefix, and texts that are valid labels. */
 const hostileLabel = hostile.filter(
   (text) => !/[/]/.test(text) && !/^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/.test(text),
 );
 
-test("names, labels and versions made of metacharacters are refused by their field, and nothing is written", async (t) => {
+test("names, labels and versions with metacharacters are rejected with their field, and nothing is written", async (t) => {
   const { call, createCluster: createGood, everything } = await startClusters(t);
   await createGood("prod");
   const before = await everything();

@@ -7,7 +7,7 @@ const { addNodePool, deleteNodePool, scaleNodePool, deleteCluster } = Cluster.me
 const clusterName = "prod";
 const pool = (name: string, count = 1, instanceType = "standard") => ({ name, count, instanceType });
 
-test("pools are added behind those that are there, scaled, and deleted", async (t) => {
+test("pools are appended to the existing ones, scaled, and deleted", async (t) => {
   const { call, createCluster, store } = await startClusters(t);
   await createCluster(clusterName);
   const pools = async () =>
@@ -36,12 +36,12 @@ test("pools are added behind those that are there, scaled, and deleted", async (
   const before = await store.run("clusters.get", { name: clusterName });
   await call(scaleNodePool, { clusterName, nodePools });
   const after = await store.run("clusters.get", { name: clusterName });
-  t.equal(after?.cluster.generation, before?.cluster.generation, "the same size is no change");
+  t.equal(after?.cluster.generation, before?.cluster.generation, "the same size is not a change");
   t.match(await call(deleteNodePool, { clusterName, nodePoolNames: ["work", "a", "work"] }), { ok: true });
   t.same(await pools(), [["b", 1]]);
 });
 
-test("every pool is looked for before any is changed", async (t) => {
+test("all pools are looked up before any is changed", async (t) => {
   const { call, createCluster, everything } = await startClusters(t);
   await createCluster(clusterName);
   const before = await everything();
@@ -57,7 +57,7 @@ test("every pool is looked for before any is changed", async (t) => {
   t.ok((await everything()) === before, "nothing was written");
 });
 
-test("sizes and names that cannot be are refused, with the field named", async (t) => {
+test("invalid sizes and names are rejected with the field", async (t) => {
   const { call, createCluster, everything } = await startClusters(t);
   await createCluster(clusterName);
   const before = await everything();
@@ -88,7 +88,7 @@ test("sizes and names that cannot be are refused, with the field named", async (
   t.ok((await everything()) === before, "nothing was written");
 });
 
-test("an empty list changes nothing, and is no mistake", async (t) => {
+test("an empty list changes nothing and is not an error", async (t) => {
   const { call, createCluster, everything } = await startClusters(t);
   await createCluster(clusterName);
   const before = await everything();
@@ -102,7 +102,7 @@ test("an empty list changes nothing, and is no mistake", async (t) => {
   });
 });
 
-test("a cluster that is being taken down or upgraded has no pools added, scaled or deleted", async (t) => {
+test("in a cluster that is being deleted or upgraded no pools can be added, scaled or deleted", async (t) => {
   const { call, createCluster, writeSlots } = await startClusters(t);
   await createCluster(clusterName);
   await writeSlots([newSlot("s-1", undefined, "1.35.4"), newSlot("s-2", "work", "1.34.8")]);
@@ -130,7 +130,7 @@ test("a cluster that is being taken down or upgraded has no pools added, scaled 
   }
 });
 
-test("a pool takes no name whose machines of before nobody has told to leave", async (t) => {
+test("a new pool cannot have the name of a former one whose machines have not started to leave", async (t) => {
   const { call, createCluster, writeSlots } = await startClusters(t);
   await createCluster(clusterName);
   await writeSlots([newSlot("s-1", "work")]);
@@ -146,7 +146,7 @@ test("a pool takes no name whose machines of before nobody has told to leave", a
   t.match(await call(addNodePool, { clusterName, workerNodePools }), { ok: true });
 });
 
-test("a pool of a type for which there is no image is refused, but not when nobody knows", async (t) => {
+test("a pool of a type without an image is rejected, unless the images are unknown", async (t) => {
   let isAway = false;
   const images = imagesOf(["1.35.4", "standard"]);
   const { call, createCluster } = await startClusters(t, {
@@ -164,7 +164,7 @@ test("a pool of a type for which there is no image is refused, but not when nobo
   t.match(await call(addNodePool, { clusterName, workerNodePools }), { ok: true });
 });
 
-test("a change that others were faster than is checked anew and made; not for ever", async (t) => {
+test("a change that conflicts with a concurrent one is validated and tried again, up to a limit", async (t) => {
   const first = await startClusters(t);
   await first.createCluster(clusterName);
   let conflicts = 0;

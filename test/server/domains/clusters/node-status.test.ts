@@ -16,7 +16,7 @@ const moves = (uid: string, change: Omit<SlotChange, "uid" | "from">): SlotChang
   ...change,
 });
 
-test("machines are told as Kubernetes and MAAS see them, the control plane first", async (t) => {
+test("machines are reported with their state in Kubernetes and MAAS, the control plane first", async (t) => {
   const maas = await startMaasSandbox(t);
   const [, second] = await Promise.all(
     ["sbxaaa", "sbxbbb", "sbxccc"].map((systemId) => maas.allocate({ systemId, agentName: systemId })),
@@ -83,10 +83,10 @@ test("machines are told as Kubernetes and MAAS see them, the control plane first
       maasIPAddr: "",
     },
   ]);
-  t.match(accesses, [{ host: "10.20.0.220", port: 6443, clientKeyPem: /PRIVATE KEY/ }], "asked once");
+  t.match(accesses, [{ host: "10.20.0.220", port: 6443, clientKeyPem: /PRIVATE KEY/ }], "called once");
 });
 
-test("what MAAS or the cluster does not tell is told as unknown, and why, within 3 s", async (t) => {
+test("whatever MAAS or the cluster does not report within 3 s is unknown, with the reason", async (t) => {
   const unknown: Partial<WorkloadNode> = {
     isReady: undefined,
     readyReason: "NodeStatusUnknown",
@@ -131,10 +131,10 @@ test("what MAAS or the cluster does not tell is told as unknown, and why, within
     "Unknown: NodeStatusUnknown",
     "ErrorMachine",
   ]);
-  t.ok(isLeft, "MAAS is not asked any longer");
+  t.ok(isLeft, "the call to MAAS is aborted");
 });
 
-test("however many ask at once, MAAS lists its machines for all of them", async (t) => {
+test("concurrent calls share MAAS's list of machines", async (t) => {
   const maas = await startMaasSandbox(t);
   let lists = 0;
   const { call, createCluster, writeSlots } = await startClusters(t, {
@@ -158,7 +158,7 @@ test("however many ask at once, MAAS lists its machines for all of them", async 
   });
 });
 
-test("an account that is renamed in MAAS is asked for by its new name", async (t) => {
+test("an account that is renamed in MAAS is looked up by its new name", async (t) => {
   const maas = await startMaasSandbox(t);
   let username = "sandbox-before";
   const { call, createCluster, writeSlots } = await startClusters(t, {
@@ -171,7 +171,7 @@ test("an account that is renamed in MAAS is asked for by its new name", async (t
   await writeSlots([newSlot("cp-1")], moves("cp-1", { state: "joined", systemId }));
   const told = async () =>
     (await call(getClusterNodesStatus, { clusterName })).machines.map(({ maasNodeStatus }) => maasNodeStatus);
-  t.same(await told(), ["Unknown"], "MAAS knows nobody of that name");
+  t.same(await told(), ["Unknown"], "MAAS has no user with that name");
   username = "sandbox";
   t.same(await told(), ["Allocated"]);
 });

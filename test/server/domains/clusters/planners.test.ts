@@ -12,7 +12,7 @@ const { rotateKubeconfig } = ClusterService.method;
 
 const clusterName = "prod";
 
-test("a plan tells what would be and be lost, and changes nothing", async (t) => {
+test("a dry run describes changes and losses, and changes nothing", async (t) => {
   const { plan, createCluster: make, everything } = await startClusters(t);
   await make(clusterName);
   const before = await everything();
@@ -73,7 +73,7 @@ test("a plan tells what would be and be lost, and changes nothing", async (t) =>
   t.ok((await everything()) === before, "nothing was written");
 });
 
-test("a plan is refused by whatever would refuse the call", async (t) => {
+test("a dry run is rejected for the same reasons as the call", async (t) => {
   const { plan, call, createCluster: make } = await startClusters(t);
   await make(clusterName);
   const pools = [{ name: "work", instanceType: "standard", count: 1 }];
@@ -128,7 +128,7 @@ const anyCall: fc.Arbitrary<readonly [DescMethodUnary, object]> = fc.oneof(
   fc.record({ name }).map((input) => [deleteCluster, input] as const),
 );
 
-test("a call that is made next ends as its plan did", async (t) => {
+test("a call right after its dry run has the same outcome", async (t) => {
   const { plan, call, createCluster: make, everything, writeSlots } = await startClusters(t);
   await make(clusterName);
   await writeSlots([newSlot("s-1"), newSlot("s-2", "work")]);

@@ -11,7 +11,7 @@ const small = {
   controlPlaneNodes: { instanceType: "standard", count: 1 },
 };
 
-test("a cluster is written down as it was asked for, with keys of its own, and is told as provisioning", async (t) => {
+test("a cluster is stored as requested, with its own keys, and is reported as provisioning", async (t) => {
   const { call, store, seal } = await startClusters(t);
   const labels = [{ name: "example.com/tier", value: "gold" }];
   const answer = await call(createCluster, {
@@ -41,7 +41,7 @@ test("a cluster is written down as it was asked for, with keys of its own, and i
     generation: 1,
     isDeleting: false,
   });
-  t.same(found?.slots, [], "machines are the reconciler's");
+  t.same(found?.slots, [], "machines are left to the reconciler");
   const secrets = await store.run("clusters.secrets", { name: "prod" });
   const { pki, firstToken } = openClusterSecrets(
     seal,
@@ -52,7 +52,7 @@ test("a cluster is written down as it was asked for, with keys of its own, and i
   t.ok(firstToken.expiresAt.getTime() > Date.now() + 120_000);
 });
 
-test("GetCluster tells a kubeconfig from the first minute; the list tells none", async (t) => {
+test("GetCluster returns a kubeconfig right away; the list contains none", async (t) => {
   const { call, settle } = await startClusters(t);
   await call(createCluster, small);
   const { ok, cluster } = await call(getCluster, { name: "prod" });
@@ -71,7 +71,7 @@ test("an empty list is a list", async (t) => {
   t.match(await call(getClusterList, {}), { ok: true, clusters: [] });
 });
 
-test("a name is taken until its cluster is gone, also while that is being taken down", async (t) => {
+test("a name is in use until its cluster is gone, also while the cluster is being deleted", async (t) => {
   const { call } = await startClusters(t);
   await call(createCluster, small);
   await t.rejects(call(createCluster, small), {
@@ -84,7 +84,7 @@ test("a name is taken until its cluster is gone, also while that is being taken 
   t.match(await call(getCluster, { name: "prod" }), { cluster: { status: ClusterStatus.STOPPING } });
 });
 
-test("a cluster may be deleted again while it is being taken down; one that is not there may not", async (t) => {
+test("deleting a cluster again while it is being deleted succeeds; deleting a missing one fails", async (t) => {
   const { call, store } = await startClusters(t);
   await call(createCluster, small);
   await call(deleteCluster, { name: "prod" });
@@ -102,7 +102,7 @@ test("a cluster may be deleted again while it is being taken down; one that is n
   await t.rejects(call(getCluster, { name: "none" }), gone);
 });
 
-test("what cannot be is refused, with the field named", async (t) => {
+test("invalid requests are rejected with the field", async (t) => {
   const { call, everything } = await startClusters(t);
   const pool = { name: "work", instanceType: "standard", count: 1 };
   const cases: readonly (readonly [Parameters<typeof call<typeof createCluster>>[1], string])[] = [
@@ -159,7 +159,7 @@ test("what cannot be is refused, with the field named", async (t) => {
   t.ok((await everything()) === "[[],[]]", "nothing was written");
 });
 
-test("a control plane of three needs an address that it keeps, and each cluster one of its own", async (t) => {
+test("a control plane of three needs an endpoint, and each cluster gets its own", async (t) => {
   const without = await startClusters(t, { settings: { endpoints: [] } });
   await t.rejects(
     without.call(createCluster, { ...small, controlPlaneNodes: { instanceType: "standard", count: 3 } }),
@@ -185,7 +185,7 @@ test("a control plane of three needs an address that it keeps, and each cluster 
   t.equal((await clusters.list()).length, 2);
 });
 
-test("the control plane has the workers' version, or where its machines have no image of that, the next newer one", async (t) => {
+test("the control plane has the workers' version, or the next newer one with an image for its machines", async (t) => {
   const images = imagesOf(["1.34.8", "standard"], ["1.35.4", "gpu"], ["1.36.3", "gpu", "standard"]);
   const { call, store } = await startClusters(t, { images });
   const workerNodePools = [{ name: "work", instanceType: "standard", count: 1 }];
@@ -209,7 +209,7 @@ test("the control plane has the workers' version, or where its machines have no 
   });
 });
 
-test("a cluster is made also while MAAS does not answer, or is slow", async (t) => {
+test("a cluster can be created while MAAS is unavailable or slow", async (t) => {
   const failing = { read: () => Promise.reject(new Error("away")) };
   const { call, store } = await startClusters(t, { images: failing });
   await call(createCluster, { ...small, k8sVersion: "1.40.0" });
@@ -223,7 +223,7 @@ test("a cluster is made also while MAAS does not answer, or is slow", async (t) 
   t.ok(performance.now() - beganMs < 20_000);
 });
 
-test("a cluster of another MAAS is told with a message, and left alone", async (t) => {
+test("a cluster of another MAAS is reported with a message, and not changed", async (t) => {
   const { call, store } = await startClusters(t);
   await call(createCluster, small);
   const elsewhere = { ...noMaas, url: "http://other.invalid/MAAS" };
@@ -238,7 +238,7 @@ test("a cluster of another MAAS is told with a message, and left alone", async (
   });
 });
 
-test("the version tells what the gateway runs on and was built with", async (t) => {
+test("the version information shows what the gateway runs on and was built with", async (t) => {
   const { call } = await startClusters(t);
   t.match(await call(getVersionInformation, {}), {
     ok: true,
@@ -253,13 +253,13 @@ test("the version tells what the gateway runs on and was built with", async (t) 
   t.equal(await call(getVersionInformation, {}), await call(getVersionInformation, {}), "it is read once");
 });
 
-test("a cluster that is there is told before what a new one would lack, and without MAAS", async (t) => {
+test("an existing cluster is reported before what a new one would lack, and without MAAS", async (t) => {
   let images = imagesOf("1.35.4");
   const { call } = await startClusters(t, { images: { read: () => images.read() } });
   await call(createCluster, small);
   images = imagesOf();
   const exists = { name: "InfraError", reason: "CLUSTER_EXISTS" };
-  await t.rejects(call(createCluster, small), exists, "also when its image is retired");
+  await t.rejects(call(createCluster, small), exists, "also when its image was removed");
   let isAsked = false;
   images = {
     async read() {

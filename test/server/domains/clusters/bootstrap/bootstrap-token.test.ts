@@ -7,7 +7,7 @@ import {
 
 const nowMs = Date.parse("2026-11-21T12:00:00.250Z");
 
-test("each token is another, in the form that Kubernetes reads", async (t) => {
+test("tokens are unique and in the form that Kubernetes reads", async (t) => {
   const tokens = Array.from({ length: 200 }, () => formatBootstrapToken(createBootstrapToken(nowMs, 1)));
   for (const token of tokens) {
     t.match(token, /^[a-z0-9]{6}\.[a-z0-9]{16}$/);
@@ -16,7 +16,7 @@ test("each token is another, in the form that Kubernetes reads", async (t) => {
   t.equal(new Set(tokens.join("")).size, 37, "all letters, all digits and the dot");
 });
 
-test("a token becomes known to a cluster by a Secret that ends with it", async (t) => {
+test("the Secret of a token expires with it", async (t) => {
   const token = createBootstrapToken(nowMs, 2 * 3600_000);
   t.same(bootstrapTokenSecretFrom(token, "machine abc123"), {
     apiVersion: "v1",

@@ -10,7 +10,7 @@ interface WrittenFile {
   readonly encoding?: "b64";
 }
 
-test("cloud-init is told files and commands in order, and to update nothing", async (t) => {
+test("cloud-init gets files and commands in order, and updates nothing", async (t) => {
   const text = renderCloudConfig(
     [{ path: "/etc/a", content: "one\ntwo\n", permissions: "0600" }],
     [
@@ -18,7 +18,7 @@ test("cloud-init is told files and commands in order, and to update nothing", as
       ["echo", "$(reboot); 'x'"],
     ],
   );
-  t.match(text, /^#cloud-config\n/, "which is how cloud-init knows it");
+  t.match(text, /^#cloud-config\n/, "the line by which cloud-init recognizes it");
   t.same(parseYaml(text), {
     package_update: false,
     package_upgrade: false,
@@ -30,7 +30,7 @@ test("cloud-init is told files and commands in order, and to update nothing", as
   });
 });
 
-test("each file is written as it is, whatever it holds", async () => {
+test("every file is written unchanged, whatever it contains", async () => {
   const contents = fc.oneof(
     fc.string({ unit: "grapheme" }),
     fc.string({ unit: fc.constantFrom(..."a \n\t-#:'\"{}\u0085\u2028é") }),

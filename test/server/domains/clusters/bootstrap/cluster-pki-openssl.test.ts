@@ -9,14 +9,13 @@ import {
   createClusterPki,
 } from "../../../../../server/domains/clusters/bootstrap/cluster-pki.ts";
 
-const skip =
-  spawnSync("openssl", ["version"]).error === undefined ? false : "openssl, which looks at it, is missing";
+const skip = spawnSync("openssl", ["version"]).error === undefined ? false : "openssl is missing";
 
 async function openssl(cwd: string, ...args: string[]): Promise<string> {
   return (await promisify(execFile)("openssl", args, { cwd })).stdout;
 }
 
-/** The keys of a cluster, in files. */
+/** Creates the keys of a cluster as files. */
 async function clusterFiles(t: Test) {
   const folder = await mkdtemp(join(tmpdir(), "hostplane-pki-"));
   t.teardown(() => rm(folder, { recursive: true }));
@@ -35,7 +34,7 @@ async function clusterFiles(t: Test) {
   return { pki, run: (...args: string[]) => openssl(folder, ...args) };
 }
 
-test("openssl verifies the administrator's certificate by its authority alone", { skip }, async (t) => {
+test("openssl verifies the administrator's certificate against its CA only", { skip }, async (t) => {
   const { run } = await clusterFiles(t);
   const verify = ["verify", "-x509_strict", "-purpose", "sslclient", "-CAfile"];
   t.equal(await run(...verify, "ca.crt", "admin.crt"), "admin.crt: OK\n");
@@ -44,7 +43,7 @@ test("openssl verifies the administrator's certificate by its authority alone", 
   await t.rejects(run("verify", "-purpose", "sslserver", "-CAfile", "ca.crt", "admin.crt"));
 });
 
-test("openssl reads in the certificates what they may be used for", { skip }, async (t) => {
+test("openssl shows the expected key usages of the certificates", { skip }, async (t) => {
   const { run } = await clusterFiles(t);
   const authority = await run("x509", "-noout", "-text", "-in", "ca.crt");
   t.match(authority, /Basic Constraints: critical\s+CA:TRUE, pathlen:0\n/);
@@ -57,7 +56,7 @@ test("openssl reads in the certificates what they may be used for", { skip }, as
   t.match(admin, /Subject: O = ?system:masters, CN = ?kubernetes-admin\n/);
 });
 
-test("openssl finds the keys to be pairs, and the same hash of the authority", { skip }, async (t) => {
+test("openssl confirms the key pairs and the hash of the CA", { skip }, async (t) => {
   const { pki, run } = await clusterFiles(t);
   t.equal(
     await run("pkey", "-in", "admin.key", "-pubout"),

@@ -22,7 +22,7 @@ function isPair(certificatePem: string, privateKeyPem: string): boolean {
   return new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(privateKeyPem));
 }
 
-test("a cluster has three authorities of ten years, under kubeadm's names", async (t) => {
+test("a cluster has three CAs that are valid for ten years, under kubeadm's names", async (t) => {
   for (const [authority, subject] of [
     [kubernetesCa, "CN=kubernetes"],
     [etcdCa, "CN=etcd-ca"],
@@ -32,15 +32,15 @@ test("a cluster has three authorities of ten years, under kubeadm's names", asyn
     t.equal(certificate.subject, subject);
     t.equal(certificate.issuer, subject);
     t.ok(certificate.ca, subject);
-    t.ok(certificate.verify(certificate.publicKey), `${subject} is signed by itself`);
+    t.ok(certificate.verify(certificate.publicKey), `${subject} is self-signed`);
     t.ok(isPair(authority.certificatePem, authority.privateKeyPem), subject);
-    t.equal(Date.parse(certificate.validFrom), nowMs - 3_600_000, "good for clocks that are late");
+    t.equal(Date.parse(certificate.validFrom), nowMs - 3_600_000, "valid for clocks that are slow");
     t.equal(new Date(certificate.validTo).getUTCFullYear(), 2036);
     t.match(certificate.publicKey.asymmetricKeyDetails, { namedCurve: "prime256v1" });
   }
 });
 
-test("the administrator's certificate is no authority, and good for a year", async (t) => {
+test("the administrator's certificate is not a CA, and is valid for a year", async (t) => {
   const certificate = new X509Certificate(admin.certificatePem);
   const authority = new X509Certificate(kubernetesCa.certificatePem);
   t.equal(certificate.subject, "O=system:masters\nCN=kubernetes-admin");
@@ -48,17 +48,17 @@ test("the administrator's certificate is no authority, and good for a year", asy
   t.ok(certificate.checkIssued(authority));
   t.ok(certificate.verify(authority.publicKey));
   t.notOk(certificate.verify(new X509Certificate(etcdCa.certificatePem).publicKey));
-  t.same(certificate.keyUsage, ["1.3.6.1.5.5.7.3.2"], "for clients alone");
+  t.same(certificate.keyUsage, ["1.3.6.1.5.5.7.3.2"], "for clients only");
   t.ok(isPair(admin.certificatePem, admin.privateKeyPem));
   t.equal(adminExpiresAt(pki).getTime(), nowMs + 365 * dayMs);
 });
 
-test("tokens of service accounts can be signed and checked", async (t) => {
+test("service account tokens can be signed and verified", async (t) => {
   const signature = sign("sha256", Buffer.from("token"), createPrivateKey(serviceAccount.privateKeyPem));
   t.ok(verify("sha256", Buffer.from("token"), createPublicKey(serviceAccount.publicKeyPem), signature));
 });
 
-test("nothing is the same in two clusters, and serial numbers are random", async (t) => {
+test("two clusters have nothing in common, and serial numbers are random", async (t) => {
   const other = await createClusterPki(nowMs);
   const parts = (each: ClusterPki) => [
     ...[each.kubernetesCa, each.etcdCa, each.frontProxyCa, each.admin].flatMap(
@@ -72,7 +72,7 @@ test("nothing is the same in two clusters, and serial numbers are random", async
   );
   t.equal(new Set(serials).size, 4);
   for (const serial of serials) {
-    t.match(serial, /^[0-9A-F]{24,40}$/, "64 bits of randomness at least, 20 bytes at most");
+    t.match(serial, /^[0-9A-F]{24,40}$/, "at least 64 random bits, at most 20 bytes");
   }
 });
 
@@ -89,7 +89,7 @@ test("a new certificate for the administrator changes nothing else", async (t) =
   t.ok(new X509Certificate(renewed.admin.certificatePem).verify(authority.publicKey));
 });
 
-test("all keys come back from a seal, and from nothing else", async (t) => {
+test("all keys can be restored from a seal, and nothing else is accepted", async (t) => {
   const masterKey = masterKeyFromText(randomBytes(32).toString("base64"), "the test");
   const seal = createSeal(masterKey, "cluster keys");
   const sealed = seal.seal(Buffer.from(formatClusterPki(pki)), "clusters/prod");
@@ -99,7 +99,7 @@ test("all keys come back from a seal, and from nothing else", async (t) => {
   }
 });
 
-test("a joining machine knows the cluster by its authority's public key", async (t) => {
+test("a joining machine verifies the cluster by its CA's public key", async (t) => {
   t.match(caPublicKeyHashOf(pki), /^sha256:[0-9a-f]{64}$/);
   t.equal(caPublicKeyHashOf(await renewAdminCertificate(pki, nowMs)), caPublicKeyHashOf(pki));
 });

@@ -16,7 +16,7 @@ export const token = createBootstrapToken(Date.parse("2026-11-21T12:00:00Z"), 2 
 export const endpoint = { host: "192.0.2.10", port: 6443 };
 export const ticket: JoinTicket = { endpoint, token, caPublicKeyHash: caPublicKeyHashOf(pki) };
 
-/** A cluster with an address of its own, of which nothing is fetched. */
+/** A cluster with its own endpoint that pulls no images. */
 export const cluster: ClusterPlan = {
   name: "prod",
   endpoint,
@@ -27,7 +27,7 @@ export const cluster: ClusterPlan = {
   imageRepository: undefined,
 };
 
-/** A machine of the version, labelled `team=red`. */
+/** Returns a machine with the given version and the label `team=red`. */
 export function nodeOf(version: string): NodePlan {
   return {
     name: "node1",

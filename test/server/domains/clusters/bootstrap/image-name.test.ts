@@ -23,7 +23,7 @@ const images = fc.record<ClusterImage>(
   { noNullPrototype: true },
 );
 
-test("an image is known by its name, whatever the order of its parts", async (t) => {
+test("an image is recognized by its name, whatever the order of its parts", async (t) => {
   for (const name of [
     "os=ubuntu-jammy,k8s=1.36.3,gpu",
     "os=ubuntu-jammy,k8s=1.36.3,type=gpu",
@@ -39,7 +39,7 @@ test("an image is known by its name, whatever the order of its parts", async (t)
   );
 });
 
-test("every other image is none of ours", async (t) => {
+test("all other images are ignored", async (t) => {
   for (const name of [
     ...["", "ubuntu/jammy", "custom/", "os=ubuntu-jammy", "os=ubuntu-jammy,k8s=1.36.3", "gpu", ",,", "=,=,="],
     "os=ubuntu-jammy,k8s=1.36.3,large",
@@ -59,7 +59,7 @@ test("every other image is none of ours", async (t) => {
   }
 });
 
-test("whatever the name, an image that is found is named by it", async () => {
+test("a recognized image formats to the parts of its name", async () => {
   const part = fc.oneof(
     fc.constantFrom("os=a", "k8s=1.36.3", "k8s=1.36", "gpu", "standard", "type=gpu", "type=", "custom/"),
     fc.string({ maxLength: 6 }),

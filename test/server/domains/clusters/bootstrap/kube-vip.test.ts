@@ -18,7 +18,7 @@ function kubeVipOf(version: string, isFirst: boolean, host = "192.0.2.10") {
   };
 }
 
-test("kube-vip is a static pod that holds the cluster's address", async (t) => {
+test("kube-vip is a static pod that announces the cluster's address", async (t) => {
   const { manifest, container, variables } = kubeVipOf("1.36.3", true);
   t.equal(manifest?.path, "/etc/kubernetes/manifests/kube-vip.yaml");
   t.match(container, { image: "kube-vip:v1", imagePullPolicy: "Never", args: ["manager"] });
@@ -26,7 +26,7 @@ test("kube-vip is a static pod that holds the cluster's address", async (t) => {
   t.match(kubeVipOf("1.36.3", true, "2001:db8::1").variables, { address: "2001:db8::1", vip_subnet: "128" });
 });
 
-test("kube-vip has the rights it needs while the cluster is made", async (t) => {
+test("kube-vip has the rights it needs while the cluster is initialized", async (t) => {
   for (const [version, isFirst, file] of [
     ["1.28.15", true, "admin.conf"],
     ["1.29.0", true, "super-admin.conf"],
@@ -41,7 +41,7 @@ test("kube-vip has the rights it needs while the cluster is made", async (t) => 
   }
 });
 
-test("kube-vip asks the API server on its own machine", async (t) => {
+test("kube-vip calls the API server on its own machine", async (t) => {
   const { hosts, volumes, container } = kubeVipOf("1.36.3", false);
   t.match(hosts?.content, /^127\.0\.0\.1 .*\bkubernetes\b/);
   t.same(volumes[1], { name: "hosts", hostPath: { path: hosts?.path, type: "File" } });

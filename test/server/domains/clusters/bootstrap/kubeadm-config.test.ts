@@ -8,7 +8,7 @@ import { cluster, nodeOf, ticket, token } from "./cluster-plan.ts";
 
 const labels = "team=red,node.kubernetes.io/instance-type=gpu,beta.kubernetes.io/instance-type=gpu";
 
-test("a cluster is made by kubeadm's configuration and the kubelet's", async (t) => {
+test("a cluster is initialized with configurations for kubeadm and the kubelet", async (t) => {
   t.same(initDocuments(cluster, nodeOf("1.36.3"), token), [
     {
       apiVersion: "kubeadm.k8s.io/v1beta4",
@@ -48,7 +48,7 @@ test("a cluster is made by kubeadm's configuration and the kubelet's", async (t)
   ]);
 });
 
-test("up to 1.30 the configuration has the form before, which knows less", async (t) => {
+test("up to 1.30 the configuration has the previous form, with fewer fields", async (t) => {
   const [init, configuration] = initDocuments(cluster, nodeOf("1.30.14"), token);
   t.equal(init.apiVersion, "kubeadm.k8s.io/v1beta3");
   t.same(init.nodeRegistration.kubeletExtraArgs, { "node-labels": labels });
@@ -60,19 +60,19 @@ test("up to 1.30 the configuration has the form before, which knows less", async
   t.notOk("timeouts" in join);
 });
 
-test("a cluster with a repository fetches images from there", async (t) => {
+test("a cluster with an image repository pulls images from there", async (t) => {
   const fetching = { ...cluster, imageRepository: "registry.example.com/k8s" };
   const [init, configuration] = initDocuments(fetching, nodeOf("1.36.3"), token);
   t.equal(init.nodeRegistration.imagePullPolicy, "IfNotPresent");
   t.equal(configuration.imageRepository, "registry.example.com/k8s");
 });
 
-test("without an endpoint the cluster is at its first machine", async (t) => {
+test("without an endpoint the cluster is reached through its first machine", async (t) => {
   const [, configuration] = initDocuments({ ...cluster, endpoint: undefined }, nodeOf("1.36.3"), token);
   t.equal(configuration.controlPlaneEndpoint, undefined);
 });
 
-test("a worker joins by token and hash, a member of the control plane as one", async (t) => {
+test("a worker joins with token and hash, a control-plane machine as a control-plane member", async (t) => {
   const worker = joinDocument(undefined, nodeOf("1.36.3"), ticket);
   t.same(worker, {
     apiVersion: "kubeadm.k8s.io/v1beta4",

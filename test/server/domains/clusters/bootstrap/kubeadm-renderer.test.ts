@@ -34,7 +34,7 @@ function kubeadmOf(text: string): readonly unknown[] {
 const kindsOf = (text: string) => kubeadmOf(text).map((document) => Object(document).kind);
 const keyFiles = ["ca", "etcd/ca", "front-proxy-ca", "sa"].map((name) => `/etc/kubernetes/pki/${name}.key`);
 
-test("the first machine makes the cluster and connects its pods", async (t) => {
+test("the first machine initializes the cluster and installs the CNI plugin", async (t) => {
   const text = renderer.renderFirstControlPlane(cluster, node, pki, token);
   t.same(kindsOf(text), ["InitConfiguration", "ClusterConfiguration", "KubeletConfiguration"]);
   t.equal(contentOf(text, "/etc/kubernetes/pki/ca.crt"), pki.kubernetesCa.certificatePem);
@@ -50,7 +50,7 @@ test("the first machine makes the cluster and connects its pods", async (t) => {
   ]);
 });
 
-test("further machines of the control plane get the keys and join", async (t) => {
+test("further control-plane machines get the keys and join", async (t) => {
   const text = renderer.renderControlPlane(cluster, node, pki, ticket);
   t.same(kindsOf(text), ["JoinConfiguration"]);
   t.same(Object(kubeadmOf(text)[0]).controlPlane, {});
@@ -61,7 +61,7 @@ test("further machines of the control plane get the keys and join", async (t) =>
   t.same(readConfig(text).runcmd.at(-1)?.slice(2), joining);
 });
 
-test("a worker gets no key of the cluster, and no certificate that kubeadm would find in its way", async (t) => {
+test("a worker gets none of the cluster's keys, and no certificate that would be in kubeadm's way", async (t) => {
   const text = renderer.renderWorker(cluster, node, ticket);
   t.same(kindsOf(text), ["JoinConfiguration"]);
   t.notOk("controlPlane" in Object(kubeadmOf(text)[0]));
@@ -71,7 +71,7 @@ test("a worker gets no key of the cluster, and no certificate that kubeadm would
   t.match(text, ticket.caPublicKeyHash);
 });
 
-test("what is secret is for root's eyes alone", async (t) => {
+test("secrets are readable by root only", async (t) => {
   const texts = [
     renderer.renderFirstControlPlane(cluster, node, pki, token),
     renderer.renderControlPlane(cluster, node, pki, ticket),
@@ -83,18 +83,21 @@ test("what is secret is for root's eyes alone", async (t) => {
     t.ok(!isSecret || permissions === "0600", path);
   }
   for (const text of texts) {
-    t.notOk(text.includes(pki.admin.privateKeyPem.split("\n")[1] ?? ""), "no machine has the owner's key");
+    t.notOk(
+      text.includes(pki.admin.privateKeyPem.split("\n")[1] ?? ""),
+      "no machine has the administrator's key",
+    );
   }
 });
 
-test("the same input makes the same text", async (t) => {
+test("the same input gives the same text", async (t) => {
   t.equal(
     renderer.renderFirstControlPlane(cluster, node, pki, token),
     renderer.renderFirstControlPlane(structuredClone(cluster), structuredClone(node), pki, token),
   );
 });
 
-test("the plugin that connects pods may be in the machine's image, and the address looked after by others", async (t) => {
+test("the CNI manifest may be in the machine's image, and the address may be managed elsewhere", async (t) => {
   const plan: ClusterPlan = { ...cluster, cni: { path: "/opt/cni.yaml" }, kubeVipImage: undefined };
   const text = renderer.renderFirstControlPlane(plan, node, pki, token);
   t.equal(contentOf(text, "/etc/hostplane/cni.yaml"), undefined);
@@ -103,7 +106,7 @@ test("the plugin that connects pods may be in the machine's image, and the addre
   t.equal(contentOf(text, "/etc/kubernetes/manifests/kube-vip.yaml"), undefined);
 });
 
-test("a machine is told to fetch nothing from anywhere", async (t) => {
+test("a machine does not download anything", async (t) => {
   const programs = new Set(["swapoff", "systemctl", "modprobe", "sysctl", "sh"]);
   for (const text of [
     renderer.renderFirstControlPlane(cluster, node, pki, token),
@@ -116,7 +119,7 @@ test("a machine is told to fetch nothing from anywhere", async (t) => {
   }
 });
 
-/** Texts that mean something to YAML, to a shell, to a path, to an argument of the kubelet or to Jinja. */
+/** Texts with a special meaning in YAML, shells, paths, kubelet arguments or Jinja. */
 const hostile = fc.oneof(
   fc.string({ unit: fc.constantFrom(..."a \n\t-#:'\"{}[]&*!|>%@`$();\\/.,=~\u0085\u2028\0") }),
   fc.constantFrom(
@@ -133,7 +136,7 @@ const hostile = fc.oneof(
   fc.string({ unit: "grapheme" }),
 );
 
-/** All leaves of a document, each with the way to it; documents inside are opened. */
+/** Returns all leaves of a document with their paths. Embedded documents are parsed. */
 function leavesOf(value: unknown, way = ""): readonly string[] {
   if (typeof value === "object" && value !== null) {
     return Object.entries(value).flatMap(([key, part]) => leavesOf(part, `${way}/${key}`));
@@ -151,7 +154,7 @@ function allLeavesOf(text: string): readonly string[] {
   return leavesOf({ ...config, write_files: files });
 }
 
-/** How many leaves differ; Infinity when there are others. */
+/** Counts the leaves that differ; Infinity when the paths differ. */
 function differences(text: string, other: string): number {
   const [leaves, others] = [allLeavesOf(text), allLeavesOf(other)];
   const ways = (list: readonly string[]) => list.map((leaf) => leaf.slice(0, leaf.indexOf(": ")));
@@ -160,7 +163,7 @@ function differences(text: string, other: string): number {
     : Number.POSITIVE_INFINITY;
 }
 
-test("whatever a name or label holds, it changes its own value and nothing else", async () => {
+test("a name or label changes only its own value, whatever it contains", async () => {
   const plain = renderer.renderFirstControlPlane(cluster, node, pki, token);
   const changes: ((text: string) => readonly [ClusterPlan, NodePlan])[] = [
     (text) => [{ ...cluster, name: text }, node],
@@ -180,14 +183,14 @@ test("whatever a name or label holds, it changes its own value and nothing else"
   );
 });
 
-test("whatever the path of a manifest holds, it is one argument of one command", async () => {
+test("the path of a manifest is one argument of one command, whatever it contains", async () => {
   const render = (path: string) =>
     renderer.renderFirstControlPlane({ ...cluster, cni: { path } }, node, pki, token);
   const plain = render("/opt/cni.yaml");
   fc.assert(fc.property(hostile, (path) => differences(plain, render(path)) <= 1));
 });
 
-test("whatever a worker's name, label and endpoint hold, each changes its own value", async () => {
+test("a worker's name, label and endpoint each change only their own value", async () => {
   const plain = renderer.renderWorker(cluster, node, ticket);
   fc.assert(
     fc.property(hostile, hostile, hostile, (name, value, host) => {

@@ -3,7 +3,7 @@ import { test } from "tap";
 import { createClusterPki } from "../../../../../server/domains/clusters/bootstrap/cluster-pki.ts";
 import { renderKubeconfig } from "../../../../../server/domains/clusters/bootstrap/kubeconfig.ts";
 
-test("a kubeconfig is all that a client of Kubernetes needs", async (t) => {
+test("a kubeconfig contains everything that a Kubernetes client needs", async (t) => {
   const { kubernetesCa, admin } = await createClusterPki(Date.now());
   const text = renderKubeconfig(
     "prod",
@@ -21,11 +21,11 @@ test("a kubeconfig is all that a client of Kubernetes needs", async (t) => {
   t.equal(decoded(config.getCurrentUser()?.keyData), admin.privateKeyPem);
   t.notOk(
     text.includes(Buffer.from(kubernetesCa.privateKeyPem).toString("base64")),
-    "no key of the authority",
+    "no private key of the CA",
   );
 });
 
-test("addresses of IPv6 stand in brackets", async (t) => {
+test("IPv6 addresses are in brackets", async (t) => {
   const key = { certificatePem: "certificate", privateKeyPem: "key" };
   t.match(
     renderKubeconfig("a", { host: "2001:db8::1", port: 6443 }, "ca", key),

@@ -28,7 +28,7 @@ test("a version is read with and without v, and written without", async (t) => {
   );
 });
 
-test("what is no released version is none", async (t) => {
+test("anything but a released version is rejected", async (t) => {
   for (const text of [
     ...["", "1", "1.36", "1.36.3.1", "V1.36.3", "vv1.36.3", "1.36.3-rc.1", "1.36.3+k3s1", "latest"],
     ...["01.36.3", "1.036.3", "1.36.03", "1.36.-3", " 1.36.3", "1.36.3\n", "1.36.123456", "1.36.3;reboot"],
@@ -43,7 +43,7 @@ test("what is no released version is none", async (t) => {
   );
 });
 
-test("a request's version must be one that machines can be prepared for", async (t) => {
+test("a request's version must be supported", async (t) => {
   t.equal(
     violationOf(() => version("latest")),
     "k8s_version: expected a version such as 1.36.3",
@@ -58,7 +58,7 @@ test("a request's version must be one that machines can be prepared for", async 
   t.ok(isSupportedVersion(version("1.22.0")));
 });
 
-test("versions are compared by number", async (t) => {
+test("versions are compared numerically", async (t) => {
   const sorted = ["1.22.17", "1.36.3", "1.9.11", "1.36.10", "1.10.0"]
     .flatMap((text) => kubernetesVersionFrom(text) ?? [])
     .toSorted(compareKubernetesVersions);
@@ -66,7 +66,7 @@ test("versions are compared by number", async (t) => {
   t.equal(compareKubernetesVersions(version("1.36.3"), version("v1.36.3")), 0);
 });
 
-test("kubeadm's configuration has the newest form that the version reads", async (t) => {
+test("kubeadm's configuration has the newest API version that the version reads", async (t) => {
   for (const [text, api] of [
     ["1.22.0", "v1beta3"],
     ["1.30.14", "v1beta3"],

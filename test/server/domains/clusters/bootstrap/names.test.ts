@@ -16,7 +16,7 @@ const bad = [
   ...["$(reboot)", "`id`", "a;b", "a'b", 'a"b', "a: b", "#a", "&a", "*a", "!a", "{a}", "[a]", "a|b", "%a"],
 ];
 
-test("clusters and pools have the names of DNS labels", async (t) => {
+test("names of clusters and pools are DNS labels", async (t) => {
   for (const assertName of [assertClusterName, assertPoolName]) {
     for (const name of ["a", "0", "prod", "a-b", "a--b", "7-of-9", "null", "true", "a".repeat(40)]) {
       t.equal(
@@ -43,7 +43,7 @@ test("clusters and pools have the names of DNS labels", async (t) => {
   }
 });
 
-test("no name that passes means anything to YAML, a shell or a path", async () => {
+test("no accepted name has a special meaning in YAML, a shell or a path", async () => {
   const names = fc.oneof(
     fc.string({ maxLength: 4 }),
     fc.string({ unit: codePoint, maxLength: 4 }),
@@ -58,7 +58,7 @@ test("no name that passes means anything to YAML, a shell or a path", async () =
   );
 });
 
-test("nodes have DNS names", async (t) => {
+test("names of nodes are DNS names", async (t) => {
   for (const name of ["node1", "node1.maas", "a".repeat(63), "0.1.2.3"]) {
     t.equal(
       violationOf(() => assertNodeName(name, "node")),
@@ -90,7 +90,7 @@ test("a control plane has 1, 3 or 5 machines", async (t) => {
   }
 });
 
-test("a pool has one machine up to as many as Kubernetes takes", async (t) => {
+test("a pool has between one machine and the maximum of Kubernetes", async (t) => {
   for (const count of [1, 5000]) {
     t.equal(
       violationOf(() => assertPoolCount(count, "count")),

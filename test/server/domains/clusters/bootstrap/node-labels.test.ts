@@ -6,7 +6,7 @@ import { violationOf } from "./violation-of.ts";
 const violationOfName = (name: string) => violationOf(() => assertLabels([{ name, value: "a" }], "labels"));
 const violationOfValue = (value: string) => violationOf(() => assertLabels([{ name: "a", value }], "labels"));
 
-test("labels are those that Kubernetes takes", async (t) => {
+test("labels accepted by Kubernetes are accepted", async (t) => {
   for (const name of [
     ...["a", "A.b_c-9", "team", "example.com/team", "a.b.c/d", "a".repeat(63), `${"a".repeat(63)}.com/x`],
   ]) {
@@ -54,7 +54,7 @@ test("labels are those that Kubernetes takes", async (t) => {
   }
 });
 
-test("of Kubernetes' own labels only those pass that a kubelet may give its node", async (t) => {
+test("of Kubernetes' own labels only those that a kubelet may set on its node are accepted", async (t) => {
   for (const name of [
     "topology.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region",
@@ -80,7 +80,7 @@ test("of Kubernetes' own labels only those pass that a kubelet may give its node
   }
 });
 
-test("labels that every node gets anyway are refused", async (t) => {
+test("labels that every node gets anyway are rejected", async (t) => {
   for (const name of [
     "kubernetes.io/hostname",
     "kubernetes.io/os",
@@ -93,7 +93,7 @@ test("labels that every node gets anyway are refused", async (t) => {
   }
 });
 
-test("a label is there once, and there are not too many", async (t) => {
+test("duplicate labels and too many labels are rejected", async (t) => {
   const labels = Array.from({ length: 64 }, (_, index) => ({ name: `a${index}`, value: "b" }));
   t.equal(
     violationOf(() => assertLabels(labels, "labels")),
@@ -109,7 +109,7 @@ test("a label is there once, and there are not too many", async (t) => {
   );
 });
 
-test("labels that pass cannot change the kubelet's argument beyond their own", async () => {
+test("accepted labels cannot affect the kubelet's argument beyond their own value", async () => {
   const text = fc.oneof(
     fc.string({ maxLength: 4 }),
     fc.string({ unit: fc.constantFrom(..."aA0-_./=, '\"\n"), maxLength: 6 }),
@@ -123,7 +123,7 @@ test("labels that pass cannot change the kubelet's argument beyond their own", a
   );
 });
 
-test("a node is told its type and its pool", async (t) => {
+test("a node gets labels for its type and pool", async (t) => {
   const team = { name: "team", value: "red" };
   t.same(nodeLabelsOf([team], "gpu", "batch"), [
     team,

@@ -15,16 +15,16 @@ const kubernetesImages = ["kube-apiserver:v1.36.3", "kube-proxy:v1.36.3", "pause
 );
 const allImages = [...kubernetesImages, "docker.io/library/kube-vip:v1.0.1"];
 
-/** What programs of a machine do here; each notes its call. */
+/** Stubs for a machine's programs; each records its call. */
 interface Machine {
   readonly images?: readonly string[];
-  /** Shell commands, by the program and its first argument, as `kubeadm init`. */
+  /** Shell commands, by program and first argument, e.g. `kubeadm init`. */
   readonly programs?: Readonly<Record<string, string>>;
-  /** Programs that are not there. */
+  /** Programs that do not exist. */
   readonly lacking?: readonly string[];
 }
 
-/** Runs the last command of a machine's user data, as cloud-init does, with programs of the test in place of the machine's. */
+/** Runs the last command of a machine's user data, as cloud-init does, with stubs in place of the machine's programs. */
 async function runOn(
   t: Test,
   userData: string,
@@ -72,7 +72,7 @@ async function runOn(
 const firstMachine = (plan: ClusterPlan = cluster) =>
   renderer.renderFirstControlPlane(plan, node, pki, token);
 
-test("the first machine makes the cluster without printing its token, and applies the network", async (t) => {
+test("the first machine initializes the cluster without printing its token, and applies the CNI manifest", async (t) => {
   const { code, calls } = await runOn(t, firstMachine(), {});
   t.equal(code, 0);
   t.same(calls.slice(-2), [
@@ -81,7 +81,7 @@ test("the first machine makes the cluster without printing its token, and applie
   ]);
 });
 
-test("nothing is applied after a failed init, and the machine is left as no node, with status 1", async (t) => {
+test("after a failed init nothing is applied, and the machine is reset with status 1", async (t) => {
   const { code, calls, output } = await runOn(t, firstMachine(), {
     programs: { "kubeadm init": 'echo "[ERROR Swap]" >&2; exit 1' },
   });
@@ -91,7 +91,7 @@ test("nothing is applied after a failed init, and the machine is left as no node
   t.match(output, /\[ERROR Swap\]\nhostplane: kubeadm init failed\nhostplane: kubeadm init failed\n$/);
 });
 
-test("images that are missing are named before kubeadm begins", async (t) => {
+test("missing images are reported before kubeadm starts", async (t) => {
   const images = allImages.filter((image) => !/etcd|kube-vip/.test(image));
   const texts = [firstMachine(), renderer.renderControlPlane(cluster, node, pki, ticket)];
   for (const text of texts) {
@@ -102,14 +102,14 @@ test("images that are missing are named before kubeadm begins", async (t) => {
   }
 });
 
-test("programs and the kubelet's unit that are missing are named before kubeadm begins", async (t) => {
+test("missing programs and a missing kubelet unit are reported before kubeadm starts", async (t) => {
   const worker = renderer.renderWorker(cluster, node, ticket);
   for (const [text, program] of [
     [firstMachine(), "kubectl"],
     [worker, "kubelet"],
     [worker, "ctr"],
   ] as const) {
-    // The script finds those of this host as well.
+    // The script would also find this host's programs.
     if (existsSync(`/usr/bin/${program}`) || existsSync(`/usr/local/bin/${program}`)) {
       continue;
     }
@@ -124,7 +124,7 @@ test("programs and the kubelet's unit that are missing are named before kubeadm 
   t.equal((await runOn(t, worker, { lacking: ["kubectl"] })).code, 0, "a worker applies nothing");
 });
 
-test("a worker needs the images of a worker alone", async (t) => {
+test("a worker needs only the images of a worker", async (t) => {
   const text = renderer.renderWorker(cluster, node, ticket);
   const images = kubernetesImages.filter((image) => /kube-proxy|pause/.test(image));
   const { code, calls } = await runOn(t, text, { images });
@@ -134,14 +134,14 @@ test("a worker needs the images of a worker alone", async (t) => {
   t.match(lacking, { code: 1, output: /registry\.k8s\.io\/pause:3\.10\.2/ });
 });
 
-test("images may be missing where they are fetched", async (t) => {
+test("images may be missing if they can be pulled", async (t) => {
   const plan = { ...cluster, imageRepository: "registry.example.org/k8s" };
   const { code, calls } = await runOn(t, firstMachine(plan), { images: [] });
   t.equal(code, 0);
   t.notOk(calls.some((call) => call.startsWith("ctr")));
 });
 
-test("a failed join and a container runtime that does not answer are failures of the machine", async (t) => {
+test("a failed join and an unresponsive container runtime are failures of the machine", async (t) => {
   const text = renderer.renderWorker(cluster, node, ticket);
   const programs = { "kubeadm join": "exit 3" };
   t.match(await runOn(t, text, { programs }), { code: 1, output: /kubeadm join failed\n$/ });
@@ -149,7 +149,7 @@ test("a failed join and a container runtime that does not answer are failures of
   t.match(silent, { code: 1, output: /containerd does not answer\n$/ });
 });
 
-test("a manifest that needs time is applied again, and one that never can be fails the machine", async (t) => {
+test("a manifest that fails at first is applied again, and one that always fails fails the machine", async (t) => {
   const folder = t.testdir();
   const once = `[ -e ${folder}/tried ] || { touch ${folder}/tried; exit 1; }`;
   const second = await runOn(t, firstMachine(), { programs: { "kubectl apply": once } });
@@ -163,7 +163,7 @@ test("a manifest that needs time is applied again, and one that never can be fai
   t.ok(never.calls.includes("kubeadm reset --force"));
 });
 
-test("a path with meaning to a shell is a path", async (t) => {
+test("a path with shell metacharacters is used literally", async (t) => {
   const path = "/opt/$(touch hacked) `reboot`; '*'.yaml";
   const { code, calls } = await runOn(t, firstMachine({ ...cluster, cni: { path } }), {});
   t.equal(code, 0);

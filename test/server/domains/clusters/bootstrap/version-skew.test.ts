@@ -20,7 +20,7 @@ test("an upgrade goes up within a minor version or to the next", async (t) => {
   }
 });
 
-test("a node is not newer than the control plane, and only so much older", async (t) => {
+test("a node is not newer than the control plane, and not too much older", async (t) => {
   for (const [node, server, refusal] of [
     ["1.36.3", "1.36.3", undefined],
     ["1.36.1", "1.36.3", undefined],

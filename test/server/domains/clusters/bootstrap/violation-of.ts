@@ -1,6 +1,9 @@
 import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 
-/** What is refused of which field, `name: must not be empty`; undefined when nothing is. Any other error is thrown on. */
+/**
+ * Returns the violation of an assertion, such as `name: must not be empty`; undefined when there is none. Other errors are
+ * rethrown.
+ */
 export function violationOf(assertion: () => unknown): string | undefined {
   try {
     assertion();

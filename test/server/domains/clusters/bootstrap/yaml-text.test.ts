@@ -26,7 +26,7 @@ const texts = fc.oneof(
   ),
 );
 
-test("each text is read as what it was, by the rules of YAML 1.1 and of 1.2", async () => {
+test("every text is read back unchanged by YAML 1.1 and 1.2", async () => {
   fc.assert(
     fc.property(texts, texts, (first, second) => {
       const value = { first, list: [second, { nested: first }], last: "end" };
@@ -39,11 +39,11 @@ test("each text is read as what it was, by the rules of YAML 1.1 and of 1.2", as
   );
 });
 
-test("whatever the text, what is written is printable ASCII", async () => {
+test("the output is printable ASCII, whatever the text", async () => {
   fc.assert(fc.property(texts, (text) => /^[\n\x20-\x7e]*$/.test(renderYaml([{ text }]))));
 });
 
-test("documents stand one after the other, and what is undefined is left out", async (t) => {
+test("documents are written one after the other, and undefined values are omitted", async (t) => {
   const rendered = renderYaml([
     { a: 1, b: undefined },
     { c: "1", d: "one\ntwo\n" },

@@ -12,7 +12,7 @@ import { startGatewayUnderTest } from "../../../gateway-under-test.ts";
 const controlPlaneNodes = { instanceType: "standard", count: 1 };
 const pool = (name: string, count: number) => ({ name, instanceType: "standard", count });
 
-/** A gateway on the sandbox's MAAS, whose machines take a moment. */
+/** Starts a gateway on the sandbox's MAAS, whose machines take a moment. */
 async function startSubject(t: Test) {
   const { url } = await startGatewayUnderTest(t);
   const transport = createGrpcTransport({ baseUrl: url });
@@ -21,7 +21,7 @@ async function startSubject(t: Test) {
   return {
     clusters,
     operations,
-    /** The operation that a call names. */
+    /** Returns the id of the operation that a call starts. */
     async begun(
       call: (options: { onHeader: (headers: Headers) => void }) => Promise<unknown>,
     ): Promise<string> {
@@ -33,7 +33,7 @@ async function startSubject(t: Test) {
       });
       return id;
     },
-    /** Every state in which the operation was told, until it has ended. */
+    /** Returns every state of the operation, until it ends. */
     async follow(id: string): Promise<readonly Operation[]> {
       const seen: Operation[] = [];
       for await (const { operation } of operations.watchOperation({ id })) {
@@ -47,7 +47,7 @@ async function startSubject(t: Test) {
   };
 }
 
-test("the making and each change of a cluster is an operation that tells how far it is", async (t) => {
+test("the creation and each change of a cluster is an operation that reports its progress", async (t) => {
   const { clusters, begun, follow, names } = await startSubject(t);
   const created = await begun((options) =>
     clusters.createCluster(
@@ -79,7 +79,7 @@ test("the making and each change of a cluster is an operation that tells how far
   const same = await begun((options) =>
     clusters.scaleNodePool({ clusterName: "prod", nodePools: [{ name: "work", count: 2 }] }, options),
   );
-  t.equal(same, "", "nothing was to be changed");
+  t.equal(same, "", "there was nothing to change");
   const added = await begun((options) =>
     clusters.addNodePool({ clusterName: "prod", workerNodePools: [pool("more", 1)] }, options),
   );
@@ -93,7 +93,7 @@ test("the making and each change of a cluster is an operation that tells how far
   t.same(await names(), []);
 });
 
-test("a cluster whose making is cancelled is taken down again, a pool gets its size back", async (t) => {
+test("cancelling a cluster's creation deletes it, and cancelling a scaling restores the pool's size", async (t) => {
   const { clusters, operations, begun, follow, names } = await startSubject(t);
   const created = await begun((options) =>
     clusters.createCluster({ name: "prod", k8sVersion: "v1.35.4", controlPlaneNodes }, options),
@@ -118,7 +118,7 @@ test("a cluster whose making is cancelled is taken down again, a pool gets its s
   t.equal(nodes.count, 2);
 });
 
-test("deleting a cluster ends the operation that makes it, and cannot be cancelled", async (t) => {
+test("deleting a cluster ends the operation that creates it, and cannot be cancelled", async (t) => {
   const { clusters, operations, begun, follow, names } = await startSubject(t);
   const created = await begun((options) =>
     clusters.createCluster({ name: "prod", k8sVersion: "v1.35.4", controlPlaneNodes }, options),
@@ -131,7 +131,7 @@ test("deleting a cluster ends the operation that makes it, and cannot be cancell
   await t.rejects(operations.cancelOperation({ id: deleted }));
 });
 
-test("what was changed again since is left as it is, and the cancelled operation says so", async (t) => {
+test("a change that was followed by another is not reverted, and the cancelled operation reports it", async (t) => {
   const { clusters, operations, begun, follow } = await startSubject(t);
   await clusters.createCluster({
     name: "prod",

@@ -18,7 +18,7 @@ async function machineOf(clusters: TestClusters, pool: string | undefined): Prom
   return state?.slots.find((slot) => slot.pool === pool)?.systemId ?? "";
 }
 
-/** Does something to a machine, after which another one, or the same anew, takes its place. */
+/** Changes a machine, and waits until another one, or the same again, has replaced it. */
 async function replaced(clusters: TestClusters, systemId: string, change: () => unknown): Promise<void> {
   const slot = (await clusters.state("prod"))?.slots.find((each) => each.systemId === systemId);
   await change();
@@ -32,7 +32,7 @@ async function until(isSo: () => boolean): Promise<void> {
   }
 }
 
-test("a machine that an administrator releases is replaced, and its node is forgotten", async (t) => {
+test("a machine released by an administrator is replaced, and its node is removed", async (t) => {
   const clusters = await runningCluster(t, 1);
   const systemId = await machineOf(clusters, "web");
   await replaced(clusters, systemId, () => clusters.maas.admin.release(systemId));
@@ -40,7 +40,7 @@ test("a machine that an administrator releases is replaced, and its node is forg
   t.same(await clusters.differences(), []);
 });
 
-test("a machine that an administrator deletes, or another takes, is left alone and replaced", async (t) => {
+test("a machine deleted by an administrator or allocated by another user is not touched, and is replaced", async (t) => {
   const clusters = await runningCluster(t, 1);
   const deleted = await machineOf(clusters, "web");
   await replaced(clusters, deleted, () => clusters.maas.fake.region.remove(deleted));
@@ -53,11 +53,11 @@ test("a machine that an administrator deletes, or another takes, is left alone a
     region.change(others, { kind: "allocate", owner: "sandbox-other", agentName: "" });
   });
   t.equal(region.machine(others)?.owner, "sandbox-other");
-  t.equal(region.machine(others)?.status, "allocated", "it is theirs still");
+  t.equal(region.machine(others)?.status, "allocated", "it is still theirs");
   t.same(await clusters.differences(), []);
 });
 
-test("a machine that joined while no gateway ran, and is released when its pool shrinks, leaves no node", async (t) => {
+test("a machine that joined while no gateway was running, and is released when its pool shrinks, leaves no node", async (t) => {
   const clusters = await createTestClusters(t, { machines: 6 });
   const first = clusters.start();
   await clusters.create("prod", { pools: { web: 1 } });
@@ -80,7 +80,7 @@ test("a machine that joined while no gateway ran, and is released when its pool 
   t.same(await clusters.differences(), []);
 });
 
-/** Has another user take a machine, as after an administrator has released it. */
+/** Lets another user allocate a machine, as after an administrator has released it. */
 function takeByOther({ maas }: TestClusters, systemId: string): void {
   const { region } = maas.fake;
   region.change(systemId, { kind: "release", erase: false });
@@ -88,7 +88,7 @@ function takeByOther({ maas }: TestClusters, systemId: string): void {
   region.change(systemId, { kind: "allocate", owner: "sandbox-other", agentName: "" });
 }
 
-test("machines that other users have by now hold up neither scaling nor deletion", async (t) => {
+test("machines that belong to other users by now block neither scaling nor deletion", async (t) => {
   const clusters = await createTestClusters(t, { machines: 6 });
   clusters.start();
   await clusters.create("prod", { pools: { web: 3 } });
@@ -108,7 +108,7 @@ test("machines that other users have by now hold up neither scaling nor deletion
   t.ok(systemIds.every((systemId) => region.machine(systemId)?.owner === "sandbox-other"));
 });
 
-test("a machine that another user takes right after it was given back ends its slot", async (t) => {
+test("a machine that another user allocates right after its release ends its slot", async (t) => {
   const clusters = await createTestClusters(t, { machines: 2, maas: { releaseMs: 0 } });
   const { region } = clusters.maas.fake;
   const taken: string[] = [];
@@ -129,7 +129,7 @@ test("a machine that another user takes right after it was given back ends its s
   t.equal(taken.length, 2);
 });
 
-test("a machine that is marked as another's is not touched", async (t) => {
+test("a machine that is marked as another slot's is not touched", async (t) => {
   const clusters = await runningCluster(t, 1);
   const systemId = await machineOf(clusters, "web");
   const { region } = clusters.maas.fake;
@@ -141,7 +141,7 @@ test("a machine that is marked as another's is not touched", async (t) => {
   t.equal(region.machine(systemId)?.owner, "sandbox");
 });
 
-test("of three machines of a control plane one that is taken away leaves etcd, and another joins", async (t) => {
+test("when one of three control-plane machines is lost, it is removed from etcd and another one joins", async (t) => {
   const clusters = await runningCluster(t, 3);
   const systemId = await machineOf(clusters, undefined);
   await replaced(clusters, systemId, () => clusters.maas.admin.release(systemId));
@@ -151,7 +151,7 @@ test("of three machines of a control plane one that is taken away leaves etcd, a
   t.same(await clusters.differences(), []);
 });
 
-test("a machine that an administrator has locked is given back once it is unlocked", async (t) => {
+test("a machine locked by an administrator is released once it is unlocked", async (t) => {
   const clusters = await runningCluster(t, 1);
   const systemId = await machineOf(clusters, "web");
   await clusters.maas.admin.lock(systemId);
@@ -177,7 +177,7 @@ test("a machine whose release fails is released again", async (t) => {
   t.ok(clusters.maas.fake.region.machines().every(({ status }) => status === "ready"));
 });
 
-test("a control plane that is lost is not made anew in silence", async (t) => {
+test("a lost control plane is not silently created again", async (t) => {
   const clusters = await runningCluster(t, 1);
   const systemId = await machineOf(clusters, undefined);
   await clusters.maas.admin.release(systemId);
@@ -192,7 +192,7 @@ test("a control plane that is lost is not made anew in silence", async (t) => {
   t.same(await clusters.differences(), []);
 });
 
-test("pods that may not go hold a machine back for some time, and its history names them", async (t) => {
+test("pods that cannot be evicted delay a machine's removal, and its history names them", async (t) => {
   const clusters = await createTestClusters(t, { settings: { drainTimeoutMs: 700 } });
   clusters.start();
   await clusters.create("prod", { pools: { web: 1 } });
@@ -213,7 +213,7 @@ test("pods that may not go hold a machine back for some time, and its history na
   t.same(await clusters.differences(), []);
 });
 
-test("no secret is in what is told of a cluster and its machines", async (t) => {
+test("what is reported about a cluster and its machines contains no secrets", async (t) => {
   const clusters = await createTestClusters(t);
   const internal = { status: 500, text: "it failed" } as const;
   clusters.maas.fake.inject({ method: "POST", op: "deploy" }, { kind: "answer", answer: internal, times: 2 });
@@ -234,7 +234,7 @@ test("no secret is in what is told of a cluster and its machines", async (t) => 
   }
 });
 
-test("a machine that was installed while no gateway looked, and is gone then, leaves no node", async (t) => {
+test("a machine that was installed while no gateway was running, and is then gone, leaves no node", async (t) => {
   const clusters = await createTestClusters(t, { machines: 4, settings: { leaseMs: 600 } });
   const first = clusters.start();
   await clusters.create("prod");
@@ -245,7 +245,7 @@ test("a machine that was installed while no gateway looked, and is gone then, le
   await clusters.change("prod", { addPools: [pool] });
   await doomed.stopped;
   const cluster = clusters.workload.fake.cluster("prod");
-  // Looking at it makes the time go by in it.
+  // Each read advances the fake cluster's time.
   await clusters.until(
     "prod",
     () => clusters.workload.fake.clusters().length === 1 && cluster?.nodes.size === 2,
@@ -258,6 +258,6 @@ test("a machine that was installed while no gateway looked, and is gone then, le
   clusters.start();
   await clusters.untilRunning("prod");
   t.equal(cluster?.nodes.size, 2);
-  t.notOk(cluster?.nodes.has(unseen?.hostname ?? ""), "its node is forgotten");
+  t.notOk(cluster?.nodes.has(unseen?.hostname ?? ""), "its node is removed");
   t.same(await clusters.differences(), []);
 });

@@ -35,41 +35,41 @@ export interface WantedCluster {
   readonly controlPlane?: number;
   readonly pools?: Readonly<Record<string, number>>;
   readonly version?: string;
-  /** Without an address of its own. */
+  /** The cluster has no endpoint. */
   readonly hasNoEndpoint?: boolean;
 }
 
 export interface TestOptions {
-  /** How many machines of type `standard`; 8 unless told. */
+  /** Number of machines of type `standard`; 8 by default. */
   readonly machines?: number;
   readonly settings?: Partial<ClusterSettings>;
   readonly deployMs?: number;
-  /** What else is told to the sandbox of MAAS. */
+  /** Further options of the MAAS sandbox. */
   readonly maas?: MaasSandboxOptions;
-  /** How long a cluster may take to be as is wanted; 30 s unless told. */
+  /** How long a cluster may take to match its spec; 30 s by default. */
   readonly patienceMs?: number;
 }
 
-/** One that goes no further than to a boundary. */
+/** A reconciler that stops at a boundary. */
 export interface DoomedReconciler {
   /** The boundary at which it has stopped. */
   readonly stopped: Promise<string>;
-  /** It goes on from there, as if no time had passed, with what is under way; resolves when that is ended. */
+  /** Continues what was in progress, as if no time had passed; resolves when that has ended. */
   thaw(): Promise<void>;
 }
 
-/** A MAAS with machines, the clusters that they become, and a store. */
+/** A MAAS with machines, the clusters running on them, and a store. */
 export interface TestClusters {
   readonly store: Store;
   readonly maas: MaasSandbox;
   readonly workload: WorkloadSandbox;
   readonly settings: ClusterSettings;
   readonly logged: readonly string[];
-  /** A reconciler that is closed when the test ends, unless it was before. */
+  /** Starts a reconciler, which is closed when the test ends, unless it was closed before. */
   start(options?: Partial<ReconcilerOptions>): Reconciler;
   /**
-   * A reconciler that stops like a process that is killed or frozen at a boundary.
-   * @param isLast whether it is to stop at this one
+   * Starts a reconciler that stops at a boundary like a process that is killed or frozen.
+   * @param isLast whether to stop at this boundary
    */
   startDoomed(isLast: (point: string) => boolean, options?: Partial<ReconcilerOptions>): DoomedReconciler;
   create(name: string, wanted?: WantedCluster): Promise<void>;
@@ -78,7 +78,7 @@ export interface TestClusters {
   until(name: string, isWanted: (state: ClusterState) => boolean): Promise<ClusterState>;
   untilRunning(name: string): Promise<ClusterState>;
   untilGone(name: string): Promise<void>;
-  /** What is wrong between MAAS and the store: machines of ours that no slot has, and the other way round. */
+  /** Lists inconsistencies between MAAS and the store: our machines without a slot, and slots without their machine. */
   differences(): Promise<readonly string[]>;
   setClockOffset(ms: number): void;
 }
@@ -109,7 +109,7 @@ const quickSettings: ClusterSettings = {
 
 const idLetters = "34678abcdefghkmnpqrstwxy";
 
-/** Machines `node-1` and so on. */
+/** Returns machines named `node-1` and so on. */
 function machinesOf(count: number): readonly FakeMachineOptions[] {
   return Array.from({ length: count }, (_, index) => ({
     systemId: `mmmm${idLetters[Math.floor(index / idLetters.length)]}${idLetters[index % idLetters.length]}`,
@@ -138,7 +138,7 @@ export async function createTestClusters(t: Test, options: TestOptions = {}): Pr
     changePatienceMs: 3_000,
     ...options.maas,
   });
-  // By our clock: MAAS's may be wrong.
+  // In this process's time, since MAAS's clock may be wrong.
   const seenAtMs = new Map<string, number>();
   const machines = (): BootedMachine[] =>
     bootedMachinesOf(maas.fake.region).map((machine) => {

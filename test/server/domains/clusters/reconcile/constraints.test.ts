@@ -3,7 +3,7 @@ import { test } from "tap";
 import { createMaasSandbox } from "../../../../../adapters/maas/sandbox.ts";
 import { isLikeThat } from "../../../../../server/domains/clusters/reconcile/constraints.ts";
 
-test("a machine is like that exactly when MAAS would take it", async (t) => {
+test("a machine meets the constraints exactly when MAAS would allocate it", async (t) => {
   const maas = await createMaasSandbox();
   t.teardown(() => maas.close());
   await maas.allocate({ systemId: "sbxccc", agentName: "somebody" });

@@ -1,13 +1,13 @@
 import { test } from "tap";
 import { createTestClusters } from "./clusters-under-test.ts";
 
-test("a machine that is released right before it is installed is known as its slot's all the same", async (t) => {
+test("a machine released right before it is installed is still identified as its slot's", async (t) => {
   const clusters = await createTestClusters(t, { machines: 3 });
   const { maas } = clusters;
   let released: string | undefined;
   clusters.start({
     async boundary(point) {
-      // It was looked at, and is free when the call comes.
+      // The machine was checked, and is free when the call arrives.
       if (point === "before maas.deploy" && released === undefined) {
         released = (await clusters.state("prod"))?.slots[0]?.systemId ?? "";
         await maas.admin.release(released);

@@ -18,7 +18,7 @@ async function endpointOf(clusters: TestClusters, name: string): Promise<string 
   return (await clusters.state(name))?.cluster.endpoint;
 }
 
-/** Waits for a cluster that cannot be made. Gives what is said of it. */
+/** Waits for a cluster that cannot be created, and returns its message. */
 async function refusedCluster(clusters: TestClusters, name: string): Promise<string> {
   const { cluster } = await clusters.until(name, (state) => state.cluster.status === "error");
   return cluster.message;
@@ -27,14 +27,14 @@ async function refusedCluster(clusters: TestClusters, name: string): Promise<str
 const wasTaken = ({ maas }: TestClusters) =>
   maas.fake.requests.some(({ op, form }) => op === "allocate" && !form?.has("dry_run"));
 
-test("in a managed subnet, which gives machines the addresses behind a reserved one, further clusters get others", async (t) => {
+test("in a managed subnet, whose addresses after a reserved one go to machines, further clusters get other addresses", async (t) => {
   const clusters = await startClusters(t);
   await clusters.create("first", { pools: { web: 1 } });
   await clusters.untilRunning("first");
   t.equal(await endpointOf(clusters, "first"), "10.20.0.200");
   const { region } = clusters.maas.fake;
   const given = region.machines().flatMap(({ address }) => address ?? []);
-  t.same(given.toSorted(), ["10.20.0.201", "10.20.0.202"], "what MAAS gives machines");
+  t.same(given.toSorted(), ["10.20.0.201", "10.20.0.202"], "assigned to machines by MAAS");
   await clusters.create("second");
   await clusters.untilRunning("second");
   t.equal(await endpointOf(clusters, "second"), "10.20.0.203");
@@ -43,11 +43,11 @@ test("in a managed subnet, which gives machines the addresses behind a reserved 
   await clusters.untilGone("second");
   await clusters.create("third");
   await clusters.untilRunning("third");
-  t.equal(await endpointOf(clusters, "third"), "10.20.0.203", "after it was given back");
+  t.equal(await endpointOf(clusters, "third"), "10.20.0.203", "after it was released");
   t.same(await clusters.differences(), []);
 });
 
-test("addresses of a reserved range of a managed subnet are the clusters' without a reservation", async (t) => {
+test("clusters use addresses in a reserved range of a managed subnet without reserving them", async (t) => {
   const clusters = await startClusters(t, { ranges: [{ type: "reserved", first: 200, last: 204 }] });
   await clusters.create("first", { pools: { web: 1 } });
   await clusters.create("second");
@@ -73,17 +73,17 @@ test("addresses outside the reserved ranges of an unmanaged subnet are reserved"
 
 for (const [what, maas, expected] of [
   [
-    "of a reserved range of an unmanaged subnet, which MAAS gives to machines",
+    "in a reserved range of an unmanaged subnet, which MAAS assigns to machines",
     { ranges: [{ type: "reserved", first: 190, last: 220 }], isManaged: false },
     /within the reserved range from 10\.20\.0\.190 to 10\.20\.0\.220/,
   ],
   [
-    "of a dynamic range",
+    "in a dynamic range",
     { ranges: [{ type: "dynamic", first: 200, last: 254 }] },
     /belongs to an existing dynamic range/,
   ],
 ] as const) {
-  test(`addresses ${what} are refused before a machine is taken`, async (t) => {
+  test(`addresses ${what} are rejected before a machine is allocated`, async (t) => {
     const clusters = await startClusters(t, maas);
     await clusters.create("prod", { pools: { web: 1 } });
     const message = await refusedCluster(clusters, "prod");
@@ -96,7 +96,7 @@ for (const [what, maas, expected] of [
   });
 }
 
-test("when others have every address no machine is taken, and one that is given back is used", async (t) => {
+test("while other users have all addresses no machine is allocated, and an address that is released is used", async (t) => {
   const clusters = await startClusters(t, {}, addresses.slice(0, 2));
   for (const address of addresses.slice(0, 2)) {
     await clusters.maas.other.reserveAddress({ address });
@@ -118,7 +118,7 @@ test("an address that the account has reserved by hand is used", async (t) => {
   t.equal(await endpointOf(clusters, "prod"), "10.20.0.200");
 });
 
-test("a cluster whose address is lost before it is installed keeps no machine, and is made at another", async (t) => {
+test("a cluster whose address is lost before its installation keeps no machine, and is created at another address", async (t) => {
   const clusters = await createTestClusters(t, { settings: { endpoints: addresses } });
   let isStolen = false;
   clusters.start({

@@ -11,7 +11,7 @@ const changes: readonly FaultMatch[] = [
   { method: "POST", path: "ipaddresses", op: "release" },
 ];
 
-/** How often machines were installed, all together. */
+/** Counts all installations of machines. */
 function installations({ maas }: TestClusters): number {
   const { region } = maas.fake;
   return region
@@ -20,7 +20,7 @@ function installations({ maas }: TestClusters): number {
     .filter(({ type }) => type === "Deploying").length;
 }
 
-/** Makes a cluster, scales it down and takes it down, with faults. @returns how often machines were installed */
+/** Creates a cluster, scales it down and deletes it, with faults. @returns the number of installations */
 async function live(clusters: TestClusters): Promise<number> {
   await clusters.create("prod", { pools: { web: 2 } });
   await clusters.untilRunning("prod");
@@ -46,7 +46,7 @@ async function withFault(clusters: TestClusters, fault: Fault): Promise<number> 
 }
 
 for (const kind of ["loseReply", "cut"] as const) {
-  test(`nothing is lost and nothing is done twice when calls of MAAS end by ${kind}`, async (t) => {
+  test(`nothing is lost or done twice when calls to MAAS end by ${kind}`, async (t) => {
     const clusters = await createTestClusters(t);
     t.equal(await withFault(clusters, { kind, times: 2 }), 3, "each machine was installed once");
     t.equal(clusters.maas.fake.region.reservations.size, 0);
@@ -54,7 +54,7 @@ for (const kind of ["loseReply", "cut"] as const) {
   });
 }
 
-test("calls that MAAS cannot do now are made later", async (t) => {
+test("calls that MAAS temporarily rejects are retried", async (t) => {
   const busy = { status: 503, text: "No rack controllers can access the BMC" } as const;
   const conflict = { status: 409, headers: { "retry-after": "0" }, text: "Try again" } as const;
   for (const answer of [busy, conflict]) {
@@ -68,7 +68,7 @@ test("slow calls are waited for", async (t) => {
   t.equal(await withFault(clusters, { kind: "delay", ms: 400, times: 3 }), 3);
 });
 
-test("what MAAS does long after nobody waits for it any more does no harm", async (t) => {
+test("a call that MAAS completes long after its timeout does no harm", async (t) => {
   const clusters = await createTestClusters(t);
   for (const op of ["set_workload_annotations", "deploy"]) {
     clusters.maas.fake.inject({ method: "POST", op }, { kind: "delay", ms: 3_200 });
@@ -77,7 +77,7 @@ test("what MAAS does long after nobody waits for it any more does no harm", asyn
   t.equal(await live(clusters), 3);
 });
 
-test("a machine that somebody else takes first is not ours, and another one is taken", async (t) => {
+test("when another user allocates a machine first, another machine is allocated", async (t) => {
   const clusters = await createTestClusters(t, { machines: 3 });
   const taken = { status: 409, text: "No machine with system ID mmmm33 available." } as const;
   clusters.maas.fake.inject(
@@ -87,7 +87,7 @@ test("a machine that somebody else takes first is not ours, and another one is t
   t.equal(await withFault(clusters, { kind: "delay", ms: 1 }), 3);
 });
 
-test("a machine that cannot be installed is given back, and another one is taken; the second time it is broken", async (t) => {
+test("a machine that cannot be installed is released and replaced; the second time it is marked as broken", async (t) => {
   const clusters = await createTestClusters(t, { machines: 3 });
   const { region } = clusters.maas.fake;
   const [first] = region.machines();
@@ -105,7 +105,7 @@ test("a machine that cannot be installed is given back, and another one is taken
     [systemId],
   );
 
-  // Only this one is left, and it fails once more.
+  // Only this machine is left, and it fails again.
   region.failNext(systemId);
   await clusters.change("prod", {
     addPools: [{ name: "web", instanceType: "standard", labels: [], count: 2 }],
@@ -116,7 +116,7 @@ test("a machine that cannot be installed is given back, and another one is taken
   t.same(await clusters.differences(), []);
 });
 
-test("a machine that never joins is given back, and its node is forgotten", async (t) => {
+test("a machine that never joins is released, and its node is removed", async (t) => {
   const clusters = await createTestClusters(t, { machines: 4, settings: { joinTimeoutMs: 1_500 } });
   const systemId = clusters.maas.fake.region.machines()[1]?.systemId ?? "";
   clusters.workload.fake.neverJoin(systemId);
@@ -127,7 +127,7 @@ test("a machine that never joins is given back, and its node is forgotten", asyn
   t.same(await clusters.differences(), []);
 });
 
-test("a first machine that never makes the cluster is replaced", async (t) => {
+test("a first machine that never initializes the cluster is replaced", async (t) => {
   const clusters = await createTestClusters(t, { machines: 3, settings: { joinTimeoutMs: 1_000 } });
   const systemId = clusters.maas.fake.region.machines()[0]?.systemId ?? "";
   clusters.workload.fake.neverJoin(systemId);
@@ -138,7 +138,7 @@ test("a first machine that never makes the cluster is replaced", async (t) => {
   t.equal(clusters.workload.fake.clusters().length, 1);
 });
 
-test("an installation that an administrator aborts is begun again", async (t) => {
+test("an installation aborted by an administrator is restarted", async (t) => {
   const clusters = await createTestClusters(t, {
     machines: 1,
     deployMs: Number.POSITIVE_INFINITY,
@@ -175,7 +175,7 @@ test("while the clock is wrong nothing is done and nothing is lost", async (t) =
   t.same(await clusters.differences(), []);
 });
 
-test("while MAAS is out a cluster stays as it is", async (t) => {
+test("during an outage of MAAS a cluster stays unchanged", async (t) => {
   const clusters = await createTestClusters(t);
   clusters.start();
   await clusters.create("prod", { pools: { web: 1 } });
@@ -192,7 +192,7 @@ test("while MAAS is out a cluster stays as it is", async (t) => {
   t.same(await clusters.differences(), []);
 });
 
-test("a type of machine that MAAS has no image for is told, and made up for", async (t) => {
+test("a version without an image in MAAS is reported, and can be corrected", async (t) => {
   const clusters = await createTestClusters(t, { machines: 1 });
   clusters.start();
   await clusters.create("prod", { version: "1.33.1" });
@@ -202,7 +202,7 @@ test("a type of machine that MAAS has no image for is told, and made up for", as
   await clusters.untilRunning("prod");
 });
 
-test("machines that are missing are waited for, and taken when they are there", async (t) => {
+test("missing machines are waited for, and allocated once they are available", async (t) => {
   const clusters = await createTestClusters(t, { machines: 2 });
   clusters.start();
   await clusters.create("prod", { pools: { web: 2 } });
@@ -215,7 +215,7 @@ test("machines that are missing are waited for, and taken when they are there", 
   t.ok(after.slots.some(({ systemId }) => systemId === "xxxxxx"));
 });
 
-test("of many machines that are missing not each asks MAAS by itself", async (t) => {
+test("many missing machines share searches in MAAS", async (t) => {
   const clusters = await createTestClusters(t, { machines: 1, settings: { pollMs: 2_000 } });
   clusters.start();
   await clusters.create("prod", { pools: { web: 30 } });

@@ -34,7 +34,7 @@ function slotIn(state: SlotState, pool?: string): SlotRecord {
   };
 }
 
-test("one machine makes a cluster, and only as long as no other can be a part of it", async (t) => {
+test("one machine initializes the cluster, and only while no other can be part of it", async (t) => {
   const slot = slotIn("annotated");
   for (const state of ["wanted", "candidate", "allocated", "annotated"] as const) {
     t.ok(makesCluster({ hasRun: false }, [slot, slotIn(state)], slot), `another is ${state}`);
@@ -49,7 +49,7 @@ test("one machine makes a cluster, and only as long as no other can be a part of
   t.notOk(makesCluster({ hasRun: false }, [worker], worker), "it is a worker");
 });
 
-test("a machine of the control plane that only MAAS knows is found", async (t) => {
+test("a control-plane machine that only MAAS knows is found", async (t) => {
   const maas = await createMaasSandbox();
   t.teardown(() => maas.close());
   const forgotten = slotIn("joined");
@@ -63,5 +63,5 @@ test("a machine of the control plane that only MAAS knows is found", async (t) =
   t.equal(forgottenMachine({ uid: clusterUid }, [other], view), "sandbox-node-1", "with another machine");
   const none = { ...forgotten, systemId: undefined };
   t.equal(forgottenMachine({ uid: clusterUid }, [none], view), "sandbox-node-1", "without a machine");
-  t.equal(forgottenMachine({ uid: randomUUID() }, [], view), undefined, "it is of another cluster");
+  t.equal(forgottenMachine({ uid: randomUUID() }, [], view), undefined, "it belongs to another cluster");
 });

@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { createTestClusters, type TestClusters } from "./clusters-under-test.ts";
 
-/** How often machines were installed, all together. */
+/** Counts all installations of machines. */
 function installations({ maas }: TestClusters): number {
   const { region } = maas.fake;
   return region
@@ -26,7 +26,7 @@ async function live(clusters: TestClusters): Promise<void> {
   await clusters.untilGone("prod");
 }
 
-test("a gateway that dies at each point of its work is replaced by another one, which loses nothing", async (t) => {
+test("a gateway that dies at any point of its work is replaced by another one, and nothing is lost", async (t) => {
   const clusters = await createTestClusters(t, { settings: { leaseMs: 400 } });
   const deadly = new Set<string>();
   let isOver = false;
@@ -72,7 +72,7 @@ for (const point of [
   "maas.release",
   "workload.writeSecret",
 ]) {
-  test(`a gateway that freezes before ${point} does no harm when it goes on`, async (t) => {
+  test(`a gateway that freezes before ${point} does no harm when it resumes`, async (t) => {
     const clusters = await createTestClusters(t, { settings: { leaseMs: 500 } });
     const frozen = clusters.startDoomed((each) => each === `before ${point}`);
     await clusters.create("prod", { pools: { web: 1 } });
@@ -88,7 +88,7 @@ for (const point of [
     const before = changesOf(clusters);
     const state = await clusters.state("prod");
     await frozen.thaw();
-    t.equal(changesOf(clusters), before, "nothing was changed any more");
+    t.equal(changesOf(clusters), before, "nothing was changed after that");
     t.same(
       (await clusters.state("prod"))?.slots.map(({ uid, state: at }) => [uid, at]),
       state?.slots.map(({ uid, state: at }) => [uid, at]),
@@ -98,7 +98,7 @@ for (const point of [
   });
 }
 
-test("two gateways share the work, and no machine is taken twice", async (t) => {
+test("two gateways share the work, and no machine is allocated twice", async (t) => {
   const clusters = await createTestClusters(t, { machines: 16 });
   const store = { isShared: true, run: clusters.store.run, subscribe: clusters.store.subscribe };
   const points = [0, 0];
@@ -124,7 +124,7 @@ test("two gateways share the work, and no machine is taken twice", async (t) => 
   t.ok(clusters.maas.fake.region.machines().every(({ status }) => status === "ready"));
 });
 
-test("a gateway that stops lets go of its clusters, and another one goes on at once", async (t) => {
+test("a gateway that stops releases its clusters, and another one continues at once", async (t) => {
   const clusters = await createTestClusters(t, { deployMs: 300 });
   const first = clusters.start();
   await clusters.create("prod", { pools: { web: 1 } });

@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { createTestClusters } from "./clusters-under-test.ts";
 
-test("a cluster of one machine runs, with a pool, and is taken down", async (t) => {
+test("a cluster with one control-plane machine and a pool runs, and is deleted", async (t) => {
   const clusters = await createTestClusters(t);
   clusters.start();
   await clusters.create("prod", { pools: { web: 2 } });
@@ -23,17 +23,17 @@ test("a cluster of one machine runs, with a pool, and is taken down", async (t) 
   );
   t.same(await clusters.differences(), []);
   t.equal(clusters.workload.fake.cluster("prod")?.nodes.size, 3);
-  t.ok(clusters.maas.fake.region.reservations.has(cluster.endpoint ?? ""), "its address is kept");
+  t.ok(clusters.maas.fake.region.reservations.has(cluster.endpoint ?? ""), "its address is reserved");
 
   await clusters.change("prod", { set: { isDeleting: true } });
   await clusters.untilGone("prod");
   t.same(await clusters.differences(), []);
   t.ok(clusters.maas.fake.region.machines().every(({ status }) => status === "ready"));
-  t.equal(clusters.maas.fake.region.reservations.size, 0, "its address is given back");
+  t.equal(clusters.maas.fake.region.reservations.size, 0, "its address is released");
   t.same(clusters.workload.fake.refusals, []);
 });
 
-test("a cluster of three machines runs, and its pools are made larger and smaller", async (t) => {
+test("a cluster with three control-plane machines runs, and its pools are scaled up and down", async (t) => {
   const clusters = await createTestClusters(t, { machines: 12 });
   clusters.start();
   await clusters.create("prod", { controlPlane: 3, pools: { web: 1, db: 2 } });
@@ -50,7 +50,7 @@ test("a cluster of three machines runs, and its pools are made larger and smalle
   t.equal(clusters.maas.fake.region.machines().filter(({ status }) => status === "ready").length, 8);
 });
 
-test("a cluster without an address of its own is where its first machine is", async (t) => {
+test("a cluster without an endpoint is reached through its first machine", async (t) => {
   const clusters = await createTestClusters(t);
   clusters.start();
   await clusters.create("prod", { hasNoEndpoint: true, pools: { web: 1 } });
@@ -59,7 +59,7 @@ test("a cluster without an address of its own is where its first machine is", as
   t.ok(slots.every(({ state }) => state === "joined"));
 });
 
-test("an upgrade replaces machine by machine, and the cluster answers all the while", async (t) => {
+test("an upgrade replaces one machine at a time, and the cluster keeps responding", async (t) => {
   const clusters = await createTestClusters(t, { machines: 10 });
   clusters.start();
   await clusters.create("prod", { controlPlane: 3, pools: { web: 2 } });

@@ -27,12 +27,12 @@ async function createUnderTest(t: { teardown(end: () => Promise<void>): void }) 
     allocate: () => maas.allocate({ systemId, agentName: agentNameOf(installation, slot.uid) }),
     deploy: () => maas.deploy(systemId, { series: "noble" }),
     whose: (isInstalled = false) => ownMachine(maas, "sandbox", installation, { ...slot, isInstalled }),
-    /** An administrator is shown machines of every user. */
+    /** An administrator sees the machines of all users. */
     whoseByAdmin: () => ownMachine(maas.admin, "sandbox-admin", installation, { ...slot, isInstalled: true }),
   };
 }
 
-test("a machine is a slot's when it was taken under its name, and when it is marked by it", async (t) => {
+test("a machine belongs to a slot when it was allocated under its name, and when it is marked with it", async (t) => {
   const { maas, marks, allocate, deploy, whose } = await createUnderTest(t);
   t.match(await whose(), { is: "gone", why: /nobody/ });
   await allocate();
@@ -46,7 +46,7 @@ test("a machine is a slot's when it was taken under its name, and when it is mar
   t.match(await whose(), { is: "gone" });
 });
 
-test("a machine without marks that is being released is not given up before it is", async (t) => {
+test("an unmarked machine that is being released belongs to the slot until it is released", async (t) => {
   const { maas, allocate, deploy, whose } = await createUnderTest(t);
   await allocate();
   await deploy();
@@ -56,7 +56,7 @@ test("a machine without marks that is being released is not given up before it i
   t.match(await whose(), { is: "ours", machine: { status: "failedReleasing" } });
 });
 
-test("a machine that is another's, marked as another's, taken under another name, or not there is gone", async (t) => {
+test("a machine that belongs to another user or slot, has another agent name, or does not exist is gone", async (t) => {
   const { maas, marks, whose, whoseByAdmin } = await createUnderTest(t);
   await maas.other.allocate({ systemId, agentName: "somebody" });
   t.match(await whose(), { is: "gone", why: /another user has it/ }, "MAAS does not show it");
@@ -71,7 +71,7 @@ test("a machine that is another's, marked as another's, taken under another name
   t.match(await whose(), { is: "gone", why: /no such machine/ });
 });
 
-test("that nothing tells what an installed machine is for proves nothing", async (t) => {
+test("an installed machine without marks is not considered gone", async (t) => {
   const { maas, allocate, deploy, whose } = await createUnderTest(t);
   await maas.allocate({ systemId, agentName: "somebody" });
   await deploy();
@@ -83,7 +83,7 @@ test("that nothing tells what an installed machine is for proves nothing", async
   t.match(await whose(true), { is: "ours" });
 });
 
-test("a machine that is marked as the slot's, of another account, is not given up: it is the key that is wrong", async (t) => {
+test("a machine marked with the slot but owned by another account is kept: the API key is wrong", async (t) => {
   const { maas, marks, allocate, whose, whoseByAdmin } = await createUnderTest(t);
   await maas.other.allocate({ systemId, agentName: "somebody" });
   await maas.other.annotate(systemId, marks);
@@ -93,7 +93,7 @@ test("a machine that is marked as the slot's, of another account, is not given u
   t.match(await whose(), { is: "ours" });
 });
 
-test("a 403 without a body about a machine that MAAS lists is no answer", async (t) => {
+test("a 403 without a body about a machine that MAAS lists proves nothing", async (t) => {
   const { maas, allocate, whose } = await createUnderTest(t);
   await allocate();
   const forbidden = { kind: "answer", answer: { status: 403, text: "" } } as const;
@@ -102,7 +102,7 @@ test("a 403 without a body about a machine that MAAS lists is no answer", async 
   t.match(await whose(), { is: "ours" });
 });
 
-test("what MAAS does not tell is no answer", async (t) => {
+test("an error response proves nothing", async (t) => {
   const { maas, allocate, whose } = await createUnderTest(t);
   await allocate();
   maas.fake.inject(

@@ -12,16 +12,16 @@ function clocksAt(start: number) {
       monotonicMs += ms;
       wallMs += ms;
     },
-    /** As of a machine that is suspended. */
+    /** Simulates a suspended machine. */
     sleep(ms: number) {
       wallMs += ms;
     },
   };
 }
 
-test("a lease is over when its time is, and stays so", async (t) => {
+test("a lease ends when its time is up, and stays ended", async (t) => {
   const clocks = clocksAt(500);
-  // Asked for 100 ms ago.
+  // Requested 100 ms ago.
   const lease = holdLease(answered, 30_000, 400, clocks);
   t.ok(lease.isHeld());
   clocks.pass(29_899);
@@ -33,7 +33,7 @@ test("a lease is over when its time is, and stays so", async (t) => {
   lease.drop();
 });
 
-test("a lease is over after a machine was suspended, though its monotonic clock stood", async (t) => {
+test("a lease has ended after the machine was suspended, although the monotonic clock stood still", async (t) => {
   const clocks = clocksAt(0);
   const lease = holdLease(answered, 30_000, 0, clocks);
   clocks.sleep(30_000);
@@ -41,7 +41,7 @@ test("a lease is over after a machine was suspended, though its monotonic clock 
   lease.drop();
 });
 
-test("a lease is kept by asking, also after the store did not answer", async (t) => {
+test("a lease is kept by renewing it, also after the store did not respond", async (t) => {
   const clocks = clocksAt(0);
   const asked = Promise.withResolvers<void>();
   let count = 0;
@@ -57,7 +57,7 @@ test("a lease is kept by asking, also after the store did not answer", async (t)
   };
   const lease = holdLease(renew, 60, 0, clocks);
   clocks.pass(40);
-  // A lease keeps no process alive.
+  // The lease's timer does not keep the process alive.
   const alive = setInterval(() => {}, 50);
   await asked.promise;
   clearInterval(alive);
@@ -66,7 +66,7 @@ test("a lease is kept by asking, also after the store did not answer", async (t)
   lease.drop();
 });
 
-test("a lease that the store no longer knows is over", async (t) => {
+test("a lease that the store no longer knows ends", async (t) => {
   const asked = Promise.withResolvers<{ ok: boolean }>();
   const lease = holdLease(() => asked.promise, 3_000_000, performance.now());
   const short = holdLease(async () => ({ ok: false }), 30, performance.now());

@@ -3,7 +3,7 @@ import { createTestClusters } from "./clusters-under-test.ts";
 
 const failure = "'cloudinit' hostplane: the machine's image lacks these images of containers: etcd:3.6.8-0";
 
-test("a machine that reports that it could not be made a node is no node, though it shows one", async (t) => {
+test("a machine that reports that it could not become a node is no node, even if a node of it exists", async (t) => {
   const clusters = await createTestClusters(t, { machines: 3, patienceMs: 120_000 });
   const { region } = clusters.maas.fake;
   let failedId: string | undefined;
@@ -29,7 +29,7 @@ test("a machine that reports that it could not be made a node is no node, though
   );
 });
 
-test("failures of other modules, and of an installation before, do not matter", async (t) => {
+test("failures of other modules, and of an earlier installation, are ignored", async (t) => {
   const clusters = await createTestClusters(t, { machines: 1, patienceMs: 120_000 });
   const { region } = clusters.maas.fake;
   const systemId = region.machines()[0]?.systemId ?? "";

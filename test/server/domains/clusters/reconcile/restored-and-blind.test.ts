@@ -15,7 +15,7 @@ const newer = { set: { k8sVersion: "1.36.3", controlPlaneVersion: "1.36.3" } };
 
 const isListOfAccount = ({ agentName }: MaasMachineFilter) => agentName === undefined;
 
-/** The same MAAS, which answers nothing to some lists, or fails; single machines it tells. */
+/** The same MAAS, but some lists are empty or fail; single machines can be read. */
 function blindMaas(
   { maas }: { readonly maas: MaasAdapter },
   isUnseen: (filter: MaasMachineFilter) => boolean,
@@ -35,7 +35,7 @@ function blindMaas(
   };
 }
 
-/** The same MAAS with machines whose addresses others give them. */
+/** The same MAAS, but without the addresses of machines, as when MAAS does not assign them. */
 function withoutAddresses(maas: MaasAdapter): MaasAdapter {
   const hide = (machine: MaasMachine): MaasMachine => ({ ...machine, ipAddresses: [] });
   return {
@@ -53,7 +53,7 @@ function eventsOf({ maas }: TestClusters, wanted: string): number {
     .filter(({ type }) => type === wanted).length;
 }
 
-/** The nodes whose etcd belongs to the cluster, as it has them. */
+/** Returns the names of the cluster's etcd members. */
 function membersOf({ workload }: TestClusters): readonly string[] {
   return (workload.fake.cluster("prod")?.members ?? []).map(({ name }) => name).toSorted();
 }
@@ -63,7 +63,7 @@ function serversOf({ slots }: ClusterState): readonly string[] {
 }
 
 for (const count of [1, 3]) {
-  test(`a control plane of ${count} is upgraded while MAAS tells of no machine, and leaves no etcd behind`, async (t) => {
+  test(`a control plane of ${count} is upgraded while MAAS lists no machines, and leaves no etcd member behind`, async (t) => {
     const clusters = await createTestClusters(t, { machines: count + 2 });
     const first = clusters.start();
     await clusters.create("prod", { controlPlane: count });
@@ -85,8 +85,8 @@ for (const count of [1, 3]) {
     });
     await clusters.change("prod", newer);
     const state = await clusters.untilRunning("prod");
-    t.ok(looks > 10 * count, `${looks} looks`);
-    t.same([...dead], [], "no machine has left before its etcd");
+    t.ok(looks > 10 * count, `${looks} reads`);
+    t.same([...dead], [], "no machine was removed before its etcd member");
     t.same(membersOf(clusters), serversOf(state));
     t.equal(state.slots.length, count);
     t.ok(state.slots.every(({ k8sVersion }) => k8sVersion === "1.36.3"));
@@ -95,7 +95,7 @@ for (const count of [1, 3]) {
   });
 }
 
-test("by the API key of another account no machine is given up", async (t) => {
+test("with the API key of another account no machine is given up", async (t) => {
   const clusters = await createTestClusters(t);
   const first = clusters.start();
   await clusters.create("prod", { pools: { web: 1 } });
@@ -118,7 +118,7 @@ test("by the API key of another account no machine is given up", async (t) => {
   );
   t.equal(clusters.workload.fake.cluster("prod")?.nodes.size, 2);
   t.equal(eventsOf(clusters, "Releasing"), 0);
-  t.equal(eventsOf(clusters, "Allocated"), 2, "none was taken by the other account");
+  t.equal(eventsOf(clusters, "Allocated"), 2, "the other account allocated none");
   await wrong.close();
 
   clusters.start();
@@ -127,7 +127,7 @@ test("by the API key of another account no machine is given up", async (t) => {
   t.ok(clusters.maas.fake.region.machines().every(({ status }) => status === "ready"));
 });
 
-test("a store without a recorded account takes none that sees no machine of its clusters", async (t) => {
+test("a store without a recorded account does not record one that sees none of its clusters' machines", async (t) => {
   const clusters = await createTestClusters(t);
   const first = clusters.start();
   await clusters.create("prod", { pools: { web: 1 } });
@@ -162,7 +162,7 @@ test("a store without a recorded account takes none that sees no machine of its 
   t.same(await clusters.differences(), []);
 });
 
-test("a store without a recorded account takes one to whom no machine is hidden, though none is marked", async (t) => {
+test("a store without a recorded account records one from which no machine is hidden, though none is marked", async (t) => {
   const machines = [{ systemId: "sbxaaa", owner: undefined, annotations: new Map() }];
   const maas = {
     url: "http://maas",
@@ -185,7 +185,7 @@ test("a store without a recorded account takes one to whom no machine is hidden,
   await t.rejects(readAccount(maas, storeOf("sbxbbb")), { reason: "MAAS_DENIED", message: /\(sbxbbb\)/ });
 });
 
-test("of a machine that goes on for another slot of its cluster node and etcd stay; else they go", async (t) => {
+test("a machine that continues under another slot of its cluster keeps its node and etcd member; otherwise they are removed", async (t) => {
   const clusters = await createTestClusters(t, { machines: 7 });
   clusters.start();
   await clusters.create("prod", { controlPlane: 3 });
@@ -203,7 +203,7 @@ test("of a machine that goes on for another slot of its cluster node and etcd st
     region.change(systemId, { kind: "annotate", user: "sandbox", annotations });
 
   const handedOn = await lose((systemId) => annotate(systemId, { "hostplane-slot": randomUUID() }));
-  t.ok(membersOf(clusters).includes(handedOn), "its etcd is another slot's now");
+  t.ok(membersOf(clusters).includes(handedOn), "its etcd member is another slot's now");
   t.ok(clusters.workload.fake.cluster("prod")?.nodes.has(handedOn));
   t.equal(membersOf(clusters).length, 4);
 
@@ -223,7 +223,10 @@ test("of a machine that goes on for another slot of its cluster node and etcd st
   t.same(membersOf(clusters), [...serversOf(state), handedOn].toSorted());
 });
 
-/** The cluster of a store that was put back as it was before any machine was taken, and the cluster was made since. */
+/**
+ * Creates a cluster whose store was restored to a state before any machine was allocated, although the cluster was created
+ * since.
+ */
 async function restoredBeforeItsMachines(t: Test) {
   const clusters = await createTestClusters(t, { machines: 4 });
   await clusters.create("prod");
@@ -249,7 +252,7 @@ async function restoredBeforeItsMachines(t: Test) {
   return { clusters, store, until };
 }
 
-test("a control plane is not begun while MAAS tells no list of machines, nor beside one that MAAS has", async (t) => {
+test("a control plane is not started while MAAS does not list machines, nor next to one that exists in MAAS", async (t) => {
   const { clusters, store, until } = await restoredBeforeItsMachines(t);
   const blind = clusters.start({ store, maas: blindMaas(clusters, isListOfAccount, { fails: true }) });
   const waits = await until(({ slots: [slot] }) => slot?.message.includes("until MAAS tells") === true);
@@ -259,13 +262,13 @@ test("a control plane is not begun while MAAS tells no list of machines, nor bes
   clusters.start({ store });
   const told = await until(({ slots: [slot] }) => slot?.message.includes("adopt or release") === true);
   t.match(told.slots, [{ state: "annotated", message: /MAAS has node-1 as a machine of the cluster/ }]);
-  t.equal(eventsOf(clusters, "Deploying"), 1, "the only one is that of before");
+  t.equal(eventsOf(clusters, "Deploying"), 1, "the only one is the earlier one");
   t.equal(clusters.workload.fake.clusters().length, 1);
   t.same(clusters.workload.fake.refusals, []);
 });
 
 for (const hidden of ["its marks", "its marks and its address"]) {
-  test(`an installed machine of which MAAS does not tell ${hidden} stays, and that is told`, async (t) => {
+  test(`an installed machine is kept and reported when MAAS does not show ${hidden}`, async (t) => {
     const clusters = await createTestClusters(t);
     const maas = hidden === "its marks" ? clusters.maas : withoutAddresses(clusters.maas);
     const first = clusters.start({ maas });

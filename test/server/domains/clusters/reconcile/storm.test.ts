@@ -4,7 +4,7 @@ import type { Fault, FaultMatch } from "../../../../../adapters/maas/fake/faults
 import { isLongForm } from "../../../../long-form.ts";
 import { createTestClusters, type TestClusters } from "./clusters-under-test.ts";
 
-/** After so many deaths of gateways the trouble ends. */
+/** Number of gateway deaths after which the faults end. */
 const mostDeaths = isLongForm ? Number.POSITIVE_INFINITY : 12;
 const names = isLongForm ? ["a", "b", "c", "d", "e"] : ["a", "b"];
 
@@ -28,7 +28,7 @@ function oneOf<T>(all: readonly T[]): T | undefined {
   return all[Math.floor(Math.random() * all.length)];
 }
 
-/** What was to happen before and has not is taken back, so that troubles do not pile up. */
+/** Cancels earlier faults that did not occur yet, so that they do not accumulate. */
 function disturb({ maas, workload }: TestClusters): void {
   maas.fake.clearFaults();
   workload.fake.clearFaults();
@@ -52,7 +52,7 @@ async function live(clusters: TestClusters, name: string): Promise<void> {
   await clusters.untilGone(name);
 }
 
-test("clusters come and go while gateways die and MAAS fails, and every machine is a cluster's or free", async (t) => {
+test("clusters are created and deleted while gateways die and MAAS fails, and every machine belongs to a cluster or is free", async (t) => {
   const clusters = await createTestClusters(t, {
     machines: 36,
     settings: { leaseMs: 600 },
@@ -69,7 +69,7 @@ test("clusters come and go while gateways die and MAAS fails, and every machine 
       deaths += 1;
     }
     if (!isOver) {
-      // There are two of them: a gateway that knows itself alone takes the clusters of any other at once.
+      // The store is shared: a gateway that considers itself the only one takes over other gateways' clusters at once.
       const { run, subscribe } = clusters.store;
       clusters.start({ store: { isShared: true, run, subscribe } });
     }

@@ -15,7 +15,7 @@ function eventsOf({ maas }: TestClusters, wanted: string): number {
     .filter(({ type }) => type === wanted).length;
 }
 
-test("a machine is not to blame as long as none like it became a node", async (t) => {
+test("a machine is not marked as broken while none of its type became a node", async (t) => {
   const clusters = await createTestClusters(t, { machines: 1 });
   const { region } = clusters.maas.fake;
   const systemId = region.machines()[0]?.systemId ?? "";
@@ -30,7 +30,7 @@ test("a machine is not to blame as long as none like it became a node", async (t
   t.equal(region.machine(systemId)?.owner, undefined);
 });
 
-test("a machine that failed twice is to blame where one like it is a node", async (t) => {
+test("a machine that failed twice is marked as broken if one of its type is a node", async (t) => {
   const clusters = await createTestClusters(t, { machines: 1 });
   const { region } = clusters.maas.fake;
   let isLate = false;
@@ -47,7 +47,7 @@ test("a machine that failed twice is to blame where one like it is a node", asyn
   t.equal(eventsOf(clusters, "Failed deployment"), 2);
 });
 
-test("a next try that lies a day ahead was written by a wrong clock, and is not waited for", async (t) => {
+test("a retry scheduled a day ahead was stored by a wrong clock, and is not waited for", async (t) => {
   const at = (ms: number) => restMs(slotOf("w1", { nextTryAtMs: nowMs + ms }), nowMs);
   t.same([at(-1), at(0), at(1_000), at(3_600_000), at(3_600_001), at(dayMs)], [0, 0, 1_000, 3_600_000, 0, 0]);
 
@@ -77,7 +77,7 @@ test("a next try that lies a day ahead was written by a wrong clock, and is not 
   t.equal(after.slots[0]?.uid, slots[0]?.uid);
 });
 
-test("without what holds a cluster's address none of its control plane is installed", async (t) => {
+test("without kube-vip no control-plane machine of a cluster with an endpoint is installed", async (t) => {
   const clusters = await createTestClusters(t, { machines: 3 });
   const without = { settings: { ...clusters.settings, kubeVipImage: undefined } };
   const first = clusters.start(without);
@@ -104,7 +104,7 @@ test("without what holds a cluster's address none of its control plane is instal
   t.same(await clusters.differences(), []);
 });
 
-test("a cluster with a node is not made anew before it has run, when its control plane is taken away", async (t) => {
+test("a cluster that has a node but never ran is not created again when its control plane is lost", async (t) => {
   const clusters = await createTestClusters(t, { machines: 2 });
   clusters.start();
   await clusters.create("prod", { pools: { web: 2 } });
@@ -116,20 +116,20 @@ test("a cluster with a node is not made anew before it has run, when its control
   await clusters.maas.admin.release(server);
   const { cluster } = await clusters.until("prod", (state) => state.cluster.status === "error");
   t.match(cluster.message, "control plane");
-  // It is free again: a worker takes it, and waits for the cluster.
+  // It is free again: a worker allocates it, and waits for the cluster.
   const after = await clusters.until("prod", ({ slots }) =>
     slots.some(({ systemId, state, pool }) => systemId === server && state === "annotated" && pool === "web"),
   );
   t.ok(
     after.slots.every(({ pool }) => pool === "web"),
-    "no machine is looked for that would make another",
+    "no machine is searched for that would initialize another cluster",
   );
   t.equal(eventsOf(clusters, "Deploying"), 2, "nothing was installed again");
   t.equal(clusters.workload.fake.clusters().length, 0);
   t.equal(after.cluster.status, "error");
 });
 
-test("by the right API key a cluster that another account's could not see is as it was", async (t) => {
+test("with the right API key a cluster that another account's key could not see is unchanged", async (t) => {
   const clusters = await createTestClusters(t);
   const first = clusters.start();
   await clusters.create("prod", { pools: { web: 1 } });

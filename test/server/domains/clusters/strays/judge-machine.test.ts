@@ -70,7 +70,7 @@ function marksWith(slotUid: string, sequence = 1, of = installationId): MachineM
 }
 
 const none = { systemId: undefined, candidateId: undefined };
-// So few that they meet often.
+// Few enough to coincide often.
 const systemIds = fc.constantFrom("m1", "m2");
 const slotUids = fc.constantFrom("s1", "s2", "s3");
 const states = fc.oneof(
@@ -102,7 +102,7 @@ const seen: fc.Arbitrary<SeenMachine> = fc.record({
   agentSlot: maybe(slotUids),
 });
 
-test("nothing is given back that could be missed, whatever MAAS and the store hold", async (t) => {
+test("only machines without use are releasable, whatever MAAS and the store contain", async (t) => {
   let releases = 0;
   fc.assert(
     fc.property(seen, known, fc.boolean(), (machineSeen, store, isReportOnly) => {
@@ -133,10 +133,10 @@ test("nothing is given back that could be missed, whatever MAAS and the store ho
     }),
     { numRuns: 20_000 },
   );
-  t.ok(releases > 100, "and it is not for want of machines");
+  t.ok(releases > 100, "enough machines were releasable");
 });
 
-test("a machine is a live slot's exactly when a slot that is not released has it or may", async (t) => {
+test("a machine is in use exactly when a slot that is not released has it or may have it", async (t) => {
   fc.assert(
     fc.property(seen, known, fc.boolean(), (machineSeen, store, isReportOnly) => {
       const { systemId } = machineSeen.machine;
@@ -151,7 +151,7 @@ test("a machine is a live slot's exactly when a slot that is not released has it
   t.end();
 });
 
-test("a store that knows all marks of MAAS is not in the mode of reporting alone", async (t) => {
+test("a store that knows all marks in MAAS is not in report-only mode", async (t) => {
   fc.assert(
     fc.property(fc.array(seen, { maxLength: 4 }), known, (machines, store) => {
       const isOlder = machines.some((each) => isUnexplained(each, store));
@@ -163,10 +163,10 @@ test("a store that knows all marks of MAAS is not in the mode of reporting alone
   const inPlace = { machine: machineWith("m1", "deployed"), marks: marksWith("s1", 1), agentSlot: undefined };
   t.equal(reportOnlyReason([inPlace], facts), undefined);
   const foreign = { ...inPlace, marks: marksWith("x", 900, "fedcba9876543210") };
-  t.equal(reportOnlyReason([foreign], facts), undefined, "numbers of other stores are no matter");
+  t.equal(reportOnlyReason([foreign], facts), undefined, "other stores' numbers do not matter");
 });
 
-test("a store that was put back from a backup is told by what it does not know", async (t) => {
+test("a store restored from a backup is recognized by machines it does not know", async (t) => {
   const machine = machineWith("m1", "deployed");
   const store = { installationId, sequence: 5, slots: [slotWith("s1", "wanted", none)], candidates: [] };
   const unknownSlot = { machine, marks: marksWith("s9", 3), agentSlot: undefined };
@@ -180,7 +180,7 @@ test("a store that was put back from a backup is told by what it does not know",
   const formerOne = { machine, marks: marksWith("s1", 2), agentSlot: undefined };
   t.match(reportOnlyReason([formerOne], otherMachine), /m1/);
   const wasAsked = { ...otherMachine, candidates: [{ slotUid: "s1", systemId: "m1" }] };
-  t.equal(reportOnlyReason([formerOne], wasAsked), undefined, "what the store remembers is explained");
+  t.equal(reportOnlyReason([formerOne], wasAsked), undefined, "what the store has on record is explained");
   const seven = Array.from({ length: 7 }, (_, index) => ({
     ...unknownSlot,
     machine: machineWith(`m${index}`, "deployed"),
@@ -188,7 +188,7 @@ test("a store that was put back from a backup is told by what it does not know",
   t.match(reportOnlyReason(seven, store), /m0, m1, m2, m3, m4 and 2 more; adopt or release them/);
 });
 
-test("what is known of a stray is told", async (t) => {
+test("the known facts about a stray are reported", async (t) => {
   const live = slotWith("s1", "joined", { systemId: "m2", candidateId: "m2" });
   const released = slotWith("s2", "released", { systemId: "m1", candidateId: "m1" });
   const store = {

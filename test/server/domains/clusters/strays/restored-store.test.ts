@@ -6,7 +6,7 @@ import { openOwnStore } from "../../../store/own-store.ts";
 import { makeDirectory } from "../../../store/store-under-test.ts";
 import { type StraysUnderTest, startStrays } from "./strays-under-test.ts";
 
-/** Copies the store, goes on with it, and then with the copy alone. */
+/** Copies the store, continues with the original, and then with the copy only. */
 async function restore(
   t: Test,
   before: StraysUnderTest,
@@ -23,7 +23,7 @@ function statusesOf({ maas }: StraysUnderTest, systemIds: readonly string[]) {
   return systemIds.map((systemId) => maas.fake.region.machine(systemId)?.status);
 }
 
-test("a store that was put back from a backup gives nothing back until all is adopted or released", async (t) => {
+test("with a store restored from a backup nothing is released until all machines are adopted or released", async (t) => {
   const before = await startStrays(t);
   await before.createCluster("prod", {
     pools: [{ name: "web", instanceType: "gpu", labels: [{ name: "tier", value: "web" }], count: 2 }],
@@ -56,7 +56,7 @@ test("a store that was put back from a backup gives nothing back until all is ad
   ]);
   const reason = /older than what MAAS has.* does not know of .*; adopt or release them/;
   t.match(after.log[0], reason);
-  t.equal(after.log.length, 4, "the mode and each of the three are told once");
+  t.equal(after.log.length, 4, "the mode and each of the three are logged once");
   const { strays, reportOnlyBecause } = await after.strays.list();
   t.match(reportOnlyBecause, reason);
   for (const systemId of taken) {
@@ -102,14 +102,14 @@ test("a store that was put back from a backup gives nothing back until all is ad
     ["known", "s1"],
   );
   await after.sweep();
-  t.same(statusesOf(after, [annotated, late]), ["allocated", "allocated"], "one is left to explain");
+  t.same(statusesOf(after, [annotated, late]), ["allocated", "allocated"], "one is still unexplained");
   await after.strays.release(annotated);
   await after.sweep();
   t.same(statusesOf(after, [known, deployed, annotated, late]), ["deployed", "deployed", "ready", "ready"]);
   t.same(await after.strays.list(), { strays: [], reportOnlyBecause: undefined });
 });
 
-test("what the store takes after an adoption has a greater number than all that was taken before", async (t) => {
+test("after an adoption the store assigns higher sequence numbers than any before", async (t) => {
   const before = await startStrays(t);
   await before.createCluster("prod");
   let machine = "";
@@ -132,10 +132,10 @@ test("what the store takes after an adoption has a greater number than all that 
   );
   const { strays, reportOnlyBecause } = await after.strays.list();
   t.equal(strays.length, 2);
-  t.match(reportOnlyBecause, /does not know of/, "that of the others being smaller explains nothing");
+  t.match(reportOnlyBecause, /does not know of/, "the lower numbers of the others explain nothing");
 });
 
-test("a machine whose slot waits for another in the store is adopted under a new id", async (t) => {
+test("a machine whose slot waits for another one in the store is adopted under a new id", async (t) => {
   const before = await startStrays(t);
   await before.createCluster("prod");
   await before.addSlot("prod", "s1");
@@ -158,7 +158,7 @@ test("a machine whose slot waits for another in the store is adopted under a new
   t.same(await after.strays.list(), { strays: [], reportOnlyBecause: undefined });
 });
 
-test("an adoption that ends between its two steps can be made again", async (t) => {
+test("an adoption that is interrupted between its two steps can be repeated", async (t) => {
   const before = await startStrays(t);
   await before.createCluster("prod");
   await before.addSlot("prod", "s1");
@@ -169,12 +169,12 @@ test("an adoption that ends between its two steps can be made again", async (t) 
   after.maas.fake.inject({ op: "set_workload_annotations" }, { kind: "loseReply" });
   t.equal(await reasonOf(after.strays.adopt(machine)), "MAAS_UNAVAILABLE");
   const named = marksFrom((await after.maas.machine(machine)).annotations)?.slotUid;
-  t.not(named, "s1", "it was written all the same");
+  t.not(named, "s1", "it was written nevertheless");
   t.match(await after.strays.list(), { strays: [{ systemId: machine, isAdoptable: true }] });
   t.match(await after.strays.adopt(machine), { uid: named, systemId: machine });
 });
 
-test("of two who adopt a machine at once one has it, and what is written on it is what the store has", async (t) => {
+test("of two concurrent adoptions of a machine one succeeds, and its marks match the store", async (t) => {
   const before = await startStrays(t);
   await before.createCluster("prod");
   await before.addSlot("prod", "s1");
@@ -187,7 +187,7 @@ test("of two who adopt a machine at once one has it, and what is written on it i
   const outcomes = await Promise.allSettled(adoptions);
   const adopted = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? outcome.value : []));
   const refused = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? outcome.reason : []));
-  // The second finds the machine in use, or the place that it would have had.
+  // The second finds the machine in use, or its place filled.
   t.match(refused, [{ reason: /^(MACHINE_IN_USE|STRAY_NOT_ADOPTABLE)$/ }]);
   const { annotations } = await after.maas.machine(machine);
   t.match(adopted, [{ uid: marksFrom(annotations)?.slotUid }]);

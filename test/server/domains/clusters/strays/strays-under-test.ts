@@ -15,20 +15,20 @@ const kubernetesImage = "os=ubuntu-noble,k8s=1.35.4,standard";
 
 export const never = new AbortController().signal;
 
-/** Strays on a store of their own and a MAAS in which nothing ends by itself. */
+/** Strays on a separate store and a MAAS in which nothing finishes by itself. */
 export interface StraysUnderTest {
   readonly store: Store;
   readonly maas: MaasSandbox;
   readonly strays: Strays;
-  /** What was logged, oldest first. */
+  /** Log messages, oldest first. */
   readonly log: readonly string[];
-  /** Resolves when a line like that is logged next. */
+  /** Resolves when a matching line is logged. */
   nextLog(pattern: RegExp): Promise<void>;
   createCluster(name: string, changes?: Partial<NewCluster>): Promise<void>;
   /** Adds a slot to the cluster that is due, or changes slots. */
   addSlot(cluster: string, uid: string, pool?: string): Promise<void>;
   writeSlots(cluster: string, ...change: readonly SlotChange[]): Promise<readonly SlotRecord[]>;
-  /** Takes a free machine for a slot that is wanted as the reconciler does, up to a state. */
+  /** Allocates a free machine for a slot in the state `wanted`, as the reconciler does, up to a given state. */
   take(
     cluster: string,
     uid: string,
@@ -40,7 +40,7 @@ export interface StraysUnderTest {
 export interface StraysUnderTestOptions {
   readonly store?: Store;
   readonly maas?: MaasSandbox;
-  /** What stands between the strays and their MAAS. */
+  /** Wraps the MAAS that the strays use. */
   readonly aroundMaas?: (maas: MaasSandbox) => MaasAdapter;
   readonly sweepMs?: number;
   readonly clocks?: Clocks;
@@ -106,7 +106,7 @@ export async function startStrays(t: Test, options: StraysUnderTestOptions = {})
     strays,
     log,
     async nextLog(pattern) {
-      // What is waited for is no reason for the process to go on.
+      // The wait itself does not keep the process alive.
       const awake = setInterval(() => {}, 1_000);
       for await (const [line] of on(lines, "line")) {
         if (pattern.test(line)) {

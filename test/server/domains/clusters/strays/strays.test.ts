@@ -11,7 +11,7 @@ interface Deployed {
   readonly series?: string;
 }
 
-/** A machine that is marked as this gateway's and installed, which the store knows nothing of. */
+/** Deploys a machine marked as this gateway's that the store does not know. */
 async function deployStray(under: StraysUnderTest, facts: Deployed = {}): Promise<string> {
   const { maas, store } = under;
   const { systemId } = await maas.choose({});
@@ -32,7 +32,7 @@ async function deployStray(under: StraysUnderTest, facts: Deployed = {}): Promis
   return systemId;
 }
 
-test("a machine that the account does not have is no stray", async (t) => {
+test("a machine that the account does not own is not a stray", async (t) => {
   const under = await startStrays(t);
   const { strays, maas } = under;
   const { systemId: free } = await maas.choose({});
@@ -51,7 +51,7 @@ test("a machine that the account does not have is no stray", async (t) => {
   t.match(maas.fake.region.machine(free), { status: "allocated", owner: "sandbox-other" });
 });
 
-test("a machine is adopted only into the cluster that it was made for, and as it was made", async (t) => {
+test("a machine is adopted only into the cluster that it was deployed for, with its original properties", async (t) => {
   const under = await startStrays(t);
   await under.createCluster("prod");
   const refused = async (systemId: string, message: RegExp) => {
@@ -83,13 +83,13 @@ test("a machine is adopted only into the cluster that it was made for, and as it
   t.same((await under.store.run("clusters.get", { name: "prod" }))?.slots, []);
 });
 
-test("a cluster on another MAAS is not the one that a machine was made for", async (t) => {
+test("a cluster on another MAAS is not the one that a machine was deployed for", async (t) => {
   const under = await startStrays(t);
   await under.createCluster("prod", { backend: "http://elsewhere:5240/MAAS" });
   await t.rejects(under.strays.adopt(await deployStray(under)), { message: /there is no cluster prod$/ });
 });
 
-test("a machine of the control plane is adopted", async (t) => {
+test("a control-plane machine is adopted", async (t) => {
   const under = await startStrays(t);
   await under.createCluster("prod", { controlPlane: { instanceType: "gpu", labels: [], count: 1 } });
   const systemId = await deployStray(under);
@@ -103,7 +103,7 @@ test("a machine of the control plane is adopted", async (t) => {
   t.match(told?.events, [{ systemId, state: "booted", message: "adopted by an operator" }]);
 });
 
-test("a machine is not adopted where another would have to go for it", async (t) => {
+test("a machine is not adopted if another would have to be removed for it", async (t) => {
   const under = await startStrays(t);
   const pools = [{ name: "web", instanceType: "standard", labels: [], count: 1 }];
   await under.createCluster("prod", { pools });
@@ -140,7 +140,7 @@ test("a machine is not adopted where another would have to go for it", async (t)
   t.match(await under.strays.adopt(workers[1] ?? ""), { pool: "web", state: "booted" });
 });
 
-test("a machine is not adopted into a place that another gets meanwhile", async (t) => {
+test("a machine is not adopted into a place that another one gets concurrently", async (t) => {
   const before = await startStrays(t);
   await before.createCluster("prod");
   const [first, second] = [await deployStray(before), await deployStray(before)];
@@ -155,7 +155,7 @@ test("a machine is not adopted into a place that another gets meanwhile", async 
   });
 });
 
-test("an operator gives any stray back, but not one that is locked", async (t) => {
+test("an operator can release any stray, except a locked one", async (t) => {
   const under = await startStrays(t);
   const systemId = await deployStray(under);
   await under.maas.admin.lock(systemId);
@@ -170,7 +170,7 @@ test("an operator gives any stray back, but not one that is locked", async (t) =
   t.same((await under.strays.list()).strays, []);
 });
 
-test("plans say what would be, and change nothing", async (t) => {
+test("dry runs describe the result, and change nothing", async (t) => {
   const under = await startStrays(t);
   await under.createCluster("prod");
   const systemId = await deployStray(under);

@@ -8,7 +8,7 @@ function releaseRequests({ fake }: MaasSandbox) {
   return fake.requests.filter(({ op }) => op === "release");
 }
 
-/** Runs `interfere` when a machine has been judged and is about to be given back. */
+/** Runs `interfere` when a machine has been judged and is about to be released. */
 function interfering(interfere: () => Promise<void>): StraysUnderTestOptions {
   return {
     aroundMaas: (maas) => ({
@@ -23,7 +23,7 @@ function interfering(interfere: () => Promise<void>): StraysUnderTestOptions {
   };
 }
 
-test("a machine that becomes a live slot's while it is judged is left to it", async (t) => {
+test("a machine that a live slot allocates during the check is left to it", async (t) => {
   let beforeRelease = async () => {};
   const under = await startStrays(
     t,
@@ -46,7 +46,7 @@ test("a machine that becomes a live slot's while it is judged is left to it", as
   t.same((await under.strays.list()).strays, []);
 });
 
-test("a machine that somebody takes by hand while it is judged is left to him", async (t) => {
+test("a machine that a user allocates by hand during the check is left to them", async (t) => {
   let beforeRelease = async () => {};
   const under = await startStrays(
     t,
@@ -64,7 +64,7 @@ test("a machine that somebody takes by hand while it is judged is left to him", 
   t.match(under.maas.fake.region.machine(systemId), { status: "allocated", agentName: "by-hand" });
 });
 
-test("a machine that somebody begins to install while it is judged is left alone", async (t) => {
+test("a machine whose installation a user starts during the check is not touched", async (t) => {
   let beforeRelease = async () => {};
   const under = await startStrays(
     t,
@@ -78,7 +78,7 @@ test("a machine that somebody begins to install while it is judged is left alone
   t.equal(statusOf(under.maas, systemId), "deploying");
 });
 
-test("a machine that is given back while it is judged is no stray", async (t) => {
+test("a machine that is released during the check is not a stray", async (t) => {
   let afterListing = async () => {};
   const under = await startStrays(t, {
     aroundMaas: (maas) => ({
@@ -103,7 +103,7 @@ test("a machine that is given back while it is judged is no stray", async (t) =>
   t.same((await under.strays.list()).strays, []);
 });
 
-test("a gateway that was frozen after it looked leaves the machine as it is", async (t) => {
+test("a gateway that was frozen after the check does not touch the machine", async (t) => {
   for (const clock of ["monotonicMs", "wallMs"] as const) {
     const now = { monotonicMs: 0, wallMs: 1_000_000 };
     let frozenMs = 0;

@@ -5,7 +5,7 @@ import { reasonOf } from "../../../../adapters/host/reason-of.ts";
 import { agentName, leaveTombstone, loseCandidate, statusOf } from "./lost-machines.ts";
 import { startStrays } from "./strays-under-test.ts";
 
-test("a machine of an allocation that came late is given back, once its slot has another", async (t) => {
+test("a machine whose allocation came late is released once its slot has another one", async (t) => {
   const under = await startStrays(t);
   await under.createCluster("prod");
   await under.addSlot("prod", "s1");
@@ -36,7 +36,7 @@ test("a machine of an allocation that came late is given back, once its slot has
   t.same((await under.strays.list()).strays, []);
 });
 
-test("it is given back also when its slot is over, or waits for a machine", async (t) => {
+test("it is also released when its slot is released, or waits for a machine", async (t) => {
   const under = await startStrays(t);
   await under.createCluster("prod");
   await under.addSlot("prod", "s1");
@@ -50,7 +50,7 @@ test("it is given back also when its slot is over, or waits for a machine", asyn
   t.equal(statusOf(under.maas, first), "ready");
 });
 
-test("a machine that was to be taken, but is under a name of somebody else's, stays", async (t) => {
+test("a candidate that is allocated under another user's agent name is kept", async (t) => {
   const under = await startStrays(t);
   await under.createCluster("prod");
   await under.addSlot("prod", "s1");
@@ -61,7 +61,7 @@ test("a machine that was to be taken, but is under a name of somebody else's, st
   t.match((await under.strays.list()).strays, [{ systemId, isOurs: false, isAdoptable: false }]);
 });
 
-test("a machine is given back whose slot is released, but not once it is installed", async (t) => {
+test("a machine of a released slot is released, but not once it is installed", async (t) => {
   const under = await startStrays(t);
   await under.createCluster("prod");
   await under.addSlot("prod", "s1");
@@ -78,13 +78,13 @@ test("a machine is given back whose slot is released, but not once it is install
     `machine ${systemId} (deploying) ${why}: it is not deployed`,
     `machine ${systemId} (deployed) ${why}: it was deployed with an image that has no Kubernetes in its name`,
   ]);
-  t.equal(under.log.length, 2, "each is told once");
+  t.equal(under.log.length, 2, "each is logged once");
   await under.strays.release(systemId);
   under.maas.fake.region.finish(systemId);
   t.equal(statusOf(under.maas, systemId), "ready");
 });
 
-test("a machine that is allocated and whose slot is released is given back", async (t) => {
+test("an allocated machine of a released slot is released", async (t) => {
   const under = await startStrays(t);
   await under.createCluster("prod");
   await under.addSlot("prod", "s1");
@@ -93,7 +93,7 @@ test("a machine that is allocated and whose slot is released is given back", asy
   t.equal(statusOf(under.maas, systemId), "ready");
 });
 
-test("machines of live slots are left alone, however far they are", async (t) => {
+test("machines of live slots are not touched, in any state", async (t) => {
   const under = await startStrays(t);
   await under.createCluster("prod");
   const untils = ["candidate", "allocated", "annotated", "joined"] as const;
@@ -102,7 +102,7 @@ test("machines of live slots are left alone, however far they are", async (t) =>
     await under.addSlot("prod", until);
     const systemId = await under.take("prod", until, until);
     if (until === "candidate") {
-      // The reply was lost.
+      // The response was lost.
       await under.maas.allocate({ systemId, agentName: await agentName(under, until) });
     }
     systemIds.push(systemId);
@@ -120,7 +120,7 @@ test("machines of live slots are left alone, however far they are", async (t) =>
   t.same(under.log, []);
 });
 
-test("machines of the account that are not this gateway's, and of other accounts, are not touched", async (t) => {
+test("machines of the account that are not this gateway's, and machines of other accounts, are not touched", async (t) => {
   const under = await startStrays(t);
   const { maas } = under;
   const take = async (account: MaasSandbox["other"] | MaasSandbox) => {
@@ -155,7 +155,7 @@ test("machines of the account that are not this gateway's, and of other accounts
   t.equal(statusOf(maas, theirs), "allocated");
 });
 
-test("a release that MAAS refuses keeps no other machine from being given back", async (t) => {
+test("a release that MAAS rejects does not prevent the release of other machines", async (t) => {
   const under = await startStrays(t);
   await under.createCluster("prod");
   const lost: string[] = [];
@@ -177,7 +177,7 @@ test("a release that MAAS refuses keeps no other machine from being given back",
   );
 });
 
-test("the search begins at once, goes on after MAAS was away, and ends when it is told to", async (t) => {
+test("the search starts at once, continues after an outage of MAAS, and ends on request", async (t) => {
   const under = await startStrays(t, { sweepMs: 10 });
   await under.createCluster("prod");
   await under.addSlot("prod", "s1");
@@ -194,7 +194,7 @@ test("the search begins at once, goes on after MAAS was away, and ends when it i
   t.equal(under.maas.fake.requests.length, length + 1);
 });
 
-test("of a machine that many slots were to take only the newest are asked for", async (t) => {
+test("for a machine that many slots had as a candidate only the newest agent names are searched", async (t) => {
   const under = await startStrays(t);
   const uids = Array.from({ length: 25 }, (_, index) => `s${index}`);
   await under.createCluster("prod");
@@ -215,5 +215,5 @@ test("of a machine that many slots were to take only the newest are asked for", 
   t.equal(count, 20);
   await under.maas.release(systemId);
   await under.maas.allocate({ systemId, agentName: await agentName(under, "s24") });
-  t.equal((await asked()).count, 1, "the newest is the first");
+  t.equal((await asked()).count, 1, "the newest comes first");
 });

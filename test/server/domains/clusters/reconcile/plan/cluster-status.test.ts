@@ -13,7 +13,7 @@ function found(slots: readonly SlotRecord[], view = viewOf(slots), cluster: Clus
   return [status, message, isSettled, isCalm];
 }
 
-test("a cluster runs when all that it is to have is there and ready", async (t) => {
+test("a cluster runs when all of its machines exist and are ready", async (t) => {
   const slots = wholeCluster();
   t.same(found(slots), ["running", "", true, true]);
   t.same(found(slots, viewOf(slots, { unreadable: "it does not answer", images: undefined })), [
@@ -25,7 +25,7 @@ test("a cluster runs when all that it is to have is there and ready", async (t) 
   t.same(found(slots, viewOf(slots), clusterOf({ hasRun: false })), ["running", "", true, true]);
 });
 
-test("until it has run for the first time a cluster is set up", async (t) => {
+test("a cluster is provisioning until it has run for the first time", async (t) => {
   const cluster = clusterOf({ hasRun: false });
   t.same(found([], viewOf([], { api: undefined }), cluster), [
     "provisioning",
@@ -56,7 +56,7 @@ test("until it has run for the first time a cluster is set up", async (t) => {
   ]);
 });
 
-test("what was wrongly configured is an error before a cluster has run, and someone's to mend afterwards", async (t) => {
+test("a configuration error is an error before a cluster has run, and degrades it afterwards", async (t) => {
   const slots = [
     ...rest,
     wantedOf("w2", { reason: "NO_IMAGE", message: "MAAS has no image of 1.36.3 for it" }),
@@ -66,7 +66,7 @@ test("what was wrongly configured is an error before a cluster has run, and some
   t.same(found(slots), ["degraded", message, false, false]);
 });
 
-test("a MAAS that is away is one cause, whichever call met it", async (t) => {
+test("an unreachable MAAS is shown as one cause, whichever call failed", async (t) => {
   const why = "MAAS at http://maas/MAAS is unavailable: it, or a proxy in front of it, answered 502";
   const away = { reason: "MAAS_UNAVAILABLE", message: why, attempts: 3 };
   const slots = [...rest.slice(0, 3), wantedOf("w1", away), wantedOf("w2", away)];
@@ -79,7 +79,7 @@ test("a MAAS that is away is one cause, whichever call met it", async (t) => {
   );
 });
 
-test("work that goes on by itself is told", async (t) => {
+test("work in progress is reported", async (t) => {
   const slots = [...rest, slotOf("w2", { state: "booted" }), slotOf("x", { state: "releasing" })];
   t.same(found(slots), [
     "reconciling",
@@ -102,7 +102,7 @@ test("work that goes on by itself is told", async (t) => {
   ]);
 });
 
-test("a node may be silent for five minutes before someone has to act", async (t) => {
+test("a node may be not ready for five minutes before it needs intervention", async (t) => {
   const slots = wholeCluster();
   const since = (ms: number, more = {}) =>
     viewOf(slots, { nodes: { w2: { isReady: undefined, readyChangedAtMs: nowMs - ms, ...more } } });
@@ -122,7 +122,7 @@ test("a node may be silent for five minutes before someone has to act", async (t
   t.match(found(slots, view), ["degraded", /cp1, cp2, cp3 and 2 more: no node of the cluster any more/]);
 });
 
-test("someone has to act when there is no machine, or one is in a state that it does not leave by itself", async (t) => {
+test("missing machines and machines that are stuck need intervention", async (t) => {
   const lacking = [...rest, wantedOf("w2", { reason: "NO_MACHINE", message: "none" })];
   t.same(found(lacking), [
     "degraded",
@@ -131,7 +131,7 @@ test("someone has to act when there is no machine, or one is in a state that it 
     false,
   ]);
   const coming = [...lacking, slotOf("x", { state: "releasing" })];
-  t.equal(found(coming)[0], "reconciling", "one is on its way back");
+  t.equal(found(coming)[0], "reconciling", "one is being released");
   const upgraded = clusterOf({ k8sVersion: "1.37.1", controlPlaneVersion: "1.37.1" });
   const surge = wantedOf("cp4", { pool: undefined, k8sVersion: "1.37.1", reason: "NO_MACHINE" });
   const short = [...wholeCluster(), surge];
@@ -148,7 +148,7 @@ test("someone has to act when there is no machine, or one is in a state that it 
     false,
   ]);
   const named = { ...locked, message: "x is locked in MAAS" };
-  t.equal(found([...wholeCluster(), slotOf("x", named)])[1], "x is locked in MAAS", "its name stands once");
+  t.equal(found([...wholeCluster(), slotOf("x", named)])[1], "x is locked in MAAS", "its name appears once");
   for (const [status, words] of [
     ["broken", "broken in MAAS"],
     ["missing", "missing in MAAS"],
@@ -166,7 +166,7 @@ test("someone has to act when there is no machine, or one is in a state that it 
   t.same(found(failing(3)), ["degraded", "4 of 5 machines are ready; w2: MAAS failed: 500", false, false]);
 });
 
-test("a cluster that cannot be reached, or has lost its control plane, may be impossible to use", async (t) => {
+test("a cluster that is unreachable, or has lost its control plane, may be unusable", async (t) => {
   const slots = wholeCluster();
   t.same(found(slots, viewOf(slots, { api: unreachable })), [
     "error",
@@ -182,11 +182,11 @@ test("a cluster that cannot be reached, or has lost its control plane, may be im
   t.same(
     found(workers),
     ["degraded", "no machine of the control plane is known; adopt those that MAAS has", false, true],
-    "a store from a backup does not know it, and the cluster is there",
+    "a store restored from a backup does not know it, but the cluster exists",
   );
 });
 
-test("an API server may be silent for less than a minute before the cluster cannot be used", async (t) => {
+test("an API server may be unreachable for less than a minute before the cluster is unusable", async (t) => {
   const slots = wholeCluster();
   const silent = (forMs: number) => viewOf(slots, { api: { ...unreachable, forMs } });
   for (const status of ["running", "reconciling", "degraded"] as const) {
@@ -203,10 +203,10 @@ test("an API server may be silent for less than a minute before the cluster cann
   t.equal(found(slots, silent(1_000), clusterOf({ status: "error" }))[0], "error", "it was so before");
   const workers = [w1, w2].flatMap((slot) => slot ?? []);
   const lost = viewOf(workers, { api: { ...unreachable, forMs: 1_000 } });
-  t.equal(found(workers, lost)[0], "error", "nothing is left that could answer");
+  t.equal(found(workers, lost)[0], "error", "nothing is left that could respond");
 });
 
-test("a cluster that is deleted is being taken down, whatever else is wrong", async (t) => {
+test("a cluster being deleted is stopping, whatever else is wrong", async (t) => {
   const cluster = clusterOf({ isDeleting: true });
   t.same(found([], viewOf([], { api: unreachable }), cluster), ["stopping", "", false, false]);
   const slots = ["a", "b", "c", "d", "e"].map((uid) => slotOf(uid, { state: "releasing" }));

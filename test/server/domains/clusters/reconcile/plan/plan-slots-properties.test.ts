@@ -30,7 +30,7 @@ const change = fc.oneof(
 const course = fc.record({
   servers: fc.constantFrom(1, 3, 5),
   pools,
-  /** What is asked for, and after how many passes. */
+  /** The requested changes, and after how many passes. */
   changes: fc.array(fc.tuple(fc.integer({ min: 0, max: 20 }), change), { maxLength: 4 }),
   spare: fc.integer({ min: 0, max: 2 }),
   seed: fc.integer(),
@@ -40,7 +40,7 @@ type Course = typeof course extends fc.Arbitrary<infer T> ? T : never;
 
 const calmPasses = 400;
 
-test("a cluster that anything happens to comes to have the machines that it is to have", async (t) => {
+test("a cluster reaches its spec, whatever happens to it", async (t) => {
   let upgrades = 0;
   fc.assert(
     fc.property(course, (value) => {
@@ -65,7 +65,7 @@ test("a cluster that anything happens to comes to have the machines that it is t
       expectSame(slots.length, wantedCount(cluster, "standard") + wantedCount(cluster, "gpu"));
       const status = clusterStatusOf(cluster, slots, simulated.view());
       expectSame(status, { status: "running", message: "", isSettled: true, isCalm: true });
-      // What is in place stays so.
+      // A settled state is stable.
       simulated.pass((plan) => expectSame(plan, { add: [], leave: [] }));
     }),
     { numRuns: 300 },
@@ -73,7 +73,7 @@ test("a cluster that anything happens to comes to have the machines that it is t
   t.ok(upgrades > 50, "upgrades are among them");
 });
 
-test("a cluster that is deleted at any time has no machine in the end", async () => {
+test("a cluster that is deleted at any time ends without machines", async () => {
   fc.assert(
     fc.property(course, (value) => {
       const simulated = afterTrouble(value);
@@ -110,7 +110,7 @@ function afterTrouble({ servers, pools, changes, spare, seed }: Course): Simulat
   return simulated;
 }
 
-/** No more free machines than are said; but a control plane of one needs one to be upgraded. */
+/** Limits the free machines to the given number, but leaves one for upgrading a control plane of one machine. */
 function stock(simulated: SimulatedCluster, spare: number): void {
   const { cluster } = simulated;
   const least = cluster.controlPlane.count === 1 ? 1 : 0;
@@ -141,7 +141,7 @@ function passAndCheck(simulated: SimulatedCluster): void {
   }
 }
 
-/** What no plan may do, whatever it is made of. */
+/** Checks invariants of every plan. */
 function assertHarmless(simulated: SimulatedCluster, { add, leave }: SlotPlan): void {
   const { cluster } = simulated;
   const [slots, view] = [simulated.slots(), simulated.view()];
@@ -159,16 +159,16 @@ function assertHarmless(simulated: SimulatedCluster, { add, leave }: SlotPlan): 
     expectSame(added === 0 || left + added <= count + 1, true, "too many are added");
     const serving = live.filter((slot) => isServing(slot, view));
     const kept = serving.filter(({ uid }) => leaving(uid) === undefined).length;
-    expectSame(kept >= Math.min(count - 1, serving.length), true, "too many leave");
+    expectSame(kept >= Math.min(count - 1, serving.length), true, "too many are removed");
   }
   for (const { uid, from, to } of leave) {
     const slot = slots.find((each) => each.uid === uid);
     expectSame(slot?.state, from);
-    expectSame(from === "joined" && to !== "draining", false, "a node goes without being drained");
-    expectSame(from !== "wanted" && to === "released", false, "a machine is forgotten");
+    expectSame(from === "joined" && to !== "draining", false, "a node is removed without being drained");
+    expectSame(from !== "wanted" && to === "released", false, "a machine is not released");
     const isRemoved = slot?.pool !== undefined && !cluster.pools.some((each) => isOfPool(slot, each));
     if (from === "joined" && view.api?.isReachable !== true && !isRemoved) {
-      throw new Error("a node leaves that cannot be seen");
+      throw new Error("a node whose state is unknown is removed");
     }
   }
   const servers = liveOf(slots, undefined);
@@ -191,7 +191,7 @@ function expectSame(found: unknown, wanted: unknown, what = ""): void {
   }
 }
 
-/** The same numbers for the same seed (mulberry32). */
+/** Returns a deterministic random number generator (mulberry32). */
 function chanceFrom(seed: number): Chance {
   let state = seed;
   return () => {

@@ -25,7 +25,7 @@ function planned(cluster: ClusterRecord, slots: readonly SlotRecord[], view = vi
   return planSlots(cluster, slots, view, () => `new${++made}`);
 }
 
-/** In brief: pools and versions that are added, and who goes where. */
+/** Summarizes a plan: pools and versions that are added, and slots with their next state. */
 function brief(plan: SlotPlan) {
   return {
     add: plan.add.map(({ pool = "", k8sVersion }) => `${pool} ${k8sVersion}`.trim()),
@@ -51,7 +51,7 @@ test("a new cluster gets all its machines at once", async (t) => {
   t.same(plan.add.at(-1), { uid: "new1", pool: "ml", instanceType: "gpu", labels, k8sVersion: "1.36.3" });
 });
 
-test("a cluster that has what it is to have is left alone, whatever cannot be seen", async (t) => {
+test("a cluster that matches its spec is left unchanged, whatever cannot be read", async (t) => {
   const slots = wholeCluster();
   for (const view of [
     viewOf(slots),
@@ -63,12 +63,12 @@ test("a cluster that has what it is to have is left alone, whatever cannot be se
   }
 });
 
-test("a machine that goes is replaced at once", async (t) => {
+test("a machine that is removed is replaced at once", async (t) => {
   const slots = [...wholeCluster().slice(0, 4), slotOf("w2", { state: "releasing" })];
   t.same(brief(planned(clusterOf(), slots)), { add: ["web 1.36.3"], leave: [] });
 });
 
-test("each leaves by the way that its state asks for", async (t) => {
+test("each machine is removed in the way that its state requires", async (t) => {
   const ways: Partial<Record<SlotState, string>> = {
     wanted: "released",
     candidate: "releasing",
@@ -88,7 +88,7 @@ test("each leaves by the way that its state asks for", async (t) => {
   }
 });
 
-test("of a deleted pool all leave, also those that the API cannot show and those made for another pool of that name", async (t) => {
+test("all machines of a deleted pool are removed, also when nodes cannot be read, and those of a former pool of that name", async (t) => {
   const slots = wholeCluster();
   const view = viewOf(slots, { api: unreachable });
   t.same(brief(planned(clusterOf({ pools: [] }), slots, view)).leave, ["w1 draining", "w2 draining"]);
@@ -97,7 +97,7 @@ test("of a deleted pool all leave, also those that the API cannot show and those
   t.same(plan, { add: ["web 1.36.3"], leave: ["w1 draining", "w2 draining"] });
 });
 
-test("a deleted cluster is not drained, and gets nothing new", async (t) => {
+test("a deleted cluster is not drained, and gets no new machines", async (t) => {
   const [first, ...rest] = wholeCluster();
   const slots = [
     ...rest,
@@ -115,7 +115,7 @@ test("a deleted cluster is not drained, and gets nothing new", async (t) => {
   });
 });
 
-test("of too many machines of a pool those leave that are missed least", async (t) => {
+test("a pool with too many machines loses the most dispensable ones", async (t) => {
   const servers = wholeCluster().slice(0, 3);
   const slots = [
     slotOf("old", { createdAtMs: 1 }),
@@ -135,17 +135,17 @@ test("of too many machines of a pool those leave that are missed least", async (
   ];
   for (const count of [1, 2, 3, 4, 5]) {
     const plan = planned(clusterOf({ pools: [poolOf(count)] }), [...servers, ...slots], view);
-    t.same(brief(plan).leave, order.slice(0, 6 - count), `${count} are wanted`);
+    t.same(brief(plan).leave, order.slice(0, 6 - count), `the spec is ${count}`);
   }
 });
 
-test("no node is chosen to leave while nodes cannot be seen", async (t) => {
+test("no node is chosen for removal while nodes cannot be read", async (t) => {
   const slots = [...wholeCluster(), slotOf("w3", { state: "booted" }), slotOf("w4", { state: "deploying" })];
   const plan = planned(clusterOf({ pools: [poolOf(1)] }), slots, viewOf(slots, { api: unreachable }));
   t.same(brief(plan).leave, ["w4 releasing"]);
 });
 
-test("a machine that was adopted is a node like any other", async (t) => {
+test("an adopted machine is treated like any other node", async (t) => {
   const adopted = slotOf("w3", { state: "booted", createdAtMs: nowMs, reason: "MAAS_UNAVAILABLE" });
   const late = slotOf("w4", { state: "deploying", createdAtMs: nowMs - 1 });
   const slots = [...wholeCluster(), adopted, late];
@@ -155,17 +155,17 @@ test("a machine that was adopted is a node like any other", async (t) => {
   } as const;
   const leaving = (count: number, view = seen as ClusterView, among: readonly SlotRecord[] = slots) =>
     brief(planned(clusterOf({ pools: [poolOf(count)] }), among, view)).leave;
-  t.same(leaving(3), ["w4 releasing"], "it is missed more than one that is being installed");
+  t.same(leaving(3), ["w4 releasing"], "it is less dispensable than one that is being installed");
   t.same(leaving(2), ["w4 releasing", "w3 draining"]);
   const silent = nodesOf([...wholeCluster(), adopted], { w3: { isReady: false } });
   t.same(leaving(3, { ...seen, api: { isReachable: true, nodes: silent } }), ["w4 releasing"]);
   t.same(leaving(2, { ...seen, api: { isReachable: true, nodes: silent } }), ["w4 releasing", "w3 draining"]);
   const view = { ...seen, api: unreachable };
-  t.same(leaving(2, view, [...wholeCluster(), adopted]), [], "nor does it go while it cannot be seen");
+  t.same(leaving(2, view, [...wholeCluster(), adopted]), [], "nor is it removed while nodes cannot be read");
   t.same(brief(planned(clusterOf({ pools: [] }), [adopted], view)).leave, ["w3 draining"]);
 });
 
-test("a control plane without any data left is not made anew", async (t) => {
+test("a control plane that has lost its data is not created again", async (t) => {
   const [, , , ...workers] = wholeCluster();
   t.same(planned(clusterOf(), workers), nothing, "not even workers are replaced");
   t.same(brief(planned(clusterOf({ pools: [poolOf(3)] }), workers)).add, []);
@@ -174,11 +174,15 @@ test("a control plane without any data left is not made anew", async (t) => {
   const next = clusterOf({ k8sVersion: "1.37.1", controlPlaneVersion: "1.37.1" });
   t.same(planned(next, [...workers.slice(1), wantedOf("w9")]), nothing, "nor upgraded");
   const leaving = [...workers, serverOf("cp1", { state: "draining" })];
-  t.equal(planned(clusterOf(), leaving).add.length, 3, "one that is drained has it still");
-  t.equal(planned(clusterOf({ hasRun: false }), []).add.length, 5, "one that has never run has none to lose");
+  t.equal(planned(clusterOf(), leaving).add.length, 3, "a draining one still has the data");
+  t.equal(
+    planned(clusterOf({ hasRun: false }), []).add.length,
+    5,
+    "a cluster that has never run has no data to lose",
+  );
 });
 
-test("a machine of the control plane that may have joined etcd is not sent away for being one too many", async (t) => {
+test("a surplus control-plane machine that may have joined etcd is not removed", async (t) => {
   for (const state of ["deploying", "booted"] as const) {
     t.same(planned(clusterOf(), [...wholeCluster(), serverOf("cp4", { state })]), nothing, state);
   }

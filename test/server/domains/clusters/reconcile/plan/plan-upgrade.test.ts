@@ -7,7 +7,7 @@ import type { ClusterRecord, SlotRecord } from "../../../../../../server/store/c
 import { clusterOf, nowMs, serverOf, slotOf, viewOf, wantedOf, wholeCluster } from "./sample-cluster.ts";
 
 const nothing = { add: [], leave: [] };
-/** All machines have 1.36.3, and are to have 1.37.1. */
+/** All machines have 1.36.3, and the spec is 1.37.1. */
 const upgrading = clusterOf({ k8sVersion: "1.37.1", controlPlaneVersion: "1.37.1" });
 const newServers = ["cp1", "cp2", "cp3"].map((uid) => serverOf(uid, { k8sVersion: "1.37.1" }));
 const workers = wholeCluster().slice(3);
@@ -21,14 +21,14 @@ function brief(cluster: ClusterRecord, slots: readonly SlotRecord[], view = view
   };
 }
 
-test("the control plane is upgraded first, one machine more and then one less", async (t) => {
+test("the control plane is upgraded first, by adding one machine and then removing one", async (t) => {
   const slots = wholeCluster();
   t.same(brief(upgrading, slots), { add: ["1.37.1"], leave: [] });
   for (const state of ["allocated", "deploying", "booted"] as const) {
     t.same(brief(upgrading, [...slots, serverOf("cp4", { ...surgeServer, state })]), nothing, state);
   }
   const joined = [...slots, serverOf("cp4", surgeServer)];
-  t.same(brief(upgrading, joined), { add: [], leave: ["cp1 draining"] }, "the oldest goes");
+  t.same(brief(upgrading, joined), { add: [], leave: ["cp1 draining"] }, "the oldest is removed");
   const draining = joined.map((slot) =>
     slot.uid === "cp1" ? { ...slot, state: "draining" as const } : slot,
   );
@@ -39,7 +39,7 @@ test("the control plane is upgraded first, one machine more and then one less", 
   t.same(brief(upgrading, released), { add: ["1.37.1"], leave: [] });
 });
 
-test("an upgrade of the control plane goes on only while all of it is seen to be ready", async (t) => {
+test("an upgrade of the control plane continues only while all of it is known to be ready", async (t) => {
   const joined = [...wholeCluster(), serverOf("cp4", surgeServer)];
   for (const slots of [wholeCluster(), joined]) {
     for (const view of [
@@ -52,29 +52,33 @@ test("an upgrade of the control plane goes on only while all of it is seen to be
   }
 });
 
-test("without an address of its own no machine of the control plane is replaced", async (t) => {
+test("without an endpoint no control-plane machine is replaced", async (t) => {
   const cluster = { ...upgrading, endpoint: undefined, pools: [] };
   const one = { ...cluster, controlPlane: { ...cluster.controlPlane, count: 1 } };
   t.same(brief(one, [serverOf("cp1")]), nothing);
   t.same(brief({ ...one, endpoint: "10.20.0.200" }, [serverOf("cp1")]), { add: ["1.37.1"], leave: [] });
 });
 
-test("without a free machine one of three leaves first, if the others are ready", async (t) => {
+test("without a free machine one of three is removed first, if the others are ready", async (t) => {
   const waiting = wantedOf("cp4", { ...surgeServer, reason: "NO_MACHINE" });
   const slots = [...wholeCluster(), waiting];
   const first = { add: [], leave: ["cp1 draining"] };
   t.same(brief(upgrading, slots), first);
   t.same(brief(upgrading, [...wholeCluster(), { ...waiting, reason: "NO_IMAGE" }]), nothing);
   t.same(brief(upgrading, slots, viewOf(slots, { nodes: { cp3: { isReady: false } } })), nothing);
-  t.same(brief(upgrading, slots, viewOf(slots, { images: undefined })), nothing, "MAAS is not seen");
-  t.same(brief(upgrading, [...slots, slotOf("x", { state: "releasing" })]), nothing, "a machine is coming");
+  t.same(brief(upgrading, slots, viewOf(slots, { images: undefined })), nothing, "MAAS cannot be read");
+  t.same(
+    brief(upgrading, [...slots, slotOf("x", { state: "releasing" })]),
+    nothing,
+    "a machine is being released",
+  );
   const stuck = slotOf("x", { state: "releasing", reason: "MACHINE_LOCKED" });
-  t.same(brief(upgrading, [...slots, stuck]), first, "one that is not released will not come");
+  t.same(brief(upgrading, [...slots, stuck]), first, "one that cannot be released will not become free");
   const one = { ...upgrading, controlPlane: { ...upgrading.controlPlane, count: 1 }, pools: [] };
   t.same(brief(one, [serverOf("cp1"), waiting]), nothing, "the only one stays");
 });
 
-test("pools follow when no old API server is left, one machine at a time each", async (t) => {
+test("pools follow once no old API server is left, each pool one machine at a time", async (t) => {
   const old = serverOf("cp9", { state: "draining" });
   t.same(brief(upgrading, [...newServers, ...workers, old]), nothing);
   const gone = { ...old, state: "releasing" as const };
@@ -85,9 +89,17 @@ test("pools follow when no old API server is left, one machine at a time each", 
   const slots = [...newServers, ...workers, surge];
   t.same(brief(upgrading, slots), { add: [], leave: ["w1 draining"] });
   const failing = viewOf(slots, { nodes: { w3: { isReady: false } } });
-  t.same(brief(upgrading, slots, failing), nothing, "what is not ready with the new version stops it");
+  t.same(
+    brief(upgrading, slots, failing),
+    nothing,
+    "a machine of the new version that is not ready stops it",
+  );
   const dead = viewOf(slots, { nodes: { w2: { isReady: false } } });
-  t.same(brief(upgrading, slots, dead), { add: [], leave: ["w2 draining"] }, "one that is dead goes first");
+  t.same(
+    brief(upgrading, slots, dead),
+    { add: [], leave: ["w2 draining"] },
+    "one that is not ready is replaced first",
+  );
   const waiting = wantedOf("w3", { k8sVersion: "1.37.1", reason: "NO_MACHINE" });
   t.same(brief(upgrading, [...newServers, ...workers, waiting]), { add: [], leave: ["w1 draining"] });
   const next = [...newServers, slotOf("w2"), waiting, slotOf("w1", { state: "draining" })];
@@ -105,7 +117,7 @@ test("pools follow when no old API server is left, one machine at a time each", 
   t.same(brief(upgrading, [...newServers, slotOf("w2"), surge, leaving]), nothing, "the next waits for it");
 });
 
-test("machines on which nothing was installed are replaced at once by those of the new version", async (t) => {
+test("machines without an installation are replaced at once by ones of the new version", async (t) => {
   const slots = [...newServers, slotOf("w1", { state: "annotated" }), wantedOf("w2")];
   const view = viewOf(slots, { machines: { w1: { status: "allocated" } } });
   const plan = { add: ["web 1.37.1", "web 1.37.1"], leave: ["w1 releasing", "w2 released"] };
@@ -113,10 +125,14 @@ test("machines on which nothing was installed are replaced at once by those of t
   const unseen = viewOf(slots, { unreadable: "down" });
   t.same(brief(upgrading, slots, unseen), { add: ["web 1.37.1"], leave: ["w2 released"] });
   const deployed = viewOf(slots, { machines: { w1: { status: "deployed" } } });
-  t.same(brief(upgrading, slots, deployed).leave, ["w2 released"], "MAAS knows better than an old store");
+  t.same(
+    brief(upgrading, slots, deployed).leave,
+    ["w2 released"],
+    "MAAS is more up to date than an old store",
+  );
 });
 
-test("a pool is made larger and smaller in the middle of an upgrade", async (t) => {
+test("a pool can be scaled up and down during an upgrade", async (t) => {
   const sized = (count: number) => ({
     ...upgrading,
     pools: [{ name: "web", instanceType: "standard", labels: [], count }],
@@ -127,7 +143,7 @@ test("a pool is made larger and smaller in the middle of an upgrade", async (t) 
   t.same(brief(sized(1), slots), { add: [], leave: ["w2 draining", "w1 draining"] }, "old ones first");
 });
 
-test("while the control plane is upgraded a pool gets machines of the version that it has", async (t) => {
+test("while the control plane is being upgraded, pools get machines of their present version", async (t) => {
   const slots = wholeCluster();
   const larger = { name: "web", instanceType: "standard", labels: [], count: 3 };
   const fresh = { name: "ml", instanceType: "gpu", labels: [], count: 1 };
@@ -139,6 +155,6 @@ test("while the control plane is upgraded a pool gets machines of the version th
   t.same(
     brief(behind, [...crossing, ...workers.map((slot) => ({ ...slot, k8sVersion: "1.30.9" }))]).add,
     ["1.31.0"],
-    "what no version can join waits",
+    "a machine that can join with no version waits",
   );
 });

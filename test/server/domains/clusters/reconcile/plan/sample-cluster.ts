@@ -6,7 +6,7 @@ import type { ClusterRecord, SlotRecord } from "../../../../../../server/store/c
 
 export const nowMs = 1_800_000_000_000;
 
-/** A cluster that runs, of three machines for the control plane and a pool of two. */
+/** Returns a running cluster with three control-plane machines and a pool of two. */
 export function clusterOf(changes: Partial<ClusterRecord> = {}): ClusterRecord {
   return {
     name: "prod",
@@ -30,7 +30,7 @@ export function clusterOf(changes: Partial<ClusterRecord> = {}): ClusterRecord {
   };
 }
 
-/** A machine that is a node of the cluster since an hour. */
+/** Returns a machine that has been a node of the cluster for an hour. */
 export function slotOf(uid: string, changes: Partial<SlotRecord> = {}): SlotRecord {
   return {
     uid,
@@ -56,18 +56,18 @@ export function slotOf(uid: string, changes: Partial<SlotRecord> = {}): SlotReco
   };
 }
 
-/** A machine that is only wanted. */
+/** Returns a slot that has no machine yet. */
 export function wantedOf(uid: string, changes: Partial<SlotRecord> = {}): SlotRecord {
   const none = { candidateId: undefined, systemId: undefined, hostname: undefined, ipAddress: undefined };
   return slotOf(uid, { state: "wanted", ...none, sequence: 0, ...changes });
 }
 
-/** A machine of the control plane. */
+/** Returns a control-plane machine. */
 export function serverOf(uid: string, changes: Partial<SlotRecord> = {}): SlotRecord {
   return slotOf(uid, { pool: undefined, ...changes });
 }
 
-/** All five machines of `clusterOf`. */
+/** Returns all five machines of `clusterOf`. */
 export function wholeCluster(version = "1.36.3"): readonly SlotRecord[] {
   const servers = ["cp1", "cp2", "cp3"].map((uid, index) =>
     serverOf(uid, { k8sVersion: version, createdAtMs: nowMs - 9e6 + index }),
@@ -124,7 +124,7 @@ export const images = offeredImagesFrom(
   ),
 );
 
-/** Everything can be seen, and every node that has joined is ready but those that are changed. */
+/** Returns a view in which everything can be read, and every joined node is ready except for the given changes. */
 export function viewOf(
   slots: readonly SlotRecord[],
   {

@@ -7,10 +7,10 @@ import {
 import type { ClusterRecord, SlotRecord } from "../../../../../../server/store/cluster-records.ts";
 import { images, machineFrom, nodeFrom, nowMs } from "./sample-cluster.ts";
 
-/** Numbers from 0 to below 1. */
+/** Returns random numbers from 0 (inclusive) to 1 (exclusive). */
 export type Chance = () => number;
 
-/** The next states of a machine that nothing happens to. */
+/** The next states of a machine without incidents. */
 const next: Partial<Record<SlotRecord["state"], SlotRecord["state"]>> = {
   candidate: "allocated",
   allocated: "annotated",
@@ -21,16 +21,16 @@ const next: Partial<Record<SlotRecord["state"], SlotRecord["state"]>> = {
   releasing: "released",
 };
 
-/** A cluster as a reconciler would drive it, with as many free machines as are said, and with what can happen to it. */
+/** Simulates a cluster as a reconciler would drive it, with a given number of free machines and with incidents. */
 export interface SimulatedCluster {
   cluster: ClusterRecord;
   readonly slots: () => readonly SlotRecord[];
   readonly view: () => ClusterView;
-  /** Plans and does it; `check` sees the plan before. */
+  /** Plans and applies the plan; `check` receives the plan first. */
   pass(check: (plan: SlotPlan) => void): void;
-  /** Each machine goes on, or not, by chance; with `isCalm` always, and then nothing goes wrong. */
+  /** Advances each machine at random; with `isCalm` always, and without incidents. */
   step(isCalm: boolean): void;
-  /** Sets how many machines are free or taken, but not to fewer than are taken. */
+  /** Sets the number of machines, free or allocated. Allocated ones are kept even if there are more. */
   setMachines(instanceType: string, count: number): void;
 }
 
@@ -126,7 +126,7 @@ export function createSimulatedCluster(cluster: ClusterRecord, chance: Chance): 
       : { ...slot, state: "candidate", systemId: `m-${slot.uid}`, hostname: slot.uid };
   }
 
-  /** Others wait for the first machine, and those of the control plane for each other. */
+  /** Others wait for the first machine, and control-plane machines for each other. */
   function mayGoOn(slot: SlotRecord): boolean {
     const installing = servers().filter(({ state }) => state === "deploying" || state === "booted");
     if (slot.state !== "annotated") {
@@ -144,7 +144,7 @@ export function createSimulatedCluster(cluster: ClusterRecord, chance: Chance): 
     if (slot.state !== "joined") {
       return slot;
     }
-    // A majority of etcd outlives it.
+    // Keeps a majority of etcd.
     const members = servers().filter(({ state }) => state === "joined" || state === "draining");
     const others = members.filter((each) => each.uid !== slot.uid && isServing(each));
     if (slot.pool === undefined && others.length * 2 <= members.length) {
@@ -164,7 +164,7 @@ export function createSimulatedCluster(cluster: ClusterRecord, chance: Chance): 
   return self;
 }
 
-/** How many machines of a type a cluster is to have. */
+/** Returns the number of machines of a type in a cluster's spec. */
 export function wantedCount(cluster: ClusterRecord, instanceType: string): number {
   return [cluster.controlPlane, ...cluster.pools]
     .filter((group) => group.instanceType === instanceType)
@@ -175,7 +175,7 @@ function isThere({ state }: SlotRecord): boolean {
   return state !== "released";
 }
 
-/** The machines of the control plane or of a pool that count. */
+/** Returns the machines of the control plane or of a pool that are not being removed. */
 export function liveOf(slots: readonly SlotRecord[], pool: string | undefined): readonly SlotRecord[] {
   return slots.filter((slot) => slot.pool === pool && isLive(slot));
 }
