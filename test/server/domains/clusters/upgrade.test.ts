@@ -7,7 +7,7 @@ const { upgradeCluster, getUpgradeClusterInformation, addNodePool, deleteCluster
 
 const name = "prod";
 
-test("the versions that are told are those that can be had", async (t) => {
+test("the listed versions are the possible upgrades", async (t) => {
   const images = imagesOf("1.34.8", "1.35.4", "1.35.6", ["1.36.0", "standard"], "1.36.3", "1.37.0");
   const { call, createCluster, store } = await startClusters(t, { images });
   await createCluster(name);
@@ -38,7 +38,7 @@ test("the versions that are told are those that can be had", async (t) => {
   });
 });
 
-test("the control plane follows the workers, and is never older than it was", async (t) => {
+test("the control plane follows the workers, and is never older than before", async (t) => {
   const images = imagesOf(
     ["1.34.8", "standard"],
     ["1.35.4", "standard"],
@@ -67,7 +67,7 @@ test("the control plane follows the workers, and is never older than it was", as
   t.match(await call(getUpgradeClusterInformation, { name }), { ok: false, versions: [] });
 });
 
-test("one that is upgraded, taken down, or has no address of its own cannot be upgraded, and says so", async (t) => {
+test("a cluster that is being upgraded or deleted, or has no endpoint, cannot be upgraded, and the error says so", async (t) => {
   const { call, createCluster, writeSlots } = await startClusters(t);
   await createCluster(name);
   await writeSlots([newSlot("s-1"), newSlot("s-2", "work")]);
@@ -106,7 +106,7 @@ test("one that is upgraded, taken down, or has no address of its own cannot be u
   });
 });
 
-test("nobody upgrades to what may not be there: while MAAS is away, that is said", async (t) => {
+test("while MAAS is unavailable, upgrades fail with that reason, since images may be missing", async (t) => {
   let isAway = false;
   const images = imagesOf("1.35.4", "1.36.3");
   const away = new InfraError("MAAS_UNAVAILABLE", "MAAS is away");
@@ -120,7 +120,7 @@ test("nobody upgrades to what may not be there: while MAAS is away, that is said
   await t.rejects(call(getUpgradeClusterInformation, { name }), unavailable);
 });
 
-test("a control plane never gets further ahead of the workers that it has than Kubernetes allows", async (t) => {
+test("a control plane never gets further ahead of its workers than Kubernetes allows", async (t) => {
   let gpuVersion = "1.34.0";
   const { call } = await startClusters(t, {
     images: {

@@ -6,7 +6,7 @@ import { newSlot, noMaas, startClusters } from "./clusters-under-test.ts";
 
 const { scaleNodePool } = Cluster.method;
 
-/** As a reconciler does with a cluster that has no machines. */
+/** Removes a cluster without machines, as a reconciler does. */
 async function forget(store: Store, name: string): Promise<void> {
   const args = { instanceId: "gw", leaseMs: 60_000, backend: noMaas.url };
   for (;;) {
@@ -22,7 +22,7 @@ async function forget(store: Store, name: string): Promise<void> {
   }
 }
 
-test("a watcher is told all clusters, then those that change, and which are gone", async (t) => {
+test("a watcher receives all clusters, then changed ones and the names of removed ones", async (t) => {
   const { call, clusters, createCluster, writeSlots, settle, store } = await startClusters(t);
   await createCluster("prod");
   const leaving = new AbortController();
@@ -53,7 +53,7 @@ test("a watcher is told all clusters, then those that change, and which are gone
     { uid: "s-3", from: "wanted", state: "releasing" },
   );
   const told = { name: "prod", controlPlane: { machines: 2, ready: 1 } };
-  t.match(await machines, { clusters: [told] }, "whether the node is ready now is not asked");
+  t.match(await machines, { clusters: [told] }, "the node's present readiness is not read");
 
   const settled = next();
   await writeSlots([], { uid: "s-2", from: "wanted", message: "no free machine" });
@@ -66,7 +66,7 @@ test("a watcher is told all clusters, then those that change, and which are gone
 
   const other = next();
   await createCluster("test");
-  t.match(await other, { clusters: [{ name: "test" }] }, "what stays the same is not told again");
+  t.match(await other, { clusters: [{ name: "test" }] }, "unchanged clusters are not sent again");
 
   const gone = next();
   await call(Cluster.method.deleteCluster, { name: "test" });
@@ -79,7 +79,7 @@ test("a watcher is told all clusters, then those that change, and which are gone
   t.match(last, { clusters: [], removed: ["test"] });
   const end = watch.next();
   leaving.abort(new Error("the caller left"));
-  // A read that is under way ends with what the caller left by.
+  // A read in progress ends with the reason of the abort.
   t.ok(
     await end.then(
       ({ done }) => done,
@@ -88,7 +88,7 @@ test("a watcher is told all clusters, then those that change, and which are gone
   );
 });
 
-test("many changes at once are one message", async (t) => {
+test("concurrent changes are sent in one message", async (t) => {
   const { call, clusters, createCluster } = await startClusters(t);
   await createCluster("prod");
   const leaving = new AbortController();
@@ -100,7 +100,7 @@ test("many changes at once are one message", async (t) => {
   }
   const { value } = await next;
   const generation = value?.clusters?.[0]?.generation ?? 0n;
-  t.ok(generation > 2n, `${generation} changes are in the first message`);
+  t.ok(generation > 2n, `the first message contains ${generation} changes`);
   leaving.abort(new Error("the caller left"));
   await watch.return();
 });

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 
 /**
- * Fails unless the fields of a filter go together as AND, and filters as OR, whichever they are.
- * @param fields filters of one field each
- * @param all what there is, in its order
- * @param found what filters find, as words
+ * Asserts that the fields of a filter are combined with AND, and filters with OR.
+ * @param fields filters with one field each
+ * @param all names of all existing resources, in order
+ * @param found names that filters match, separated by spaces
  */
 export function assertFiltersCombine<Filter extends object>(
   fields: readonly Filter[],

@@ -4,7 +4,7 @@ import { createPodmanSandbox } from "../../../../adapters/podman/sandbox.ts";
 import { createPodBackend } from "../../../../server/domains/pods/backend.ts";
 import { podOf, runtimeOf } from "./pods-under-test.ts";
 
-test("Podman is told with its version, also while it is away", async (t) => {
+test("Podman is reported with its version, also while it is unavailable", async (t) => {
   const runtime = createPodmanSandbox();
   t.teardown(() => runtime.close());
   const backend = createPodBackend(runtime, () => false);
@@ -18,7 +18,7 @@ test("Podman is told with its version, also while it is away", async (t) => {
   });
 });
 
-test("a pod that cannot be read degrades it", async (t) => {
+test("an unreadable pod degrades it", async (t) => {
   const { id, uuid } = podOf("aaaa");
   const unreadable = [{ podId: id, podUuid: uuid, why: "it is being removed" }];
   const backend = createPodBackend(runtimeOf(t, { unreadable }), () => false);

@@ -7,21 +7,21 @@ const pods = [podOf("abc1"), podOf("abc2", { name: "web" }), podOf("ffff", { nam
 const [first = podOf("abc1"), second = podOf("abc2"), third = podOf("ffff")] = pods;
 const anyWay = { field: "id", prefix: true, name: true };
 
-test("a pod is found by its id, its name and the beginning of its id, in this order", async (t) => {
+test("a pod is found by its id, its name or a prefix of its id, in this order", async (t) => {
   t.equal(findPod(pods, first.uuid.toUpperCase(), anyWay), first);
   t.equal(findPod(pods, second.id, anyWay), second, "the runtime's own id");
   t.equal(findPod(pods, "web", anyWay), second);
-  t.equal(findPod(pods, "abc1", anyWay), third, "its name counts before the beginning of another's id");
+  t.equal(findPod(pods, "abc1", anyWay), third, "its name takes precedence over a prefix of another's id");
   t.equal(findPod(pods, "abc1", { ...anyWay, name: false }), first);
   t.equal(
     findPod(pods, second.id.slice(0, 12), { ...anyWay, name: false }),
     second,
-    "as `podman pod ps` shows it",
+    "as shown by `podman pod ps`",
   );
   t.equal(findPod(pods, second.uuid.slice(0, 12), { ...anyWay, name: false }), second);
 });
 
-test("what is no pod, or several, is refused", async (t) => {
+test("no match and ambiguous matches are rejected", async (t) => {
   const asked =
     (wanted: string, options = anyWay) =>
     () =>
@@ -39,10 +39,10 @@ test("what is no pod, or several, is refused", async (t) => {
     reason: "POD_NOT_FOUND",
     message: /the beginning of an id is not enough/,
   });
-  t.throws(asked("WEB"), { name: "InfraError", reason: "POD_NOT_FOUND" }, "names are as they are");
+  t.throws(asked("WEB"), { name: "InfraError", reason: "POD_NOT_FOUND" }, "names are case-sensitive");
 });
 
-test("a pod that cannot be read is there all the same", async (t) => {
+test("an unreadable pod is found too", async (t) => {
   const pod = podOf("dddd");
   const unreadable = [{ podId: pod.id, podUuid: pod.uuid, why: "it is being removed" }];
   const gone = {
@@ -59,7 +59,7 @@ test("a pod that cannot be read is there all the same", async (t) => {
   });
 });
 
-test("a beginning that a readable pod shares with one that cannot be read is that of several", async (t) => {
+test("a prefix shared by a readable pod and an unreadable one is ambiguous", async (t) => {
   const pod = podOf("abc3");
   const unreadable = [{ podId: pod.id, podUuid: pod.uuid, why: "it is being removed" }];
   t.throws(() => findPod([first], "abc", { ...anyWay, unreadable }), {
@@ -67,7 +67,7 @@ test("a beginning that a readable pod shares with one that cannot be read is tha
     reason: "INVALID_FIELD",
     message: new RegExp(`${first.uuid} and ${pod.uuid}`),
   });
-  t.equal(findPod([first, pod], pod.uuid, { ...anyWay, unreadable }), pod, "as it was last known");
+  t.equal(findPod([first, pod], pod.uuid, { ...anyWay, unreadable }), pod, "in its last known state");
   const named = podOf("ffff", { name: pod.uuid });
   t.throws(() => findPod([named], pod.uuid, { ...anyWay, unreadable }), {
     name: "InfraError",
@@ -76,7 +76,7 @@ test("a beginning that a readable pod shares with one that cannot be read is tha
   t.equal(findAnyPod([first], pod.id.toUpperCase(), { ...anyWay, unreadable }), unreadable[0]);
 });
 
-test("each beginning of an id is one pod's, or several pods', or nobody's", async () => {
+test("any prefix of an id matches one pod, several, or none", async () => {
   const digits = fc.stringMatching(/^[0-3]{1,5}$/);
   fc.assert(
     fc.property(

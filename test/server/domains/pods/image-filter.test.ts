@@ -36,21 +36,21 @@ function found(...filters: readonly Wanted[]): string {
     .join(" ");
 }
 
-test("no filter and one with nothing in it find every image", async (t) => {
+test("no filter and an empty filter match every image", async (t) => {
   t.equal(found(), "etcd backup nameless");
   t.equal(found({ ids: ["none"] }, {}), "etcd backup nameless");
 });
 
-test("ids are whole, with and without the name of the digest", async (t) => {
+test("ids must be complete, with or without a digest prefix", async (t) => {
   t.equal(found({ ids: [idOf("1a"), `sha256:${idOf("3c")}`] }), "etcd nameless");
   t.equal(found({ ids: ["1a"] }), "");
 });
 
-test("any name of an image may be the one that is asked for, without its tag", async (t) => {
+test("any name of an image may match, without its tag", async (t) => {
   t.equal(found({ fullNames: ["quay.io/coreos/etcd", "none"] }), "etcd");
   t.equal(found({ fullNames: ["localhost:5000/mirror/store"] }), "etcd");
   t.equal(found({ fullNames: ["quay.io/coreos/etcd:3.5", "etcd"] }), "");
-  t.equal(found({ fullNames: [""] }), "nameless", "the name of what has none is empty");
+  t.equal(found({ fullNames: [""] }), "nameless", "the name of an image without names is empty");
   t.equal(found({ baseNames: ["etcd"] }), "etcd", "not etcd-backup");
   t.equal(found({ baseNames: ["store", "etcd-backup"] }), "etcd backup");
   t.equal(found({ prefixes: ["k8s.io/", "localhost:5000/m"] }), "etcd backup");
@@ -60,7 +60,7 @@ test("any name of an image may be the one that is asked for, without its tag", a
   t.equal(found({ keywords: ["3.5"] }), "");
 });
 
-test("labels and annotations are all there", async (t) => {
+test("all labels and annotations must match", async (t) => {
   t.equal(
     found({
       labels: [
@@ -83,7 +83,7 @@ test("labels and annotations are all there", async (t) => {
   t.equal(found({ annotations: [{ Key: "note", value: "" }] }), "");
 });
 
-test("times are strictly before and after, and none unless they are above 0", async (t) => {
+test("times are exclusive, and ignored unless they are above 0", async (t) => {
   const at = 1_700_000_000n;
   t.equal(found({ importedAfter: at - 1n }), "etcd backup");
   t.equal(found({ importedAfter: at }), "");
@@ -106,11 +106,11 @@ const fields = [
   { importedBefore: 1_650_000_000n },
 ] as const satisfies readonly Wanted[];
 
-test("fields and filters go together as AND and OR whichever they are", async () => {
+test("fields are combined with AND and filters with OR", async () => {
   assertFiltersCombine<Wanted>(fields, ["etcd", "backup", "nameless"], found);
 });
 
-test("too much is refused", async (t) => {
+test("filters that are too large are rejected", async (t) => {
   const error = (field: string) => ({
     name: "InfraError",
     reason: "INVALID_FIELD",

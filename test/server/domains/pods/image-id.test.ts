@@ -2,7 +2,7 @@ import { test } from "tap";
 import { findImage } from "../../../../server/domains/pods/image-id.ts";
 import { idOf, imageOf } from "./pods-under-test.ts";
 
-test("an image is found by its whole id, with and without the name of its digest", async (t) => {
+test("an image is found by its full id, with or without a digest prefix", async (t) => {
   const image = imageOf("1a");
   const images = [imageOf("0b"), image];
   t.equal(findImage(images, idOf("1a"), "id"), image);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { imageNameFrom } from "../../../../server/domains/pods/image-name.ts";
 
-test("a name is taken apart behind its last slash, and without its digest", async (t) => {
+test("a name is split after its last slash, and its digest is dropped", async (t) => {
   const digest = `sha256:${"0".repeat(64)}`;
   for (const [reference, name, version] of [
     ["docker.io/library/busybox:1.35", "docker.io/library/busybox", "1.35"],
@@ -17,7 +17,7 @@ test("a name is taken apart behind its last slash, and without its digest", asyn
   }
 });
 
-test("name and tag that are put together are found again", async () => {
+test("a combined name and tag are split again", async () => {
   const part = fc.stringMatching(/^[a-z0-9]+([._-][a-z0-9]+){0,2}$/);
   const registry = fc.tuple(part, fc.option(fc.integer({ min: 1, max: 65535 })));
   const tag = fc.stringMatching(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,20}$/);

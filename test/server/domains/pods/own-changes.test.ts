@@ -4,7 +4,7 @@ import { createOwnChanges, imageResource, podResource } from "../../../../server
 
 const ms = 1_000_000n;
 
-/** A clock that stands still until it is told. */
+/** Creates a clock that only moves when told to. */
 function clockAt(startMs: number) {
   let nowMs = startMs;
   return {
@@ -15,11 +15,11 @@ function clockAt(startMs: number) {
   };
 }
 
-test("what happens to a pod and its containers during a change is the operation's work", async (t) => {
+test("events of a pod and its containers during a change are attributed to the operation", async (t) => {
   const clock = clockAt(10_000);
   const own = createOwnChanges(clock.now);
   const made = await own.during({ resources: [podResource("a")], operationId: "op" }, async () => {
-    t.equal(own.operationOf("pods/a", clock.now()), "op", "while it is made");
+    t.equal(own.operationOf("pods/a", clock.now()), "op", "while it is running");
     clock.forward(100);
     return 7;
   });
@@ -34,7 +34,7 @@ test("what happens to a pod and its containers during a change is the operation'
   t.equal(at(10_050, "pods"), undefined);
 });
 
-test("a change lasts as long as what it brings about, also when it fails", async (t) => {
+test("a change lasts as long as its effects, also when it fails", async (t) => {
   const clock = clockAt(10_000);
   const own = createOwnChanges(clock.now);
   const change = { resources: [podResource("a")], operationId: "op", lingerMs: 500 };
@@ -49,7 +49,7 @@ test("a change lasts as long as what it brings about, also when it fails", async
   t.equal(own.operationOf("pods/a", 10_000n * ms), "next", "the later of two");
 });
 
-test("a pulled image is known by its name until its id is known", async (t) => {
+test("a pulled image is identified by its name until its id is known", async (t) => {
   const clock = clockAt(10_000);
   const own = createOwnChanges(clock.now);
   const names = ["example.org/a:1", "example.org/b:1"];
@@ -63,7 +63,7 @@ test("a pulled image is known by its name until its id is known", async (t) => {
   });
 });
 
-test("what was minutes ago is forgotten", async (t) => {
+test("changes from minutes ago are forgotten", async (t) => {
   const clock = clockAt(10_000);
   const own = createOwnChanges(clock.now);
   const change = (id: string) =>
@@ -75,7 +75,7 @@ test("what was minutes ago is forgotten", async (t) => {
   t.equal(own.operationOf("pods/b", 311_000n * ms), "b");
 });
 
-test("no event is told as the work of an operation that did not work on it then", async () => {
+test("no event is attributed to an operation that did not change the resource at that time", async () => {
   const change = fc.record({
     id: fc.constantFrom("a", "b", "c"),
     startMs: fc.nat(50),

@@ -53,33 +53,33 @@ function found(...filters: readonly Wanted[]): string {
     .join(" ");
 }
 
-test("no filter and one with nothing in it find every pod", async (t) => {
+test("no filter and an empty filter match every pod", async (t) => {
   t.equal(found(), "web job fresh");
   t.equal(found({}), "web job fresh");
   t.equal(found({ ids: ["none"] }, {}), "web job fresh");
 });
 
-test("ids, states and cgroups are one of those that are asked for", async (t) => {
+test("ids, states and cgroups match any of the given ones", async (t) => {
   t.equal(found({ ids: [job.uuid, web.uuid] }), "web job");
   t.equal(
     found({ ids: [job.uuid.slice(0, 8), job.uuid.toUpperCase(), job.id] }),
     "",
-    "the whole id, as it is",
+    "the full id, unchanged",
   );
   t.equal(found({ states: [PodState.EXITED, PodState.PREPARED] }), "job fresh");
   t.equal(found({ states: [PodState.UNDEFINED] }), "");
-  t.equal(found({ cgroups: ["/pods/aaaa", "/pods/bbbb"] }), "web", "one that does not run has none");
+  t.equal(found({ cgroups: ["/pods/aaaa", "/pods/bbbb"] }), "web", "a pod that is not running has none");
   t.equal(found({ cgroups: ["/pods/aaaa/"] }), "");
 });
 
-test("apps, images, networks and annotations are all there", async (t) => {
+test("all given apps, images, networks and annotations must exist", async (t) => {
   t.equal(found({ appNames: ["proxy", "server"] }), "web");
   t.equal(found({ appNames: ["server", "worker"] }), "");
-  t.equal(found({ appNames: ["infra"] }), "", "what holds the pod together is no app");
+  t.equal(found({ appNames: ["infra"] }), "", "the infra container is not an app");
   t.equal(found({ imageIds: [idOf("1a")] }), "web job");
   t.equal(found({ imageIds: [`sha256:${idOf("1a")}`, idOf("2b")] }), "web");
   t.equal(found({ imageIds: [idOf("99")] }), "");
-  t.equal(found({ networkNames: ["front"] }), "web", "of a pod that runs");
+  t.equal(found({ networkNames: ["front"] }), "web", "of a running pod");
   t.equal(found({ networkNames: ["front", "back"] }), "web");
   t.equal(found({ networkNames: ["front", "none"] }), "");
   t.equal(found({ annotations: [{ Key: "role", value: "job" }] }), "job");
@@ -104,14 +104,14 @@ test("apps, images, networks and annotations are all there", async (t) => {
   t.equal(found({ annotations: [{ Key: "none", value: "" }] }), "");
 });
 
-test("a cgroup below a pod's is the pod's", async (t) => {
+test("a cgroup below a pod's belongs to the pod", async (t) => {
   t.equal(found({ podSubCgroups: ["/pods/aaaa/server", "/pods/zzzz"] }), "web");
   t.equal(found({ podSubCgroups: ["/pods/aaaa"] }), "web");
   t.equal(found({ podSubCgroups: ["/pods"] }), "");
-  t.equal(found({ podSubCgroups: ["/pods/cccc", ""] }), "", "one without a cgroup has none below it");
+  t.equal(found({ podSubCgroups: ["/pods/cccc", ""] }), "", "a pod without a cgroup has none below it");
 });
 
-test("of a filter all must hold, of filters one", async (t) => {
+test("all fields of a filter must match, and any one of the filters", async (t) => {
   t.equal(found({ states: [PodState.RUNNING], appNames: ["worker"] }), "");
   t.equal(found({ states: [PodState.RUNNING] }, { appNames: ["worker"] }), "web job");
 });
@@ -127,11 +127,11 @@ const fields = [
   { podSubCgroups: ["/pods/aaaa/x"] },
 ] as const satisfies readonly Wanted[];
 
-test("fields and filters go together as AND and OR whichever they are", async () => {
+test("fields are combined with AND and filters with OR", async () => {
   assertFiltersCombine<Wanted>(fields, ["web", "job", "fresh"], found);
 });
 
-test("states that do not exist and too much are refused", async (t) => {
+test("unknown states and filters that are too large are rejected", async (t) => {
   const refused = (filters: readonly Wanted[], field: string) => {
     const error = { name: "InfraError", reason: "INVALID_FIELD", violations: [{ field }] };
     t.throws(() => parse(filters), error, field);

@@ -13,7 +13,7 @@ import { containerOf, createReadersUnderTest, idOf, imageOf, podOf, runtimeOf } 
 
 const { listPods, watchPods, listImages } = PodService.method;
 
-test("pods are listed with their containers, and with what could not be read", async (t) => {
+test("pods are listed with their containers, and with those that could not be read", async (t) => {
   const pod = podOf("aaaa", {
     phase: "exited",
     startedAtNs: 1_700_000_001_000_000_002n,
@@ -57,7 +57,7 @@ test("pods are listed with their containers, and with what could not be read", a
     },
     { state: PodState.RUNNING, startedAt: undefined, containers: [] },
   ]);
-  t.equal(message.pods[0]?.containers.length, 2, "without the one that only holds the pod together");
+  t.equal(message.pods[0]?.containers.length, 2, "without the infra container");
   t.match(message.unreadable, [
     { id: broken[1]?.uuid, reason: "it is being removed" },
     { id: broken[0]?.uuid },
@@ -65,7 +65,7 @@ test("pods are listed with their containers, and with what could not be read", a
   t.match(headers.get("hostplane-snapshot-age"), /^\d+$/);
 });
 
-test("who asks for the same state gets the same list, until a pod has changed", async (t) => {
+test("calls for the same state share the same list, until a pod has changed", async (t) => {
   const runtime = createPodmanSandbox({ pods: [] });
   t.teardown(() => runtime.close());
   const { call } = createReadersUnderTest(runtime);
@@ -75,10 +75,10 @@ test("who asks for the same state gets the same list, until a pod has changed", 
   t.match(again.headers.get("hostplane-snapshot-age"), /^\d+$/);
   runtime.pods.createPod({ name: "web", containers: [] });
   t.match((await call(listPods)).message.pods, [{ name: "web" }]);
-  t.same(message.pods, [], "what was told stays as it was");
+  t.same(message.pods, [], "an earlier response stays unchanged");
 });
 
-test("images are listed with all names, and with the containers that use them", async (t) => {
+test("images are listed with all names, and with the number of containers that use them", async (t) => {
   const pods = [podOf("aaaa", { containers: [containerOf("a", { isInfra: true }), containerOf("b")] })];
   const images = [imageOf("1a", { names: ["localhost/web:2.0", "localhost/web:2"] }), imageOf("2b")];
   const importedAtNs = (id: string) => (id === idOf("2b") ? 1_800_000_000_000_000_004n : undefined);
@@ -98,7 +98,7 @@ test("images are listed with all names, and with the containers that use them", 
   t.match(headers.get("hostplane-snapshot-age"), /^\d+$/);
 });
 
-test("all watchers of a state are told it by one message", async (t) => {
+test("all watchers of a state receive the same message", async (t) => {
   const runtime = createPodmanSandbox({ pods: [] });
   t.teardown(() => runtime.close());
   const { stream } = createReadersUnderTest(runtime);
@@ -116,7 +116,7 @@ test("all watchers of a state are told it by one message", async (t) => {
   ending.abort();
 });
 
-test("a watcher is told of pods at once and after each change of one, and of nothing else", async (t) => {
+test("a watcher receives the pods at once and after each change of a pod, and nothing else", async (t) => {
   const runtime = createPodmanSandbox({ pods: [] });
   t.teardown(() => runtime.close());
   const ending = new AbortController();
@@ -129,7 +129,11 @@ test("a watcher is told of pods at once and after each change of one, and of not
   runtime.pods.addImage("localhost/new:1");
   await new Promise((resolve) => setImmediate(resolve));
   const id = runtime.pods.createPod({ name: "web", containers: [] });
-  t.match((await changed).pods, [{ name: "web", state: PodState.CREATED }], "the image was nothing new");
+  t.match(
+    (await changed).pods,
+    [{ name: "web", state: PodState.CREATED }],
+    "the new image caused no message",
+  );
   runtime.pods.removePod(id, false);
   t.same((await next()).pods, []);
   runtime.setOutage(new InfraError("PODMAN_UNAVAILABLE", "it is stopped"));
@@ -137,7 +141,7 @@ test("a watcher is told of pods at once and after each change of one, and of not
   await t.rejects(stream.next(), { name: "InfraError", reason: "PODMAN_UNAVAILABLE" });
 });
 
-test("what tells is a viewer's", async (t) => {
+test("reading requires the role viewer", async (t) => {
   for (const method of [listPods, watchPods, listImages]) {
     t.match(methodRuleOf(method), { role: "viewer", mutation: false }, method.name);
   }

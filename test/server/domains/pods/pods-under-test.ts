@@ -19,7 +19,7 @@ import { createPodService } from "../../../../server/domains/pods/pod-service.ts
 import { createPublicApiService } from "../../../../server/domains/pods/service.ts";
 import { createCall } from "../../rpc/call-under-test.ts";
 
-/** An id as the runtime has them, which begins with these digits. */
+/** Returns an id in the runtime's form that starts with these digits. */
 export const idOf = (digits: string) => digits.padEnd(64, "0");
 
 export function containerOf(name: string, facts: Partial<PodContainer> = {}): PodContainer {
@@ -39,7 +39,7 @@ export function containerOf(name: string, facts: Partial<PodContainer> = {}): Po
   };
 }
 
-/** @param digits those that its id begins with */
+/** Creates a pod. @param digits that its id starts with */
 export function podOf(digits: string, facts: Partial<RuntimePod> = {}): RuntimePod {
   const id = idOf(digits);
   return {
@@ -58,7 +58,7 @@ export function podOf(digits: string, facts: Partial<RuntimePod> = {}): RuntimeP
   };
 }
 
-/** @param digits those that its id begins with */
+/** Creates an image. @param digits that its id starts with */
 export function imageOf(digits: string, facts: Partial<RuntimeImage> = {}): RuntimeImage {
   const id = idOf(digits);
   return {
@@ -75,7 +75,7 @@ export function imageOf(digits: string, facts: Partial<RuntimeImage> = {}): Runt
   };
 }
 
-/** A runtime that tells this state. */
+/** Creates a runtime with a fixed state. */
 export function runtimeOf(t: Test, state: Partial<RuntimeState>): PodRuntime {
   const sandbox = createPodmanSandbox({ pods: [] });
   t.teardown(() => sandbox.close());
@@ -84,8 +84,8 @@ export function runtimeOf(t: Test, state: Partial<RuntimeState>): PodRuntime {
 }
 
 /**
- * What tells of pods, as every call reaches it.
- * @param importedAtNs when an image came to the host
+ * Creates the services for reading pods, as seen by every call.
+ * @param importedAtNs when an image was imported
  */
 export function createReadersUnderTest(
   runtime: PodRuntime,
@@ -128,7 +128,7 @@ export function createReadersUnderTest(
       const message = create(method.output, output as MessageInitShape<M["output"]>);
       return { message: message as MessageShape<M["output"]>, headers: answered, resource: call.resource() };
     },
-    /** Its messages, until `ending` is aborted. */
+    /** Yields the messages until `ending` is aborted. */
     async *stream<M extends DescMethodServerStreaming>(method: M, ending: AbortController) {
       const call = createCall({ method, ending });
       const output = await handlerOf(method)(create(method.input), call);

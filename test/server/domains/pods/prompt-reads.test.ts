@@ -3,7 +3,7 @@ import { type Test, test } from "tap";
 import { createPodmanSandbox } from "../../../../adapters/podman/sandbox.ts";
 import { createPromptReads } from "../../../../server/domains/pods/prompt-reads.ts";
 
-/** Reads of a runtime that answers nobody while it is held. */
+/** Creates reads of a runtime that does not respond while it is held. */
 function createSubject(t: Test) {
   const sandbox = createPodmanSandbox();
   t.teardown(() => sandbox.close());
@@ -29,7 +29,7 @@ function createSubject(t: Test) {
   };
 }
 
-test("while the runtime answers nobody, what was read last is told soon, and the newest to who must have it", async (t) => {
+test("while the runtime does not respond, prompt reads return the last state and exact reads wait for the newest", async (t) => {
   const { reads, hold, release } = createSubject(t);
   const before = await reads.prompt.read();
   hold();
@@ -38,7 +38,7 @@ test("while the runtime answers nobody, what was read last is told soon, and the
   t.equal(told.readAtMs, before.readAtMs);
   t.ok(reads.isLate());
   const isFirst = await Promise.race([exact.then(() => false), sleep(50).then(() => true)]);
-  t.ok(isFirst, "the newest is waited for");
+  t.ok(isFirst, "the newest state is waited for");
   release();
   await exact;
   t.ok((await reads.prompt.read()).readAtMs >= before.readAtMs);
@@ -46,7 +46,7 @@ test("while the runtime answers nobody, what was read last is told soon, and the
   t.notOk(reads.isLate());
 });
 
-test("a read after a change never tells what was before it", async (t) => {
+test("a read after a change never returns an earlier state", async (t) => {
   const { reads, sandbox, hold, release } = createSubject(t);
   const { value } = await reads.prompt.read();
   const podId = value.pods.find(({ phase }) => phase === "created")?.id ?? "";
@@ -59,7 +59,7 @@ test("a read after a change never tells what was before it", async (t) => {
   t.equal((await sandbox.read()).value.pods.length, after.pods.length);
 });
 
-test("where nothing was read yet the first state is waited for, and a runtime that refuses is told of", async (t) => {
+test("the first read waits for a state, and a runtime error is returned", async (t) => {
   const { reads, sandbox, hold, release } = createSubject(t);
   hold();
   setTimeout(release, 60);
@@ -68,7 +68,7 @@ test("where nothing was read yet the first state is waited for, and a runtime th
   await t.rejects(reads.prompt.read(), { message: "away" });
 });
 
-test("a reader that leaves is told so", async (t) => {
+test("a read fails with the reason of its abort", async (t) => {
   const { reads, hold, release } = createSubject(t);
   hold();
   const leaving = new AbortController();

@@ -3,7 +3,7 @@ import { ImageType } from "../../../../gen/v1alpha/api_pb.ts";
 import { publicImage } from "../../../../server/domains/pods/public-image.ts";
 import { idOf, imageOf } from "./pods-under-test.ts";
 
-test("an image is told by its first name, with when it came or else when it was built", async (t) => {
+test("an image is returned under its first name, with the time of its import or else of its build", async (t) => {
   const image = imageOf("1a", {
     names: ["localhost:5000/web:2.0", "localhost/other:1"],
     sizeBytes: 5_000_000_000n,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { publicInfo, semanticVersionFrom } from "../../../../server/domains/pods/public-info.ts";
 
-test("the runtime is told with constants where rkt had its own", async (t) => {
+test("the runtime's information has constants in rkt's own fields", async (t) => {
   const info = publicInfo({
     name: "Podman",
     version: "4.3.1",
@@ -24,7 +24,7 @@ test("the runtime is told with constants where rkt had its own", async (t) => {
   });
 });
 
-test("versions are written as Semantic Versioning has it", async (t) => {
+test("versions are converted to Semantic Versioning", async (t) => {
   for (const [version, semantic] of [
     ["4.3.1", "4.3.1"],
     ["0.0.0-sandbox", "0.0.0-sandbox"],

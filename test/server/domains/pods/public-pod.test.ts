@@ -7,7 +7,7 @@ import { containerOf, idOf, imageOf, podOf } from "./pods-under-test.ts";
 const infra = containerOf("infra", { isInfra: true, pid: 41 });
 const images = imagesById([imageOf("1a", { format: "docker", formatVersion: "v2" })]);
 
-test("a pod that runs is told with all that it has", async (t) => {
+test("a running pod is returned with all of its fields", async (t) => {
   const app = containerOf("web", { pid: 42, annotations: new Map([["of", "the app"]]) });
   const pod = podOf("abc", {
     startedAtNs: 1_700_000_001_123_456_789n,
@@ -47,10 +47,10 @@ test("a pod that runs is told with all that it has", async (t) => {
     startedAt: 1_700_000_001_123_456_789n,
     gcMarkedAt: 0n,
   });
-  t.equal(publicPod(pod, images).apps.length, 1, "what holds the pod together is no app");
+  t.equal(publicPod(pod, images).apps.length, 1, "the infra container is not an app");
 });
 
-test("a process id is the infra container's, else the first that an app has, else -1", async (t) => {
+test("the process id is the infra container's, else the first app's, else -1", async (t) => {
   const pidOf = (...containers: ReturnType<typeof containerOf>[]) =>
     publicPod(podOf("abc", { containers }), images).pid;
   const ended = containerOf("ended", { state: "exited" });
@@ -60,7 +60,7 @@ test("a process id is the infra container's, else the first that an app has, els
   t.equal(pidOf(), -1);
 });
 
-test("networks and cgroup are told while the pod runs only, and the cgroup from the root", async (t) => {
+test("networks and cgroup are set only while the pod is running, and the cgroup is an absolute path", async (t) => {
   const facts = { cgroup: "machine.slice/a.slice", networks: [{ name: "net", ipv4: "10.0.0.2", ipv6: "" }] };
   const running = publicPod(podOf("abc", { ...facts, phase: "running" }), images);
   t.match(running, { cgroup: "/machine.slice/a.slice", networks: [{}] });
@@ -70,7 +70,7 @@ test("networks and cgroup are told while the pod runs only, and the cgroup from 
   t.equal(publicPod(podOf("abc"), images).cgroup, "");
 });
 
-test("every state has its word", async (t) => {
+test("every state is mapped", async (t) => {
   const { PREPARED, RUNNING, EXITED, UNDEFINED } = PodState;
   const phases = { created: PREPARED, running: RUNNING, exited: EXITED, unknown: UNDEFINED } as const;
   for (const [phase, state] of Object.entries(phases)) {
@@ -90,7 +90,7 @@ test("every state has its word", async (t) => {
   }
 });
 
-test("what an app ended with is told once it has, and its image also when that is gone", async (t) => {
+test("an app's exit code is set once it has exited, and its image even after that was removed", async (t) => {
   const image = { id: idOf("2b"), name: "quay.io/gone@sha256:00" };
   const app = containerOf("app", { state: "exited", exitCode: 137, image });
   t.match(publicPod(podOf("abc", { containers: [app] }), images).apps, [

@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { parseSecondsWindow } from "../../../../server/domains/pods/seconds-window.ts";
 
-test("a time that is 0 is not set", async (t) => {
+test("a time of 0 is not set", async (t) => {
   t.strictSame(parseSecondsWindow({ sinceTime: 0n, untilTime: 0n }), {
     sinceSeconds: undefined,
     untilSeconds: undefined,
@@ -9,7 +9,7 @@ test("a time that is 0 is not set", async (t) => {
   t.strictSame(parseSecondsWindow({ sinceTime: 5n, untilTime: 6n }), { sinceSeconds: 5n, untilSeconds: 6n });
 });
 
-test("a window that nothing can be in is refused by its field", async (t) => {
+test("an empty window is rejected with its field", async (t) => {
   for (const [window, field] of [
     [{ sinceTime: -1n, untilTime: 0n }, "since_time"],
     [{ sinceTime: 0n, untilTime: 253_402_300_800n }, "until_time"],

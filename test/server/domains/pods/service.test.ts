@@ -21,7 +21,7 @@ const state = {
 
 const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
-test("pods are listed by id, without apps and manifest unless details are asked for", async (t) => {
+test("pods are ordered by id, without apps and manifest unless details are requested", async (t) => {
   const { call } = createReadersUnderTest(runtimeOf(t, state));
   const brief = await call(listPods);
   t.same(
@@ -36,7 +36,7 @@ test("pods are listed by id, without apps and manifest unless details are asked 
   t.equal(textOf(message.pods[0]?.manifest ?? new Uint8Array()), '{"Name":"é"}');
 });
 
-test("a filter sees all details whether they are told or not", async (t) => {
+test("a filter sees all details whether they are returned or not", async (t) => {
   const { call } = createReadersUnderTest(runtimeOf(t, state));
   for (const detail of [false, true]) {
     const { message } = await call(listPods, { filters: [{ appNames: ["server"] }], detail });
@@ -45,7 +45,7 @@ test("a filter sees all details whether they are told or not", async (t) => {
   }
 });
 
-test("one pod is told with all details, by the beginning of its id in any case", async (t) => {
+test("a single pod is returned with all details, by a case-insensitive prefix of its id", async (t) => {
   const { call } = createReadersUnderTest(runtimeOf(t, state));
   const { message, headers, resource } = await call(inspectPod, { id: "AAA" });
   t.match(message.pod, { id: pod.uuid, apps: [{ name: "server" }] });
@@ -59,7 +59,7 @@ test("one pod is told with all details, by the beginning of its id in any case",
   await t.rejects(call(inspectPod, { id: "cc" }), refusal("PODMAN_FAILED"));
 });
 
-test("images are listed by id, with when they were seen to come", async (t) => {
+test("images are ordered by id, with the observed times of their import", async (t) => {
   const importedAtNs = (id: string) => (id === idOf("1a") ? 1_800_000_000_500_000_000n : undefined);
   const { call } = createReadersUnderTest(runtimeOf(t, state), importedAtNs);
   const { message } = await call(listImages);
@@ -73,7 +73,7 @@ test("images are listed by id, with when they were seen to come", async (t) => {
   t.equal(textOf(late.message.images[0]?.manifest ?? new Uint8Array()), '{"Id":"1"}');
 });
 
-test("one image is told with all details, by its whole id", async (t) => {
+test("a single image is returned with all details, by its full id", async (t) => {
   const { call } = createReadersUnderTest(runtimeOf(t, state));
   const { message, resource } = await call(inspectImage, { id: `sha256:${idOf("1a")}` });
   t.equal(textOf(message.image?.manifest ?? new Uint8Array()), '{"Id":"1"}');
@@ -81,7 +81,7 @@ test("one image is told with all details, by its whole id", async (t) => {
   await t.rejects(call(inspectImage, { id: "1a" }), { name: "InfraError", reason: "IMAGE_NOT_FOUND" });
 });
 
-test("while the runtime is away every call says so", async (t) => {
+test("while the runtime is unavailable every call fails with that reason", async (t) => {
   const runtime = createPodmanSandbox();
   t.teardown(() => runtime.close());
   const { call } = createReadersUnderTest(runtime);
@@ -92,7 +92,7 @@ test("while the runtime is away every call says so", async (t) => {
   }
 });
 
-test("what tells manifests is an operator's, and the rest a viewer's", async (t) => {
+test("calls that return manifests require the role operator, others viewer", async (t) => {
   t.equal(methodRuleOf(getInfo).role, "viewer");
   for (const method of [listPods, inspectPod, listImages, inspectImage]) {
     t.match(methodRuleOf(method), { role: "operator", mutation: false }, method.name);

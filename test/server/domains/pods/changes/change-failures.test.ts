@@ -3,7 +3,7 @@ import { InfraError } from "../../../../../adapters/host/infra-error.ts";
 import { openOwnStore } from "../../../store/own-store.ts";
 import { appImage, createChangesUnderTest, createSubject, leftOf, refusal } from "./changes-under-test.ts";
 
-test("what fails has failed with the words of the runtime, and is not repeated in vain", async (t) => {
+test("a failure contains the runtime's message, and is not retried when that is pointless", async (t) => {
   const { runtime, changes } = await createSubject(t);
   runtime.pods.createPod({
     name: "broken",
@@ -21,7 +21,7 @@ test("what fails has failed with the words of the runtime, and is not repeated i
   t.equal(
     value.pods.find(({ name }) => name === "broken")?.phase,
     "exited",
-    "what was started is stopped again",
+    "the started containers are stopped again",
   );
   t.match(await changes.make("pullImage", { reference: "docker.io/missing/x:1" }), {
     state: "failed",
@@ -30,11 +30,11 @@ test("what fails has failed with the words of the runtime, and is not repeated i
   });
 });
 
-test("what has failed in its middle, and cannot be taken back, is told", async (t) => {
+test("a failed change that cannot be reverted is reported", async (t) => {
   const { runtime, changes, image } = await createSubject(t, {
     fault(step) {
       if (step.kind === "startPod") {
-        // Something of the pod ran before: what was started stays.
+        // A container of the pod was running before: the started ones keep running.
         return undefined;
       }
       if (step.kind === "removePod") {
@@ -56,7 +56,11 @@ test("what has failed in its middle, and cannot be taken back, is told", async (
   t.match(stopped, attention(/: of pod web .*server does not run any more, proxy does not run any more\.$/));
   await changes.make("startPod", { pod: "web" });
   await changes.operations.retry(stopped.id);
-  t.match(await changes.end(stopped), { state: "failed" }, "once it is as it was, nothing is left");
+  t.match(
+    await changes.end(stopped),
+    { state: "failed" },
+    "once the pod is in its previous state, nothing is left",
+  );
   t.match(await changes.make("removePod", { pod: "new" }), attention(/: pod new is removed\.$/));
   const id = await image("localhost/test/idle:1");
   t.match(
@@ -79,7 +83,7 @@ test("what has failed in its middle, and cannot be taken back, is told", async (
   });
 });
 
-test("a runtime that is away for a while is waited for", async (t) => {
+test("an unavailable runtime is waited for", async (t) => {
   let failures = 2;
   const away = () => {
     failures -= 1;
@@ -94,10 +98,10 @@ test("a runtime that is away for a while is waited for", async (t) => {
   await t.rejects(changes.begin("startPod", { pod: "web" }), refusal("PODMAN_UNAVAILABLE", /nobody listens/));
 });
 
-test("what an earlier attempt has removed or killed is done; what somebody else has removed is not", async (t) => {
+test("what an earlier attempt has removed or killed counts as done; what another user has removed does not", async (t) => {
   let isAnswerLost = true;
   const { runtime, changes, pod, image } = await createSubject(t, {
-    // It is done, and the answer is lost.
+    // The change is made, and the response is lost.
     fault: (step) => {
       if (!isAnswerLost) {
         return undefined;
@@ -135,7 +139,7 @@ test("what an earlier attempt has removed or killed is done; what somebody else 
   t.match(await idle.end(removal), { state: "failed", failure: { reason: "IMAGE_NOT_FOUND" } });
 });
 
-test("what was begun with another Podman is not done with this one", async (t) => {
+test("an operation started with another Podman store is not continued with this one", async (t) => {
   const { changes, runtime } = await createSubject(t);
   const store = await openOwnStore(t);
   const other = { ...runtime, kind: "real" as const };

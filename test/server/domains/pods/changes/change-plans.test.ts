@@ -1,7 +1,7 @@
 import { test } from "tap";
 import { appImage, createSubject } from "./changes-under-test.ts";
 
-test("a plan tells the call, what will be and what will be lost, and touches nothing", async (t) => {
+test("a dry run describes the call, its changes and its losses, and changes nothing", async (t) => {
   const { runtime, changes, pod, image } = await createSubject(t);
   const before = await runtime.read();
   const { id, uuid } = await pod("web");

@@ -25,8 +25,8 @@ export const appImage = "localhost/test/app:1";
 const tick = { kind: "tick", everyMs: 60_000 } as const;
 
 /**
- * A runtime of memory, closed with the test: the pod `web` that runs with its containers `server` and `proxy`, `new` that was never
- * started, and an image that nobody uses.
+ * Creates an in-memory runtime, closed with the test: the running pod `web` with the containers `server` and `proxy`, the pod
+ * `new` that was never started, and an unused image.
  */
 export function createRuntime(t: Test, options: PodmanSandboxOptions = {}): PodmanSandbox {
   const runtime = createPodmanSandbox({
@@ -59,19 +59,19 @@ export interface ChangesOptions {
   readonly store: OperationsOptions["store"];
   readonly boundary?: OperationsOptions["boundary"];
   readonly host?: string;
-  /** It only asks, and runs nothing. */
+  /** Only requests operations, without running them. */
   readonly isIdle?: boolean;
 }
 
-/** What changes pods, with its operations; closed with the test. */
+/** Changes of pods and their operations, closed with the test. */
 export interface ChangesUnderTest {
   readonly operations: Operations;
   readonly own: OwnChanges;
   begin<K extends keyof PodChanges>(name: K, request: Requests[K]): Promise<Operation>;
   plan<K extends keyof PodChanges>(name: K, request: Requests[K]): Promise<PlannedMutation>;
-  /** The operation once it has ended. */
+  /** Waits until the operation has ended. */
   end(operation: Pick<Operation, "id">): Promise<Operation>;
-  /** Begins it, and gives it once it has ended. */
+  /** Starts an operation and waits until it has ended. */
   make<K extends keyof PodChanges>(name: K, request: Requests[K]): Promise<Operation>;
   close(): Promise<void>;
 }
@@ -125,10 +125,10 @@ export function createChangesUnderTest(t: Test, options: ChangesOptions): Change
   };
 }
 
-/** To begin a change, or to plan it. */
+/** Starts a change, or plans it. */
 type Ask = (...asked: Parameters<ChangesUnderTest["begin"]>) => Promise<unknown>;
 
-/** A runtime of memory as `createRuntime`, and what changes its pods and images. */
+/** Creates a runtime like `createRuntime`, and the changes of its pods and images. */
 export async function createSubject(t: Test, options: PodmanSandboxOptions = {}) {
   const runtime = createRuntime(t, options);
   const changes = createChangesUnderTest(t, { runtime, store: await openOwnStore(t) });
@@ -147,10 +147,10 @@ export async function createSubject(t: Test, options: PodmanSandboxOptions = {})
   return { runtime, changes, asks, pod, image };
 }
 
-/** What a refusal is, for `t.rejects`. */
+/** Returns the properties of an error, for `t.rejects`. */
 export const refusal = (reason: string, message: RegExp) => ({ name: "InfraError", reason, message });
 
-/** Each pod with what it does, and names of images that are not there from the start. */
+/** Returns each pod with its state, and the names of images that did not exist from the start. */
 export async function leftOf(runtime: PodRuntime) {
   const { pods, images } = (await runtime.read()).value;
   const others = images.flatMap(({ names }) => names).filter((name) => !/sandbox|test/.test(name));

@@ -3,7 +3,7 @@ import { pauseImage } from "../../../../../adapters/podman/sandbox-pods.ts";
 import { describeImageUsers } from "../../../../../server/domains/pods/changes/image-users.ts";
 import { appImage, createSubject, refusal } from "./changes-under-test.ts";
 
-test("containers outside pods keep an image, and are named before they are lost", async (t) => {
+test("containers outside of pods prevent the removal of an image, and are listed as losses", async (t) => {
   const { runtime, changes, asks, image } = await createSubject(t);
   const idle = "localhost/test/idle:1";
   runtime.pods.addContainer("alone", idle);
@@ -20,7 +20,7 @@ test("containers outside pods keep an image, and are named before they are lost"
   t.equal(await image(idle), "");
 });
 
-test("of a pod the containers that go with an image are named, and all if it is held together by one", async (t) => {
+test("the containers of a pod that are removed with an image are listed, or all if its infra container is one of them", async (t) => {
   const { runtime, changes, pod } = await createSubject(t);
   runtime.pods.addContainer("alone", appImage);
   const { plan } = await changes.plan("removeImage", { image: appImage, force: true });
@@ -39,11 +39,11 @@ test("of a pod the containers that go with an image are named, and all if it is 
   const broken = await changes.plan("removeImage", { image: appImage, force: true });
   t.ok(
     broken.plan.losses.includes(`server, proxy of pod ${uuid}, with what they do and have written`),
-    "also of one that cannot be read",
+    "also those of an unreadable pod",
   );
 });
 
-test("of many users some are named", (t) => {
+test("of many users only some are listed", (t) => {
   const users = Array.from({ length: 12 }, (_, number) => ({
     podUuid: undefined,
     who: `the container ${number}`,

@@ -52,7 +52,7 @@ const stories: readonly Story[] = [
   },
 ];
 
-/** Runs a story with a gateway that dies at its boundary number `dieAt`; another one takes it up. */
+/** Runs a story with a gateway that dies at its boundary number `dieAt`; another gateway takes over. */
 async function runStory(t: Test, store: Store, story: Story, dieAt: number, isCancelled: boolean) {
   const runtime: PodmanSandbox = createRuntime(t);
   const at = { runtime, host: `host-${dieAt}-${isCancelled}` };
@@ -88,8 +88,10 @@ async function runStory(t: Test, store: Store, story: Story, dieAt: number, isCa
 
 for (const story of stories) {
   for (const isCancelled of [false, true]) {
-    const when = isCancelled ? ", also when it is cancelled while no gateway runs" : "";
-    test(`${story.name} ends well wherever its gateway dies${when}`, { timeout: 120_000 }, async (t) => {
+    const when = isCancelled ? ", even if it is cancelled while no gateway is running" : "";
+    test(`${story.name} ends in a consistent state wherever its gateway dies${when}`, {
+      timeout: 120_000,
+    }, async (t) => {
       const store = await openOwnStore(t);
       for (let dieAt = 1; ; dieAt += 1) {
         const { operation, place, left } = await runStory(t, store, story, dieAt, isCancelled);
@@ -99,10 +101,10 @@ for (const story of stories) {
           isCancelled ? /^(completed|cancelled|needsAttention)$/ : /^completed$/,
           where,
         );
-        // What was made and cannot be taken back is told; a pull that has come to its end leaves its image.
+        // Changes that cannot be reverted are reported; a pull that was completed leaves its image.
         const isPull = operation.kind === "images.pull";
         const isDone = JSON.stringify(left) === JSON.stringify(story.done);
-        // One that was started and stopped again was started once.
+        // A pod that was started and stopped again is exited instead of created.
         const pods = left.pods.map((each) => each.replace(/^new exited$/, "new created"));
         t.same({ ...left, pods }, isDone ? story.done : untouched, where);
         t.equal(
@@ -125,7 +127,7 @@ async function untilIn({ operations }: ChangesUnderTest, { id }: Operation, step
   }
 }
 
-test("a pull is cancelled while it runs, and tells what it does", async (t) => {
+test("a running pull can be cancelled, and reports its progress", async (t) => {
   const runtime = createRuntime(t, { pullMs: 60_000 });
   const store = await openOwnStore(t);
   const changes = createChangesUnderTest(t, { runtime, store });
@@ -144,7 +146,7 @@ test("a pull is cancelled while it runs, and tells what it does", async (t) => {
   t.same((await leftOf(runtime)).images, []);
 });
 
-test("the gateway's stop does not wait for a grace or a pull, and its heir goes on with both", async (t) => {
+test("stopping the gateway does not wait for a grace period or a pull, and its successor continues both", async (t) => {
   const runtime = createRuntime(t, { pullMs: 60_000, stopMs: 4_000 });
   const store = await openOwnStore(t);
   const first = createChangesUnderTest(t, { runtime, store });
@@ -162,7 +164,7 @@ test("the gateway's stop does not wait for a grace or a pull, and its heir goes 
   t.same(await leftOf(quick), { pods: ["new created", "web exited"], images: [pulled] });
 });
 
-test("a stop that is cancelled while it runs is a stop all the same", async (t) => {
+test("a stop that is cancelled while it is running is completed", async (t) => {
   const runtime = createRuntime(t, { stopMs: 300 });
   const store = await openOwnStore(t);
   const changes = createChangesUnderTest(t, { runtime, store });

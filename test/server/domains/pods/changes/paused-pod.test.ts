@@ -9,7 +9,7 @@ async function createPaused(t: Test) {
   return { ...subject, states };
 }
 
-test("a pod of which something is paused is stopped as a whole", async (t) => {
+test("a pod with paused containers is stopped as a whole", async (t) => {
   const { changes, states } = await createPaused(t);
   t.match(await changes.plan("stopPod", { pod: "web" }), {
     plan: {
@@ -23,7 +23,7 @@ test("a pod of which something is paused is stopped as a whole", async (t) => {
   t.strictSame(await states(), ["exited", "exited", "exited"]);
 });
 
-test("what Podman would do by halves to a paused pod is refused, and nothing is begun", async (t) => {
+test("changes that Podman would only half apply to a paused pod are rejected, and nothing is started", async (t) => {
   const { changes, asks, states } = await createPaused(t);
   const why = refusal("POD_STATE", /^of pod web is paused: server; /);
   for (const ask of asks) {
@@ -31,6 +31,10 @@ test("what Podman would do by halves to a paused pod is refused, and nothing is 
     await t.rejects(ask("killPod", { pod: "web", signal: "SIGTERM" }), why);
   }
   t.strictSame(await states(), ["paused", "running", "running"]);
-  t.match(await changes.make("killPod", { pod: "web" }), { state: "completed" }, "SIGKILL ends all");
+  t.match(
+    await changes.make("killPod", { pod: "web" }),
+    { state: "completed" },
+    "SIGKILL ends all containers",
+  );
   t.strictSame(await states(), ["exited", "exited", "exited"]);
 });

@@ -15,7 +15,11 @@ test("a pod is started, stopped, killed and removed", async (t) => {
     result: { podId: uuid, podName: "new" },
   });
   t.equal((await pod("new")).phase, "running");
-  t.equal((await changes.make("startPod", { pod: "new" })).state, "completed", "what runs stays as it is");
+  t.equal(
+    (await changes.make("startPod", { pod: "new" })).state,
+    "completed",
+    "a running pod stays as it is",
+  );
   t.match(await changes.make("stopPod", { pod: uuid.toUpperCase(), graceSeconds: 0 }), {
     kind: "pods.stop",
     state: "completed",
@@ -62,7 +66,7 @@ test("an image is pulled and removed", async (t) => {
   );
 });
 
-test("what can be known to fail is refused, and nothing is begun", async (t) => {
+test("requests that are known to fail are rejected, and nothing is started", async (t) => {
   const { changes, asks, pod } = await createSubject(t);
   const { uuid } = await pod("web");
   for (const ask of asks) {
@@ -99,7 +103,7 @@ test("what can be known to fail is refused, and nothing is begun", async (t) => 
   t.same(operations, []);
 });
 
-test("signals of real time are known", async (t) => {
+test("real-time signals are known", async (t) => {
   const { changes } = await createSubject(t);
   for (const signal of ["SIGHUP", "SIGRTMIN", "SIGRTMIN+3", "SIGRTMAX-14"]) {
     t.match(await changes.plan("killPod", { pod: "web", signal }), {
@@ -108,7 +112,7 @@ test("signals of real time are known", async (t) => {
   }
 });
 
-test("a pod that somebody has made just now is found", async (t) => {
+test("a pod that was just created is found", async (t) => {
   const { runtime, changes } = await createSubject(t);
   const begun = changes.make("startPod", { pod: "late" });
   runtime.pods.createPod({

@@ -2,7 +2,7 @@ import { test } from "tap";
 import { openOwnStore } from "../../../store/own-store.ts";
 import { appImage, createChangesUnderTest, createSubject, refusal } from "./changes-under-test.ts";
 
-test("the same request is the operation that is under way, but for a signal", async (t) => {
+test("the same request returns the running operation, except for a signal", async (t) => {
   const { changes } = await createSubject(t, { stopMs: 300, pullMs: 300 });
   const [stop, again] = [
     await changes.begin("stopPod", { pod: "web" }),
@@ -10,7 +10,7 @@ test("the same request is the operation that is under way, but for a signal", as
   ];
   t.equal(again.id, stop.id);
   const other = await changes.begin("stopPod", { pod: "web", graceSeconds: 5 });
-  t.not(other.id, stop.id, "with another grace it is another");
+  t.not(other.id, stop.id, "a different grace period is a different request");
   const reference = "docker.io/library/busybox:1.35";
   const [pull, pullAgain] = [
     await changes.begin("pullImage", { reference }),
@@ -27,7 +27,7 @@ test("the same request is the operation that is under way, but for a signal", as
   }
 });
 
-test("a pod that its removal has taken already is that operation's while it is under way", async (t) => {
+test("for a pod that its removal has already removed, the same request returns that operation while it is running", async (t) => {
   const { runtime, changes, pod } = await createSubject(t, { stopMs: 0 });
   const { id, uuid } = await pod("web");
   const idle = createChangesUnderTest(t, { runtime, store: await openOwnStore(t), isIdle: true });
@@ -39,13 +39,13 @@ test("a pod that its removal has taken already is that operation's while it is u
   await t.rejects(
     idle.begin("removePod", { pod: "web" }),
     refusal("POD_NOT_FOUND", /web/),
-    "without force it is another request",
+    "without force it is a different request",
   );
   await t.rejects(idle.begin("removePod", { pod: "none" }), refusal("POD_NOT_FOUND", /none/));
   await t.rejects(changes.begin("removePod", { pod: "web" }), refusal("POD_NOT_FOUND", /web/));
 });
 
-test("an image that its removal has taken already is that operation's while it is under way", async (t) => {
+test("for an image that its removal has already removed, the same request returns that operation while it is running", async (t) => {
   const { runtime, image } = await createSubject(t);
   const id = await image(appImage);
   const idle = createChangesUnderTest(t, { runtime, store: await openOwnStore(t), isIdle: true });

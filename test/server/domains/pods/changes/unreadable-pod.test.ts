@@ -9,7 +9,7 @@ import {
   refusal,
 } from "./changes-under-test.ts";
 
-test("a pod that cannot be read is there, and only its removal can be forced", async (t) => {
+test("an unreadable pod exists, and can only be removed by force", async (t) => {
   const { runtime, changes, asks, pod } = await createSubject(t);
   const { id, uuid } = await pod("web");
   runtime.pods.breakPod(id, "no such container: it is half removed");
@@ -37,7 +37,7 @@ test("a pod that cannot be read is there, and only its removal can be forced", a
   t.strictSame((await leftOf(runtime)).pods, ["new created"]);
 });
 
-test("a pod that cannot be read any more since it was listed is told as one, whatever of it is missing", async (t) => {
+test("a pod that has become unreadable since it was listed is reported as unreadable, whichever part is missing", async (t) => {
   const runtime = createRuntime(t);
   const store = await openOwnStore(t);
   const halfRemoved = {

@@ -75,7 +75,7 @@ const exited = (name: string, startedAtMs: number, exitedAtMs: number, exitCode 
 const compare = (before: ObservedPods, pods: readonly RuntimePod[]) =>
   compareWith(withComparing(before), stateOf(pods), none, nowNs);
 
-test("what is there when first looked at is known, and tells nothing when it is the same later", async (t) => {
+test("the initial state is recorded, and an unchanged state reports nothing later", async (t) => {
   const pods = [
     podOf("web", [running("infra", 10), running("app", 20), exited("job", 20, 30, 1)]),
     podOf("new", []),
@@ -88,7 +88,7 @@ test("what is there when first looked at is known, and tells nothing when it is 
   t.strictSame(compare(known, pods).facts, []);
 });
 
-test("a pod whose apps had all ended before has not to be told of it", async (t) => {
+test("a pod whose apps had all exited before is not reported as exited", async (t) => {
   const known = firstObserved(
     stateOf([podOf("job", [running("infra", 10), exited("app", 20, 30, 1)])]),
     null,
@@ -97,7 +97,7 @@ test("a pod whose apps had all ended before has not to be told of it", async (t)
   t.match(known.pods, [{ isStarted: false, pendingExitNs: null }]);
 });
 
-test("an end, a start and a restart that nobody saw are told with the times that the runtime knows", async (t) => {
+test("an exit, a start and a restart that were not observed are reported with the runtime's times", async (t) => {
   const before = [
     podOf("web", [running("infra", 10), running("one", 20), running("two", 20), exited("three", 20, 30)]),
   ];
@@ -121,10 +121,10 @@ test("an end, a start and a restart that nobody saw are told with the times that
     facts.map((fact) => ("timeNs" in fact ? Number(fact.timeNs / ms) : 0)),
     [50, 50, 60, 70, 80],
   );
-  t.strictSame(compare(observed, after).facts, [], "once");
+  t.strictSame(compare(observed, after).facts, [], "only once");
 });
 
-test("a restart that nobody saw is told also if the clock was set back before it", async (t) => {
+test("a restart that was not observed is reported even if the clock was set back before it", async (t) => {
   const before = [podOf("web", [running("infra", 90_000), running("app", 90_000)])];
   const known = firstObserved(stateOf(before), null, nowNs);
   const recorded = foldEvents(known, [
@@ -132,17 +132,17 @@ test("a restart that nobody saw is told also if the clock was set back before it
     eventAt("containerStarted", 96_000, { pod: "web", container: "app" }),
   ]).observed;
   const noted = [podOf("web", [running("infra", 90_000), running("app", 95_900)])];
-  t.strictSame(compare(recorded, noted).facts, [], "a start is noted before it is recorded");
+  t.strictSame(compare(recorded, noted).facts, [], "the start time is set before the start is recorded");
   const after = [podOf("web", [running("infra", 90_000), running("app", 40_000)])];
   const { facts, observed } = compare(recorded, after);
   t.strictSame(wordsOf(facts), [
     "container.exited web/app (reconciled)",
     "container.started web/app (reconciled)",
   ]);
-  t.strictSame(compare(observed, after).facts, [], "once");
+  t.strictSame(compare(observed, after).facts, [], "only once");
 });
 
-test("a pod that is gone, and one that is new, are told with all that they must have done", async (t) => {
+test("a removed pod and a new one are reported with everything that must have happened to them", async (t) => {
   const known = firstObserved(
     stateOf([podOf("old", [running("infra", 10), running("app", 20)])]),
     null,
@@ -160,7 +160,7 @@ test("a pod that is gone, and one that is new, are told with all that they must 
   ]);
 });
 
-test("what events tell, or will tell, is not compared, nor what cannot be read", async (t) => {
+test("what is covered by events, past or pending, is not compared, nor what cannot be read", async (t) => {
   const known = firstObserved(
     stateOf([podOf("web", [running("infra", 10), running("app", 20)])]),
     null,
@@ -208,7 +208,7 @@ const anyState = fc
   .uniqueArray(fc.tuple(fc.constantFrom("a", "b", "c"), anyContainers), { selector: ([name]) => name })
   .map((pods) => stateOf(pods.map(([name, containers]) => podOf(name, containers))));
 
-test("whatever was told, comparing makes it what is, in turn, and once", async () => {
+test("whatever was reported, comparing leads to the actual state, in alternating steps, and only once", async () => {
   fc.assert(
     fc.property(anyEvents, anyState, (events, state) => {
       const told = foldEvents(nothing, events);

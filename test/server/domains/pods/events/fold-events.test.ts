@@ -29,7 +29,7 @@ function tellAll(events: readonly RuntimeEvent[], before: ObservedPods = nothing
   return { observed, words: wordsOf(facts), facts };
 }
 
-test("a pod's life is told once, its infra container as the pod's start and end", async (t) => {
+test("a pod's life is reported once, with its infra container's events as the pod's start and end", async (t) => {
   const { words, facts, observed } = tellAll([
     ...begun,
     eventAt("containerExited", 3_000, app, 7),
@@ -40,11 +40,15 @@ test("a pod's life is told once, its infra container as the pod's start and end"
   ]);
   t.strictSame(words, [...begunWords, "container.exited web/app 7", "pod.exited web", "pod.removed web"]);
   const exited = facts.find(({ type }) => type === "pod.exited");
-  t.equal(exited && "timeNs" in exited ? exited.timeNs : undefined, 3_000_000_000n, "with its last app");
+  t.equal(
+    exited && "timeNs" in exited ? exited.timeNs : undefined,
+    3_000_000_000n,
+    "at the exit of its last app",
+  );
   t.strictSame(observed.pods, []);
 });
 
-test("a restart within half a second is no exit of the pod, one that takes longer is", async (t) => {
+test("a restart within half a second is not an exit of the pod, a longer one is", async (t) => {
   const restart = (afterMs: number) => [
     ...begun,
     eventAt("containerExited", 3_000, app, 1),
@@ -61,7 +65,7 @@ test("a restart within half a second is no exit of the pod, one that takes longe
   ]);
 });
 
-test("what happens elsewhere tells that the time is over", async (t) => {
+test("events of other pods show that the time is up", async (t) => {
   const before = [...begun, eventAt("containerExited", 3_000, app, 1)];
   const elsewhere = (atMs: number) => [
     ...before,
@@ -71,7 +75,7 @@ test("what happens elsewhere tells that the time is over", async (t) => {
   t.ok(tellAll(elsewhere(3_900)).words.includes("pod.exited web"));
 });
 
-test("an end that is recorded before its start is told after it", async (t) => {
+test("an exit that is recorded before its start is reported after it", async (t) => {
   const short = tellAll([
     ...begun.slice(0, 4),
     eventAt("containerExited", 25, app, 3),
@@ -86,7 +90,7 @@ test("an end that is recorded before its start is told after it", async (t) => {
   t.strictSame(restart.words, [...begunWords, "container.exited web/app 4", "container.started web/app"]);
 });
 
-test("what is told twice, or of what is gone, tells nothing", async (t) => {
+test("repeated events, and events of removed resources, report nothing", async (t) => {
   t.strictSame(
     tellAll([...begun, eventAt("containerStarted", 21, app), eventAt("podCreated", 22, web)]).words,
     begunWords,
@@ -105,7 +109,7 @@ test("what is told twice, or of what is gone, tells nothing", async (t) => {
   ]);
 });
 
-test("behind a gap what must have been missed is told with what shows it", async (t) => {
+test("after a gap, what must have been missed is reported along with the event that reveals it", async (t) => {
   const { observed } = tellAll(begun);
   const later = tellAll([gapAt(5_000, 100), eventAt("containerStarted", 6_000, app)], observed);
   t.strictSame(later.words, ["container.exited web/app (reconciled)", "container.started web/app"]);
@@ -114,7 +118,7 @@ test("behind a gap what must have been missed is told with what shows it", async
   t.strictSame(other.words, ["pod.created b (reconciled)", "pod.removed b"]);
 });
 
-test("a container that is renamed is told by its new name from then on", async (t) => {
+test("a renamed container is reported under its new name from then on", async (t) => {
   const { words, observed } = tellAll([
     ...begun,
     { ...eventAt("containerExited", 3_000, app, 7), containerName: "renamed" } as RuntimeEvent,
@@ -124,7 +128,7 @@ test("a container that is renamed is told by its new name from then on", async (
   t.match(observed.pods[0]?.containers.map(({ name }) => name).toSorted(), ["infra", "renamed"]);
 });
 
-test("of a pod whose making failed nothing is left, in one batch as in two", async (t) => {
+test("nothing is left of a pod whose creation failed, whether in one batch or in two", async (t) => {
   const failed = [eventAt("containerCreated", 10, app), eventAt("containerRemoved", 10, app)];
   const late = eventAt("containerExited", 10, { pod: "web", container: "infra" }, 0);
   const { observed } = tellAll(failed);
@@ -132,7 +136,7 @@ test("of a pod whose making failed nothing is left, in one batch as in two", asy
   t.strictSame(tellAll([...failed, late]).observed.pods, tellAll([late], observed).observed.pods);
 });
 
-test("images are told once, by their last names", async (t) => {
+test("images are reported once, under their last names", async (t) => {
   const image = (kind: "imageAdded" | "imageRemoved", atMs: number, imageNames: readonly string[]) => ({
     kind,
     timeNs: BigInt(atMs),
@@ -148,10 +152,10 @@ test("images are told once, by their last names", async (t) => {
   ]);
   t.strictSame(wordsOf(facts), ["image.added i", "image.removed i"]);
   t.match(facts[1], { names: ["a:1", "b:1"] });
-  t.equal(observed.last, null, "the runtime does not know them later");
+  t.equal(observed.last, null, "the runtime's record does not contain them later");
 });
 
-test("any events, cut anywhere and gone on with later, tell the same, and nothing that cannot be", async () => {
+test("any events, in any batches and across restarts, give the same facts without contradictions", async () => {
   fc.assert(
     fc.property(anyEvents, fc.array(fc.nat(60), { maxLength: 6 }), (events, cuts) => {
       const whole = foldEvents(nothing, events);
@@ -176,7 +180,7 @@ test("any events, cut anywhere and gone on with later, tell the same, and nothin
   );
 });
 
-test("what was kept in another form is not understood", async (t) => {
+test("a state stored in another format is ignored", async (t) => {
   t.equal(parseObservedPods(undefined), undefined);
   t.equal(parseObservedPods({ pods: [{}] }), undefined);
 });

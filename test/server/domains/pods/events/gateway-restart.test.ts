@@ -21,7 +21,7 @@ function clientsOf(url: string) {
   };
 }
 
-test("events of pods go on, and are still told, when the gateway is started anew on its store", async (t) => {
+test("events of pods continue, and past ones are kept, when the gateway is restarted on its store", async (t) => {
   const data = await mkdtemp(join(tmpdir(), "hostplane-data-"));
   t.teardown(() => rm(data, { recursive: true, force: true }));
   const begunSeconds = BigInt(Math.floor(Date.now() / 1_000)) - 1n;
@@ -62,7 +62,7 @@ test("events of pods go on, and are still told, when the gateway is started anew
   t.equal(start?.resource, `pods/${created?.id}`);
   await first.gateway.close();
 
-  // Its pods are as they were in the beginning, and nothing of what it did is recorded.
+  // Its pods are back in their initial state, and there is no record of earlier changes.
   const second = await startGatewayUnderTest(t, { data });
   const clients = clientsOf(second.url);
   const later: string[] = [];

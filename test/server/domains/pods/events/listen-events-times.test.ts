@@ -12,7 +12,7 @@ const isRemoved =
   ({ type, detail }: Event) =>
     type === "pod.removed" && detail.case === "pod" && detail.value.name === name;
 
-/** An event as it is written down. */
+/** Creates an event in its stored form. */
 const podExited = (name: string, happenedMs: number) => ({
   topic: "pods",
   type: "pod.exited",
@@ -22,14 +22,14 @@ const podExited = (name: string, happenedMs: number) => ({
   payload: { pod: { id: "u", name, happenedAt: new Date(happenedMs).toISOString() } },
 });
 
-test("a time that is to come has the stream closed then, one that is past when all before it is told", async (t) => {
+test("with a future end time the stream closes at that time, with a past one after all earlier events", async (t) => {
   const lab = await startPodEvents(t);
   await lab.observe();
   runPod(lab, "early");
   await lab.eventsUntil(0, isRemoved("early"));
   const until = nowSeconds() + 2n;
   const listener = listen(t, lab, { sinceTime: nowSeconds() - 60n, untilTime: until });
-  // At once, so that it is in time on a slow machine as well.
+  // At once, so that it is in time even on a slow machine.
   runPod(lab, "in-time");
   await listener.until(has(EventType.POD_GARBAGE_COLLECTED, "in-time"));
   t.ok(has(EventType.POD_GARBAGE_COLLECTED, "early")(listener));
@@ -46,7 +46,7 @@ test("a time that is to come has the stream closed then, one that is past when a
   );
 });
 
-test("until a time that is to come nothing is told, but that the stream lives", async (t) => {
+test("before a future start time only heartbeats are sent", async (t) => {
   const lab = await startPodEvents(t, { silenceMs: 50 });
   await lab.observe();
   const since = nowSeconds() + 2n;
@@ -60,7 +60,7 @@ test("until a time that is to come nothing is told, but that the stream lives", 
   t.notOk(has(EventType.POD_PREPARED, "early")(listener));
 });
 
-test("a time before everything that is kept begins with the oldest that is", async (t) => {
+test("a start time before all kept events starts with the oldest one", async (t) => {
   const lab = await startPodEvents(t);
   await lab.observe();
   runPod(lab, "first");
@@ -71,10 +71,10 @@ test("a time before everything that is kept begins with the oldest that is", asy
   t.equal(count, 3);
   const listener = listen(t, lab, { sinceTime: 1n });
   await listener.until(has(EventType.POD_GARBAGE_COLLECTED, "first"));
-  t.equal(listener.events().length, old.events().length - 2, "a gap was the first of them");
+  t.equal(listener.events().length, old.events().length - 2, "one of them was a gap");
 });
 
-test("what is known half a second after it happened is told before the stream closes", async (t) => {
+test("an event that is known half a second late is sent before the stream closes", async (t) => {
   const lab = await startPodEvents(t);
   const until = nowSeconds() + 1n;
   const untilMs = Number(until) * 1_000;
@@ -85,7 +85,7 @@ test("what is known half a second after it happened is told before the stream cl
   t.strictSame(typesOf(listener.events()), ["POD_EXITED late"]);
 });
 
-test("what is written long after it happened is told of a time that is past", async (t) => {
+test("an event stored long after it happened is found by its time", async (t) => {
   const lab = await startPodEvents(t);
   const happenedMs = Date.now() - 86_400_000;
   await lab.store.run("events.append", { events: [podExited("web", happenedMs)] });

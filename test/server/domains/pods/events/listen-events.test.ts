@@ -4,7 +4,7 @@ import { rpcErrorOf } from "../../../rpc-error.ts";
 import { has, listen, nowSeconds, runPod, typesOf } from "./listener-under-test.ts";
 import { startPodEvents } from "./pod-events-under-test.ts";
 
-test("a stream opens with an empty message, and tells pods, apps and images in the words of rkt", async (t) => {
+test("a stream starts with an empty message, and reports pods, apps and images in rkt's terms", async (t) => {
   const lab = await startPodEvents(t);
   await lab.observe();
   const listener = listen(t, lab);
@@ -39,7 +39,7 @@ test("a stream opens with an empty message, and tells pods, apps and images in t
   ]);
 });
 
-test("types, ids and names must all fit", async (t) => {
+test("types, ids and names must all match", async (t) => {
   const lab = await startPodEvents(t);
   await lab.observe();
   const id = runPod(lab, "first");
@@ -64,7 +64,7 @@ test("types, ids and names must all fit", async (t) => {
   t.strictSame(other.events(), []);
 });
 
-test("what is there is told in few messages, also what happened before", async (t) => {
+test("available events are sent in few messages, past ones too", async (t) => {
   const lab = await startPodEvents(t);
   await lab.observe();
   const live = listen(t, lab);
@@ -81,7 +81,7 @@ test("what is there is told in few messages, also what happened before", async (
   t.ok(later.messages.every(({ events }) => events.length <= 100));
 });
 
-test("events of another host are not told", async (t) => {
+test("events of other hosts are not sent", async (t) => {
   const lab = await startPodEvents(t);
   const listener = listen(t, lab);
   await listener.until();
@@ -99,7 +99,7 @@ test("events of another host are not told", async (t) => {
   t.equal(listener.events()[0]?.time, 1_769_817_600n);
 });
 
-test("the gateway's stop ends a stream with its reason", async (t) => {
+test("stopping the gateway ends a stream with the reason", async (t) => {
   const lab = await startPodEvents(t);
   const listener = listen(t, lab);
   await listener.until();

@@ -7,7 +7,7 @@ import { rpcErrorOf } from "../../../rpc-error.ts";
 import type { Filter } from "./listener-under-test.ts";
 import { startPodEvents } from "./pod-events-under-test.ts";
 
-test("a filter that means nothing is refused by its field", async (t) => {
+test("an invalid filter is rejected with its field", async (t) => {
   const lab = await startPodEvents(t);
   const errorOf = async (filter: NonNullable<Filter>) => {
     const [first] = [lab.publicApi.listenEvents({ filter })[Symbol.asyncIterator]()];
@@ -23,12 +23,12 @@ test("a filter that means nothing is refused by its field", async (t) => {
   t.match(await errorOf({ names: [""] }), refused("filter.names[0]"));
 });
 
-test("ids of images may have the name of their digest in front, and large letters", async (t) => {
+test("image ids may have a digest prefix and uppercase letters", async (t) => {
   const { ids } = parseListenRequest(create(EventFilterSchema, { ids: ["sha256:0AB", "0cd"] }));
   t.strictSame([...ids], ["0ab", "0cd"]);
 });
 
-test("any filter is read or refused by a field", async () => {
+test("any filter is either parsed or rejected with a field", async () => {
   fc.assert(
     fc.property(
       fc.record({

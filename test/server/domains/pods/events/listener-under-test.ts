@@ -5,11 +5,11 @@ import { createPod, type PodEventsUnderTest } from "./pod-events-under-test.ts";
 /** The filter of a request. */
 export type Filter = Parameters<PodEventsUnderTest["publicApi"]["listenEvents"]>[0]["filter"];
 
-/** Somebody who calls ListenEvents. */
+/** A caller of ListenEvents. */
 export interface Listener {
   readonly messages: readonly ListenEventsResponse[];
   events(): readonly Event[];
-  /** Waits for the first message, or for what is wanted. @throws Error when the stream ends before */
+  /** Waits for the first message, or for a condition. @throws Error when the stream ends first */
   until(isReached?: (listener: Listener) => boolean): Promise<void>;
   /** Settles when the stream has ended. */
   readonly ended: Promise<void>;
@@ -53,18 +53,18 @@ export function listen(
   return listener;
 }
 
-/** Whether such an event has come. */
+/** Reports whether a matching event has arrived. */
 export const has = (type: EventType, from: string) => (listener: Listener) =>
   listener.events().some((event) => event.type === type && event.from === from);
 
 const typeNames = new Map<number, string>(Object.entries(EventType).map(([name, type]) => [type, name]));
-/** Events in few words: `POD_STARTED web`. */
+/** Summarizes events: `POD_STARTED web`. */
 export const typesOf = (events: readonly Event[]) =>
   events.map(({ type, from }) => `${typeNames.get(type)} ${from}`);
 
 export const nowSeconds = () => BigInt(Math.floor(Date.now() / 1_000));
 
-/** Runs a pod and removes it. */
+/** Creates, runs and removes a pod. */
 export function runPod({ runtime }: PodEventsUnderTest, name: string): string {
   const { id } = createPod(runtime, name);
   runtime.pods.startPod(id);

@@ -9,11 +9,11 @@ const ms = 1_000_000n;
 
 export interface EventNames {
   readonly pod: string;
-  /** Of a container; its name ends with `infra` for the one that holds the pod together. */
+  /** A container; its name ends in `infra` for the infra container. */
   readonly container?: string;
 }
 
-/** An event of a pod or a container, at so many milliseconds. */
+/** Creates an event of a pod or a container at the given time in milliseconds. */
 export function eventAt(
   kind: Exclude<RuntimeEvent["kind"], "gap" | "imageAdded" | "imageRemoved">,
   atMs: number,
@@ -57,7 +57,7 @@ const kinds = [
   "containerRemoved",
 ] as const;
 
-/** Events in any order that makes sense or none, of three pods of an app or two each, with gaps. */
+/** Events in any order, plausible or not, of three pods with one or two apps each, with gaps. */
 export const anyEvents: fc.Arbitrary<readonly RuntimeEvent[]> = fc
   .array(
     fc.record({
@@ -82,7 +82,7 @@ export const anyEvents: fc.Arbitrary<readonly RuntimeEvent[]> = fc
     });
   });
 
-/** `pod.started web`, `container.exited web/app 3`: what was told, without times. */
+/** Summarizes facts without their times: `pod.started web`, `container.exited web/app 3`. */
 export function wordsOf(facts: readonly Fact[]): readonly string[] {
   return facts.map((fact) => {
     if (!("uuid" in fact)) {
@@ -96,7 +96,7 @@ export function wordsOf(facts: readonly Fact[]): readonly string[] {
 
 const isPodFact = (fact: Fact): fact is PodFact => "uuid" in fact;
 
-/** What of the facts cannot be: of each pod and app they have to come in turn. */
+/** Returns facts that contradict earlier ones: starts and exits of each pod and app must alternate. */
 export function contradictionsIn(facts: readonly Fact[]): readonly string[] {
   const state = new Map<string, string>();
   return facts.filter(isPodFact).flatMap((fact) => {

@@ -25,7 +25,7 @@ import { openOwnStore } from "../../../store/own-store.ts";
 
 export const image = "localhost/test/app:1";
 
-/** Pods of the test's own, what tells of them, and clients of it. */
+/** A runtime with its own pods, their events, and clients. */
 export interface PodEventsUnderTest {
   readonly runtime: PodmanSandbox;
   readonly store: Store;
@@ -33,9 +33,9 @@ export interface PodEventsUnderTest {
   readonly own: OwnChanges;
   readonly publicApi: Client<typeof PublicAPI>;
   readonly eventService: Client<typeof EventService>;
-  /** Begins to tell, and waits until it does. */
+  /** Starts an observer, and waits until it reports. */
   observe(options?: Partial<PodObserverOptions>): Promise<Observing>;
-  /** Follows the events of pods, from a place on, until one is the last. */
+  /** Follows the events of pods from a position, up to a given one. */
   eventsUntil(afterSeq: number, isLast: (event: Event) => boolean): Promise<readonly Event[]>;
 }
 
@@ -48,7 +48,7 @@ export interface PodEventsOptions extends PodmanSandboxOptions {
   readonly keepMs?: number;
 }
 
-/** Makes it; closed with the test. */
+/** Starts the above; closed with the test. */
 export async function startPodEvents(t: Test, options: PodEventsOptions = {}): Promise<PodEventsUnderTest> {
   const runtime = createPodmanSandbox({ pods: [], images: [image], restartMs: 100, ...options });
   const store = await openOwnStore(t);
@@ -71,7 +71,7 @@ export async function startPodEvents(t: Test, options: PodEventsOptions = {}): P
       listenEvents: createListenEvents({ events, host: "alpha", ...silence }),
     }),
   ]);
-  // What ends last is begun first.
+  // Registered in reverse order of closing.
   t.teardown(() => runtime.close());
   t.teardown(() => events.close());
   const transport = createGrpcTransport({ baseUrl: app.url });
@@ -126,7 +126,7 @@ export async function startPodEvents(t: Test, options: PodEventsOptions = {}): P
   };
 }
 
-/** `container.exited web/app 3`: an event in a few words. */
+/** Summarizes an event: `container.exited web/app 3`. */
 export function wordOf({ type, detail }: Event): string {
   switch (detail.case) {
     case "pod": {
@@ -141,7 +141,7 @@ export function wordOf({ type, detail }: Event): string {
   }
 }
 
-/** Makes a pod of an app that runs until it is ended. */
+/** Creates a pod with an app that runs until it is stopped. */
 export function createPod(
   runtime: PodmanSandbox,
   name: string,

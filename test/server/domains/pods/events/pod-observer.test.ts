@@ -6,7 +6,7 @@ import { createPod, image, startPodEvents, wordOf } from "./pod-events-under-tes
 
 const isWord = (word: string) => (event: Parameters<typeof wordOf>[0]) => wordOf(event) === word;
 
-test("what happens is told with its names, times and exit codes", async (t) => {
+test("changes are reported with names, times and exit codes", async (t) => {
   const lab = await startPodEvents(t);
   const { runtime, events } = lab;
   await lab.observe();
@@ -43,7 +43,7 @@ test("what happens is told with its names, times and exit codes", async (t) => {
   t.equal(told[0]?.resource, `pods/${uuid}`);
 });
 
-test("a restart is no exit of the pod; the end of its last app is, once there is none", async (t) => {
+test("a restart is not an exit of the pod; the exit of its last app is, if no app follows", async (t) => {
   const lab = await startPodEvents(t);
   await lab.observe();
   const { id, appId } = createPod(lab.runtime, "job");
@@ -65,15 +65,15 @@ test("a restart is no exit of the pod; the end of its last app is, once there is
   const [container, pod] = told
     .slice(-2)
     .map(({ detail }) => (detail.case === "pod" ? detail.value : undefined));
-  t.strictSame(pod?.happenedAt, container?.happenedAt, "as of the end of its last app");
+  t.strictSame(pod?.happenedAt, container?.happenedAt, "at the exit of its last app");
 });
 
-test("what comes later than the state that shows it is told once", async (t) => {
+test("an event that arrives later than the state behind it is reported once", async (t) => {
   const lab = await startPodEvents(t);
   const { runtime } = lab;
   const late = {
     ...runtime,
-    // As of a runtime that was away, whose log is read when its state is known already.
+    // Simulates a runtime that was unavailable, so that its log is read after its state is known.
     async *events(...args: Parameters<typeof runtime.events>) {
       for await (const batch of runtime.events(...args)) {
         await new Promise((resolve) => setTimeout(resolve, batch.length === 0 ? 0 : 400));
@@ -99,7 +99,7 @@ test("what comes later than the state that shows it is told once", async (t) => 
   ]);
 });
 
-test("an observer that comes later goes on where the last one was", async (t) => {
+test("a later observer continues where the last one ended", async (t) => {
   const lab = await startPodEvents(t);
   const first = await lab.observe();
   const { id, appId } = createPod(lab.runtime, "web");
@@ -123,7 +123,7 @@ test("an observer that comes later goes on where the last one was", async (t) =>
   t.equal(second.importTimes.importedAtNs(imageIdOf(lab.runtime.pods.state().images, image)), undefined);
   await second.close();
   const third = await lab.observe();
-  t.ok((third.importTimes.importedAtNs(imageId) ?? 0n) > 0n, "it is kept");
+  t.ok((third.importTimes.importedAtNs(imageId) ?? 0n) > 0n, "it is stored");
 });
 
 const imageIdOf = (
@@ -131,7 +131,7 @@ const imageIdOf = (
   name: string,
 ) => images.find(({ names }) => names.includes(name))?.id ?? "";
 
-test("an exit that waits for a restart is told by who comes later", async (t) => {
+test("an exit that waits for a possible restart is reported by a later observer", async (t) => {
   const lab = await startPodEvents(t);
   const first = await lab.observe();
   const { id, appId } = createPod(lab.runtime, "job");
@@ -144,7 +144,7 @@ test("an exit that waits for a restart is told by who comes later", async (t) =>
   t.strictSame((await lab.eventsUntil(from, () => true)).map(wordOf), ["pod.exited job"]);
 });
 
-test("where nothing is recorded any more, what is otherwise is told, and then a gap", async (t) => {
+test("without a record, differences are reported, and then a gap", async (t) => {
   const lab = await startPodEvents(t);
   const first = await lab.observe();
   const stopped = createPod(lab.runtime, "stopped");
@@ -176,7 +176,7 @@ test("where nothing is recorded any more, what is otherwise is told, and then a 
   t.ok(gap?.case === "gap" && gap.value.from !== undefined && gap.value.reason !== "");
 });
 
-test("while the runtime is away nothing is told, and afterwards everything", async (t) => {
+test("while the runtime is unavailable nothing is reported, and afterwards everything", async (t) => {
   const failures: unknown[] = [];
   const lab = await startPodEvents(t);
   await lab.observe({ onFailed: (error) => failures.push(error), confirmMs: 20 });
@@ -197,10 +197,10 @@ test("while the runtime is away nothing is told, and afterwards everything", asy
     "container.exited web/app 1",
     "pod.exited web",
   ]);
-  t.equal(failures.length, 1, "told once");
+  t.equal(failures.length, 1, "reported once");
 });
 
-test("while the store is away what happens waits", async (t) => {
+test("while the store is unavailable events wait", async (t) => {
   const lab = await startPodEvents(t);
   const failures: unknown[] = [];
   let isAway = false;
@@ -220,7 +220,7 @@ test("while the store is away what happens waits", async (t) => {
   t.equal(failures.length, 1);
 });
 
-test("where nothing was recorded yet a start tells no gap", async (t) => {
+test("without any records, a start reports no gap", async (t) => {
   const lab = await startPodEvents(t);
   const first = await lab.observe();
   await lab.eventsUntil(0, ({ type }) => type === "gap");
@@ -231,7 +231,7 @@ test("where nothing was recorded yet a start tells no gap", async (t) => {
   t.strictSame((await lab.eventsUntil(from, () => true)).map(wordOf), ["pod.created web"]);
 });
 
-test("what an operation does is told as its own", async (t) => {
+test("changes by an operation are reported with its id", async (t) => {
   const lab = await startPodEvents(t);
   await lab.observe();
   const { id } = createPod(lab.runtime, "web");
@@ -244,7 +244,7 @@ test("what an operation does is told as its own", async (t) => {
   t.ok(told.slice(-2).every(({ operationId }) => operationId === "op-1"));
 });
 
-test("the sandbox's pods are not taken for real ones", async (t) => {
+test("the sandbox's pods are not mistaken for real ones", async (t) => {
   t.equal(podSource({ kind: "real" }, "alpha"), "podman/alpha");
   t.equal(podSource({ kind: "sandbox" }, "alpha"), "sandbox-podman/alpha");
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { test } from "tap";
 import { rktEventFrom } from "../../../../../server/domains/pods/events/rkt-events.ts";
 
-test("any event is told or left out", async (t) => {
+test("any event is either converted or omitted", async (t) => {
   fc.assert(
     fc.property(fc.constantFrom("pod.created", "image.added", "gap"), fc.jsonValue(), (type, payload) => {
       const told = rktEventFrom({ type, payload });

@@ -21,7 +21,7 @@ const life = [
   "pod.removed",
 ].sort();
 
-/** A store that notes what is told in it. */
+/** Opens a store that records the events written to it. */
 async function openTellingStore(t: Test) {
   const store = await openOwnStore(t);
   const told: string[] = [];
@@ -64,14 +64,14 @@ function toldOf(told: readonly string[], number: number): readonly (string | und
     .sort();
 }
 
-test("of two gateways on one store that learn of the same late and early, each event is told once", async (t) => {
+test("with two gateways on one store that learn of the same events at different times, each event is reported once", async (t) => {
   const records = createFakeRecords();
   const { store, told } = await openTellingStore(t);
   recordLife(records, 1_000);
   const early = await startGateway(t, records, store);
   await untilTrue(() => told.length === 1);
   const late = await startGateway(t, records, store);
-  // It looks twice: at what was told before it came, and at what it is behind.
+  // It reads twice: once for what was reported before it came, and once for what it has missed.
   await untilTrue(() => late.readings() >= 2);
   for (let number = 0; number < 20; number += 1) {
     const [first, second] = number % 2 === 0 ? [early, late] : [late, early];
@@ -79,7 +79,8 @@ test("of two gateways on one store that learn of the same late and early, each e
     second.setHeld(true);
     recordLife(records, 2 * number);
     await untilTrue(() => toldOf(told, 2 * number).length >= life.length);
-    // A word of it wakes the second, which finds in the store that all was told. The rest reaches it after that.
+    // A single event wakes the second gateway, which finds in the store that everything was reported. The rest arrives
+    // afterwards.
     second.tellOne();
     await untilTrue(() => second.readings() > readings);
     first.setHeld(true);
@@ -93,7 +94,7 @@ test("of two gateways on one store that learn of the same late and early, each e
   }
 });
 
-test("a gateway that is started anew tells no gap where nothing of a pod is recorded", async (t) => {
+test("a restarted gateway reports no gap when the record contains nothing about pods", async (t) => {
   const records = createFakeRecords();
   const { store, told } = await openTellingStore(t);
   records.record("container", "create", idsOf(1).containerId, { name: "alone" });

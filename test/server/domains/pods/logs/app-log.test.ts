@@ -12,7 +12,7 @@ const piece = (text: string, endsLine: boolean, atSecond = 1): LogPiece => ({
   endsLine,
 });
 
-/** What comes of an app whose program has ended: each batch as lines, and when the log has caught up. */
+/** Returns the output of an app whose program has exited: each batch as lines, and when the log has caught up. */
 async function batchesOf(
   logs: AppLogOptions["runtime"]["logs"],
   options: LogOptions,
@@ -27,7 +27,7 @@ async function batchesOf(
   return batches;
 }
 
-test("a line is whole also when the runtime stalls while it tells what was printed before", async (t) => {
+test("a line stays complete even if the runtime stalls while sending earlier output", async (t) => {
   const stallMs = 40;
   async function* stalling(_: string, { follow }: LogOptions) {
     yield [piece("first half, ", false)];
@@ -45,7 +45,7 @@ test("a line is whole also when the runtime stalls while it tells what was print
   ]);
 });
 
-test("what a program printed last may come some time after its end", async (t) => {
+test("a program's last output may arrive some time after its exit", async (t) => {
   const lineEndMs = 40;
   async function* late() {
     yield [];
@@ -60,7 +60,7 @@ test("what a program printed last may come some time after its end", async (t) =
   ]);
 });
 
-test("what an ended program left unfinished is a line when a log that is followed brings no more of it", async (t) => {
+test("in a followed log, the unfinished line of an exited program is sent when no more of it arrives", async (t) => {
   const ending = Promise.withResolvers<void>();
   async function* logs() {
     yield [piece("last words", false)];
@@ -79,7 +79,7 @@ test("what an ended program left unfinished is a line when a log that is followe
   await log.return();
 });
 
-test("a line that ends in the window has what was printed of it in the ten seconds before", async (t) => {
+test("a line that ends in the window contains its parts from the ten seconds before", async (t) => {
   const all = [piece("lost, ", false, 9), piece("begun, ", false, 10), piece("ended", true, 20)];
   const asked: (bigint | undefined)[] = [];
   async function* logs(_: string, { sinceNs = 0n }: LogOptions) {

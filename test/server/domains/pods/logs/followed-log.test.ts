@@ -14,7 +14,7 @@ async function untilTrue(isReached: () => boolean): Promise<void> {
   }
 }
 
-test("apps that are made later in the pod are read, too", async (t) => {
+test("apps created later in the pod are read too", async (t) => {
   const runtime = createRuntimeUnderTest();
   const logs = readLogs(runtime, request);
   t.strictSame(await nextLines(logs), [], "a pod without apps");
@@ -33,7 +33,7 @@ test("apps that are made later in the pod are read, too", async (t) => {
   t.equal(runtime.subscribers(), 0);
 });
 
-test("what comes together is one message, in the order of time", async (t) => {
+test("lines that arrive together are one message, ordered by time", async (t) => {
   const runtime = createRuntimeUnderTest();
   for (const app of ["one", "two"]) {
     runtime.setApp(app, "running");
@@ -49,11 +49,11 @@ test("what comes together is one message, in the order of time", async (t) => {
   t.equal(runtime.subscribers(), 0);
 });
 
-test("a silence is told by empty messages, which cost no line, and a caller leaves in the midst of one", async (t) => {
+test("a silence is marked by empty messages without losing lines, and the caller can leave during one", async (t) => {
   const runtime = createRuntimeUnderTest();
   runtime.setApp("one", "running");
   runtime.print("one", { text: "a" });
-  // The waits of a gateway keep no process alive, and nothing else is there.
+  // The gateway's timers do not keep the process alive, and nothing else runs here.
   const alive = setInterval(() => {}, 1_000);
   t.teardown(() => clearInterval(alive));
   const logs = readLogs(runtime, request, undefined, { silenceMs: 10 });
@@ -67,7 +67,7 @@ test("a silence is told by empty messages, which cost no line, and a caller leav
   t.equal(runtime.subscribers(), 0);
 });
 
-test("a line that a program left unfinished comes when it has ended", async (t) => {
+test("an unfinished line is sent when its program has exited", async (t) => {
   const runtime = createRuntimeUnderTest();
   runtime.setApp("one", "running");
   runtime.print("one", { text: "half", endsLine: false });
@@ -87,7 +87,7 @@ test("a line that a program left unfinished comes when it has ended", async (t) 
   t.strictSame(
     await messagesOf(readLogs(createOnce("half"), { podId: podUuid })).then((all) => all.map(wordsOf)),
     [["half"]],
-    "without follow it comes with the rest",
+    "without follow it is sent with the rest",
   );
 });
 
@@ -98,7 +98,7 @@ function createOnce(text: string) {
   return runtime;
 }
 
-test("an app whose output nothing keeps is told of, and refused when it alone is asked for", async (t) => {
+test("an app whose output is not kept is reported, and rejected if it is the only one requested", async (t) => {
   const runtime = createRuntimeUnderTest();
   runtime.setApp("one", "running");
   runtime.setApp("silent", "running");
@@ -116,7 +116,7 @@ test("an app whose output nothing keeps is told of, and refused when it alone is
   }
 });
 
-test("nobody takes a pod for gone because the runtime is away", async (t) => {
+test("an unavailable runtime does not count as a removed pod", async (t) => {
   const runtime = createRuntimeUnderTest();
   runtime.setApp("one", "running");
   const logs = readLogs(runtime, request);
@@ -130,7 +130,7 @@ test("nobody takes a pod for gone because the runtime is away", async (t) => {
   await logs.return();
 });
 
-test("a caller who does not read has nothing read for it", async (t) => {
+test("nothing is read for a caller who does not read", async (t) => {
   const runtime = createRuntimeUnderTest();
   runtime.setApp("one", "running");
   const logs = readLogs(runtime, request);
@@ -141,12 +141,12 @@ test("a caller who does not read has nothing read for it", async (t) => {
   }
   await next;
   await turn();
-  t.ok(runtime.takenOf("one") <= 3, `${runtime.takenOf("one")} batches were taken`);
+  t.ok(runtime.takenOf("one") <= 3, `${runtime.takenOf("one")} batches were read`);
   await logs.return();
   await untilTrue(() => runtime.readers() === 0);
 });
 
-test("a caller who leaves while something changes in the pod leaves nobody waiting for changes", async (t) => {
+test("a caller who leaves during a change of the pod leaves no subscription behind", async (t) => {
   const runtime = createRuntimeUnderTest();
   runtime.setApp("one", "running");
   const logs = readLogs(runtime, request);
@@ -155,7 +155,7 @@ test("a caller who leaves while something changes in the pod leaves nobody waiti
   await untilTrue(() => runtime.subscribers() === 1);
   runtime.print("one", { text: "a" });
   t.strictSame(await next, ["a"]);
-  // While the caller has not asked for more.
+  // Before the caller requests more.
   runtime.setApp("one", "paused");
   for (let wait = 0; wait < 20; wait += 1) {
     await turn();
@@ -167,7 +167,7 @@ test("a caller who leaves while something changes in the pod leaves nobody waiti
   t.equal(runtime.readers(), 0);
 });
 
-test("a log is followed until a time that is further off than a timer can be", async (t) => {
+test("a log can be followed until a time beyond the maximum of a timer", async (t) => {
   const dayMs = 24 * 60 * 60 * 1_000;
   mock.timers.enable({ apis: ["setTimeout", "Date"], now: Date.UTC(2026, 10, 21) });
   t.teardown(() => mock.timers.reset());
@@ -187,7 +187,7 @@ test("a log is followed until a time that is further off than a timer can be", a
   t.equal(await last, undefined);
 });
 
-test("all of what is there comes in as many messages as it takes, or the newest lines in one", async (t) => {
+test("all existing lines are sent in as many messages as needed, or the newest ones in one message", async (t) => {
   const runtime = createRuntimeUnderTest();
   runtime.setApp("one", "running");
   for (let count = 0; count < 50; count += 1) {

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { test } from "tap";
 import { createGathering } from "../../../../../server/domains/pods/logs/gathering.ts";
 
-test("what several sources bring is taken together, and a source is read on when it is taken", async (t) => {
+test("values of several sources are taken together, and a source is read further once its value is taken", async (t) => {
   const gathering = createGathering<string>();
   const made: string[] = [];
   async function* source(name: string): AsyncGenerator<string, void> {
@@ -25,7 +25,7 @@ test("what several sources bring is taken together, and a source is read on when
   t.strictSame(rest.toSorted(), ["a1", "a2", "b1", "b2"]);
 });
 
-test("a taker can be woken, and hears of an end and of a failure", async (t) => {
+test("a consumer can be woken, and notices the end and the failure of a source", async (t) => {
   const gathering = createGathering<string>();
   const waiting = gathering.take();
   gathering.wake();
@@ -35,7 +35,7 @@ test("a taker can be woken, and hears of an end and of a failure", async (t) => 
   gathering.add((async function* () {})());
   t.strictSame(await gathering.take(), []);
   gathering.add(
-    // biome-ignore lint/correctness/useYield: it fails before
+    // biome-ignore lint/correctness/useYield: it throws first
     (async function* () {
       throw new Error("broken");
     })(),
@@ -43,7 +43,7 @@ test("a taker can be woken, and hears of an end and of a failure", async (t) => 
   await t.rejects(gathering.take(), { message: "broken" });
 });
 
-test("sources end when nobody takes any more", async (t) => {
+test("sources end when the gathering is closed", async (t) => {
   const gathering = createGathering<string>();
   const ended: string[] = [];
   const come = Promise.withResolvers<void>();

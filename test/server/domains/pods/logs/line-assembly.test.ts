@@ -13,7 +13,7 @@ const piece = (stream: Stream, text: string, endsLine: boolean, timeNs = 1n): Lo
 });
 const textOf = ({ bytes }: { readonly bytes: Uint8Array }) => Buffer.from(bytes).toString();
 
-test("pieces of a line are joined, of each stream by itself", async (t) => {
+test("pieces of a line are joined, separately for each stream", async (t) => {
   const assembly = createLineAssembly(100);
   t.strictSame(assembly.linesOf([piece("stdout", "a", false, 1n), piece("stderr", "x", false, 2n)]), []);
   t.ok(assembly.hasBegun());
@@ -33,7 +33,7 @@ test("pieces of a line are joined, of each stream by itself", async (t) => {
   t.notOk(assembly.hasBegun());
 });
 
-test("what is left unfinished can be ended, the earlier line first", async (t) => {
+test("unfinished lines can be ended, the earlier one first", async (t) => {
   const assembly = createLineAssembly(100);
   t.strictSame(assembly.end(), []);
   assembly.linesOf([piece("stdout", "late", false, 2n), piece("stderr", "early", false, 1n)]);
@@ -42,7 +42,7 @@ test("what is left unfinished can be ended, the earlier line first", async (t) =
   t.strictSame(assembly.linesOf([piece("stdout", "new", true)]).map(textOf), ["new"]);
 });
 
-test("what a line has beyond the limit is counted and dropped", async (t) => {
+test("bytes of a line beyond the limit are counted and dropped", async (t) => {
   const assembly = createLineAssembly(4);
   t.match(assembly.linesOf([piece("stdout", "abcdef", true)]), [{ cutBytes: 2 }]);
   assembly.linesOf([piece("stdout", "ab", false), piece("stdout", "cdef", false)]);
@@ -52,7 +52,7 @@ test("what a line has beyond the limit is counted and dropped", async (t) => {
   t.match(assembly.linesOf([piece("stdout", "abcd", true)]), [{ cutBytes: 0 }]);
 });
 
-test("lines in any pieces are the lines", async () => {
+test("lines are reassembled whatever their pieces", async () => {
   const lines = fc.array(
     fc.record({
       stream: fc.constantFrom<Stream>("stdout", "stderr"),
@@ -66,7 +66,7 @@ test("lines in any pieces are the lines", async () => {
       fc.integer({ min: 1, max: 30 }),
       fc.infiniteStream(fc.boolean()),
       (all, maxBytes, toss) => {
-        // Each stream's pieces in their order, the two mixed as chance has it.
+        // The pieces of each stream in order, the two streams interleaved at random.
         const queues = (["stdout", "stderr"] as const).map((stream) =>
           all
             .filter((line) => line.stream === stream)

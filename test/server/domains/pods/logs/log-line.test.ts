@@ -10,7 +10,7 @@ import {
 const timeNs = 1_795_275_000_000_000_000n;
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-test("a time has the digits that it needs, before 1970, too", async (t) => {
+test("a time has as many digits as needed, also before 1970", async (t) => {
   t.equal(rfc3339FromNs(0n), "1970-01-01T00:00:00Z");
   t.equal(rfc3339FromNs(1_700_000_000_000_000_000n), "2023-11-14T22:13:20Z");
   t.equal(rfc3339FromNs(1_700_000_000_120_000_000n), "2023-11-14T22:13:20.12Z");
@@ -18,7 +18,7 @@ test("a time has the digits that it needs, before 1970, too", async (t) => {
   t.equal(rfc3339FromNs(-1n), "1969-12-31T23:59:59.999999999Z");
 });
 
-test("a time is what it was made of", async () => {
+test("a formatted time can be parsed back", async () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 253_402_300_799_999_999_999n }), (ns) => {
       const text = rfc3339FromNs(ns);
@@ -29,7 +29,7 @@ test("a time is what it was made of", async () => {
   );
 });
 
-test("a line is its time and what was printed, as it was printed", async (t) => {
+test("a line is its time and the unchanged output", async (t) => {
   const write = createLineWriter(10_000);
   const written = (bytes: Uint8Array) => write({ timeNs, bytes, cutBytes: 0 });
   const time = rfc3339FromNs(timeNs);
@@ -40,7 +40,7 @@ test("a line is its time and what was printed, as it was printed", async (t) => 
   t.equal(written(Uint8Array.of(0x61, 0xff, 0x62, 0xf0, 0x9f)), `${time} a\u{fffd}b\u{fffd}`);
 });
 
-test("a line that is too long says how much more it had", async (t) => {
+test("a line that is too long shows how much was cut", async (t) => {
   const write = createLineWriter(1_000);
   t.match(
     write({ timeNs, bytes: bytesOf("x".repeat(1_000)), cutBytes: 5_000 }),
@@ -51,7 +51,7 @@ test("a line that is too long says how much more it had", async (t) => {
   t.ok(whale.isWellFormed());
 });
 
-test("no line takes more of a message than it may, in any protocol", async () => {
+test("no line is larger in a message than allowed, in any protocol", async () => {
   const unit = fc.constantFrom("a", "ä", "€", "🐋", "\u0007", '"', "\\", "\n", "\u2028");
   const text = fc.oneof(
     fc.array(unit, { maxLength: 400 }).map((units) => units.join("")),
@@ -67,7 +67,7 @@ test("no line takes more of a message than it may, in any protocol", async () =>
         const isCut = line.endsWith("bytes more)");
         const least = leastLineBytes + Buffer.byteLength(isCut ? "" : words);
         return (
-          // Where a part of it was dropped before, as much as fits was kept.
+          // If a part was dropped earlier, as much as fits was kept.
           (cutBytes > 0 && Buffer.byteLength(words) * 6 <= maxBytes - 96) ||
           (messageBytesOf(line) <= maxBytes &&
             messageBytesOf(line) >= Buffer.byteLength(JSON.stringify(line)) + 1 &&

@@ -26,14 +26,14 @@ const words = fc.string({
   maxLength: 300,
 });
 
-test("the limit of the listeners counts where it is less than 4 MiB", async (t) => {
+test("the listeners' limit applies if it is below 4 MiB", async (t) => {
   t.strictSame(messageLimitsOf(4 << 20), { wholeBytes: 3.5 * 2 ** 20, partBytes: 2 ** 20 });
   t.strictSame(messageLimitsOf(1 << 30), { wholeBytes: 3.5 * 2 ** 20, partBytes: 2 ** 20 });
   t.strictSame(messageLimitsOf(1 << 20), { wholeBytes: 917_504, partBytes: 917_504 });
   t.strictSame(messageLimitsOf(1024), { wholeBytes: 896, partBytes: 896 });
 });
 
-test("messages of lines are no larger than they may be, and have every line once", async () => {
+test("messages are not larger than allowed, and contain every line once", async () => {
   fc.assert(
     fc.property(fc.array(fc.array(words, { maxLength: 10 }), { maxLength: 10 }), (batches) => {
       const packer = createMessagePacker(limits);
@@ -50,7 +50,7 @@ test("messages of lines are no larger than they may be, and have every line once
   );
 });
 
-test("the one message has the newest lines that fit, and says what was left out", async () => {
+test("the single message contains the newest lines that fit, and the number of omitted ones", async () => {
   fc.assert(
     fc.property(
       fc.array(words, { maxLength: 40 }),
@@ -77,7 +77,7 @@ test("the one message has the newest lines that fit, and says what was left out"
   );
 });
 
-test("what was left out is said in a line of its own", async (t) => {
+test("the number of omitted lines has its own line", async (t) => {
   const newest = createNewestLines(Number.POSITIVE_INFINITY, limits.wholeBytes);
   newest.add(Array.from({ length: 50 }, (_, at) => lineOf(`line ${at} ${"x".repeat(60)}`)));
   const [notice, ...lines] = newestMessage(newest, Number.POSITIVE_INFINITY, limits).lines;

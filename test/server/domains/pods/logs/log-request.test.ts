@@ -9,7 +9,7 @@ const request = (facts: { lines?: number; sinceTime?: bigint; untilTime?: bigint
   ...facts,
 });
 
-test("what is not set limits nothing", async (t) => {
+test("unset fields do not limit anything", async (t) => {
   t.strictSame(parseLogRequest(request({})), { maxLines: Number.POSITIVE_INFINITY });
   t.strictSame(parseLogRequest(request({ lines: 3, sinceTime: 1n, untilTime: 2n })), {
     maxLines: 3,
@@ -18,7 +18,7 @@ test("what is not set limits nothing", async (t) => {
   });
 });
 
-test("numbers that make no sense are refused", async (t) => {
+test("invalid numbers are rejected", async (t) => {
   for (const facts of [
     { lines: -1 },
     { sinceTime: -1n },

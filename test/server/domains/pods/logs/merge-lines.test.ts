@@ -11,12 +11,12 @@ const lineOf = (app: number, number: number, second: number): LogLine => ({
 });
 const nameOf = ({ bytes }: LogLine) => Buffer.from(bytes).toString();
 
-/** Seconds in which the lines of some apps were printed; clocks are set back now and then. */
+/** Lines of several apps, by the seconds in which they were printed; clocks may be set back. */
 const apps = fc
   .array(fc.array(fc.nat({ max: 8 }), { maxLength: 12 }), { maxLength: 4 })
   .map((each) => each.map((seconds, app) => seconds.map((second, at) => lineOf(app, at, second))));
 
-/** The lines in batches of any size, some of them empty, as they come from an app. */
+/** Returns the lines in batches of random sizes, possibly empty, as they arrive from an app. */
 function pullOf(
   lines: readonly LogLine[],
   sizes: Iterator<number>,
@@ -41,19 +41,19 @@ async function allOf(batches: AsyncIterable<readonly LogLine[]>): Promise<LogLin
   return all;
 }
 
-test("nothing of nothing", async (t) => {
+test("merging nothing gives nothing", async (t) => {
   t.strictSame(mergeLines([]), []);
   t.strictSame(await allOf(mergedLines([])), []);
   t.strictSame(await allOf(mergedLines([async () => undefined])), []);
 });
 
-test("lines of several apps are in the order of their times, and of the same second app by app", async (t) => {
+test("lines of several apps are ordered by time, and within the same second app by app", async (t) => {
   const one = [1, 2, 2, 5].map((second, at) => lineOf(1, at, second));
   const two = [1, 2, 4, 5].map((second, at) => lineOf(2, at, second));
   t.strictSame(mergeLines([one, two]).map(nameOf), ["1:0", "2:0", "1:1", "1:2", "2:1", "2:2", "1:3", "2:3"]);
 });
 
-test("times that go up are in order afterwards, and as a stable sort has them", async () => {
+test("lines with ascending times are merged like in a stable sort", async () => {
   const rising = apps.map((each) =>
     each.map((lines) => lines.toSorted((a, b) => Number(a.timeNs - b.timeNs))),
   );
@@ -65,7 +65,7 @@ test("times that go up are in order afterwards, and as a stable sort has them", 
   );
 });
 
-test("every line comes once, each app's in its own order, in whatever batches they come", async () => {
+test("every line is returned once, in its app's order, whatever the batches", async () => {
   await fc.assert(
     fc.asyncProperty(apps, fc.infiniteStream(fc.nat({ max: 5 })), async (each, sizes) => {
       const merged = mergeLines(each).map(nameOf);
@@ -80,7 +80,7 @@ test("every line comes once, each app's in its own order, in whatever batches th
   );
 });
 
-test("an app is asked for more only when its lines have been told", async (t) => {
+test("an app is read further only when its lines have been yielded", async (t) => {
   let asked = 0;
   const busy = async () => {
     asked += 1;
@@ -91,10 +91,10 @@ test("an app is asked for more only when its lines have been told", async (t) =>
   for (let count = 0; count < 20; count += 1) {
     await merged.next();
   }
-  t.equal(asked, 1, "all that the quiet one tells is earlier");
+  t.equal(asked, 1, "all lines of the quiet app are earlier");
 });
 
-test("what an app fails with ends it", async (t) => {
+test("an app's failure ends the merge", async (t) => {
   const failing = async () => {
     throw new Error("gone");
   };

@@ -12,7 +12,7 @@ const lineOf = (size: number): LogLine => ({ timeNs: 0n, bytes: new Uint8Array(s
 const costOf = (lines: readonly LogLine[]) =>
   lines.reduce((sum, { bytes }) => sum + bytes.length + leastLineBytes, 0);
 
-test("the newest lines are kept, as many as may be and as fit", async () => {
+test("the newest lines are kept, as many as allowed and as fit", async () => {
   fc.assert(
     fc.property(
       fc.array(fc.array(fc.nat({ max: 200 }), { maxLength: 50 }), { maxLength: 10 }),
@@ -43,7 +43,7 @@ test("the newest lines are kept, as many as may be and as fit", async () => {
   );
 });
 
-test("what is not kept is let go", async (t) => {
+test("dropped lines are released", async (t) => {
   const newest = createNewestLines(Number.POSITIVE_INFINITY, 1 << 20);
   const line = () => ({ timeNs: 0n, bytes: Buffer.alloc(100_000), cutBytes: 0 });
   const before = process.memoryUsage().arrayBuffers;

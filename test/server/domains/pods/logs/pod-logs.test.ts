@@ -29,7 +29,7 @@ async function startSandbox(t: Test, pods: Pods) {
   return { runtime, pod };
 }
 
-test("without follow there is one message, of all apps in the order of time", async (t) => {
+test("without follow there is one message, with all apps ordered by time", async (t) => {
   const containers = [tick("one", 100), tick("two", 70)];
   const { runtime, pod } = await startSandbox(t, [{ name: "web", isStarted: true, containers }]);
   await sleep(350);
@@ -39,7 +39,7 @@ test("without follow there is one message, of all apps in the order of time", as
   t.equal(logs.resource(), `pods/${pod.uuid}`);
   const lines = messages[0]?.lines ?? [];
   const times = lines.map((line) => line.slice(0, line.indexOf(" ")));
-  // Fractions of a second are written without zeros at their end.
+  // Fractional seconds are written without trailing zeros.
   const padded = times.map((time) => time.replace("Z", "").padEnd(29, "0"));
   t.strictSame(padded, padded.toSorted());
   t.ok(times.every((time) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(time)));
@@ -59,7 +59,7 @@ test("the newest lines of a window", async (t) => {
   const podId = pod.uuid;
   const [last] = await messagesOf(readLogs(runtime, { podId, lines: 3 }));
   t.equal(last?.lines.length, 3);
-  // Read after them, since the program goes on.
+  // Read afterwards, since the program keeps running.
   const all = (await messagesOf(readLogs(runtime, { podId })))[0]?.lines ?? [];
   t.ok(all.includes(last?.lines[0] ?? ""));
   const nowSeconds = Math.floor(Date.now() / 1_000);
@@ -77,7 +77,7 @@ test("the newest lines of a window", async (t) => {
   t.equal(early?.lines.length, 2);
 });
 
-test("what cannot be read is refused for its reason", async (t) => {
+test("invalid requests are rejected with their reason", async (t) => {
   const { runtime, pod } = await startSandbox(t, [
     { name: "web", containers: [tick("one", 50), tick("two", 50)] },
   ]);
@@ -104,7 +104,7 @@ test("what cannot be read is refused for its reason", async (t) => {
   t.equal(await reasonFor({ podId }), "PODMAN_UNAVAILABLE");
 });
 
-test("what is there comes at once, then what comes, until the pod is gone", async (t) => {
+test("existing lines come at once, then new ones, until the pod is gone", async (t) => {
   const { runtime, pod } = await startSandbox(t, [
     { name: "web", isStarted: true, containers: [job("one", 40), job("two", 60_000)] },
   ]);
@@ -113,14 +113,14 @@ test("what is there comes at once, then what comes, until the pod is gone", asyn
   t.strictSame(await nextLines(logs), ["end"]);
   const one = pod.containers.find(({ name }) => name === "one")?.id ?? "";
   runtime.pods.startContainer(one);
-  t.strictSame(await nextLines(logs), ["begin"], "it is started anew");
+  t.strictSame(await nextLines(logs), ["begin"], "it is restarted");
   t.strictSame(await nextLines(logs), ["end"]);
   runtime.pods.removePod(pod.id, true);
-  t.strictSame(await nextLines(logs), ["end"], "what the other printed last");
+  t.strictSame(await nextLines(logs), ["end"], "the last output of the other app");
   t.equal(await nextLines(logs), undefined);
 });
 
-test("an app that is not started yet is followed, and one alone", async (t) => {
+test("an app that is not started yet can be followed, also on its own", async (t) => {
   const { runtime, pod } = await startSandbox(t, [
     { name: "web", containers: [job("one", 60_000), job("two", 60_000)] },
   ]);
@@ -132,7 +132,7 @@ test("an app that is not started yet is followed, and one alone", async (t) => {
   t.strictSame(await messagesOf(logs).then((rest) => rest.flatMap(wordsOf)), ["end"]);
 });
 
-test("a log that is followed ends at its time", async (t) => {
+test("a followed log ends at its end time", async (t) => {
   const { runtime, pod } = await startSandbox(t, [
     { name: "web", isStarted: true, containers: [tick("one", 100)] },
   ]);
@@ -147,7 +147,7 @@ test("a log that is followed ends at its time", async (t) => {
   t.ok(lines.every((line) => Date.parse(line.slice(0, 19).concat("Z")) / 1_000 < Number(untilTime)));
 });
 
-test("a log that is followed goes on when the runtime is back", async (t) => {
+test("a followed log continues when the runtime is back", async (t) => {
   const { runtime, pod } = await startSandbox(t, [
     { name: "web", isStarted: true, containers: [tick("one", 20)] },
   ]);
@@ -166,7 +166,7 @@ test("a log that is followed goes on when the runtime is back", async (t) => {
   await logs.return();
 });
 
-test("it ends with what ends the call", async (t) => {
+test("it ends with the reason that ends the call", async (t) => {
   const { runtime, pod } = await startSandbox(t, [
     { name: "web", isStarted: true, containers: [job("one", 60_000)] },
   ]);
@@ -178,7 +178,7 @@ test("it ends with what ends the call", async (t) => {
   await t.rejects(next, stopping);
 });
 
-test("of a log that is much longer than a message no more is kept than fits", async (t) => {
+test("of a log that is much longer than a message only what fits is kept", async (t) => {
   const { runtime, pod } = await startSandbox(t, [
     { name: "web", isStarted: true, containers: [tick("one", 60_000)] },
   ]);

@@ -3,9 +3,9 @@ import { GetLogsRequestSchema } from "../../../../../gen/v1alpha/api_pb.ts";
 import type { LogMessage } from "../../../../../server/domains/pods/logs/log-messages.ts";
 import { createPodLogs, type PodLogsOptions } from "../../../../../server/domains/pods/logs/pod-logs.ts";
 
-/** A reading of logs as a caller has it. */
+/** A call of GetLogs. */
 export interface LogsUnderTest extends AsyncGenerator<LogMessage, void> {
-  /** What the call is about. */
+  /** Returns the resource that the call has noted. */
   readonly resource: () => string;
   /** Ends the call. */
   readonly leave: (reason: Error) => void;
@@ -34,7 +34,7 @@ export function readLogs(
   });
 }
 
-/** All that comes until the end. */
+/** Collects all messages until the end. */
 export async function messagesOf(messages: AsyncIterable<LogMessage>): Promise<LogMessage[]> {
   const all: LogMessage[] = [];
   for await (const message of messages) {
@@ -43,7 +43,7 @@ export async function messagesOf(messages: AsyncIterable<LogMessage>): Promise<L
   return all;
 }
 
-/** The next message's lines without their times; undefined at the end. */
+/** Returns the next message's lines without their times; undefined at the end. */
 export async function nextLines(
   messages: AsyncIterator<LogMessage, void>,
 ): Promise<readonly string[] | undefined> {
@@ -51,7 +51,7 @@ export async function nextLines(
   return next.done === true ? undefined : wordsOf(next.value);
 }
 
-/** The same of the next message that has lines. */
+/** Returns the same for the next message that has lines. */
 export async function nextPrinted(
   messages: AsyncIterator<LogMessage, void>,
 ): Promise<readonly string[] | undefined> {
@@ -62,7 +62,7 @@ export async function nextPrinted(
   return lines;
 }
 
-/** Lines without their times. */
+/** Returns lines without their times. */
 export function wordsOf({ lines }: LogMessage): string[] {
   return lines.map((line) => line.slice(line.indexOf(" ") + 1));
 }

@@ -7,19 +7,19 @@ import type {
   RuntimePod,
 } from "../../../../../adapters/podman/runtime-state.ts";
 
-/** A runtime with one pod, of which a test says what it prints. */
+/** A runtime with one pod whose output is controlled by the test. */
 export interface RuntimeUnderTest extends Pick<PodRuntime, "read" | "subscribe" | "logs"> {
-  /** Makes or changes an app. */
+  /** Creates or changes an app. */
   setApp(name: string, state: ContainerState): void;
-  /** Removes an app, or the pod with its last. */
+  /** Removes an app from the pod. */
   removeApp(name: string): void;
   removePod(): void;
   setOutage(error: InfraError | undefined): void;
-  /** The next pieces that an app prints, which come together. */
+  /** Prints pieces of output that arrive together. */
   print(name: string, ...pieces: readonly Partial<LogPiece & { text: string }>[]): void;
-  /** How many batches of an app were taken. */
+  /** Number of an app's batches that were read. */
   takenOf(name: string): number;
-  /** Logs that are read, and who waits for changes. */
+  /** Number of open logs, and of subscribers to changes. */
   readers(): number;
   subscribers(): number;
 }
