@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Exits with 0 if the gateway of HOSTPLANE_DATA answers. Uses the admin socket, which exists whatever listeners are
-// configured.
+// Exits with 0 if the gateway of HOSTPLANE_DATA answers. Uses the admin socket, which does not depend on the configured
+// listeners.
 import { get } from "node:http";
 import { join } from "node:path";
 

@@ -22,8 +22,8 @@ const packages = {
 };
 
 /**
- * Reports whether to run `built`: it is newer than its sources, or there are no sources, as in a package or an image,
- * whatever the dates are there.
+ * Reports whether to run `built`: true if it is newer than its sources, or if there are no sources, as in a package or an
+ * image, whose file dates are irrelevant.
  */
 function isBuiltOfThese(sources) {
   if (!existsSync(source)) {

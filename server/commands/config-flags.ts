@@ -8,7 +8,7 @@ export function withConfigFlags(command: Command): Command {
     .option("--set <key=value>", "any other key of the configuration; repeatable", collect);
 }
 
-/** Adds the flags of commands that call a gateway: that of a data directory, or its sandbox. */
+/** Adds the flags of commands that call a gateway: they select the data directory, and the real gateway or the sandbox. */
 export function withTargetFlags(command: Command): Command {
   return withConfigFlags(command).option("--sandbox", "the sandbox of the data directory");
 }

@@ -34,7 +34,7 @@ export function createStoreInspector(
         return { findings: [{ ok: false, what: messageFromError(error), fix: "--data DIR" }] };
       }
       if ((await probeAddress({ kind: "unix", path }, false)) === "gateway") {
-        // The running gateway checked both at its start, and it has an SQLite file to itself.
+        // The running gateway checked both at its start, and it has exclusive access to an SQLite file.
         const used = { ok: true, what: `${nameOf(config)} is used by a running hostplane` };
         return {
           findings: [(await isWritten(path)) ? used : unwritable(config), ...(await diskFindings(config))],

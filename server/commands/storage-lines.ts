@@ -67,7 +67,7 @@ function row<T>(value: T | undefined, name: string, text: (value: T) => string):
 
 /**
  * Formats the scores as a table.
- * @param because explanation of each score, from the header `hostplane-radar`: `cluster_health: words; ...`
+ * @param because explanation of each score, from the header `hostplane-radar`: `cluster_health: explanation; ...`
  */
 export function radarLines(radar: ClusterRadar, because: string): string[] {
   const words = new Map(

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { RuntimeInfo } from "../../../adapters/podman/adapter.ts";
 import { type Info, InfoSchema } from "../../../gen/v1alpha/api_pb.ts";
 
-/** The last version of the App Container specification that rkt followed, and the only version of its API. */
+/** The last version of the App Container specification that rkt followed, and the only version of rkt's API. */
 const appcVersion = "0.8.11";
 const apiVersion = "1.0.0-alpha";
 

@@ -12,7 +12,7 @@ function configOf(t: Test, other: object = {}): ClustersConfig {
   const maas = { url: "http://127.0.0.1:9/MAAS", apiKeyFile: join(dir, "maas.key") };
   const { clusters } = configSchema.parse({ clusters: { maas, cni: { path: "/opt/cni.yaml" }, ...other } });
   if (clusters === undefined) {
-    throw new TypeError("it is there");
+    throw new TypeError("clusters must be configured");
   }
   return clusters;
 }

@@ -55,8 +55,8 @@ export interface JoinTicket {
 
 /**
  * Renders the `user_data` for MAAS with which a machine is installed, always the same for the same input. Names, labels and
- * addresses must have been validated (`names.ts`, `node-labels.ts`); even so, a value cannot affect anything but itself. The
- * text for a control-plane machine contains the cluster's keys, so it is a secret.
+ * addresses must have been validated (`names.ts`, `node-labels.ts`); even an invalid value could not affect the text around
+ * it. The text for a control-plane machine contains the cluster's keys, so it is a secret.
  */
 export interface NodeRenderer {
   /**

@@ -6,8 +6,8 @@ import {
 } from "./kubernetes-version.ts";
 
 /**
- * Returns why a control plane cannot be upgraded from one version to another, as a sentence; undefined when it can. Upgrades
- * go up, within a minor version or to the next one (kubernetes.io/releases/version-skew-policy).
+ * Returns why a control plane cannot be upgraded from one version to another, as a sentence; undefined when it can. Only newer
+ * versions are possible, within the same minor version or the next one (kubernetes.io/releases/version-skew-policy).
  */
 export function upgradeRefusal(from: KubernetesVersion, to: KubernetesVersion): string | undefined {
   const [have, wanted] = [formatKubernetesVersion(from), formatKubernetesVersion(to)];

@@ -77,8 +77,8 @@ export async function ownMachine(
       : { ...goneBecause("it is marked as another's in MAAS"), ...marksOfOther(machine) };
   }
   if (isLeavingMaas(machine)) {
-    // Without its agent name it cannot be distinguished from another slot's machine. Its release is under way, which is all that
-    // is needed.
+    // Without its agent name it cannot be distinguished from another slot's machine. It is being released already, which is
+    // all that is needed.
     return { is: "ours", machine };
   }
   const found = await maas.machines({ agentName: agentNameOf(installationId, uid), systemIds: [systemId] });

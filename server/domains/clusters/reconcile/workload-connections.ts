@@ -26,7 +26,7 @@ const maxConnections = 256;
 export function createWorkloadConnections(workload: WorkloadAdapter): WorkloadConnections {
   const connections = new Map<string, Connection>();
   const closing = new Set<Promise<void>>();
-  /** Since when clusters have not responded, by uid (performance.now()). */
+  /** Time since which each cluster has not responded, by uid (performance.now()). */
   const silentSinceMs = new Map<string, number>();
 
   function drop(uid: string): void {

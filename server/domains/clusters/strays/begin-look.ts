@@ -7,7 +7,7 @@ const maxAgeMs = 5_000;
 /** The time at which a machine's state was read, before the machine is changed. */
 export interface Look {
   /**
-   * Must be called right before the change: after a freeze or a slow response, the machine may belong to somebody else.
+   * Must be called right before the change: after a freeze or a slow response, the machine may belong to another user.
    * @throws InfraError MAAS_UNAVAILABLE
    */
   assertFresh(): void;

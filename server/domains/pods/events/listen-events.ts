@@ -27,8 +27,8 @@ export interface ListenEventsOptions {
 const maxEvents = 100;
 
 /**
- * Maximum delay between an event and its report while the gateway is watching: a pod's exit is detected 800 ms after it, and
- * 500 ms later if another pod's exit was just checked.
+ * Maximum delay between an event and its report while the gateway is watching: a pod's exit is detected 800 ms after it, or
+ * 500 ms later than that if another pod's exit was just checked.
  */
 const lateMs = 2_000;
 

@@ -101,8 +101,8 @@ test("strays are listed, adopted and released by the id of their machine", async
       asked.push(`release ${id}`);
     },
     plan: {
-      adopt: () => Promise.reject(new Error("not asked")),
-      release: () => Promise.reject(new Error("not asked")),
+      adopt: () => Promise.reject(new Error("must not be called")),
+      release: () => Promise.reject(new Error("must not be called")),
     },
   };
   const { call } = await startClusters(t, { strays });

@@ -127,7 +127,7 @@ const noOperations: ClusterOperations = {
 };
 
 async function notAsked(): Promise<never> {
-  throw new Error("this was not to be asked for");
+  throw new Error("this must not be called");
 }
 
 export async function startClusters(

@@ -4,7 +4,7 @@ import { createOwnChanges, imageResource, podResource } from "../../../../server
 
 const ms = 1_000_000n;
 
-/** Creates a clock that only moves when told to. */
+/** Creates a clock that moves only when the test advances it. */
 function clockAt(startMs: number) {
   let nowMs = startMs;
   return {

@@ -92,7 +92,7 @@ export function createReadersUnderTest(
   importedAtNs: (imageId: string) => bigint | undefined = () => undefined,
 ) {
   const notAsked = () => {
-    throw new TypeError("nothing of it is tested here");
+    throw new TypeError("not available in this test");
   };
   const notPlanned = { begin: notAsked, plan: notAsked };
   const changes: PodChanges = {
@@ -112,7 +112,7 @@ export function createReadersUnderTest(
   function handlerOf(method: DescMethodUnary | DescMethodServerStreaming) {
     const service = services.find(({ service: { typeName } }) => typeName === method.parent.typeName);
     if (service === undefined) {
-      throw new TypeError(`nobody serves ${method.parent.typeName}`);
+      throw new TypeError(`no service implements ${method.parent.typeName}`);
     }
     return service.handlerOf(method);
   }

@@ -50,7 +50,7 @@ export function planSlots(
   };
 }
 
-/** The pods of a deleted cluster have nowhere to go, so nothing is drained. */
+/** The pods of a deleted cluster cannot move anywhere, so nothing is drained. */
 function leaveForGood(slot: SlotRecord): readonly SlotLeave[] {
   if (slot.state === "releasing" || slot.state === "released") {
     return [];

@@ -61,7 +61,7 @@ test("further control-plane machines get the keys and join", async (t) => {
   t.same(readConfig(text).runcmd.at(-1)?.slice(2), joining);
 });
 
-test("a worker gets none of the cluster's keys, and no certificate that would be in kubeadm's way", async (t) => {
+test("a worker gets none of the cluster's keys, and no certificate files, which would make kubeadm fail", async (t) => {
   const text = renderer.renderWorker(cluster, node, ticket);
   t.same(kindsOf(text), ["JoinConfiguration"]);
   t.notOk("controlPlane" in Object(kubeadmOf(text)[0]));

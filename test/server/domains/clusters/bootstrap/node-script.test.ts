@@ -149,7 +149,7 @@ test("a failed join and an unresponsive container runtime are failures of the ma
   t.match(silent, { code: 1, output: /containerd does not answer\n$/ });
 });
 
-test("a manifest that fails at first is applied again, and one that always fails fails the machine", async (t) => {
+test("a manifest that fails at first is applied again, and one that always fails is a failure of the machine", async (t) => {
   const folder = t.testdir();
   const once = `[ -e ${folder}/tried ] || { touch ${folder}/tried; exit 1; }`;
   const second = await runOn(t, firstMachine(), { programs: { "kubectl apply": once } });

@@ -53,7 +53,7 @@ test("a machine deleted by an administrator or allocated by another user is not 
     region.change(others, { kind: "allocate", owner: "sandbox-other", agentName: "" });
   });
   t.equal(region.machine(others)?.owner, "sandbox-other");
-  t.equal(region.machine(others)?.status, "allocated", "it is still theirs");
+  t.equal(region.machine(others)?.status, "allocated", "it still belongs to that user");
   t.same(await clusters.differences(), []);
 });
 

@@ -266,7 +266,7 @@ export async function createTestClusters(t: Test, options: TestOptions = {}): Pr
       for (;;) {
         const now = await state(name);
         if (now === undefined) {
-          throw new Error(`there is no cluster ${name}`);
+          throw new Error(`cluster ${name} not found`);
         }
         const { uid, generation } = now.cluster;
         if ((await store.run("clusters.change", { ...change, name, uid, generation })).ok) {

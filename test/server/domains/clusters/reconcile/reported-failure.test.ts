@@ -3,7 +3,7 @@ import { createTestClusters } from "./clusters-under-test.ts";
 
 const failure = "'cloudinit' hostplane: the machine's image lacks these images of containers: etcd:3.6.8-0";
 
-test("a machine that reports that it could not become a node is no node, even if a node of it exists", async (t) => {
+test("a machine that reports a failed bootstrap does not count as a node, even if its node exists", async (t) => {
   const clusters = await createTestClusters(t, { machines: 3, patienceMs: 120_000 });
   const { region } = clusters.maas.fake;
   let failedId: string | undefined;

@@ -203,14 +203,14 @@ test("a machine that continues under another slot of its cluster keeps its node 
     region.change(systemId, { kind: "annotate", user: "sandbox", annotations });
 
   const handedOn = await lose((systemId) => annotate(systemId, { "hostplane-slot": randomUUID() }));
-  t.ok(membersOf(clusters).includes(handedOn), "its etcd member is another slot's now");
+  t.ok(membersOf(clusters).includes(handedOn), "its etcd member now belongs to another slot");
   t.ok(clusters.workload.fake.cluster("prod")?.nodes.has(handedOn));
   t.equal(membersOf(clusters).length, 4);
 
   const ofOther = await lose((systemId) =>
     annotate(systemId, { "hostplane-slot": randomUUID(), "hostplane-cluster-uid": randomUUID() }),
   );
-  t.notOk(membersOf(clusters).includes(ofOther), "it is another cluster's");
+  t.notOk(membersOf(clusters).includes(ofOther), "it belongs to another cluster");
   t.notOk(clusters.workload.fake.cluster("prod")?.nodes.has(ofOther));
 
   const retaken = await lose((systemId) => {
@@ -218,7 +218,7 @@ test("a machine that continues under another slot of its cluster keeps its node 
     region.finish(systemId);
     region.change(systemId, { kind: "allocate", owner: "sandbox-other", agentName: "" });
   });
-  t.notOk(membersOf(clusters).includes(retaken), "it is another account's");
+  t.notOk(membersOf(clusters).includes(retaken), "it belongs to another account");
   const state = await clusters.untilRunning("prod");
   t.same(membersOf(clusters), [...serversOf(state), handedOn].toSorted());
 });
@@ -262,7 +262,7 @@ test("a control plane is not started while MAAS does not list machines, nor next
   clusters.start({ store });
   const told = await until(({ slots: [slot] }) => slot?.message.includes("adopt or release") === true);
   t.match(told.slots, [{ state: "annotated", message: /MAAS has node-1 as a machine of the cluster/ }]);
-  t.equal(eventsOf(clusters, "Deploying"), 1, "the only one is the earlier one");
+  t.equal(eventsOf(clusters, "Deploying"), 1, "the only installation is the earlier one");
   t.equal(clusters.workload.fake.clusters().length, 1);
   t.same(clusters.workload.fake.refusals, []);
 });

@@ -109,7 +109,7 @@ export function createChangesUnderTest(t: Test, options: ChangesOptions): Change
     const call = createCall({ method: PodService.method[name] });
     const operation = await changes[name].begin(requestOf(name, request), call);
     if (call.operationId() !== operation.id || call.resource() !== operation.resource) {
-      throw new TypeError("the call is not told of its operation");
+      throw new TypeError("the call did not receive its operation");
     }
     return operation;
   };
@@ -135,7 +135,7 @@ export async function createSubject(t: Test, options: PodmanSandboxOptions = {})
   const pod = async (name: string): Promise<RuntimePod> => {
     const found = (await runtime.read()).value.pods.find((each) => each.name === name);
     if (found === undefined) {
-      throw new Error(`there is no pod ${name}`);
+      throw new Error(`pod ${name} not found`);
     }
     return found;
   };

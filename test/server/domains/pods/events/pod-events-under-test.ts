@@ -119,7 +119,7 @@ export async function startPodEvents(t: Test, options: PodEventsOptions = {}): P
           }
         }
       } catch (error) {
-        throw new Error(`not told; but ${told.map(wordOf).join(", ")}`, { cause: error });
+        throw new Error(`not reported; received ${told.map(wordOf).join(", ")}`, { cause: error });
       }
       throw new Error("the stream has ended");
     },

@@ -109,6 +109,6 @@ test("a restarted gateway reports no gap when the record contains nothing about 
   t.strictSame(
     told.filter((words) => words.startsWith("gap")),
     ["gap pods"],
-    "that of the first start",
+    "the gap of the first start",
   );
 });

@@ -49,7 +49,7 @@ test("lines that arrive together are one message, ordered by time", async (t) =>
   t.equal(runtime.subscribers(), 0);
 });
 
-test("a silence is marked by empty messages without losing lines, and the caller can leave during one", async (t) => {
+test("a silence is marked by empty messages without losing lines, and the caller can disconnect during one", async (t) => {
   const runtime = createRuntimeUnderTest();
   runtime.setApp("one", "running");
   runtime.print("one", { text: "a" });
@@ -130,7 +130,7 @@ test("an unavailable runtime does not count as a removed pod", async (t) => {
   await logs.return();
 });
 
-test("nothing is read for a caller who does not read", async (t) => {
+test("nothing is read for a caller that does not read", async (t) => {
   const runtime = createRuntimeUnderTest();
   runtime.setApp("one", "running");
   const logs = readLogs(runtime, request);
@@ -146,7 +146,7 @@ test("nothing is read for a caller who does not read", async (t) => {
   await untilTrue(() => runtime.readers() === 0);
 });
 
-test("a caller who leaves during a change of the pod leaves no subscription behind", async (t) => {
+test("a caller that disconnects during a change of the pod leaves no subscription behind", async (t) => {
   const runtime = createRuntimeUnderTest();
   runtime.setApp("one", "running");
   const logs = readLogs(runtime, request);

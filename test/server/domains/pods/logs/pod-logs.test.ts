@@ -24,7 +24,7 @@ async function startSandbox(t: Test, pods: Pods) {
   t.teardown(() => runtime.close());
   const [pod] = (await runtime.read()).value.pods;
   if (pod === undefined) {
-    throw new Error("there is no pod");
+    throw new Error("pod not found");
   }
   return { runtime, pod };
 }

@@ -200,7 +200,11 @@ test("an API server may be unreachable for less than a minute before the cluster
     false,
     false,
   ]);
-  t.equal(found(slots, silent(1_000), clusterOf({ status: "error" }))[0], "error", "it was so before");
+  t.equal(
+    found(slots, silent(1_000), clusterOf({ status: "error" }))[0],
+    "error",
+    "it was in this status before",
+  );
   const workers = [w1, w2].flatMap((slot) => slot ?? []);
   const lost = viewOf(workers, { api: { ...unreachable, forMs: 1_000 } });
   t.equal(found(workers, lost)[0], "error", "nothing is left that could respond");

@@ -176,8 +176,12 @@ function assertHarmless(simulated: SimulatedCluster, { add, leave }: SlotPlan): 
   const others = servers.filter(({ uid, state }) => state === "joined" && leaving(uid) === undefined);
   const serving = others.filter((slot) => isServing(slot, view)).length;
   if (goers.length > 0) {
-    expectSame([goers.length, serving * 2 > others.length], [1, true], "the majority of the control plane");
-    expectSame(serving >= cluster.controlPlane.count - 1, true, "the control plane stays");
+    expectSame(
+      [goers.length, serving * 2 > others.length],
+      [1, true],
+      "the control plane loses its majority",
+    );
+    expectSame(serving >= cluster.controlPlane.count - 1, true, "the control plane becomes too small");
   }
 }
 
